@@ -84,10 +84,10 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
     if (!gpu)
       throw InputError{"devices", std::to_string(device),
                        fmt::format("is not a GPU of machine '{}'", topology_.name())};
-    if (std::find(gpus.begin(), gpus.end(), *gpu) != gpus.end()) throw given_twice("devices", std::to_string(device));
+    if (std::ranges::find(gpus, *gpu) != gpus.end()) throw given_twice("devices", std::to_string(device));
     gpus.push_back(*gpu);
   }
-  std::sort(gpus.begin(), gpus.end());  // as the command does: the order is no wish
+  std::ranges::sort(gpus);  // as the command does: the order is no wish
   return gpus;
 }
 

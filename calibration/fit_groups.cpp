@@ -94,9 +94,8 @@ class Groups {
     }
     for (const TransferRun* run : one_way(way)) {
       const auto devices = devices_of(*run, way);
-      const bool inside = std::all_of(devices.begin(), devices.end(), [&](std::size_t i) {
-        return std::find(members.begin(), members.end(), i) != members.end();
-      });
+      const bool inside =
+          std::ranges::all_of(devices, [&](std::size_t i) { return std::ranges::find(members, i) != members.end(); });
       if (inside) most[devices.size()] = std::max(most[devices.size()], run->total.mean);
     }
     bool binds = false;
@@ -164,8 +163,8 @@ class Groups {
 
   /// The ports of the switch, from runs with a copy in and one out of each device at once.
   void ports() {
-    const auto switched = std::find_if(d_.nodes.begin(), d_.nodes.end(),
-                                       [](const Node& n) { return n.kind == NodeKind::network_switch; });
+    const auto switched =
+        std::ranges::find_if(d_.nodes, [](const Node& n) { return n.kind == NodeKind::network_switch; });
     if (switched == d_.nodes.end()) return;
     const Seconds latency = 2 * d_.links.back().latency;  // out to the switch and on
     std::optional<Rate> each;

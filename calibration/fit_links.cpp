@@ -17,7 +17,7 @@ constexpr const char* peer_switch = "peer-switch";
 
 /// The run of the largest copies.
 const TransferRun& steadiest(const std::vector<const TransferRun*>& runs) {
-  return **std::max_element(runs.begin(), runs.end(), [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
+  return **std::ranges::max_element(runs, [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
 }
 
 class Links {

@@ -129,8 +129,7 @@ class RuleFit {
     rule_.fill = std::exp(unknowns[fill]);
     const double peak = *std::max_element(unknowns.begin() + first_rate, unknowns.end());
     rule_.peak = FlopRate{std::exp(peak)};
-    for (const auto i : indices(rule_.blocks))
-      rule_.blocks[i].efficiency = std::exp(unknowns[first_rate + i] - peak);
+    for (const auto i : indices(rule_.blocks)) rule_.blocks[i].efficiency = std::exp(unknowns[first_rate + i] - peak);
     return rule_;
   }
 

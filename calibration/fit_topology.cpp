@@ -22,8 +22,8 @@ namespace fit {
 std::vector<const TransferRun*> Context::runs(const std::string& kind) const {
   std::vector<const TransferRun*> found;
   for (const TransferRun& run : measurements.transfers) {
-    const bool host_flow = std::any_of(run.flows.begin(), run.flows.end(),
-                                       [](const auto& f) { return f.src == "host" || f.dst == "host"; });
+    const bool host_flow =
+        std::ranges::any_of(run.flows, [](const auto& f) { return f.src == "host" || f.dst == "host"; });
     if (run.kind == kind && (!host_flow || run.pages == pages)) found.push_back(&run);
   }
   if (!found.empty() || pages == HostPages::spread) return found;

@@ -28,7 +28,7 @@ QueueId PlanDraft::queue(const Queue& wanted) {
   const auto same = [&](const Queue& q) {
     return q.kind == wanted.kind && q.src == wanted.src && q.dst == wanted.dst && q.index == wanted.index;
   };
-  const auto found = std::find_if(plan.queues.begin(), plan.queues.end(), same);
+  const auto found = std::ranges::find_if(plan.queues, same);
   const QueueId id{static_cast<std::size_t>(found - plan.queues.begin())};
   if (found == plan.queues.end()) plan.queues.push_back(wanted);
   return id;

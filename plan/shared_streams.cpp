@@ -31,8 +31,8 @@ std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) 
     if (!sends(plan.queue(queue), topology)) continue;
     Sender& sender = senders[plan.queue(queue).src.index()];
     const auto deps = plan.deps_of(id);
-    const bool follows = !sender.last || plan.op(*sender.last).queue == queue ||
-                         std::find(deps.begin(), deps.end(), *sender.last) != deps.end();
+    const bool follows =
+        !sender.last || plan.op(*sender.last).queue == queue || std::ranges::find(deps, *sender.last) != deps.end();
     sender.in_order = sender.in_order && follows;
     sender.last = id;
     if (!sender.first_queue) sender.first_queue = queue;

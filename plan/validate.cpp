@@ -60,7 +60,7 @@ class Checker {
     require(plan_.dep_begin.size() == plan_.ops.size() + 1, "dep_begin must have one entry more than ops");
     require(plan_.dep_begin.front() == 0 && plan_.dep_begin.back() == plan_.deps.size(),
             "dep_begin must run from 0 to the number of dependencies");
-    require(std::is_sorted(plan_.dep_begin.begin(), plan_.dep_begin.end()), "dep_begin must ascend");
+    require(std::ranges::is_sorted(plan_.dep_begin), "dep_begin must ascend");
     require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
     for (const std::int64_t bytes : plan_.peak_bytes)
       require(bytes >= 0 && bytes <= most_matrix_bytes, "peak_bytes must be 0 to 2^60");
@@ -327,7 +327,7 @@ void require_kernels(const Plan& plan) {
     throw fault_of("plan", "is warm: it reads tiles that an earlier call has left on GPUs, and is only simulated",
                    "warm=off");
   const auto known = [](const Op& op) { return info(op.kind).any_backend; };
-  const auto unknown = std::find_if_not(plan.ops.begin(), plan.ops.end(), known);
+  const auto unknown = std::ranges::find_if_not(plan.ops, known);
   if (unknown != plan.ops.end())
     throw fault_of(
         "plan",

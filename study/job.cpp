@@ -73,7 +73,7 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) cons
   if (devices == "all") return machine.gpus();
   std::vector<MemoryId> gpus;
   auto numbers = parse_numbers(devices, "devices");
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   for (int number : numbers) {
     const auto gpu = machine.find_gpu(number);
     if (!gpu) {

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 std::size_t middle_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   for (const auto i : indices(order)) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   return order[(order.size() - 1) / 2];
 }
 

@@ -14,7 +14,7 @@ namespace tilerail {
 std::string excerpt(std::string_view text) {
   constexpr std::size_t longest = 40;
   std::string result{cut(text, longest)};
-  std::replace_if(result.begin(), result.end(), is_control, '?');
+  std::ranges::replace_if(result, is_control, '?');
   return text.size() > longest ? result + "..." : result;
 }
 
@@ -35,7 +35,7 @@ bool CsvReader::next_line() {
   line_ = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
   if (line_.ends_with('\r')) line_.remove_suffix(1);
-  const auto control = std::find_if(line_.begin(), line_.end(), is_control);
+  const auto control = std::ranges::find_if(line_, is_control);
   if (control != line_.end()) {
     fail(static_cast<std::size_t>(control - line_.begin()) + 1,
          fmt::format("control character 0x{:02x}; expected text", static_cast<unsigned char>(*control)));
@@ -67,7 +67,7 @@ const std::vector<CsvReader::Cell>& CsvReader::cells() {
   cells_.clear();
   unescaped_.clear();
   // Views into unescaped_ must stay where they are: there are at most as many quoted cells as commas and one.
-  unescaped_.reserve(static_cast<std::size_t>(std::count(line_.begin(), line_.end(), ',')) + 1);
+  unescaped_.reserve(static_cast<std::size_t>(std::ranges::count(line_, ',')) + 1);
   std::size_t position = 0;
   while (true) {
     const std::size_t begin = position;
@@ -97,7 +97,7 @@ double CsvReader::number(const Cell& cell, std::string_view what, double high) c
 }
 
 void append_cell(std::string& csv, std::string_view text) {
-  if (std::any_of(text.begin(), text.end(), is_control)) {
+  if (std::ranges::any_of(text, is_control)) {
     throw InputError{"timeline", excerpt(text), "contains a control character", "a name without one"};
   }
   if (text.find_first_of(",\"") == std::string_view::npos) {

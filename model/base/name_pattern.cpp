@@ -19,7 +19,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// The number that is all of `digits`; negative where it is none.
 std::int64_t number_of(std::string_view digits) {
   std::int64_t value = -1;
-  if (digits.empty() || digits.size() > most_digits || !std::all_of(digits.begin(), digits.end(), is_digit)) return -1;
+  if (digits.empty() || digits.size() > most_digits || !std::ranges::all_of(digits, is_digit)) return -1;
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value;
 }
@@ -70,7 +70,7 @@ std::vector<std::size_t> NamePattern::ends_of(const Part& part, std::string_view
   for (std::size_t length = 1; length <= rest.size() && length <= most_digits && is_digit(rest[length - 1]); ++length) {
     const std::string_view digits = rest.substr(0, length);
     const std::int64_t value = number_of(digits);
-    if (std::any_of(part.ranges.begin(), part.ranges.end(), [&](const Range& range) {
+    if (std::ranges::any_of(part.ranges, [&](const Range& range) {
           return value >= range.first && value <= range.last && digits == range.number(value);
         }))
       ends.push_back(begin + length);

@@ -37,7 +37,7 @@ std::string known_names(std::string_view unknown, std::span<const std::string> n
   std::vector<std::pair<std::size_t, std::string_view>> order;
   for (const std::string& name : names)
     order.emplace_back(names.size() <= few ? 0 : distance(unknown.substr(0, longest), name), name);
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
   for (std::size_t i = 0; i < std::min(order.size(), names.size() <= few ? few : shown); ++i)
     text += (i > 0 ? ", " : "") + in_quotes(order[i].second);

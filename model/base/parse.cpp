@@ -70,7 +70,7 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view subject) 
     if (ends.size() > 2 || !first || !last || *first < 0 || *last < *first || *last > most_device_number)
       throw InputError{subject, text, "", "a list of numbers, such as 0,2,4-6"};
     for (int number = *first; number <= *last; ++number) {
-      if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
+      if (std::ranges::find(numbers, number) != numbers.end())
         throw InputError{subject, text, fmt::format("lists {} twice", number), "each number once"};
       numbers.push_back(number);
     }

@@ -42,7 +42,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 std::optional<std::size_t> first_bad_byte(std::string_view text) {
   using Utf8 = boost::locale::utf::utf_traits<char>;
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  auto at = std::find_if_not(text.begin(), text.end(), is_ascii);
+  auto at = std::ranges::find_if_not(text, is_ascii);
   while (at != text.end()) {
     const auto begin = at;
     const auto point = Utf8::decode(at, text.end());
@@ -60,7 +60,7 @@ bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x
 }  // namespace
 
 std::size_t letters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_letter));
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
 }
 
 std::string_view cut(std::string_view text, std::size_t most) {

@@ -43,7 +43,7 @@ double parse(std::string_view text, std::string_view subject, std::span<const Un
     throw InputError{subject, text, "is not a number with a unit", known_units};
   std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
-  const auto known = std::find_if(units.begin(), units.end(), [=](const Unit& u) { return u.name == unit; });
+  const auto known = std::ranges::find_if(units, [=](const Unit& u) { return u.name == unit; });
   if (known == units.end()) throw InputError{subject, text, "has no known unit", known_units};
   const double value = number * known->times / known->over;
   if (!std::isfinite(value)) throw InputError{subject, text, "is too large", "a finite value"};
@@ -75,9 +75,9 @@ std::string write(double value, std::span<const Unit> units) {
 std::string write_brief(double value, std::span<const Unit> units) {
   constexpr double least = 0.9995, most = 999.5;  // what three digits round to 1 and to 1000
   const auto number = [&](const Unit& unit) { return value * unit.over / unit.times; };
-  auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return number(u) >= least; });
+  auto unit = std::ranges::find_if(units, [&](const Unit& u) { return number(u) >= least; });
   if (unit == units.end())
-    unit = std::find_if(units.begin(), units.end(), [](const Unit& u) { return u.times == 1 && u.over == 1; });
+    unit = std::ranges::find_if(units, [](const Unit& u) { return u.times == 1 && u.over == 1; });
   const double shown = number(*unit);
   return (shown < most ? fmt::format("{:.3g} ", shown) : fmt::format("{:.0f} ", shown)) + std::string{unit->name};
 }

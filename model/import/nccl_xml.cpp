@@ -98,7 +98,7 @@ class Importer {
 
   static bool has_gpu(pugi::xml_node element) {
     const auto pcis = element.children("pci");
-    return std::any_of(pcis.begin(), pcis.end(), [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
+    return std::ranges::any_of(pcis, [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
   }
 
   /// The numbers of GPUs that the file tells, and the elements that mean nothing here.

@@ -40,7 +40,7 @@ double whole_blocks(double size, double block) { return size <= block ? size : s
 /// size it is constant.
 double square_rate(const GemmCurve& curve, double s) {
   const auto& points = curve.points;
-  const auto above = std::lower_bound(points.begin(), points.end(), s, [](auto& p, double x) { return p.size < x; });
+  const auto above = std::ranges::lower_bound(points, s, {}, &GemmCurve::Point::size);
   if (above == points.end()) return points.back().rate.value;
   if (above->size == s) return above->rate.value;
   if (above == points.begin()) return above->rate.value * (s / above->size) * (s / above->size);
@@ -99,8 +99,7 @@ FlopRate GemmCurve::fastest() const {
 
 double GemmCurve::load_factor(double duty) const {
   if (sustained.empty()) return 1;
-  const auto above =
-      std::lower_bound(sustained.begin(), sustained.end(), duty, [](auto& l, double x) { return l.duty < x; });
+  const auto above = std::ranges::lower_bound(sustained, duty, {}, &GemmCurve::Load::duty);
   if (above == sustained.begin()) return sustained.front().factor;
   if (above == sustained.end()) return sustained.back().factor;
   const auto below = above - 1;
@@ -215,7 +214,7 @@ double KernelTimes::axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype,
 
 double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const {
   const auto& steps = curve_for(*this, dtype, ta, tb).alignment;
-  const auto step = std::find_if(steps.begin(), steps.end(), [=](auto& s) { return bytes <= s.bytes; });
+  const auto step = std::ranges::find_if(steps, [=](auto& s) { return bytes <= s.bytes; });
   return step == steps.end() ? 1 : step->factor;
 }
 

@@ -6,8 +6,7 @@ namespace tilerail {
 
 std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
   std::vector<MemoryId> hosts, gpus;
-  for (const auto i : indices(memories))
-    (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
+  for (const auto i : indices(memories)) (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
   const auto add = [&](std::string_view name, NodeKind kind, Pages pages, const std::vector<MemoryId>& over) {
     Memory spread;
     spread.name = name, spread.kind = kind;

@@ -54,7 +54,7 @@ void check_keys(std::string_view text, const std::string& file) {
   const std::size_t at = end_of_long_key(text, most_parts);
   if (at == std::string_view::npos) return;
   const std::string_view before = text.substr(0, at);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto line = 1 + std::ranges::count(before, '\n');
   const std::size_t column = at - before.rfind('\n');  // npos + 1 is 0
   throw InputError{
       fmt::format("{}:{}:{}: the key has more than {} parts; expected fewer", file, line, column, most_parts)};

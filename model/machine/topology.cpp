@@ -24,7 +24,7 @@ double between(double low, double high, double x, double a, double b) { return l
 }  // namespace
 
 Rate CapacityCurve::at(double flows) const {
-  const auto above = std::find_if(points.begin(), points.end(), [=](const Point& p) { return flows <= p.flows; });
+  const auto above = std::ranges::find_if(points, [=](const Point& p) { return flows <= p.flows; });
   if (above == points.begin()) return points.front().rate;
   if (above == points.end()) return points.back().rate;
   const Point &a = above[-1], &b = above[0];
@@ -54,7 +54,7 @@ using StridedPoints = std::span<const StridedEfficiency::Point>;
 
 /// By points of one pitch: linear in the logarithm of the column, constant beyond the points.
 double by_column(StridedPoints points, Bytes column) {
-  const auto above = std::find_if(points.begin(), points.end(), [=](const auto& p) { return column <= p.column; });
+  const auto above = std::ranges::find_if(points, [=](const auto& p) { return column <= p.column; });
   if (above == points.begin()) return points.front().efficiency;
   if (above == points.end()) return points.back().efficiency;
   const auto &a = above[-1], &b = above[0];
@@ -69,7 +69,7 @@ double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitc
     return border > Bytes{0} && (std::isinf(at.value) || std::fmod(at.value, border.value) == 0);
   };
   const auto alike = [&](const auto& point) { return on_border(point.pitch) == on_border(pitch); };
-  const bool any_alike = std::any_of(points.begin(), points.end(), alike);
+  const bool any_alike = std::ranges::any_of(points, alike);
   double below = 1, efficiency = 1;
   std::optional<Bytes> before;
   for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {

@@ -37,8 +37,7 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
   for (const auto places : {read, written})
     for (const MemoryId place : places) {
       const Node node = add_node(place);
-      if (std::find(operand_nodes_.begin(), operand_nodes_.end(), node) == operand_nodes_.end())
-        operand_nodes_.push_back(node);
+      if (std::ranges::find(operand_nodes_, node) == operand_nodes_.end()) operand_nodes_.push_back(node);
     }
   const std::size_t links = nodes_.size() * nodes_.size();
   for (const MemoryId place : read) read_nodes_.push_back(node_of_[place.index()]);
@@ -119,7 +118,7 @@ void SharedLinks::measure_excess() {
 void SharedLinks::activate(std::span<const std::size_t> active) {
   ends_.assign(active.begin(), active.end());
   for (const Node node : operand_nodes_)
-    if (std::find(ends_.begin(), ends_.end(), node) == ends_.end()) ends_.push_back(node);
+    if (std::ranges::find(ends_, node) == ends_.end()) ends_.push_back(node);
   share(active);
   double worth = 1;
   for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active, worth *= bottleneck_worth);
@@ -146,7 +145,7 @@ void SharedLinks::share(std::span<const std::size_t> active) {
 
 bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const {
   const auto& users = users_[at(src, dst)];
-  return std::binary_search(users.begin(), users.end(), user) && std::binary_search(active.begin(), active.end(), user);
+  return std::ranges::binary_search(users, user) && std::ranges::binary_search(active, user);
 }
 
 /// `worth`: the part of the narrowest link that a series with one link more counts with, by the bottleneck rule.

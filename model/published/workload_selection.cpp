@@ -31,7 +31,7 @@ class Workloads {
 
   std::vector<Workload> ranked() {
     if (all_.empty()) throw fault_of("devices", "none of them has routes to all operands", "at least one");
-    std::stable_sort(all_.begin(), all_.end(), [](auto& a, auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(all_, [](auto& a, auto& b) { return a.first > b.first; });
     // Of those that are as good as the best, the one with the fewest devices.
     auto best = all_.begin();
     for (auto other = all_.begin(); other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
@@ -85,7 +85,7 @@ std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkM
     std::set<Subset> extended;
     for (const Subset& subset : beam)
       for (std::size_t d = 0; d < count; ++d) {
-        const auto place = std::lower_bound(subset.begin(), subset.end(), d);
+        const auto place = std::ranges::lower_bound(subset, d);
         if (place != subset.end() && *place == d) continue;
         Subset larger = subset;
         larger.insert(larger.begin() + (place - subset.begin()), d);
@@ -93,7 +93,7 @@ std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkM
       }
     std::vector<std::pair<double, Subset>> ranked;
     for (const Subset& subset : extended) ranked.emplace_back(workloads.look_at(subset), subset);
-    std::stable_sort(ranked.begin(), ranked.end(), [](auto& a, auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(ranked, [](auto& a, auto& b) { return a.first > b.first; });
     beam.clear();
     for (std::size_t i = 0; i < std::min(workload_beam, ranked.size()); ++i) beam.push_back(ranked[i].second);
   }

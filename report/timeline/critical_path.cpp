@@ -28,8 +28,8 @@ std::size_t places(const Engine& engine, const Topology& topology) {
 IntervalSet<double> full_times(const std::vector<OpTime>& ops, std::size_t places) {
   std::vector<double> starts, ends;
   for (const OpTime& t : ops) starts.push_back(t.start), ends.push_back(t.end);
-  std::sort(starts.begin(), starts.end());
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(starts);
+  std::ranges::sort(ends);
   IntervalSet<double> full;
   for (std::size_t i = places - 1; i < starts.size(); ++i) full.add({starts[i], ends[i + 1 - places]});
   return full;
@@ -141,7 +141,7 @@ std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times,
   }
   std::vector<OpId> path;
   std::vector<bool> seen(plan.ops.size());  // a measured timeline may contradict itself; the walk still ends
-  const auto end = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.end < b.end; });
+  const auto end = std::ranges::max_element(times, [](auto& a, auto& b) { return a.end < b.end; });
   for (std::optional<OpId> at{static_cast<std::size_t>(end - times.begin())}; at;) {
     path.push_back(*at);
     seen[at->index()] = true;

@@ -126,7 +126,7 @@ class TrafficSum {
   /// the others in turn; otherwise each fetches the whole from its home.
   void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes, bool batch) {
     if (resources_.topology().has_copies(home)) return;
-    const auto holder = std::find(members.begin(), members.end(), home);
+    const auto holder = std::ranges::find(members, home);
     const double g = static_cast<double>(members.size());
     for (const auto i : indices(members)) {
       if (!batch) {
@@ -140,7 +140,7 @@ class TrafficSum {
     }
   }
 
-  GridTraffic result() const { return {*std::max_element(busy_.begin(), busy_.end()), total_}; }
+  GridTraffic result() const { return {*std::ranges::max_element(busy_), total_}; }
 
  private:
   const Resources& resources_;

@@ -58,7 +58,7 @@ Grid TileScheduler::grid_of(int layers) const {
 std::int64_t TileScheduler::largest_tile() const {
   constexpr std::int64_t comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
   constexpr std::int64_t unit = 64;
-  const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
+  const std::int64_t least = *std::ranges::min_element(capacities_);
   if (problem_.of_vectors())
     return std::max(unit, least / comfortable_slots / element_size(problem_.dtype) / unit * unit);
   const bool merges = in_cubes() && question_.policy.choices.ragged == Ragged::merged;  // a tile has up to 1.5 T
@@ -148,7 +148,8 @@ Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem, const To
 
 Clock::Options clock_for(const Decisions& decisions) {
   const bool in_time = emulation_of(decisions.choices).is_in_model_time();
-  return {.per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
+  return {
+      .per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
 }
 
 }  // namespace

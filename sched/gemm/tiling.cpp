@@ -68,7 +68,7 @@ struct Marginals {
 };
 
 void sort_unique(std::vector<std::int64_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 

@@ -157,7 +157,7 @@ std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double
     rests.push_back(exact - std::floor(exact));
   }
   for (std::int64_t left = count - std::accumulate(parts.begin(), parts.end(), std::int64_t{0}); left > 0; --left) {
-    const auto most = std::max_element(rests.begin(), rests.end());
+    const auto most = std::ranges::max_element(rests);
     ++parts[static_cast<std::size_t>(most - rests.begin())];
     *most = -1;
   }
@@ -171,7 +171,7 @@ std::vector<std::size_t> dealt(std::int64_t count, std::span<const double> weigh
   std::vector<double> things(weights.size(), 1);
   Owners holders;
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto w = static_cast<std::size_t>(std::min_element(next.begin(), next.end()) - next.begin());
+    const auto w = static_cast<std::size_t>(std::ranges::min_element(next) - next.begin());
     holders.push_back(w);
     next[w] = ++things[w] / weights[w];
   }

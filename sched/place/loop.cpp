@@ -28,7 +28,7 @@ void TaskLoop::run_first_free() {
       if (!refused[d] && (!first || context_.clock.device_free(d) < context_.clock.device_free(*first))) first = d;
     if (!first) return;
     if (serve(*first))
-      std::fill(refused.begin(), refused.end(), 0);
+      std::ranges::fill(refused, 0);
     else
       refused[*first] = 1;
   }

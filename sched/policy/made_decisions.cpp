@@ -44,8 +44,7 @@ Grid grid_of(const PlanDecision& decision, std::size_t devices) {
   const auto most = static_cast<std::int64_t>(devices);
   Grid grid;
   const std::array numbers{&grid.rows, &grid.cols, &grid.layers};
-  for (const auto i : indices(sides))
-    *numbers[i] = static_cast<int>(parse_integer(sides[i], decision.key, 1, most));
+  for (const auto i : indices(sides)) *numbers[i] = static_cast<int>(parse_integer(sides[i], decision.key, 1, most));
   if (std::int64_t{grid.rows} * grid.cols * grid.layers != most)
     refuse(decision, fmt::format("a grid of {} GPUs", devices));
   return grid;

@@ -136,9 +136,8 @@ std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, 
     extend(beam, clock, destinations, bytes, chunks, extensions);
     order.resize(extensions.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return extensions[a].score.better_than(extensions[b].score);
-    });
+    std::ranges::stable_sort(
+        order, [&](std::uint32_t a, std::uint32_t b) { return extensions[a].score.better_than(extensions[b].score); });
     if (order.size() > beam_width) order.resize(beam_width);
     next.clear();
     for (const std::uint32_t e : order) {

@@ -107,8 +107,7 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   if (sources.empty()) return fetch_alone(tile, device);
   const auto chain = find_chain(context_.clock, sources, destinations, directory_.bytes(tile), pieces);
   if (!chain) return fetch_alone(tile, device);
-  Holder from = *std::find_if(sources.begin(), sources.end(),
-                              [&](const Holder& holder) { return holder.memory == chain->source; });
+  Holder from = *std::ranges::find_if(sources, [&](const Holder& holder) { return holder.memory == chain->source; });
   for (const auto hop : indices(chain->hops)) {
     send(tile, from, *directory_.device_at(chain->hops[hop]), pieces, device, chain->arrivals[hop]);
     from = {chain->hops[hop], chain->arrivals[hop]};

@@ -65,8 +65,7 @@ void TileDirectory::note_home(TileId id) {
 std::size_t TileDirectory::slot_of(TileId id, std::size_t device) const {
   const auto& users = tiles_[id.index()].users;
   constexpr std::size_t few = 16;
-  if (users.size() > few)
-    return static_cast<std::size_t>(std::lower_bound(users.begin(), users.end(), device) - users.begin());
+  if (users.size() > few) return static_cast<std::size_t>(std::ranges::lower_bound(users, device) - users.begin());
   std::size_t at = 0;
   while (at < users.size() && users[at] < device) ++at;
   return at;
@@ -87,7 +86,7 @@ void TileDirectory::add_user(TileId id, std::size_t device) {
 }
 
 std::optional<std::size_t> TileDirectory::device_at(MemoryId memory) const {
-  const auto found = std::find(context_.devices.begin(), context_.devices.end(), memory);
+  const auto found = std::ranges::find(context_.devices, memory);
   if (found == context_.devices.end()) return std::nullopt;
   return static_cast<std::size_t>(found - context_.devices.begin());
 }

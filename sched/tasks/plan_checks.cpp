@@ -18,7 +18,7 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   if (devices.size() > most)
     throw fault_of("devices", fmt::format("{} are given", devices.size()), fmt::format("at most {}", most));
   std::vector<MemoryId> sorted{devices.begin(), devices.end()};
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   for (const auto i : indices(sorted)) {
     if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || !topology.is_gpu(sorted[i]))
       throw InputError{"devices", fmt::format("memory {}", sorted[i].value),

@@ -24,7 +24,7 @@ std::vector<std::string> groups_of(std::span<const CaseResult> results) {
   std::vector<std::string> groups;
   for (const CaseResult& result : results)
     if (const std::string& group = result.what.group;
-        !group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end())
+        !group.empty() && std::ranges::find(groups, group) == groups.end())
       groups.push_back(group);
   return groups;
 }
@@ -143,7 +143,7 @@ void CaseStudy::measure(std::size_t i, Runner& runner) {
 }
 
 bool CaseStudy::passed() const {
-  return std::none_of(results_.begin(), results_.end(), [](const CaseResult& result) { return result.failed(); });
+  return std::ranges::none_of(results_, [](const CaseResult& result) { return result.failed(); });
 }
 
 std::optional<double> CaseStudy::energy_of(const Plan& plan, const Timeline& timeline) const {

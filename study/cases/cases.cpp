@@ -76,12 +76,12 @@ std::vector<std::size_t> read_header(CsvReader& csv) {
       csv.fail(cell,
                fmt::format("'{}' is no column; expected any of: {}", excerpt(cell.text), fmt::join(columns, ", ")));
     const auto column = static_cast<std::size_t>(found - columns.begin());
-    if (std::find(order.begin(), order.end(), column) != order.end())
+    if (std::ranges::find(order, column) != order.end())
       csv.fail(cell, fmt::format("column '{}' is there twice; expected it once", cell.text));
     order.push_back(column);
   }
   for (std::size_t size = 0; size < sizes; ++size)
-    if (std::find(order.begin(), order.end(), size) == order.end())
+    if (std::ranges::find(order, size) == order.end())
       csv.fail(1, fmt::format("has no column '{}'; expected m, n and k", columns[size]));
   return order;
 }
@@ -92,8 +92,7 @@ InputError Case::located(const InputError& error) const {
   const auto sets_it = [&](const std::string& text) { return text.starts_with(error.subject + "="); };
   std::string column = error.subject;
   if (column == routine) column = routine == "dot" ? "k" : "m";
-  if (!places.contains(column) && std::any_of(policy.overrides.begin(), policy.overrides.end(), sets_it))
-    column = "set";
+  if (!places.contains(column) && std::ranges::any_of(policy.overrides, sets_it)) column = "set";
   const auto place = places.find(column);
   return error.at(fmt::format("{}:{}:{}", file, line, place == places.end() ? 1 : place->second));
 }

@@ -20,8 +20,8 @@ double kendall_tau(std::span<const double> a, std::span<const double> b) {
 }
 
 double regret(std::span<const double> predicted, std::span<const double> measured) {
-  const auto chosen = std::min_element(predicted.begin(), predicted.end()) - predicted.begin();
-  return measured[static_cast<std::size_t>(chosen)] / *std::min_element(measured.begin(), measured.end()) - 1;
+  const auto chosen = std::ranges::min_element(predicted) - predicted.begin();
+  return measured[static_cast<std::size_t>(chosen)] / *std::ranges::min_element(measured) - 1;
 }
 
 }  // namespace tilerail::study

@@ -13,7 +13,7 @@ namespace {
 
 void check_model(const std::string& name) {
   const std::vector<std::string> names = prediction_models();
-  if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+  if (!name.empty() && std::ranges::find(names, name) == names.end())
     throw unknown_name("model", name, "a model", names);
 }
 

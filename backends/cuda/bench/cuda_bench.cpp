@@ -32,7 +32,7 @@ std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* con
   for (const Plan* plan : plans)
     for (const MemoryId gpu : plan->devices) {
       tiles = std::max(tiles, plan->peak_bytes[gpu.index()]);
-      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+      if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
     }
   executor_.reserve(gpus, tiles, 1);
   return std::make_unique<cuda::MatrixPools>(executor_, plans, gpus, options.pages);

@@ -30,8 +30,8 @@ class Transfers {
 
   /// How many copies to time: more of peer copies, which are quicker.
   static std::size_t copies_of(const Flows& flows, std::size_t bytes) {
-    const bool host = std::any_of(flows.begin(), flows.end(),
-                                  [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
+    const bool host =
+        std::ranges::any_of(flows, [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
     const std::size_t total = (host ? 384 : 1024) * MiB;
     return std::clamp<std::size_t>(total / bytes, 6, 160);
   }
@@ -132,7 +132,7 @@ class Transfers {
            const FlowMeter::Shape shape{bytes, 1, bytes};
            const auto measured = watch.repeat([&] {
              auto rates = bench.flows.finish_times(flows, shape);
-             std::sort(rates.begin(), rates.end());  // which one is first may change
+             std::ranges::sort(rates);  // which one is first may change
              for (double& rate : rates) rate = static_cast<double>(bytes) / rate;
              rates.push_back(rates.back() * static_cast<double>(rates.size()));
              return rates;

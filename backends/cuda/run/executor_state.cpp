@@ -165,8 +165,7 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
 /// By MemoryId: where its tiles start.
 std::vector<std::byte*> CudaExecutor::State::arenas() const {
   std::vector<std::byte*> starts(devices_.size(), nullptr);
-  for (const auto m : indices(starts))
-    starts[m] = devices_[m] ? devices_[m]->arena() : host_arenas_.data(MemoryId{m});
+  for (const auto m : indices(starts)) starts[m] = devices_[m] ? devices_[m]->arena() : host_arenas_.data(MemoryId{m});
   return starts;
 }
 

@@ -14,8 +14,7 @@ PendingWork::~PendingWork() {
 
 PendingWork::Mark PendingWork::mark(const StreamOnDevice& place) {
   const DeviceScope scope{place.device};
-  const auto spare =
-      std::find_if(spare_.begin(), spare_.end(), [&](const Mark& m) { return m.device == place.device; });
+  const auto spare = std::ranges::find_if(spare_, [&](const Mark& m) { return m.device == place.device; });
   Mark made{place.device, nullptr};
   if (spare != spare_.end()) {
     made = std::move(*spare);

@@ -15,7 +15,7 @@ constexpr std::int32_t no_device = -1, end_of_list = -1;
 /// Place of a memory among the devices. Copies between two hosts belong to no GPU; the first device's threads do them.
 std::int32_t device_index(MemoryId memory, const Topology& topology) {
   const auto& gpus = topology.gpus();
-  const auto found = std::find(gpus.begin(), gpus.end(), memory);
+  const auto found = std::ranges::find(gpus, memory);
   return found == gpus.end() ? 0 : static_cast<std::int32_t>(found - gpus.begin());
 }
 
@@ -38,7 +38,7 @@ void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
 
 void Dispatcher::reset() {
   const std::vector<std::uint32_t>& waits_for = graph_->waits_for();
-  std::copy(waits_for.begin(), waits_for.end(), waiting_.begin());
+  std::ranges::copy(waits_for, waiting_.begin());
   for (Ready& ready : ready_) ready.heap.clear();
   for (const auto i : indices(device_)) {
     // Ascending ids make a heap as they are.

@@ -77,7 +77,7 @@ Topology::Description with_first_gpus(const Topology::Description& machine, std:
   std::vector<int> numbers;
   for (const Memory& memory : machine.memories)
     if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   const auto stays = [&](const Memory& memory) {
     return memory.kind != NodeKind::gpu || memory.device <= numbers[count - 1];
   };
