@@ -47,12 +47,6 @@ inline InputError out_of_range(std::string_view subject, std::string_view value,
 InputError unknown_name(std::string_view subject, std::string_view name, std::string_view kind,
                         std::span<const std::string> names);
 
-/// Several errors, each with a message. The command line prints a line for each.
-struct InputErrors : InputError {
-  explicit InputErrors(std::vector<std::string> all) : InputError{all.front()}, messages{std::move(all)} {}
-  std::vector<std::string> messages;  // at least one
-};
-
 /// The hardware that was asked for is not there. The command line turns it into exit code 3.
 struct HardwareError : std::runtime_error {
   using std::runtime_error::runtime_error;
