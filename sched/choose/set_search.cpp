@@ -74,7 +74,7 @@ class Search final : public SetSearch {
       : question_{question}, judge_{judge}, start_{start}, tiles_{tiles_for(question_, start)} {}
 
   void judge_until(std::int64_t ops) override {
-    if (!started_) begin();
+    if (!started_) begin(ops / 2);
     while (spent_ < ops && try_some(next())) {
     }
   }
@@ -90,9 +90,9 @@ class Search final : public SetSearch {
   }
 
  private:
-  /// Every strategy is planned with the tile of the start. Those that the estimate prefers look for their tile, at most
-  /// for half of a normal effort, and the best quarter is judged: each starts an arm of the search.
-  void begin() {
+  /// Every strategy is planned with the tile of the start. Those that the estimate prefers look for their tile, as far
+  /// as so many operations allow, and the best quarter is judged: each starts an arm of the search.
+  void begin(std::int64_t ops) {
     const std::vector<Policy> starts = strategies_.starts();
     std::vector<Trial> trials(starts.size());
     share_work(starts.size(), threads, [&](std::size_t i) { trials[i] = planned({starts[i], start_.tile}); });
@@ -100,11 +100,14 @@ class Search final : public SetSearch {
     std::vector<std::size_t> order(starts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trials[i].estimated; });
-    for (std::size_t first = 0; first < order.size() && spent_ < normal_effort / 2; first += threads)
-      share_work(std::min(threads, order.size() - first), [&](std::size_t i) {
+    for (std::size_t first = 0; first < order.size() && spent_ < ops; first += threads) {
+      const std::size_t some = std::min(threads, order.size() - first);
+      const std::int64_t each = (ops - spent_) / static_cast<std::int64_t>(some);
+      share_work(some, [&](std::size_t i) {
         Trial& trial = trials[order[first + i]];
-        trial = with_best_tile(std::move(trial));
+        trial = with_best_tile(std::move(trial), each);
       });
+    }
     const std::vector<std::size_t> fastest = judged(trials);
     std::set<double> times;  // of equally fast ones the first alone
     for (const std::size_t i : fastest) {
@@ -119,15 +122,17 @@ class Search final : public SetSearch {
     started_ = true;
   }
 
-  /// From the trial's tile on, larger or smaller ones of the list while the estimate says that they are better.
-  Trial with_best_tile(Trial best) {
+  /// From the trial's tile on, larger or smaller ones of the list while the estimate says that they are better, and no
+  /// more than so many operations are planned.
+  Trial with_best_tile(Trial best, std::int64_t ops) {
     if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
     const auto at = std::ranges::lower_bound(tiles_, start_.tile) - tiles_.begin();
     for (const std::ptrdiff_t step : {-1, 1}) {
       const double before = best.estimated;
-      for (auto i = at + step; i >= 0 && i < std::ssize(tiles_); i += step) {
+      for (auto i = at + step; i >= 0 && i < std::ssize(tiles_) && ops > 0; i += step) {
         Trial next = planned({best.candidate.policy, tiles_[static_cast<std::size_t>(i)]});
         count(next);
+        if (next.plan) ops -= static_cast<std::int64_t>(next.plan->ops.size());
         if (next.estimated >= best.estimated) break;
         best = std::move(next);
       }

@@ -47,7 +47,7 @@ Grid TileScheduler::grid_of(int layers) const {
   const Policy& policy = question_.policy;
   const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic
-                  ? automatic_grid(problem_, question_.resources, first, policy.choices.batch)
+                  ? automatic_grid(problem_, question_.resources, first, policy.choices.batch != Batch::off)
               : policy.grid == GridChoice::emulated ? emulation_of(policy.choices).grid(gpus / layers)
                                                     : square_grid(gpus / layers);
   grid.layers = layers;

@@ -15,6 +15,7 @@ enum class TileDepth { side, growing, columns, all };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Ragged { own, merged };
 enum class Routing { initial, bandwidth, link_map, eta, link_eta, emulated };
+enum class Batch { off, chain, tree };
 enum class Sends { free, in_order };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues, with_next };
@@ -38,9 +39,9 @@ struct Choices {
   int max_hops = 1;  // memories between the ends of a route of the link map
   HopRule hop_rule = HopRule::added;
   int route_chunks = 8;  // pieces of a tile on such a route, by the bottleneck rule
-  bool batch = false;
-  int chain_chunks = 8;
-  std::int64_t chain_min_bytes = 8 << 20;  // of a piece
+  Batch batch = Batch::off;
+  int batch_chunks = 8;
+  std::int64_t batch_min_bytes = 8 << 20;  // of a piece
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
   int stage_chunks = 8;

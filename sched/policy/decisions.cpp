@@ -124,7 +124,7 @@ Policy with_relays(Policy policy) {
   policy.relays = true;
   set("routing", policy.choices.routing, Routing::link_map);
   set("distribution", policy.choices.distribution, Distribution::cyclic_2d);
-  set("batch", policy.choices.batch, false);
+  set("batch", policy.choices.batch, Batch::off);
   set("sends", policy.choices.sends, Sends::free);
   set("order", policy.choices.order, Order::fifo);
   set("write-backs", policy.choices.write_backs, WriteBacks::own_queues);

@@ -148,9 +148,9 @@ std::vector<Field> fields_of_copies() {
       varied({.key = "rule",
               .values = values(&Choices::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})}),
       chunks(&Choices::route_chunks)};
-  const std::vector<Field> of_chain{
-      chunks(&Choices::chain_chunks),
-      varied({.key = "min-bytes", .number = number(&Choices::chain_min_bytes, 0, most_bytes)})};
+  const std::vector<Field> of_batch{
+      chunks(&Choices::batch_chunks),
+      varied({.key = "min-bytes", .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
   const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
   const auto copies = [](std::string_view name, PeerCopies choice) {
     return value(name, &Choices::peer_copies, choice);
@@ -165,8 +165,10 @@ std::vector<Field> fields_of_copies() {
       of_search(
           {"relays", "Also plans with routes over other GPUs, and takes the faster plan.", on_off(&Policy::relays)}),
       varied({"batch",
-              "Sends a tile to each GPU that needs it, or to all of them in one chain, in pieces.",
-              {value("off", &Choices::batch, false), value("chain", &Choices::batch, true)(of_chain)}}),
+              "Sends a tile to each GPU that needs it, or to all of them in pieces: in one chain, or from any that "
+              "has it to the next (tree).",
+              {value("off", &Choices::batch, Batch::off), value("chain", &Choices::batch, Batch::chain)(of_batch),
+               value("tree", &Choices::batch, Batch::tree)(of_batch)}}),
       varied({"sends", "Runs copies from a GPU to others together, or one after another.",
               values(&Choices::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
       {"peer-copies",

@@ -45,8 +45,8 @@ std::vector<std::string_view> decision_keys(const Policy& policy, const Policy& 
 
 /// The fields whose values a search may change, in the order of the table.
 std::vector<std::string_view> searched_keys();
-/// The other values that a search tries for a field of the core: all of a choice; half, double and the least of a number; the same
-/// for each parameter of its value.
+/// The other values that a search tries for a field of the core: all of a choice; half, double and the least of a
+/// number; the same for each parameter of its value.
 std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key);
 
 /// The preset, then "+key=value" for every override.

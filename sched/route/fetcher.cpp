@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -60,9 +61,9 @@ Seconds Fetcher::eta(TileId tile, std::size_t device) const {
 
 Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
   if (!directory_.present(tile, device)) {
-    const bool chain =
-        context_.decisions.choices.batch && context_.decisions.choices.caching && !context_.arenas[device].pooled();
-    chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
+    const bool batch = context_.decisions.choices.batch != Batch::off && context_.decisions.choices.caching &&
+                       !context_.arenas[device].pooled();
+    batch ? fetch_for_all(tile, device) : fetch_alone(tile, device);
   }
   return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
 }
@@ -83,9 +84,9 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   }
 }
 
-/// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for
-/// one, or where copies are staged that would be in it, each device fetches for itself.
-void Fetcher::fetch_chain(TileId tile, std::size_t device) {
+/// Sends the tile to every device that will use it and does not have it yet; where there are no routes for that, or
+/// where copies are staged that would be in it, each device fetches for itself.
+void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : directory_.tile(tile).users)
     if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
@@ -95,7 +96,6 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   };
   if (std::ranges::any_of(destinations, [&](MemoryId from) { return over_a_host({from, {}}); }))
     return fetch_alone(tile, device);
-  const int pieces = pieces_of(context_, directory_.tile(tile).home);
   std::vector<Holder> sources;
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (context_.decisions.choices.routing == Routing::initial && !holder.is_home) return;
@@ -103,14 +103,48 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
     std::erase_if(sources, [&](const Holder& home) { return home.memory == holder.memory; });  // beside a copy there
     sources.push_back(holder);
   });
-  if (sources.empty()) return fetch_alone(tile, device);
+  const auto send_all = context_.decisions.choices.batch == Batch::tree ? &Fetcher::send_tree : &Fetcher::send_chain;
+  (this->*send_all)(tile, device, std::move(sources), std::move(destinations));
+  if (!directory_.present(tile, device)) fetch_alone(tile, device);
+}
+
+/// One chain of hops, or none.
+void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> sources,
+                         std::vector<MemoryId> destinations) {
+  const int pieces = pieces_of(context_, directory_.tile(tile).home);
   const auto chain = find_chain(context_.clock, sources, destinations, directory_.bytes(tile), pieces);
-  if (!chain) return fetch_alone(tile, device);
+  if (!chain) return;
   Holder from = *std::find_if(sources.begin(), sources.end(),
                               [&](const Holder& holder) { return holder.memory == chain->source; });
   for (std::size_t hop = 0; hop < chain->hops.size(); ++hop) {
     send(tile, from, *directory_.device_at(chain->hops[hop]), pieces, device, chain->arrivals[hop]);
     from = {chain->hops[hop], chain->arrivals[hop]};
+  }
+}
+
+/// Always the hop from any that has the tile to one that lacks it that adds least pressure; of those, the one that
+/// arrives first.
+void Fetcher::send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left) {
+  struct Best {
+    std::pair<double, Seconds> cost{std::numeric_limits<double>::infinity(), 0};
+    std::size_t from = 0, to = 0;
+    Clock::Arrival arrival = {};
+  };
+  const int pieces = pieces_of(context_, directory_.tile(tile).home);
+  while (!left.empty()) {
+    Best best;
+    for (std::size_t from = 0; from < holders.size(); ++from)
+      for (std::size_t to = 0; to < left.size(); ++to) {
+        const Clock::Hop hop = context_.clock.hop(holders[from].memory, left[to]);
+        if (!hop.exists()) continue;
+        const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), pieces, holders[from].available);
+        const std::pair cost{arrival.pressure, arrival.last};
+        if (cost < best.cost) best = {cost, from, to, arrival};
+      }
+    if (std::isinf(best.cost.first)) return;
+    send(tile, holders[best.from], *directory_.device_at(left[best.to]), pieces, device, best.arrival);
+    holders.push_back({left[best.to], best.arrival});
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(best.to));
   }
 }
 
@@ -141,7 +175,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   directory_.used(tile, *device, copied.left);
 }
 
-/// The source of a tile that one device fetches for itself; that of a chain is chosen with its hops (fetch_chain).
+/// The source of a tile that one device fetches for itself; that of a batch is chosen with its hops (fetch_for_all).
 /// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.

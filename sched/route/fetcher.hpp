@@ -63,7 +63,9 @@ class Fetcher {
   Trip trip_from(const Holder& holder, std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
-  void fetch_chain(TileId tile, std::size_t device);
+  void fetch_for_all(TileId tile, std::size_t device);
+  void send_chain(TileId tile, std::size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations);
+  void send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left);
   void send(TileId tile, const Holder& from, std::size_t to, int pieces, std::size_t on_behalf,
             std::optional<Clock::Arrival> arrival = {});
 

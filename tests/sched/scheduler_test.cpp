@@ -287,7 +287,7 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   problem.m = problem.n = problem.k = 4096;
   for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
     Policy policy = any_preset("tilerail");
-    policy.choices.tile = 2048, policy.choices.chain_min_bytes = least;  // 32 MiB a tile
+    policy.choices.tile = 2048, policy.choices.batch_min_bytes = least;  // 32 MiB a tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)
