@@ -147,7 +147,10 @@ Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem, const To
 
 Clock::Options clock_for(const Decisions& decisions) {
   const bool in_time = emulation_of(decisions.choices).is_in_model_time();
-  return {.per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
+  return {.per_link = in_time || decisions.choices.routing == Routing::link_eta,
+          .pressure = decisions.choices.batch == Batch::tree,
+          .engines = in_time,
+          .in_time = in_time};
 }
 
 }  // namespace
