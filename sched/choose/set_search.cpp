@@ -11,7 +11,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -74,7 +73,7 @@ class Search final : public SetSearch {
       : question_{question}, judge_{judge}, start_{start}, tiles_{tiles_for(question_, start)} {}
 
   void judge_until(std::int64_t ops) override {
-    if (!started_) begin(ops / 2);
+    if (!started_) begin(ops);
     while (spent_ < ops && try_some(next())) {
     }
   }
@@ -90,49 +89,84 @@ class Search final : public SetSearch {
   }
 
  private:
-  /// Every strategy is planned with the tile of the start. Those that the estimate prefers look for their tile, as far
-  /// as so many operations allow, and the best quarter is judged: each starts an arm of the search.
+  /// Starts of strategies look for their tiles, and the fastest ones begin arms of the search.
   void begin(std::int64_t ops) {
-    const std::vector<Policy> starts = strategies_.starts();
-    std::vector<Trial> trials(starts.size());
-    share_work(starts.size(), threads, [&](std::size_t i) { trials[i] = planned({starts[i], start_.tile}); });
-    for (const Trial& trial : trials) count(trial);
-    std::vector<std::size_t> order(starts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trials[i].estimated; });
-    for (std::size_t first = 0; first < order.size() && spent_ < ops; first += threads) {
-      const std::size_t some = std::min(threads, order.size() - first);
-      const std::int64_t each = (ops - spent_) / static_cast<std::int64_t>(some);
-      share_work(some, [&](std::size_t i) {
-        Trial& trial = trials[order[first + i]];
-        trial = with_best_tile(std::move(trial), each);
-      });
-    }
-    const std::vector<std::size_t> fastest = judged(trials);
-    std::set<double> times;  // of equally fast ones the first alone
-    for (const std::size_t i : fastest) {
-      if (times.insert(trials[i].seconds).second)
-        left_.push_back(trials[i].arm = left_.size());
-      else
-        trials[i].closed = true;
-      add(std::move(trials[i]));
-    }
-    sort_arms();
-    left_.resize(std::min(left_.size(), quarter_of(starts.size())));
+    std::vector<Trial> trials = planned_starts(ops / 2);
+    find_tiles(trials, ops * 2 / 3);
+    begin_arms(trials);
     started_ = true;
   }
 
-  /// From the trial's tile on, larger or smaller ones of the list while the estimate says that they are better, and no
+  /// With the tile of the set's first plan, one strategy after the other until so many operations are planned.
+  std::vector<Trial> planned_starts(std::int64_t ops) {
+    const std::vector<Policy> starts = strategies_.starts();
+    std::vector<Trial> trials;
+    while (trials.size() < starts.size() && spent_ < ops) {
+      const std::size_t first = trials.size();
+      trials.resize(std::min(starts.size(), first + threads));
+      share_work(trials.size() - first, [&](std::size_t i) {
+        trials[first + i] = planned({starts[first + i], start_.tile});
+      });
+      for (std::size_t i = first; i < trials.size(); ++i) count(trials[i]);
+    }
+    return trials;
+  }
+
+  /// Those that the estimate prefers first, until so many operations are planned.
+  void find_tiles(std::vector<Trial>& trials, std::int64_t ops) {
+    std::ranges::stable_sort(trials, {}, &Trial::estimated);
+    for (std::size_t first = 0; first < trials.size() && spent_ < ops; first += threads) {
+      const std::size_t some = std::min(threads, trials.size() - first);
+      const std::int64_t each = (ops - spent_) / static_cast<std::int64_t>(some);
+      share_work(some, [&](std::size_t i) { trials[first + i] = with_best_tile(std::move(trials[first + i]), each); });
+    }
+  }
+
+  /// The best quarter by the estimate is judged; of equally fast ones the first alone may begin an arm.
+  void begin_arms(std::vector<Trial>& trials) {
+    constexpr std::size_t most_arms = 4;
+    std::set<double> times;
+    for (const std::size_t i : judged(trials)) {
+      trials[i].closed = !times.insert(trials[i].seconds).second;
+      if (!trials[i].closed) left_.push_back(trials[i].arm = left_.size());
+      add(std::move(trials[i]));
+    }
+    sort_arms();
+    left_.resize(std::min(left_.size(), most_arms));
+    std::vector<Trial*> starts;
+    for (Trial& trial : trials_)
+      if (!trial.closed && std::ranges::find(left_, trial.arm) != left_.end()) starts.push_back(&trial);
+    for (Trial* const start : starts) try_tiles(*start);
+  }
+
+  /// Other tiles for the start of an arm, the nearest first, as far as few operations allow.
+  void try_tiles(Trial& start) {
+    double left = 5000;
+    start.moves = moves_from(start), start.listed = true;
+    const double own = static_cast<double>(start.candidate.tile);
+    std::vector<Option> options;
+    for (std::size_t i = 0; i < start.moves.size(); ++i)
+      if (const std::int64_t tile = start.moves[i].to.tile; tile != start.candidate.tile)
+        options.push_back({&start, i, -std::abs(std::log(static_cast<double>(tile) / own))});
+    std::ranges::stable_sort(options, std::greater{}, &Option::promise);
+    const auto too_many = std::ranges::find_if(
+        options, [&](const Option& option) { return (left -= ops_of(start, start.moves[option.number].to.tile)) < 0; });
+    options.erase(too_many, options.end());
+    try_all(std::move(options));
+  }
+
+  /// From the trial's tile on, tiles of half or of twice the side while the estimate says that they are better, and no
   /// more than so many operations are planned.
   Trial with_best_tile(Trial best, std::int64_t ops) {
     if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
-    const auto at = std::ranges::lower_bound(tiles_, start_.tile) - tiles_.begin();
-    for (const std::ptrdiff_t step : {-1, 1}) {
+    for (const double factor : {0.5, 2.0}) {
       const double before = best.estimated;
-      for (auto i = at + step; i >= 0 && i < std::ssize(tiles_) && ops > 0; i += step) {
-        Trial next = planned({best.candidate.policy, tiles_[static_cast<std::size_t>(i)]});
+      for (;;) {
+        const std::int64_t tile = tile_near(factor * static_cast<double>(best.candidate.tile));
+        if (!best.plan || ops_of(best, tile) > static_cast<double>(ops)) break;
+        Trial next = planned({best.candidate.policy, tile});
         count(next);
-        if (next.plan) ops -= static_cast<std::int64_t>(next.plan->ops.size());
+        ops -= next.ops;
         if (next.estimated >= best.estimated) break;
         best = std::move(next);
       }
@@ -141,9 +175,11 @@ class Search final : public SetSearch {
     return best;
   }
 
-  void count(const Trial& trial) {
-    if (trial.plan) spent_ += static_cast<std::int64_t>(trial.plan->ops.size());
+  std::int64_t tile_near(double side) const {
+    return *std::ranges::min_element(tiles_, {}, [&](std::int64_t tile) { return std::abs(std::log(tile / side)); });
   }
+
+  void count(const Trial& trial) { spent_ += trial.ops; }
 
   /// Successive halving of the arms: each that is left goes on for as many steps, then the faster half of them for
   /// twice as many. With one left, the fastest of all plans go on.
@@ -220,10 +256,7 @@ class Search final : public SetSearch {
       }
     std::ranges::stable_sort(options, std::greater{}, &Option::promise);
     options.resize(std::min(options.size(), some));
-    try_all(options);
-    std::ranges::sort(options, std::greater{}, &Option::number);
-    for (const Option& option : options)
-      option.from->moves.erase(option.from->moves.begin() + static_cast<std::ptrdiff_t>(option.number));
+    try_all(std::move(options));
     return true;
   }
 
@@ -256,7 +289,7 @@ class Search final : public SetSearch {
         return;
       Candidate to = trial.candidate;
       to.tile = side;
-      moves.push_back({std::move(to), tile_change(static_cast<double>(tile), static_cast<double>(side))});
+      moves.push_back({std::move(to), tile_change(to.policy, static_cast<double>(tile), static_cast<double>(side))});
     };
     for (const std::int64_t side : tiles_) add(side);
     const auto even = [&](std::int64_t extent, int blocks) {
@@ -291,12 +324,14 @@ class Search final : public SetSearch {
     }
   }
 
-  /// Its features: for each octave of tiles how much of it lies below the tile.
-  Surrogate::Change tile_change(double from, double to) {
+  /// Its features: for each octave of tiles, of every shape, how much of it lies below the tile.
+  Surrogate::Change tile_change(const Policy& policy, double from, double to) {
     Surrogate::Change all;
+    const std::string shape =
+        value_of(policy, "tile-rows") + value_of(policy, "tile-depth") + value_of(policy, "order");
     const double low = std::log2(from), high = std::log2(to);
     for (double octave = std::floor(std::min(low, high)); octave < std::max(low, high); ++octave)
-      all.emplace_back(surrogate_.feature(fmt::format("octave {}", octave)),
+      all.emplace_back(surrogate_.feature(fmt::format("octave {} {}", octave, shape)),
                        std::clamp(high - octave, 0.0, 1.0) - std::clamp(low - octave, 0.0, 1.0));
     return all;
   }
@@ -321,6 +356,7 @@ class Search final : public SetSearch {
       if (known_.contains(result.decided)) return result;
       result.plan = scheduler.plan(decisions);
       check_routes(*result.plan, question_.topology);
+      result.ops = static_cast<std::int64_t>(result.plan->ops.size());
       result.hash = content_hash(*result.plan);
       if (known_.contains(result.hash))
         result.plan.reset();
@@ -333,7 +369,7 @@ class Search final : public SetSearch {
   }
 
   /// Plans and estimates all of them, and judges the best part of them.
-  void try_all(const std::vector<Option>& options) {
+  void try_all(std::vector<Option> options) {
     std::vector<Trial> trials(options.size());
     const auto move_of = [](const Option& option) -> const Move& { return option.from->moves[option.number]; };
     share_work(options.size(), threads, [&](std::size_t i) { trials[i] = planned(move_of(options[i]).to); });
@@ -345,6 +381,9 @@ class Search final : public SetSearch {
     const std::vector<std::size_t> fastest = judged(trials);
     for (std::size_t i = 0; i < trials.size(); ++i) learn(move_of(options[i]).change, trials[i], *options[i].from);
     for (const std::size_t i : fastest) trials[i].arm = options[i].from->arm, add(std::move(trials[i]));
+    std::ranges::sort(options, std::greater{}, &Option::number);
+    for (const Option& option : options)
+      option.from->moves.erase(option.from->moves.begin() + static_cast<std::ptrdiff_t>(option.number));
   }
 
   static std::size_t quarter_of(std::size_t count) { return (count + 3) / 4; }
@@ -363,9 +402,9 @@ class Search final : public SetSearch {
     });
     std::size_t count = 0;
     for (std::int64_t ops = 0; count < fastest.size(); ++count) {
-      ops += static_cast<std::int64_t>(trials[fastest[count]].plan->ops.size());
+      ops += trials[fastest[count]].ops;
       if (count >= quarter_of(trials.size()) && ops > few) break;
-      spent_ += judging_costs * static_cast<std::int64_t>(trials[fastest[count]].plan->ops.size());
+      spent_ += judging_costs * trials[fastest[count]].ops;
     }
     fastest.resize(count);
     share_work(count, threads, [&](std::size_t i) { judge(trials[fastest[i]]); });
@@ -373,7 +412,6 @@ class Search final : public SetSearch {
   }
 
   void judge(Trial& trial) const {
-    trial.ops = static_cast<std::int64_t>(trial.plan->ops.size());
     Judgement judgement = judge_.of(*trial.plan);
     trial.seconds = judgement.makespan.value, trial.ends = std::move(judgement.ends);
   }

@@ -59,11 +59,15 @@ std::vector<Policy> Strategies::starts() const {
   for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
     add(changed(question_.policy, {"grid", value}));
   Policy shaped = question_.policy;
-  for (const std::string& rows : choices_of("tile-rows"))
-    for (const std::string& depth : choices_of("tile-depth")) {
-      set_value(shaped, "tile-rows", rows), set_value(shaped, "tile-depth", depth);
-      add(shaped);
-    }
+  const std::string own_order = value_of(shaped, "order");
+  std::vector<std::string> orders = neighbors_of(shaped, "order");
+  orders.insert(orders.begin(), own_order);
+  for (const std::string& order : orders)
+    for (const std::string& rows : choices_of("tile-rows"))
+      for (const std::string& depth : choices_of("tile-depth")) {
+        set_value(shaped, "order", order), set_value(shaped, "tile-rows", rows), set_value(shaped, "tile-depth", depth);
+        add(shaped);
+      }
   return all;
 }
 
