@@ -284,9 +284,7 @@ class Search final : public SetSearch {
       constexpr std::int64_t least = 128;
       constexpr double few = 4096, times = 4;
       if (side < std::min(least, tile) || side > tiles_.back() || !known.insert(side).second) return;
-      if (kernel_count(p.m, p.n, p.k, trial.grid, side) > most_judged_kernels ||
-          ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops)))
-        return;
+      if (ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops))) return;
       Candidate to = trial.candidate;
       to.tile = side;
       moves.push_back({std::move(to), tile_change(to.policy, static_cast<double>(tile), static_cast<double>(side))});
@@ -303,13 +301,12 @@ class Search final : public SetSearch {
     even(p.k, trial.grid.layers);
   }
 
-  /// About how many operations a plan makes with another tile.
-  double ops_of(const Trial& trial, std::int64_t tile) const {
-    const GemmProblem& p = question_.problem;
-    const auto kernels = [&](std::int64_t side) {
-      return static_cast<double>(kernel_count(p.m, p.n, p.k, trial.grid, side));
-    };
-    return static_cast<double>(trial.ops) / kernels(trial.candidate.tile) * kernels(tile);
+  /// About how many operations a plan makes with another tile: as many as there are sides of tiles that follow it.
+  double ops_of(const Trial& trial, std::int64_t side) const {
+    const Choices& choices = trial.candidate.policy.choices;
+    const int sides = 1 + (choices.tile_rows == TileRows::side) + (choices.tile_depth == TileDepth::side);
+    const double ratio = static_cast<double>(trial.candidate.tile) / static_cast<double>(side);
+    return static_cast<double>(trial.ops) * std::pow(ratio, sides);
   }
 
   void add_balance(const Trial& trial, std::vector<Move>& moves) {
