@@ -105,21 +105,25 @@ class SetsSearch {
     }
   }
 
-  /// Those whose first plan is not much slower than the best one, the best first; and those of all GPUs.
-  std::vector<Entrant*> promising(const std::vector<MemoryId>& all) {
+  /// Those whose first plan has at most so many operations and is not much slower than the best one, the best first;
+  /// and those of all GPUs.
+  std::vector<Entrant*> promising(const std::vector<MemoryId>& all, std::int64_t ops) {
     constexpr double much = 1.2;
     std::vector<Entrant*> left;
     for (Entrant& each : entrants_)
-      if (each.devices == all || each.estimated < much * least_) left.push_back(&each);
+      if (static_cast<std::int64_t>(each.start.ops.size()) <= ops &&
+          (each.devices == all || each.estimated < much * least_))
+        left.push_back(&each);
     std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->estimated; });
     return left;
   }
 
   /// Successive halving: in every round the sets that are left may judge twice as many operations as before, and then
   /// the slower half of them drops out, but for sets that are slower by less than 3 %. The set of all GPUs goes on to
-  /// the end, so that devices=all is not faster.
+  /// the end.
   void halve(const std::vector<MemoryId>& all, std::int64_t ops) {
-    std::vector<Entrant*> left = promising(all);
+    std::vector<Entrant*> left = promising(all, ops);
+    if (left.empty()) return;
     double best = unknown;
     for (std::size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
       const auto is_slow = [&, place = std::size_t{0}](const Entrant* each) mutable {

@@ -41,7 +41,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
       for (const std::size_t first : context_.router.neighbours(*directory_.device_at(holder.memory)))
         consider(holder, first);
   });
-  if (!best || !context_.decisions.choices.caching)  // without it no device keeps what others may fetch
+  if (!best || !context_.decisions.choices.caching)  // without it no device keeps a tile to pass it on
     no_route(context_.topology, directory_.tile(tile).home_memory, context_.devices[device]);
   while (best->stops.back() != device) best->stops.push_back(ways.next[best->stops.back()]);
   return *std::move(best);
@@ -84,8 +84,8 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   }
 }
 
-/// Sends the tile to every device that will use it and does not have it yet; where there are no routes for that, or
-/// where copies are staged that would be in it, each device fetches for itself.
+/// Sends the tile to every device that will use it and does not have it yet. If a copy of the batch would go over a
+/// host, or there are no routes, each device fetches for itself.
 void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : directory_.tile(tile).users)
@@ -100,7 +100,8 @@ void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (context_.decisions.choices.routing == Routing::initial && !holder.is_home) return;
     if (over_a_host(holder)) return;
-    std::erase_if(sources, [&](const Holder& home) { return home.memory == holder.memory; });  // beside a copy there
+    // A home on a GPU that also has a copy: the copy is the source.
+    std::erase_if(sources, [&](const Holder& listed) { return listed.memory == holder.memory; });
     sources.push_back(holder);
   });
   const auto send_all = context_.decisions.choices.batch == Batch::tree ? &Fetcher::send_tree : &Fetcher::send_chain;
@@ -108,7 +109,7 @@ void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
   if (!directory_.present(tile, device)) fetch_alone(tile, device);
 }
 
-/// One chain of hops, or none.
+/// Sends the tile along one chain. If no chain reaches every destination, nothing is sent.
 void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> sources,
                          std::vector<MemoryId> destinations) {
   const int pieces = pieces_of(context_, directory_.tile(tile).home);
@@ -122,8 +123,8 @@ void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> so
   }
 }
 
-/// Always the hop from any that has the tile to one that lacks it that adds least pressure; of those, the one that
-/// arrives first.
+/// Of all hops from a holder to a destination without the tile, takes the one with the least pressure, again and again.
+/// If several have the same pressure, the one that arrives first is taken.
 void Fetcher::send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left) {
   struct Best {
     std::pair<double, Seconds> cost{std::numeric_limits<double>::infinity(), 0};
@@ -217,8 +218,9 @@ std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, std::size_t
   return Source{*source, {context_.router.alone(leg(*source, dst)).per_byte.value}};
 }
 
-/// The holder with the widest way, what is on its way to it counting in_flight_worth of that; of equally wide ones that
-/// whose pair was used least, then the one listed first (PARALiA's library).
+/// The holder whose way has the highest bandwidth, which counts in_flight_worth of itself if the tile is still in
+/// flight to the holder. Of equal ones the holder that has sent least to the device, then the one listed first
+/// (PARALiA's library).
 std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t device) const {
   constexpr double in_flight_worth = 0.9;
   const MemoryId dst = context_.devices[device];
@@ -236,7 +238,8 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
   return Source{*best, {least}};
 }
 
-/// The comparison of routing: bandwidth by s/B, any other by s.
+/// routing=bandwidth compares seconds a byte, link-map the time on the map's route, any other rule the arrival. Without
+/// a route the cost is infinite.
 Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const Leg leg = this->leg(holder, dst);
   const bool by_map = context_.router.by_link_map() && holder.memory != dst;
