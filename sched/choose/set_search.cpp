@@ -78,7 +78,10 @@ class Search final : public SetSearch {
     }
   }
 
-  double seconds() const override { return best_ ? best_->seconds : unknown; }
+  double seconds() const override {
+    if (!best_) return unknown;
+    return best_->seconds;
+  }
 
   JudgedPlan take() override {
     if (!best_) return {start_, seconds(), {}};
@@ -176,7 +179,8 @@ class Search final : public SetSearch {
   }
 
   std::int64_t tile_near(double side) const {
-    return *std::ranges::min_element(tiles_, {}, [&](std::int64_t tile) { return std::abs(std::log(tile / side)); });
+    return *std::ranges::min_element(
+        tiles_, {}, [&](std::int64_t tile) { return std::abs(std::log(static_cast<double>(tile) / side)); });
   }
 
   void count(const Trial& trial) { spent_ += trial.ops; }
@@ -285,9 +289,10 @@ class Search final : public SetSearch {
       constexpr double few = 4096, times = 4;
       if (side < std::min(least, tile) || side > tiles_.back() || !known.insert(side).second) return;
       if (ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops))) return;
-      Candidate to = trial.candidate;
-      to.tile = side;
-      moves.push_back({std::move(to), tile_change(to.policy, static_cast<double>(tile), static_cast<double>(side))});
+      Surrogate::Change change =
+          tile_change(trial.candidate.policy, static_cast<double>(tile), static_cast<double>(side));
+      moves.push_back({trial.candidate, std::move(change)});
+      moves.back().to.tile = side;
     };
     for (const std::int64_t side : tiles_) add(side);
     const auto even = [&](std::int64_t extent, int blocks) {
@@ -327,7 +332,8 @@ class Search final : public SetSearch {
     const std::string shape =
         value_of(policy, "tile-rows") + value_of(policy, "tile-depth") + value_of(policy, "order");
     const double low = std::log2(from), high = std::log2(to);
-    for (double octave = std::floor(std::min(low, high)); octave < std::max(low, high); ++octave)
+    const int first = static_cast<int>(std::floor(std::min(low, high)));
+    for (int octave = first; octave < std::max(low, high); ++octave)
       all.emplace_back(surrogate_.feature(fmt::format("octave {} {}", octave, shape)),
                        std::clamp(high - octave, 0.0, 1.0) - std::clamp(low - octave, 0.0, 1.0));
     return all;

@@ -24,11 +24,13 @@ namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
 
-Field chunks(int Choices::*member) { return varied({.key = "chunks", .number = number(member, 1, 1024)}); }
+Field chunks(int Choices::*member) {
+  return varied({.key = "chunks", .values = {}, .number = number(member, 1, 1024)});
+}
 
 Value best_devices() {
-  Field metric{"metric"};
-  for (const Metric& each : metrics) metric.values.push_back(value(each.name, &Policy::select, &each));
+  std::vector<Value> by_metric;
+  for (const Metric& each : metrics) by_metric.push_back(value(each.name, &Policy::select, &each));
   const auto choose = [](Policy& policy) {
     policy.device_choice = DeviceChoice::search;  // where there is nothing to multiply
     policy.select = &metrics.front();
@@ -36,7 +38,8 @@ Value best_devices() {
   return {"best",
           choose,
           [](const Policy& policy) { return policy.select != nullptr; },
-          {metric, {.key = "ms", .number = number(&Policy::select_ms, 0, 1e6)}}};
+          {{.key = "metric", .values = by_metric},
+           {.key = "ms", .values = {}, .number = number(&Policy::select_ms, 0, 1e6)}}};
 }
 
 Value devices(std::string_view name, DeviceChoice choice) {
@@ -144,13 +147,13 @@ std::vector<Field> fields_of_tiles() {
 std::vector<Field> fields_of_copies() {
   const auto routing = [](std::string_view name, Routing choice) { return value(name, &Choices::routing, choice); };
   const std::vector<Field> of_link_map{
-      varied({.key = "max-hops", .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
+      varied({.key = "max-hops", .values = {}, .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
       varied({.key = "rule",
               .values = values(&Choices::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})}),
       chunks(&Choices::route_chunks)};
   const std::vector<Field> of_batch{
       chunks(&Choices::batch_chunks),
-      varied({.key = "min-bytes", .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
+      varied({.key = "min-bytes", .values = {}, .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
   const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
   const auto copies = [](std::string_view name, PeerCopies choice) {
     return value(name, &Choices::peer_copies, choice);
@@ -193,7 +196,7 @@ std::vector<Field> fields_of_copies() {
 std::vector<Field> fields_of_tasks() {
   const auto memory = [](std::string_view name, MemoryChoice choice) {
     return value(name, &Choices::memory,
-                 choice)({{.key = "fraction", .number = number(&Choices::memory_fraction, 0.001, 1)}});
+                 choice)({{.key = "fraction", .values = {}, .number = number(&Choices::memory_fraction, 0.001, 1)}});
   };
   return {
       varied({"order", "Takes the next tile of C by number, by missing tiles, by arrival, or goes through k in steps.",
@@ -207,7 +210,7 @@ std::vector<Field> fields_of_tasks() {
        "fit).",
        {value("on", &Choices::caching, true),
         value("off", &Choices::caching,
-              false)({{.key = "input-buffers", .number = number(&Choices::input_buffers, 0, 1024)}})}},
+              false)({{.key = "input-buffers", .values = {}, .number = number(&Choices::input_buffers, 0, 1024)}})}},
       varied({"in-place", "Uses tiles that are at home on a GPU where they are.", on_off(&Choices::in_place)}),
       {"overlap", "Lets a GPU copy and compute simultaneously.", on_off(&Choices::overlap)},
       varied({"compute-streams",

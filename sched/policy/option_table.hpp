@@ -33,7 +33,7 @@ struct Number {
 /// An option of policies, or a parameter of one of its values.
 struct Field {
   std::string_view key, meaning = {};
-  std::vector<Value> values = {};
+  std::vector<Value> values;
   std::optional<Number> number = {};
   bool is_varied = false;     // by a search
   bool is_of_search = false;  // it says how a plan is found: it is not a decision

@@ -142,6 +142,13 @@ TEST_F(OnTwoGpu, NothingToDoIsAnEmptyPlan) {
   EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());  // beta = 1: C stays as it is
 }
 
+TEST(NothingToDo, IsAnEmptyPlanOnGpusOfDifferentSpeed) {
+  const Topology machine = shipped("cocopelia-testbed-2");
+  GemmProblem p = cube(256);
+  p.m = 0;
+  EXPECT_TRUE(plan_gemm(p, machine, machine.gpus(), policy("tilerail")).ops.empty());
+}
+
 TEST_F(OnTwoGpu, NoProductOnlyScales) {
   GemmProblem p = cube(256);
   p.k = 0;
