@@ -73,7 +73,7 @@ class Search final : public SetSearch {
       : question_{question}, judge_{judge}, start_{start}, tiles_{tiles_for(question_, start)} {}
 
   void judge_until(std::int64_t ops) override {
-    if (!started_) begin(ops);
+    if (!started_) begin();
     while (spent_ < ops && try_some(next())) {
     }
   }
@@ -93,9 +93,9 @@ class Search final : public SetSearch {
 
  private:
   /// Starts of strategies look for their tiles, and the fastest ones begin arms of the search.
-  void begin(std::int64_t ops) {
-    std::vector<Trial> trials = planned_starts(ops / 2);
-    find_tiles(trials, ops * 2 / 3);
+  void begin() {
+    std::vector<Trial> trials = planned_starts(normal_effort / 4);
+    find_tiles(trials, normal_effort / 3);
     begin_arms(trials);
     started_ = true;
   }
@@ -104,7 +104,8 @@ class Search final : public SetSearch {
   std::vector<Trial> planned_starts(std::int64_t ops) {
     const std::vector<Policy> starts = strategies_.starts();
     std::vector<Trial> trials;
-    while (trials.size() < starts.size() && spent_ < ops) {
+    constexpr std::size_t least = 2 * threads;
+    while (trials.size() < starts.size() && (spent_ < ops || trials.size() < least)) {
       const std::size_t first = trials.size();
       trials.resize(std::min(starts.size(), first + threads));
       share_work(trials.size() - first, [&](std::size_t i) {
@@ -306,12 +307,20 @@ class Search final : public SetSearch {
     even(p.k, trial.grid.layers);
   }
 
-  /// About how many operations a plan makes with another tile: as many as there are sides of tiles that follow it.
+  /// About how many operations a plan makes with another tile: in proportion to the tiles that follow its side.
   double ops_of(const Trial& trial, std::int64_t side) const {
+    const GemmProblem& p = question_.problem;
     const Choices& choices = trial.candidate.policy.choices;
-    const int sides = 1 + (choices.tile_rows == TileRows::side) + (choices.tile_depth == TileDepth::side);
-    const double ratio = static_cast<double>(trial.candidate.tile) / static_cast<double>(side);
-    return static_cast<double>(trial.ops) * std::pow(ratio, sides);
+    const auto tiles = [&](std::int64_t length) {
+      const auto along = [&](std::int64_t extent, int blocks) {
+        return static_cast<double>(ceil_div(std::max<std::int64_t>(1, largest_piece(extent, blocks)), length));
+      };
+      double count = along(p.n, trial.grid.cols);
+      if (choices.tile_rows == TileRows::side) count *= along(p.m, trial.grid.rows);
+      if (choices.tile_depth == TileDepth::side) count *= along(p.k, trial.grid.layers);
+      return count;
+    };
+    return static_cast<double>(trial.ops) * tiles(side) / tiles(trial.candidate.tile);
   }
 
   void add_balance(const Trial& trial, std::vector<Move>& moves) {

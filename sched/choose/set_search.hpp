@@ -16,8 +16,8 @@ struct JudgedPlan {
   std::string what;  // the plan's tile, grid, GPUs and strategy
 };
 
-/// The search for the fastest plan on all devices of a question. The plans that it judges depend on the question and on
-/// the operations of each call of `judge_until`, never on time. docs/model.md#judge
+/// The search for the fastest plan on all devices of a question. It judges a sequence of plans that depends on the
+/// question alone, so that a longer search judges the plans of a shorter one and more. docs/model.md#judge
 class SetSearch {
  public:
   virtual ~SetSearch() = default;

@@ -54,10 +54,10 @@ std::vector<Policy> Strategies::starts() const {
     all.push_back(std::move(policy));
   };
   add(question_.policy);
-  add(with_relays(question_.policy));
-  add(Policy{});                                                           // the plainest values
   for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
     add(changed(question_.policy, {"grid", value}));
+  add(with_relays(question_.policy));
+  add(Policy{});  // the plainest values
   Policy shaped = question_.policy;
   const std::string own_order = value_of(shaped, "order");
   std::vector<std::string> orders = neighbors_of(shaped, "order");
