@@ -343,8 +343,8 @@ bool BoundProgram::add_use(std::size_t part, const Flows& flows) {
   return add_cut(p.holds.empty() ? 0 : p.size, std::move(terms));
 }
 
-/// Returns false if the program has the cut: where rates lie far apart, its solution may break a row by more than
-/// `precise`.
+/// Returns false if the program contains the cut already. If rates differ by many orders of magnitude, a solution of
+/// Clp may violate a row by more than `precise`.
 bool BoundProgram::add_cut(double least, Terms terms) {
   const auto [cut, is_new] = cuts_.emplace(least, std::move(terms));
   if (is_new) program_.add_row(least, unlimited, cut->second);

@@ -30,7 +30,7 @@ class Clock {
   struct Options {
     std::size_t devices = 0;
     bool per_link = false;  // charge every resource on the way, not the pair alone
-    bool pressure = false;  // charge them, too, but only to tell the pressure of copies
+    bool pressure = false;  // charge every resource on the way for Arrival::pressure alone
     bool engines = false;   // a copy also waits for an engine of its role (Engines of model/machine/topology.hpp)
     bool issue = false;     // a kernel also waits until its thread has handed it over
     bool in_time = false;   // what is charged happens in the order of charging, from `now` on

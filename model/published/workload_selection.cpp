@@ -83,8 +83,8 @@ namespace {
 
 struct Extension {
   double value;
-  std::size_t subset;  // of the beam
-  std::size_t device;  // that it does not have
+  std::size_t subset;  // its number in the beam
+  std::size_t device;  // the further device
 };
 
 Subset with(Subset subset, std::size_t device) {
@@ -92,7 +92,7 @@ Subset with(Subset subset, std::size_t device) {
   return subset;
 }
 
-/// All subsets with one device more, each once, the best first.
+/// All subsets of the beam extended by one device, without duplicates, the best first.
 std::vector<Extension> extensions(const std::vector<Subset>& beam, std::size_t count, Workloads& workloads) {
   std::vector<Extension> all;
   std::set<Subset> known;
@@ -106,7 +106,7 @@ std::vector<Extension> extensions(const std::vector<Subset>& beam, std::size_t c
   return all;
 }
 
-/// The best subsets with one device more.
+/// The best extensions.
 std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Extension> best) {
   std::vector<Subset> larger;
   for (const Extension& each : best.first(std::min(workload_beam, best.size())))
@@ -114,7 +114,7 @@ std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Ex
   return larger;
 }
 
-/// The best subsets, each with several of the devices that are best for it one by one.
+/// The best subsets of the beam, each extended by the devices whose single extensions are best.
 std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Extension> best, std::size_t several) {
   beam.resize(std::min(large_workload_beam, beam.size()));
   for (std::size_t s = 0; s < beam.size(); ++s) {

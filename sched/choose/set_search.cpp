@@ -43,28 +43,28 @@ struct Candidate {
   std::vector<double> shares = {};  // of balanced work; empty: as the policy says
 };
 
-/// A candidate that differs from a judged one by a named change.
+/// A candidate that differs from a simulated candidate by a named change.
 struct Move {
   Candidate to;
   Surrogate::Change change;
-  bool measured = false;  // it follows from what a judged plan did, which the estimate does not know
+  bool measured = false;  // the change follows from a simulation, which the estimate does not contain
 };
 
-/// A candidate with its plan, as far as it has got.
+/// A candidate and its plan, estimate and simulation, each once it exists.
 struct Trial {
   Candidate candidate;
   Grid grid = {};
   std::vector<double> shares = {};
-  std::optional<Plan> plan = {};  // none if there is no such plan, or an equal one is known
+  std::optional<Plan> plan = {};  // none if the plan does not exist or equals a known plan
   std::string decided = {}, hash = {};
   double estimated = unknown, expected = unknown, seconds = unknown;
   std::int64_t ops = 0;
   std::vector<Seconds> ends = {};
   bool measured = false;         // as of its move
-  std::size_t arm = 0;           // of the search that it belongs to
-  std::vector<Move> moves = {};  // that have not been tried
+  std::size_t arm = 0;           // the arm of the search
+  std::vector<Move> moves = {};  // untried moves
   bool listed = false;           // whether the moves were listed
-  bool closed = false;           // it takes as long as another one whose moves were listed, or will be
+  bool closed = false;           // another trial takes as long, and its moves are tried instead
 };
 
 class Search final : public SetSearch {
@@ -92,7 +92,7 @@ class Search final : public SetSearch {
   }
 
  private:
-  /// Starts of strategies look for their tiles, and the fastest ones begin arms of the search.
+  /// Plans the starting strategies, finds a tile for each, and begins an arm of the search with each of the fastest.
   void begin() {
     std::vector<Trial> trials = planned_starts(normal_effort / 4);
     find_tiles(trials, normal_effort / 3);
@@ -100,7 +100,7 @@ class Search final : public SetSearch {
     started_ = true;
   }
 
-  /// With the tile of the set's first plan, one strategy after the other until so many operations are planned.
+  /// The starting strategies with the tile of the set's first plan, until `ops` operations are planned.
   std::vector<Trial> planned_starts(std::int64_t ops) {
     const std::vector<Policy> starts = strategies_.starts();
     std::vector<Trial> trials;
@@ -116,7 +116,7 @@ class Search final : public SetSearch {
     return trials;
   }
 
-  /// Those that the estimate prefers first, until so many operations are planned.
+  /// Finds a better tile for each trial, the fastest by the estimate first, until `ops` operations are planned.
   void find_tiles(std::vector<Trial>& trials, std::int64_t ops) {
     std::ranges::stable_sort(trials, {}, &Trial::estimated);
     for (std::size_t first = 0; first < trials.size() && spent_ < ops; first += threads) {
@@ -126,7 +126,7 @@ class Search final : public SetSearch {
     }
   }
 
-  /// The best quarter by the estimate is judged; of equally fast ones the first alone may begin an arm.
+  /// Simulates the fastest quarter by the estimate. If several take equally long, only the first begins an arm.
   void begin_arms(std::vector<Trial>& trials) {
     constexpr std::size_t most_arms = 4;
     std::set<double> times;
@@ -143,7 +143,7 @@ class Search final : public SetSearch {
     for (Trial* const start : starts) try_tiles(*start);
   }
 
-  /// Other tiles for the start of an arm, the nearest first, as far as few operations allow.
+  /// Tries other tiles for the start of an arm, the nearest tile first, within a few operations.
   void try_tiles(Trial& start) {
     double left = 5000;
     start.moves = moves_from(start), start.listed = true;
@@ -159,8 +159,8 @@ class Search final : public SetSearch {
     try_all(std::move(options));
   }
 
-  /// From the trial's tile on, tiles of half or of twice the side while the estimate says that they are better, and no
-  /// more than so many operations are planned.
+  /// The trial with the best of the tiles of half or twice its side, and so on while the estimate falls. Plans at most
+  /// about `ops` operations.
   Trial with_best_tile(Trial best, std::int64_t ops) {
     if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
     for (const double factor : {0.5, 2.0}) {
@@ -186,8 +186,9 @@ class Search final : public SetSearch {
 
   void count(const Trial& trial) { spent_ += trial.ops; }
 
-  /// Successive halving of the arms: each that is left goes on for as many steps, then the faster half of them for
-  /// twice as many. With one left, the fastest of all plans go on.
+  /// The plans whose moves are tried next. Successive halving: every arm makes the same number of steps, then the
+  /// faster half of the arms makes twice as many. When the last arm has made its steps, the fastest plans of all arms
+  /// follow.
   std::vector<Trial*> next() {
     for (;;) {
       while (!schedule_.empty()) {
@@ -233,14 +234,14 @@ class Search final : public SetSearch {
     return fastest;
   }
 
-  /// Whether a plan that took just as long was the start of moves.
+  /// Whether the moves of a plan that takes equally long were listed.
   bool is_twin(const Trial& trial) const {
     return std::ranges::any_of(trials_, [&](const Trial& other) {
       return &other != &trial && other.listed && other.seconds == trial.seconds;
     });
   }
 
-  /// A move of a simulated plan, and what it promises.
+  /// A move of a simulated plan, and the improvement that it promises.
   struct Option {
     Trial* from;
     std::size_t number;
@@ -307,7 +308,7 @@ class Search final : public SetSearch {
     even(p.k, trial.grid.layers);
   }
 
-  /// About how many operations a plan makes with another tile: in proportion to the tiles that follow its side.
+  /// The estimated number of operations of the plan with another tile: proportional to the number of tiles.
   double ops_of(const Trial& trial, std::int64_t side) const {
     const GemmProblem& p = question_.problem;
     const Choices& choices = trial.candidate.policy.choices;
@@ -328,14 +329,14 @@ class Search final : public SetSearch {
     if (trial.ends.empty() || !balances() || imbalance(trial.ends) <= even) return;
     Candidate to = trial.candidate;
     to.policy.choices.distribution = Distribution::proportional;
-    to.policy.shares = question_.policy.shares;  // those of balanced work replace them
+    to.policy.shares = question_.policy.shares;  // `to.shares` replaces them
     for (const double step : {1.0, 0.5, 0.25}) {
       to.shares = balanced_shares(trial.shares, trial.ends, step);
       moves.push_back({to, {{surrogate_.feature(fmt::format("balance {}", step)), 1.0}}, step == 1});
     }
   }
 
-  /// Its features: for each octave of tiles, of every shape, how much of it lies below the tile.
+  /// The features of a tile, for each shape of tiles: the part of every octave of sizes that lies below the tile.
   Surrogate::Change tile_change(const Policy& policy, double from, double to) {
     Surrogate::Change all;
     const std::string shape =
@@ -362,7 +363,7 @@ class Search final : public SetSearch {
       Decisions decisions = scheduler.decisions(candidate.tile, result.grid);
       result.shares = decisions.shares;
       if (decisions.choices.distribution == Distribution::proportional && all_equal(decisions.shares))
-        decisions.choices.distribution = Distribution::blocks;  // which is the same
+        decisions.choices.distribution = Distribution::blocks;  // the same plan
       for (const auto& [key, value] : to_text(decisions, question.topology))
         result.decided += fmt::format("{}={} ", key, value);
       if (known_.contains(result.decided)) return result;
@@ -374,13 +375,13 @@ class Search final : public SetSearch {
         result.plan.reset();
       else
         result.estimated = estimate_plan(*result.plan, question_.topology, question_.resources).makespan.value;
-    } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate
+    } catch (const InputError&) {  // a plan that does not fit in memory or has no routes is not a candidate
       result.plan.reset();
     }
     return result;
   }
 
-  /// Plans and estimates all of them, and judges the best part of them.
+  /// Plans and estimates the moves, and simulates the fastest part of the plans.
   void try_all(std::vector<Option> options) {
     std::vector<Trial> trials(options.size());
     const auto move_of = [](const Option& option) -> const Move& { return option.from->moves[option.number]; };
@@ -400,7 +401,8 @@ class Search final : public SetSearch {
 
   static std::size_t quarter_of(std::size_t count) { return (count + 3) / 4; }
 
-  /// Judges those that the estimate prefers: a quarter of them or, of small plans, more. Returns their numbers.
+  /// Simulates the fastest quarter of the trials by the estimate, and more if the plans are small. Returns the numbers
+  /// of the simulated trials.
   std::vector<std::size_t> judged(std::vector<Trial>& trials) {
     constexpr std::int64_t few = 2048;  // operations
     std::vector<std::size_t> fastest;
@@ -460,20 +462,20 @@ class Search final : public SetSearch {
   }
 
   static constexpr std::size_t threads = 4;
-  static constexpr std::int64_t judging_costs = 2;  // as much as to plan and estimate twice as many operations
+  static constexpr std::int64_t judging_costs = 2;  // of a simulated operation; 1: planned and estimated
 
   const Question question_;
   const Judge& judge_;
   const Plan& start_;
   const Strategies strategies_{question_};
   const std::vector<std::int64_t> tiles_;
-  std::deque<Trial> trials_;             // that were judged
+  std::deque<Trial> trials_;             // the simulated trials
   std::map<std::string, double> known_;  // seconds by decisions and by hash
   Surrogate surrogate_;
   bool started_ = false;
   std::vector<std::size_t> left_;     // arms of the halving
-  std::deque<std::size_t> schedule_;  // arms whose turn it is
-  std::size_t steps_ = 2;             // of an arm, until the arms are compared
+  std::deque<std::size_t> schedule_;  // the next arms
+  std::size_t steps_ = 2;             // steps of an arm in this round
   std::atomic<std::int64_t> spent_ = 0;
   Trial* best_ = nullptr;
   std::vector<PlanCandidate> judged_;

@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-/// To find the link map of more takes longer than all plans.
+/// For more devices, the link map takes longer than all plans.
 constexpr std::size_t most_with_link_map = 64;
 
 /// All values of a field that is a choice.
@@ -23,7 +23,7 @@ std::vector<std::string> choices_of(std::string_view key) {
   return values;
 }
 
-/// What the user said, whatever the search has made of it since.
+/// Whether the user has set relays=off.
 bool forbids_relays(const Policy& policy) {
   return std::ranges::any_of(policy.overridden,
                              [](const PolicyOverride& each) { return each.key == "relays" && each.value == "off"; });

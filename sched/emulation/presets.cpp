@@ -60,7 +60,7 @@ const std::vector<Policy>& presets_of_libraries() {
   return table;
 }
 
-/// Those of the papers that this project comes from (docs/model.md#policies).
+/// Presets of the papers that this project comes from (docs/model.md#policies).
 const std::vector<Policy>& presets_of_papers() {
   static const std::vector<Policy> table{
       {.preset = "baseline",

@@ -51,7 +51,7 @@ Value devices(std::string_view name, DeviceChoice choice) {
           [=](const Policy& policy) { return policy.device_choice == choice && policy.select == nullptr; }};
 }
 
-/// Without `operations`, the estimate decides. Only a search of `ways` varies fields.
+/// With 0 `operations`, the estimate decides. Fields vary only with Ways::search.
 Value effort(std::string_view name, std::int64_t operations, Ways ways) {
   const auto choose = [=](Policy& policy) {
     policy.judge_ops = operations;
@@ -192,7 +192,7 @@ std::vector<Field> fields_of_copies() {
   };
 }
 
-/// When something is done, and what is kept.
+/// Order of tasks, memory and submission.
 std::vector<Field> fields_of_tasks() {
   const auto memory = [](std::string_view name, MemoryChoice choice) {
     return value(name, &Choices::memory,
@@ -309,7 +309,7 @@ std::optional<Refusal> set_parameters(const Value& value, Policy& policy, std::s
   return std::nullopt;
 }
 
-/// Parameters that the text does not name get their defaults, as do those of other values.
+/// Parameters that the text does not name, and all parameters of other values, get their defaults.
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
   const std::size_t open = text.find('(');
   const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
@@ -330,7 +330,7 @@ const Field& field_of(const Policy& policy, std::string_view key) {
   return *found;
 }
 
-/// The same field, as others see it.
+/// The public description of the field.
 PolicyField shown(const Field& field, const Policy& policy) {
   PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field), std::string{field.meaning},
                      field.emulates};

@@ -84,8 +84,8 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   }
 }
 
-/// Sends the tile to every device that will use it and does not have it yet. If a copy of the batch would go over a
-/// host, or there are no routes, each device fetches for itself.
+/// Sends the tile to every device that will use the tile and does not have it. If a copy of the batch would go over a
+/// host or has no route, each device fetches the tile alone.
 void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : directory_.tile(tile).users)
@@ -123,8 +123,8 @@ void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> so
   }
 }
 
-/// Of all hops from a holder to a destination without the tile, takes the one with the least pressure, again and again.
-/// If several have the same pressure, the one that arrives first is taken.
+/// Repeats: among all hops from a holder to a destination without the tile, take the hop with the least pressure. If
+/// several hops have the same pressure, take the hop that arrives first.
 void Fetcher::send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left) {
   struct Best {
     std::pair<double, Seconds> cost{std::numeric_limits<double>::infinity(), 0};
@@ -176,7 +176,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   directory_.used(tile, *device, copied.left);
 }
 
-/// The source of a tile that one device fetches for itself; that of a batch is chosen with its hops (fetch_for_all).
+/// The source of a tile that one device fetches alone; fetch_for_all chooses the sources of a batch.
 /// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.
