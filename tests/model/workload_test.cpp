@@ -165,5 +165,37 @@ TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
   }
 }
 
+/// The best metric of sets that grow by one device, each the best for the set before.
+double best_of_growing_sets(const RandomCase& c, const Metric& m) {
+  WorkloadModel model{c.problem, c.map};
+  std::vector<std::size_t> set;
+  double best = 0;
+  while (set.size() < c.problem.devices.size()) {
+    std::vector<std::size_t> next;
+    double most = -1;
+    for (std::size_t d = 0; d < c.problem.devices.size(); ++d) {
+      if (std::ranges::binary_search(set, d)) continue;
+      std::vector<std::size_t> larger = set;
+      larger.insert(std::ranges::upper_bound(larger, d), d);
+      const double value = m.of(model.predict(larger).outcome(c.problem));
+      if (value > most) most = value, next = std::move(larger);
+    }
+    set = std::move(next), best = std::max(best, most);
+  }
+  return best;
+}
+
+TEST(Workload, OfManyDevicesTheBeamFindsSetsAsGoodAsThoseThatGrowByOne) {
+  std::mt19937 random{13};
+  for (int i = 0; i < 4; ++i) {
+    RandomCase c = random_case(30, random);
+    for (Seconds& time : c.problem.exec_times) time = 10 * time;  // so that many devices are worth it
+    const Metric& perf = metric("perf");
+    const Workload best = ranked_by_beam(c.problem, c.map, perf)[0];
+    EXPECT_GT(best.active.size(), most_by_one) << i;
+    EXPECT_GE(perf.of(best.outcome(c.problem)), 0.99 * best_of_growing_sets(c, perf)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace tilerail::testing
