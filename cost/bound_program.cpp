@@ -319,8 +319,7 @@ bool BoundProgram::add_cuts(std::size_t part, const Flows& flows) {
     const Terms needs = held(parts_[part], d, -1);
     if (crosses.value + sum(needs) >= -precise) continue;
     crosses.terms.insert(crosses.terms.end(), needs.begin(), needs.end());
-    program_.add_row(0, unlimited, crosses.terms);
-    found = true;
+    found = add_cut(0, std::move(crosses.terms)) || found;
   }
   return found;
 }
@@ -343,8 +342,15 @@ bool BoundProgram::add_use(std::size_t part, const Flows& flows) {
   for (const std::size_t link : cut.links) terms.push_back({p.flow[link], 1});
   for (const Device& device : device_)
     if (p.holds.empty() && device.node != p.home && cut.inside[device.node]) terms.push_back({device.share, -p.size});
-  program_.add_row(p.holds.empty() ? 0 : p.size, unlimited, terms);
-  return true;
+  return add_cut(p.holds.empty() ? 0 : p.size, std::move(terms));
+}
+
+/// Returns false if the program contains the cut already. If rates differ by many orders of magnitude, a solution of
+/// Clp may violate a row by more than `precise`.
+bool BoundProgram::add_cut(double least, Terms terms) {
+  const auto [cut, is_new] = cuts_.emplace(least, std::move(terms));
+  if (is_new) program_.add_row(least, unlimited, cut->second);
+  return is_new;
 }
 
 }  // namespace tilerail

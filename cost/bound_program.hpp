@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -107,6 +108,7 @@ class BoundProgram {
   bool add_cuts();
   bool add_cuts(std::size_t part, const Flows& flows);
   bool add_use(std::size_t part, const Flows& flows);
+  bool add_cut(double least, Terms terms);
 
   // What the machine can do.
   Resource& add_resource(TimeUse kind, std::string name, Terms busy);
@@ -138,6 +140,7 @@ class BoundProgram {
   std::vector<MemoryId> memories_;  // that take part
   BoundGraph graph_;
   LinearProgram program_;
+  std::set<std::pair<double, Terms>> cuts_;
   std::size_t need_;  // the variable: the share of T
   bool product_ = false, exact_ = true;
   double unit_bytes_ = 1, unit_seconds_ = 1;

@@ -47,10 +47,10 @@ Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arr
   arrival.first = start + latency + flow / chunks;
   arrival.pair = std::max(start + chunks * latency + flow, available.pair + latency + flow / chunks);
   arrival.last = std::max(arrival.pair, available.last + latency + flow / chunks);
-  if (options_.per_link)
+  if (has_loads())
     for (const auto& use : hop.way->uses) {
       const Seconds end = moved(use, start, size);
-      arrival.last = std::max(arrival.last, end);
+      if (options_.per_link) arrival.last = std::max(arrival.last, end);
       arrival.pressure += end.value * (size * use.per_byte).value;
     }
   return arrival;
@@ -60,14 +60,14 @@ void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
   const Seconds end = options_.in_time ? arrival.last : arrival.pair;
   pair_free(hop) = end;
   if (auto* const engines = engines_of(hop)) *std::ranges::min_element(*engines) = end;
-  if (options_.per_link)
+  if (has_loads())
     for (const auto& use : hop.way->uses) load_[use.resource] = moved(use, arrival.start, size);
 }
 
 Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
   Undo undo{hop, pair_free(hop), {}, {}};
   if (const auto* const engines = engines_of(hop)) undo.engines.assign(engines->begin(), engines->end());
-  if (options_.per_link)
+  if (has_loads())
     for (const auto& use : hop.way->uses) undo.loads.push_back(load_[use.resource]);
   commit(hop, size, arrival);
   return undo;
@@ -77,7 +77,7 @@ void Clock::take_back(const Undo& undo) {
   pair_free(undo.hop) = undo.pair_free;
   if (auto* const engines = engines_of(undo.hop)) std::ranges::copy(undo.engines, engines->begin());
   std::size_t i = 0;
-  if (options_.per_link)
+  if (has_loads())
     for (const auto& use : undo.hop.way->uses) load_[use.resource] = undo.loads[i++];
 }
 

@@ -30,6 +30,7 @@ class Clock {
   struct Options {
     std::size_t devices = 0;
     bool per_link = false;  // charge every resource on the way, not the pair alone
+    bool pressure = false;  // charge every resource on the way for Arrival::pressure alone
     bool engines = false;   // a copy also waits for an engine of its role (Engines of model/machine/topology.hpp)
     bool issue = false;     // a kernel also waits until its thread has handed it over
     bool in_time = false;   // what is charged happens in the order of charging, from `now` on
@@ -95,6 +96,7 @@ class Clock {
     const Seconds behind = load_[use.resource];
     return (options_.in_time ? std::max(behind, start) : behind) + size * use.per_byte;
   }
+  bool has_loads() const { return options_.per_link || options_.pressure; }
   /// Which engines a copy may use; null: any number.
   std::vector<Seconds>* engines_of(const Hop& hop) { return options_.engines ? limited_engines_of(hop) : nullptr; }
   const std::vector<Seconds>* engines_of(const Hop& hop) const { return const_cast<Clock*>(this)->engines_of(hop); }

@@ -10,8 +10,8 @@ import itertools
 import pathlib
 import tempfile
 
-from harness import (BOUND_COLUMNS, REFERENCE, Failure, Finding, Outcome, Paper, Simulation, Tilerail, Value,
-                     over_bound, policy_of, read_table, read_trace, run_experiment, share_target, transfers)
+from harness import (BOUND_COLUMNS, REFERENCE, SIMULATE_EACH, Failure, Finding, Outcome, Paper, Simulation, Tilerail,
+                     Value, over_bound, policy_of, read_table, read_trace, run_experiment, share_target, transfers)
 from harness.traffic import Pair, Run, Traffic, as_traced, count, same_pairs
 from tilerail.timeline import read_timeline
 
@@ -26,7 +26,7 @@ POLICIES = {
     "paralia, no hops": (*policy_of("PARALiA", TILE), "--set", "routing=link-map(rule=bottleneck,max-hops=0)"),
     "paralia": policy_of("PARALiA", TILE),
     "gemmex": policy_of("PARALiA-GEMMex", TILE),
-    "tilerail": policy_of("tilerail", TILE),
+    "tilerail": (*policy_of("tilerail", TILE), *SIMULATE_EACH),  # with the squares of the others
 }
 NAME_HOMES_HOST = ("blasx",)  # whose traces call the home that a tile comes from so
 SAME = 0.01  # relative difference of equal bandwidths

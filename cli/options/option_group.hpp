@@ -29,6 +29,7 @@ struct OptionGroup {
                    const std::string& help) const {
     return described(app.add_option(name, target, help + "; repeatable"), value)
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 

@@ -25,10 +25,11 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "PARALiA-select-PERF": ("--policy", "paralia", "--set", "devices=best(metric=perf)"),
     "PARALiA-select-EDP": ("--policy", "paralia", "--set", "devices=best(metric=edp)"),
     "PARALiA-select-PDP": ("--policy", "paralia", "--set", "devices=best(metric=pdp)"),
-    "PARALiA-GEMMex": ("--policy", "gemmex", "--set", "tile=repeat"),
+    "PARALiA-GEMMex": ("--policy", "gemmex"),
     "CoCoPeLia": ("--policy", "cocopelia"),
     "tilerail": ("--policy", "tilerail"),
 }
+OWN_TILES = {"PARALiA-GEMMex": ("--set", "tile=repeat")}  # of those whose preset has another rule
 COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARALiA": "#8ab17d",
            "PARALiA-comm_opt": "#8ab17d", "PARALiA-select-PERF": "#52796f", "PARALiA-select-EDP": "#2a9d8f",
            "PARALiA-select-PDP": "#264653", "PARALiA-GEMMex": "#287299", "CoCoPeLia": "#2a9d8f", "tilerail": "#d62828",
@@ -37,8 +38,7 @@ COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARA
 
 def policy_of(library: str, tile: int | None = None) -> tuple[str, ...]:
     """The arguments of a library, with a tile that is given in place of its own."""
-    words = LIBRARIES[library]
-    return words if tile is None else (*words, "--tile", str(tile))
+    return (*LIBRARIES[library], *(OWN_TILES.get(library, ()) if tile is None else ("--tile", str(tile))))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "model/base/error.hpp"
 
@@ -76,26 +79,63 @@ std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, cons
   return workloads.ranked();
 }
 
+namespace {
+
+struct Extension {
+  double value;
+  std::size_t subset;  // its number in the beam
+  std::size_t device;  // the further device
+};
+
+Subset with(Subset subset, std::size_t device) {
+  subset.insert(std::ranges::upper_bound(subset, device), device);
+  return subset;
+}
+
+/// All subsets of the beam extended by one device, without duplicates, the best first.
+std::vector<Extension> extensions(const std::vector<Subset>& beam, std::size_t count, Workloads& workloads) {
+  std::vector<Extension> all;
+  std::set<Subset> known;
+  for (std::size_t s = 0; s < beam.size(); ++s)
+    for (std::size_t d = 0; d < count; ++d) {
+      if (std::ranges::binary_search(beam[s], d)) continue;
+      const auto [larger, is_new] = known.insert(with(beam[s], d));
+      if (is_new) all.push_back({workloads.look_at(*larger), s, d});
+    }
+  std::ranges::stable_sort(all, std::greater{}, &Extension::value);
+  return all;
+}
+
+/// The best extensions.
+std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Extension> best) {
+  std::vector<Subset> larger;
+  for (const Extension& each : best.first(std::min(workload_beam, best.size())))
+    larger.push_back(with(beam[each.subset], each.device));
+  return larger;
+}
+
+/// The best subsets of the beam, each extended by the devices whose single extensions are best.
+std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Extension> best, std::size_t several) {
+  beam.resize(std::min(large_workload_beam, beam.size()));
+  for (std::size_t s = 0; s < beam.size(); ++s) {
+    const std::size_t size = beam[s].size() + several;
+    for (const Extension& each : best)
+      if (each.subset == s && beam[s].size() < size) beam[s] = with(std::move(beam[s]), each.device);
+  }
+  return beam;
+}
+
+}  // namespace
+
 std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
                                      const SelectionRule& rule) {
   Workloads workloads{problem, map, metric, rule};
   const std::size_t count = problem.devices.size();
   std::vector<Subset> beam{{}};
-  for (std::size_t size = 1; size < count; ++size) {
-    std::set<Subset> extended;
-    for (const Subset& subset : beam)
-      for (std::size_t d = 0; d < count; ++d) {
-        const auto place = std::ranges::lower_bound(subset, d);
-        if (place != subset.end() && *place == d) continue;
-        Subset larger = subset;
-        larger.insert(larger.begin() + (place - subset.begin()), d);
-        extended.insert(std::move(larger));
-      }
-    std::vector<std::pair<double, Subset>> ranked;
-    for (const Subset& subset : extended) ranked.emplace_back(workloads.look_at(subset), subset);
-    std::ranges::stable_sort(ranked, [](auto& a, auto& b) { return a.first > b.first; });
-    beam.clear();
-    for (std::size_t i = 0; i < std::min(workload_beam, ranked.size()); ++i) beam.push_back(ranked[i].second);
+  for (std::size_t size = 0, step = 1; size + step < count; size += step) {
+    const std::vector<Extension> best = extensions(beam, count, workloads);
+    step = size < most_by_one ? 1 : size / 4;
+    beam = step == 1 ? with_one(beam, best) : with_several(std::move(beam), best, step);
   }
   workloads.look_at(all_of(problem));
   return workloads.ranked();

@@ -86,7 +86,8 @@ DeviceSets growing_sets(const Question& q) {
   const auto time = [&](const std::vector<MemoryId>& set) {
     const Grid grid = square_grid(static_cast<int>(set.size()));
     const Seconds kernels = kernels_alone(q, set);
-    const Seconds copies = grid_traffic(q.problem, q.resources, set, grid, q.policy.choices.batch).bottleneck;
+    const Seconds copies =
+        grid_traffic(q.problem, q.resources, set, grid, q.policy.choices.batch != Batch::off).bottleneck;
     return std::pair{std::max(kernels, copies), kernels + copies};
   };
   DeviceSets sets;

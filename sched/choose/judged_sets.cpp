@@ -29,12 +29,12 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// A set of GPUs with direct or staged copies and the search on all of them, which refers to the policy and to the
-/// plan.
+/// A set of GPUs with direct or staged copies, and the search on all GPUs of the set. The search refers to the policy
+/// and to the plan.
 struct Entrant {
   std::vector<MemoryId> devices;
   Policy policy;
-  Plan start;  // by the estimate
+  Plan start;  // the best plan by the estimate
   double estimated = unknown;
   std::unique_ptr<SetSearch> search = {};
 
@@ -52,12 +52,12 @@ class SetsSearch {
     if (has_too_many_kernels()) return estimated_plan(question_.estimated());
     enter(all);
     if (!entrants_.empty() && is_too_large(entrants_.front().start)) return estimated_plan(question_.estimated());
-    // Until the best set is the best of the sets that are tried if only its GPUs are given.
+    // Ends when no subset of the best set is faster.
     for (std::vector<MemoryId> from = all, before; from != before; from = fastest().devices) {
       before = from;
       for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
       if (entrants_.empty()) std::rethrow_exception(refused_);
-      // A larger effort begins with what the normal one does, so that it is never slower.
+      // A high effort begins with all rounds of a normal effort, so that its plan is never slower.
       if (question_.policy.judge_ops > normal_effort) halve(all, normal_effort);
       halve(all, question_.policy.judge_ops);
     }
@@ -76,7 +76,7 @@ class SetsSearch {
     return static_cast<std::int64_t>(start.ops.size()) > question_.policy.judge_ops || start.ops.empty();
   }
 
-  /// Sets whose kernels alone take longer than the best estimate are left out.
+  /// Leaves out a set if its kernels alone take longer than the best estimate so far.
   void enter(const std::vector<MemoryId>& set) {
     if (std::ranges::find(known_, set) != known_.end()) return;
     known_.push_back(set);
@@ -105,13 +105,24 @@ class SetsSearch {
     }
   }
 
-  /// Successive halving: in every round the sets that are left may judge twice as many operations as before, and then
-  /// the slower half of them drops out, but for sets that are slower by less than 3 %. The set of all GPUs goes on to
-  /// the end, so that devices=all is not faster.
-  void halve(const std::vector<MemoryId>& all, std::int64_t ops) {
+  /// The sets to search, the fastest first plan first: sets whose first plan has at most `ops` operations and is not
+  /// much slower than the fastest first plan. The set of all GPUs always stays.
+  std::vector<Entrant*> promising(const std::vector<MemoryId>& all, std::int64_t ops) {
+    constexpr double much = 1.2;
     std::vector<Entrant*> left;
-    for (Entrant& each : entrants_) left.push_back(&each);
+    for (Entrant& each : entrants_)
+      if (static_cast<std::int64_t>(each.start.ops.size()) <= ops &&
+          (each.devices == all || each.estimated < much * least_))
+        left.push_back(&each);
     std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->estimated; });
+    return left;
+  }
+
+  /// Successive halving: each round doubles the operations of a set, and then the slower half of the sets drops out.
+  /// Sets that are less than 3 % slower than the fastest set stay, and so does the set of all GPUs.
+  void halve(const std::vector<MemoryId>& all, std::int64_t ops) {
+    std::vector<Entrant*> left = promising(all, ops);
+    if (left.empty()) return;
     double best = unknown;
     for (std::size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
       const auto is_slow = [&, place = std::size_t{0}](const Entrant* each) mutable {

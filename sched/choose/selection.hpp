@@ -6,9 +6,9 @@
 
 namespace tilerail {
 
-/// The plan on the devices with the best metric `policy.select`: that of the emulation, or else the best judged plan of
-/// those on all devices and on the best workloads' by PARALiA's model, as many as `select_ms` pays for: at least all
-/// devices and one more.
+/// The plan with the best metric `policy.select`. An emulation may have a rule of its own. Otherwise plans are compared
+/// on all devices and on the best sets of devices by PARALiA's model, as many as `select_ms` pays for and at least one
+/// set besides all devices.
 /// There has to be something to multiply. Throws InputError when the metric needs watts that the machine does not have.
 /// docs/model.md#selection
 Plan selected_plan(const Question& question, const Judge& judge);

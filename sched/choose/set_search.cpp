@@ -11,7 +11,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -44,28 +43,28 @@ struct Candidate {
   std::vector<double> shares = {};  // of balanced work; empty: as the policy says
 };
 
-/// A candidate that differs from a judged one by a named change.
+/// A candidate that differs from a simulated candidate by a named change.
 struct Move {
   Candidate to;
   Surrogate::Change change;
-  bool measured = false;  // it follows from what a judged plan did, which the estimate does not know
+  bool measured = false;  // the change follows from a simulation, which the estimate does not contain
 };
 
-/// A candidate with its plan, as far as it has got.
+/// A candidate and its plan, estimate and simulation, each once it exists.
 struct Trial {
   Candidate candidate;
   Grid grid = {};
   std::vector<double> shares = {};
-  std::optional<Plan> plan = {};  // none if there is no such plan, or an equal one is known
+  std::optional<Plan> plan = {};  // none if the plan does not exist or equals a known plan
   std::string decided = {}, hash = {};
   double estimated = unknown, expected = unknown, seconds = unknown;
   std::int64_t ops = 0;
   std::vector<Seconds> ends = {};
   bool measured = false;         // as of its move
-  std::size_t arm = 0;           // of the search that it belongs to
-  std::vector<Move> moves = {};  // that have not been tried
+  std::size_t arm = 0;           // the arm of the search
+  std::vector<Move> moves = {};  // untried moves
   bool listed = false;           // whether the moves were listed
-  bool closed = false;           // it takes as long as another one whose moves were listed, or will be
+  bool closed = false;           // another trial takes as long, and its moves are tried instead
 };
 
 class Search final : public SetSearch {
@@ -79,7 +78,10 @@ class Search final : public SetSearch {
     }
   }
 
-  double seconds() const override { return best_ ? best_->seconds : unknown; }
+  double seconds() const override {
+    if (!best_) return unknown;
+    return best_->seconds;
+  }
 
   JudgedPlan take() override {
     if (!best_) return {start_, seconds(), {}};
@@ -90,44 +92,85 @@ class Search final : public SetSearch {
   }
 
  private:
-  /// Every strategy is planned with the tile of the start. Those that the estimate prefers look for their tile, at most
-  /// for half of a normal effort, and the best quarter is judged: each starts an arm of the search.
+  /// Plans the starting strategies, finds a tile for each, and begins an arm of the search with each of the fastest.
   void begin() {
-    const std::vector<Policy> starts = strategies_.starts();
-    std::vector<Trial> trials(starts.size());
-    share_work(starts.size(), threads, [&](std::size_t i) { trials[i] = planned({starts[i], start_.tile}); });
-    for (const Trial& trial : trials) count(trial);
-    std::vector<std::size_t> order(starts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trials[i].estimated; });
-    for (std::size_t first = 0; first < order.size() && spent_ < normal_effort / 2; first += threads)
-      share_work(std::min(threads, order.size() - first), [&](std::size_t i) {
-        Trial& trial = trials[order[first + i]];
-        trial = with_best_tile(std::move(trial));
-      });
-    const std::vector<std::size_t> fastest = judged(trials);
-    std::set<double> times;  // of equally fast ones the first alone
-    for (const std::size_t i : fastest) {
-      if (times.insert(trials[i].seconds).second)
-        left_.push_back(trials[i].arm = left_.size());
-      else
-        trials[i].closed = true;
-      add(std::move(trials[i]));
-    }
-    sort_arms();
-    left_.resize(std::min(left_.size(), quarter_of(starts.size())));
+    std::vector<Trial> trials = planned_starts(normal_effort / 4);
+    find_tiles(trials, normal_effort / 3);
+    begin_arms(trials);
     started_ = true;
   }
 
-  /// From the trial's tile on, larger or smaller ones of the list while the estimate says that they are better.
-  Trial with_best_tile(Trial best) {
+  /// The starting strategies with the tile of the set's first plan, until `ops` operations are planned.
+  std::vector<Trial> planned_starts(std::int64_t ops) {
+    const std::vector<Policy> starts = strategies_.starts();
+    std::vector<Trial> trials;
+    constexpr std::size_t least = 2 * threads;
+    while (trials.size() < starts.size() && (spent_ < ops || trials.size() < least)) {
+      const std::size_t first = trials.size();
+      trials.resize(std::min(starts.size(), first + threads));
+      share_work(trials.size() - first, [&](std::size_t i) {
+        trials[first + i] = planned({starts[first + i], start_.tile});
+      });
+      for (std::size_t i = first; i < trials.size(); ++i) count(trials[i]);
+    }
+    return trials;
+  }
+
+  /// Finds a better tile for each trial, the fastest by the estimate first, until `ops` operations are planned.
+  void find_tiles(std::vector<Trial>& trials, std::int64_t ops) {
+    std::ranges::stable_sort(trials, {}, &Trial::estimated);
+    for (std::size_t first = 0; first < trials.size() && spent_ < ops; first += threads) {
+      const std::size_t some = std::min(threads, trials.size() - first);
+      const std::int64_t each = (ops - spent_) / static_cast<std::int64_t>(some);
+      share_work(some, [&](std::size_t i) { trials[first + i] = with_best_tile(std::move(trials[first + i]), each); });
+    }
+  }
+
+  /// Simulates the fastest quarter by the estimate. If several take equally long, only the first begins an arm.
+  void begin_arms(std::vector<Trial>& trials) {
+    constexpr std::size_t most_arms = 4;
+    std::set<double> times;
+    for (const std::size_t i : judged(trials)) {
+      trials[i].closed = !times.insert(trials[i].seconds).second;
+      if (!trials[i].closed) left_.push_back(trials[i].arm = left_.size());
+      add(std::move(trials[i]));
+    }
+    sort_arms();
+    left_.resize(std::min(left_.size(), most_arms));
+    std::vector<Trial*> starts;
+    for (Trial& trial : trials_)
+      if (!trial.closed && std::ranges::find(left_, trial.arm) != left_.end()) starts.push_back(&trial);
+    for (Trial* const start : starts) try_tiles(*start);
+  }
+
+  /// Tries other tiles for the start of an arm, the nearest tile first, within a few operations.
+  void try_tiles(Trial& start) {
+    double left = 5000;
+    start.moves = moves_from(start), start.listed = true;
+    const double own = static_cast<double>(start.candidate.tile);
+    std::vector<Option> options;
+    for (std::size_t i = 0; i < start.moves.size(); ++i)
+      if (const std::int64_t tile = start.moves[i].to.tile; tile != start.candidate.tile)
+        options.push_back({&start, i, -std::abs(std::log(static_cast<double>(tile) / own))});
+    std::ranges::stable_sort(options, std::greater{}, &Option::promise);
+    const auto too_many = std::ranges::find_if(
+        options, [&](const Option& option) { return (left -= ops_of(start, start.moves[option.number].to.tile)) < 0; });
+    options.erase(too_many, options.end());
+    try_all(std::move(options));
+  }
+
+  /// The trial with the best of the tiles of half or twice its side, and so on while the estimate falls. Plans at most
+  /// about `ops` operations.
+  Trial with_best_tile(Trial best, std::int64_t ops) {
     if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
-    const auto at = std::ranges::lower_bound(tiles_, start_.tile) - tiles_.begin();
-    for (const std::ptrdiff_t step : {-1, 1}) {
+    for (const double factor : {0.5, 2.0}) {
       const double before = best.estimated;
-      for (auto i = at + step; i >= 0 && i < std::ssize(tiles_); i += step) {
-        Trial next = planned({best.candidate.policy, tiles_[static_cast<std::size_t>(i)]});
+      for (;;) {
+        const std::int64_t tile = tile_near(factor * static_cast<double>(best.candidate.tile));
+        if (!best.plan || ops_of(best, tile) > static_cast<double>(ops)) break;
+        Trial next = planned({best.candidate.policy, tile});
         count(next);
+        ops -= next.ops;
         if (next.estimated >= best.estimated) break;
         best = std::move(next);
       }
@@ -136,12 +179,16 @@ class Search final : public SetSearch {
     return best;
   }
 
-  void count(const Trial& trial) {
-    if (trial.plan) spent_ += static_cast<std::int64_t>(trial.plan->ops.size());
+  std::int64_t tile_near(double side) const {
+    return *std::ranges::min_element(
+        tiles_, {}, [&](std::int64_t tile) { return std::abs(std::log(static_cast<double>(tile) / side)); });
   }
 
-  /// Successive halving of the arms: each that is left goes on for as many steps, then the faster half of them for
-  /// twice as many. With one left, the fastest of all plans go on.
+  void count(const Trial& trial) { spent_ += trial.ops; }
+
+  /// The plans whose moves are tried next. Successive halving: every arm makes the same number of steps, then the
+  /// faster half of the arms makes twice as many. When the last arm has made its steps, the fastest plans of all arms
+  /// follow.
   std::vector<Trial*> next() {
     for (;;) {
       while (!schedule_.empty()) {
@@ -187,14 +234,14 @@ class Search final : public SetSearch {
     return fastest;
   }
 
-  /// Whether a plan that took just as long was the start of moves.
+  /// Whether the moves of a plan that takes equally long were listed.
   bool is_twin(const Trial& trial) const {
     return std::ranges::any_of(trials_, [&](const Trial& other) {
       return &other != &trial && other.listed && other.seconds == trial.seconds;
     });
   }
 
-  /// A move of a simulated plan, and what it promises.
+  /// A move of a simulated plan, and the improvement that it promises.
   struct Option {
     Trial* from;
     std::size_t number;
@@ -215,10 +262,7 @@ class Search final : public SetSearch {
       }
     std::ranges::stable_sort(options, std::greater{}, &Option::promise);
     options.resize(std::min(options.size(), some));
-    try_all(options);
-    std::ranges::sort(options, std::greater{}, &Option::number);
-    for (const Option& option : options)
-      option.from->moves.erase(option.from->moves.begin() + static_cast<std::ptrdiff_t>(option.number));
+    try_all(std::move(options));
     return true;
   }
 
@@ -246,12 +290,11 @@ class Search final : public SetSearch {
       constexpr std::int64_t least = 128;
       constexpr double few = 4096, times = 4;
       if (side < std::min(least, tile) || side > tiles_.back() || !known.insert(side).second) return;
-      if (kernel_count(p.m, p.n, p.k, trial.grid, side) > most_judged_kernels ||
-          ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops)))
-        return;
-      Candidate to = trial.candidate;
-      to.tile = side;
-      moves.push_back({std::move(to), tile_change(static_cast<double>(tile), static_cast<double>(side))});
+      if (ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops))) return;
+      Surrogate::Change change =
+          tile_change(trial.candidate.policy, static_cast<double>(tile), static_cast<double>(side));
+      moves.push_back({trial.candidate, std::move(change)});
+      moves.back().to.tile = side;
     };
     for (const std::int64_t side : tiles_) add(side);
     const auto even = [&](std::int64_t extent, int blocks) {
@@ -265,13 +308,20 @@ class Search final : public SetSearch {
     even(p.k, trial.grid.layers);
   }
 
-  /// About how many operations a plan makes with another tile.
-  double ops_of(const Trial& trial, std::int64_t tile) const {
+  /// The estimated number of operations of the plan with another tile: proportional to the number of tiles.
+  double ops_of(const Trial& trial, std::int64_t side) const {
     const GemmProblem& p = question_.problem;
-    const auto kernels = [&](std::int64_t side) {
-      return static_cast<double>(kernel_count(p.m, p.n, p.k, trial.grid, side));
+    const Choices& choices = trial.candidate.policy.choices;
+    const auto tiles = [&](std::int64_t length) {
+      const auto along = [&](std::int64_t extent, int blocks) {
+        return static_cast<double>(ceil_div(std::max<std::int64_t>(1, largest_piece(extent, blocks)), length));
+      };
+      double count = along(p.n, trial.grid.cols);
+      if (choices.tile_rows == TileRows::side) count *= along(p.m, trial.grid.rows);
+      if (choices.tile_depth == TileDepth::side) count *= along(p.k, trial.grid.layers);
+      return count;
     };
-    return static_cast<double>(trial.ops) / kernels(trial.candidate.tile) * kernels(tile);
+    return static_cast<double>(trial.ops) * tiles(side) / tiles(trial.candidate.tile);
   }
 
   void add_balance(const Trial& trial, std::vector<Move>& moves) {
@@ -279,19 +329,22 @@ class Search final : public SetSearch {
     if (trial.ends.empty() || !balances() || imbalance(trial.ends) <= even) return;
     Candidate to = trial.candidate;
     to.policy.choices.distribution = Distribution::proportional;
-    to.policy.shares = question_.policy.shares;  // those of balanced work replace them
+    to.policy.shares = question_.policy.shares;  // `to.shares` replaces them
     for (const double step : {1.0, 0.5, 0.25}) {
       to.shares = balanced_shares(trial.shares, trial.ends, step);
       moves.push_back({to, {{surrogate_.feature(fmt::format("balance {}", step)), 1.0}}, step == 1});
     }
   }
 
-  /// Its features: for each octave of tiles how much of it lies below the tile.
-  Surrogate::Change tile_change(double from, double to) {
+  /// The features of a tile, for each shape of tiles: the part of every octave of sizes that lies below the tile.
+  Surrogate::Change tile_change(const Policy& policy, double from, double to) {
     Surrogate::Change all;
+    const std::string shape =
+        value_of(policy, "tile-rows") + value_of(policy, "tile-depth") + value_of(policy, "order");
     const double low = std::log2(from), high = std::log2(to);
-    for (double octave = std::floor(std::min(low, high)); octave < std::max(low, high); ++octave)
-      all.emplace_back(surrogate_.feature(fmt::format("octave {}", octave)),
+    const int first = static_cast<int>(std::floor(std::min(low, high)));
+    for (int octave = first; octave < std::max(low, high); ++octave)
+      all.emplace_back(surrogate_.feature(fmt::format("octave {} {}", octave, shape)),
                        std::clamp(high - octave, 0.0, 1.0) - std::clamp(low - octave, 0.0, 1.0));
     return all;
   }
@@ -310,25 +363,26 @@ class Search final : public SetSearch {
       Decisions decisions = scheduler.decisions(candidate.tile, result.grid);
       result.shares = decisions.shares;
       if (decisions.choices.distribution == Distribution::proportional && all_equal(decisions.shares))
-        decisions.choices.distribution = Distribution::blocks;  // which is the same
+        decisions.choices.distribution = Distribution::blocks;  // the same plan
       for (const auto& [key, value] : to_text(decisions, question.topology))
         result.decided += fmt::format("{}={} ", key, value);
       if (known_.contains(result.decided)) return result;
       result.plan = scheduler.plan(decisions);
       check_routes(*result.plan, question_.topology);
+      result.ops = static_cast<std::int64_t>(result.plan->ops.size());
       result.hash = content_hash(*result.plan);
       if (known_.contains(result.hash))
         result.plan.reset();
       else
         result.estimated = estimate_plan(*result.plan, question_.topology, question_.resources).makespan.value;
-    } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate
+    } catch (const InputError&) {  // a plan that does not fit in memory or has no routes is not a candidate
       result.plan.reset();
     }
     return result;
   }
 
-  /// Plans and estimates all of them, and judges the best part of them.
-  void try_all(const std::vector<Option>& options) {
+  /// Plans and estimates the moves, and simulates the fastest part of the plans.
+  void try_all(std::vector<Option> options) {
     std::vector<Trial> trials(options.size());
     const auto move_of = [](const Option& option) -> const Move& { return option.from->moves[option.number]; };
     share_work(options.size(), threads, [&](std::size_t i) { trials[i] = planned(move_of(options[i]).to); });
@@ -340,11 +394,15 @@ class Search final : public SetSearch {
     const std::vector<std::size_t> fastest = judged(trials);
     for (std::size_t i = 0; i < trials.size(); ++i) learn(move_of(options[i]).change, trials[i], *options[i].from);
     for (const std::size_t i : fastest) trials[i].arm = options[i].from->arm, add(std::move(trials[i]));
+    std::ranges::sort(options, std::greater{}, &Option::number);
+    for (const Option& option : options)
+      option.from->moves.erase(option.from->moves.begin() + static_cast<std::ptrdiff_t>(option.number));
   }
 
   static std::size_t quarter_of(std::size_t count) { return (count + 3) / 4; }
 
-  /// Judges those that the estimate prefers: a quarter of them or, of small plans, more. Returns their numbers.
+  /// Simulates the fastest quarter of the trials by the estimate, and more if the plans are small. Returns the numbers
+  /// of the simulated trials.
   std::vector<std::size_t> judged(std::vector<Trial>& trials) {
     constexpr std::int64_t few = 2048;  // operations
     std::vector<std::size_t> fastest;
@@ -358,9 +416,9 @@ class Search final : public SetSearch {
     });
     std::size_t count = 0;
     for (std::int64_t ops = 0; count < fastest.size(); ++count) {
-      ops += static_cast<std::int64_t>(trials[fastest[count]].plan->ops.size());
+      ops += trials[fastest[count]].ops;
       if (count >= quarter_of(trials.size()) && ops > few) break;
-      spent_ += judging_costs * static_cast<std::int64_t>(trials[fastest[count]].plan->ops.size());
+      spent_ += judging_costs * trials[fastest[count]].ops;
     }
     fastest.resize(count);
     share_work(count, threads, [&](std::size_t i) { judge(trials[fastest[i]]); });
@@ -368,7 +426,6 @@ class Search final : public SetSearch {
   }
 
   void judge(Trial& trial) const {
-    trial.ops = static_cast<std::int64_t>(trial.plan->ops.size());
     Judgement judgement = judge_.of(*trial.plan);
     trial.seconds = judgement.makespan.value, trial.ends = std::move(judgement.ends);
   }
@@ -405,20 +462,20 @@ class Search final : public SetSearch {
   }
 
   static constexpr std::size_t threads = 4;
-  static constexpr std::int64_t judging_costs = 2;  // as much as to plan and estimate twice as many operations
+  static constexpr std::int64_t judging_costs = 2;  // of a simulated operation; 1: planned and estimated
 
   const Question question_;
   const Judge& judge_;
   const Plan& start_;
   const Strategies strategies_{question_};
   const std::vector<std::int64_t> tiles_;
-  std::deque<Trial> trials_;             // that were judged
+  std::deque<Trial> trials_;             // the simulated trials
   std::map<std::string, double> known_;  // seconds by decisions and by hash
   Surrogate surrogate_;
   bool started_ = false;
   std::vector<std::size_t> left_;     // arms of the halving
-  std::deque<std::size_t> schedule_;  // arms whose turn it is
-  std::size_t steps_ = 2;             // of an arm, until the arms are compared
+  std::deque<std::size_t> schedule_;  // the next arms
+  std::size_t steps_ = 2;             // steps of an arm in this round
   std::atomic<std::int64_t> spent_ = 0;
   Trial* best_ = nullptr;
   std::vector<PlanCandidate> judged_;

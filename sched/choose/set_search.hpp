@@ -22,15 +22,16 @@ class SetSearch {
  public:
   virtual ~SetSearch() = default;
 
-  /// Goes on until all plans judged have so many operations together, or no plan is left to try.
+  /// Continues until the search has spent `ops` operations (docs/model.md#judge) or no plan is left to try.
   virtual void judge_until(std::int64_t ops) = 0;
-  /// Of the fastest plan so far; infinite if there is none.
+  /// The time of the fastest plan so far; infinite if no plan was simulated.
   virtual double seconds() const = 0;
-  /// The fastest plan, whose origin lists all that were judged; or `start`. Ends the search.
+  /// The fastest plan, or `start` if no plan was simulated. The plan's origin lists all simulated plans. Ends the
+  /// search.
   virtual JudgedPlan take() = 0;
 };
 
-/// All that it refers to must outlive the search.
+/// All arguments must outlive the search.
 std::unique_ptr<SetSearch> set_search(const Question& question, const Judge& judge, const Plan& start);
 
 }  // namespace tilerail

@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-/// To find the link map of more takes longer than all plans.
+/// For more devices, the link map takes longer than all plans.
 constexpr std::size_t most_with_link_map = 64;
 
 /// All values of a field that is a choice.
@@ -23,7 +23,7 @@ std::vector<std::string> choices_of(std::string_view key) {
   return values;
 }
 
-/// What the user said, whatever the search has made of it since.
+/// Whether the user has set relays=off.
 bool forbids_relays(const Policy& policy) {
   return std::ranges::any_of(policy.overridden,
                              [](const PolicyOverride& each) { return each.key == "relays" && each.value == "off"; });
@@ -54,16 +54,20 @@ std::vector<Policy> Strategies::starts() const {
     all.push_back(std::move(policy));
   };
   add(question_.policy);
-  add(with_relays(question_.policy));
-  add(Policy{});                                                           // the plainest values
   for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
     add(changed(question_.policy, {"grid", value}));
+  add(with_relays(question_.policy));
+  add(Policy{});  // the plainest values
   Policy shaped = question_.policy;
-  for (const std::string& rows : choices_of("tile-rows"))
-    for (const std::string& depth : choices_of("tile-depth")) {
-      set_value(shaped, "tile-rows", rows), set_value(shaped, "tile-depth", depth);
-      add(shaped);
-    }
+  const std::string own_order = value_of(shaped, "order");
+  std::vector<std::string> orders = neighbors_of(shaped, "order");
+  orders.insert(orders.begin(), own_order);
+  for (const std::string& order : orders)
+    for (const std::string& rows : choices_of("tile-rows"))
+      for (const std::string& depth : choices_of("tile-depth")) {
+        set_value(shaped, "order", order), set_value(shaped, "tile-rows", rows), set_value(shaped, "tile-depth", depth);
+        add(shaped);
+      }
   return all;
 }
 

@@ -20,8 +20,8 @@ class Strategies {
   /// Keeps a reference to the question.
   explicit Strategies(const Question& question);
 
-  /// Where searches start: the question's policy, the same with relays, the plainest values of all fields that may
-  /// change, the other grids and the shapes of tiles.
+  /// The starting strategies, in the order of their importance: the question's policy, the other layouts of GPUs, the
+  /// policy with relays, the plainest values of all fields that may change, each pair of a shape of tiles and an order.
   std::vector<Policy> starts() const;
   /// The changes of one field of this policy.
   std::vector<Change> changes(const Policy& policy) const;

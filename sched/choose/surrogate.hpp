@@ -18,14 +18,14 @@ class Surrogate {
   /// A logarithm of a ratio of times.
   struct Guess {
     double mean = 0, deviation = 0;
-    /// By how much it is expected to fall below 0, 0 where it does not.
+    /// The expected value of max(0, -logarithm).
     double improvement() const;
   };
 
   /// The number of a feature; a new one if the name is new.
   std::size_t feature(const std::string& name);
   Guess guess(const Change& change) const;
-  /// That a change multiplied the time by exp(`log_ratio`), give or take exp(`deviation`).
+  /// Observes that a change multiplied the time by exp(`log_ratio`), with that standard deviation of the logarithm.
   void learn(const Change& change, double log_ratio, double deviation);
 
  private:

@@ -64,7 +64,7 @@ const std::vector<Field>& more_values() {
 
 std::vector<Field> own_options() {
   const auto costs = [](std::string_view key, double Profile::*member, std::string_view meaning) {
-    return emulates({.key = key, .meaning = meaning, .number = number(member, 0, 1e6)});
+    return emulates({.key = key, .meaning = meaning, .values = {}, .number = number(member, 0, 1e6)});
   };
   return {
       emulates({"agent", "Gives tasks to GPUs in model time by the rules of a library, or plans ahead.",

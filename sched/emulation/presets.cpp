@@ -60,7 +60,7 @@ const std::vector<Policy>& presets_of_libraries() {
   return table;
 }
 
-/// Those of the papers that this project comes from (docs/model.md#policies).
+/// Presets of the papers that this project comes from (docs/model.md#policies).
 const std::vector<Policy>& presets_of_papers() {
   static const std::vector<Policy> table{
       {.preset = "baseline",
@@ -90,8 +90,8 @@ const std::vector<Policy>& presets_of_papers() {
        .tile_choice = TileChoice::emulated,
        .choices = {.ragged = Ragged::merged,
                    .routing = Routing::eta,
-                   .batch = true,
-                   .chain_min_bytes = 0,
+                   .batch = Batch::chain,
+                   .batch_min_bytes = 0,
                    .c_tiles = CTiles::automatic,
                    .write_backs = WriteBacks::own_queues,
                    .order = Order::eta_all,

@@ -12,7 +12,7 @@ enum class Agent { none, paralia, xkblas, blasx };
 enum class CopyRates { alone, duplex };
 enum class SelectBy { plans, model };
 
-/// What the plans of a library have that those of our own policy lack. Options: sched/emulation/options.cpp.
+/// Properties of a library's plans that our own policy does not have. Options: sched/emulation/options.cpp.
 struct Profile {
   TileRule tile_rule = TileRule::none;
   OverlapModel tile_model = OverlapModel::dr;  // of TileRule::model
@@ -20,7 +20,7 @@ struct Profile {
   SelectBy select_by = SelectBy::plans;
   Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   CopyRates copy_rates = CopyRates::alone;
-  bool warm = false;  // GPUs hold what an earlier call of the same has left there
+  bool warm = false;  // GPUs start with the tiles that an earlier, equal call has left
   // Microseconds of the run-time system: for a kernel, for a copy from or to a host, for one between GPUs, for each GPU
   // of a call.
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;

@@ -48,7 +48,7 @@ Grid TileScheduler::grid_of(int layers) const {
   const Policy& policy = question_.policy;
   const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic
-                  ? automatic_grid(problem_, question_.resources, first, policy.choices.batch)
+                  ? automatic_grid(problem_, question_.resources, first, policy.choices.batch != Batch::off)
               : policy.grid == GridChoice::emulated ? emulation_of(policy.choices).grid(gpus / layers)
                                                     : square_grid(gpus / layers);
   grid.layers = layers;
@@ -148,8 +148,10 @@ Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem, const To
 
 Clock::Options clock_for(const Decisions& decisions) {
   const bool in_time = emulation_of(decisions.choices).is_in_model_time();
-  return {
-      .per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
+  return {.per_link = in_time || decisions.choices.routing == Routing::link_eta,
+          .pressure = decisions.choices.batch == Batch::tree,
+          .engines = in_time,
+          .in_time = in_time};
 }
 
 }  // namespace

@@ -15,18 +15,19 @@ enum class TileDepth { side, growing, columns, all };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Ragged { own, merged };
 enum class Routing { initial, bandwidth, link_map, eta, link_eta, emulated };
+enum class Batch { off, chain, tree };
 enum class Sends { free, in_order };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues, with_next };
 enum class Order { fifo, fewest_fetches, eta, eta_all, steps };
 enum class MemoryChoice { cubes, evict };
 
-/// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
+/// The default number of streams of a GPU. Source: the library of the thesis.
 constexpr int most_automatic_streams = 8;
 
-/// What a policy asks for and what is decided for a plan. Only a policy leaves some of it open: a tile of 0,
-/// compute-streams of 0, and c-tiles=auto. Numbers that belong to one value of an option follow it. The table of fields
-/// (fields.cpp) says what each one means.
+/// The options that a policy and the decisions of a plan share. Only a policy may leave options open: a tile of 0,
+/// compute-streams of 0, and c-tiles=auto. Parameters follow their option. The table of fields (fields.cpp) contains
+/// the meaning of each option.
 struct Choices {
   Distribution distribution = Distribution::blocks;
   std::int64_t tile = 0;
@@ -38,9 +39,9 @@ struct Choices {
   int max_hops = 1;  // memories between the ends of a route of the link map
   HopRule hop_rule = HopRule::added;
   int route_chunks = 8;  // pieces of a tile on such a route, by the bottleneck rule
-  bool batch = false;
-  int chain_chunks = 8;
-  std::int64_t chain_min_bytes = 8 << 20;  // of a piece
+  Batch batch = Batch::off;
+  int batch_chunks = 8;
+  std::int64_t batch_min_bytes = 8 << 20;  // of a piece
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
   int stage_chunks = 8;
@@ -53,7 +54,7 @@ struct Choices {
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.9;
   bool single_issuer = false, graph = true;
-  std::shared_ptr<const Emulation> emulation = {};  // null: of nothing
+  std::shared_ptr<const Emulation> emulation = {};  // null: no emulation
 };
 
 }  // namespace tilerail

@@ -58,7 +58,8 @@ bool share_equally(const Question& q) {
 std::vector<double> shares_for(const Question& q, std::int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
   const GemmProblem& p = q.problem;
-  if (q.policy.shares == Shares::equal || p.scales_only() || p.routine == Routine::dot || share_equally(q))
+  const bool nothing_to_share = p.scales_only() || !(p.flops().value > 0);
+  if (q.policy.shares == Shares::equal || nothing_to_share || p.routine == Routine::dot || share_equally(q))
     return std::vector<double>(q.devices.size(), 1.0);
   const Metric& metric = metric_of(q.policy.shares);
   std::vector<Outcome> alone;
@@ -124,7 +125,7 @@ Policy with_relays(Policy policy) {
   policy.relays = true;
   set("routing", policy.choices.routing, Routing::link_map);
   set("distribution", policy.choices.distribution, Distribution::cyclic_2d);
-  set("batch", policy.choices.batch, false);
+  set("batch", policy.choices.batch, Batch::off);
   set("sends", policy.choices.sends, Sends::free);
   set("order", policy.choices.order, Order::fifo);
   set("write-backs", policy.choices.write_backs, WriteBacks::own_queues);

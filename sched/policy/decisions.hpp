@@ -34,7 +34,7 @@ bool homes_on_hosts(const GemmProblem& problem, const Topology& topology);
 /// Whether peer-copies=staged-home can stage anything: a matrix is on a GPU, and some GPUs have no links of their own.
 bool stages_homes(const GemmProblem& problem, const Topology& topology);
 
-/// The only place where a policy becomes decisions. `tile` and `grid` are those of a candidate plan.
+/// The only place where a policy becomes decisions, for a candidate plan with that tile and grid.
 Decisions decide(const Question& question, std::int64_t tile, Grid grid);
 
 /// What becomes of a tile after its use, as the decision "tiles" has it.

@@ -24,11 +24,13 @@ namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
 
-Field chunks(int Choices::*member) { return varied({.key = "chunks", .number = number(member, 1, 1024)}); }
+Field chunks(int Choices::*member) {
+  return varied({.key = "chunks", .values = {}, .number = number(member, 1, 1024)});
+}
 
 Value best_devices() {
-  Field metric{"metric"};
-  for (const Metric& each : metrics) metric.values.push_back(value(each.name, &Policy::select, &each));
+  std::vector<Value> by_metric;
+  for (const Metric& each : metrics) by_metric.push_back(value(each.name, &Policy::select, &each));
   const auto choose = [](Policy& policy) {
     policy.device_choice = DeviceChoice::search;  // where there is nothing to multiply
     policy.select = &metrics.front();
@@ -36,7 +38,8 @@ Value best_devices() {
   return {"best",
           choose,
           [](const Policy& policy) { return policy.select != nullptr; },
-          {metric, {.key = "ms", .number = number(&Policy::select_ms, 0, 1e6)}}};
+          {{.key = "metric", .values = by_metric},
+           {.key = "ms", .values = {}, .number = number(&Policy::select_ms, 0, 1e6)}}};
 }
 
 Value devices(std::string_view name, DeviceChoice choice) {
@@ -48,7 +51,7 @@ Value devices(std::string_view name, DeviceChoice choice) {
           [=](const Policy& policy) { return policy.device_choice == choice && policy.select == nullptr; }};
 }
 
-/// Without `operations`, the estimate decides. Only a search of `ways` varies fields.
+/// With 0 `operations`, the estimate decides. Fields vary only with Ways::search.
 Value effort(std::string_view name, std::int64_t operations, Ways ways) {
   const auto choose = [=](Policy& policy) {
     policy.judge_ops = operations;
@@ -144,13 +147,13 @@ std::vector<Field> fields_of_tiles() {
 std::vector<Field> fields_of_copies() {
   const auto routing = [](std::string_view name, Routing choice) { return value(name, &Choices::routing, choice); };
   const std::vector<Field> of_link_map{
-      varied({.key = "max-hops", .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
+      varied({.key = "max-hops", .values = {}, .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
       varied({.key = "rule",
               .values = values(&Choices::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})}),
       chunks(&Choices::route_chunks)};
-  const std::vector<Field> of_chain{
-      chunks(&Choices::chain_chunks),
-      varied({.key = "min-bytes", .number = number(&Choices::chain_min_bytes, 0, most_bytes)})};
+  const std::vector<Field> of_batch{
+      chunks(&Choices::batch_chunks),
+      varied({.key = "min-bytes", .values = {}, .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
   const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
   const auto copies = [](std::string_view name, PeerCopies choice) {
     return value(name, &Choices::peer_copies, choice);
@@ -165,8 +168,10 @@ std::vector<Field> fields_of_copies() {
       of_search(
           {"relays", "Also plans with routes over other GPUs, and takes the faster plan.", on_off(&Policy::relays)}),
       varied({"batch",
-              "Sends a tile to each GPU that needs it, or to all of them in one chain, in pieces.",
-              {value("off", &Choices::batch, false), value("chain", &Choices::batch, true)(of_chain)}}),
+              "Sends a tile to each GPU that needs it, or to all of them in pieces: in one chain, or from any that "
+              "has it to the next (tree).",
+              {value("off", &Choices::batch, Batch::off), value("chain", &Choices::batch, Batch::chain)(of_batch),
+               value("tree", &Choices::batch, Batch::tree)(of_batch)}}),
       varied({"sends", "Runs copies from a GPU to others together, or one after another.",
               values(&Choices::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
       {"peer-copies",
@@ -187,11 +192,11 @@ std::vector<Field> fields_of_copies() {
   };
 }
 
-/// When something is done, and what is kept.
+/// Order of tasks, memory and submission.
 std::vector<Field> fields_of_tasks() {
   const auto memory = [](std::string_view name, MemoryChoice choice) {
     return value(name, &Choices::memory,
-                 choice)({{.key = "fraction", .number = number(&Choices::memory_fraction, 0.001, 1)}});
+                 choice)({{.key = "fraction", .values = {}, .number = number(&Choices::memory_fraction, 0.001, 1)}});
   };
   return {
       varied({"order", "Takes the next tile of C by number, by missing tiles, by arrival, or goes through k in steps.",
@@ -205,7 +210,7 @@ std::vector<Field> fields_of_tasks() {
        "fit).",
        {value("on", &Choices::caching, true),
         value("off", &Choices::caching,
-              false)({{.key = "input-buffers", .number = number(&Choices::input_buffers, 0, 1024)}})}},
+              false)({{.key = "input-buffers", .values = {}, .number = number(&Choices::input_buffers, 0, 1024)}})}},
       varied({"in-place", "Uses tiles that are at home on a GPU where they are.", on_off(&Choices::in_place)}),
       {"overlap", "Lets a GPU copy and compute simultaneously.", on_off(&Choices::overlap)},
       varied({"compute-streams",
@@ -304,7 +309,7 @@ std::optional<Refusal> set_parameters(const Value& value, Policy& policy, std::s
   return std::nullopt;
 }
 
-/// Parameters that the text does not name get their defaults, as do those of other values.
+/// Parameters that the text does not name, and all parameters of other values, get their defaults.
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
   const std::size_t open = text.find('(');
   const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
@@ -325,7 +330,7 @@ const Field& field_of(const Policy& policy, std::string_view key) {
   return *found;
 }
 
-/// The same field, as others see it.
+/// The public description of the field.
 PolicyField shown(const Field& field, const Policy& policy) {
   PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field), std::string{field.meaning},
                      field.emulates};

@@ -31,13 +31,13 @@ struct PolicyField {
   std::string key, value;  // of this policy; of a parameter: its default
   std::string accepted;    // the values that it accepts
   std::string meaning;     // a sentence: the effect of the field; empty for a parameter
-  bool emulates = false;   // it makes plans or simulations like those of a library
+  bool emulates = false;   // the field only imitates a library
   std::vector<PolicyValue> values = {};
   std::optional<std::pair<double, double>> range = {};  // of the numbers that it accepts
 };
 std::vector<PolicyField> fields_of(const Policy& policy);
 
-/// Whether the field says how a plan is found, and so is not a decision: `effort`.
+/// Whether the field limits the search, such as `effort`, and is therefore not a decision.
 bool is_of_the_search(const Policy& policy, std::string_view key);
 /// All others, in the order of the table. Options of an emulation are left out if they have the values of `idle`, which
 /// emulates nothing.
@@ -45,8 +45,8 @@ std::vector<std::string_view> decision_keys(const Policy& policy, const Policy& 
 
 /// The fields whose values a search may change, in the order of the table.
 std::vector<std::string_view> searched_keys();
-/// The other values that a search tries for a field of the core: all of a choice; half, double and the least of a number; the same
-/// for each parameter of its value.
+/// The values that a search tries next for a field of the core: every other choice; the half, the double and the least
+/// of a number; the same for each parameter of the chosen value.
 std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key);
 
 /// The preset, then "+key=value" for every override.

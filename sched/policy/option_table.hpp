@@ -17,7 +17,7 @@
 
 namespace tilerail {
 
-/// What the rows of the tables of options are made of (fields.cpp, sched/emulation/options.cpp).
+/// The parts of a row of the tables of options (fields.cpp, sched/emulation/options.cpp).
 
 struct Value;
 
@@ -27,16 +27,16 @@ struct Number {
   std::string accepted;                                // "1 to 64"
   std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
   std::function<std::optional<std::string>(const Policy&)> get;
-  std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries, its own left out
+  std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries next
 };
 
 /// An option of policies, or a parameter of one of its values.
 struct Field {
   std::string_view key, meaning = {};
-  std::vector<Value> values = {};
+  std::vector<Value> values;
   std::optional<Number> number = {};
   bool is_varied = false;     // by a search
-  bool is_of_search = false;  // it says how a plan is found: it is not a decision
+  bool is_of_search = false;  // the field limits the search and is not a decision
   bool emulates = false;
 };
 
@@ -122,13 +122,13 @@ inline Field varied(Field field) {
   return field;
 }
 
-/// The same field, which says how a plan is found.
+/// The same field, marked as a limit of the search.
 inline Field of_search(Field field) {
   field.is_of_search = true;
   return field;
 }
 
-/// The same field, of which other values than those of our own preset only make plans like those of a library.
+/// The same field, marked as an imitation of a library.
 inline Field emulates(Field field) {
   field.emulates = true;
   return field;

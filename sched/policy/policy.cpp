@@ -18,7 +18,7 @@ const Policy& preset_of_our_own() {
                           .relays = true,
                           .tile_choice = TileChoice::search,
                           .choices = {.routing = Routing::link_eta,
-                                      .batch = true,
+                                      .batch = Batch::tree,
                                       .sends = Sends::in_order,
                                       .c_tiles = CTiles::automatic,
                                       .order = Order::eta,

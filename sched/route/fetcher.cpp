@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -41,7 +42,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
       for (const std::size_t first : context_.router.neighbours(*directory_.device_at(holder.memory)))
         consider(holder, first);
   });
-  if (!best || !context_.decisions.choices.caching)  // without it no device keeps what others may fetch
+  if (!best || !context_.decisions.choices.caching)  // without it no device keeps a tile to pass it on
     no_route(context_.topology, directory_.tile(tile).home_memory, context_.devices[device]);
   while (best->stops.back() != device) best->stops.push_back(ways.next[best->stops.back()]);
   return *std::move(best);
@@ -61,9 +62,9 @@ Seconds Fetcher::eta(TileId tile, std::size_t device) const {
 
 Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
   if (!directory_.present(tile, device)) {
-    const bool chain =
-        context_.decisions.choices.batch && context_.decisions.choices.caching && !context_.arenas[device].pooled();
-    chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
+    const bool batch = context_.decisions.choices.batch != Batch::off && context_.decisions.choices.caching &&
+                       !context_.arenas[device].pooled();
+    batch ? fetch_for_all(tile, device) : fetch_alone(tile, device);
   }
   return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
 }
@@ -84,9 +85,9 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   }
 }
 
-/// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for
-/// one, or where copies are staged that would be in it, each device fetches for itself.
-void Fetcher::fetch_chain(TileId tile, std::size_t device) {
+/// Sends the tile to every device that will use the tile and does not have it. If a copy of the batch would go over a
+/// host or has no route, each device fetches the tile alone.
+void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : directory_.tile(tile).users)
     if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
@@ -96,21 +97,55 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   };
   if (std::ranges::any_of(destinations, [&](MemoryId from) { return over_a_host({from, {}}); }))
     return fetch_alone(tile, device);
-  const int pieces = pieces_of(context_, directory_.tile(tile).home);
   std::vector<Holder> sources;
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (context_.decisions.choices.routing == Routing::initial && !holder.is_home) return;
     if (over_a_host(holder)) return;
-    std::erase_if(sources, [&](const Holder& home) { return home.memory == holder.memory; });  // beside a copy there
+    // A home on a GPU that also has a copy: the copy is the source.
+    std::erase_if(sources, [&](const Holder& listed) { return listed.memory == holder.memory; });
     sources.push_back(holder);
   });
-  if (sources.empty()) return fetch_alone(tile, device);
+  const auto send_all = context_.decisions.choices.batch == Batch::tree ? &Fetcher::send_tree : &Fetcher::send_chain;
+  (this->*send_all)(tile, device, std::move(sources), std::move(destinations));
+  if (!directory_.present(tile, device)) fetch_alone(tile, device);
+}
+
+/// Sends the tile along one chain. If no chain reaches every destination, nothing is sent.
+void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> sources,
+                         std::vector<MemoryId> destinations) {
+  const int pieces = pieces_of(context_, directory_.tile(tile).home);
   const auto chain = find_chain(context_.clock, sources, destinations, directory_.bytes(tile), pieces);
-  if (!chain) return fetch_alone(tile, device);
+  if (!chain) return;
   Holder from = *std::ranges::find_if(sources, [&](const Holder& holder) { return holder.memory == chain->source; });
   for (const auto hop : indices(chain->hops)) {
     send(tile, from, *directory_.device_at(chain->hops[hop]), pieces, device, chain->arrivals[hop]);
     from = {chain->hops[hop], chain->arrivals[hop]};
+  }
+}
+
+/// Repeats: among all hops from a holder to a destination without the tile, take the hop with the least pressure. If
+/// several hops have the same pressure, take the hop that arrives first.
+void Fetcher::send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left) {
+  struct Best {
+    std::pair<double, Seconds> cost{std::numeric_limits<double>::infinity(), 0};
+    std::size_t from = 0, to = 0;
+    Clock::Arrival arrival = {};
+  };
+  const int pieces = pieces_of(context_, directory_.tile(tile).home);
+  while (!left.empty()) {
+    Best best;
+    for (std::size_t from = 0; from < holders.size(); ++from)
+      for (std::size_t to = 0; to < left.size(); ++to) {
+        const Clock::Hop hop = context_.clock.hop(holders[from].memory, left[to]);
+        if (!hop.exists()) continue;
+        const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), pieces, holders[from].available);
+        const std::pair cost{arrival.pressure, arrival.last};
+        if (cost < best.cost) best = {cost, from, to, arrival};
+      }
+    if (std::isinf(best.cost.first)) return;
+    send(tile, holders[best.from], *directory_.device_at(left[best.to]), pieces, device, best.arrival);
+    holders.push_back({left[best.to], best.arrival});
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(best.to));
   }
 }
 
@@ -141,7 +176,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   directory_.used(tile, *device, copied.left);
 }
 
-/// The source of a tile that one device fetches for itself; that of a chain is chosen with its hops (fetch_chain).
+/// The source of a tile that one device fetches alone; fetch_for_all chooses the sources of a batch.
 /// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.
@@ -183,8 +218,9 @@ std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, std::size_t
   return Source{*source, {context_.router.alone(leg(*source, dst)).per_byte.value}};
 }
 
-/// The holder with the widest way, what is on its way to it counting in_flight_worth of that; of equally wide ones that
-/// whose pair was used least, then the one listed first (PARALiA's library).
+/// The holder whose way has the highest bandwidth, which counts in_flight_worth of itself if the tile is still in
+/// flight to the holder. Of equal ones the holder that has sent least to the device, then the one listed first
+/// (PARALiA's library).
 std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t device) const {
   constexpr double in_flight_worth = 0.9;
   const MemoryId dst = context_.devices[device];
@@ -202,7 +238,8 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
   return Source{*best, {least}};
 }
 
-/// The comparison of routing: bandwidth by s/B, any other by s.
+/// routing=bandwidth compares seconds a byte, link-map the time on the map's route, any other rule the arrival. Without
+/// a route the cost is infinite.
 Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const Leg leg = this->leg(holder, dst);
   const bool by_map = context_.router.by_link_map() && holder.memory != dst;

@@ -24,7 +24,8 @@ class Fetcher {
 
   /// Makes the tile available on a device.
   Input fetch(TileId tile, std::size_t device);
-  /// When the tile would be there if fetched now.
+  /// When the tile would be there if it was fetched now, whole and by this device alone, over direct routes where there
+  /// are any.
   Seconds eta(TileId tile, std::size_t device) const;
 
   OpId next_op() const { return OpId{context_.builder.plan().ops.size()}; }
@@ -35,7 +36,7 @@ class Fetcher {
   const TileDirectory& directory() const { return directory_; }
 
  private:
-  /// Of a copy from one holder: what routing compares, and when it would arrive, where that was asked for it.
+  /// The cost of fetching from one holder: what the routing rule compares, and the arrival if the rule computed it.
   struct SourceCost {
     double value = std::numeric_limits<double>::infinity();
     std::optional<Seconds> arrival = {};
@@ -51,7 +52,7 @@ class Fetcher {
     Router::Stops stops;  // the devices that it visits, and then the one it goes to
   };
 
-  /// Without a stop at a device.
+  /// From a holder to a memory, over no device.
   Leg leg(const Holder& from, MemoryId dst) const { return context_.router.leg(from.memory, dst, from.is_home); }
   Clock::Arrival arrival(TileId tile, const Holder& from, MemoryId dst) const {
     return context_.copier->arrival(leg(from, dst), directory_.tile(tile).home, 1, from.available);
@@ -63,14 +64,16 @@ class Fetcher {
   Trip trip_from(const Holder& holder, std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
-  void fetch_chain(TileId tile, std::size_t device);
+  void fetch_for_all(TileId tile, std::size_t device);
+  void send_chain(TileId tile, std::size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations);
+  void send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left);
   void send(TileId tile, const Holder& from, std::size_t to, int pieces, std::size_t on_behalf,
             std::optional<Clock::Arrival> arrival = {});
 
   PlanContext& context_;
   TileDirectory& directory_;
-  std::map<MemoryPair, int> sent_;  // tiles so far
-  std::vector<OpId> shown_before_;  // by device: what these operations brought, others may take
+  std::map<MemoryPair, int> sent_;  // legs so far
+  std::vector<OpId> shown_before_;  // by device: others may take what earlier operations brought
 };
 
 }  // namespace tilerail

@@ -14,8 +14,8 @@ int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
 }  // namespace
 
 int pieces_of(const PlanContext& context, const View& tile) {
-  std::int64_t pieces = std::min<std::int64_t>(context.decisions.choices.chain_chunks, tile.cols);
-  const std::int64_t least = context.decisions.choices.chain_min_bytes;
+  std::int64_t pieces = std::min<std::int64_t>(context.decisions.choices.batch_chunks, tile.cols);
+  const std::int64_t least = context.decisions.choices.batch_min_bytes;
   if (least > 0) pieces = std::min(pieces, static_cast<std::int64_t>(context.bytes(tile).value) / least);
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
 }

@@ -40,8 +40,8 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
 /// Whether tiles may go from GPU to GPU: between several of these devices, or between one and a matrix on another GPU.
 bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices);
 
-/// Answers by which other memories a tile goes from one memory to another: through a buffer on a host (Leg), and over
-/// devices, which keep a tile of A or B and pass on a tile of C. Devices are counted 0 .. devices.size() - 1.
+/// Finds the memories between source and destination of a tile: a buffer on a host (Leg), or devices. Devices keep
+/// tiles of A and B; tiles of C are only passed on. Devices are counted 0 .. devices.size() - 1.
 /// docs/model.md#sources-of-a-tile
 class Router {
  public:

@@ -161,8 +161,15 @@ SweepValues texts_in(const std::vector<std::string>& items) {
 
 std::vector<std::string> items_in(std::string_view text) {
   const char separator = text.find(';') == std::string_view::npos ? ',' : ';';
-  std::vector<std::string> items;
-  for (const std::string_view item : split(text, separator)) items.emplace_back(item);
+  std::vector<std::string> items(1);
+  int open = 0;  // parentheses, within which nothing separates
+  for (const char c : text) {
+    open += (c == '(') - (c == ')');
+    if (c == separator && open <= 0)
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
   return items;
 }
 

@@ -155,6 +155,7 @@ CASES = {
     "tile twice": (problem(set="tile=64"), "--set: 'tile=64' contradicts 'tile 32'"),
     "chosen tile and its size": (problem(tile="auto", set="tile=64"), "'tile=64' contradicts 'tile auto'"),
     "field twice": (problem(set="order=eta") + ["--set", "order=fifo"], "--set: 'order=fifo' contradicts 'order=eta'"),
+    "two fields after one option": (problem(set="order=eta") + ["batch=off"], "'batch=off' is not expected"),
     "no metric": (problem(set="devices="), "devices="),
     "lda of zero": (problem(lda="0"), "--lda: '0' is out of range"),
     "ldb of a vector": (problem(gemm=None, gemv="6,4", ldb="0"), "--ldb: has no meaning with gemv"),

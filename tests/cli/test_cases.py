@@ -119,7 +119,7 @@ class Cases(CommandTest):
         self.assertIn("4 cases: error median", text)
         of_third = [line for line in text.splitlines() if line.startswith("no effect in 48,32,1K")]
         self.assertEqual(len(of_third), 1)
-        self.assertIn(": the plan with batch=chain is the same", of_third[0])
+        self.assertIn(": the plan with batch=tree is the same", of_third[0])
         self.assertEqual(results[2]["without_effect"], of_third[0].split(": ", 1)[1])
         self.assertRegex(text, r"tiles +2 alternatives: Kendall tau [+-]\d\.\d{3}, regret \d+\.\d\d%")
         self.assertIn("1 sets of alternatives", text)

@@ -165,5 +165,43 @@ TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
   }
 }
 
+/// Each further device makes the time longer by 2 %, so that sets of some devices are better than all of them.
+constexpr SelectionRule costly_devices{.further_device = 0.02};
+double rate_of(const Workload& workload) {
+  return 1 / (workload.time.value * (1 + 0.02 * (static_cast<double>(workload.active.size()) - 1)));
+}
+
+/// The best rate of sets that grow by one device, each the best for the set before.
+double best_of_growing_sets(const RandomCase& c) {
+  WorkloadModel model{c.problem, c.map};
+  std::vector<std::size_t> set;
+  double best = 0;
+  while (set.size() < c.problem.devices.size()) {
+    std::vector<std::size_t> next;
+    double most = -1;
+    for (std::size_t d = 0; d < c.problem.devices.size(); ++d) {
+      if (std::ranges::binary_search(set, d)) continue;
+      std::vector<std::size_t> larger = set;
+      larger.insert(std::ranges::upper_bound(larger, d), d);
+      const double rate = rate_of(model.predict(larger));
+      if (rate > most) most = rate, next = std::move(larger);
+    }
+    set = std::move(next), best = std::max(best, most);
+  }
+  return best;
+}
+
+TEST(Workload, OfManyDevicesTheBeamFindsSetsAsGoodAsThoseThatGrowByOne) {
+  std::mt19937 random{13};
+  for (int i = 0; i < 4; ++i) {
+    RandomCase c = random_case(40, random);
+    for (std::size_t d = 0; d < 40; ++d) c.problem.exec_times[d] = Seconds{d % 3 == 0 ? 200.0 : 30.0};
+    const Workload best = ranked_by_beam(c.problem, c.map, metric("perf"), costly_devices)[0];
+    EXPECT_GT(best.active.size(), most_by_one) << i;
+    EXPECT_LT(best.active.size(), 36U) << i;
+    EXPECT_GE(rate_of(best), 0.99 * best_of_growing_sets(c)) << i;
+  }
+}
+
 }  // namespace
 }  // namespace tilerail::testing

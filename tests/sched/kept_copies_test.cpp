@@ -238,7 +238,7 @@ TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   EXPECT_EQ(supplied_devices(p, apart, apart.gpus()).size(), 2U);
   EXPECT_EQ(directly_supplied(p, apart, apart.gpus()).size(), 2U);
   Policy policy = tiled("gemmex");
-  policy.choices.routing = Routing::initial, policy.choices.batch = false;
+  policy.choices.routing = Routing::initial, policy.choices.batch = Batch::off;
   const Plan plan = plan_gemm(p, apart, apart.gpus(), policy);
   EXPECT_EQ(plan.peak_bytes, plan_gemm(p, machine, machine.gpus(), policy).peak_bytes);
   EXPECT_EQ(std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value, "all fit");

@@ -23,7 +23,7 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
   apply_override(p, "routing=link-eta");
   apply_override(p, "batch=chain(chunks=4)");
   EXPECT_EQ(p.choices.routing, Routing::link_eta);
-  EXPECT_EQ(p.choices.chain_chunks, 4);
+  EXPECT_EQ(p.choices.batch_chunks, 4);
   EXPECT_EQ(name_of(p), "gemmex+routing=link-eta+batch=chain(chunks=4)");
   EXPECT_TRUE(overrides(p, "batch"));
   EXPECT_FALSE(overrides(p, "order"));

@@ -75,31 +75,54 @@ TEST_F(OnTwoGpu, CachingFetchesEveryTileOnceAndItsAbsenceEveryTime) {
 
 TEST_F(OnTwoGpu, BatchSendsEachSharedTileOverTheUplinkOnce) {
   const GemmProblem p = cube(1024);
-  const Plan batched = plan(p, policy("gemmex", {"tile=256", "routing=eta"}), {gpu0, gpu1});
   const double matrix = 8.0 * 1024 * 1024;
-  EXPECT_DOUBLE_EQ(moved(batched, host, gpu0) + moved(batched, host, gpu1), 3 * matrix);
-  EXPECT_DOUBLE_EQ(moved(batched, gpu0, gpu1) + moved(batched, gpu1, gpu0), matrix);  // A: both GPUs share the rows
+  for (const char* batch : {"batch=chain", "batch=tree"})
+    for (const char* routing : {"routing=eta", "routing=link-eta"}) {
+      const Plan batched = plan(p, policy("gemmex", {"tile=256", routing, batch}), {gpu0, gpu1});
+      EXPECT_DOUBLE_EQ(moved(batched, host, gpu0) + moved(batched, host, gpu1), 3 * matrix) << batch << routing;
+      EXPECT_DOUBLE_EQ(moved(batched, gpu0, gpu1) + moved(batched, gpu1, gpu0), matrix);  // A: both share the rows
+    }
   const Plan alone = plan(p, policy("gemmex", {"tile=256", "routing=initial", "batch=off"}), {gpu0, gpu1});
   EXPECT_DOUBLE_EQ(moved(alone, host, gpu0) + moved(alone, host, gpu1), 4 * matrix);
 }
 
-TEST_F(OnTwoGpu, AChainIsCopiesInPiecesThatFollowEachOther) {
+TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
   GemmProblem p = cube(256);
   p.n = 512;
-  const Plan batched =
-      plan(p, policy("gemmex", {"tile=256", "batch=chain(chunks=4,min-bytes=0)", "order=fifo"}), {gpu0, gpu1});
-  // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the second hop waits for piece j.
-  for (int j = 0; j < 4; ++j) {
-    EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j}));
-    EXPECT_EQ(batched.ops[static_cast<std::size_t>(4 + j)].y.cols, 64);
+  for (const char* batch : {"batch=chain(chunks=4,min-bytes=0)", "batch=tree(chunks=4,min-bytes=0)"}) {
+    const Plan batched = plan(p, policy("gemmex", {"tile=256", batch, "order=fifo"}), {gpu0, gpu1});
+    // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the second hop waits for piece j.
+    for (int j = 0; j < 4; ++j) {
+      EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j})) << batch;
+      EXPECT_EQ(batched.ops[static_cast<std::size_t>(4 + j)].y.cols, 64) << batch;
+    }
   }
 }
 
-TEST_F(OnTwoGpu, StagedCopiesAreInNoChain) {
+/// Bytes from the GPUs of one socket of summit-node to those of the other, with matrices on both sockets.
+double moved_between_sockets(const char* batch) {
+  const Topology machine = shipped("summit-node");
+  GemmProblem p = cube(8192);
+  p.place_a = p.place_b = p.place_c = machine.find_memory("h*").value();
+  const std::vector<MemoryId> gpus = machine.gpus();
+  const Plan plan = plan_gemm(p, machine, gpus, policy("tilerail", {"tile=1024", "effort=fast", batch}));
+  double sum = 0;
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    for (std::size_t j = 0; j < gpus.size(); ++j)
+      if (i / 3 != j / 3) sum += moved(plan, gpus[i], gpus[j]);
+  return sum;
+}
+
+TEST(Batch, AsATreeLeavesScarceLinksAlone) {
+  EXPECT_LT(moved_between_sockets("batch=tree"), 0.2 * moved_between_sockets("batch=chain"));
+}
+
+TEST_F(OnTwoGpu, StagedCopiesAreInNoBatch) {
   const auto staged = [&](const char* batch) {
     return words(plan(cube(1024), policy("gemmex", {"tile=256", "peer-copies=staged", batch}), {gpu0, gpu1}));
   };
   EXPECT_EQ(staged("batch=chain"), staged("batch=off"));
+  EXPECT_EQ(staged("batch=tree"), staged("batch=off"));
 }
 
 TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
@@ -117,6 +140,13 @@ TEST_F(OnTwoGpu, NothingToDoIsAnEmptyPlan) {
   p = cube(256);
   p.alpha = 0;
   EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());  // beta = 1: C stays as it is
+}
+
+TEST(NothingToDo, IsAnEmptyPlanOnGpusOfDifferentSpeed) {
+  const Topology machine = shipped("cocopelia-testbed-2");
+  GemmProblem p = cube(256);
+  p.m = 0;
+  EXPECT_TRUE(plan_gemm(p, machine, machine.gpus(), policy("tilerail")).ops.empty());
 }
 
 TEST_F(OnTwoGpu, NoProductOnlyScales) {
@@ -287,7 +317,7 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   problem.m = problem.n = problem.k = 4096;
   for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
     Policy policy = any_preset("tilerail");
-    policy.choices.tile = 2048, policy.choices.chain_min_bytes = least;  // 32 MiB a tile
+    policy.choices.tile = 2048, policy.choices.batch_min_bytes = least;  // 32 MiB a tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)

@@ -2,6 +2,7 @@
 // kernel what its operands take at 1 TB/s, and 10 us at least.
 
 #include "sched/emulation/presets.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/plan_helper.hpp"
 
@@ -13,9 +14,10 @@ double memory(double elements) { return 8 * elements / 1e12; }
 
 double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
   const Topology machine = two_gpu();
-  Policy policy = without_emulation(any_preset("gemmex"));
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = tile, policy.choices.compute_streams = 1, policy.choices.c_tiles = CTiles::eager,
   policy.choices.order = Order::fifo;
+  apply_override(policy, "task-us=0"), apply_override(policy, "request-us=0");
   return SimExecutor{machine}.execute(plan_gemm(p, machine, devices, policy)).makespan().value;
 }
 

@@ -44,6 +44,13 @@ TEST(SweepValues, BareNumbersGetTheLastUnit) {
   EXPECT_FALSE(values("25 GB/s,50 us").numeric());
 }
 
+TEST(SweepValues, NothingSeparatesWithinParentheses) {
+  EXPECT_EQ(items_in("off,tree(chunks=4,min-bytes=0)"),
+            (std::vector<std::string>{"off", "tree(chunks=4,min-bytes=0)"}));
+  EXPECT_EQ(items_in("tree(chunks=4,min-bytes=0);off"),
+            (std::vector<std::string>{"tree(chunks=4,min-bytes=0)", "off"}));
+}
+
 TEST(SweepValues, FactorsAreNumbers) {
   const SweepValues factors = values("x0.5,x1,x2");
   EXPECT_THAT(factors.texts, ElementsAre("x0.5", "x1", "x2"));
