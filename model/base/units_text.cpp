@@ -122,15 +122,7 @@ std::string typed(double value) {
 }
 
 std::string in_quotes(std::string_view text, std::size_t longest) {
-  std::string result = "'";
-  for (const char c : cut(text, longest)) {
-    if (is_control(c))
-      result += fmt::format("\\x{:02x}", c);
-    else
-      result += c;
-  }
-  if (text.size() > longest) result += "...";
-  return result + "'";
+  return fmt::format("'{}{}'", escaped(cut(text, longest)), text.size() > longest ? "..." : "");
 }
 
 }  // namespace tilerail

@@ -35,7 +35,7 @@ inline std::string to_text(double value) { return shortest(value); }
 /// As one types it: a whole number below 10^15 with all its digits, any other the shortest.
 std::string typed(double value);
 
-/// `text` in single quotes, cut and without control characters, for messages.
+/// `text` in single quotes for messages: cut, control characters and bytes that are not UTF-8 as "\x1b".
 std::string in_quotes(std::string_view text, std::size_t longest = 80);
 
 }  // namespace tilerail

@@ -95,13 +95,14 @@ class Writer {
     Rate rate{0};
   };
 
-  /// Of the sources of its links; else by the name of its kernels.
+  /// By the sources of the links that leave the GPU; else by the name of its kernels. A link to another kind of GPU has
+  /// the source of the GPU that it leaves.
   Unit unit_of(MemoryId gpu) const {
     Unit unit;
     if (const assumptions::GpuModel* model = gpu_model(t_.kernels_of(gpu).name))
       unit = {model->sm == 0 ? "" : std::to_string(model->sm), "", model->pcie};
     for (const Link& link : t_.links()) {
-      if (link.to != t_.memory(gpu).node) continue;
+      if (link.from != t_.memory(gpu).node) continue;
       if (link.source.starts_with(nvlink_source)) unit.sm = link.source.substr(std::string{nvlink_source}.size());
       if (link.source.starts_with(xgmi_source))
         unit = {"", link.source.substr(std::string{xgmi_source}.size()), unit.pcie};

@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/imported.hpp"
@@ -169,6 +170,21 @@ TEST(NcclExport, LinksThatAreNeitherNvlinkNorPcieAreRefused) {
   refused(measured_peers(2, "12", "3.5", "3.5"), {"the link between gpu0 and gpu1 (3.5 GB/s)"});
   refused(measured_peers(4, "3", "12", "12"), {"the link between gpu0 and peer-switch (12 GB/s)", "PCIe there has 3"});
   refused(measured_peers(4, "55", "30", "30"), {"(30 GB/s) shares PCIe of the host, and PCIe there has 55 GB/s"});
+}
+
+TEST(NcclExport, LinksBetweenTwoKindsOfGpusKeepTheirCounts) {
+  std::string file = nccl_files::cube_mesh();
+  file.replace(file.find("sm=\"70\""), 7, "sm=\"90\"");
+  const Topology machine = imported_from(file);
+  EXPECT_EQ(without_sources(imported_from(to_nccl_xml(machine).text)), without_sources(machine));
+}
+
+TEST(NcclExport, AttributesThatAreNotUtf8AreNamedInAFileThatIs) {
+  std::string file = nccl_files::dgx();
+  file.replace(file.find("tclass"), 2, "t\x80");
+  const Topology machine = imported_from(file);
+  EXPECT_EQ(to_toml(read_topology(to_toml(machine.description()), "again.toml").description()),
+            to_toml(machine.description()));
 }
 
 TEST(NcclExport, SlowNvlinksOfAFileStayNvlinks) {

@@ -91,6 +91,7 @@ TEST(Units, TextReadsBackAsTheSameDouble) {
 
 TEST(Units, QuotedTextsAreCutAndPrintable) {
   EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\x0ab\\x7f'");
+  EXPECT_EQ(in_quotes("t\x80g"), "'t\\x80g'");
   EXPECT_EQ(in_quotes(std::string(100, 'x')), "'" + std::string(80, 'x') + "...'");
   EXPECT_EQ(in_quotes(std::string(79, 'x') + "\xc3\xa9" + "y"), "'" + std::string(79, 'x') + "...'");
 }
