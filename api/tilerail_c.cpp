@@ -19,7 +19,6 @@
 
 using tilerail::Context;
 using tilerail::ContextOptions;
-using tilerail::DType;
 using tilerail::fault_of;
 using tilerail::HostPages;
 using tilerail::InputError;
