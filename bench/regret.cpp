@@ -1,11 +1,11 @@
 // Regret of the default plan: how much slower it is than the best of random combinations of its own options.
 //
-//   bench_regret [--seed N] [--problems N] [--combinations N] [--only N]
+//   bench_regret [--seed N] [--problems N] [--combinations N] [--only N] [--effort E]
 //
 // Problems are random in shape, type, placement and size. Half of them run on the machines of topologies/, half on
 // machines of 4 to 16 GPUs as `tilerail topo new` makes them. A combination is one to three overrides of fields of the
 // policy, drawn from the policy's own table with their accepted values, and every second time a tile. Each combination
-// is planned as `simulate --set` plans it, with its search. All times are those of the fluid machine.
+// is planned as `simulate --set` plans it, with the search of normal effort. All times are those of the fluid machine.
 //
 //     regret = max(0, t(default) / min over combinations of t - 1)
 //
@@ -52,12 +52,14 @@ struct Options {
   std::uint32_t seed = 1;
   std::uint32_t problems = 40, combinations = 24;
   std::optional<std::uint32_t> only;  // number of a problem
+  std::string effort = "normal";      // of the default plan
 
   void add_to(CLI::App& app) {
     app.add_option("--seed", seed);
     app.add_option("--problems", problems);
     app.add_option("--combinations", combinations);
     app.add_option("--only", only);
+    app.add_option("--effort", effort);
   }
 };
 
@@ -249,7 +251,9 @@ Result measured(const GemmProblem& p, const Topology& machine, std::uint32_t num
   constexpr std::uint32_t most_refused = 100;
   const Measure measure{p, machine};
   Result result;
-  result.ours = measure.judge.of(measure.plan(preset("tilerail"))).makespan.value;
+  Policy ours = preset("tilerail");
+  apply_override(ours, "effort=" + options.effort);
+  result.ours = measure.judge.of(measure.plan(ours)).makespan.value;
   result.bound = lower_bound(p, machine, machine.gpus()).time.value;
   for (std::uint32_t i = 0; i < options.combinations; ++i)
     for (std::uint32_t again = 0; again < most_refused; ++again) {
