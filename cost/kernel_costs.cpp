@@ -44,8 +44,8 @@ std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
 /// Badly aligned, or in the parts that avoid it.
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
-  const auto worked_out = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmMemo::Cost cost;
+  const auto whole = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    KernelCost cost;
     if (in_graph_) {
       const auto [time, share] = kernels.gemm_in_graph(m, n, k, s.dtype, s.trans_a, s.trans_b);
       cost.time = time, cost.share = share;
@@ -55,11 +55,6 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
     }
     cost.issue = kernels.gemm_issue(m, n, k, s.dtype, s.trans_a, s.trans_b);
     return cost;
-  };
-  const auto whole = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    const auto cost = topology_->gemm_memo().of({m, n, k, s.kernels, s.dtype, s.trans_a, s.trans_b, in_graph_},
-                                                [&] { return worked_out(m, n, k); });
-    return KernelCost{.time = cost.time, .share = cost.share, .issue = cost.issue};
   };
   if (s.m == 1 || s.n == 1) return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
   const std::int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);

@@ -11,7 +11,6 @@
 
 #include "model/base/ids.hpp"
 #include "model/base/units.hpp"
-#include "model/kernels/gemm_memo.hpp"
 #include "model/kernels/kernel_times.hpp"
 #include "model/machine/uncertainty.hpp"
 
@@ -284,15 +283,11 @@ class Topology {
   /// Throws InputError when there is no route.
   Rate pair_rate(MemoryId src, MemoryId dst) const;
 
-  /// The costs of kernels that this machine or a copy of it has worked out.
-  GemmMemo& gemm_memo() const { return *gemm_memo_; }
-
  private:
   std::shared_ptr<const Description> d_;
   std::shared_ptr<const std::vector<Memory>> memories_;
   std::vector<MemoryId> gpus_, hosts_;
   std::shared_ptr<const Routes> routes_;
-  std::shared_ptr<GemmMemo> gemm_memo_ = std::make_shared<GemmMemo>();
 };
 
 }  // namespace tilerail
