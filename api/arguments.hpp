@@ -6,7 +6,7 @@
 
 namespace tilerail::api {
 
-/// Whether C = beta C: A and B are not read.
+/// Whether the call only scales C: C = beta C, without A and B.
 inline bool scales_only(const GemmArguments& x) { return x.alpha == 0 || x.k == 0; }
 inline bool has_no_work(const GemmArguments& x) { return x.m == 0 || x.n == 0 || (scales_only(x) && x.beta == 1); }
 

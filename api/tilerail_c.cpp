@@ -93,7 +93,7 @@ std::vector<int> devices_of(const int* devices, int count) {
   return devices ? std::vector<int>(devices, devices + count) : std::vector<int>{};
 }
 
-/// The value of the same name in C++, where the numbers are those of C.
+/// The C++ value with the same number as the C value. `values` lists the C++ values by number.
 template <class Value, class Number>
 Value same_in_cpp(const char* what, Number number, std::initializer_list<Value> values) {
   const auto at = static_cast<std::size_t>(number);

@@ -134,7 +134,7 @@ double rounded(double value) {
 }
 bool is_size(const void* range) { return range == &MachineFigures::gemm_size || range == &MachineFigures::gemm_extent; }
 
-/// All but bytes and sizes of kernels.
+/// All figures except bytes and sizes of kernels.
 template <class Part, class Figures>
 void round_off(Part& part, const Figures& figures) {
   for_each_there(part, figures, [](const auto& figure, auto& value) {

@@ -22,8 +22,8 @@ struct Extents {
   long long m = 0, n = 0, k = 0;
 };
 
-// The fields of each run, in one place for what writes them, what reads them and what lists their keys: field(KEY,
-// VALUE, LIMITS ...). What is optional is not written where it has its default value.
+// The fields of each run, in one place for the writer, the reader and the list of keys: field(KEY, VALUE, LIMITS ...).
+// An optional field with its default value is not written.
 
 void fields(auto& field, Measured& x) {
   field("mean", x.mean, positive);
@@ -150,7 +150,7 @@ void fields(auto& field, Measurements& x) {
   run_fields(field, x);
 }
 
-/// Of what is written as an array of its fields, without keys; else 0.
+/// The number of fields of a type that is written as an array without keys; 0 for other types.
 template <class T>
 constexpr std::size_t row_width = 0;
 template <>
@@ -195,7 +195,7 @@ Json json_of(const auto& run) {
   return writer.json;
 }
 
-/// One run a line: the file can be read, and compared, line by line.
+/// Writes one run a line, so that files can be compared line by line.
 struct LineWriter {
   std::string text;
 

@@ -28,7 +28,7 @@ std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topol
   return std::nullopt;
 }
 
-/// What NCCL's files have no form for is refused.
+/// The export may refuse a machine that NCCL's files cannot describe.
 void check_export(const tilerail::Topology& machine) try {
   tilerail::to_nccl_xml(machine);
 } catch (const tilerail::InputError&) {

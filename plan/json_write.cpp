@@ -9,24 +9,18 @@
 #include "model/base/json_reader.hpp"
 #include "plan/json.hpp"
 #include "plan/json_names.hpp"
+#include "plan/problem_json.hpp"
 
 namespace tilerail {
 namespace {
 
 using namespace plan_file;
 
-Json problem_json(const GemmProblem& p) {
-  return {{"routine", to_string(p.routine)},
-          {"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"dtype", to_string(p.dtype)},
-          {"transa", to_string(p.trans_a)},
-          {"transb", to_string(p.trans_b)},
-          {"alpha", p.alpha},
-          {"beta", p.beta},
-          {"place", {p.place_a.value, p.place_b.value, p.place_c.value}},
-          {"ld", {p.lda, p.ldb, p.ldc}}};
+Json placed_problem_json(const GemmProblem& p) {
+  Json j = problem_json(p);
+  j["place"] = {p.place_a.value, p.place_b.value, p.place_c.value};
+  j["ld"] = {p.lda, p.ldb, p.ldc};
+  return j;
 }
 
 Json origin_json(const PlanOrigin& origin) {
@@ -44,7 +38,7 @@ Json origin_json(const PlanOrigin& origin) {
 Json header_json(const Plan& plan) {
   Json j = {{"schema", schema},
             {"hash", content_hash(plan)},
-            {"problem", problem_json(plan.problem)},
+            {"problem", placed_problem_json(plan.problem)},
             {"machine", plan.machine},
             {"policy", plan.policy},
             {"tile", plan.tile},

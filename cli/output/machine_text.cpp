@@ -111,7 +111,7 @@ std::string kernels_text(const Topology& topology) {
   return text;
 }
 
-/// What submitting operations costs; empty where it costs nothing.
+/// The costs of submitting operations as text; empty if all costs are zero.
 std::string issue_text(const IssueCost& issue) {
   std::string text;
   if (issue.per_op.value > 0 || issue.per_kernel || issue.per_dependency.value > 0 || issue.per_call.value > 0) {

@@ -6,8 +6,8 @@
 
 namespace tilerail::cli {
 
-/// A machine as text: memories, links, groups, kernels, provenance, and what each pair of memories gets alone and each
-/// GPU while all copy from or to a host. Rates are in units that are stated; "-" where there is no route.
+/// A machine as text: memories, links, groups, kernels, provenance, the rate of each pair of memories alone, and the
+/// rates of each GPU while all GPUs copy from or to a host. Rates have units; "-" if no route exists.
 std::string describe(const Topology& topology);
 
 }  // namespace tilerail::cli

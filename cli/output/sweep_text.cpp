@@ -87,10 +87,10 @@ constexpr double next_to_nothing = 1.05;  // times as long as with the best of t
 
 double makespan(const SweepTable& table, Row row) { return number(table.cell(*row, time_column(table))); }
 
-/// What more of a figure of the machine is: better for copies, better for kernels, or nothing that is asked for.
+/// The effect of a larger figure of the machine: faster copies, faster kernels, or neither.
 enum class More { none, copies, kernels };
 
-/// Of a column such as "link:host->gpu0.bandwidth_GB/s & group:host.capacity_GB/s".
+/// The effect of a column's figures, such as "link:host->gpu0.bandwidth_GB/s & group:host.capacity_GB/s".
 More more_of(const std::string& column) {
   constexpr const char* of_copies[] = {"bandwidth", "per_flow", "capacity", "both_busy", "bounds",
                                        "h2d",       "d2h",      "peer",     "total"};
@@ -104,21 +104,21 @@ More more_of(const std::string& column) {
   return std::ranges::any_of(of_copies, begins) ? More::copies : More::none;
 }
 
-/// The least value from which on something holds; "nowhere" where not even at the largest.
+/// The least value from which on a condition holds; "nowhere" if the condition fails at the largest value.
 std::string from_value(const Rows& by_value, std::size_t column, const Holds& holds) {
   const auto last = std::find_if_not(by_value.rbegin(), by_value.rend(), holds);
   if (last == by_value.rbegin()) return "nowhere";
   return (last == by_value.rend() ? "at all of them, from " : "from ") + (*last.base())->cells[column];
 }
 
-/// The largest value up to which something holds; "nowhere" where not even at the least.
+/// The largest value up to which a condition holds; "nowhere" if the condition fails at the least value.
 std::string up_to_value(const Rows& by_value, std::size_t column, const Holds& holds) {
   const auto first = std::ranges::find_if_not(by_value, holds);
   if (first == by_value.begin()) return "nowhere";
   return (first == by_value.end() ? "at all of them, up to " : "up to ") + (*std::prev(first))->cells[column];
 }
 
-/// From or up to which value the problem is compute bound; where it is nowhere, how near it comes.
+/// The value from which, or up to which, the problem is compute bound; if no value is, the largest share of kernels.
 std::string compute_bound(const SweepTable& table, const Rows& rows, std::size_t column, More more) {
   const auto share = [&](Row row) { return number(table.cell(*row, "kernels")); };
   const auto holds = [&](Row row) { return share(row) >= study::compute_bound_from; };

@@ -5,7 +5,7 @@
 
 namespace tilerail {
 
-/// The numbers from 0 on that a range-based loop takes, one for each item there is when it begins.
+/// The indices of a container for a range-based loop. The number of items is read when the loop begins.
 struct Indices {
   std::size_t count;
 

@@ -6,7 +6,7 @@
 
 namespace tilerail {
 
-/// The number that is all of a text; nothing of other texts. `format` as of std::from_chars.
+/// The number that a text consists of; nullopt if the text contains anything else. `format`: see std::from_chars.
 template <class Number, class... Format>
 std::optional<Number> number_in(std::string_view text, Format... format) {
   Number value{};

@@ -17,12 +17,12 @@
 
 namespace tilerail {
 
-/// "file:line:column"; "file" if it is about no line.
+/// "file:line:column"; "file" without a line.
 std::string toml_place(const std::string& file, const toml::source_position& position);
 
 class TomlTable;
 
-/// One value of a TOML file, with what it is, such as "link 'a->b': bandwidth". Every conversion throws InputError
+/// One value of a TOML file with its subject, such as "link 'a->b': bandwidth". Every conversion throws InputError
 /// "file:line:column: what 'value' ...; expected ..." when the value is of another type or out of range.
 class TomlValue {
  public:
@@ -53,7 +53,7 @@ class TomlValue {
   Rate in(const Range<Rate>& range) const;
   FlopRate in(const Range<FlopRate>& range) const;
   Watts in(const Range<Watts>& range) const;
-  /// The number of the name that the text is.
+  /// The index of the text among the names.
   std::size_t one_of(std::span<const std::string_view> names) const;
 
  private:

@@ -95,8 +95,8 @@ class Writer {
     Rate rate{0};
   };
 
-  /// By the sources of the links that leave the GPU; else by the name of its kernels. A link to another kind of GPU has
-  /// the source of the GPU that it leaves.
+  /// The unit that the sources of the GPU's outgoing links name; without such a source, by the name of the kernels. A
+  /// link between two kinds of GPUs has the source of the GPU where it begins.
   Unit unit_of(MemoryId gpu) const {
     Unit unit;
     if (const assumptions::GpuModel* model = gpu_model(t_.kernels_of(gpu).name))

@@ -101,7 +101,7 @@ class Importer {
     return std::ranges::any_of(pcis, [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
   }
 
-  /// The numbers of GPUs that the file tells, and the elements that mean nothing here.
+  /// Collects the numbers of GPUs in the file, and the elements that the import leaves out.
   void collect_devices(pugi::xml_node element) {
     static const std::set<std::string_view> known{"cpu",    "pci",  "gpu", "nic",    "net",
                                                   "nvlink", "xgmi", "c2c", "pcilink"};

@@ -95,7 +95,7 @@ std::size_t GraphNames::find_node(std::string_view name) const {
   return npos;
 }
 
-/// Calls add(name) for each name that a text stands for; refuses those for which it returns false.
+/// Calls add(name) for each name that a text stands for. Refuses a name if add returns false.
 template <class Add>
 void GraphNames::each_name(const TomlValue& text, std::size_t most, const char* one, const char* several,
                            const char* expected, const Add& add) {

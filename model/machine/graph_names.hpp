@@ -25,7 +25,7 @@ std::vector<std::string> expanded_names(const TomlTable& table);
 using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
 NodePairs node_pairs(const std::vector<NodeId>& from, const std::vector<NodeId>& to, const TomlTable& table);
 
-/// Nodes, memories and links by the names that a file has for them in a scope. Refuses names that mean nothing.
+/// Finds nodes, memories and links by their names in a scope of a file. Refuses unknown names.
 class GraphNames {
  public:
   static constexpr std::size_t npos = std::string_view::npos;

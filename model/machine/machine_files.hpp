@@ -58,7 +58,8 @@ struct TableScope {
 /// A file with those that it includes, and the instances of their templates. docs/formats.md#templates
 class MachineFiles {
  public:
-  /// Parses all. `read` finds what is included; without it, that is refused.
+  /// Parses the file and its includes. `read` returns the text of an included file; without `read`, includes are
+  /// refused.
   MachineFiles(std::string_view text, const std::string& name, const FileReader& read);
   MachineFiles(const MachineFiles&) = delete;
   MachineFiles& operator=(const MachineFiles&) = delete;

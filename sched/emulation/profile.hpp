@@ -12,7 +12,7 @@ enum class Agent { none, paralia, xkblas, blasx };
 enum class CopyRates { alone, duplex };
 enum class SelectBy { plans, model };
 
-/// Properties of a library's plans that our own policy does not have. Options: sched/emulation/options.cpp.
+/// Properties of a library's plans that the preset tilerail does not have. Options: sched/emulation/options.cpp.
 struct Profile {
   TileRule tile_rule = TileRule::none;
   OverlapModel tile_model = OverlapModel::dr;  // of TileRule::model

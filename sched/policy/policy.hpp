@@ -44,8 +44,8 @@ struct Policy {
   Choices choices = {};
 };
 
-/// Our own preset; sched/emulation/presets.hpp has the presets of libraries and papers. Throws InputError for another
-/// name.
+/// The preset tilerail; sched/emulation/presets.hpp has the presets of libraries and papers. Throws InputError for
+/// another name.
 Policy preset(std::string_view name);
 
 }  // namespace tilerail

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/kernels/energy.hpp"
+#include "plan/problem_json.hpp"
 #include "study/json_cells.hpp"
 
 namespace tilerail::study {
@@ -18,26 +19,18 @@ Json or_null(const std::optional<double>& value) { return value ? Json(*value) :
 
 Json problem_and_plan(const CaseResult& result) {
   const Plan& plan = result.job.plan;
-  const GemmProblem& p = plan.problem;
-  return {{"routine", to_string(p.routine)},
-          {"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"dtype", to_string(p.dtype)},
-          {"transa", to_string(p.trans_a)},
-          {"transb", to_string(p.trans_b)},
-          {"alpha", p.alpha},
-          {"beta", p.beta},
-          {"place", result.what.problem.place_or_default()},
-          {"devices", plan.devices.size()},
-          {"policy", plan.policy},
-          {"group", result.what.group},
-          {"label", result.what.label},
-          {"tile", plan.tile},
-          {"ops", plan.ops.size()},
-          {"plan_s", result.job.plan_s},
-          {"plan_cache", result.job.plan_cache},
-          {"without_effect", fmt::format("{}", fmt::join(plan.origin.without_effect, "; "))}};
+  Json cells = problem_json(plan.problem);
+  cells["place"] = result.what.problem.place_or_default();
+  cells["devices"] = plan.devices.size();
+  cells["policy"] = plan.policy;
+  cells["group"] = result.what.group;
+  cells["label"] = result.what.label;
+  cells["tile"] = plan.tile;
+  cells["ops"] = plan.ops.size();
+  cells["plan_s"] = result.job.plan_s;
+  cells["plan_cache"] = result.job.plan_cache;
+  cells["without_effect"] = fmt::format("{}", fmt::join(plan.origin.without_effect, "; "));
+  return cells;
 }
 
 void add_times(Json& cells, const CaseResult& result) {
@@ -67,7 +60,7 @@ void add_times(Json& cells, const CaseResult& result) {
   cells["issue_s"] = part(&ErrorSplit::issue);
 }
 
-/// The energy of the prediction, of the measured timeline, and as the GPUs counted it.
+/// The energy of the prediction, of the measured timeline, and of the GPUs' counters.
 void add_energy(Json& cells, const CaseResult& result) {
   const auto delay = [](double joules, double seconds) { return energy_delay(Joules{joules}, Seconds{seconds}); };
   const auto& predicted = result.predicted_j;

@@ -9,7 +9,7 @@ namespace tilerail::study {
 /// The model of several GPUs; those of one are `overlap_models`.
 inline constexpr const char* workload_model = "paralia";
 
-/// What users write of a prediction. Without a model: every model.
+/// A prediction as users specify it. Without a model: all models.
 struct PredictionText : JobText {
   std::string model;  // one only
 };

@@ -65,7 +65,7 @@ class Predictor {
     return workload;
   }
 
-  /// Of the devices with the memories of the operands and with one another.
+  /// Refuses devices without links to the operands' memories or to each other.
   [[noreturn]] void missing_link() const {
     std::vector<MemoryId> ends{problem_.place_a, problem_.place_b, problem_.place_c};
     std::erase_if(ends, [&](MemoryId end) { return topology_.has_copies(end); });
@@ -76,7 +76,7 @@ class Predictor {
         for (const auto& [src, dst] : {std::pair{end, device}, std::pair{device, end}})
           if (pair.empty() && src != dst && !map_.has({src, dst}))
             pair = fmt::format("'{}' to '{}'", topology_.memory(src).name, topology_.memory(dst).name);
-    throw fault_of("devices", fmt::format("there is no link from {} in the machine", pair),
+    throw fault_of("devices", fmt::format("the machine has no link from {}", pair),
                    "devices with links to all operands and to each other");
   }
 

@@ -12,110 +12,112 @@
 namespace tilerail::study {
 namespace {
 
-/// What something looks like, as numbers: those of its figures and the colours around it.
-using Look = std::vector<double>;
+/// The figures of an item and the colours of its neighbours, as numbers.
+using Features = std::vector<double>;
 
-/// Things that look like something and have others around them. Their colours get finer as each takes up those around
-/// it, until no more are told apart (colour refinement).
-class Things {
+/// Colour refinement: items have colours and neighbours. The colours of the neighbours split each colour, until no
+/// colour splits.
+class ColourRefinement {
  public:
-  std::size_t add(Look look) {
-    looks_.push_back(std::move(look));
-    around_.emplace_back();
-    return looks_.size() - 1;
+  std::size_t add(Features features) {
+    features_.push_back(std::move(features));
+    neighbours_.emplace_back();
+    return features_.size() - 1;
   }
-  Look& look(std::size_t thing) { return looks_[thing]; }
-  /// The second has the first around it, in another way than the first has the second.
-  void join(std::size_t a, std::size_t b, double way) {
-    around_[a].emplace_back(way, b);
-    around_[b].emplace_back(-way, a);
+  Features& features(std::size_t item) { return features_[item]; }
+  /// A directed edge: the two ends see it differently.
+  void join(std::size_t a, std::size_t b, double edge) {
+    neighbours_[a].emplace_back(edge, b);
+    neighbours_[b].emplace_back(-edge, a);
   }
 
   std::vector<std::size_t> colours() const {
     std::vector<std::size_t> colours;
-    std::size_t before = 0, now = recolour(colours, looks_);
+    std::size_t before = 0, now = recolour(colours, features_);
     for (; now > before; before = std::exchange(now, refine(colours))) {
     }
     return colours;
   }
 
  private:
-  /// Equal looks get equal colours, numbered from 0; how many there are.
-  static std::size_t recolour(std::vector<std::size_t>& colours, const std::vector<Look>& looks) {
-    std::map<Look, std::size_t> numbers;
+  /// Numbers the colours from 0, equal keys alike. Returns the number of colours.
+  static std::size_t recolour(std::vector<std::size_t>& colours, const std::vector<Features>& all) {
+    std::map<Features, std::size_t> numbers;
     colours.clear();
-    for (const Look& look : looks) colours.push_back(numbers.emplace(look, numbers.size()).first->second);
+    for (const Features& features : all) colours.push_back(numbers.emplace(features, numbers.size()).first->second);
     return numbers.size();
   }
 
   std::size_t refine(std::vector<std::size_t>& colours) const {
-    std::vector<Look> looks;
+    std::vector<Features> all;
     for (const auto i : indices(colours)) {
       std::vector<std::pair<double, std::size_t>> seen;
-      for (const auto& [way, other] : around_[i]) seen.emplace_back(way, colours[other]);
+      for (const auto& [edge, other] : neighbours_[i]) seen.emplace_back(edge, colours[other]);
       std::ranges::sort(seen);
-      looks.push_back({static_cast<double>(colours[i])});
-      for (const auto& [way, colour] : seen)
-        looks.back().insert(looks.back().end(), {way, static_cast<double>(colour)});
+      all.push_back({static_cast<double>(colours[i])});
+      for (const auto& [edge, colour] : seen) all.back().insert(all.back().end(), {edge, static_cast<double>(colour)});
     }
-    return recolour(colours, looks);
+    return recolour(colours, all);
   }
 
-  std::vector<Look> looks_;
-  std::vector<std::vector<std::pair<double, std::size_t>>> around_;
+  std::vector<Features> features_;
+  std::vector<std::vector<std::pair<double, std::size_t>>> neighbours_;
 };
 
-void add(Look& look, const std::optional<CapacityCurve>& curve) {
-  look.push_back(curve ? static_cast<double>(curve->points.size()) : -1);
+void add(Features& features, const std::optional<CapacityCurve>& curve) {
+  features.push_back(curve ? static_cast<double>(curve->points.size()) : -1);
   if (curve)
-    for (const CapacityCurve::Point& point : curve->points) look.insert(look.end(), {point.flows, point.rate.value});
+    for (const CapacityCurve::Point& point : curve->points)
+      features.insert(features.end(), {point.flows, point.rate.value});
 }
 
-Look look_of(MemoryId id, const Topology& topology, const GemmProblem& problem, std::span<const MemoryId> devices) {
+Features features_of(MemoryId id, const Topology& topology, const GemmProblem& problem,
+                     std::span<const MemoryId> devices) {
   const Memory& memory = topology.memory(id);
-  Look look{static_cast<double>(memory.kind), memory.capacity.value_or(Bytes{-1}).value,
-            static_cast<double>(memory.kernels)};
+  Features features{static_cast<double>(memory.kind), memory.capacity.value_or(Bytes{-1}).value,
+                    static_cast<double>(memory.kernels)};
   for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer, memory.engines.total})
-    look.push_back(count.value_or(0));
+    features.push_back(count.value_or(0));
   for (const MemoryId& place : {problem.place_a, problem.place_b, problem.place_c}) {
     const auto parts = topology.parts_of(place);
-    look.push_back(std::ranges::find(parts, id) != parts.end());
+    features.push_back(std::ranges::find(parts, id) != parts.end());
   }
-  look.push_back(std::ranges::find(devices, id) != devices.end());
-  return look;
+  features.push_back(std::ranges::find(devices, id) != devices.end());
+  return features;
 }
 
 /// Nodes, links and groups, in this order.
-Things things_of(const Topology& topology, const GemmProblem& problem, std::span<const MemoryId> devices) {
-  enum Way { from = 1, to, forward, backward, unreachable };
+ColourRefinement refinement_of(const Topology& topology, const GemmProblem& problem,
+                               std::span<const MemoryId> devices) {
+  enum Edge { from = 1, to, forward, backward, unreachable };
   const Topology::Description& d = topology.description();
-  Things things;
-  for (const Node& node : d.nodes) things.add({0, static_cast<double>(node.kind)});
+  ColourRefinement items;
+  for (const Node& node : d.nodes) items.add({0, static_cast<double>(node.kind)});
   for (const auto i : indices(d.memories))
-    things.look(d.memories[i].node.index()) = look_of(MemoryId{i}, topology, problem, devices);
-  std::vector<Look> shares(d.links.size());
+    items.features(d.memories[i].node.index()) = features_of(MemoryId{i}, topology, problem, devices);
+  std::vector<Features> shares(d.links.size());
   for (const auto& route : d.routes) {
     for (const LinkId link : route.links) shares[link.index()].push_back(route.share);
     if (route.links.empty())
-      things.join(d.memories[route.from.index()].node.index(), d.memories[route.to.index()].node.index(), unreachable);
+      items.join(d.memories[route.from.index()].node.index(), d.memories[route.to.index()].node.index(), unreachable);
   }
   for (const auto i : indices(d.links)) {
     const Link& link = d.links[i];
     std::ranges::sort(shares[i]);
-    const std::size_t thing =
-        things.add({1, link.bandwidth.value, link.latency.value, link.per_flow.value_or(Rate{-1}).value});
-    things.look(thing).insert(things.look(thing).end(), shares[i].begin(), shares[i].end());
-    things.join(thing, link.from.index(), from);
-    things.join(thing, link.to.index(), to);
+    const std::size_t item =
+        items.add({1, link.bandwidth.value, link.latency.value, link.per_flow.value_or(Rate{-1}).value});
+    items.features(item).insert(items.features(item).end(), shares[i].begin(), shares[i].end());
+    items.join(item, link.from.index(), from);
+    items.join(item, link.to.index(), to);
   }
   for (const CapacityGroup& group : d.groups) {
-    const std::size_t thing = things.add({2, group.forward_share.value_or(-1)});
-    add(things.look(thing), group.capacity);
-    add(things.look(thing), group.both_busy);
-    for (const LinkId link : group.forward) things.join(thing, d.nodes.size() + link.index(), forward);
-    for (const LinkId link : group.backward) things.join(thing, d.nodes.size() + link.index(), backward);
+    const std::size_t item = items.add({2, group.forward_share.value_or(-1)});
+    add(items.features(item), group.capacity);
+    add(items.features(item), group.both_busy);
+    for (const LinkId link : group.forward) items.join(item, d.nodes.size() + link.index(), forward);
+    for (const LinkId link : group.backward) items.join(item, d.nodes.size() + link.index(), backward);
   }
-  return things;
+  return items;
 }
 
 /// "gpu12->plx0" as the texts between its numbers and the numbers. Long ones stay text.
@@ -157,7 +159,7 @@ std::string numbers_text(std::vector<long> numbers) {
 std::vector<std::vector<Knob>> classes_of_alike(const Topology& topology, const GemmProblem& problem,
                                                 std::span<const MemoryId> devices) {
   const Topology::Description& d = topology.description();
-  const std::vector<std::size_t> colours = things_of(topology, problem, devices).colours();
+  const std::vector<std::size_t> colours = refinement_of(topology, problem, devices).colours();
   const auto colour_of = [&](const Knob& knob) -> std::size_t {
     switch (knob.kind) {
       case Knob::Kind::link:

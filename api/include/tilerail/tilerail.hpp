@@ -27,7 +27,7 @@ struct BFloat16 {
   std::uint16_t bits = 0;
 };
 
-/// The type of elements by a pointer to them.
+/// The data type of a pointer's elements.
 constexpr DType dtype_of(const double*) { return DType::f64; }
 constexpr DType dtype_of(const float*) { return DType::f32; }
 constexpr DType dtype_of(const Half*) { return DType::f16; }
@@ -207,7 +207,7 @@ class Context {
 /// usable.
 void gemm(Context& context, const GemmArguments& arguments, const GemmOptions& options = {});
 
-/// The same of double, float, Half or BFloat16; scalars are double next to double, and float next to all others.
+/// The same for double, float, Half or BFloat16. Scalars are double for double, and float for all other types.
 template <class Element, class Scalar = std::conditional_t<std::is_same_v<Element, double>, double, float>>
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
           std::type_identity_t<Scalar> alpha, const std::type_identity_t<Element>* a, std::int64_t lda,
