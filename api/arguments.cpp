@@ -12,7 +12,7 @@ constexpr std::array names{"",  "trans_a", "trans_b", "m",   "n",    "k", "alpha
                            "A", "lda",     "B",       "ldb", "beta", "C", "ldc"};
 
 Defect defect(int position, const std::string& rest) {
-  return {position, fmt::format("argument {} ({}){}", position, names[static_cast<std::size_t>(position)], rest)};
+  return {position, fmt::format("argument {} ({}){}", position, names[size_t(position)], rest)};
 }
 
 std::optional<Defect> bad_trans(int position, char trans) {
@@ -22,20 +22,19 @@ std::optional<Defect> bad_trans(int position, char trans) {
   return defect(position, " = " + shown + ": expected 'N', 'T' or 'C'");
 }
 
-std::optional<Defect> bad_extent(int position, std::int64_t value) {
+std::optional<Defect> bad_extent(int position, int64_t value) {
   if (value >= 0 && value <= most_extent) return {};
   return defect(position, fmt::format(" = {}: expected 0 to 2^40", value));
 }
 
 std::optional<Defect> bad_pointer(int position, const void* data, DType dtype) {
   if (data == nullptr) return defect(position, " is null: expected a matrix");
-  if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(element_size(dtype)) == 0) return {};
+  if (reinterpret_cast<uintptr_t>(data) % uintptr_t(element_size(dtype)) == 0) return {};
   return defect(position, fmt::format(" is not aligned: expected a multiple of {} bytes", element_size(dtype)));
 }
 
-std::optional<Defect> bad_leading_dimension(int position, std::int64_t ld, std::int64_t rows, std::int64_t cols,
-                                            DType dtype) {
-  const std::int64_t least = std::max<std::int64_t>(1, rows);
+std::optional<Defect> bad_leading_dimension(int position, int64_t ld, int64_t rows, int64_t cols, DType dtype) {
+  const int64_t least = std::max<int64_t>(1, rows);
   const std::string shown = fmt::format(" = {}", ld);
   if (ld < least) return defect(position, fmt::format("{}: expected at least {}, the stored rows", shown, least));
   if (ld > most_extent) return defect(position, shown + ": expected at most 2^40");
@@ -83,7 +82,7 @@ GemmProblem problem_of(const GemmArguments& arguments) {
   p.k = 0;
   p.alpha = 0;
   p.trans_a = p.trans_b = Trans::no;
-  p.lda = std::max<std::int64_t>(1, p.m);
+  p.lda = std::max<int64_t>(1, p.m);
   p.ldb = 1;
   return p;
 }

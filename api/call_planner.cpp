@@ -53,7 +53,7 @@ constexpr int few_streams = 1;
 
 struct Free {
   MemoryId gpu;
-  std::int64_t bytes;
+  int64_t bytes;
 };
 
 /// The machine with what is free now: for tiles, beside the matrices that are there already.
@@ -64,15 +64,14 @@ Topology with_free(const Topology& topology, std::span<const Free> free, const G
   const std::vector<MemoryNeed> needs =
       needs_of_parts(memory_needs(problem, topology.memories().size()), topology, gpus);
   for (const Free& one : free)
-    less.memories[one.gpu.index()].capacity =
-        Bytes{std::max(1.0, static_cast<double>(one.bytes) + needs[one.gpu.index()].matrices)};
+    less.memories[one.gpu.index()].capacity = Bytes{std::max(1.0, double(one.bytes) + needs[one.gpu.index()].matrices)};
   return Topology{std::move(less)};
 }
 
 std::string text(std::span<const Free> free, const Topology& topology) {
   std::vector<std::string> all;
   for (const Free& one : free)
-    all.push_back(fmt::format("{} in '{}'", bytes_text(static_cast<double>(one.bytes)), topology.memory(one.gpu).name));
+    all.push_back(fmt::format("{} in '{}'", bytes_text(double(one.bytes)), topology.memory(one.gpu).name));
   return fmt::format("{}", fmt::join(all, ", "));
 }
 

@@ -30,7 +30,7 @@ class CallPlanner {
   PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices, const Policy& policy) const;
 
   /// Bytes that tiles may take on a GPU that gets so many compute streams.
-  using Room = std::function<std::int64_t(MemoryId gpu, int compute_streams)>;
+  using Room = std::function<int64_t(MemoryId gpu, int compute_streams)>;
   /// The same where GPUs have less memory than described: with what there is, leaving out those that have least while
   /// no plan fits. Throws MemoryShortage, which says what is free.
   PlannedCall plan_within(const Room& room, const GemmProblem& problem, std::span<const MemoryId> devices,

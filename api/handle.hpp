@@ -8,7 +8,7 @@
 /// What a tilerail_handle_t points to.
 struct tilerail_context {  // NOLINT(readability-identifier-naming): a name of C
   tilerail::Context context;
-  std::uint64_t number = ++made;  // that no other has: the next one at this address has no errors of this one
+  uint64_t number = ++made;  // that no other has: the next one at this address has no errors of this one
 
-  static inline std::atomic<std::uint64_t> made = 0;
+  static inline std::atomic<uint64_t> made = 0;
 };

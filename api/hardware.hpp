@@ -20,12 +20,12 @@ using Location = std::optional<int>;
 /// One matrix of a call: column-major, `rows` x `cols` elements of `element` bytes.
 struct Matrix {
   void* data = nullptr;  // null: not used
-  std::int64_t rows = 0, cols = 0, ld = 0, element = 0;
+  int64_t rows = 0, cols = 0, ld = 0, element = 0;
   bool read = false, written = false;
   Location location = {};
 
   bool used() const { return data != nullptr && rows > 0 && cols > 0; }
-  std::int64_t bytes() const { return used() ? ((cols - 1) * ld + rows) * element : 0; }
+  int64_t bytes() const { return used() ? ((cols - 1) * ld + rows) * element : 0; }
 };
 using Matrices = std::array<Matrix, 3>;  // A, B, C
 /// Of inputs that each GPU has a copy of (docs/model.md#kept-copies).
@@ -71,11 +71,11 @@ class Hardware {
 
   virtual std::shared_ptr<void> keep_caller_state() const = 0;
   /// Opens the devices, with so much memory for tiles and so many streams, and their access to each other.
-  virtual void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) = 0;
+  virtual void reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) = 0;
   /// Throws MemoryShortage where a device has less memory than the plan needs.
   virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
   /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be used.
-  virtual std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
+  virtual int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
   /// Throws MemoryShortage, before anything runs, where the memory that the plan was bound with is gone.
   virtual RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) = 0;
 
@@ -106,15 +106,15 @@ class Hardware {
   /// A copy of the matrix on each GPU, with this leading dimension, for as long as someone holds it; all are made at
   /// once. Throws MemoryShortage.
   virtual std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
-                                                       std::int64_t ld) = 0;
-  virtual void register_memory(void* data, std::int64_t bytes) = 0;
+                                                       int64_t ld) = 0;
+  virtual void register_memory(void* data, int64_t bytes) = 0;
   virtual void unregister_memory(void* data) = 0;
 
   /// Page-locked memory that lives until it is freed, or as long as this.
-  virtual void* allocate_host(std::int64_t bytes, HostPages pages) = 0;
+  virtual void* allocate_host(int64_t bytes, HostPages pages) = 0;
   virtual void free_host(void* data) = 0;
   /// Bytes a second that these devices read from it together.
-  virtual double host_rate(const void* data, std::int64_t bytes, std::span<const int> devices) = 0;
+  virtual double host_rate(const void* data, int64_t bytes, std::span<const int> devices) = 0;
 };
 
 /// The CUDA devices of this machine. Throws HardwareError when there are none, or TileRail was built without CUDA.

@@ -9,19 +9,19 @@
 namespace tilerail::api {
 namespace {
 
-std::uintptr_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
+uintptr_t address(const void* data) { return reinterpret_cast<uintptr_t>(data); }
 
-bool meet(std::int64_t begin, std::int64_t size, std::int64_t other, std::int64_t other_size) {
+bool meet(int64_t begin, int64_t size, int64_t other, int64_t other_size) {
   return begin < other + other_size && other < begin + size;
 }
 
 /// Of the same array, blocks may lie between each other's columns without an element in common.
 bool share_elements(const Matrix& x, const Matrix& y) {
   if (address(y.data) < address(x.data)) return share_elements(y, x);
-  const auto apart = static_cast<std::int64_t>(address(y.data) - address(x.data));
+  const auto apart = int64_t(address(y.data) - address(x.data));
   if (apart >= x.bytes()) return false;
   const bool of_one_array = x.ld == y.ld && x.element == y.element && apart % x.element == 0;
-  const std::int64_t row = apart / x.element % x.ld, col = apart / x.element / x.ld;
+  const int64_t row = apart / x.element % x.ld, col = apart / x.element / x.ld;
   if (!of_one_array || row + y.rows > x.ld) return true;
   return meet(0, x.rows, row, y.rows) && meet(0, x.cols, col, y.cols);
 }
@@ -46,8 +46,8 @@ std::optional<KeptMatrices::Part> KeptMatrices::part(const Matrix& matrix, std::
     const Matrix& whole = kept.original;
     if (matrix.element != whole.element || address(matrix.data) < address(whole.data)) continue;
     if (matrix.ld != whole.ld && matrix.cols > 1) continue;
-    const auto bytes = static_cast<std::int64_t>(address(matrix.data) - address(whole.data));
-    const std::int64_t first = bytes / whole.element, row = first % whole.ld, col = first / whole.ld;
+    const auto bytes = int64_t(address(matrix.data) - address(whole.data));
+    const int64_t first = bytes / whole.element, row = first % whole.ld, col = first / whole.ld;
     if (bytes % whole.element != 0 || row + matrix.rows > whole.rows || col + matrix.cols > whole.cols) continue;
     Part part{kept.ld, {}};
     for (const MemoryId gpu : gpus) {

@@ -21,7 +21,7 @@ class KeptMatrices {
 
   /// The same part of the copies as a part of what is kept.
   struct Part {
-    std::int64_t ld = 0;
+    int64_t ld = 0;
     std::vector<tilerail::Matrices::Copy> copies;  // in the order of the GPUs that were asked for
     std::optional<tilerail::Matrices::Copy> on(MemoryId gpu) const;
   };
@@ -33,7 +33,7 @@ class KeptMatrices {
  private:
   struct Kept {
     Matrix original;
-    std::int64_t ld = 0;  // of the copies
+    int64_t ld = 0;  // of the copies
     struct Owned {
       MemoryId gpu;
       std::shared_ptr<void> data;

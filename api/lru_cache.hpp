@@ -13,7 +13,7 @@ template <class Key, class Value>
 class LruCache {
  public:
   /// A capacity of 0 counts as 1: the entry in use is always held.
-  explicit LruCache(std::size_t capacity) : capacity_{capacity == 0 ? 1 : capacity} {}
+  explicit LruCache(size_t capacity) : capacity_{capacity == 0 ? 1 : capacity} {}
 
   /// Null when there is none; else it now counts as the one used last.
   Value* find(const Key& key) {
@@ -44,11 +44,11 @@ class LruCache {
     places_.clear();
     entries_.clear();
   }
-  std::size_t size() const { return entries_.size(); }
+  size_t size() const { return entries_.size(); }
 
  private:
   using Entries = std::list<std::pair<Key, Value>>;
-  std::size_t capacity_;
+  size_t capacity_;
   Entries entries_;  // used last first
   std::map<Key, typename Entries::iterator> places_;
 };

@@ -6,10 +6,10 @@
 
 namespace tilerail::api {
 
-std::uintptr_t page_size() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
+uintptr_t page_size() { return uintptr_t(sysconf(_SC_PAGESIZE)); }
 
-std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, std::uintptr_t page) {
-  IntervalSet<std::uintptr_t> pages;
+std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, uintptr_t page) {
+  IntervalSet<uintptr_t> pages;
   for (const AddressRange& range : ranges)
     if (range.begin < range.end) pages.add({range.begin / page * page, (range.end + page - 1) / page * page});
   std::vector<AddressRange> united;

@@ -8,18 +8,18 @@ namespace tilerail::api {
 
 /// Bytes [begin, end) of the address space.
 struct AddressRange {
-  std::uintptr_t begin = 0, end = 0;
+  uintptr_t begin = 0, end = 0;
 
-  std::uintptr_t bytes() const { return end - begin; }
+  uintptr_t bytes() const { return end - begin; }
   bool contains(const AddressRange& other) const { return begin <= other.begin && other.end <= end; }
   bool overlaps(const AddressRange& other) const { return begin < other.end && other.begin < end; }
   bool operator==(const AddressRange&) const = default;
 };
 
 /// Bytes of a page of this machine.
-std::uintptr_t page_size();
+uintptr_t page_size();
 
 /// The whole pages that hold the ranges, ascending; ranges that share a page, or touch, become one.
-std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, std::uintptr_t page);
+std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, uintptr_t page);
 
 }  // namespace tilerail::api

@@ -127,7 +127,7 @@ void Session::set_plan_cache(const std::string& file) {
   plans_.clear();
 }
 
-void Session::register_memory(void* data, std::int64_t bytes) {
+void Session::register_memory(void* data, int64_t bytes) {
   if (data == nullptr || bytes <= 0) throw fault_of("memory to register", "is empty", "an address and at least 1 byte");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
@@ -156,7 +156,7 @@ void Session::unregister_memory(void* data) {
   after_runs([&] { hardware_->unregister_memory(data); });
 }
 
-void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
+void* Session::allocate_host(int64_t bytes, HostPages pages) {
   if (bytes <= 0) throw out_of_range("bytes", std::to_string(bytes), "at least 1");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
@@ -169,7 +169,7 @@ void Session::free_host(void* data) {
   after_runs([&] { hardware_->free_host(data); });
 }
 
-double Session::host_rate(const void* data, std::int64_t bytes) {
+double Session::host_rate(const void* data, int64_t bytes) {
   if (data == nullptr || bytes <= 0) throw fault_of("memory to read", "is empty", "an address and at least 1 byte");
   const std::vector<int> readers = devices();
   const std::lock_guard lock{mutex_};
@@ -177,7 +177,7 @@ double Session::host_rate(const void* data, std::int64_t bytes) {
   return hardware_->host_rate(data, bytes, readers);
 }
 
-void Session::reserve(std::int64_t bytes) {
+void Session::reserve(int64_t bytes) {
   if (bytes < 0) throw out_of_range("bytes", std::to_string(bytes), "0 or more");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
@@ -196,7 +196,7 @@ std::string Session::policy() const {
   return policy_name_;
 }
 
-std::size_t Session::cached_plans() const {
+size_t Session::cached_plans() const {
   const std::lock_guard lock{mutex_};
   return plans_.size();
 }

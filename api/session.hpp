@@ -34,14 +34,14 @@ class Session {
   void set_devices(const std::vector<int>& devices);
   void set_pageable(Pageable pageable);
   void set_plan_cache(const std::string& file);
-  void register_memory(void* data, std::int64_t bytes);
+  void register_memory(void* data, int64_t bytes);
   void unregister_memory(void* data);
-  void* allocate_host(std::int64_t bytes, HostPages pages);
+  void* allocate_host(int64_t bytes, HostPages pages);
   void free_host(void* data);
-  double host_rate(const void* data, std::int64_t bytes);
-  void reserve(std::int64_t bytes);
+  double host_rate(const void* data, int64_t bytes);
+  void reserve(int64_t bytes);
   /// An input: `element` bytes an element.
-  void keep(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element);
+  void keep(const void* data, int64_t rows, int64_t cols, int64_t ld, int64_t element);
   void release(const void* data);
 
   /// C = alpha op(A) op(B) + beta C.
@@ -52,7 +52,7 @@ class Session {
   const std::string& topology_name() const { return topology_.name(); }
   std::vector<int> devices() const;
   std::string policy() const;
-  std::size_t cached_plans() const;
+  size_t cached_plans() const;
 
  private:
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;

@@ -41,7 +41,7 @@ GemmProblem plannable(GemmProblem problem) {
 
 }  // namespace
 
-void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element) {
+void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld, int64_t element) {
   if (data == nullptr) throw fault_of("matrix to keep", "is null", "an address");
   if (rows < 1 || cols < 1 || ld < rows || rows > most_extent || cols > most_extent || ld > most_extent)
     throw out_of_range("matrix to keep", fmt::format("{} x {} elements with leading dimension {}", rows, cols, ld),
@@ -70,7 +70,7 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   struct Input {
     Matrix& matrix;
     MemoryId& place;
-    std::int64_t& ld;
+    int64_t& ld;
     bool at_home = false;  // the original is on C's GPU
     std::vector<tilerail::Matrices::Copy> copies = {};
     std::optional<KeptMatrices::Part> kept = {};
@@ -107,7 +107,7 @@ MemoryId Session::place(const Matrix& matrix, const char* name) const {
 }
 
 Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
-  const std::int64_t element = element_size(p.dtype);
+  const int64_t element = element_size(p.dtype);
   const bool inputs = !scales_only(x);
   Matrices matrices{{
       {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element, true, false},

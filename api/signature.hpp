@@ -13,7 +13,7 @@ namespace tilerail::api {
 /// What a plan depends on: problems with equal signatures on one machine have equal plans but for the values of alpha
 /// and beta, of which only whether they are 0 counts.
 struct Signature {
-  std::int64_t m, n, k, lda, ldb, ldc;
+  int64_t m, n, k, lda, ldb, ldc;
   DType dtype;
   Trans trans_a, trans_b;
   bool alpha_is_zero, beta_is_zero;

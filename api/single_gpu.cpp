@@ -60,7 +60,7 @@ Trust trust_in(const Plan& several, const Plan& single, const Topology& topology
   const Estimate shared = estimate(several, topology);
   const Seconds alone = estimate(single, topology).makespan;
   const double doubt = is_measured(topology) ? doubt_if_measured : doubt_if_assumed;
-  const Seconds ideal = std::min(alone, shared.kernels) / static_cast<double>(several.devices.size());
+  const Seconds ideal = std::min(alone, shared.kernels) / double(several.devices.size());
   const Seconds at_worst = ideal + doubt * std::max(Seconds{0}, shared.makespan - ideal);
   if (at_worst < alone) return {true, ""};
   return {

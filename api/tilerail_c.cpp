@@ -28,11 +28,11 @@ using tilerail::api::checked_dtype;
 
 namespace {
 
-std::uint64_t number_of(tilerail_handle_t handle) { return handle == nullptr ? 0 : handle->number; }
+uint64_t number_of(tilerail_handle_t handle) { return handle == nullptr ? 0 : handle->number; }
 
 /// The last text for this thread, and the number of the context that it is about; 0: none.
 struct LastText {
-  std::uint64_t context = 0;
+  uint64_t context = 0;
   std::string text;
 
   const char* about(tilerail_handle_t handle) const { return context == number_of(handle) ? text.c_str() : ""; }
@@ -96,7 +96,7 @@ std::vector<int> devices_of(const int* devices, int count) {
 /// The C++ value with the same number as the C value. `values` lists the C++ values by number.
 template <class Value, class Number>
 Value same_in_cpp(const char* what, Number number, std::initializer_list<Value> values) {
-  const auto at = static_cast<std::size_t>(number);
+  const auto at = size_t(number);
   if (at >= values.size())
     throw InputError{what, std::to_string(number), "", fmt::format("one of tilerail_{}_t", what)};
   return values.begin()[at];
@@ -143,7 +143,7 @@ const char* tilerail_status_name(tilerail_status_t status) {
   constexpr std::array names{"TILERAIL_SUCCESS",       "TILERAIL_INVALID_HANDLE", "TILERAIL_INVALID_VALUE",
                              "TILERAIL_NO_HARDWARE",   "TILERAIL_OUT_OF_MEMORY",  "TILERAIL_EXECUTION_FAILED",
                              "TILERAIL_INTERNAL_ERROR"};
-  return names[std::min(static_cast<std::size_t>(status), names.size() - 1)];
+  return names[std::min(size_t(status), names.size() - 1)];
 }
 
 tilerail_status_t tilerail_set_plan_cache(tilerail_handle_t handle, const char* file) {

@@ -35,7 +35,7 @@ tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, Gem
   const auto checked = [&](Context& context) {
     arguments.dtype = tilerail::api::checked_dtype(dtype);
     if (arguments.dtype != DType::f64)  // all others compute with f32 scalars
-      for (double* const scalar : {&arguments.alpha, &arguments.beta}) *scalar = static_cast<float>(*scalar);
+      for (double* const scalar : {&arguments.alpha, &arguments.beta}) *scalar = float(*scalar);
     multiply(handle, context, arguments, stream, wait);
   };
   return tilerail::api::guarded_call(handle, std::cref(checked));  // a copy could take memory that is not there

@@ -16,8 +16,8 @@ namespace tilerail {
 
 /// Bad input of one of several plans.
 struct PlanError : InputError {
-  PlanError(std::size_t index, const InputError& error) : InputError{error}, plan{index} {}
-  std::size_t plan;  // its index
+  PlanError(size_t index, const InputError& error) : InputError{error}, plan{index} {}
+  size_t plan;  // its index
 };
 
 /// How far a result lies from a reference, and how far it may.
@@ -35,7 +35,7 @@ class TestMatrices {
 
   /// The matrices of this plan, filled with random numbers that depend on the seed. `plan` is one of those that
   /// RealExecutor::test_matrices was told of, and lives until the next call. Throws InputError when they do not fit.
-  virtual Matrices of(const Plan& plan, std::uint64_t seed) = 0;
+  virtual Matrices of(const Plan& plan, uint64_t seed) = 0;
 
   /// C as it is to be before a call whose result is checked: NaN where it must be overwritten without being read.
   virtual void reset_c() = 0;

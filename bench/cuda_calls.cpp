@@ -43,8 +43,8 @@ ContextOptions options_for(const std::string& topology) {
 
 class DeviceDoubles {
  public:
-  DeviceDoubles(std::int64_t count, std::uint64_t seed) : count_{count} {
-    check(cudaMalloc(&data_, static_cast<std::size_t>(count) * sizeof(double)), "allocating");
+  DeviceDoubles(int64_t count, uint64_t seed) : count_{count} {
+    check(cudaMalloc(&data_, size_t(count) * sizeof(double)), "allocating");
     fill_randomly(data(), count, seed);
   }
   ~DeviceDoubles() { cudaFree(data_); }
@@ -52,17 +52,17 @@ class DeviceDoubles {
   DeviceDoubles& operator=(const DeviceDoubles&) = delete;
   double* data() const { return static_cast<double*>(data_); }
   std::vector<double> fetched() const {
-    std::vector<double> host(static_cast<std::size_t>(count_));
+    std::vector<double> host(static_cast<size_t>(count_));
     check(cudaMemcpy(host.data(), data_, host.size() * sizeof(double), cudaMemcpyDefault), "fetching");
     return host;
   }
 
  private:
-  std::int64_t count_;
+  int64_t count_;
   void* data_ = nullptr;
 };
 
-void compare_on_gpu(Context& context, cublasHandle_t handle, std::int64_t n) {
+void compare_on_gpu(Context& context, cublasHandle_t handle, int64_t n) {
   const DeviceDoubles a{n * n, 1}, b{n * n, 2}, ours{n * n, 3}, theirs{n * n, 4};
   const double one = 1, zero = 0;
   PlanInfo info;
@@ -81,7 +81,7 @@ void compare_on_gpu(Context& context, cublasHandle_t handle, std::int64_t n) {
   call_theirs();
   double largest = 0;
   const std::vector<double> mine = ours.fetched(), reference = theirs.fetched();
-  for (std::size_t i = 0; i < mine.size(); ++i) largest = std::max(largest, std::abs(mine[i] - reference[i]));
+  for (size_t i = 0; i < mine.size(); ++i) largest = std::max(largest, std::abs(mine[i] - reference[i]));
   std::vector<double> times, reference_times;
   for (int i = 0; i < (n < 2048 ? 300 : 60); ++i) {
     if (i % 2) reference_times.push_back(seconds(call_theirs));
@@ -89,7 +89,7 @@ void compare_on_gpu(Context& context, cublasHandle_t handle, std::int64_t n) {
     if (i % 2 == 0) reference_times.push_back(seconds(call_theirs));
   }
   const double middle = median(times), reference_middle = median(reference_times);
-  const bool right = largest <= 1e-15 * static_cast<double>(n) * std::sqrt(static_cast<double>(n));
+  const bool right = largest <= 1e-15 * double(n) * std::sqrt(double(n));
   std::printf("%6lld %10.1f %10.1f %10.1f %8.2f %8.3f %6zu %5zu  %s\n", static_cast<long long>(n), 1e6 * first,
               1e6 * middle, 1e6 * reference_middle, 1e6 * (middle - reference_middle), middle / reference_middle,
               info.operations, info.devices.size(), right ? "right" : "WRONG");
@@ -103,7 +103,7 @@ void run_on_gpu(const std::string& topology) {
   std::printf("f64, matrices on GPU 0, machine '%s' with %zu GPUs\n%6s %10s %10s %10s %8s %8s %6s %5s\n",
               context.topology_name().c_str(), context.devices().size(), "n", "first us", "ours us", "cuBLAS us",
               "more us", "ratio", "ops", "GPUs");
-  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048, 3072, 4096}) compare_on_gpu(context, handle, n);
+  for (const int64_t n : {64, 128, 256, 512, 1024, 2048, 3072, 4096}) compare_on_gpu(context, handle, n);
   cublasDestroy(handle);
 }
 
@@ -112,9 +112,9 @@ struct Freed {
   void operator()(double* data) const { std::free(data); }
 };
 using Memory = std::unique_ptr<double[], Freed>;
-Memory ordinary(std::int64_t count, bool huge_pages) {
-  constexpr std::size_t page = 2 << 20;
-  const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(double) + page - 1) / page * page;
+Memory ordinary(int64_t count, bool huge_pages) {
+  constexpr size_t page = 2 << 20;
+  const size_t bytes = (size_t(count) * sizeof(double) + page - 1) / page * page;
   Memory memory{static_cast<double*>(std::aligned_alloc(page, bytes))};
   madvise(memory.get(), bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   return memory;
@@ -122,7 +122,7 @@ Memory ordinary(std::int64_t count, bool huge_pages) {
 
 class HostCase {
  public:
-  HostCase(std::int64_t n, double* a, double* b, double* c, std::string name)
+  HostCase(int64_t n, double* a, double* b, double* c, std::string name)
       : n_{n}, a_{a}, b_{b}, c_{c}, name_{std::move(name)} {
     fill_randomly(a, n * n, 1), fill_randomly(b, n * n, 2), fill_randomly(c, n * n, 3);
   }
@@ -150,12 +150,12 @@ class HostCase {
     const auto bytes = [](const double* x) { return reinterpret_cast<const std::byte*>(x); };
     return check_rows(checked(p), {bytes(a_), bytes(b_), bytes(before.data()), bytes(c_)}, 64, 1, 9).passed();
   }
-  std::int64_t n_;
+  int64_t n_;
   double *a_, *b_, *c_;
   std::string name_;
 };
 
-void run_pageable(const std::string& topology, std::int64_t n, int calls) {
+void run_pageable(const std::string& topology, int64_t n, int calls) {
   Context context{options_for(topology)};
   for (const double beta : {0.0, 1.0}) {
     std::printf("f64, %lld^3, beta %.0f, matrices in host memory, %d calls\n%-32s %10s %10s %10s %8s\n",
@@ -176,7 +176,7 @@ void run_pageable(const std::string& topology, std::int64_t n, int calls) {
   }
 }
 
-void run_kept(const std::string& topology, std::int64_t n, int calls) {
+void run_kept(const std::string& topology, int64_t n, int calls) {
   Context context{options_for(topology)};
   std::vector<double*> matrices;
   for (int i = 0; i < 3; ++i) matrices.push_back(static_cast<double*>(context.allocate_host(n * n * 8)));
@@ -196,7 +196,7 @@ void run_kept(const std::string& topology, std::int64_t n, int calls) {
   for (double* matrix : matrices) context.free_host(matrix);
 }
 
-void compare_handed_over(Context& context, cublasHandle_t handle, cudaStream_t stream, std::int64_t n, int calls) {
+void compare_handed_over(Context& context, cublasHandle_t handle, cudaStream_t stream, int64_t n, int calls) {
   const DeviceDoubles a{n * n, 1}, b{n * n, 2}, ours{n * n, 3}, theirs{n * n, 4};
   const double one = 1, zero = 0;
   const auto call_ours = [&](bool wait) {
@@ -239,7 +239,7 @@ void run_handed_over(const std::string& topology) {
       "f64, matrices on GPU 0, us a call: until the host goes on, and until all is done\n%6s %10s %10s %10s %10s "
       "%10s %8s\n",
       "n", "waited", "handed", "done", "cuBLAS", "done", "ratio");
-  for (const std::int64_t n : {64, 256, 512, 1024, 2048}) compare_handed_over(context, handle, stream, n, 200);
+  for (const int64_t n : {64, 256, 512, 1024, 2048}) compare_handed_over(context, handle, stream, n, 200);
   cublasDestroy(handle);
   cudaStreamDestroy(stream);
 }

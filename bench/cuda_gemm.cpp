@@ -24,7 +24,7 @@ using namespace tilerail;
 using cuda::check;
 
 struct Problem {
-  std::int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0;
   GemmProblem checked_problem() const {
     GemmProblem p;
     p.m = m, p.n = n, p.k = k;
@@ -40,7 +40,7 @@ class Bench {
         a_{bytes(p.m, p.k), pages},
         b_{bytes(p.k, p.n), pages},
         c_{bytes(p.m, p.n), pages},
-        before_(static_cast<std::size_t>(p.m * p.n)) {
+        before_(size_t(p.m * p.n)) {
     fill_randomly(a(), p.m * p.k, 1), fill_randomly(b(), p.k * p.n, 2), fill_randomly(c(), p.m * p.n, 3);
     std::copy_n(c(), before_.size(), before_.data());
   }
@@ -66,9 +66,7 @@ class Bench {
   }
 
  private:
-  static std::size_t bytes(std::int64_t rows, std::int64_t cols) {
-    return static_cast<std::size_t>(rows * cols) * sizeof(double);
-  }
+  static size_t bytes(int64_t rows, int64_t cols) { return size_t(rows * cols) * sizeof(double); }
   static double seconds(const std::function<void()>& call) {
     const auto begin = std::chrono::steady_clock::now();
     call();
@@ -100,15 +98,13 @@ void run(const std::string& topology, const Problem& p, HostPages pages, int cal
   for (const int block : {1024, 2048, 4096}) {
     cublasXtHandle_t handle = nullptr;
     check(cublasXtCreate(&handle), "creating a cuBLASXt handle");
-    check(cublasXtDeviceSelect(handle, static_cast<int>(devices.size()), devices.data()), "selecting devices");
+    check(cublasXtDeviceSelect(handle, int(devices.size()), devices.data()), "selecting devices");
     check(cublasXtSetBlockDim(handle, block), "setting the block");
     const double one = 1;
     bench.time("cuBLASXt, block " + std::to_string(block), ours, [&] {
-      check(
-          cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<std::size_t>(p.m), static_cast<std::size_t>(p.n),
-                        static_cast<std::size_t>(p.k), &one, bench.a(), static_cast<std::size_t>(p.m), bench.b(),
-                        static_cast<std::size_t>(p.k), &one, bench.c(), static_cast<std::size_t>(p.m)),
-          "cublasXtDgemm");
+      check(cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, size_t(p.m), size_t(p.n), size_t(p.k), &one, bench.a(),
+                          size_t(p.m), bench.b(), size_t(p.k), &one, bench.c(), size_t(p.m)),
+            "cublasXtDgemm");
     });
     cublasXtDestroy(handle);
   }

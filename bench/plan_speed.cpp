@@ -25,22 +25,22 @@ void plan_16k(benchmark::State& state, const char* policy) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 16384;
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();
-  std::size_t ops = 0;
+  size_t ops = 0;
   for (auto _ : state) ops = plan_gemm(problem, topology, topology.gpus(), chosen).ops.size();
-  state.counters["ops"] = static_cast<double>(ops);
+  state.counters["ops"] = double(ops);
 }
 BENCHMARK_CAPTURE(plan_16k, gemmex, "gemmex")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(plan_16k, tilerail, "tilerail")->Unit(benchmark::kMillisecond);
 
 /// Seconds an operation of plans of about so many. `of_1e5` says how many times those of 10^5 in the same run.
-double seconds_an_op(benchmark::State& state, const Topology& topology, const char* policy, std::int64_t about) {
-  std::size_t ops = 0;
+double seconds_an_op(benchmark::State& state, const Topology& topology, const char* policy, int64_t about) {
+  size_t ops = 0;
   const std::clock_t start = std::clock();
-  std::int64_t runs = 0;
+  int64_t runs = 0;
   for (auto _ : state) ops = planned_gemm(topology, policy, about).ops.size(), ++runs;
-  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  state.counters["ops"] = static_cast<double>(ops);
-  return seconds / static_cast<double>(runs) / static_cast<double>(ops);
+  const double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+  state.counters["ops"] = double(ops);
+  return seconds / double(runs) / double(ops);
 }
 
 void plan_ops(benchmark::State& state, const char* policy) {
@@ -52,7 +52,7 @@ void plan_ops(benchmark::State& state, const char* policy) {
 }
 
 void sizes(benchmark::internal::Benchmark* benchmark) {
-  for (const std::int64_t ops : {1'000, 10'000, 100'000, 1'000'000, 8'000'000})  // about the most that a plan may have
+  for (const int64_t ops : {1'000, 10'000, 100'000, 1'000'000, 8'000'000})  // about the most that a plan may have
     benchmark->Arg(ops);
   benchmark->Unit(benchmark::kMillisecond);
 }
@@ -69,7 +69,7 @@ void plan_judged(benchmark::State& state, const char* name) {
   const auto seconds = [&](const Policy& policy) {
     const auto start = std::chrono::steady_clock::now();
     const Plan plan = plan_gemm(problem, topology, topology.gpus(), policy, study::judge_of(topology));
-    state.counters["candidates"] = static_cast<double>(plan.origin.candidates.size());
+    state.counters["candidates"] = double(plan.origin.candidates.size());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   Policy estimated = any_preset("tilerail");

@@ -13,28 +13,27 @@
 namespace tilerail::bench {
 namespace {
 
-constexpr std::int64_t tile = 512, chain_length = 16;
+constexpr int64_t tile = 512, chain_length = 16;
 constexpr int chains_at_once = 8;
 
 class SyntheticPlan {
  public:
   explicit SyntheticPlan(const Topology& topology) : topology_{topology}, draft_{topology} {
-    for (std::size_t i = 0; i < topology.sources(); ++i)
-      tiles_.push_back(draft_.tile_at(MemoryId{i}, 0, tile, tile, tile));
+    for (size_t i = 0; i < topology.sources(); ++i) tiles_.push_back(draft_.tile_at(MemoryId{i}, 0, tile, tile, tile));
   }
 
-  Plan grow_to(std::int64_t ops) && {
+  Plan grow_to(int64_t ops) && {
     std::vector<std::optional<OpId>> last(topology_.gpus().size() * chains_at_once);
-    while (static_cast<std::int64_t>(draft_.plan.ops.size()) < ops)
-      for (std::int64_t k = 0; k < chain_length; ++k)
+    while (int64_t(draft_.plan.ops.size()) < ops)
+      for (int64_t k = 0; k < chain_length; ++k)
         for (int chain = 0; chain < chains_at_once; ++chain)
-          for (std::size_t g = 0; g < topology_.gpus().size(); ++g)
-            step(g, chain, k, last[g * chains_at_once + static_cast<std::size_t>(chain)]);
+          for (size_t g = 0; g < topology_.gpus().size(); ++g)
+            step(g, chain, k, last[g * chains_at_once + size_t(chain)]);
     return std::move(draft_.plan);
   }
 
  private:
-  void step(std::size_t g, int chain, std::int64_t k, std::optional<OpId>& last) {
+  void step(size_t g, int chain, int64_t k, std::optional<OpId>& last) {
     const MemoryId gpu = topology_.gpus()[g], next = topology_.gpus()[(g + 1) % topology_.gpus().size()];
     const MemoryId host = topology_.hosts().front();
     PlanDraft::Deps deps;
@@ -60,13 +59,13 @@ Topology machine(const std::string& name) {
   return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name + ".toml");
 }
 
-Plan synthetic_plan(const Topology& topology, std::int64_t ops) { return SyntheticPlan{topology}.grow_to(ops); }
+Plan synthetic_plan(const Topology& topology, int64_t ops) { return SyntheticPlan{topology}.grow_to(ops); }
 
-Plan planned_gemm(const Topology& topology, const std::string& policy, std::int64_t ops) {
+Plan planned_gemm(const Topology& topology, const std::string& policy, int64_t ops) {
   Policy chosen = any_preset(policy);
   chosen.choices.tile = tile;
   GemmProblem problem;
-  problem.m = problem.n = problem.k = static_cast<std::int64_t>(std::cbrt(static_cast<double>(ops))) * tile;
+  problem.m = problem.n = problem.k = int64_t(std::cbrt(double(ops))) * tile;
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();
   return plan_gemm(problem, topology, topology.gpus(), chosen);
 }

@@ -22,31 +22,31 @@ class RawRun {
   }
 
   double run() {
-    std::vector<std::uint32_t> first;
-    for (std::uint32_t i = 0; i < plan_.ops.size(); ++i)
+    std::vector<uint32_t> first;
+    for (uint32_t i = 0; i < plan_.ops.size(); ++i)
       if (waits_for_[i] == 0) first.push_back(i);
-    for (std::uint32_t i : first) start(i);
+    for (uint32_t i : first) start(i);
     engine_.run();
     return last_;
   }
 
-  void completed(std::uint32_t i) {
+  void completed(uint32_t i) {
     last_ = s4u::Engine::get_clock();
     ended_ = std::move(running_[plan_.ops[i].queue.index()]);
-    for (std::uint32_t at = begin_[i]; at < begin_[i + 1]; ++at)
+    for (uint32_t at = begin_[i]; at < begin_[i + 1]; ++at)
       if (--waits_for_[next_[at]] == 0) start(next_[at]);
   }
 
  private:
   void build_platform(bool latency);
   void link_operations();
-  void start(std::uint32_t i);
+  void start(uint32_t i);
 
   const Plan& plan_;
   const Topology& topology_;
   s4u::Engine engine_{"raw"};
   std::vector<s4u::Host*> hosts_;
-  std::vector<std::uint32_t> begin_, next_, waits_for_;
+  std::vector<uint32_t> begin_, next_, waits_for_;
   std::vector<s4u::ActivityPtr> running_{plan_.queues.size()};  // by queue
   s4u::ActivityPtr ended_;                                      // in use by SimGrid until its callback has returned
   double last_ = 0;
@@ -69,8 +69,8 @@ void RawRun::build_platform(bool latency) {
     s4u::Link* link = simgrid_versions::add_link(zone, "group " + group.name, curve->saturated().value);
     groups.push_back(link->set_latency(0.0)->seal());
   }
-  const std::size_t n = topology_.sources();
-  for (std::size_t pair = 0; pair < n * n; ++pair) {
+  const size_t n = topology_.sources();
+  for (size_t pair = 0; pair < n * n; ++pair) {
     const MemoryId src{pair / n}, dst{pair % n};
     if (src == dst) continue;
     std::vector<s4u::LinkInRoute> path;
@@ -82,31 +82,31 @@ void RawRun::build_platform(bool latency) {
 }
 
 void RawRun::link_operations() {
-  const std::size_t n = plan_.ops.size();
+  const size_t n = plan_.ops.size();
   begin_.assign(n + 1, 0), waits_for_.assign(n, 0);
   const auto for_each_edge = [&](auto visit) {
-    std::vector<std::int32_t> last(plan_.queues.size(), -1);
-    for (std::uint32_t i = 0; i < n; ++i) {
-      for (OpId dep : plan_.deps_of(OpId{std::size_t{i}})) visit(static_cast<std::uint32_t>(dep.value), i);
+    std::vector<int32_t> last(plan_.queues.size(), -1);
+    for (uint32_t i = 0; i < n; ++i) {
+      for (OpId dep : plan_.deps_of(OpId{size_t{i}})) visit(uint32_t(dep.value), i);
       auto& previous = last[plan_.ops[i].queue.index()];
-      if (previous >= 0) visit(static_cast<std::uint32_t>(previous), i);
-      previous = static_cast<std::int32_t>(i);
+      if (previous >= 0) visit(uint32_t(previous), i);
+      previous = int32_t(i);
     }
   };
-  for_each_edge([&](std::uint32_t before, std::uint32_t after) { ++begin_[before], ++waits_for_[after]; });
-  for (std::size_t i = 1; i <= n; ++i) begin_[i] += begin_[i - 1];
+  for_each_edge([&](uint32_t before, uint32_t after) { ++begin_[before], ++waits_for_[after]; });
+  for (size_t i = 1; i <= n; ++i) begin_[i] += begin_[i - 1];
   next_.resize(begin_.back());
-  for_each_edge([&](std::uint32_t before, std::uint32_t after) { next_[--begin_[before]] = after; });
+  for_each_edge([&](uint32_t before, uint32_t after) { next_[--begin_[before]] = after; });
 }
 
-void RawRun::start(std::uint32_t i) {
+void RawRun::start(uint32_t i) {
   const Op& op = plan_.ops[i];
   const Queue& queue = plan_.queue(op.queue);
   s4u::ActivityPtr& here = running_[op.queue.index()];
   if (op.kind == OpKind::copy && queue.src != queue.dst) {
     s4u::CommPtr comm = s4u::Comm::sendto_init();
-    comm->set_payload_size(static_cast<std::uint64_t>(copy_bytes(plan_, op).value));
-    comm->set_data(reinterpret_cast<void*>(std::uintptr_t{i}));
+    comm->set_payload_size(uint64_t(copy_bytes(plan_, op).value));
+    comm->set_data(reinterpret_cast<void*>(uintptr_t{i}));
     here = comm;
     comm->set_source(hosts_[queue.src.index()]);
     comm->set_destination(hosts_[queue.dst.index()]);
@@ -123,7 +123,7 @@ void RawRun::start(std::uint32_t i) {
       : op.kind == OpKind::axpby ? kernels.axpby_time(op.y.rows, op.y.cols, plan_.problem.dtype, 2, 1).value
                                  : 1e-9;
   s4u::ExecPtr exec = s4u::Exec::init();
-  exec->set_flops_amount(seconds * share)->set_bound(share)->set_data(reinterpret_cast<void*>(std::uintptr_t{i}));
+  exec->set_flops_amount(seconds * share)->set_bound(share)->set_data(reinterpret_cast<void*>(uintptr_t{i}));
   here = exec;
   exec->set_host(hosts_[queue.dst.index()]);
   if (exec->get_state() != s4u::Activity::State::STARTED) exec->start();
@@ -135,7 +135,7 @@ double run_raw(const Plan& plan, const Topology& topology, bool latency) {
   xbt_log_control_set("root.thresh:critical");
   RawRun run{plan, topology, latency};
   const auto completed = [&run](const auto& activity) {
-    run.completed(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.template get_data<void>())));
+    run.completed(uint32_t(reinterpret_cast<uintptr_t>(activity.template get_data<void>())));
   };
   s4u::Comm::on_completion_cb(completed);
   // Older versions have one signal for all kinds of activities, newer ones a signal a kind.

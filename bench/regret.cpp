@@ -49,10 +49,10 @@ namespace tilerail::bench {
 namespace {
 
 struct Options {
-  std::uint32_t seed = 1;
-  std::uint32_t problems = 40, combinations = 24;
-  std::optional<std::uint32_t> only;  // number of a problem
-  std::string effort = "normal";      // of the default plan
+  uint32_t seed = 1;
+  uint32_t problems = 40, combinations = 24;
+  std::optional<uint32_t> only;   // number of a problem
+  std::string effort = "normal";  // of the default plan
 
   void add_to(CLI::App& app) {
     app.add_option("--seed", seed);
@@ -66,18 +66,18 @@ struct Options {
 /// Draws that are the same with every standard library.
 class Draws {
  public:
-  explicit Draws(std::initializer_list<std::uint32_t> seeds) {
+  explicit Draws(std::initializer_list<uint32_t> seeds) {
     std::seed_seq sequence(seeds);
     random_.seed(sequence);
   }
 
-  std::size_t below(std::size_t count) { return random_() % count; }
-  bool one_in(std::size_t count) { return below(count) == 0; }
-  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+  size_t below(size_t count) { return random_() % count; }
+  bool one_in(size_t count) { return below(count) == 0; }
+  double uniform() { return double(random_() >> 11) * 0x1p-53; }
   double log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
   template <class Values>
   auto of(const Values& values) {
-    return *(std::begin(values) + static_cast<std::ptrdiff_t>(below(std::size(values))));
+    return *(std::begin(values) + ptrdiff_t(below(std::size(values))));
   }
 
  private:
@@ -102,7 +102,7 @@ int divisor(Draws& draws, int of, int most) {
 }
 
 Topology new_machine(Draws& draws, const std::string& name) {
-  const int gpus = 4 + static_cast<int>(draws.below(13)), sockets = divisor(draws, gpus, 4);
+  const int gpus = 4 + int(draws.below(13)), sockets = divisor(draws, gpus, 4);
   study::DesignText text;
   text.name = name, text.gpus = std::to_string(gpus), text.sockets = std::to_string(sockets);
   text.kernels = draws.of(std::array{"a100", "h200", "v100"});
@@ -117,12 +117,12 @@ Topology new_machine(Draws& draws, const std::string& name) {
   return read_topology(study::design_machine(text), name);
 }
 
-Topology drawn_machine(Draws& draws, std::uint32_t number) {
+Topology drawn_machine(Draws& draws, uint32_t number) {
   return number % 2 == 0 ? machine(draws.of(shipped_machines())) : new_machine(draws, fmt::format("new-{}", number));
 }
 
 std::string drawn_place(Draws& draws, const Topology& machine) {
-  const std::size_t gpus = machine.gpus().size(), hosts = machine.hosts().size();
+  const size_t gpus = machine.gpus().size(), hosts = machine.hosts().size();
   switch (draws.below(5)) {
     case 0:
     case 1:
@@ -130,7 +130,7 @@ std::string drawn_place(Draws& draws, const Topology& machine) {
     case 2:
       return hosts > 1 ? "h*" : "h";
     case 3:
-      return hosts > 1 ? fmt::format("h{}", draws.below(std::min<std::size_t>(hosts, 10))) : std::to_string(0);
+      return hosts > 1 ? fmt::format("h{}", draws.below(std::min<size_t>(hosts, 10))) : std::to_string(0);
     default:
       return std::to_string(draws.below(gpus));
   }
@@ -176,7 +176,7 @@ std::string value_in(Draws& draws, double low, double high) {
 
 /// One of the values that a field accepts, with some of its parameters.
 std::string drawn_value(Draws& draws, const PolicyField& field) {
-  const std::size_t which = draws.below(field.values.size() + (field.range ? 1 : 0));
+  const size_t which = draws.below(field.values.size() + (field.range ? 1 : 0));
   if (which == field.values.size()) return value_in(draws, field.range->first, field.range->second);
   const PolicyValue& value = field.values[which];
   std::vector<std::string> parameters;
@@ -194,19 +194,19 @@ std::vector<PolicyField> fields_to_draw() {
 }
 
 /// Of tiles that make no more kernels than a search looks at.
-std::int64_t drawn_tile(Draws& draws, const GemmProblem& p) {
-  const auto longest = static_cast<double>(std::max({p.m, p.n, p.k, std::int64_t{256}}));
+int64_t drawn_tile(Draws& draws, const GemmProblem& p) {
+  const auto longest = double(std::max({p.m, p.n, p.k, int64_t{256}}));
   for (;;) {
-    const auto tile = static_cast<std::int64_t>(draws.log_uniform(128, longest));
+    const auto tile = int64_t(draws.log_uniform(128, longest));
     if (kernel_count(p.m, p.n, p.k, {}, tile) <= most_judged_kernels) return tile;
   }
 }
 
 Policy drawn_policy(Draws& draws, const GemmProblem& p) {
   static const std::vector<PolicyField> fields = fields_to_draw();
-  constexpr std::size_t most = 3;
+  constexpr size_t most = 3;
   Policy policy = preset("tilerail");
-  for (std::size_t count = 1 + draws.below(most); count > 0; --count) {
+  for (size_t count = 1 + draws.below(most); count > 0; --count) {
     const PolicyField& field = fields[draws.below(fields.size())];
     apply_override(policy, field.key + "=" + drawn_value(draws, field));
   }
@@ -247,16 +247,16 @@ struct Measure {
   }
 };
 
-Result measured(const GemmProblem& p, const Topology& machine, std::uint32_t number, const Options& options) {
-  constexpr std::uint32_t most_refused = 100;
+Result measured(const GemmProblem& p, const Topology& machine, uint32_t number, const Options& options) {
+  constexpr uint32_t most_refused = 100;
   const Measure measure{p, machine};
   Result result;
   Policy ours = preset("tilerail");
   apply_override(ours, "effort=" + options.effort);
   result.ours = measure.judge.of(measure.plan(ours)).makespan.value;
   result.bound = lower_bound(p, machine, machine.gpus()).time.value;
-  for (std::uint32_t i = 0; i < options.combinations; ++i)
-    for (std::uint32_t again = 0; again < most_refused; ++again) {
+  for (uint32_t i = 0; i < options.combinations; ++i)
+    for (uint32_t again = 0; again < most_refused; ++again) {
       Draws draws{options.seed, number, 2, i, again};
       if (measure.add(drawn_policy(draws, p), result)) break;
     }
@@ -274,14 +274,14 @@ struct Totals {
 };
 
 double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
 /// The least value that this share of all do not exceed.
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
-  const double rank = std::ceil(share * static_cast<double>(values.size()));
-  return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+  const double rank = std::ceil(share * double(values.size()));
+  return values[size_t(std::max(rank, 1.0)) - 1];
 }
 
 void print(const Totals& totals) {
@@ -295,9 +295,9 @@ void print(const Totals& totals) {
 }
 
 /// Draws until the machine can be made and holds the problem. Throws InputError if that takes more than 100 draws.
-void run_problem(std::uint32_t number, const Options& options, Totals& totals) {
-  constexpr std::uint32_t most_drawn = 100;
-  for (std::uint32_t again = 0;; ++again) {
+void run_problem(uint32_t number, const Options& options, Totals& totals) {
+  constexpr uint32_t most_drawn = 100;
+  for (uint32_t again = 0;; ++again) {
     Draws draws{options.seed, number, 1, again};
     try {
       const Topology machine = drawn_machine(draws, number);
@@ -328,7 +328,7 @@ int main(int argc, char** argv) {
              "regret%", "/bound", "best combination");
   Totals totals;
   try {
-    for (std::uint32_t number = 0; number < options.problems; ++number)
+    for (uint32_t number = 0; number < options.problems; ++number)
       if (!options.only || *options.only == number) run_problem(number, options, totals);
   } catch (const tilerail::InputError& error) {
     fmt::print(stderr, "bench_regret: {}\n", error.what());

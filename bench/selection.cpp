@@ -19,7 +19,7 @@ Topology doubled(const Topology& machine) {
   for (Memory gpu : memories) {
     if (gpu.kind != NodeKind::gpu) continue;
     const NodeId old = gpu.node;
-    gpu.device += static_cast<int>(machine.gpus().size());
+    gpu.device += int(machine.gpus().size());
     gpu.name = "gpu" + std::to_string(gpu.device), gpu.node = NodeId{d.nodes.size()};
     d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
     d.memories.push_back(gpu);
@@ -38,13 +38,13 @@ void select(benchmark::State& state) {
   const Topology tree = machine("pcie-tree-8"), topology = state.range(0) == 8 ? tree : doubled(tree);
   GemmProblem problem;
   problem.m = problem.n = problem.k = state.range(1);
-  std::size_t devices = 0;
+  size_t devices = 0;
   for (auto _ : state) {
     const WorkloadProblem workload = workload_problem(problem, topology, topology.gpus(), 2048, 1);
     devices =
         search(workload, LinkMap{topology}, *std::ranges::find(metrics, "perf", &Metric::name), {})[0].active.size();
   }
-  state.counters["devices"] = static_cast<double>(devices);
+  state.counters["devices"] = double(devices);
 }
 
 BENCHMARK(select<ranked_of_all_subsets>)

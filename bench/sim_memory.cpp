@@ -13,12 +13,12 @@
 
 namespace {
 
-std::size_t live_bytes = 0, peak_bytes = 0;
+size_t live_bytes = 0, peak_bytes = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  void* block = std::malloc(std::max<std::size_t>(size, 1));
+void* operator new(size_t size) {
+  void* block = std::malloc(std::max<size_t>(size, 1));
   if (!block) throw std::bad_alloc{};
   live_bytes += malloc_usable_size(block);
   peak_bytes = std::max(peak_bytes, live_bytes);
@@ -28,23 +28,22 @@ void operator delete(void* block) noexcept {
   live_bytes -= malloc_usable_size(block);
   std::free(block);
 }
-void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
+void operator delete(void* block, size_t) noexcept { operator delete(block); }
 
 namespace tilerail::bench {
 namespace {
 
 void measure(benchmark::State& state, const Topology& topology, const Plan& plan) {
   SimExecutor sim{topology};
-  const std::size_t before = live_bytes;
+  const size_t before = live_bytes;
   for (auto _ : state) {
     peak_bytes = live_bytes;
     benchmark::DoNotOptimize(sim.execute(plan));
   }
-  const double ops = static_cast<double>(plan.ops.size());
-  const double plan_bytes =
-      static_cast<double>(plan.ops.size() * sizeof(Op) + plan.buffers.size() * sizeof(Buffer) +
-                          plan.deps.size() * sizeof(OpId) + plan.dep_begin.size() * sizeof(plan.dep_begin[0]));
-  const double run_bytes = static_cast<double>(peak_bytes - before);
+  const double ops = double(plan.ops.size());
+  const double plan_bytes = double(plan.ops.size() * sizeof(Op) + plan.buffers.size() * sizeof(Buffer) +
+                                   plan.deps.size() * sizeof(OpId) + plan.dep_begin.size() * sizeof(plan.dep_begin[0]));
+  const double run_bytes = double(peak_bytes - before);
   state.counters["ops"] = ops;
   state.counters["plan_B_op"] = plan_bytes / ops;
   state.counters["run_B_op"] = run_bytes / ops;

@@ -25,17 +25,17 @@ template <class Work>
 double seconds(Work work) {
   const std::clock_t start = std::clock();
   work();
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return double(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-Plan make_plan(const Topology& topology, const std::string& kind, std::int64_t ops) {
+Plan make_plan(const Topology& topology, const std::string& kind, int64_t ops) {
   return kind == "synthetic" ? synthetic_plan(topology, ops) : planned_gemm(topology, kind, ops);
 }
 
 const char* const machine_name = "karolina-hgx-a100";
 
 /// What the raw process does: prints the processor time of one raw run.
-int raw_main(const std::string& kind, std::int64_t ops, bool latency) {
+int raw_main(const std::string& kind, int64_t ops, bool latency) {
   const Topology topology = machine(machine_name);
   const Plan plan = make_plan(topology, kind, ops);
   std::printf("%.9f\n", seconds([&] { benchmark::DoNotOptimize(run_raw(plan, topology, latency)); }));
@@ -43,7 +43,7 @@ int raw_main(const std::string& kind, std::int64_t ops, bool latency) {
 }
 
 /// Runs this program anew, since raw SimGrid wants a process of its own.
-double raw_seconds(const std::string& kind, std::int64_t ops, bool latency) {
+double raw_seconds(const std::string& kind, int64_t ops, bool latency) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command = "'" + program + "' --raw " + kind + " " + std::to_string(ops) + (latency ? " 1" : " 0");
   std::FILE* output = popen(command.c_str(), "r");
@@ -72,7 +72,7 @@ void speed(benchmark::State& state, const char* kind) {
     state.SetIterationTime(s);
     sim_s.add(s);
   }
-  const double ops = static_cast<double>(plan.ops.size());
+  const double ops = double(plan.ops.size());
   state.counters["ops"] = ops;
   state.counters["sim_ops_s"] = ops / sim_s.value;
   state.counters["raw_ops_s"] = ops / raw_s.value;

@@ -16,17 +16,17 @@ namespace {
 /// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
 /// pitches are of whole pages.
 Bytes border_of(const std::vector<StridedRun>& runs) {
-  constexpr std::int64_t page = 4096;
-  std::int64_t border = 0;
+  constexpr int64_t page = 4096;
+  int64_t border = 0;
   bool others = false;
   for (const StridedRun& run : runs) {
-    const auto pitch = static_cast<std::int64_t>(run.pitch_bytes);
+    const auto pitch = int64_t(run.pitch_bytes);
     if (pitch % page == 0)
       border = std::gcd(border, pitch);
     else
       others = true;
   }
-  return Bytes{others ? static_cast<double>(border) : 0};
+  return Bytes{others ? double(border) : 0};
 }
 
 /// What kernels read and write until copies take as long as halfway from those of pages that were copied just before to

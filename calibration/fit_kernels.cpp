@@ -17,8 +17,7 @@ void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
   tiled.shapes.clear();
   for (const KernelRun* run : runs) {
     if (alignment_of(*run) < whole_columns) continue;
-    tiled.shapes.push_back({static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
-                            Seconds{run->seconds.mean}});
+    tiled.shapes.push_back({double(run->m), double(run->n), double(run->k), Seconds{run->seconds.mean}});
     if (run->issue.count > 0) tiled.shapes.back().issue = Seconds{run->issue.mean};
   }
 }
@@ -30,9 +29,9 @@ TiledGemm as_fast_as(TiledGemm rule, const std::vector<const KernelRun*>& runs, 
   double sum = 0;
   int count = 0;
   for (const KernelRun* run : runs) {
-    const auto m = static_cast<double>(run->m), n = static_cast<double>(run->n), k = static_cast<double>(run->k);
+    const auto m = double(run->m), n = double(run->n), k = double(run->k);
     if (std::min({m, n, k}) < large) continue;
-    const auto element = static_cast<double>(element_size(run->dtype));
+    const auto element = double(element_size(run->dtype));
     sum += std::log(rule.uncorrected(m, n, k, multiprocessors, element, memory).time.value / run->seconds.mean);
     ++count;
   }
@@ -83,7 +82,7 @@ FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
     if (!before.empty() && !since.empty()) rises.push_back(median(since) / median(before) - 1);
   }
   if (after.empty()) return first;
-  first.after = Seconds{std::accumulate(after.begin(), after.end(), 0.0) / static_cast<double>(after.size())};
+  first.after = Seconds{std::accumulate(after.begin(), after.end(), 0.0) / double(after.size())};
   if (!rises.empty() && factor > 1) first.part = std::clamp(median(rises) / (factor - 1), 0.0, 1.0);
   return first;
 }
@@ -98,7 +97,7 @@ void drop_repeated_sides(std::vector<Point>& points) {
 /// What a kernel adds to the time of many side by side, in as many streams as were measured at most, over its time
 /// alone; by the side of its result.
 std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const std::vector<const KernelRun*>& alone) {
-  std::map<std::int64_t, std::pair<int, double>> together;  // by side: streams, and the time of a kernel
+  std::map<int64_t, std::pair<int, double>> together;  // by side: streams, and the time of a kernel
   for (const KernelRun& run : m.kernels)
     if (run.dtype == dtype && run.trans == "NN" && run.at_once > 1 && run.m == run.n && run.n == run.k &&
         run.gpu == m.devices[0].name)
@@ -108,7 +107,7 @@ std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const 
   for (const auto& [side, run] : together)
     for (const KernelRun* like : alone)
       if (like->m == side && like->n == side && like->k == side)
-        fills.push_back({static_cast<double>(side), std::min(1.0, run.second / like->seconds.mean)});
+        fills.push_back({double(side), std::min(1.0, run.second / like->seconds.mean)});
   drop_repeated_sides(fills);
   return fills;
 }
@@ -116,7 +115,7 @@ std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const 
 /// By how much kernels of a graph are shorter than in a stream, and what they add to the time of many there.
 std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
                                             const std::vector<const KernelRun*>& alone) {
-  const auto is_cube = [&](const KernelRun& run, std::int64_t side) {
+  const auto is_cube = [&](const KernelRun& run, int64_t side) {
     return run.dtype == dtype && run.trans == "NN" && run.m == side && run.n == side && run.k == side;
   };
   std::vector<TiledGemm::InGraph> found;
@@ -125,7 +124,7 @@ std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
       for (const KernelRun* stream : alone)
         if (is_cube(run, run.m) && run.at_once == 1 && is_cube(many, run.m) && many.at_once > 1 &&
             is_cube(*stream, run.m))
-          found.push_back({static_cast<double>(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
+          found.push_back({double(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
                            std::min(1.0, many.seconds.mean / run.seconds.mean)});
   std::ranges::sort(found, {}, &TiledGemm::InGraph::side);
   drop_repeated_sides(found);
@@ -183,18 +182,15 @@ std::vector<GemmCurve::Alignment> alignment_factors(const Measurements& m, DType
         sum += run.seconds.mean / like->seconds.mean, ++count;
       }
   std::vector<GemmCurve::Alignment> factors;
-  for (const auto& [bytes, sum] : sums)
-    factors.push_back({static_cast<double>(bytes), std::max(1.0, sum.first / sum.second)});
-  for (std::size_t i = factors.size(); i-- > 1;)
-    factors[i - 1].factor = std::max(factors[i - 1].factor, factors[i].factor);
+  for (const auto& [bytes, sum] : sums) factors.push_back({double(bytes), std::max(1.0, sum.first / sum.second)});
+  for (size_t i = factors.size(); i-- > 1;) factors[i - 1].factor = std::max(factors[i - 1].factor, factors[i].factor);
   while (!factors.empty() && factors.back().factor < 1.005) factors.pop_back();
   return factors;
 }
 
 std::string kernel_name(const std::string& model) {
   std::string name;
-  for (const char c : model)
-    name += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '-';
+  for (const char c : model) name += std::isalnum(static_cast<unsigned char>(c)) ? char(std::tolower(c)) : '-';
   return name.empty() ? "gpu" : name;
 }
 
@@ -255,9 +251,9 @@ void add_curves(const Measurements& m, DType dtype, KernelTimes& kernels) {
 
 }  // namespace
 
-std::int64_t alignment_of(const KernelRun& run) {
+int64_t alignment_of(const KernelRun& run) {
   if (run.alignment > 0) return run.alignment;
-  const std::int64_t bytes = (run.trans.starts_with('N') ? run.m : run.k) * element_size(run.dtype);
+  const int64_t bytes = (run.trans.starts_with('N') ? run.m : run.k) * element_size(run.dtype);
   return bytes & -bytes;
 }
 

@@ -26,12 +26,12 @@ class Links {
 
   void fit() {
     const Seconds to = role_latency(host, context_.device(0)), from = role_latency(context_.device(0), host);
-    for (std::size_t i = 0; i < context_.devices(); ++i) {
+    for (size_t i = 0; i < context_.devices(); ++i) {
       add(host, context_.device(i), needed_bandwidth(host, context_.device(i), to), to);
       add(context_.device(i), host, needed_bandwidth(context_.device(i), host, from), from);
     }
     fit_peers();
-    for (std::size_t i = 0; i < context_.devices(); ++i) set_engines(i);
+    for (size_t i = 0; i < context_.devices(); ++i) set_engines(i);
   }
 
  private:
@@ -81,8 +81,8 @@ class Links {
   void fit_peers() {
     std::optional<Seconds> latency;
     std::vector<Pair> pairs;
-    for (std::size_t i = 0; i < context_.devices(); ++i)
-      for (std::size_t j = 0; j < context_.devices(); ++j) {
+    for (size_t i = 0; i < context_.devices(); ++i)
+      for (size_t j = 0; j < context_.devices(); ++j) {
         const std::string &from = context_.device(i), &to = context_.device(j);
         const auto runs = context_.pairs(from, to);
         if (i == j || runs.empty()) continue;
@@ -92,7 +92,7 @@ class Links {
     if (pairs.empty()) return;
     Rate into, each;  // of several copies, and of one on average
     for (const TransferRun* run : context_.runs("fan in")) into = std::max(into, Rate{run->total.mean});
-    for (const Pair& pair : pairs) each += pair.bandwidth / static_cast<double>(pairs.size());
+    for (const Pair& pair : pairs) each += pair.bandwidth / double(pairs.size());
     const bool all = pairs.size() == context_.devices() * (context_.devices() - 1);
     if (all && into > Rate{0} && into < 1.5 * each && are_alike(pairs)) return add_switch(into, each, *latency);
     for (const Pair& pair : pairs) add(pair.from, pair.to, pair.bandwidth, *latency);
@@ -114,7 +114,7 @@ class Links {
     d_.nodes.push_back({peer_switch, NodeKind::network_switch, "copies"});
     const Rate port = std::max(into, each);
     const std::optional<Rate> per_flow = port > each ? std::optional{each} : std::nullopt;
-    for (std::size_t i = 0; i < context_.devices(); ++i) {
+    for (size_t i = 0; i < context_.devices(); ++i) {
       add(context_.device(i), peer_switch, each, latency / 2);
       add(peer_switch, context_.device(i), port, latency / 2, per_flow);
     }
@@ -134,7 +134,7 @@ class Links {
   }
 
   /// One device was measured for each role. Its engines are those of all devices, which are of the same model.
-  void set_engines(std::size_t i) {
+  void set_engines(size_t i) {
     Engines& engines_of = d_.memories[1 + i].engines;
     engines_of.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });
     engines_of.d2h = engines([](const TransferRun& r) { return r.flows[0].dst == host; });

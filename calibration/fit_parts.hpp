@@ -35,8 +35,8 @@ struct Context {
   HostPages pages;
   Topology::Description& description;
 
-  std::size_t devices() const { return measurements.devices.size(); }
-  const std::string& device(std::size_t i) const { return measurements.devices[i].name; }
+  size_t devices() const { return measurements.devices.size(); }
+  const std::string& device(size_t i) const { return measurements.devices[i].name; }
   /// Runs of a kind on these pages; runs without a host flow count for both.
   std::vector<const TransferRun*> runs(const std::string& kind) const;
   std::vector<const TransferRun*> pairs(const std::string& src, const std::string& dst) const;
@@ -54,8 +54,8 @@ void fit_costs(Context& context);
 TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory);
 /// The largest power of two that divides the bytes of a column of A as it was measured. Shapes whose columns are no
 /// multiples of `whole_columns` are slower, which the factors of alignment tell: they tell nothing of their neighbours.
-std::int64_t alignment_of(const KernelRun& run);
-constexpr std::int64_t whole_columns = 32;  // bytes
+int64_t alignment_of(const KernelRun& run);
+constexpr int64_t whole_columns = 32;  // bytes
 /// Fits kernel times.
 KernelTimes fit_kernels(const Measurements& measurements);
 /// How far the machine's figures are from the measurements that they were fitted to; absent where copies, or all types

@@ -40,8 +40,7 @@ class RuleFit {
   RuleFit(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory)
       : runs_{runs}, multiprocessors_{multiprocessors}, memory_{memory} {
     for (const KernelRun* run : runs) {
-      fastest_ = std::max(fastest_, 2.0 * static_cast<double>(run->m) * static_cast<double>(run->n) *
-                                        static_cast<double>(run->k) / run->seconds.mean);
+      fastest_ = std::max(fastest_, 2.0 * double(run->m) * double(run->n) * double(run->k) / run->seconds.mean);
       shortest_ = std::min(shortest_, run->seconds.mean);
     }
     for (const auto& [rows, cols] : block_sizes) rule_.blocks.push_back({rows, cols, 1});
@@ -68,13 +67,12 @@ class RuleFit {
   static constexpr double enough = 1e-3;  // a gain below this share of the distance is none
 
   enum Unknown { launch, fill, reduction, first_rate };
-  static constexpr std::size_t count = first_rate + block_sizes.size();
+  static constexpr size_t count = first_rate + block_sizes.size();
 
   std::vector<double> first_guess(const Start& start) const {
     std::vector<double> guess{0.8 * shortest_, start.fill, 0.5 * shortest_};
     for (const auto i : indices(block_sizes)) {
-      const double efficiency =
-          start.reuse ? block_sizes[i].reuse() / block_sizes[0].reuse() : 1 - 0.1 * static_cast<double>(i);
+      const double efficiency = start.reuse ? block_sizes[i].reuse() / block_sizes[0].reuse() : 1 - 0.1 * double(i);
       guess.push_back(1.02 * efficiency * fastest_);
     }
     return logarithms(std::move(guess));
@@ -96,7 +94,7 @@ class RuleFit {
   /// Moves the unknowns to the bottom of the hollow that they are in, until a step gains less than `precision` of the
   /// distance, which it returns.
   double descend(std::vector<double>& unknowns, double precision) {
-    nlopt::opt search{nlopt::LN_NELDERMEAD, static_cast<unsigned>(count)};
+    nlopt::opt search{nlopt::LN_NELDERMEAD, unsigned(count)};
     search.set_min_objective(distance, this);
     search.set_lower_bounds(least_values());
     search.set_upper_bounds(most_values());
@@ -116,12 +114,11 @@ class RuleFit {
     const TiledGemm& rule = rule_of(unknowns);
     double sum = 0;
     for (const KernelRun* run : runs_) {
-      const auto cost =
-          rule.uncorrected(static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
-                           multiprocessors_, static_cast<double>(element_size(run->dtype)), memory_);
+      const auto cost = rule.uncorrected(double(run->m), double(run->n), double(run->k), multiprocessors_,
+                                         double(element_size(run->dtype)), memory_);
       sum += std::min(0.3, std::abs(std::log(cost.time.value / run->seconds.mean)));
     }
-    return sum / static_cast<double>(runs_.size());
+    return sum / double(runs_.size());
   }
 
   const TiledGemm& rule_of(const std::vector<double>& unknowns) {

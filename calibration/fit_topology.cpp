@@ -63,7 +63,7 @@ void fit_costs(Context& context) {
   // Copies within a device cost as much to hand over as kernels do; those between memories may cost less.
   Seconds copy = cost({"copy", "2-D copy"});
   double between = 0;
-  for (const LatencyRun& run : m.latencies) between += run.issued.mean / static_cast<double>(m.latencies.size());
+  for (const LatencyRun& run : m.latencies) between += run.issued.mean / double(m.latencies.size());
   if (between > 0) copy = std::min(copy, Seconds{between});
   d.issue = {.per_op = copy,
              .per_kernel = cost({"gemm"}),
@@ -101,7 +101,7 @@ void add_memories(fit::Context& context) {
   Topology::Description& d = context.description;
   d.nodes.push_back({"host", NodeKind::host, "machine"});
   Memory host;
-  host.name = "host", host.kind = NodeKind::host, host.node = NodeId{std::size_t{0}}, host.source = "machine";
+  host.name = "host", host.kind = NodeKind::host, host.node = NodeId{size_t{0}}, host.source = "machine";
   host.capacity = Bytes{m.host_bytes};
   d.memories.push_back(host);
   for (const DeviceRecord& device : m.devices) {
@@ -233,7 +233,7 @@ std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& to
   for (const KernelRun& run : m.kernels) {
     if (run.at_once != 1 || run.alignment != 0 || run.duty >= 0.5) continue;
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
-    const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
+    const auto trans = [&](size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
     const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype), run.trans, run.m, run.n, run.k);
     all.push_back({what, run.seconds, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
   }

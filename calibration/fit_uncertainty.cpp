@@ -12,9 +12,9 @@ namespace tilerail::fit {
 namespace {
 
 double said_of(const KernelTimes& kernels, const KernelRun& run) {
-  const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
+  const auto trans = [&](size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
   return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value *
-         kernels.alignment_factor(run.dtype, trans(0), trans(1), static_cast<double>(alignment_of(run)));
+         kernels.alignment_factor(run.dtype, trans(0), trans(1), double(alignment_of(run)));
 }
 
 /// As if the shape of the run had not been measured.
@@ -22,8 +22,7 @@ double said_without(KernelTimes kernels, const KernelRun& run) {
   for (GemmCurve& curve : kernels.gemm)
     if (curve.dtype == run.dtype && curve.tiled)
       std::erase_if(curve.tiled->shapes, [&](const TiledGemm::Shape& shape) {
-        return shape.m == static_cast<double>(run.m) && shape.n == static_cast<double>(run.n) &&
-               shape.k == static_cast<double>(run.k);
+        return shape.m == double(run.m) && shape.n == double(run.n) && shape.k == double(run.k);
       });
   return said_of(kernels, run);
 }

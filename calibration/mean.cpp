@@ -13,9 +13,9 @@ namespace tilerail {
 
 Measured mean_of(std::span<const double> batch_means) {
   assert(!batch_means.empty());
-  const std::size_t count = batch_means.size();
+  const size_t count = batch_means.size();
   if (count < 2) return {batch_means[0], std::numeric_limits<double>::infinity(), 1};
-  const auto n = static_cast<double>(count);
+  const auto n = double(count);
   const auto [mean, variance] =
       boost::math::statistics::mean_and_sample_variance(batch_means.begin(), batch_means.end());
   const double student = quantile(boost::math::students_t{n - 1}, 0.975);
@@ -24,7 +24,7 @@ Measured mean_of(std::span<const double> batch_means) {
 
 double scatter(const Measured& mean, double level) {
   if (mean.count < 2) return std::numeric_limits<double>::infinity();
-  const auto n = static_cast<double>(mean.count);
+  const auto n = double(mean.count);
   const boost::math::students_t student{n - 1};
   const double deviation = mean.half_width * std::sqrt(n) / quantile(student, 0.975);
   return quantile(student, (1 + level) / 2) * deviation * std::sqrt(1 + 1 / n);
@@ -32,9 +32,9 @@ double scatter(const Measured& mean, double level) {
 
 double covering(std::vector<double> sizes, double level) {
   assert(!sizes.empty());
-  const double rank = std::ceil(level * static_cast<double>(sizes.size() + 1));
-  const auto at = std::min(sizes.size(), static_cast<std::size_t>(rank)) - 1;
-  const auto found = sizes.begin() + static_cast<std::ptrdiff_t>(at);
+  const double rank = std::ceil(level * double(sizes.size() + 1));
+  const auto at = std::min(sizes.size(), size_t(rank)) - 1;
+  const auto found = sizes.begin() + ptrdiff_t(at);
   std::ranges::nth_element(sizes, found);
   return *found;
 }

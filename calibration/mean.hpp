@@ -12,7 +12,7 @@ namespace tilerail {
 struct Measured {
   double mean = 0;
   double half_width = 0;  // infinite with fewer than two samples
-  std::size_t count = 0;
+  size_t count = 0;
 };
 
 /// Mean of batch means with Student's interval: batch means are close to normally distributed, whatever the

@@ -152,15 +152,15 @@ void fields(auto& field, Measurements& x) {
 
 /// The number of fields of a type that is written as an array without keys; 0 for other types.
 template <class T>
-constexpr std::size_t row_width = 0;
+constexpr size_t row_width = 0;
 template <>
-constexpr std::size_t row_width<Measured> = 3;
+constexpr size_t row_width<Measured> = 3;
 template <>
-constexpr std::size_t row_width<Extents> = 3;
+constexpr size_t row_width<Extents> = 3;
 template <>
-constexpr std::size_t row_width<LoadSeries::Point> = 2;
+constexpr size_t row_width<LoadSeries::Point> = 2;
 template <>
-constexpr std::size_t row_width<TransferRun::Flow> = 4;
+constexpr size_t row_width<TransferRun::Flow> = 4;
 
 Json json_of(const auto& run);
 template <class T>
@@ -170,7 +170,7 @@ Json json_of(const std::vector<T>& list) {
   return array;
 }
 Json json_of(DType dtype) { return to_string(dtype); }
-Json json_of(HostPages pages) { return page_names[static_cast<std::size_t>(pages)]; }
+Json json_of(HostPages pages) { return page_names[size_t(pages)]; }
 template <class T>
 requires std::is_arithmetic_v<T> || std::same_as<T, std::string> Json json_of(const T& value) { return value; }
 
@@ -223,13 +223,13 @@ void read(const JsonReader& r, double& value, Positive) {
   if (!(value > 0)) r.fail("a number above 0");
 }
 void read(const JsonReader& r, bool& value) { value = r.boolean(); }
-void read(const JsonReader& r, std::integral auto& value, std::int64_t least, std::int64_t most) {
+void read(const JsonReader& r, std::integral auto& value, int64_t least, int64_t most) {
   value = static_cast<std::remove_reference_t<decltype(value)>>(r.integer(least, most));
 }
 void read(const JsonReader& r, DType& value) { value = r.parsed(dtype_from_string); }
 void read(const JsonReader& r, HostPages& value) { value = static_cast<HostPages>(r.one_of(page_names)); }
 template <class T>
-void read(const JsonReader& r, std::vector<T>& list, std::size_t least = 0) {
+void read(const JsonReader& r, std::vector<T>& list, size_t least = 0) {
   if (r.size() < least) r.fail("a list of at least one");
   for (const auto i : indices(r)) read(r.entry(i), list.emplace_back());
 }
@@ -249,13 +249,13 @@ struct Reader {
 
 struct RowReader {
   const JsonReader& from;
-  std::size_t next = 0;
+  size_t next = 0;
 
   void operator()(const char*, auto& value, const auto&... limits) { read(from.entry(next++), value, limits...); }
 };
 
 void read(const JsonReader& r, auto& run) {
-  if constexpr (const std::size_t width = row_width<std::remove_reference_t<decltype(run)>>; width > 0) {
+  if constexpr (const size_t width = row_width<std::remove_reference_t<decltype(run)>>; width > 0) {
     RowReader row{r.sized(width)};
     fields(row, run);
   } else {

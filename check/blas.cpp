@@ -19,11 +19,11 @@ __attribute__((weak)) char* openblas_get_config(void);
 namespace tilerail::host {
 namespace {
 
-int to_blas_int(std::int64_t value, const char* what) {
+int to_blas_int(int64_t value, const char* what) {
   if (value > std::numeric_limits<int>::max()) {
     throw InputError{what, std::to_string(value), "is too large for the BLAS library", "at most 2147483647"};
   }
-  return static_cast<int>(value);
+  return int(value);
 }
 
 constexpr CBLAS_TRANSPOSE to_cblas(Trans trans) { return trans == Trans::no ? CblasNoTrans : CblasTrans; }
@@ -89,9 +89,8 @@ void gemm(const GemmCall& call) {
     cblas_dgemm(CblasColMajor, ta, tb, m, n, k, call.alpha, static_cast<const double*>(call.a), lda,
                 static_cast<const double*>(call.b), ldb, call.beta, static_cast<double*>(call.c), ldc);
   } else {
-    cblas_sgemm(CblasColMajor, ta, tb, m, n, k, static_cast<float>(call.alpha), static_cast<const float*>(call.a), lda,
-                static_cast<const float*>(call.b), ldb, static_cast<float>(call.beta), static_cast<float*>(call.c),
-                ldc);
+    cblas_sgemm(CblasColMajor, ta, tb, m, n, k, float(call.alpha), static_cast<const float*>(call.a), lda,
+                static_cast<const float*>(call.b), ldb, float(call.beta), static_cast<float*>(call.c), ldc);
   }
 }
 

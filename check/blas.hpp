@@ -11,11 +11,11 @@ namespace tilerail::host {
 struct GemmCall {
   DType dtype = DType::f64;
   Trans trans_a = Trans::no, trans_b = Trans::no;
-  std::int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0;
   double alpha = 1, beta = 0;
   const void *a = nullptr, *b = nullptr;
   void* c = nullptr;
-  std::int64_t lda = 1, ldb = 1, ldc = 1;
+  int64_t lda = 1, ldb = 1, ldc = 1;
 };
 
 /// C = alpha * op(A) * op(B) + beta * C by the BLAS library; beta == 0 overwrites C without reading it, alpha == 0

@@ -9,21 +9,21 @@ namespace tilerail::host {
 namespace {
 
 template <class T>
-void axpby_column(const T* x, T* y, std::int64_t rows, T alpha, T beta) {
+void axpby_column(const T* x, T* y, int64_t rows, T alpha, T beta) {
   if (alpha == T{0} && beta == T{0}) {
-    for (std::int64_t i = 0; i < rows; ++i) y[i] = T{0};
+    for (int64_t i = 0; i < rows; ++i) y[i] = T{0};
   } else if (alpha == T{0}) {
-    for (std::int64_t i = 0; i < rows; ++i) y[i] = beta * y[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = beta * y[i];
   } else if (beta == T{0}) {
-    for (std::int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i];
   } else {
-    for (std::int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i] + beta * y[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i] + beta * y[i];
   }
 }
 
 template <class T>
 void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
-  for (std::int64_t j = 0; j < y.cols; ++j) {
+  for (int64_t j = 0; j < y.cols; ++j) {
     const T* column = reinterpret_cast<const T*>(x.data) + (alpha == T{0} ? 0 : j * x.ld);  // x may be null then
     axpby_column(column, reinterpret_cast<T*>(y.data) + j * y.ld, y.rows, alpha, beta);
   }
@@ -31,15 +31,15 @@ void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
 
 }  // namespace
 
-void copy(const Block& x, const Block& y, std::int64_t element_bytes) {
+void copy(const Block& x, const Block& y, int64_t element_bytes) {
   assert(x.rows == y.rows && x.cols == y.cols);
   if (y.rows == 0 || y.cols == 0) return;
-  const auto column_bytes = static_cast<std::size_t>(y.rows * element_bytes);
+  const auto column_bytes = size_t(y.rows * element_bytes);
   if (x.ld == y.rows && y.ld == y.rows) {
-    std::memcpy(y.data, x.data, column_bytes * static_cast<std::size_t>(y.cols));
+    std::memcpy(y.data, x.data, column_bytes * size_t(y.cols));
     return;
   }
-  for (std::int64_t j = 0; j < y.cols; ++j) {
+  for (int64_t j = 0; j < y.cols; ++j) {
     std::memcpy(y.data + j * y.ld * element_bytes, x.data + j * x.ld * element_bytes, column_bytes);
   }
 }
@@ -49,7 +49,7 @@ void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtyp
   if (dtype == DType::f64) {
     axpby_columns<double>(x, y, alpha, beta);
   } else {
-    axpby_columns<float>(x, y, static_cast<float>(alpha), static_cast<float>(beta));
+    axpby_columns<float>(x, y, float(alpha), float(beta));
   }
 }
 

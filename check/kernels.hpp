@@ -10,11 +10,11 @@ namespace tilerail::host {
 /// A column-major rows x cols block in memory; ld in elements.
 struct Block {
   std::byte* data = nullptr;
-  std::int64_t rows = 0, cols = 0, ld = 1;
+  int64_t rows = 0, cols = 0, ld = 1;
 };
 
 /// y = x for blocks of one shape that do not overlap: one memcpy when both are packed, else one a column.
-void copy(const Block& x, const Block& y, std::int64_t element_bytes);
+void copy(const Block& x, const Block& y, int64_t element_bytes);
 
 /// y = alpha * x + beta * y for blocks of one shape. alpha == 0 never reads x, beta == 0 never reads y.
 /// Throws InputError when the dtype is neither f64 nor f32.

@@ -16,7 +16,7 @@ class RandomMatrix {
  public:
   /// Allocates and fills. Pages are first touched from all cores, which spreads them over the NUMA nodes.
   /// Throws InputError when the dtype is neither f64 nor f32 or the memory is not to be had.
-  RandomMatrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, DType dtype, std::uint64_t seed);
+  RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, uint64_t seed);
 
   void fill();         // the random elements, and NaNs in the padding
   void fill_poison();  // NaNs everywhere
@@ -27,22 +27,22 @@ class RandomMatrix {
   bool padding_untouched() const;
 
   void* data() const { return data_.get(); }
-  double at(std::int64_t row, std::int64_t col) const;        // as it is now
-  double original(std::int64_t row, std::int64_t col) const;  // as fill() makes it
-  std::int64_t rows() const { return rows_; }
-  std::int64_t cols() const { return cols_; }
-  std::int64_t ld() const { return ld_; }
+  double at(int64_t row, int64_t col) const;        // as it is now
+  double original(int64_t row, int64_t col) const;  // as fill() makes it
+  int64_t rows() const { return rows_; }
+  int64_t cols() const { return cols_; }
+  int64_t ld() const { return ld_; }
   DType dtype() const { return dtype_; }
 
  private:
   struct Free {
     void operator()(std::byte* data) const { std::free(data); }
   };
-  std::byte* element(std::int64_t row, std::int64_t col) const;
+  std::byte* element(int64_t row, int64_t col) const;
 
-  std::int64_t rows_, cols_, ld_;
+  int64_t rows_, cols_, ld_;
   DType dtype_;
-  std::uint64_t seed_;
+  uint64_t seed_;
   std::unique_ptr<std::byte, Free> data_;
 };
 

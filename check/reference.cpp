@@ -21,11 +21,11 @@ struct LineNorms {
 };
 
 LineNorms line_norms(const RandomMatrix& matrix, bool by_rows) {
-  const auto lines = static_cast<std::size_t>(by_rows ? matrix.rows() : matrix.cols());
+  const auto lines = size_t(by_rows ? matrix.rows() : matrix.cols());
   LineNorms norms{std::vector<double>(lines, 0.0), std::vector<double>(lines, 0.0)};
-  for (std::int64_t j = 0; j < matrix.cols(); ++j) {
-    for (std::int64_t i = 0; i < matrix.rows(); ++i) {
-      const auto line = static_cast<std::size_t>(by_rows ? i : j);
+  for (int64_t j = 0; j < matrix.cols(); ++j) {
+    for (int64_t i = 0; i < matrix.rows(); ++i) {
+      const auto line = size_t(by_rows ? i : j);
       const double size = std::abs(matrix.original(i, j));
       norms.sum[line] += size;
       norms.max[line] = std::max(norms.max[line], size);
@@ -49,7 +49,7 @@ std::string GemmCheck::summary() const {
   return fmt::format("residual {:.3g}, tolerance {:.3g}", residual, tolerance);
 }
 
-GemmData::GemmData(const GemmProblem& problem, std::uint64_t seed)
+GemmData::GemmData(const GemmProblem& problem, uint64_t seed)
     : problem_{problem},
       seed_{seed},
       a_{problem.rows_a(), problem.cols_a(), problem.lda, problem.dtype, 3 * seed},
@@ -68,23 +68,23 @@ void GemmData::reset_c() {
 
 RandomMatrix GemmData::reference() const {
   const GemmProblem& p = problem_;
-  RandomMatrix result{p.m, p.n, std::max<std::int64_t>(1, p.m), p.dtype, 3 * seed_ + 2};  // C_in, packed
+  RandomMatrix result{p.m, p.n, std::max<int64_t>(1, p.m), p.dtype, 3 * seed_ + 2};  // C_in, packed
   const double one64 = 1;
   const float one32 = 1;
   const auto* const b = static_cast<const std::byte*>(p.has_b()               ? b_.data()
                                                       : p.dtype == DType::f64 ? static_cast<const void*>(&one64)
                                                                               : &one32);
-  const std::int64_t element = element_size(p.dtype), column_of_b = p.trans_b == Trans::no ? p.ldb : 1;
-  const auto columns = [&](std::int64_t begin, std::int64_t end) {
+  const int64_t element = element_size(p.dtype), column_of_b = p.trans_b == Trans::no ? p.ldb : 1;
+  const auto columns = [&](int64_t begin, int64_t end) {
     host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, end - begin, p.k, p.alpha, p.beta, a_.data(),
                 b + begin * column_of_b * element,
                 static_cast<std::byte*>(result.data()) + begin * result.ld() * element, p.lda, p.ldb, result.ld()});
   };
   host::use_one_blas_thread();
-  constexpr std::int64_t few = 64;  // columns, which kernels of any BLAS still multiply fast
-  const std::int64_t parts = std::max<std::int64_t>(1, p.n / few);
-  share_work(static_cast<std::size_t>(parts), std::thread::hardware_concurrency(), [&](std::size_t part) {
-    const auto i = static_cast<std::int64_t>(part);
+  constexpr int64_t few = 64;  // columns, which kernels of any BLAS still multiply fast
+  const int64_t parts = std::max<int64_t>(1, p.n / few);
+  share_work(size_t(parts), std::thread::hardware_concurrency(), [&](size_t part) {
+    const auto i = int64_t(part);
     columns(p.n * i / parts, p.n * (i + 1) / parts);
   });
   return result;
@@ -99,9 +99,9 @@ GemmCheck GemmData::check() const {
   const double unit = unit_of(problem_);
   const LineNorms rows = line_norms(a_, problem_.trans_a == Trans::no);
   const LineNorms cols = problem_.has_b() ? line_norms(b_, problem_.trans_b == Trans::yes) : LineNorms{{1.0}, {1.0}};
-  for (std::int64_t j = 0; j < problem_.n; ++j) {
-    for (std::int64_t i = 0; i < problem_.m; ++i) {
-      const auto row = static_cast<std::size_t>(i), col = static_cast<std::size_t>(j);
+  for (int64_t j = 0; j < problem_.n; ++j) {
+    for (int64_t i = 0; i < problem_.m; ++i) {
+      const auto row = size_t(i), col = size_t(j);
       const double product = std::min(rows.sum[row] * cols.max[col], rows.max[row] * cols.sum[col]);
       const double scale =
           std::abs(problem_.alpha) / unit * product + std::abs(problem_.beta) / unit * std::abs(c_.original(i, j));

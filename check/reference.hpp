@@ -20,7 +20,7 @@ namespace tilerail {
 struct GemmCheck {
   double residual = 0;                // max |C_ij - Ref_ij| / S_ij; infinite where C is NaN, or S_ij is 0 and C is not
   double tolerance = 0;               // 2 gamma_{k+2}
-  std::int64_t row = 0, col = 0;      // where the residual is largest
+  int64_t row = 0, col = 0;           // where the residual is largest
   double computed = 0, expected = 0;  // C and the reference there
   bool padding_untouched = true;      // rows beyond a matrix's own, in A, B and C
   bool inputs_untouched = true;       // A and B
@@ -35,7 +35,7 @@ struct GemmCheck {
 class GemmData {
  public:
   /// `problem` as `checked` returns it. Throws InputError when the dtype is neither f64 nor f32 or memory is short.
-  GemmData(const GemmProblem& problem, std::uint64_t seed);
+  GemmData(const GemmProblem& problem, uint64_t seed);
 
   Matrices matrices() const { return {a_.data(), b_.data(), c_.data()}; }
 
@@ -53,7 +53,7 @@ class GemmData {
   RandomMatrix reference() const;
 
   GemmProblem problem_;
-  std::uint64_t seed_;
+  uint64_t seed_;
   RandomMatrix a_, b_, c_;
 };
 

@@ -18,7 +18,7 @@ namespace tilerail {
 /// standard deviation of 1/3, a sum of at most k of them one of sqrt(k) / 3, and k roundings of such sums add up to one
 /// of u sqrt(k) sqrt(k) / 3 = 4/3 u S in any order, since S is k / 4. Twelve of these are 16 u S.
 inline double element_bound(const GemmProblem& problem, double u) {
-  const double nu = static_cast<double>(problem.k + 2) * u;
+  const double nu = double(problem.k + 2) * u;
   const double gamma = nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
   return problem.routine == Routine::dot ? std::min(gamma, 16 * u) : gamma;
 }

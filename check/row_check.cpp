@@ -19,7 +19,7 @@
 namespace tilerail {
 namespace {
 
-double half_value(std::uint16_t bits) {
+double half_value(uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const double magnitude =
       exponent == 0    ? std::ldexp(fraction, -24)
@@ -35,21 +35,21 @@ T load(const std::byte* at) {
   return value;
 }
 
-double value_at(const std::byte* matrix, std::int64_t index, DType dtype) {
+double value_at(const std::byte* matrix, int64_t index, DType dtype) {
   const std::byte* at = matrix + index * element_size(dtype);
   switch (dtype) {
     case DType::f64:
       return load<double>(at);
     case DType::f32:
     case DType::tf32:
-      return static_cast<double>(load<float>(at));
+      return double(load<float>(at));
     case DType::f16:
-      return half_value(load<std::uint16_t>(at));
+      return half_value(load<uint16_t>(at));
     case DType::bf16: {
-      const std::uint32_t bits = std::uint32_t{load<std::uint16_t>(at)} << 16;
+      const uint32_t bits = uint32_t{load<uint16_t>(at)} << 16;
       float value;
       std::memcpy(&value, &bits, sizeof value);
-      return static_cast<double>(value);
+      return double(value);
     }
   }
   return 0;
@@ -74,56 +74,56 @@ struct Precision {
 
 class Checker {
  public:
-  Checker(const GemmProblem& p, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps, std::uint64_t seed)
-      : p_{p}, m_{matrices}, precision_{p}, steps_{std::max<std::int64_t>(1, std::min(steps, p.k))} {
+  Checker(const GemmProblem& p, const MatrixBytes& matrices, int64_t every, int64_t steps, uint64_t seed)
+      : p_{p}, m_{matrices}, precision_{p}, steps_{std::max<int64_t>(1, std::min(steps, p.k))} {
     std::mt19937_64 random{seed};
-    for (std::int64_t begin = 0; begin < p.m; begin += every) {
-      const std::int64_t count = std::min(every, p.m - begin);
-      rows_.push_back(begin + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count)));
+    for (int64_t begin = 0; begin < p.m; begin += every) {
+      const int64_t count = std::min(every, p.m - begin);
+      rows_.push_back(begin + int64_t(random() % uint64_t(count)));
     }
-    const auto depth = static_cast<std::size_t>(p.k);
+    const auto depth = size_t(p.k);
     a_.resize(rows_.size() * depth);
     for (const auto r : indices(rows_))
-      for (std::int64_t k = 0; k < p.k; ++k)
-        a_[r * depth + static_cast<std::size_t>(k)] =
+      for (int64_t k = 0; k < p.k; ++k)
+        a_[r * depth + size_t(k)] =
             value_at(m_.a, p.trans_a == Trans::no ? rows_[r] + k * p.lda : k + rows_[r] * p.lda, p.dtype);
-    result_.rows = static_cast<std::int64_t>(rows_.size());
+    result_.rows = int64_t(rows_.size());
   }
 
   RowCheck run() {
-    share_work(std::max(1U, std::thread::hardware_concurrency()), [this](std::size_t) {
-      std::vector<double> b(static_cast<std::size_t>(p_.k));
-      for (std::int64_t j = next_++; j < p_.n; j = next_++) column(j, b);
+    share_work(std::max(1U, std::thread::hardware_concurrency()), [this](size_t) {
+      std::vector<double> b(size_t(p_.k));
+      for (int64_t j = next_++; j < p_.n; j = next_++) column(j, b);
     });
     return result_;
   }
 
  private:
-  void column(std::int64_t j, std::vector<double>& b) {
-    for (std::int64_t k = 0; k < p_.k; ++k)
-      b[static_cast<std::size_t>(k)] =
+  void column(int64_t j, std::vector<double>& b) {
+    for (int64_t k = 0; k < p_.k; ++k)
+      b[size_t(k)] =
           p_.has_b() ? value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb, p_.dtype) : 1;
     for (const auto r : indices(rows_)) element(r, j, b);
   }
 
-  void element(std::size_t r, std::int64_t j, const std::vector<double>& b) {
-    const double* a = a_.data() + r * static_cast<std::size_t>(p_.k);
+  void element(size_t r, int64_t j, const std::vector<double>& b) {
+    const double* a = a_.data() + r * size_t(p_.k);
     double sum = 0, absolute = 0, largest = 0;
-    for (std::int64_t step = 0; step < steps_; ++step) {
-      for (std::int64_t k = p_.k * step / steps_; k < p_.k * (step + 1) / steps_; ++k) {
-        const double product = a[k] * b[static_cast<std::size_t>(k)];
+    for (int64_t step = 0; step < steps_; ++step) {
+      for (int64_t k = p_.k * step / steps_; k < p_.k * (step + 1) / steps_; ++k) {
+        const double product = a[k] * b[size_t(k)];
         sum += product, absolute += std::abs(product);
       }
       largest = std::max(largest, std::abs(p_.alpha / unit_ * sum));
     }
-    const std::int64_t index = rows_[r] + j * p_.ldc;
+    const int64_t index = rows_[r] + j * p_.ldc;
     const double in = p_.beta == 0 ? 0 : value_at(m_.c_in, index, p_.dtype), before = p_.beta / unit_ * in;
     const double expected = stored(p_.alpha * sum + p_.beta * in), computed = value_at(m_.c, index, p_.dtype);
     absolute *= std::abs(p_.alpha / unit_);
     largest += std::abs(before);
     const double gamma = element_bound(p_, precision_.sums);
     const double bound = gamma * (absolute + std::abs(before)) + 2 * precision_.inputs * absolute +
-                         static_cast<double>(steps_ + 2) * precision_.stores * largest;
+                         double(steps_ + 2) * precision_.stores * largest;
     note(residual_of(computed / unit_, expected / unit_, bound), rows_[r], j, computed, expected);
   }
 
@@ -133,7 +133,7 @@ class Checker {
     return std::abs(value) > most ? std::copysign(std::numeric_limits<double>::infinity(), value) : value;
   }
 
-  void note(double residual, std::int64_t row, std::int64_t col, double computed, double expected) {
+  void note(double residual, int64_t row, int64_t col, double computed, double expected) {
     if (residual <= worst_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock{mutex_};
     if (residual <= result_.residual) return;
@@ -146,10 +146,10 @@ class Checker {
   const MatrixBytes& m_;
   Precision precision_;
   double unit_ = unit_of(p_);
-  std::int64_t steps_;
-  std::vector<std::int64_t> rows_;
+  int64_t steps_;
+  std::vector<int64_t> rows_;
   std::vector<double> a_;  // those rows of op(A)
-  std::atomic<std::int64_t> next_{0};
+  std::atomic<int64_t> next_{0};
   std::atomic<double> worst_{0};
   std::mutex mutex_;
   RowCheck result_;
@@ -162,8 +162,8 @@ std::string RowCheck::summary() const {
                      residual, row, col, computed, expected);
 }
 
-RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps,
-                    std::uint64_t seed) {
+RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, int64_t every, int64_t steps,
+                    uint64_t seed) {
   if (problem.m == 0 || problem.n == 0) return {};
   return Checker{problem, matrices, every, steps, seed}.run();
 }

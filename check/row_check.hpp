@@ -22,9 +22,9 @@ struct MatrixBytes {
 /// part of S_ij, u that of the dtype (halves), and M_ij the largest partial result after one of the `steps` products
 /// along k, each of which is stored.
 struct RowCheck {
-  std::int64_t rows = 0;              // that were looked at
+  int64_t rows = 0;                   // that were looked at
   double residual = 0;                // largest difference over its bound; infinite for a NaN
-  std::int64_t row = 0, col = 0;      // where
+  int64_t row = 0, col = 0;           // where
   double computed = 0, expected = 0;  // C and the reference there
 
   bool passed() const { return residual <= 1; }
@@ -34,7 +34,7 @@ struct RowCheck {
 /// Checks one row, random from the seed, of every `every` rows of C, over all columns: a tile of at least so many rows
 /// that is wrong does not escape. Works on all cores; 4 m n k / every operations. `steps` products along k, of about
 /// equal depth, make an element of C.
-RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps,
-                    std::uint64_t seed);
+RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, int64_t every, int64_t steps,
+                    uint64_t seed);
 
 }  // namespace tilerail

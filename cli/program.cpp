@@ -35,7 +35,7 @@ Examples:
 
 /// Whatever an error quotes, it stays one line of text that can be read: paths are short enough, values may not be.
 std::string one_line(std::string_view text) {
-  constexpr std::size_t longest_word = 400, longest_line = 2000;
+  constexpr size_t longest_word = 400, longest_line = 2000;
   std::string line;
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   for (const std::string_view part : split(text, '\n')) {

@@ -37,13 +37,13 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
       memories_{taking_part(problem, topology, devices)},
       graph_{topology, memories_},
       need_{program_.add_variable(1)} {
-  const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
-  const double k = static_cast<double>(problem.k);
+  const double m = double(problem.m), n = double(problem.n);
+  const double k = double(problem.k);
   product_ = !problem.scales_only();
   size_ = {product_ ? m * k : 0, product_ && problem.has_b() ? k * n : 0, m * n, m * n};
   const double largest = *std::ranges::max_element(size_);
   for (double& size : size_) size /= largest;
-  unit_bytes_ = largest * static_cast<double>(element_size(problem.dtype));
+  unit_bytes_ = largest * double(element_size(problem.dtype));
   double fastest = 1;
   for (const Link& link : topology.links()) fastest = std::max(fastest, link.bandwidth.value);
   unit_seconds_ = unit_bytes_ / fastest;
@@ -126,33 +126,33 @@ std::pair<TimeUse, std::string> BoundProgram::binding() const {
   return {kind->first, others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name};
 }
 
-std::optional<std::size_t> BoundProgram::device_at(std::size_t node) const {
+std::optional<size_t> BoundProgram::device_at(size_t node) const {
   const auto found = std::ranges::find(device_, node, &Device::node);
   if (found == device_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - device_.begin());
+  return size_t(found - device_.begin());
 }
 
 /// One for each memory that holds some of it: of interleaved pages each tile has equally much in all of these.
 void BoundProgram::add_parts(Matrix matrix, MemoryId place, const std::vector<MatrixBlock>& blocks) {
   if (size_[matrix] == 0 || topology_.has_copies(place)) return;
   double all = 0;
-  for (const MatrixBlock& block : blocks) all += static_cast<double>(block.rows) * static_cast<double>(block.cols);
-  const std::size_t first = parts_.size();
+  for (const MatrixBlock& block : blocks) all += double(block.rows) * double(block.cols);
+  const size_t first = parts_.size();
   for (const MatrixBlock& block : blocks) {
     const auto homes = topology_.parts_of(block.memory);
-    const double size = static_cast<double>(block.rows) * static_cast<double>(block.cols) / all;
+    const double size = double(block.rows) * double(block.cols) / all;
     for (const MemoryId home : homes)
-      parts_.push_back({matrix, topology_.memory(home).node.index(), size / static_cast<double>(homes.size()), {}, {}});
+      parts_.push_back({matrix, topology_.memory(home).node.index(), size / double(homes.size()), {}, {}});
   }
-  for (std::size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
+  for (size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
     Terms all_of_it{{device_[d].holds[matrix], -1}};
-    for (std::size_t p = first; p < parts_.size(); ++p) {
+    for (size_t p = first; p < parts_.size(); ++p) {
       parts_[p].holds.push_back(program_.add_variable(0, parts_[p].size));
       all_of_it.push_back({parts_[p].holds.back(), 1});
     }
     program_.add_row(0, 0, all_of_it);
   }
-  for (std::size_t p = first; p < parts_.size(); ++p) {
+  for (size_t p = first; p < parts_.size(); ++p) {
     add_flows(parts_[p]);
     matrix == c ? add_results(parts_[p]) : matrix == old ? add_old(parts_[p]) : add_inputs(parts_[p]);
   }
@@ -161,8 +161,8 @@ void BoundProgram::add_parts(Matrix matrix, MemoryId place, const std::vector<Ma
 /// Of the copies of an element, those count that a memory needs: of inputs one into each memory, of results one from
 /// each device that passes a sum on, over as many memories as there are.
 double BoundProgram::most(const Part& part) const {
-  const auto memories = static_cast<double>(memories_.size());
-  return part.size * memories * (part.matrix == c ? 2 * static_cast<double>(devices_.size()) : 1);
+  const auto memories = double(memories_.size());
+  return part.size * memories * (part.matrix == c ? 2 * double(devices_.size()) : 1);
 }
 
 void BoundProgram::add_flows(Part& part) {
@@ -170,21 +170,21 @@ void BoundProgram::add_flows(Part& part) {
     const bool of_no_use = part.matrix == c ? link.from == part.home && !device_at(part.home) : link.to == part.home;
     part.flow.push_back(program_.add_variable(0, of_no_use ? 0 : most(part)));
   }
-  for (std::size_t node = 0; node < graph_.nodes(); ++node)
+  for (size_t node = 0; node < graph_.nodes(); ++node)
     if (graph_.is_switch(node)) program_.add_row(0, 0, comes(part, node, 1));
 }
 
 /// What a device touches of a part: of its matrix as much as of any part, or a variable of its own.
-BoundProgram::Terms BoundProgram::held(const Part& part, std::size_t device, double factor) const {
+BoundProgram::Terms BoundProgram::held(const Part& part, size_t device, double factor) const {
   if (!part.holds.empty()) return {{part.holds[device], factor}};
   return {{device_[device].holds[part.matrix], factor * part.size}};
 }
 
 /// What comes into a node, less what leaves it.
-BoundProgram::Terms BoundProgram::comes(const Part& part, std::size_t node, double factor) const {
+BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node, double factor) const {
   Terms terms;
-  for (const std::size_t link : graph_.into(node)) terms.push_back({part.flow[link], factor});
-  for (const std::size_t link : graph_.out_of(node)) terms.push_back({part.flow[link], -factor});
+  for (const size_t link : graph_.into(node)) terms.push_back({part.flow[link], factor});
+  for (const size_t link : graph_.out_of(node)) terms.push_back({part.flow[link], -factor});
   return terms;
 }
 
@@ -193,7 +193,7 @@ void BoundProgram::add_inputs(const Part& part) {
   for (const auto d : indices(devices_)) {
     if (device_[d].node == part.home) continue;
     Terms terms = held(part, d, -1);
-    for (const std::size_t link : graph_.into(device_[d].node)) terms.push_back({part.flow[link], 1});
+    for (const size_t link : graph_.into(device_[d].node)) terms.push_back({part.flow[link], 1});
     program_.add_row(0, unlimited, terms);
   }
 }
@@ -202,7 +202,7 @@ void BoundProgram::add_inputs(const Part& part) {
 /// several come to a device, or one comes to a device that has its own, one may leave. The last is at home.
 void BoundProgram::add_results(const Part& part) {
   for (const MemoryId memory : memories_) {
-    const std::size_t node = topology_.memory(memory).node.index();
+    const size_t node = topology_.memory(memory).node.index();
     const auto device = device_at(node);
     Terms sums = comes(part, node, 1);
     if (!device) {
@@ -214,7 +214,7 @@ void BoundProgram::add_results(const Part& part) {
     program_.add_row(node == part.home ? part.size : 0, unlimited, sums);
     if (node == part.home) continue;
     Terms leaves = held(part, *device, -1);
-    for (const std::size_t link : graph_.out_of(node)) leaves.push_back({part.flow[link], 1});
+    for (const size_t link : graph_.out_of(node)) leaves.push_back({part.flow[link], 1});
     program_.add_row(0, unlimited, leaves);
   }
 }
@@ -222,7 +222,7 @@ void BoundProgram::add_results(const Part& part) {
 /// Each element is read by some device.
 void BoundProgram::add_old(const Part& part) {
   for (const MemoryId memory : memories_) {
-    const std::size_t node = topology_.memory(memory).node.index();
+    const size_t node = topology_.memory(memory).node.index();
     Terms terms = comes(part, node, 1);
     if (const auto device = device_at(node))
       for (const auto& term : held(part, *device, -1)) terms.push_back(term);
@@ -235,7 +235,7 @@ BoundProgram::Flows BoundProgram::flows() const {
   Flows flows;
   for (const Part& part : parts_) {
     std::vector<double>& of_part = flows.emplace_back();
-    for (const std::size_t variable : part.flow) of_part.push_back(std::max(0.0, program_.value(variable)));
+    for (const size_t variable : part.flow) of_part.push_back(std::max(0.0, program_.value(variable)));
   }
   return flows;
 }
@@ -247,27 +247,25 @@ double BoundProgram::sum(const Terms& terms) const {
 }
 
 /// The least that links carry of a part from its home to these devices, or from them to it, over any cut between.
-BoundProgram::Touched BoundProgram::crossing(std::size_t part, const Flows& flows,
-                                             std::span<const std::size_t> devices) const {
+BoundProgram::Touched BoundProgram::crossing(size_t part, const Flows& flows, std::span<const size_t> devices) const {
   const std::vector<BoundGraph::End> home{{parts_[part].home, unlimited}};
   std::vector<BoundGraph::End> ends;
-  for (const std::size_t d : devices) ends.push_back({device_[d].node, unlimited});
+  for (const size_t d : devices) ends.push_back({device_[d].node, unlimited});
   const bool leaves = parts_[part].matrix == c;
   const BoundGraph::Cut cut = graph_.least_cut(flows[part], leaves ? ends : home, leaves ? home : ends);
   Touched touched{cut.value};
-  for (const std::size_t link : cut.links) touched.terms.push_back({parts_[part].flow[link], 1});
+  for (const size_t link : cut.links) touched.terms.push_back({parts_[part].flow[link], 1});
   return touched;
 }
 
 /// What devices touch of a matrix has come to them, or leaves them: of parts that are alike the least, of others the
 /// sum. All of it may be there where one of them is its home, or nothing has to come.
-BoundProgram::Touched BoundProgram::reached(Matrix matrix, const Flows& flows,
-                                            std::span<const std::size_t> devices) const {
+BoundProgram::Touched BoundProgram::reached(Matrix matrix, const Flows& flows, std::span<const size_t> devices) const {
   std::optional<Touched> all;
   for (const auto p : indices(parts_)) {
     const Part& part = parts_[p];
     if (part.matrix != matrix) continue;
-    if (std::ranges::any_of(devices, [&](std::size_t d) { return device_[d].node == part.home; })) return {};
+    if (std::ranges::any_of(devices, [&](size_t d) { return device_[d].node == part.home; })) return {};
     Touched crosses = crossing(p, flows, devices);
     if (part.holds.empty()) {
       crosses.value /= part.size;
@@ -290,7 +288,7 @@ bool BoundProgram::add_cuts() {
   const Flows now = flows();
   bool found = false;
   const bool multiplies = product_ && problem_.has_b();
-  for (std::size_t d = 0; multiplies && d < devices_.size(); ++d) {
+  for (size_t d = 0; multiplies && d < devices_.size(); ++d) {
     std::array<Touched, 3> touched;
     for (const Matrix matrix : {a, b, c})
       touched[matrix] = {program_.value(device_[d].holds[matrix]), {{device_[d].holds[matrix], 1}}};
@@ -302,8 +300,8 @@ bool BoundProgram::add_cuts() {
     if (parts_[p].matrix != c) found = add_use(p, now) || found;
   }
   if (found) return true;
-  for (std::size_t r = devices_.size(); r < regions_.size(); ++r) {
-    const std::vector<std::size_t>& devices = regions_[r].devices;
+  for (size_t r = devices_.size(); r < regions_.size(); ++r) {
+    const std::vector<size_t>& devices = regions_[r].devices;
     found =
         add_reuse(regions_[r], {reached(a, now, devices), reached(b, now, devices), reached(c, now, devices)}) || found;
   }
@@ -311,7 +309,7 @@ bool BoundProgram::add_cuts() {
 }
 
 /// What a device touches crosses all that is between it and the home.
-bool BoundProgram::add_cuts(std::size_t part, const Flows& flows) {
+bool BoundProgram::add_cuts(size_t part, const Flows& flows) {
   bool found = false;
   for (const auto d : indices(devices_)) {
     if (device_[d].node == parts_[part].home) continue;
@@ -326,7 +324,7 @@ bool BoundProgram::add_cuts(std::size_t part, const Flows& flows) {
 
 /// A share w of the multiplications that some devices do together touches a share w of an input at least; all devices
 /// together touch all of a block.
-bool BoundProgram::add_use(std::size_t part, const Flows& flows) {
+bool BoundProgram::add_use(size_t part, const Flows& flows) {
   const Part& p = parts_[part];
   std::vector<BoundGraph::End> users;
   double all = 0;
@@ -339,7 +337,7 @@ bool BoundProgram::add_use(std::size_t part, const Flows& flows) {
   const BoundGraph::Cut cut = graph_.least_cut(flows[part], std::array{BoundGraph::End{p.home, unlimited}}, users);
   if (cut.value >= all - precise) return false;
   Terms terms;
-  for (const std::size_t link : cut.links) terms.push_back({p.flow[link], 1});
+  for (const size_t link : cut.links) terms.push_back({p.flow[link], 1});
   for (const Device& device : device_)
     if (p.holds.empty() && device.node != p.home && cut.inside[device.node]) terms.push_back({device.share, -p.size});
   return add_cut(p.holds.empty() ? 0 : p.size, std::move(terms));

@@ -42,41 +42,41 @@ class BoundProgram {
 
  private:
   using Terms = std::vector<LinearProgram::Term>;
-  enum Matrix : std::size_t { a, b, c, old };  // old: C before the product, where it is read and has to come
+  enum Matrix : size_t { a, b, c, old };  // old: C before the product, where it is read and has to come
   struct Resource {
-    std::size_t row;
+    size_t row;
     TimeUse kind;
     std::string name;
-    std::optional<std::size_t> device = {};  // which cannot do anything for this problem in some of T
-    bool multiplies = false;                 // it may slow down under load
+    std::optional<size_t> device = {};  // which cannot do anything for this problem in some of T
+    bool multiplies = false;            // it may slow down under load
   };
   struct Device {
-    std::size_t node;
-    std::size_t share;                 // of the multiplications
-    bool computes;                     // it is known how fast
-    KernelLimits limits;               // of its kernels, where it does
-    double idle;                       // of T, before its kernels and after them
-    double all;                        // time of all multiplications with no load
-    std::array<std::size_t, 4> holds;  // of A, B and C, that its share touches; of old C, that it reads
+    size_t node;
+    size_t share;                 // of the multiplications
+    bool computes;                // it is known how fast
+    KernelLimits limits;          // of its kernels, where it does
+    double idle;                  // of T, before its kernels and after them
+    double all;                   // time of all multiplications with no load
+    std::array<size_t, 4> holds;  // of A, B and C, that its share touches; of old C, that it reads
   };
   /// Some of the devices, and the rows that say what their share of the multiplications touches.
   struct Region {
-    std::vector<std::size_t> devices;
-    std::vector<std::size_t> rows = {};
+    std::vector<size_t> devices;
+    std::vector<size_t> rows = {};
   };
   /// The part of a matrix that is at one node, and how many of its elements cross each link.
   struct Part {
     Matrix matrix;
-    std::size_t home;
-    double size;                     // of its matrix
-    std::vector<std::size_t> flow;   // by link of the graph
-    std::vector<std::size_t> holds;  // by device: what that has of this part, where parts differ; else empty
+    size_t home;
+    double size;                // of its matrix
+    std::vector<size_t> flow;   // by link of the graph
+    std::vector<size_t> holds;  // by device: what that has of this part, where parts differ; else empty
   };
 
   // What devices do and touch.
   Device device_of(MemoryId memory) const;
   void set_idle();
-  double latency(MemoryId place, std::size_t node, bool back);
+  double latency(MemoryId place, size_t node, bool back);
   void add_shares();
   void add_regions();
   double most(const Region& region) const;
@@ -93,9 +93,9 @@ class BoundProgram {
   void add_flows(Part& part);
   double most(const Part& part) const;
   double sum(const Terms& terms) const;
-  std::optional<std::size_t> device_at(std::size_t node) const;
-  Terms held(const Part& part, std::size_t device, double factor) const;
-  Terms comes(const Part& part, std::size_t node, double factor) const;
+  std::optional<size_t> device_at(size_t node) const;
+  Terms held(const Part& part, size_t device, double factor) const;
+  Terms comes(const Part& part, size_t node, double factor) const;
   void add_inputs(const Part& part);
   void add_results(const Part& part);
   void add_old(const Part& part);
@@ -103,11 +103,11 @@ class BoundProgram {
   // What must cross between nodes: docs/model.md#bound, "Cuts".
   using Flows = std::vector<std::vector<double>>;  // of the last solution: by part and link
   Flows flows() const;
-  Touched crossing(std::size_t part, const Flows& flows, std::span<const std::size_t> devices) const;
-  Touched reached(Matrix matrix, const Flows& flows, std::span<const std::size_t> devices) const;
+  Touched crossing(size_t part, const Flows& flows, std::span<const size_t> devices) const;
+  Touched reached(Matrix matrix, const Flows& flows, std::span<const size_t> devices) const;
   bool add_cuts();
-  bool add_cuts(std::size_t part, const Flows& flows);
-  bool add_use(std::size_t part, const Flows& flows);
+  bool add_cuts(size_t part, const Flows& flows);
+  bool add_use(size_t part, const Flows& flows);
   bool add_cut(double least, Terms terms);
 
   // What the machine can do.
@@ -117,20 +117,20 @@ class BoundProgram {
   double explained(const Resource& resource) const;
   double time_by(Rate rate) const { return unit_bytes_ / rate.value / unit_seconds_; }
   void add_compute();
-  std::size_t added(std::size_t device);
+  size_t added(size_t device);
   void add_links();
-  Terms carried(std::size_t link, double factor) const;
+  Terms carried(size_t link, double factor) const;
   void add_groups();
   std::vector<double> counted_once(const CapacityGroup& group) const;
   void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both, std::array<Terms, 2> sides);
   void add_engines();
-  enum Role : std::size_t { h2d, d2h, peer, between_hosts };
+  enum Role : size_t { h2d, d2h, peer, between_hosts };
   std::optional<std::pair<Rate, int>> engine(MemoryId memory, Role role) const;
   bool may_carry(const BoundGraph::Link& link, Role role) const;
   void add_roles(const Part& part, std::array<std::vector<Terms>, 4>& carries);
 
-  static constexpr std::size_t most_with_cuts = 8;  // devices, for each of which cuts are looked for
-  static constexpr double precise = 1e-7;           // to which a solution keeps to cuts, in shares of a matrix
+  static constexpr size_t most_with_cuts = 8;  // devices, for each of which cuts are looked for
+  static constexpr double precise = 1e-7;      // to which a solution keeps to cuts, in shares of a matrix
 
   const GemmProblem& problem_;
   const Topology& topology_;
@@ -141,7 +141,7 @@ class BoundProgram {
   BoundGraph graph_;
   LinearProgram program_;
   std::set<std::pair<double, Terms>> cuts_;
-  std::size_t need_;  // the variable: the share of T
+  size_t need_;  // the variable: the share of T
   bool product_ = false, exact_ = true;
   double unit_bytes_ = 1, unit_seconds_ = 1;
   std::array<double, 4> size_{};  // of A, B, C, old C

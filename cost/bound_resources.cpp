@@ -27,25 +27,24 @@ std::optional<Rate> highest(const std::optional<CapacityCurve>& curve) {
 
 /// Sets of at least two of so many devices and not all of them, which follow from their number alone: every set of few;
 /// else those that are neighbours in their order, or every other one; none of many.
-std::vector<std::vector<std::size_t>> sets_of(std::size_t count, std::size_t most_with_cuts) {
-  constexpr std::size_t few = 5;
-  std::set<std::vector<std::size_t>> sets;
+std::vector<std::vector<size_t>> sets_of(size_t count, size_t most_with_cuts) {
+  constexpr size_t few = 5;
+  std::set<std::vector<size_t>> sets;
   if (count > most_with_cuts) return {};
   const auto add = [&](auto&& is_in) {
-    std::vector<std::size_t> set;
-    for (std::size_t d = 0; d < count; ++d)
+    std::vector<size_t> set;
+    for (size_t d = 0; d < count; ++d)
       if (is_in(d)) set.push_back(d);
     if (set.size() > 1 && set.size() < count) sets.insert(std::move(set));
   };
   if (count <= few) {
-    for (std::size_t bits = 0; bits < std::size_t{1} << count; ++bits)
-      add([&](std::size_t d) { return (bits >> d & 1) == 1; });
+    for (size_t bits = 0; bits < size_t{1} << count; ++bits) add([&](size_t d) { return (bits >> d & 1) == 1; });
     return {sets.begin(), sets.end()};
   }
-  for (std::size_t size = 2; size < count; ++size)
-    for (std::size_t first = 0; first + size <= count; ++first)
-      add([&](std::size_t d) { return d >= first && d < first + size; });
-  for (const std::size_t rest : {0, 1}) add([&](std::size_t d) { return d % 2 == rest; });
+  for (size_t size = 2; size < count; ++size)
+    for (size_t first = 0; first + size <= count; ++first)
+      add([&](size_t d) { return d >= first && d < first + size; });
+  for (const size_t rest : {0, 1}) add([&](size_t d) { return d % 2 == rest; });
   return {sets.begin(), sets.end()};
 }
 
@@ -82,12 +81,12 @@ void BoundProgram::add_compute() {
 }
 
 /// Elements of sums of other devices that one adds to its own: what came and what it has, less what leaves or stays.
-std::size_t BoundProgram::added(std::size_t device) {
-  Terms terms{{program_.add_variable(0, 2 * static_cast<double>(devices_.size())), 1}};
+size_t BoundProgram::added(size_t device) {
+  Terms terms{{program_.add_variable(0, 2 * double(devices_.size())), 1}};
   double stays = 0;
   for (const Part& part : parts_) {
     if (part.matrix != c) continue;
-    const std::size_t node = device_[device].node;
+    const size_t node = device_[device].node;
     for (const auto& term : comes(part, node, -1)) terms.push_back(term);
     for (const auto& term : held(part, device, -1)) terms.push_back(term);
     if (part.home == node) stays = part.size;
@@ -97,14 +96,14 @@ std::size_t BoundProgram::added(std::size_t device) {
 }
 
 /// In units of bytes.
-BoundProgram::Terms BoundProgram::carried(std::size_t link, double factor) const {
+BoundProgram::Terms BoundProgram::carried(size_t link, double factor) const {
   Terms terms;
   for (const Part& part : parts_) terms.push_back({part.flow[link], factor * size_[part.matrix]});
   return terms;
 }
 
 void BoundProgram::add_links() {
-  for (std::size_t l = 0; l < graph_.links().size() && !parts_.empty(); ++l) {
+  for (size_t l = 0; l < graph_.links().size() && !parts_.empty(); ++l) {
     const Link& link = topology_.link(graph_.links()[l].id);
     add_resource(TimeUse::link, "link " + link.name, carried(l, time_by(link.bandwidth)));
   }
@@ -114,15 +113,15 @@ void BoundProgram::add_links() {
 /// least: by graph link, 0 where it is not of the group.
 std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const {
   const std::vector<BoundGraph::Link>& links = graph_.links();
-  std::vector<std::size_t> of_group;
+  std::vector<size_t> of_group;
   for (const auto l : indices(links))
     for (const auto* side : {&group.forward, &group.backward})
       if (std::ranges::find(*side, links[l].id) != side->end()) of_group.push_back(l);
   std::vector<double> weight(links.size(), 0);
-  for (const std::size_t l : of_group) {
-    std::size_t between = 1;  // links from one switch to another; of those of memories a way has the first and the last
+  for (const size_t l : of_group) {
+    size_t between = 1;  // links from one switch to another; of those of memories a way has the first and the last
     bool first = false, last = false;
-    for (const std::size_t other : of_group) {
+    for (const size_t other : of_group) {
       if (!graph_.in_one_way(l, other) && !graph_.in_one_way(other, l)) continue;
       if (!graph_.is_switch(links[other].from))
         first = true;
@@ -131,7 +130,7 @@ std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const
       else
         ++between;
     }
-    weight[l] = 1.0 / static_cast<double>(between + (first ? 1 : 0) + (last ? 1 : 0));
+    weight[l] = 1.0 / double(between + (first ? 1 : 0) + (last ? 1 : 0));
   }
   return weight;
 }
@@ -164,17 +163,17 @@ void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> 
   Terms busy, together;
   double bytes = 0;
   for (const Part& part : parts_)
-    bytes += most(part) * size_[part.matrix] * static_cast<double>(group.forward.size() + group.backward.size());
-  const std::size_t both_time = program_.add_variable(0, bytes * time_by(both));
+    bytes += most(part) * size_[part.matrix] * double(group.forward.size() + group.backward.size());
+  const size_t both_time = program_.add_variable(0, bytes * time_by(both));
   busy.push_back({both_time, 1}), together.push_back({both_time, -1 / time_by(both)});
-  for (std::size_t side = 0; side < 2; ++side) {
+  for (size_t side = 0; side < 2; ++side) {
     if (sides[side].empty()) continue;
     Rate alone{0};
     for (const LinkId link : side == 0 ? group.forward : group.backward)
       alone = Rate{alone.value + topology_.link(link).bandwidth.value};
     if (capacity) alone = std::min(alone, *capacity);
-    const std::size_t with_other = program_.add_variable(0, bytes);
-    const std::size_t alone_time = program_.add_variable(0, bytes * time_by(alone));
+    const size_t with_other = program_.add_variable(0, bytes);
+    const size_t alone_time = program_.add_variable(0, bytes * time_by(alone));
     together.push_back({with_other, 1}), busy.push_back({alone_time, 1});
     sides[side].push_back({with_other, -1}), sides[side].push_back({alone_time, -1 / time_by(alone)});
     program_.add_row(-unlimited, 0, sides[side]);
@@ -189,26 +188,26 @@ std::optional<std::pair<Rate, int>> BoundProgram::engine(MemoryId memory, Role r
   const Engines& engines = topology_.memory(memory).engines;
   const std::optional<int> count = std::array{engines.h2d, engines.d2h, engines.peer}[role];
   if (!count) return std::nullopt;
-  const std::size_t node = topology_.memory(memory).node.index();
+  const size_t node = topology_.memory(memory).node.index();
   Rate links{0}, copy{0};
-  for (const std::size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
+  for (const size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
     links += topology_.link(graph_.links()[l].id).bandwidth;
-  std::vector<std::size_t> hosts;
+  std::vector<size_t> hosts;
   for (const MemoryId host : topology_.hosts()) hosts.push_back(topology_.memory(host).node.index());
-  const auto fastest = [&](std::span<const std::size_t> from, std::span<const std::size_t> to) {
+  const auto fastest = [&](std::span<const size_t> from, std::span<const size_t> to) {
     copy = std::max(copy, Rate{graph_.copy_rate(from, to)});
   };
   if (role != peer) {  // of a matrix in several hosts a copy has parts to all of them
     role == h2d ? fastest(hosts, std::array{node}) : fastest(std::array{node}, hosts);
   } else {
-    constexpr std::size_t few = 16;
-    std::vector<std::size_t> others;
+    constexpr size_t few = 16;
+    std::vector<size_t> others;
     for (const MemoryId other : memories_)
       if (other != memory && topology_.is_gpu(other)) others.push_back(topology_.memory(other).node.index());
     if (others.size() > few)
       fastest(std::array{node}, others);
     else
-      for (const std::size_t other : others) fastest(std::array{node}, std::array{other});
+      for (const size_t other : others) fastest(std::array{node}, std::array{other});
   }
   if (copy == Rate{0} || copy * *count >= links) return std::nullopt;  // it copies nothing, or is no limit
   return std::pair{copy, *count};
@@ -227,9 +226,9 @@ void BoundProgram::add_engines() {
   for (const Part& part : parts_) add_roles(part, carries);
   for (const auto& [which, engine] : engines) {
     const auto& [memory, role] = which;
-    const std::size_t node = topology_.memory(memory).node.index();
+    const size_t node = topology_.memory(memory).node.index();
     Terms busy;
-    for (const std::size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
+    for (const size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
       for (const auto& [flow, bytes] : carries[role][l])
         busy.push_back({flow, bytes * time_by(engine.first) / engine.second});
     constexpr std::array names{"h2d", "d2h", "peer"};
@@ -240,7 +239,7 @@ void BoundProgram::add_engines() {
 
 /// A link between these kinds of nodes has copies of a role; switches have all.
 bool BoundProgram::may_carry(const BoundGraph::Link& link, Role role) const {
-  const auto is_of = [&](std::size_t node, bool host) {
+  const auto is_of = [&](size_t node, bool host) {
     return graph_.is_switch(node) || (topology_.description().nodes[node].kind == NodeKind::host) == host;
   };
   return is_of(link.from, role == h2d || role == between_hosts) && is_of(link.to, role == d2h || role == between_hosts);
@@ -256,14 +255,14 @@ void BoundProgram::add_roles(const Part& part, std::array<std::vector<Terms>, 4>
     Terms all{{part.flow[l], -1}};
     for (const Role role : roles) {
       if (!may_carry(link, role)) continue;
-      const std::size_t flow = program_.add_variable(0, most(part));
+      const size_t flow = program_.add_variable(0, most(part));
       all.push_back({flow, 1});
       carries[role][l].push_back({flow, size_[part.matrix]});
       comes[role][link.to].push_back({flow, 1}), comes[role][link.from].push_back({flow, -1});
     }
     program_.add_row(0, 0, all);
   }
-  for (std::size_t node = 0; node < graph_.nodes(); ++node)
+  for (size_t node = 0; node < graph_.nodes(); ++node)
     for (const Role role : roles)
       if (graph_.is_switch(node)) program_.add_row(0, 0, comes[role][node]);
 }
@@ -284,7 +283,7 @@ BoundProgram::Device BoundProgram::device_of(MemoryId memory) const {
 /// No kernel starts before some of what it reads is there, and C leaves after it. A product may be added to C later.
 void BoundProgram::set_idle() {
   for (const auto d : indices(devices_)) {
-    const std::size_t node = device_[d].node;
+    const size_t node = device_[d].node;
     double first = 0;
     if (inputs_come_) first = latency(problem_.place_a, node, false);
     if (inputs_come_ && problem_.has_b()) first = std::max(first, latency(problem_.place_b, node, false));
@@ -295,7 +294,7 @@ void BoundProgram::set_idle() {
 }
 
 /// The least from the nearest block of a matrix, or from the farthest part of interleaved pages; with `back` to them.
-double BoundProgram::latency(MemoryId place, std::size_t node, bool back) {
+double BoundProgram::latency(MemoryId place, size_t node, bool back) {
   double least = unlimited;
   for (const MemoryId home : homes_of(place, topology_)) {
     double farthest = 0;
@@ -336,7 +335,7 @@ void BoundProgram::add_regions() {
 /// The share of the multiplications that its devices can do in T.
 double BoundProgram::most(const Region& region) const {
   double share = 0;
-  for (const std::size_t d : region.devices)
+  for (const size_t d : region.devices)
     if (device_[d].computes) share += device_[d].all > 0 ? work(device_[d]) / device_[d].all : 1;
   constexpr double least = 1e-9;
   return std::clamp(share, least, 1.0);
@@ -348,8 +347,8 @@ double BoundProgram::most(const Region& region) const {
 /// row follows from T or the machine.
 void BoundProgram::set_reuse() {
   for (const Region& region : regions_)
-    for (const std::size_t row : region.rows)
-      for (const std::size_t d : region.devices)
+    for (const size_t row : region.rows)
+      for (const size_t d : region.devices)
         program_.set_coefficient(row, device_[d].share, -3 / std::cbrt(most(region)));
 }
 
@@ -357,7 +356,7 @@ void BoundProgram::set_reuse() {
 bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touched) {
   constexpr double steps = 2, most_steps = 24, least = 1e-12;
   double share = 0;
-  for (const std::size_t d : region.devices) share += program_.value(device_[d].share);
+  for (const size_t d : region.devices) share += program_.value(device_[d].share);
   const double asked = 3 * share / std::cbrt(most(region));
   const auto nearest = [&](Matrix matrix) {
     const double ratio = std::max(least, touched[matrix].value) / std::max(least, touched[c].value);
@@ -381,7 +380,7 @@ bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touch
     for (const auto& [variable, coefficient] : touched[matrix].terms)
       terms.push_back({variable, best[matrix] * coefficient});
   }
-  for (const std::size_t d : region.devices) terms.push_back({device_[d].share, -3 / std::cbrt(most(region))});
+  for (const size_t d : region.devices) terms.push_back({device_[d].share, -3 / std::cbrt(most(region))});
   region.rows.push_back(program_.add_row(-there, unlimited, terms));
   return true;
 }

@@ -24,12 +24,12 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
 std::vector<Seconds>* Clock::limited_engines_of(const Hop& hop) {
   const bool from_host = topology_.is_host(hop.src), to_host = topology_.is_host(hop.dst);
   if (from_host && to_host) return nullptr;
-  const std::size_t role = from_host ? 0 : to_host ? 1 : 2;
+  const size_t role = from_host ? 0 : to_host ? 1 : 2;
   std::vector<Seconds>& engines = engines_[(role == 0 ? hop.dst : hop.src).index()][role];
   return engines.empty() ? nullptr : &engines;
 }
 
-Seconds Clock::run_kernel(std::size_t device, Seconds ready, Seconds duration) {
+Seconds Clock::run_kernel(size_t device, Seconds ready, Seconds duration) {
   if (options_.issue) {
     const IssueCost& cost = topology_.description().issue;
     issued_[device] += cost.per_kernel.value_or(cost.per_op);
@@ -76,7 +76,7 @@ Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
 void Clock::take_back(const Undo& undo) {
   pair_free(undo.hop) = undo.pair_free;
   if (auto* const engines = engines_of(undo.hop)) std::ranges::copy(undo.engines, engines->begin());
-  std::size_t i = 0;
+  size_t i = 0;
   if (has_loads())
     for (const auto& use : undo.hop.way->uses) load_[use.resource] = undo.loads[i++];
 }

@@ -28,7 +28,7 @@ namespace tilerail {
 class Clock {
  public:
   struct Options {
-    std::size_t devices = 0;
+    size_t devices = 0;
     bool per_link = false;  // charge every resource on the way, not the pair alone
     bool pressure = false;  // charge every resource on the way for Arrival::pressure alone
     bool engines = false;   // a copy also waits for an engine of its role (Engines of model/machine/topology.hpp)
@@ -77,9 +77,9 @@ class Clock {
   Seconds now() const { return now_; }
 
   /// When the kernels of a device so far have ended.
-  Seconds device_free(std::size_t device) const { return device_free_[device]; }
+  Seconds device_free(size_t device) const { return device_free_[device]; }
   /// A kernel that could start at `ready` runs after those before it. Returns its end.
-  Seconds run_kernel(std::size_t device, Seconds ready, Seconds duration);
+  Seconds run_kernel(size_t device, Seconds ready, Seconds duration);
 
  private:
   Seconds pair_free(const Hop& hop) const {

@@ -41,7 +41,7 @@ CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topolog
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, const CopyShape& shape) {
   const CopyColumns& columns = shape.columns;
   if (columns.bytes == 0) return 1;
-  StridedEfficiency::Copy copy{Bytes{static_cast<double>(columns.bytes)}, Bytes{static_cast<double>(columns.pitch)}};
+  StridedEfficiency::Copy copy{Bytes{double(columns.bytes)}, Bytes{double(columns.pitch)}};
   copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
   copy.to_host = topology.is_host(dst);
   copy.again = shape.again, copy.company = shape.company;

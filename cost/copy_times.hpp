@@ -15,8 +15,8 @@ namespace tilerail {
 
 /// The columns of a 2-D copy; zero where it is contiguous (one column always is).
 struct CopyColumns {
-  std::int64_t bytes = 0;  // of a column
-  std::int64_t pitch = 0;  // bytes from one column to the next
+  int64_t bytes = 0;  // of a column
+  int64_t pitch = 0;  // bytes from one column to the next
   bool operator==(const CopyColumns&) const = default;
 };
 /// Between a host and a device only the host's side counts; between two of a kind the side with the larger pitch.

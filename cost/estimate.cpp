@@ -32,7 +32,7 @@ class Pass {
       const Engines& engines = topology.memories()[m].engines;
       const std::array counts{engines.h2d, engines.d2h, engines.peer, engines.total};
       for (const auto role : indices(counts))
-        if (counts[role]) devices_[m].engines[role].resize(static_cast<std::size_t>(*counts[role]));
+        if (counts[role]) devices_[m].engines[role].resize(size_t(*counts[role]));
     }
   }
 
@@ -78,10 +78,10 @@ class Pass {
 
   /// docs/model.md#engines
   Held engines_for(OpId id) {
-    constexpr std::size_t h2d = 0, d2h = 1, peer = 2, total = 3;
+    constexpr size_t h2d = 0, d2h = 1, peer = 2, total = 3;
     const Op& op = plan_.op(id);
     const Queue& q = plan_.queue(op.queue);
-    const auto limited = [&](MemoryId memory, std::size_t role) -> Slots* {
+    const auto limited = [&](MemoryId memory, size_t role) -> Slots* {
       Slots& slots = devices_[memory.index()].engines[role];
       return slots.empty() ? nullptr : &slots;
     };
@@ -136,11 +136,11 @@ class Pass {
     std::vector<Seconds> own(plan_.devices.size());
     for (const auto& [time, users] : traffic_.busy()) {
       if (users.all()) shared = std::max(shared, time);
-      for (std::size_t d = users.find_first(); d != TrafficClocks::Users::npos; d = users.find_next(d))
+      for (size_t d = users.find_first(); d != TrafficClocks::Users::npos; d = users.find_next(d))
         own[d] = std::max(own[d], time);
     }
     for (const auto d : indices(own)) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
-    return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / static_cast<double>(own.size()));
+    return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / double(own.size()));
   }
 
   /// Of its rate alone, what a copy gets.
@@ -176,7 +176,7 @@ class Pass {
   const Plan& plan_;
   const Topology& topology_;
   TrafficClocks traffic_;
-  std::vector<std::optional<std::size_t>> number_of_;  // by memory: of a device, in the plan
+  std::vector<std::optional<size_t>> number_of_;  // by memory: of a device, in the plan
   struct Device {
     std::array<Slots, 4> engines;      // h2d, d2h, peer, total; none where any number of operations may run
     Seconds load{0};                   // when its kernels so far are done

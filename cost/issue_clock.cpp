@@ -38,12 +38,12 @@ Seconds IssueClock::in_graph(const Op& op, const std::vector<OpId>& waits, Memor
     const Op& before = plan_.op(other);
     return moves(op) || moves(before) || stream_owner(plan_.queue(before.queue), topology_) != device;
   };
-  launching_ += graph_->per_dependency * static_cast<double>(std::ranges::count_if(waits, crosses));
+  launching_ += graph_->per_dependency * double(std::ranges::count_if(waits, crosses));
   (moves(op) ? launching_ : thread_[device.index()]) += moves(op) ? graph_->per_copy : graph_->per_kernel;
   return launching_ + thread_[device.index()];
 }
 
-Seconds IssueClock::by_thread(const Op& op, std::size_t waits) {
+Seconds IssueClock::by_thread(const Op& op, size_t waits) {
   const IssueCost& cost = topology_.description().issue;
   const auto of_op = [&] {
     if (!is_kernel(op.kind)) return cost.per_op;
@@ -51,7 +51,7 @@ Seconds IssueClock::by_thread(const Op& op, std::size_t waits) {
     return kernels_.of(plan_, op, plan_.buffer(op.y.buffer).memory).issue.value_or(cost.of_kernels());
   };
   const Seconds library = hands_ == Hands::threads ? Seconds{0} : runtime_cost(plan_, op, topology_);
-  return library + of_op() + cost.per_dependency * static_cast<double>(waits);
+  return library + of_op() + cost.per_dependency * double(waits);
 }
 
 Seconds IssueClock::issue(OpId id) {

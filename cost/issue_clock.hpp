@@ -15,7 +15,7 @@ namespace tilerail {
 /// launches it, each device takes its kernels by itself. What emulates a library has that library's threads.
 class IssueClock {
  public:
-  enum class Hands : std::uint8_t {
+  enum class Hands : uint8_t {
     of_plan,  // a graph's, or threads', with what the emulated library takes
     threads,  // threads that do nothing else
   };
@@ -25,7 +25,7 @@ class IssueClock {
   Seconds issue(OpId id);
 
  private:
-  Seconds by_thread(const Op& op, std::size_t waits);
+  Seconds by_thread(const Op& op, size_t waits);
   Seconds in_graph(const Op& op, const std::vector<OpId>& waits, MemoryId device);
 
   const Plan& plan_;

@@ -10,14 +10,14 @@ namespace {
 
 /// The largest power of two, most_alignment at most, that divides where the operands of a GEMM start and how far their
 /// columns are apart, in bytes.
-std::uint8_t alignment_of(const Plan& plan, const Op& op) {
-  std::uint64_t all = most_alignment;
+uint8_t alignment_of(const Plan& plan, const Op& op) {
+  uint64_t all = most_alignment;
   for (const View* view : {&op.a, &op.b, &op.y}) {
     const Buffer& buffer = plan.buffer(view->buffer);
-    all |= static_cast<std::uint64_t>(view->row * buffer.element());
-    if (view->cols > 1) all |= static_cast<std::uint64_t>(buffer.ld * buffer.element());
+    all |= uint64_t(view->row * buffer.element());
+    if (view->cols > 1) all |= uint64_t(buffer.ld * buffer.element());
   }
-  return static_cast<std::uint8_t>(all & (~all + 1));
+  return uint8_t(all & (~all + 1));
 }
 
 /// Whether this is a copy within a device, which reads and writes at a rate that the machine knows.
@@ -30,21 +30,20 @@ bool is_copying_kernel(const Plan& plan, const Op& op, const Topology& topology)
 
 }  // namespace
 
-std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
-  std::uint64_t hash = 0;
+size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
+  uint64_t hash = 0;
   for (auto part :
-       {static_cast<std::uint64_t>(s.m), static_cast<std::uint64_t>(s.n), static_cast<std::uint64_t>(s.k),
-        std::uint64_t{s.kernels} << 32 | static_cast<std::uint64_t>(s.kind) << 24 |
-            static_cast<std::uint64_t>(s.dtype) << 20 | std::uint64_t{s.alignment} << 8 | std::uint64_t{s.reads} << 4 |
-            static_cast<std::uint64_t>(s.trans_a) << 1 | static_cast<std::uint64_t>(s.trans_b)})
+       {uint64_t(s.m), uint64_t(s.n), uint64_t(s.k),
+        uint64_t{s.kernels} << 32 | uint64_t(s.kind) << 24 | uint64_t(s.dtype) << 20 | uint64_t{s.alignment} << 8 |
+            uint64_t{s.reads} << 4 | uint64_t(s.trans_a) << 1 | uint64_t(s.trans_b)})
     hash = (hash ^ part) * 0x9E3779B97F4A7C15u + (hash >> 29);  // odd multiplier of Fibonacci hashing, 2^64 / phi
-  return static_cast<std::size_t>(hash);
+  return size_t(hash);
 }
 
 /// Badly aligned, or in the parts that avoid it.
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
-  const auto whole = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto whole = [&](int64_t m, int64_t n, int64_t k) {
     KernelCost cost;
     if (in_graph_) {
       const auto [time, share] = kernels.gemm_in_graph(m, n, k, s.dtype, s.trans_a, s.trans_b);
@@ -57,8 +56,8 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
     return cost;
   };
   if (s.m == 1 || s.n == 1) return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
-  const std::int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
-  const auto alignment = static_cast<double>(std::min<std::int64_t>(s.alignment, of_columns));
+  const int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
+  const auto alignment = double(std::min<int64_t>(s.alignment, of_columns));
   const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
   const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
   if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1) {
@@ -76,7 +75,7 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
 
 /// Nobody has measured these kinds: their operations at the rate of a GEMM of the same sizes.
 KernelCost KernelCosts::unmeasured_cost(const Shape& s, const Op& op) const {
-  const double of_gemm = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  const double of_gemm = 2 * double(s.m) * double(s.n) * double(s.k);
   const double part = of_gemm > 0 ? op_flops(op).value / of_gemm : 0;
   return {part * times(s).gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no),
           times(s).gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no)};
@@ -89,7 +88,7 @@ KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
 }
 
 KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryId gpu) const {
-  Shape shape{op.y.rows, op.y.cols,     op.y.cols, static_cast<std::uint32_t>(topology_->memory(gpu).kernels),
+  Shape shape{op.y.rows, op.y.cols,     op.y.cols, uint32_t(topology_->memory(gpu).kernels),
               op.kind,   Trans::no,     Trans::no, plan.buffer(op.y.buffer).dtype,
               0,         most_alignment};
   if (op.kind == OpKind::gemm) {
@@ -100,18 +99,18 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryI
   } else if (op.kind == OpKind::syrk) {
     shape.k = op.a.cols;
   } else {
-    shape.reads = static_cast<std::uint8_t>((reads_a(op) ? 1 : 0) + (reads_y(op) ? 1 : 0));
+    shape.reads = uint8_t((reads_a(op) ? 1 : 0) + (reads_y(op) ? 1 : 0));
   }
   return shape;
 }
 
-std::uint32_t KernelCosts::index_of(const Plan& plan, const Op& op, MemoryId gpu) {
+uint32_t KernelCosts::index_of(const Plan& plan, const Op& op, MemoryId gpu) {
   const Shape shape = shape_of(plan, op, gpu);
   if (last_ && last_->first == shape) return last_->second;
   auto entry = known_.find(shape);
   if (entry == known_.end()) {
     costs_.push_back(cost_of(shape, op));  // which throws where the GPU has no times
-    entry = known_.emplace(shape, static_cast<std::uint32_t>(costs_.size() - 1)).first;
+    entry = known_.emplace(shape, uint32_t(costs_.size() - 1)).first;
   }
   last_ = *entry;
   return entry->second;
@@ -121,7 +120,7 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) 
   return costs_[index_of(plan, op, gpu)];
 }
 
-Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, std::int64_t m, std::int64_t n, std::int64_t k) {
+Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m, int64_t n, int64_t k) {
   return p.routine == Routine::axpy ? kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1)
                                     : kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
 }

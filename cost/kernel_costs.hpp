@@ -47,8 +47,7 @@ const GraphCost* graph_cost(const Plan& plan, const Topology& topology);
 
 /// Of one kernel that does this much of a problem's routine; for axpy, k plays no part. Throws InputError when there
 /// are no times for the data type.
-Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, std::int64_t m, std::int64_t n,
-                     std::int64_t k);
+Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, int64_t m, int64_t n, int64_t k);
 
 /// What kernels cost: the one function that the planner, the estimate and the simulator ask. Tiles repeat, so each
 /// distinct shape is worked out once.
@@ -64,31 +63,31 @@ class KernelCosts {
  private:
   friend class PlanKernelCosts;
   struct Shape {
-    std::int64_t m, n, k;
-    std::uint32_t kernels;  // of the topology, whose times count
+    int64_t m, n, k;
+    uint32_t kernels;  // of the topology, whose times count
     OpKind kind;
     Trans trans_a, trans_b;
     DType dtype;
-    std::uint8_t reads;
-    std::uint8_t alignment;  // bytes that all columns start at multiples of
+    uint8_t reads;
+    uint8_t alignment;  // bytes that all columns start at multiples of
 
     bool operator==(const Shape&) const = default;
   };
   struct ShapeHash {
-    std::size_t operator()(const Shape& s) const;
+    size_t operator()(const Shape& s) const;
   };
   Shape shape_of(const Plan& plan, const Op& op, MemoryId gpu) const;
   KernelCost cost_of(const Shape& shape, const Op& op) const;
   KernelCost gemm_cost(const Shape& shape) const;
   KernelCost unmeasured_cost(const Shape& shape, const Op& op) const;
   const KernelTimes& times(const Shape& shape) const { return topology_->description().kernels[shape.kernels]; }
-  std::uint32_t index_of(const Plan& plan, const Op& op, MemoryId gpu);
+  uint32_t index_of(const Plan& plan, const Op& op, MemoryId gpu);
 
   const Topology* topology_;
   bool in_graph_;
-  std::unordered_map<Shape, std::uint32_t, ShapeHash> known_;
-  std::optional<std::pair<Shape, std::uint32_t>> last_;  // mostly the next one, too
-  std::deque<KernelCost> costs_;                         // which stay where they are
+  std::unordered_map<Shape, uint32_t, ShapeHash> known_;
+  std::optional<std::pair<Shape, uint32_t>> last_;  // mostly the next one, too
+  std::deque<KernelCost> costs_;                    // which stay where they are
 };
 
 /// Of everything in a plan that computes on a device: its kernels, and its copies within a device whose memory
@@ -108,10 +107,10 @@ class PlanKernelCosts {
   Seconds total() const { return total_; }
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr uint32_t none = ~uint32_t{0};
 
   KernelCosts costs_;
-  std::vector<std::uint32_t> index_;  // by operation
+  std::vector<uint32_t> index_;  // by operation
   Seconds total_{0};
 };
 

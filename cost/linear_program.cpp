@@ -20,8 +20,8 @@ struct LinearProgram::Solver {
   std::vector<int> columns;
   std::vector<CoinBigIndex> starts{0};  // by row that waits: its first of `columns` and `values`; then their number
 
-  std::size_t variables() const { return static_cast<std::size_t>(clp.numberColumns()) + costs.size(); }
-  std::size_t rows() const { return static_cast<std::size_t>(clp.numberRows()) + row_lowers.size(); }
+  size_t variables() const { return size_t(clp.numberColumns()) + costs.size(); }
+  size_t rows() const { return size_t(clp.numberRows()) + row_lowers.size(); }
   void load();
 };
 
@@ -29,13 +29,12 @@ void LinearProgram::Solver::load() {
   if (!costs.empty()) {
     const std::vector<double> lowers(costs.size(), 0.0);
     const std::vector<CoinBigIndex> no_rows(costs.size() + 1, 0);
-    clp.addColumns(static_cast<int>(costs.size()), lowers.data(), uppers.data(), costs.data(), no_rows.data(), nullptr,
-                   nullptr);
+    clp.addColumns(int(costs.size()), lowers.data(), uppers.data(), costs.data(), no_rows.data(), nullptr, nullptr);
     costs.clear(), uppers.clear();
   }
   if (!row_lowers.empty()) {
-    clp.addRows(static_cast<int>(row_lowers.size()), row_lowers.data(), row_uppers.data(), starts.data(),
-                columns.data(), values.data());
+    clp.addRows(int(row_lowers.size()), row_lowers.data(), row_uppers.data(), starts.data(), columns.data(),
+                values.data());
     row_lowers.clear(), row_uppers.clear(), values.clear(), columns.clear();
     starts.assign(1, 0);
   }
@@ -49,15 +48,15 @@ LinearProgram::LinearProgram() : solver_{std::make_unique<Solver>()} {
 LinearProgram::~LinearProgram() = default;
 LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;
 
-std::size_t LinearProgram::add_variable(double cost, double upper) {
+size_t LinearProgram::add_variable(double cost, double upper) {
   solver_->costs.push_back(cost), solver_->uppers.push_back(clp_bound(upper));
   return solver_->variables() - 1;
 }
 
-std::size_t LinearProgram::add_row(double lower, double upper, const std::vector<Term>& terms) {
+size_t LinearProgram::add_row(double lower, double upper, const std::vector<Term>& terms) {
   Solver& waiting = *solver_;
   for (const auto& [variable, coefficient] : terms) {
-    waiting.columns.push_back(static_cast<int>(variable));
+    waiting.columns.push_back(int(variable));
     waiting.values.push_back(coefficient);
   }
   waiting.starts.push_back(static_cast<CoinBigIndex>(waiting.columns.size()));
@@ -65,14 +64,14 @@ std::size_t LinearProgram::add_row(double lower, double upper, const std::vector
   return waiting.rows() - 1;
 }
 
-void LinearProgram::set_coefficient(std::size_t row, std::size_t variable, double value) {
+void LinearProgram::set_coefficient(size_t row, size_t variable, double value) {
   solver_->load();
-  solver_->clp.modifyCoefficient(static_cast<int>(row), static_cast<int>(variable), value, true);
+  solver_->clp.modifyCoefficient(int(row), int(variable), value, true);
 }
 
-void LinearProgram::set_upper(std::size_t variable, double upper) {
+void LinearProgram::set_upper(size_t variable, double upper) {
   solver_->load();
-  solver_->clp.setColumnUpper(static_cast<int>(variable), upper);
+  solver_->clp.setColumnUpper(int(variable), upper);
 }
 
 double LinearProgram::solve() {
@@ -95,20 +94,20 @@ double LinearProgram::proven() const {
   std::vector<double> prices(clp.dualRowSolution(), clp.dualRowSolution() + clp.numberRows());
   double rows = 0;
   for (int r = 0; r < clp.numberRows(); ++r) {
-    double& price = prices[static_cast<std::size_t>(r)];
+    double& price = prices[size_t(r)];
     const double bound = price > 0 ? clp.rowLower()[r] : clp.rowUpper()[r];
     std::abs(bound) < COIN_DBL_MAX ? rows += price* bound : price = 0;
   }
-  std::vector<double> worth(static_cast<std::size_t>(clp.numberColumns()), 0.0);
+  std::vector<double> worth(size_t(clp.numberColumns()), 0.0);
   clp.matrix()->transposeTimes(prices.data(), worth.data());
   double scale = 1;
   for (int j = 0; j < clp.numberColumns(); ++j) {
-    const double cost = clp.objective()[j], of = worth[static_cast<std::size_t>(j)];
+    const double cost = clp.objective()[j], of = worth[size_t(j)];
     if (of > cost && clp.columnUpper()[j] == COIN_DBL_MAX) scale = std::min(scale, cost / of);
   }
   double sum = scale * rows;
   for (int j = 0; j < clp.numberColumns(); ++j) {
-    const double reduced = clp.objective()[j] - scale * worth[static_cast<std::size_t>(j)];
+    const double reduced = clp.objective()[j] - scale * worth[size_t(j)];
     if (reduced < 0 && clp.columnUpper()[j] < COIN_DBL_MAX) sum += reduced * clp.columnUpper()[j];
   }
   return sum;
@@ -118,8 +117,8 @@ bool LinearProgram::is_solved() const {
   return solver_->clp.isProvenOptimal() || solver_->clp.isProvenPrimalInfeasible();
 }
 
-double LinearProgram::value(std::size_t variable) const { return solver_->clp.primalColumnSolution()[variable]; }
+double LinearProgram::value(size_t variable) const { return solver_->clp.primalColumnSolution()[variable]; }
 
-double LinearProgram::price(std::size_t row) const { return solver_->clp.dualRowSolution()[row]; }
+double LinearProgram::price(size_t row) const { return solver_->clp.dualRowSolution()[row]; }
 
 }  // namespace tilerail

@@ -12,19 +12,19 @@ namespace tilerail {
 class LinearProgram {
  public:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  using Term = std::pair<std::size_t, double>;  // variable, coefficient
+  using Term = std::pair<size_t, double>;  // variable, coefficient
 
   LinearProgram();
   ~LinearProgram();
   LinearProgram(LinearProgram&&) noexcept;
 
   /// Returns the variable's number.
-  std::size_t add_variable(double cost = 0, double upper = infinity);
+  size_t add_variable(double cost = 0, double upper = infinity);
   /// Returns the row's number.
-  std::size_t add_row(double lower, double upper, const std::vector<Term>& terms);
+  size_t add_row(double lower, double upper, const std::vector<Term>& terms);
   /// Replaces a coefficient that the row has, for the next solution.
-  void set_coefficient(std::size_t row, std::size_t variable, double value);
-  void set_upper(std::size_t variable, double upper);
+  void set_coefficient(size_t row, size_t variable, double value);
+  void set_upper(size_t variable, double upper);
 
   /// A cost that no x keeps below, to the rounding of sums: the least, unless the solver is mistaken. Infinite where it
   /// proves that no x keeps to all rows, 0 where it finds nothing out. Starts from the solution before.
@@ -32,9 +32,9 @@ class LinearProgram {
   /// Whether the last `solve` found a least cost, or that there is none. Else what it returned may be too low.
   bool is_solved() const;
   /// Of a variable in the last solution.
-  double value(std::size_t variable) const;
+  double value(size_t variable) const;
   /// How much the least cost changes for a unit more of the row's bound, after `solve`.
-  double price(std::size_t row) const;
+  double price(size_t row) const;
 
  private:
   struct Solver;

@@ -20,7 +20,7 @@ constexpr double halves_of_cache = 2;
 /// kernels of the device came before it.
 struct Used {
   double from, to;
-  std::size_t kernels;
+  size_t kernels;
 
   /// The share of the entries of other rows of these columns that are those of rows that were used. Where columns start
   /// within a line is taken to be anywhere.
@@ -37,7 +37,7 @@ class Kernels {
  public:
   void use(const Plan& plan, const Op& op) {
     const auto bytes = [&](const View& view) {
-      return static_cast<double>(view.rows * view.cols * plan.buffer(view.buffer).element());
+      return double(view.rows * view.cols * plan.buffer(view.buffer).element());
     };
     const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
     common_.push_back(0);
@@ -47,17 +47,17 @@ class Kernels {
     filled_.push_back(total_);
   }
 
-  std::size_t count() const { return common_.size(); }
+  size_t count() const { return common_.size(); }
 
   /// Bytes of the cache that all kernels but the first `before` have filled. What a kernel has in common with the one
   /// before it is in the cache already, if that one is among them.
-  double filled_since(std::size_t before) const {
+  double filled_since(size_t before) const {
     if (before == count()) return 0;
     return total_ - (before > 0 ? filled_[before - 1] : 0) + common_[before];
   }
 
  private:
-  void use(const View& view, std::size_t operand, double size) {
+  void use(const View& view, size_t operand, double size) {
     View& before = last_[operand];
     if (before.buffer == view.buffer && before.row == view.row && before.col == view.col && before.rows == view.rows)
       common_.back() += size;
@@ -78,7 +78,7 @@ PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
   if (strided.again.empty()) return;
   shares_.assign(plan.ops.size(), 0.0F);
   std::vector<Kernels> of_device(topology.memories().size());
-  std::map<std::tuple<std::size_t, BufferId, std::int64_t, std::int64_t>, Used> used;  // by device, buffer and columns
+  std::map<std::tuple<size_t, BufferId, int64_t, int64_t>, Used> used;  // by device, buffer and columns
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
@@ -89,18 +89,16 @@ PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
     }
     const bool in = topology.is_host(queue.src);
     if (in == topology.is_host(queue.dst) || copy_columns(plan, op, topology).bytes == 0) continue;
-    const std::size_t device = (in ? queue.dst : queue.src).index();
+    const size_t device = (in ? queue.dst : queue.src).index();
     const View& view = in ? op.a : op.y;
-    const std::int64_t element = plan.buffer(view.buffer).element();
-    const auto first = static_cast<double>(view.row * element),
-               last = static_cast<double>((view.row + view.rows) * element);
+    const int64_t element = plan.buffer(view.buffer).element();
+    const auto first = double(view.row * element), last = double((view.row + view.rows) * element);
     const Kernels& kernels = of_device[device];
     const Used now{first, last, kernels.count()};
     const auto [found, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, now);
     if (is_new) continue;
     Used& before = found->second;
-    if (kernels.filled_since(before.kernels) < strided.cache.value)
-      shares_[i] = static_cast<float>(before.share(first, last));
+    if (kernels.filled_since(before.kernels) < strided.cache.value) shares_[i] = float(before.share(first, last));
     before = now;
   }
 }

@@ -14,7 +14,7 @@ class PageReuse {
   PageReuse(const Plan& plan, const Topology& topology);
 
   /// The share of the entries that a copy finds, in [0, 1].
-  double of(OpId copy) const { return shares_.empty() ? 0 : static_cast<double>(shares_[copy.index()]); }
+  double of(OpId copy) const { return shares_.empty() ? 0 : double(shares_[copy.index()]); }
 
  private:
   std::vector<float> shares_;  // by operation

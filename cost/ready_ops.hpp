@@ -30,10 +30,10 @@ class ReadyOps {
   void ended(OpId op, Seconds end);
 
  private:
-  using Item = std::pair<double, std::size_t>;  // seconds and operation
+  using Item = std::pair<double, size_t>;  // seconds and operation
 
   PlanGraph graph_;
-  std::vector<std::uint32_t> waits_for_;
+  std::vector<uint32_t> waits_for_;
   std::vector<Seconds> ready_;
   std::priority_queue<Item, std::vector<Item>, std::greater<>> queue_;
 };

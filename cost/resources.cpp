@@ -54,14 +54,14 @@ Resources::Way Resources::way_of(MemoryId src, MemoryId dst) const {
   if (!topology_.has_route(src, dst)) return {{}, SecondsPerByte{unbounded}, Seconds{0}};
   Way way{{}, inverse(topology_.pair_rate(src, dst)), topology_.latency(src, dst)};
   const int all = topology_.parts(src, dst);
-  const auto add = [&](std::size_t resource, Rate rate, int parts) {
+  const auto add = [&](size_t resource, Rate rate, int parts) {
     way.uses.push_back({resource, inverse(rate * all / parts)});
   };
   for (const auto& use : topology_.links_on(src, dst))
     add(use.link.index(), topology_.link(use.link).bandwidth, use.parts);
   for (const auto& use : topology_.groups_on(src, dst)) {
     const CapacityGroup& group = topology_.group(use.group);
-    const std::size_t any_way = topology_.links().size() + use.group.index();
+    const size_t any_way = topology_.links().size() + use.group.index();
     if (group.capacity) add(any_way, group.capacity->saturated(), use.parts);
     if (group.both_busy) add(first_both_busy_ + use.group.index(), group.both_busy->saturated(), use.parts);
   }

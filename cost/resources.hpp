@@ -14,7 +14,7 @@ namespace tilerail {
 class Resources {
  public:
   struct Use {
-    std::size_t resource;
+    size_t resource;
     SecondsPerByte per_byte;
   };
 
@@ -32,12 +32,12 @@ class Resources {
   /// Keeps a reference to `topology`.
   explicit Resources(const Topology& topology);
 
-  std::size_t count() const { return count_; }
-  std::size_t memories() const { return ways_.memories(); }
+  size_t count() const { return count_; }
+  size_t memories() const { return ways_.memories(); }
   const Topology& topology() const { return topology_; }
   /// Whether it is the bound of a group while copies run on both of its sides.
-  bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
-  const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }
+  bool is_both_busy(size_t resource) const { return resource >= first_both_busy_; }
+  const TwoWays& two_ways(size_t group) const { return two_ways_[group]; }
 
   /// What a copy from memory to memory uses, and its time per byte and latency alone: these are infinite and zero where
   /// there is no route.
@@ -56,7 +56,7 @@ class Resources {
   Way way_of(MemoryId src, MemoryId dst) const;
 
   const Topology& topology_;
-  std::size_t count_, first_both_busy_;
+  size_t count_, first_both_busy_;
   PairTable<Way> ways_;
   std::vector<TwoWays> two_ways_;  // by group
 };

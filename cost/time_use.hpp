@@ -12,7 +12,7 @@ enum class TimeUse { compute, copies, engines, group, issue, kernels, latency, l
 constexpr std::string_view to_string(TimeUse use) {
   constexpr std::array<std::string_view, 11> names{"compute", "copies", "engines", "group",   "issue",  "kernels",
                                                    "latency", "link",   "memory",  "nothing", "waiting"};
-  return names[static_cast<std::size_t>(use)];
+  return names[size_t(use)];
 }
 
 }  // namespace tilerail

@@ -6,7 +6,7 @@
 
 namespace tilerail {
 
-TrafficClocks::TrafficClocks(const Topology& topology, const Resources& resources, std::size_t users)
+TrafficClocks::TrafficClocks(const Topology& topology, const Resources& resources, size_t users)
     : topology_{topology},
       resources_{resources},
       link_clock_(topology.links().size()),
@@ -16,7 +16,7 @@ TrafficClocks::TrafficClocks(const Topology& topology, const Resources& resource
 }
 
 void TrafficClocks::add(Users& users, const Copy& copy) {
-  for (const std::size_t user : copy.users) users.set(user);
+  for (const size_t user : copy.users) users.set(user);
 }
 
 Seconds TrafficClocks::run(const Copy& copy, Seconds start) {
@@ -38,7 +38,7 @@ Seconds TrafficClocks::run(const Copy& copy, Seconds start) {
   for (const auto& use : uses) end = std::max(end, load_group(use, copy, start));
   for (const auto& use : uses) {
     Group& group = groups_[use.group.index()];
-    group.shares.push_back({static_cast<double>(use.parts) / parts, end});
+    group.shares.push_back({double(use.parts) / parts, end});
     group.until = std::max(group.until, end);
   }
   return end;
@@ -48,14 +48,14 @@ Seconds TrafficClocks::load_group(const Topology::GroupUse& use, const Copy& cop
   const CapacityGroup& group = topology_.group(use.group);
   Group& mine = groups_[use.group.index()];
   const int parts = topology_.parts(copy.src, copy.dst);
-  const auto part = [&](int count) { return copy.bytes * (static_cast<double>(count) / parts); };
+  const auto part = [&](int count) { return copy.bytes * (double(count) / parts); };
   std::erase_if(mine.shares, [&](const Share& share) { return share.end <= start; });
-  double flows = static_cast<double>(use.parts) / parts;
+  double flows = double(use.parts) / parts;
   for (const Share& share : mine.shares) flows += share.part;
   if (start > mine.until) mine.since = start, mine.now = {}, mine.starts = mine.flows = 0;
   ++mine.starts, mine.flows += flows;
   const std::array<Bytes, 2> bytes{part(use.forward), part(use.backward)};
-  for (std::size_t side = 0; side < 2; ++side) mine.now[side] += bytes[side], mine.all[side] += bytes[side];
+  for (size_t side = 0; side < 2; ++side) mine.now[side] += bytes[side], mine.all[side] += bytes[side];
   add(mine.users, copy);
   Seconds end = start;
   if (group.capacity) {

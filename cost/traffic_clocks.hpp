@@ -18,13 +18,13 @@ class TrafficClocks {
   using Users = boost::dynamic_bitset<>;
 
   /// Keeps references.
-  TrafficClocks(const Topology& topology, const Resources& resources, std::size_t users);
+  TrafficClocks(const Topology& topology, const Resources& resources, size_t users);
 
   struct Copy {
     MemoryId src, dst;
     Bytes bytes;
-    double efficiency;                                     // of the rate that it has alone, for its shape
-    boost::container::small_vector<std::size_t, 2> users;  // numbers of those whose copy it is
+    double efficiency;                                // of the rate that it has alone, for its shape
+    boost::container::small_vector<size_t, 2> users;  // numbers of those whose copy it is
   };
   /// When it ends; it starts no earlier than those before it.
   Seconds run(const Copy& copy, Seconds start);

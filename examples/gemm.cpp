@@ -11,29 +11,29 @@
 
 namespace {
 
-std::vector<double> random_matrix(std::int64_t n, unsigned seed) {
+std::vector<double> random_matrix(int64_t n, unsigned seed) {
   std::mt19937_64 random{seed};
   std::uniform_real_distribution<double> uniform{-1, 1};
-  std::vector<double> values(static_cast<std::size_t>(n * n));
+  std::vector<double> values(size_t(n * n));
   for (double& value : values) value = uniform(random);
   return values;
 }
 
 /// The largest error of 1000 elements of C, in units of the largest that rounding explains.
 double sampled_error(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c,
-                     std::int64_t n) {
+                     int64_t n) {
   std::mt19937_64 random{3};
-  std::uniform_int_distribution<std::int64_t> index{0, n - 1};
+  std::uniform_int_distribution<int64_t> index{0, n - 1};
   double worst = 0;
   for (int sample = 0; sample < 1000; ++sample) {
-    const std::int64_t i = index(random), j = index(random);
+    const int64_t i = index(random), j = index(random);
     double sum = 0, magnitude = 0;
-    for (std::int64_t p = 0; p < n; ++p) {
-      const double product = a[static_cast<std::size_t>(i + p * n)] * b[static_cast<std::size_t>(p + j * n)];
+    for (int64_t p = 0; p < n; ++p) {
+      const double product = a[size_t(i + p * n)] * b[size_t(p + j * n)];
       sum += product, magnitude += std::abs(product);
     }
-    const double bound = 2 * static_cast<double>(n + 2) * 0x1p-53 * magnitude;
-    const double error = std::abs(c[static_cast<std::size_t>(i + j * n)] - sum) / bound;
+    const double bound = 2 * double(n + 2) * 0x1p-53 * magnitude;
+    const double error = std::abs(c[size_t(i + j * n)] - sum) / bound;
     if (!(error <= worst)) worst = error;
   }
   return worst;
@@ -42,7 +42,7 @@ double sampled_error(const std::vector<double>& a, const std::vector<double>& b,
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::int64_t n = argc > 1 ? std::atoll(argv[1]) : 4096;
+  const int64_t n = argc > 1 ? std::atoll(argv[1]) : 4096;
   if (n < 1 || n > 65536) {
     std::fprintf(stderr, "usage: %s [N from 1 to 65536] [TOPOLOGY] [registered|staged|copied]\n", argv[0]);
     return 2;

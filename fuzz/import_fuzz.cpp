@@ -56,7 +56,7 @@ void check_measurements(std::string_view text) {
 }  // namespace
 
 /// The first byte chooses the tool.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
   const auto gpu = kind();

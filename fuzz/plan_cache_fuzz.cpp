@@ -15,7 +15,7 @@ namespace {
 
 using namespace tilerail;
 
-constexpr std::int64_t most_side = 128, least_tile = 16;  // few kernels: a plan takes next to no time
+constexpr int64_t most_side = 128, least_tile = 16;  // few kernels: a plan takes next to no time
 
 bool is_small(const study::PlanKey& key, const study::TunedPlan& tuned) {
   for (const auto& [name, value] : tuned.decisions)
@@ -38,7 +38,7 @@ void make(const study::PlanKey& key, const study::TunedPlan& tuned, const Topolo
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {

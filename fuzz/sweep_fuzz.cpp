@@ -6,7 +6,7 @@
 #include "model/base/error.hpp"
 #include "study/sweep/sweep_file.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {
     const auto sweep = tilerail::study::read_sweep(text, "sweep.toml");

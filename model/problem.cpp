@@ -25,7 +25,7 @@ Enum named(std::string_view text, std::string_view subject, std::span<const std:
   return static_cast<Enum>(found - names.begin());
 }
 
-void check_size(const char* field, std::int64_t value) {
+void check_size(const char* field, int64_t value) {
   if (value < 0 || value > most_extent) throw out_of_range(field, std::to_string(value), "0 to 2^40");
 }
 
@@ -34,9 +34,9 @@ void check_scalar(const char* field, double value) {
 }
 
 /// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one when that is zero.
-std::int64_t checked_ld(const char* field, std::int64_t given, std::int64_t rows, std::int64_t cols, DType dtype) {
-  const std::int64_t least = std::max<std::int64_t>(1, rows);
-  const std::int64_t ld = given == 0 ? least : given;
+int64_t checked_ld(const char* field, int64_t given, int64_t rows, int64_t cols, DType dtype) {
+  const int64_t least = std::max<int64_t>(1, rows);
+  const int64_t ld = given == 0 ? least : given;
   if (ld < least || ld > most_extent)
     throw out_of_range(field, std::to_string(ld), fmt::format("{} (the stored rows) to 2^40", least));
   if (cols > 0 && ld > most_matrix_bytes / element_size(dtype) / cols)
@@ -70,9 +70,9 @@ void check_routine(const GemmProblem& p) {
 
 }  // namespace
 
-std::string_view to_string(DType type) { return dtype_names[static_cast<std::size_t>(type)]; }
-std::string_view to_string(Trans trans) { return trans_names[static_cast<std::size_t>(trans)]; }
-std::string_view to_string(Routine routine) { return routine_names[static_cast<std::size_t>(routine)]; }
+std::string_view to_string(DType type) { return dtype_names[size_t(type)]; }
+std::string_view to_string(Trans trans) { return trans_names[size_t(trans)]; }
+std::string_view to_string(Routine routine) { return routine_names[size_t(routine)]; }
 
 DType dtype_from_string(std::string_view text) { return named<DType>(text, "dtype", dtype_names); }
 Trans trans_from_string(std::string_view text, std::string_view subject) {
@@ -101,7 +101,7 @@ GemmProblem work_of(GemmProblem p) {
   return p;
 }
 
-GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans) {
+GemmProblem gemv_problem(int64_t rows, int64_t cols, Trans trans) {
   GemmProblem p;
   p.routine = Routine::gemv;
   p.m = trans == Trans::no ? rows : cols, p.n = 1, p.k = trans == Trans::no ? cols : rows;
@@ -109,7 +109,7 @@ GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans) {
   return p;
 }
 
-GemmProblem dot_problem(std::int64_t n) {
+GemmProblem dot_problem(int64_t n) {
   GemmProblem p;
   p.routine = Routine::dot;
   p.m = p.n = 1, p.k = n;
@@ -118,7 +118,7 @@ GemmProblem dot_problem(std::int64_t n) {
   return p;
 }
 
-GemmProblem axpy_problem(std::int64_t n) {
+GemmProblem axpy_problem(int64_t n) {
   GemmProblem p;
   p.routine = Routine::axpy;
   p.m = n, p.n = p.k = 1;

@@ -12,12 +12,12 @@
 namespace tilerail {
 
 /// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the halves accumulate in f32.
-enum class DType : std::uint8_t { f64, f32, f16, bf16, tf32 };
+enum class DType : uint8_t { f64, f32, f16, bf16, tf32 };
 inline constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32};
-enum class Trans : std::uint8_t { no, yes };
-enum class Routine : std::uint8_t { gemm, gemv, dot, axpy };
+enum class Trans : uint8_t { no, yes };
+enum class Routine : uint8_t { gemm, gemv, dot, axpy };
 
-constexpr std::int64_t element_size(DType type) {
+constexpr int64_t element_size(DType type) {
   return type == DType::f64 ? 8 : type == DType::f32 || type == DType::tf32 ? 4 : 2;  // bytes
 }
 
@@ -40,18 +40,18 @@ Routine routine_from_string(std::string_view text);
 ///   dot   r = alpha x . y               m = n = 1, beta = 0: x is A (transposed), y is B, the scalar r is C
 ///   axpy  y = alpha x + beta y          n = k = 1: x is A, y is C; there is no B, or rather it is the number 1
 struct GemmProblem {
-  std::int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0;
   DType dtype = DType::f64;
   Trans trans_a = Trans::no, trans_b = Trans::no;
   double alpha = 1.0, beta = 1.0;
   MemoryId place_a, place_b, place_c;
-  std::int64_t lda = 0, ldb = 0, ldc = 0;  // 0: the smallest legal one
+  int64_t lda = 0, ldb = 0, ldc = 0;  // 0: the smallest legal one
   Routine routine = Routine::gemm;
 
-  std::int64_t rows_a() const { return trans_a == Trans::no ? m : k; }
-  std::int64_t cols_a() const { return trans_a == Trans::no ? k : m; }
-  std::int64_t rows_b() const { return !has_b() ? 0 : trans_b == Trans::no ? k : n; }
-  std::int64_t cols_b() const { return !has_b() ? 0 : trans_b == Trans::no ? n : k; }
+  int64_t rows_a() const { return trans_a == Trans::no ? m : k; }
+  int64_t cols_a() const { return trans_a == Trans::no ? k : m; }
+  int64_t rows_b() const { return !has_b() ? 0 : trans_b == Trans::no ? k : n; }
+  int64_t cols_b() const { return !has_b() ? 0 : trans_b == Trans::no ? n : k; }
   bool has_b() const { return routine != Routine::axpy; }
   /// Whether all operands are vectors: they are cut along one dimension only.
   bool of_vectors() const { return routine == Routine::dot || routine == Routine::axpy; }
@@ -59,7 +59,7 @@ struct GemmProblem {
   bool scales_only() const { return alpha == 0 || k == 0; }
   /// Whether there is something to multiply.
   bool has_product() const { return m > 0 && n > 0 && !scales_only(); }
-  Flops flops() const { return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)}; }
+  Flops flops() const { return Flops{2.0 * double(m) * double(n) * double(k)}; }
 };
 
 /// The problem with its leading dimensions filled in. Throws InputError naming the field that is out of range:
@@ -72,8 +72,8 @@ GemmProblem work_of(GemmProblem problem);
 
 /// The routines on vectors by their own sizes, with everything else as it is by default. `rows` x `cols` is A as
 /// stored.
-GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans);
-GemmProblem dot_problem(std::int64_t n);
-GemmProblem axpy_problem(std::int64_t n);
+GemmProblem gemv_problem(int64_t rows, int64_t cols, Trans trans);
+GemmProblem dot_problem(int64_t n);
+GemmProblem axpy_problem(int64_t n);
 
 }  // namespace tilerail

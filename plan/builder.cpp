@@ -53,9 +53,8 @@ void LastUses::add(QueueId queue, OpId op) {
 }
 
 QueueId PlanBuilder::queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index) {
-  const std::uint64_t key = (static_cast<std::uint64_t>(src.value) << 40) |
-                            (static_cast<std::uint64_t>(dst.value) << 16) | (static_cast<std::uint64_t>(index) << 1) |
-                            (kind == Queue::Kind::copy ? 1 : 0);
+  const uint64_t key = (uint64_t(src.value) << 40) | (uint64_t(dst.value) << 16) | (uint64_t(index) << 1) |
+                       (kind == Queue::Kind::copy ? 1 : 0);
   const auto [entry, is_new] = queues_.try_emplace(key, QueueId{plan_.queues.size()});
   if (is_new) {
     plan_.queues.push_back({kind, src, dst, index});
@@ -69,7 +68,7 @@ BufferId PlanBuilder::add_buffer(const Buffer& buffer) {
   return BufferId{plan_.buffers.size() - 1};
 }
 
-void PlanBuilder::expect(std::size_t ops) {
+void PlanBuilder::expect(size_t ops) {
   plan_.ops.reserve(plan_.ops.size() + ops);
   plan_.dep_begin.reserve(plan_.dep_begin.size() + ops);
   queue_of_.reserve(queue_of_.size() + ops);
@@ -82,14 +81,12 @@ BufferId PlanBuilder::add_matrix(const GemmProblem& problem, Buffer::Kind matrix
 }
 
 View PlanBuilder::in_block(const View& region) const {
-  const auto inside = [](std::int64_t begin, std::int64_t size, std::int64_t extent) {
-    return begin >= 0 && begin + size <= extent;
-  };
+  const auto inside = [](int64_t begin, int64_t size, int64_t extent) { return begin >= 0 && begin + size <= extent; };
   const Buffer::Kind matrix = plan_.buffer(region.buffer).kind;
   assert(matrix != Buffer::Kind::tile);
-  for (std::size_t i = region.buffer.index(); i < plan_.buffers.size() && plan_.buffers[i].kind == matrix; ++i) {
+  for (size_t i = region.buffer.index(); i < plan_.buffers.size() && plan_.buffers[i].kind == matrix; ++i) {
     const Buffer& block = plan_.buffers[i];
-    const std::int64_t first = block.offset / block.element();
+    const int64_t first = block.offset / block.element();
     const View view{BufferId{i}, region.row - first % block.ld, region.col - first / block.ld, region.rows,
                     region.cols};
     if (inside(view.row, view.rows, block.rows) && inside(view.col, view.cols, block.cols)) return view;
@@ -128,7 +125,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
   }
   plan_.ops.push_back(op);
   queue_of_.push_back(op.queue);
-  plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
+  plan_.dep_begin.push_back(uint32_t(plan_.deps.size()));
   last = id;
   if (sent) *sent = id;
   return id;

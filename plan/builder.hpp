@@ -70,7 +70,7 @@ class PlanBuilder {
   View in_block(const View& region) const;
   OpId add(const Op& op, Deps& deps);
   /// Makes room for about so many operations: without, a long plan is copied again and again while it grows.
-  void expect(std::size_t ops);
+  void expect(size_t ops);
 
   /// From now on, copies from one of these memories to others of them run one after another, in the order of adding.
   void send_in_order(std::span<const MemoryId> gpus);
@@ -88,7 +88,7 @@ class PlanBuilder {
   QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index);
 
   Plan& plan_;
-  std::unordered_map<std::uint64_t, QueueId> queues_;
+  std::unordered_map<uint64_t, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
   std::vector<QueueId> queue_of_;  // by OpId: operations that are looked back at are seldom still in a cache
   std::optional<OpId> barrier_;

@@ -29,7 +29,7 @@ QueueId PlanDraft::queue(const Queue& wanted) {
     return q.kind == wanted.kind && q.src == wanted.src && q.dst == wanted.dst && q.index == wanted.index;
   };
   const auto found = std::ranges::find_if(plan.queues, same);
-  const QueueId id{static_cast<std::size_t>(found - plan.queues.begin())};
+  const QueueId id{size_t(found - plan.queues.begin())};
   if (found == plan.queues.end()) plan.queues.push_back(wanted);
   return id;
 }
@@ -44,17 +44,16 @@ View PlanDraft::whole(BufferId buffer) const {
   return {buffer, 0, 0, plan.buffer(buffer).rows, plan.buffer(buffer).cols};
 }
 
-View PlanDraft::tile(MemoryId memory, std::int64_t rows, std::int64_t cols) {
-  constexpr std::int64_t alignment = 64;
-  const std::int64_t behind = plan.peak_bytes[memory.index()];
+View PlanDraft::tile(MemoryId memory, int64_t rows, int64_t cols) {
+  constexpr int64_t alignment = 64;
+  const int64_t behind = plan.peak_bytes[memory.index()];
   return tile_at(memory, (behind + alignment - 1) / alignment * alignment, rows, cols, rows);
 }
 
-View PlanDraft::tile_at(MemoryId memory, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-  const Buffer buffer{Buffer::Kind::tile, memory, rows, cols, std::max<std::int64_t>(1, ld), offset,
-                      plan.problem.dtype};
+View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld) {
+  const Buffer buffer{Buffer::Kind::tile, memory, rows, cols, std::max<int64_t>(1, ld), offset, plan.problem.dtype};
   assert(memory.index() < plan.peak_bytes.size());
-  std::int64_t& peak = plan.peak_bytes[memory.index()];
+  int64_t& peak = plan.peak_bytes[memory.index()];
   peak = std::max(peak, offset + buffer.ld * cols * buffer.element());
   plan.buffers.push_back(buffer);
   return whole(BufferId{plan.buffers.size() - 1});
@@ -63,7 +62,7 @@ View PlanDraft::tile_at(MemoryId memory, std::int64_t offset, std::int64_t rows,
 OpId PlanDraft::add(const Op& op, const Deps& deps) {
   plan.ops.push_back(op);
   plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
-  plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  plan.dep_begin.push_back(uint32_t(plan.deps.size()));
   return OpId{plan.ops.size() - 1};
 }
 
@@ -84,7 +83,7 @@ OpId PlanDraft::join(QueueId queue, const Deps& deps) {
   return add({OpKind::join, Trans::no, Trans::no, queue, {}, {}, {}}, deps);
 }
 
-View part(const View& view, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols) {
+View part(const View& view, int64_t row, int64_t col, int64_t rows, int64_t cols) {
   return {view.buffer, view.row + row, view.col + col, rows, cols};
 }
 

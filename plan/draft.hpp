@@ -24,9 +24,9 @@ class PlanDraft {
   View b() const { return whole(BufferId{1}); }
   View c() const { return whole(BufferId{2}); }
   /// Packed, behind the tiles before it, from a 64-byte boundary.
-  View tile(MemoryId memory, std::int64_t rows, std::int64_t cols);
+  View tile(MemoryId memory, int64_t rows, int64_t cols);
   /// So many bytes behind the start of the memory's tiles, wherever others are; columns are `ld` elements apart.
-  View tile_at(MemoryId memory, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld);
+  View tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld);
 
   struct Scalars {
     Scalar alpha = Scalar::one, beta = Scalar::zero;
@@ -48,6 +48,6 @@ class PlanDraft {
 };
 
 /// Rows [row, row + rows) and columns [col, col + cols) of a view.
-View part(const View& view, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols);
+View part(const View& view, int64_t row, int64_t col, int64_t rows, int64_t cols);
 
 }  // namespace tilerail

@@ -20,12 +20,12 @@ class PlanGraph {
   }
 
   /// By operation: how many others it waits for.
-  const std::vector<std::uint32_t>& waits_for() const { return waits_for_; }
+  const std::vector<uint32_t>& waits_for() const { return waits_for_; }
 
  private:
-  std::vector<std::uint32_t> begin_;  // ops + 1 offsets into successors_
+  std::vector<uint32_t> begin_;  // ops + 1 offsets into successors_
   std::vector<OpId> successors_;
-  std::vector<std::uint32_t> waits_for_;
+  std::vector<uint32_t> waits_for_;
 };
 
 }  // namespace tilerail

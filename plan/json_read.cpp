@@ -31,11 +31,11 @@ PlanOrigin read_origin(const JsonReader& r) {
   r.only({"decisions", "judge", "candidates", "why", "without_effect", "given"});
   PlanOrigin origin;
   const JsonReader decisions = r.at("decisions"), candidates = r.at("candidates"), wishes = r.at("without_effect");
-  for (std::size_t i = 0; i < decisions.size(); ++i) {
+  for (size_t i = 0; i < decisions.size(); ++i) {
     const JsonReader entry = decisions.entry(i).sized(2);
     origin.decisions.push_back({entry.entry(0).text(), entry.entry(1).text()});
   }
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  for (size_t i = 0; i < candidates.size(); ++i) {
     const JsonReader entry = candidates.entry(i).sized(3);
     origin.candidates.push_back({entry.entry(0).text(), entry.entry(1).real(), entry.entry(2).text()});
   }
@@ -43,7 +43,7 @@ PlanOrigin read_origin(const JsonReader& r) {
   origin.judge = r.at("judge").text(), origin.why = r.at("why").text();
   if (r.has("given")) {
     const JsonReader given = r.at("given");
-    for (std::size_t i = 0; i < given.size(); ++i) origin.given.push_back(MemoryId{given.entry(i).index()});
+    for (size_t i = 0; i < given.size(); ++i) origin.given.push_back(MemoryId{given.entry(i).index()});
   }
   return origin;
 }
@@ -68,7 +68,7 @@ GemmProblem read_problem(const JsonReader& r) {
 const auto& op_names() {
   static const auto names = [] {
     std::array<std::string_view, op_kind_count> all;
-    for (const OpKind kind : all_op_kinds()) all[static_cast<std::size_t>(kind)] = to_string(kind);
+    for (const OpKind kind : all_op_kinds()) all[size_t(kind)] = to_string(kind);
     return all;
   }();
   return names;
@@ -91,7 +91,7 @@ Op read_op(const JsonReader& r) {
   if (kind.has_trans) {
     const JsonReader both = field("trans");
     if (both.text().size() != 2) both.fail("two letters, each N or T");
-    const auto letter = [&](std::size_t i) {
+    const auto letter = [&](size_t i) {
       return both.parsed([i](std::string_view text) { return trans_from_string(text.substr(i, 1)); });
     };
     op.trans_a = letter(0), op.trans_b = letter(1);
@@ -104,9 +104,9 @@ void add_op(const JsonReader& r, Plan& plan) {
   plan.ops.push_back(read_op(r));
   if (r.has("deps")) {
     const JsonReader deps = r.at("deps");
-    for (std::size_t d = 0; d < deps.size(); ++d) plan.deps.push_back(OpId{deps.entry(d).index()});
+    for (size_t d = 0; d < deps.size(); ++d) plan.deps.push_back(OpId{deps.entry(d).index()});
   }
-  plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  plan.dep_begin.push_back(uint32_t(plan.deps.size()));
 }
 
 void add_buffer(const JsonReader& r, Plan& plan) {
@@ -140,11 +140,11 @@ void read_header(const JsonReader& root, Plan& plan) {
 
 void read_tables(const JsonReader& root, Plan& plan) {
   const JsonReader memories = root.at("memories"), peaks = root.at("peak_bytes"), devices = root.at("devices");
-  for (std::size_t i = 0; i < memories.size(); ++i) plan.memories.push_back(memories.entry(i).text());
+  for (size_t i = 0; i < memories.size(); ++i) plan.memories.push_back(memories.entry(i).text());
   for (const auto i : indices(peaks)) plan.peak_bytes.push_back(peaks.entry(i).integer(0, INT64_MAX));
-  for (std::size_t i = 0; i < devices.size(); ++i) plan.devices.push_back(MemoryId{devices.entry(i).index()});
+  for (size_t i = 0; i < devices.size(); ++i) plan.devices.push_back(MemoryId{devices.entry(i).index()});
   const JsonReader queues = root.at("queues");
-  for (std::size_t i = 0; i < queues.size(); ++i) {
+  for (size_t i = 0; i < queues.size(); ++i) {
     const JsonReader q = queues.entry(i).sized(4);
     plan.queues.push_back({static_cast<Queue::Kind>(q.entry(0).one_of(queue_names)), MemoryId{q.entry(1).index()},
                            MemoryId{q.entry(2).index()}, q.entry(3).index()});

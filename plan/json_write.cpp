@@ -58,11 +58,11 @@ Json header_json(const Plan& plan) {
   for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);
   j["queues"] = Json::array();
   for (const Queue& q : plan.queues)
-    j["queues"].push_back({queue_names[static_cast<std::size_t>(q.kind)], q.src.value, q.dst.value, q.index});
+    j["queues"].push_back({queue_names[size_t(q.kind)], q.src.value, q.dst.value, q.index});
   return j;
 }
 
-std::string_view name_of(Scalar scalar) { return scalar_names[static_cast<std::size_t>(scalar)]; }
+std::string_view name_of(Scalar scalar) { return scalar_names[size_t(scalar)]; }
 
 /// Collects what is written, and hands it on when there is enough.
 class Pieces {
@@ -72,7 +72,7 @@ class Pieces {
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
-    constexpr std::size_t enough = 1 << 16;
+    constexpr size_t enough = 1 << 16;
     if (text_.size() >= enough) hand_on();
   }
   void hand_on() {
@@ -90,8 +90,8 @@ void add_view(Pieces& out, const char* key, const View& v) {
 }
 
 void add_buffer(Pieces& out, const Buffer& b) {
-  out.add(R"(["{}",{},{},{},{},{},"{}"])", buffer_names[static_cast<std::size_t>(b.kind)], b.memory.value, b.rows,
-          b.cols, b.ld, b.offset, to_string(b.dtype));
+  out.add(R"(["{}",{},{},{},{},{},"{}"])", buffer_names[size_t(b.kind)], b.memory.value, b.rows, b.cols, b.ld, b.offset,
+          to_string(b.dtype));
 }
 
 void add_op(Pieces& out, const Plan& plan, OpId id) {

@@ -9,15 +9,15 @@
 namespace tilerail {
 namespace {
 
-double matrix_bytes(std::int64_t rows, std::int64_t cols, std::int64_t ld, DType dtype) {
+double matrix_bytes(int64_t rows, int64_t cols, int64_t ld, DType dtype) {
   if (rows == 0 || cols == 0) return 0;
-  const double elements = static_cast<double>(cols - 1) * static_cast<double>(ld) + static_cast<double>(rows);
-  return elements * static_cast<double>(element_size(dtype));
+  const double elements = double(cols - 1) * double(ld) + double(rows);
+  return elements * double(element_size(dtype));
 }
 
 }  // namespace
 
-std::vector<MemoryNeed> memory_needs(const GemmProblem& p, std::size_t memories) {
+std::vector<MemoryNeed> memory_needs(const GemmProblem& p, size_t memories) {
   std::vector<MemoryNeed> needs(memories);
   needs[p.place_a.index()].matrices += matrix_bytes(p.rows_a(), p.cols_a(), p.lda, p.dtype);
   if (p.has_b()) needs[p.place_b.index()].matrices += matrix_bytes(p.rows_b(), p.cols_b(), p.ldb, p.dtype);
@@ -27,7 +27,7 @@ std::vector<MemoryNeed> memory_needs(const GemmProblem& p, std::size_t memories)
 
 std::vector<MemoryNeed> memory_needs(const Plan& plan) {
   std::vector<MemoryNeed> needs = memory_needs(plan.problem, plan.memories.size());
-  for (const auto i : indices(needs)) needs[i].tiles = static_cast<double>(plan.peak_bytes[i]);
+  for (const auto i : indices(needs)) needs[i].tiles = double(plan.peak_bytes[i]);
   return needs;
 }
 
@@ -37,7 +37,7 @@ std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topo
     const Memory& memory = topology.memories()[i];
     const bool copies = memory.pages == Pages::copies;
     for (const MemoryId part : copies ? devices : std::span{memory.over})
-      needs[part.index()].matrices += needs[i].matrices / (copies ? 1.0 : static_cast<double>(memory.over.size()));
+      needs[part.index()].matrices += needs[i].matrices / (copies ? 1.0 : double(memory.over.size()));
   }
   return needs;
 }

@@ -18,7 +18,7 @@ struct MemoryNeed {
 
 /// By MemoryId. A matrix takes its columns, a leading dimension apart; its last one ends with its rows. `problem` as
 /// `checked` returns it, placed in the first `memories` ids.
-std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, std::size_t memories);
+std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, size_t memories);
 /// With what lies in several memories as what each of them holds: parts of it, or, on these devices, a copy.
 std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topology& topology,
                                        std::span<const MemoryId> devices);

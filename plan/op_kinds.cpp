@@ -6,11 +6,11 @@
 namespace tilerail {
 namespace {
 
-double real(std::int64_t extent) { return static_cast<double>(extent); }
+double real(int64_t extent) { return double(extent); }
 
 /// m n multiplications and additions for each of k.
 Flops gemm_flops(const Op& op) {
-  const std::int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
+  const int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
   return Flops{2 * real(op.y.rows) * real(op.y.cols) * real(k)};
 }
 /// One for each element that is read: a multiplication, and an addition where there are two terms.
@@ -37,7 +37,7 @@ constexpr std::array<OpKindInfo, op_kind_count> table{{
 
 }  // namespace
 
-const OpKindInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; }
+const OpKindInfo& info(OpKind kind) { return table[size_t(kind)]; }
 
 std::array<OpKind, op_kind_count> all_op_kinds() {
   std::array<OpKind, op_kind_count> kinds{};

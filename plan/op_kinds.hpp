@@ -10,7 +10,7 @@ namespace tilerail {
 
 struct Op;
 
-enum class OpKind : std::uint8_t {
+enum class OpKind : uint8_t {
   copy,   // y = a, between memories or within one
   gemm,   // y = alpha op(a) op(b) + beta y
   axpby,  // y = alpha a + beta y
@@ -21,7 +21,7 @@ enum class OpKind : std::uint8_t {
 };
 
 /// What an operation does with its view `a`, `b` or `y`.
-enum class Access : std::uint8_t {
+enum class Access : uint8_t {
   none,
   read,
   read_unless_zero,  // not where its scalar is zero
@@ -42,7 +42,7 @@ struct OpKindInfo {
   bool is_kernel() const { return flops != nullptr; }
 };
 
-inline constexpr std::size_t op_kind_count = static_cast<std::size_t>(OpKind::syrk) + 1;  // the last
+inline constexpr size_t op_kind_count = size_t(OpKind::syrk) + 1;  // the last
 const OpKindInfo& info(OpKind kind);
 
 /// The kinds that there are, in order.

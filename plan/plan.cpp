@@ -10,24 +10,24 @@ namespace {
 /// FNV-1a, 64 bits, over 8-byte words: order-sensitive and the same on every machine.
 class Hash {
  public:
-  void add(std::uint64_t word) {
+  void add(uint64_t word) {
     state_ ^= word;
     state_ *= 0x100000001b3ULL;
     state_ ^= state_ >> 29;
   }
-  void add(std::int64_t v) { add(static_cast<std::uint64_t>(v)); }
-  void add(double v) { add(std::bit_cast<std::uint64_t>(v)); }
+  void add(int64_t v) { add(uint64_t(v)); }
+  void add(double v) { add(std::bit_cast<uint64_t>(v)); }
   void add(const std::string& text) {
-    add(static_cast<std::uint64_t>(text.size()));
-    for (const char c : text) add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+    add(uint64_t(text.size()));
+    for (const char c : text) add(uint64_t(static_cast<unsigned char>(c)));
   }
   template <class Tag>
   void add(Id<Tag> id) {
-    add(static_cast<std::int64_t>(id.value));
+    add(int64_t(id.value));
   }
   void add(const View& v) {
     add(v.buffer);
-    for (const std::int64_t x : {v.row, v.col, v.rows, v.cols}) add(x);
+    for (const int64_t x : {v.row, v.col, v.rows, v.cols}) add(x);
   }
   std::string hex() const {
     char text[17];
@@ -36,15 +36,15 @@ class Hash {
   }
 
  private:
-  std::uint64_t state_ = 0xcbf29ce484222325ULL;
+  uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
 void add_problem(Hash& hash, const GemmProblem& p) {
-  hash.add(static_cast<std::int64_t>(p.routine));
-  for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) hash.add(v);
-  hash.add(static_cast<std::int64_t>(p.dtype));
-  hash.add(static_cast<std::int64_t>(p.trans_a));
-  hash.add(static_cast<std::int64_t>(p.trans_b));
+  hash.add(int64_t(p.routine));
+  for (const int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) hash.add(v);
+  hash.add(int64_t(p.dtype));
+  hash.add(int64_t(p.trans_a));
+  hash.add(int64_t(p.trans_b));
   hash.add(p.alpha);
   hash.add(p.beta);
   for (const MemoryId place : {p.place_a, p.place_b, p.place_c}) hash.add(place);
@@ -72,7 +72,7 @@ double Plan::value(Scalar scalar) const {
 }
 
 Bytes copy_bytes(const Plan& plan, const Op& op) {
-  return Bytes{static_cast<double>(op.y.rows * op.y.cols * plan.buffer(op.y.buffer).element())};
+  return Bytes{double(op.y.rows * op.y.cols * plan.buffer(op.y.buffer).element())};
 }
 
 Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology) {
@@ -88,29 +88,28 @@ namespace {
 void add_costs(Hash& hash, const RuntimeCosts& runtime) {
   if (runtime != RuntimeCosts{})
     for (const Seconds cost : {runtime.task, runtime.request, runtime.peer, runtime.call}) hash.add(cost.value);
-  if (runtime.duplex) hash.add(std::int64_t{1});
+  if (runtime.duplex) hash.add(int64_t{1});
 }
 
 void add_queue(Hash& hash, const Queue& queue) {
-  hash.add(static_cast<std::int64_t>(queue.kind));
+  hash.add(int64_t(queue.kind));
   hash.add(queue.src);
   hash.add(queue.dst);
-  hash.add(static_cast<std::int64_t>(queue.index));
+  hash.add(int64_t(queue.index));
 }
 
 void add_buffer(Hash& hash, const Buffer& buffer) {
-  hash.add(static_cast<std::int64_t>(buffer.kind));
+  hash.add(int64_t(buffer.kind));
   hash.add(buffer.memory);
-  for (const std::int64_t value : {buffer.rows, buffer.cols, buffer.ld, buffer.offset}) hash.add(value);
-  hash.add(static_cast<std::int64_t>(buffer.dtype));
+  for (const int64_t value : {buffer.rows, buffer.cols, buffer.ld, buffer.offset}) hash.add(value);
+  hash.add(int64_t(buffer.dtype));
 }
 
 void add_op(Hash& hash, const Op& op) {
-  hash.add(static_cast<std::int64_t>(op.kind) * 4 + static_cast<std::int64_t>(op.trans_a) * 2 +
-           static_cast<std::int64_t>(op.trans_b));
+  hash.add(int64_t(op.kind) * 4 + int64_t(op.trans_a) * 2 + int64_t(op.trans_b));
   hash.add(op.queue);
   for (const View& view : {op.a, op.b, op.y}) hash.add(view);
-  hash.add(static_cast<std::int64_t>(op.alpha) * 4 + static_cast<std::int64_t>(op.beta));
+  hash.add(int64_t(op.alpha) * 4 + int64_t(op.beta));
 }
 
 }  // namespace
@@ -122,7 +121,7 @@ std::string content_hash(const Plan& plan) {
   for (const std::string& name : plan.memories) hash.add(name);
   hash.add(plan.policy);
   hash.add(plan.tile);
-  hash.add(static_cast<std::int64_t>(plan.single_issuer));
+  hash.add(int64_t(plan.single_issuer));
   if (plan.graph) hash.add(std::string{"graph"});
   if (plan.warm) hash.add(std::string{"warm"});
   add_costs(hash, plan.runtime);
@@ -130,9 +129,9 @@ std::string content_hash(const Plan& plan) {
   for (const Queue& queue : plan.queues) add_queue(hash, queue);
   for (const Buffer& buffer : plan.buffers) add_buffer(hash, buffer);
   for (const Op& op : plan.ops) add_op(hash, op);
-  for (const std::uint32_t begin : plan.dep_begin) hash.add(static_cast<std::int64_t>(begin));
+  for (const uint32_t begin : plan.dep_begin) hash.add(int64_t(begin));
   for (const OpId dep : plan.deps) hash.add(dep);
-  for (const std::int64_t bytes : plan.peak_bytes) hash.add(bytes);
+  for (const int64_t bytes : plan.peak_bytes) hash.add(bytes);
   return hash.hex();
 }
 

@@ -15,25 +15,25 @@ namespace tilerail {
 
 /// A matrix or a tile in one memory, column-major.
 struct Buffer {
-  enum class Kind : std::uint8_t { matrix_a, matrix_b, matrix_c, tile };
+  enum class Kind : uint8_t { matrix_a, matrix_b, matrix_c, tile };
   Kind kind = Kind::tile;
   MemoryId memory;
-  std::int64_t rows = 0, cols = 0, ld = 0;  // elements
-  std::int64_t offset = 0;  // bytes from the start of the arena of `memory`, or of the matrix of which it is a block
+  int64_t rows = 0, cols = 0, ld = 0;  // elements
+  int64_t offset = 0;  // bytes from the start of the arena of `memory`, or of the matrix of which it is a block
   DType dtype = DType::f64;
 
-  std::int64_t element() const { return element_size(dtype); }  // bytes
+  int64_t element() const { return element_size(dtype); }  // bytes
 };
 
 /// Rows [row, row + rows) and columns [col, col + cols) of a buffer.
 struct View {
   BufferId buffer;
-  std::int64_t row = 0, col = 0, rows = 0, cols = 0;
+  int64_t row = 0, col = 0, rows = 0, cols = 0;
 };
 
 /// A coefficient of an operation, by name: 0, 1, or the alpha or beta of the problem, neither of which is 0 then. So a
 /// plan serves every alpha and beta that are 0 where those of its problem are.
-enum class Scalar : std::uint8_t { zero, one, alpha, beta };
+enum class Scalar : uint8_t { zero, one, alpha, beta };
 
 /// One operation. It holds data, no behaviour. Which fields count depends on `kind` (plan/op_kinds.hpp). A view whose
 /// coefficient is zero is never read.
@@ -47,7 +47,7 @@ struct Op {
 
 /// A FIFO queue. compute: kernels of the GPU `dst` (src == dst); copy: src -> dst.
 struct Queue {
-  enum class Kind : std::uint8_t { compute, copy };
+  enum class Kind : uint8_t { compute, copy };
   Kind kind = Kind::compute;
   MemoryId src, dst;
   int index = 0;  // several queues of one kind between the same memories
@@ -92,7 +92,7 @@ struct RuntimeCosts {
 
 /// Larger plans are handed over operation by operation: a graph takes some 10 us an operation to make, and memory of
 /// the device.
-inline constexpr std::size_t most_graph_operations = 100'000;
+inline constexpr size_t most_graph_operations = 100'000;
 
 /// All decisions about one problem on one machine. An operation starts when the operation before it in its queue and
 /// all its dependencies have ended: the only execution rule, in every backend. Operations are listed in issue order:
@@ -102,7 +102,7 @@ struct Plan {
   std::string machine;                // topology name
   std::vector<std::string> memories;  // names by MemoryId, so that a plan file is readable by itself
   std::string policy;                 // preset name, with "+key=value" for every override
-  std::int64_t tile = 0;
+  int64_t tile = 0;
   std::vector<MemoryId> devices;  // GPUs that take part
   bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
   bool graph = false;             // handed over as one graph where it runs again
@@ -112,9 +112,9 @@ struct Plan {
   std::vector<Queue> queues;
   std::vector<Buffer> buffers;  // of matrices, each whole or its blocks one after another, then tiles
   std::vector<Op> ops;
-  std::vector<std::uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
+  std::vector<uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;
-  std::vector<std::int64_t> peak_bytes;  // by MemoryId: bytes of the arena that tiles need there
+  std::vector<int64_t> peak_bytes;  // by MemoryId: bytes of the arena that tiles need there
   PlanOrigin origin;
 
   std::span<const OpId> deps_of(OpId op) const {

@@ -55,14 +55,14 @@ class Checker {
 
   void sizes() {
     kind_ = "header", index_.reset();
-    constexpr std::size_t limit = std::size_t{1} << 31;
+    constexpr size_t limit = size_t{1} << 31;
     require(plan_.ops.size() < limit && plan_.deps.size() < limit, "more than 2^31 operations or dependencies");
     require(plan_.dep_begin.size() == plan_.ops.size() + 1, "dep_begin must have one entry more than ops");
     require(plan_.dep_begin.front() == 0 && plan_.dep_begin.back() == plan_.deps.size(),
             "dep_begin must run from 0 to the number of dependencies");
     require(std::ranges::is_sorted(plan_.dep_begin), "dep_begin must ascend");
     require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
-    for (const std::int64_t bytes : plan_.peak_bytes)
+    for (const int64_t bytes : plan_.peak_bytes)
       require(bytes >= 0 && bytes <= most_matrix_bytes, "peak_bytes must be 0 to 2^60");
     for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
       for (const MemoryId gpu : *gpus) require(is_memory(gpu), "devices must be memories of the plan");
@@ -86,7 +86,7 @@ class Checker {
         fail(fmt::format("{}: names memory {} twice; expected each GPU once", field, gpu->value));
   }
 
-  void queue(std::size_t i) {
+  void queue(size_t i) {
     kind_ = "queue", index_ = i;
     const Queue& q = plan_.queues[i];
     require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
@@ -97,18 +97,18 @@ class Checker {
     require(queues_.emplace(q.kind, q.src, q.dst, q.index).second, "the same queue is there twice");
   }
 
-  void buffer(std::size_t i) {
+  void buffer(size_t i) {
     kind_ = "buffer", index_ = i;
     const Buffer& b = plan_.buffers[i];
-    constexpr std::int64_t limit = most_extent;
+    constexpr int64_t limit = most_extent;
     require(is_memory(b.memory), "memory out of range");
     require(b.rows >= 0 && b.cols >= 0 && b.rows <= limit && b.cols <= limit, "rows and cols must be 0 to 2^40");
-    require(b.ld >= std::max<std::int64_t>(1, b.rows) && b.ld <= limit, "ld must be rows to 2^40");
+    require(b.ld >= std::max<int64_t>(1, b.rows) && b.ld <= limit, "ld must be rows to 2^40");
     require(b.offset >= 0 && b.offset % b.element() == 0, "offset must be a multiple of the bytes of an element");
     if (b.kind != Buffer::Kind::tile) return matrix(b);
     require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
-    const std::int64_t bytes = b.ld * b.cols * b.element();
-    const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
+    const int64_t bytes = b.ld * b.cols * b.element();
+    const int64_t peak = plan_.peak_bytes[b.memory.index()];
     if (bytes > peak || b.offset > peak - bytes)
       fail(fmt::format("a tile of {} bytes at {} lies outside the stated peak of {} bytes", bytes, b.offset, peak));
   }
@@ -118,7 +118,7 @@ class Checker {
     const Buffer whole = matrix_buffer(plan_.problem, b.kind);
     require(b.ld == whole.ld && b.dtype == whole.dtype,
             "leading dimension and type must be those of the problem's matrix");
-    const std::int64_t first = b.offset / b.element(), row = first % b.ld, col = first / b.ld;
+    const int64_t first = b.offset / b.element(), row = first % b.ld, col = first / b.ld;
     if (row + b.rows > whole.rows || col + b.cols > whole.cols)
       fail(fmt::format("a block of {} x {} from ({}, {}) lies outside the problem's matrix of {} x {}", b.rows, b.cols,
                        row, col, whole.rows, whole.cols));
@@ -140,7 +140,7 @@ class Checker {
 
   MemoryId memory_of(const View& v) const { return plan_.buffer(v.buffer).memory; }
 
-  void op(std::size_t i) {
+  void op(size_t i) {
     kind_ = "operation", index_ = i;
     const Op& o = plan_.ops[i];
     if (o.queue.value < 0 || o.queue.index() >= plan_.queues.size())
@@ -210,15 +210,15 @@ class Checker {
   void gemm(const Op& o, const Queue& q) const {
     view(o.a, "a"), view(o.b, "b"), view(o.y, "y");
     const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
-    const std::int64_t m = ta ? o.a.cols : o.a.rows, ka = ta ? o.a.rows : o.a.cols;
-    const std::int64_t kb = tb ? o.b.cols : o.b.rows, n = tb ? o.b.rows : o.b.cols;
+    const int64_t m = ta ? o.a.cols : o.a.rows, ka = ta ? o.a.rows : o.a.cols;
+    const int64_t kb = tb ? o.b.cols : o.b.rows, n = tb ? o.b.rows : o.b.cols;
     require(m == o.y.rows && n == o.y.cols && ka == kb, "shapes of a, b and y do not match");
     require(memory_of(o.a) == q.dst && memory_of(o.b) == q.dst, "a or b is not in the queue's memory");
   }
 
   const Plan& plan_;
   const char* kind_ = "header";  // the place of what is being checked
-  std::optional<std::size_t> index_;
+  std::optional<size_t> index_;
   std::set<std::tuple<Queue::Kind, MemoryId, MemoryId, int>> queues_;  // so far
 };
 
@@ -252,7 +252,7 @@ std::string difference(const std::vector<std::string>& planned, const Topology& 
   const std::vector<Memory>& there = topology.memories();
   if (planned.size() != there.size() && planned.size() != topology.sources())
     return fmt::format("{} of them in the plan, {} in the machine", planned.size(), topology.sources());
-  std::size_t i = 0;
+  size_t i = 0;
   while (planned[i] == there[i].name) ++i;
   return fmt::format("number {} is '{}' in the plan and '{}' in the machine", i, planned[i], there[i].name);
 }

@@ -37,7 +37,7 @@ struct Asked {
 };
 
 /// What the policy itself would decide for these devices and this tile.
-Decisions by_policy(const Question& question, std::int64_t tile) {
+Decisions by_policy(const Question& question, int64_t tile) {
   return decide(question, tile, TileScheduler{question}.grid());
 }
 

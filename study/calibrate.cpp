@@ -22,7 +22,7 @@ std::optional<ResidualSummary> summary_of(const std::vector<Residual>& residuals
   if (residuals.empty()) return std::nullopt;
   std::vector<double> errors;
   for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
-  const Residual& worst = residuals[static_cast<std::size_t>(std::ranges::max_element(errors) - errors.begin())];
+  const Residual& worst = residuals[size_t(std::ranges::max_element(errors) - errors.begin())];
   return ResidualSummary{errors.size(), median(errors), quantile(errors, 0.95), worst.error(), worst.what};
 }
 

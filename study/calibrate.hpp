@@ -19,7 +19,7 @@ struct CalibrationSettings {
 
 /// How far a description lies from what was measured; errors are relative.
 struct ResidualSummary {
-  std::size_t count = 0;
+  size_t count = 0;
   double median = 0, within_95 = 0;  // sizes of errors
   double largest = 0;
   std::string what;  // has the largest

@@ -23,7 +23,7 @@ struct Evaluation {
   TimeUse bottleneck = TimeUse::kernels;  // most of the critical path: kernels, copies, issue or waiting
   std::string busiest = {};               // the part of the critical path that is longest: "group host memory"
   std::string plan_hash;
-  std::int64_t tile = 0, ops = 0;
+  int64_t tile = 0, ops = 0;
   std::vector<std::string> devices;
 
   bool compute_bound() const { return kernels >= compute_bound_from; }

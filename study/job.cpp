@@ -48,7 +48,7 @@ Job load_job(const JobText& options) {
 
 void apply_tile(Policy& policy, const std::string& tile) {
   if (tile == "auto") return;
-  const std::int64_t size = parse_size(tile, "tile");
+  const int64_t size = parse_size(tile, "tile");
   if (size == 0) throw out_of_range("tile", tile, "a positive size or auto");
   apply_override(policy, fmt::format("tile={}", size));
 }

@@ -25,7 +25,7 @@ std::string csv_line(const nlohmann::ordered_json& cells) {
     if (!std::exchange(first, false)) line += ',';
     if (value.is_string()) append_cell(line, value.get<std::string>());
     if (value.is_number_float()) append_number(line, value.get<double>());
-    if (value.is_number_integer()) append_number(line, value.get<std::int64_t>());
+    if (value.is_number_integer()) append_number(line, value.get<int64_t>());
   }
   return line + '\n';
 }

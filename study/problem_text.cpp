@@ -33,18 +33,18 @@ Trans transpose(const std::optional<std::string>& text, std::string_view subject
 }
 
 /// 0 where none is given: the smallest that is legal.
-std::int64_t leading_dimension(const std::optional<std::string>& text, std::string_view subject) {
-  const std::int64_t size = text ? parse_size(*text, subject) : 0;
+int64_t leading_dimension(const std::optional<std::string>& text, std::string_view subject) {
+  const int64_t size = text ? parse_size(*text, subject) : 0;
   if (text && size == 0) throw out_of_range(subject, *text, "at least the stored rows");
   return size;
 }
 
 /// The number of "h3", if the text is of that form.
 std::optional<int> host_number(std::string_view text) {
-  constexpr std::size_t most_digits = 4;
+  constexpr size_t most_digits = 4;
   if (text.size() < 2 || text.size() > 1 + most_digits || text[0] != 'h') return std::nullopt;
   if (text.find_first_not_of("0123456789", 1) != std::string_view::npos) return std::nullopt;
-  return static_cast<int>(parse_integer(text.substr(1), "host", 0, 9999));
+  return int(parse_integer(text.substr(1), "host", 0, 9999));
 }
 
 bool is_numbered(const Memory& host) {
@@ -59,7 +59,7 @@ std::optional<MemoryId> numbered_host(int number, const Topology& topology) {
   const auto& hosts = topology.hosts();
   if (std::ranges::all_of(hosts, [&](MemoryId host) { return is_numbered(topology.memory(host)); }))
     return topology.find_memory(fmt::format("host{}", number));
-  const auto index = static_cast<std::size_t>(number);
+  const auto index = size_t(number);
   return index < hosts.size() ? std::optional{hosts[index]} : std::nullopt;
 }
 
@@ -77,7 +77,7 @@ MemoryId place_of(std::string_view text, const Topology& topology) {
   if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number && text.size() < 5) {
-    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, "place", 0, 9999)))) return *gpu;
+    if (const auto gpu = topology.find_gpu(int(parse_integer(text, "place", 0, 9999)))) return *gpu;
   }
   if (const auto number = host_number(text))
     if (const auto host = numbered_host(*number, topology)) return *host;
@@ -140,7 +140,7 @@ void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
   const std::string text = place_or_default();
   const auto places = split(text, ':');
   if (places.size() != (problem.of_vectors() ? 2 : 3)) throw InputError{"place", text, "", operands(problem.routine)};
-  const auto at = [&](std::size_t operand) { return place_of(places[operand], topology); };
+  const auto at = [&](size_t operand) { return place_of(places[operand], topology); };
   problem.place_a = at(0);
   problem.place_b = problem.has_b() ? at(1) : at(0);
   problem.place_c = problem.routine == Routine::dot ? place_of("h", topology) : at(places.size() - 1);

@@ -20,10 +20,10 @@ using Clock = std::chrono::steady_clock;
 
 /// The iteration that stands for all: the one in the middle, of two the faster. The mean of two would be no iteration's
 /// makespan, and the parts of an error would not add up to it.
-std::size_t middle_of(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
+size_t middle_of(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
   for (const auto i : indices(order)) order[i] = i;
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return values[a] < values[b]; });
   return order[(order.size() - 1) / 2];
 }
 

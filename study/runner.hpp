@@ -16,7 +16,7 @@ namespace tilerail::study {
 
 struct RunSettings {
   int warmup = 1, iterations = 3;
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
   bool check = false;
   HostPages pages = HostPages::spread;  // cuda
   double energy_seconds = 0.5;          // cuda: of calls while their energy is counted, at least; 0: it is not

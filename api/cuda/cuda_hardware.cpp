@@ -62,7 +62,7 @@ class CudaHardware final : public Hardware {
     return std::make_shared<cuda::DeviceScope>(current);
   }
 
-  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) override {
+  void reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) override {
     executor_->reserve(gpus, bytes, compute_streams);
     for (const MemoryId user : gpus)
       for (const MemoryId owner : gpus)
@@ -112,7 +112,7 @@ class CudaHardware final : public Hardware {
     if (capture != cudaStreamCaptureStatusNone) throw fault_of("stream", "is captured into a graph", "one that runs");
   }
 
-  std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
+  int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
     return executor_->room_for_tiles(gpu, compute_streams);
   }
 
@@ -137,9 +137,9 @@ class CudaHardware final : public Hardware {
 
   bool page_locked(const Matrices& matrices) const override {
     return std::ranges::all_of(matrices, [](const Matrix& matrix) {
-      const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
+      const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
       return !matrix.used() || matrix.location ||
-             cuda::Registrations::of_process().is_lasting({begin, begin + static_cast<std::uintptr_t>(matrix.bytes())});
+             cuda::Registrations::of_process().is_lasting({begin, begin + uintptr_t(matrix.bytes())});
     });
   }
 
@@ -159,7 +159,7 @@ class CudaHardware final : public Hardware {
   }
 
   std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
-                                               std::int64_t ld) override {
+                                               int64_t ld) override {
     std::vector<int> devices;
     for (const MemoryId gpu : gpus) devices.push_back(executor_->ordinal(gpu));
     std::vector<std::shared_ptr<void>> copies;
@@ -177,9 +177,9 @@ class CudaHardware final : public Hardware {
     return copies;
   }
 
-  void register_memory(void* data, std::int64_t bytes) override {
-    const auto begin = reinterpret_cast<std::uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_lasting({begin, begin + static_cast<std::uintptr_t>(bytes)});
+  void register_memory(void* data, int64_t bytes) override {
+    const auto begin = reinterpret_cast<uintptr_t>(data);
+    auto lease = cuda::Registrations::of_process().lease_lasting({begin, begin + uintptr_t(bytes)});
     registered_.insert_or_assign(data, std::move(lease));
   }
 
@@ -187,11 +187,11 @@ class CudaHardware final : public Hardware {
     if (registered_.erase(data) == 0) throw fault_of("memory to unregister", "is not registered here");
   }
 
-  void* allocate_host(std::int64_t bytes, HostPages pages) override {
-    cuda::HostBuffer buffer{static_cast<std::size_t>(bytes), pages};
+  void* allocate_host(int64_t bytes, HostPages pages) override {
+    cuda::HostBuffer buffer{size_t(bytes), pages};
     void* const data = buffer.data();
-    const auto begin = reinterpret_cast<std::uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_allocated({begin, begin + static_cast<std::uintptr_t>(bytes)});
+    const auto begin = reinterpret_cast<uintptr_t>(data);
+    auto lease = cuda::Registrations::of_process().lease_allocated({begin, begin + uintptr_t(bytes)});
     buffers_.emplace(data, Allocated{std::move(buffer), std::move(lease)});
     return data;
   }
@@ -200,8 +200,8 @@ class CudaHardware final : public Hardware {
     if (buffers_.erase(data) == 0) throw fault_of("host memory to free", "is not allocated here");
   }
 
-  double host_rate(const void* data, std::int64_t bytes, std::span<const int> devices) override {
-    return cuda::host_buffer_rate(static_cast<const std::byte*>(data), static_cast<std::size_t>(bytes), devices);
+  double host_rate(const void* data, int64_t bytes, std::span<const int> devices) override {
+    return cuda::host_buffer_rate(static_cast<const std::byte*>(data), size_t(bytes), devices);
   }
 
  private:
@@ -274,13 +274,13 @@ class CudaHardware final : public Hardware {
     throw fault_of("stream", "does not belong to a device of this machine");
   }
 
-  static std::shared_ptr<void> allocated(int device, std::int64_t bytes) {
+  static std::shared_ptr<void> allocated(int device, int64_t bytes) {
     const cuda::DeviceScope scope{device};
     void* memory = nullptr;
-    if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) {
+    if (cudaMalloc(&memory, size_t(bytes)) != cudaSuccess) {
       cudaGetLastError();
       throw MemoryShortage{fmt::format("a matrix of {} does not fit in the free memory of CUDA device {}",
-                                       bytes_text(static_cast<double>(bytes)), device)};
+                                       bytes_text(double(bytes)), device)};
     }
     return {memory, [](void* data) { cudaFree(data); }};
   }

@@ -12,13 +12,13 @@ namespace tilerail::cuda {
 namespace {
 
 api::AddressRange range_of(const api::Matrix& matrix) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
-  return {begin, begin + static_cast<std::uintptr_t>(matrix.bytes())};
+  const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
+  return {begin, begin + uintptr_t(matrix.bytes())};
 }
 
 /// Registrations by the caller through TileRail have numbers of their own, apart from the driver's of allocations.
-std::optional<std::uint64_t> id_of(const api::Matrix& matrix) {
-  constexpr std::uint64_t ours = std::uint64_t{1} << 63;
+std::optional<uint64_t> id_of(const api::Matrix& matrix) {
+  constexpr uint64_t ours = uint64_t{1} << 63;
   if (matrix.location) return allocation_of(matrix.data);
   const auto number = Registrations::of_process().number_of(range_of(matrix));
   return number ? std::optional{ours | *number} : allocation_of(matrix.data);
@@ -26,9 +26,9 @@ std::optional<std::uint64_t> id_of(const api::Matrix& matrix) {
 
 /// The rows of every column; what lies between columns is left alone.
 void copy_elements(const api::Matrix& shape, const std::byte* from, std::byte* to) {
-  for (std::int64_t col = 0; col < shape.cols; ++col) {
-    const std::int64_t offset = col * shape.ld * shape.element;
-    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(shape.rows * shape.element));
+  for (int64_t col = 0; col < shape.cols; ++col) {
+    const int64_t offset = col * shape.ld * shape.element;
+    std::memcpy(to + offset, from + offset, size_t(shape.rows * shape.element));
   }
 }
 
@@ -36,7 +36,7 @@ void copy_elements(const api::Matrix& shape, const std::byte* from, std::byte* t
 
 MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> users, Pageable pageable)
     : matrices_{matrices} {
-  std::vector<std::size_t> on_host;
+  std::vector<size_t> on_host;
   std::vector<api::AddressRange> ranges;
   for (const auto i : indices(matrices)) {
     if (!matrices[i].used()) continue;
@@ -64,9 +64,9 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
 
 /// Also those that are registered in parts: threads do not mind. False where there is too little to copy to start
 /// threads for.
-bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::span<const api::AddressRange> ranges) {
-  constexpr std::uintptr_t least = 64 << 20;
-  std::uintptr_t bytes = 0;
+bool MatrixAccess::leave_to_threads(std::span<const size_t> on_host, std::span<const api::AddressRange> ranges) {
+  constexpr uintptr_t least = 64 << 20;
+  uintptr_t bytes = 0;
   for (const auto r : indices(ranges)) {
     if (Registrations::Lease lease = Registrations::of_process().lease_held(ranges[r])) {
       leases_.push_back(std::move(lease));
@@ -96,9 +96,9 @@ std::optional<AllocationIds> MatrixAccess::allocations(const api::Copies& copies
 
 void MatrixAccess::Free::operator()(std::byte* pages) const { std::free(pages); }
 
-void MatrixAccess::substitute(std::size_t which) {
+void MatrixAccess::substitute(size_t which) {
   const api::Matrix& matrix = matrices_[which];
-  const std::size_t page = api::page_size(), pages = (static_cast<std::size_t>(matrix.bytes()) + page - 1) / page;
+  const size_t page = api::page_size(), pages = (size_t(matrix.bytes()) + page - 1) / page;
   copies_[which] = Pages{static_cast<std::byte*>(std::aligned_alloc(page, pages * page))};
   if (!copies_[which]) throw std::bad_alloc{};
   if (matrix.read) copy_elements(matrix, static_cast<const std::byte*>(matrix.data), copies_[which].get());

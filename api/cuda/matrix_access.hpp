@@ -41,8 +41,8 @@ class MatrixAccess final : public api::MemoryAccess {
   };
   using Pages = std::unique_ptr<std::byte[], Free>;  // shared with nothing that others may have registered
 
-  void substitute(std::size_t which);
-  bool leave_to_threads(std::span<const std::size_t> on_host, std::span<const api::AddressRange> ranges);
+  void substitute(size_t which);
+  bool leave_to_threads(std::span<const size_t> on_host, std::span<const api::AddressRange> ranges);
 
   api::Matrices matrices_;
   std::array<Pages, 3> copies_;

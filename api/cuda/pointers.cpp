@@ -33,13 +33,13 @@ PointerGetAttribute pointer_get_attribute() {
 
 /// Nothing where the driver does not know the address, or not this about it.
 template <class Value>
-std::optional<Value> driver_attribute(CUpointer_attribute which, std::uintptr_t address) {
+std::optional<Value> driver_attribute(CUpointer_attribute which, uintptr_t address) {
   Value value{};
   const CUresult result = pointer_get_attribute()(&value, which, static_cast<CUdeviceptr>(address));
   return result == CUDA_SUCCESS ? std::optional{value} : std::nullopt;
 }
 
-cudaPointerAttributes attributes_of(std::uintptr_t address) {
+cudaPointerAttributes attributes_of(uintptr_t address) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, reinterpret_cast<const void*>(address)), "asking where memory lies");
   return attributes;
@@ -48,7 +48,7 @@ cudaPointerAttributes attributes_of(std::uintptr_t address) {
 }  // namespace
 
 int device_of(const void* data) {
-  const cudaPointerAttributes attributes = attributes_of(reinterpret_cast<std::uintptr_t>(data));
+  const cudaPointerAttributes attributes = attributes_of(reinterpret_cast<uintptr_t>(data));
   return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
 }
 
@@ -57,23 +57,23 @@ HostMemory host_memory(const api::AddressRange& range) {
   if (first == cudaMemoryTypeUnregistered && last == cudaMemoryTypeUnregistered) return HostMemory::pageable;
   if (first != last) return HostMemory::mixed;
   const auto start = driver_attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, range.begin);
-  const auto bytes = driver_attribute<std::size_t>(CU_POINTER_ATTRIBUTE_RANGE_SIZE, range.begin);
+  const auto bytes = driver_attribute<size_t>(CU_POINTER_ATTRIBUTE_RANGE_SIZE, range.begin);
   if (!start || !bytes || *bytes == 0) return HostMemory::pinned;  // both ends are; the driver tells no more
-  const api::AddressRange known{static_cast<std::uintptr_t>(*start), static_cast<std::uintptr_t>(*start) + *bytes};
+  const api::AddressRange known{uintptr_t(*start), uintptr_t(*start) + *bytes};
   if (!known.contains({range.begin, range.begin + 1}))
     return HostMemory::pinned;  // the answer is about other addresses
   return known.contains(range) ? HostMemory::pinned : HostMemory::mixed;
 }
 
-std::optional<std::uint64_t> allocation_of(const void* data) {
+std::optional<uint64_t> allocation_of(const void* data) {
   const auto id =
-      driver_attribute<unsigned long long>(CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<std::uintptr_t>(data));
-  return id == 0ULL ? std::nullopt : std::optional<std::uint64_t>{id};
+      driver_attribute<unsigned long long>(CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<uintptr_t>(data));
+  return id == 0ULL ? std::nullopt : std::optional<uint64_t>{id};
 }
 
 void allow_pool_access(const void* data, std::span<const int> devices) {
   const auto handle =
-      driver_attribute<cudaMemPool_t>(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, reinterpret_cast<std::uintptr_t>(data));
+      driver_attribute<cudaMemPool_t>(CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, reinterpret_cast<uintptr_t>(data));
   if (!handle || *handle == nullptr) return;
   const int owner = device_of(data);
   std::vector<cudaMemAccessDesc> missing;

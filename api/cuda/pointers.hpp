@@ -23,7 +23,7 @@ HostMemory host_memory(const api::AddressRange& range);
 
 /// A number of the allocation or registration that memory belongs to, which no later one of this process has; nothing
 /// where the driver has none. Throws CudaError.
-std::optional<std::uint64_t> allocation_of(const void* data);
+std::optional<uint64_t> allocation_of(const void* data);
 
 /// Lets the devices that can reach its owner reach the stream-ordered pool that `data` was allocated from; does nothing
 /// for other memory. The pool keeps the access. Throws CudaError.

@@ -117,7 +117,7 @@ Registrations::Lease Registrations::lasting(const api::AddressRange& range, Leas
   return Lease{begin, [this, lease = std::move(lease)](void*) { end_lasting(lease); }};
 }
 
-std::optional<std::uint64_t> Registrations::number_of(const api::AddressRange& range) {
+std::optional<uint64_t> Registrations::number_of(const api::AddressRange& range) {
   const std::lock_guard lock{mutex_};
   const Entry* const entry = entry_of(range);
   return entry && entry->registered && entry->lasting > 0 ? std::optional{entry->number} : std::nullopt;

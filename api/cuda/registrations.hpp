@@ -42,7 +42,7 @@ class Registrations {
   Lease lease_allocated(const api::AddressRange& range);
 
   /// The unique number of the registration by `lease_lasting` that contains a range; nothing if there is none.
-  std::optional<std::uint64_t> number_of(const api::AddressRange& range);
+  std::optional<uint64_t> number_of(const api::AddressRange& range);
 
   /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by the caller. What is locked for
   /// a call, of another context, say, is not.
@@ -58,9 +58,9 @@ class Registrations {
   struct Entry {
     api::AddressRange pages;
     std::weak_ptr<void> lease;
-    bool registered = true;    // by lease_allocated: false
-    std::uint64_t number = 0;  // differs for all entries
-    int lasting = 0;           // leases of lease_lasting and lease_allocated
+    bool registered = true;  // by lease_allocated: false
+    uint64_t number = 0;     // differs for all entries
+    int lasting = 0;         // leases of lease_lasting and lease_allocated
   };
   /// Of a run that was handed over.
   struct Held {
@@ -78,7 +78,7 @@ class Registrations {
 
   std::recursive_mutex mutex_;  // a lease that ends while another is made comes back in
   std::list<Entry> entries_;
-  std::uint64_t added_ = 0;
+  uint64_t added_ = 0;
   std::list<Held> runs_;
 };
 

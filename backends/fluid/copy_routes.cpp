@@ -28,8 +28,8 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape,
 
 }  // namespace
 
-std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
-                              const CopyShapes& shapes) {
+uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
+                         const CopyShapes& shapes) {
   const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, shapes);
   const Rate alone = topology.pair_rate(src, dst);
   CopyRoute route;
@@ -38,16 +38,16 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, const CopyShape& shape
   route.flow = flows_.size();
   flows_.push_back({src, dst, cap});
   routes_.push_back(route);
-  return static_cast<std::uint32_t>(routes_.size() - 1);
+  return uint32_t(routes_.size() - 1);
 }
 
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
     : index_(plan.ops.size(), none) {
-  std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t, bool, double>, std::uint32_t> known;
+  std::map<std::tuple<MemoryId, MemoryId, int64_t, int64_t, bool, double>, uint32_t> known;
   const CopyShapes shapes{plan, topology, kernels};
   struct Last {
     CopyShape shape{{-1, -1}};
-    std::uint32_t route = none;
+    uint32_t route = none;
   };
   std::vector<Last> last(plan.queues.size());  // most copies are like the one before them in their queue
   for (const auto i : indices(plan.ops)) {

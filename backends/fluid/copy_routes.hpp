@@ -14,9 +14,9 @@ namespace tilerail {
 
 /// How a copy moves.
 struct CopyRoute {
-  std::size_t flow = 0;  // index of its FlowRoute
-  Seconds latency{0};    // before the first byte flows
-  Rate rate{0};          // with nothing else running
+  size_t flow = 0;     // index of its FlowRoute
+  Seconds latency{0};  // before the first byte flows
+  Rate rate{0};        // with nothing else running
 };
 
 /// The routes that the copies of a plan take. Copies between the same memories differ only by their cap, the rate that
@@ -28,7 +28,7 @@ class CopyRoutes {
 
   /// Route of a copy; null of one within a memory, which is a kernel (PlanKernelCosts) or takes no time.
   const CopyRoute* of(OpId op) const {
-    const std::uint32_t i = index_[op.index()];
+    const uint32_t i = index_[op.index()];
     return i == none ? nullptr : &routes_[i];
   }
 
@@ -38,14 +38,13 @@ class CopyRoutes {
   Seconds total() const { return total_; }
 
  private:
-  static constexpr std::uint32_t none = 0xFFFFFFFF;
+  static constexpr uint32_t none = 0xFFFFFFFF;
 
-  std::uint32_t add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
-                    const CopyShapes& shapes);
+  uint32_t add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology, const CopyShapes& shapes);
 
   std::vector<CopyRoute> routes_;
-  std::vector<FlowRoute> flows_;      // by route
-  std::vector<std::uint32_t> index_;  // by operation, into routes_
+  std::vector<FlowRoute> flows_;  // by route
+  std::vector<uint32_t> index_;   // by operation, into routes_
   Seconds total_{0};
 };
 

@@ -31,7 +31,7 @@ EngineLimits::EngineLimits(const Plan& plan, const Topology& topology) {
   const auto limit = [&](MemoryId memory, Role role) {
     const auto count = limit_of(topology.memory(memory).engines, role);
     if (!count) return none;
-    const auto [entry, is_new] = known.try_emplace({memory, role}, static_cast<int>(limits_.size()));
+    const auto [entry, is_new] = known.try_emplace({memory, role}, int(limits_.size()));
     if (is_new) limits_.push_back({*count, {}});
     return entry->second;
   };

@@ -12,8 +12,8 @@ FluidMachine::FluidMachine(const Topology& topology, const Options& options, Lis
       shares_{topology, options.routes},
       gpus_(topology.memories().size()) {}
 
-void FluidMachine::start_flow(Slot slot, std::size_t route, std::uint64_t bytes) {
-  flows_.push_back({slot, static_cast<double>(bytes), 0, shares_.add(route)});
+void FluidMachine::start_flow(Slot slot, size_t route, uint64_t bytes) {
+  flows_.push_back({slot, double(bytes), 0, shares_.add(route)});
 }
 
 void FluidMachine::start_kernel(Slot slot, MemoryId gpu, double seconds, double share) {
@@ -53,9 +53,9 @@ void FluidMachine::advance(double seconds) {
   ended_.clear();
   advance(kernels_, seconds);
   kernels_changed_ = kernels_changed_ || !ended_.empty();
-  const std::size_t kernels = ended_.size();
+  const size_t kernels = ended_.size();
   advance(flows_, seconds);
-  for (std::size_t i = kernels; i < ended_.size(); ++i) shares_.remove(ended_[i].flow);
+  for (size_t i = kernels; i < ended_.size(); ++i) shares_.remove(ended_[i].flow);
 }
 
 /// What the resolution cannot tell from this moment ends now: rounding leaves a rest of activities that end together.

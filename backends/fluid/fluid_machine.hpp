@@ -15,7 +15,7 @@ class FluidMachine final : public SharedMachine {
   FluidMachine(const Topology& topology, const Options& options, Listener& listener);
 
   double now() const override { return now_; }
-  void start_flow(Slot slot, std::size_t route, std::uint64_t bytes) override;
+  void start_flow(Slot slot, size_t route, uint64_t bytes) override;
   void start_kernel(Slot slot, MemoryId gpu, double seconds, double share) override;
   void wake_at(double date) override;
   void run() override;
@@ -26,7 +26,7 @@ class FluidMachine final : public SharedMachine {
     double left;                // bytes, or seconds of the whole GPU
     double rate = 0;            // of that, in a second
     FairShares::Flow flow = 0;  // of a flow
-    std::size_t gpu = 0;        // of a kernel
+    size_t gpu = 0;             // of a kernel
     double share = 0;
   };
 

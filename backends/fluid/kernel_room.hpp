@@ -11,7 +11,7 @@ namespace tilerail {
 /// starts once the kernels before it leave some of the GPU free, and all that have started share it.
 class KernelRoom {
  public:
-  explicit KernelRoom(std::size_t memories) : gpus_(memories) {}
+  explicit KernelRoom(size_t memories) : gpus_(memories) {}
 
   /// Whether a kernel could start now.
   bool has_room(MemoryId gpu) const;

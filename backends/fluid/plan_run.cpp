@@ -123,7 +123,7 @@ void PlanRun::start_copy(OpId id) {
 void PlanRun::start_flow(OpId id) {
   const Op& op = plan_.op(id);
   const CopyRoute* route = copies_.of(id);
-  const auto bytes = static_cast<std::uint64_t>(copy_bytes(plan_, op).value);
+  const auto bytes = uint64_t(copy_bytes(plan_, op).value);
   if (bytes == 0) return finish(id);
   machine_->start_flow(static_cast<SharedMachine::Slot>(op.queue.value), route->flow, bytes);
 }
@@ -185,7 +185,7 @@ void PlanRun::finish(OpId id) {
 void PlanRun::tell(OpId from, OpId to) {
   if (between_engines_ + between_gpus_ == 0) return;
   const Op& next = plan_.op(to);
-  const auto hear = [&](std::size_t queue, double at) {
+  const auto hear = [&](size_t queue, double at) {
     if (next.kind == OpKind::join)
       through_[to.index()][queue] = std::max(through_[to.index()][queue], at);
     else if (const double later = hand_on(queue, next); later > 0)  // `start` is the earliest that it can start
@@ -198,10 +198,10 @@ void PlanRun::tell(OpId from, OpId to) {
 
 /// Seconds that an engine takes to tell another one that an operation of this queue has ended: copies have engines of
 /// their own. Kernels of several streams of a GPU have one front end.
-double PlanRun::hand_on(std::size_t from, const Op& to) const {
+double PlanRun::hand_on(size_t from, const Op& to) const {
   if (from == to.queue.index()) return 0;
   if (between_gpus_ > 0 && owners_[from] != owners_[to.queue.index()]) return std::max(between_engines_, between_gpus_);
-  const auto copies = [&](std::size_t number) {
+  const auto copies = [&](size_t number) {
     const Queue& queue = plan_.queues[number];
     return queue.kind == Queue::Kind::copy && queue.src != queue.dst;
   };

@@ -27,7 +27,7 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   void run();
 
  private:
-  enum class Event : std::uint8_t { issued, latency_paid };
+  enum class Event : uint8_t { issued, latency_paid };
   struct TimedEvent {
     double date;
     OpId op;
@@ -50,7 +50,7 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   void run_kernel(OpId op);
   void finish(OpId op);
   void tell(OpId from, OpId to);
-  double hand_on(std::size_t from, const Op& to) const;
+  double hand_on(size_t from, const Op& to) const;
   void retry_waiting();
 
   const Plan& plan_;
@@ -66,14 +66,14 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   double between_engines_, between_gpus_;  // seconds, of hand_on
   std::vector<MemoryId> owners_;           // by queue: the GPU whose streams it has
   /// By join: when the operations that it waits for ended last, by their queue.
-  std::unordered_map<std::size_t, std::map<std::size_t, double>> through_;
-  double resolution_;                     // seconds; events closer together are simultaneous
-  std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
-  std::vector<OpId> running_;             // by queue
-  std::vector<OpId> ready_;               // heap, lowest operation first
-  std::vector<OpId> retry_;               // operations whose engine has come free
-  std::vector<TimedEvent> events_;        // heap, earliest first
-  std::size_t ended_ = 0;
+  std::unordered_map<size_t, std::map<size_t, double>> through_;
+  double resolution_;                // seconds; events closer together are simultaneous
+  std::vector<uint32_t> waits_for_;  // by operation: predecessors that have not ended
+  std::vector<OpId> running_;        // by queue
+  std::vector<OpId> ready_;          // heap, lowest operation first
+  std::vector<OpId> retry_;          // operations whose engine has come free
+  std::vector<TimedEvent> events_;   // heap, earliest first
+  size_t ended_ = 0;
   std::unique_ptr<SharedMachine> machine_;
 };
 

@@ -14,7 +14,7 @@ namespace tilerail {
 /// zero. At most one activity runs in a slot. docs/model.md#simulator
 class SharedMachine {
  public:
-  using Slot = std::uint32_t;
+  using Slot = uint32_t;
 
   /// Is told what happens while the machine runs. Must not throw.
   class Listener {
@@ -30,7 +30,7 @@ class SharedMachine {
 
   struct Options {
     std::span<const FlowRoute> routes;  // that flows will use
-    std::size_t slots = 0;
+    size_t slots = 0;
     double resolution = 0;  // seconds; events closer together are one instant
   };
 
@@ -39,7 +39,7 @@ class SharedMachine {
   virtual double now() const = 0;  // seconds
 
   /// Moves bytes (> 0) along routes[route]. Within one memory they cross its memory bandwidth, which must be known.
-  virtual void start_flow(Slot slot, std::size_t route, std::uint64_t bytes) = 0;
+  virtual void start_flow(Slot slot, size_t route, uint64_t bytes) = 0;
 
   /// Runs a kernel that takes `seconds` (> 0) when it gets `share` (in (0, 1]) of the GPU, longer when it gets less.
   virtual void start_kernel(Slot slot, MemoryId gpu, double seconds, double share) = 0;

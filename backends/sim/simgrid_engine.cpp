@@ -104,7 +104,7 @@ class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
 SimGridEngine& SimGridEngine::get() {
   static SimGridEngine* const engine = [] {  // never deleted: SimGrid's statics may be gone by then
     SimGridEngine* made = nullptr;
-    run_together(2, [&](std::size_t thread) {
+    run_together(2, [&](size_t thread) {
       if (thread == 1) made = new SimGridEngine;
     });
     return made;

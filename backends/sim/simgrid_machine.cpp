@@ -89,7 +89,7 @@ SimGridMachine::~SimGridMachine() = default;
 
 double SimGridMachine::now() const { return impl_->engine.now(); }
 
-void SimGridMachine::start_flow(Slot slot, std::size_t route, std::uint64_t bytes) {
+void SimGridMachine::start_flow(Slot slot, size_t route, uint64_t bytes) {
   const SimGridPlatform::Route& way = *impl_->routes[route];
   impl_->platform.count(way, +1);
   const s4u::CommPtr comm = s4u::Comm::sendto_init();

@@ -14,7 +14,7 @@ class SimGridMachine final : public SharedMachine {
   ~SimGridMachine() override;
 
   double now() const override;
-  void start_flow(Slot slot, std::size_t route, std::uint64_t bytes) override;
+  void start_flow(Slot slot, size_t route, uint64_t bytes) override;
   void start_kernel(Slot slot, MemoryId gpu, double seconds, double share) override;
   void wake_at(double date) override;
   void run() override;

@@ -40,7 +40,7 @@ class Fingerprint {
  private:
   template <class Number>
   void add(Number number) {
-    numbers_.push_back(static_cast<double>(number));
+    numbers_.push_back(double(number));
   }
   void add(const std::vector<LinkId>& links) {
     add(links.size());
@@ -62,7 +62,7 @@ SimGridPlatform& SimGridPlatform::of(const Topology& topology, std::span<const F
   const std::set<FlowRoute> distinct(routes.begin(), routes.end());
   auto& platform = known[Fingerprint{topology, distinct}];
   if (!platform) platform.reset(new SimGridPlatform{topology, distinct});
-  for (auto& load : platform->loads_) load->now = {.unit = static_cast<double>(platform->unit_)};
+  for (auto& load : platform->loads_) load->now = {.unit = double(platform->unit_)};
   return *platform;
 }
 
@@ -114,7 +114,7 @@ double SimGridPlatform::GroupLoad::side_bound(bool forward) const {
 
 /// SimGrid knows one route between two hosts, so the routes of a pair leave from different hosts of the memory.
 s4u::Host* SimGridPlatform::start_of(const FlowRoute& route, const Topology& topology) {
-  const std::size_t number = routes_between_[{route.src, route.dst}]++;
+  const size_t number = routes_between_[{route.src, route.dst}]++;
   if (number == 0) return hosts_[route.src.index()];
   auto& more = more_hosts_[route.src];
   if (more.size() < number) more.push_back(new_host(topology.memory(route.src)));
@@ -128,7 +128,7 @@ void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology
   std::vector<s4u::LinkInRoute> path;
   const auto add = [&](s4u::Link* link, int crossing) {  // SimGrid adds up how often a route has a link
     const int times = crossing * (unit_ / parts);
-    path.insert(path.end(), static_cast<std::size_t>(times), s4u::LinkInRoute{link});
+    path.insert(path.end(), size_t(times), s4u::LinkInRoute{link});
   };
   for (const auto& use : topology.links_on(src, dst)) add(links_[use.link.index()], use.parts);
   for (const auto& use : uses) {

@@ -68,8 +68,8 @@ class SimGridPlatform {
   std::vector<Sides> sides_;                       // by group; null where its sides have no bounds of their own
   std::vector<std::unique_ptr<GroupLoad>> loads_;  // by group
   std::map<FlowRoute, Route> routes_;
-  std::map<std::pair<MemoryId, MemoryId>, std::size_t> routes_between_;  // how many
-  std::map<MemoryId, std::vector<simgrid::s4u::Host*>> more_hosts_;      // beyond the first
+  std::map<std::pair<MemoryId, MemoryId>, size_t> routes_between_;   // how many
+  std::map<MemoryId, std::vector<simgrid::s4u::Host*>> more_hosts_;  // beyond the first
   int names_ = 0;
 };
 

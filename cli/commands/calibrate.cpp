@@ -43,7 +43,7 @@ struct CalibrateOptions {
 /// Absent: auto.
 std::optional<int> number_of(const std::string& text, const std::string& what, int most) {
   if (text == "auto") return std::nullopt;
-  return static_cast<int>(parse_integer(text, what, 1, most));
+  return int(parse_integer(text, what, 1, most));
 }
 
 study::CalibrationSettings settings_of(const CalibrateOptions& options) {

@@ -86,7 +86,7 @@ int compare_cases(const CompareOptions& options) {
   const StopRequest stop;
   settings.stop_asked = [&] { return stop.is_asked(); };
   runs.measure(options.backend, settings);
-  const std::size_t done = runs.results().size();
+  const size_t done = runs.results().size();
   if (done > 0) {
     const std::string csv = study::to_csv(runs.results());
     try {

@@ -120,7 +120,7 @@ int run_run(const RunOptions& options) {
   summary.note = job.note;
   if (!result.gpu && are_gpus(job.plan, job.topology)) {
     leave_out_energy(summary, annotated.metadata);
-    const std::size_t gpus = job.plan.devices.size();
+    const size_t gpus = job.plan.devices.size();
     summary.ran_on = fmt::format("CPU threads, not the {} of {}; energy unknown",
                                  gpus == 1 ? "GPU" : fmt::format("{} GPUs", gpus), job.topology.name());
   }

@@ -70,7 +70,7 @@ study::SweepRun run(const study::Sweep& sweep, study::Workers workers, const stu
                     const study::SweepStamp& stamp, const study::Machines& machines, const StopRequest& stop) {
   CountedProgress progress{"sweeping"};
   if (sweep.is_measured()) workers.count = 1;
-  workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+  workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
   workers.stop_asked = [&] { return stop.is_asked(); };
   return study::run_sweep(sweep, machines, stamp, part, workers);
 }
@@ -86,11 +86,10 @@ std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp
   study::SweepRun outline;
   outline.rows[0] = study::empty_cells(sweep, stamp, 0, "");
   outline.header = study::csv_header(outline.rows[0]);
-  for (std::size_t axis = 0, stride = sweep.points(); axis < sweep.axes.size(); ++axis) {
-    const std::size_t values = sweep.axes[axis].values.texts.size();
+  for (size_t axis = 0, stride = sweep.points(); axis < sweep.axes.size(); ++axis) {
+    const size_t values = sweep.axes[axis].values.texts.size();
     stride /= values;
-    for (std::size_t i = 0; i < values; ++i)
-      outline.rows[i * stride] = study::empty_cells(sweep, stamp, i * stride, "");
+    for (size_t i = 0; i < values; ++i) outline.rows[i * stride] = study::empty_cells(sweep, stamp, i * stride, "");
   }
   return to_csv(outline);
 }

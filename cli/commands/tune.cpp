@@ -53,7 +53,7 @@ study::TuneSettings settings_of(const TuneOptions& options) {
   study::TuneSettings settings;
   settings.version = TILERAIL_VERSION;
   settings.again = options.again;
-  constexpr std::int64_t most = std::int64_t{1} << 40;
+  constexpr int64_t most = int64_t{1} << 40;
   if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "budget", 1, most);
   const auto run = options.bench.settings_unless_simulated(options.backend);
   if (!run) return settings;
@@ -79,7 +79,7 @@ int run_tune(const TuneOptions& options) {
     StudyOptions study;
     study.jobs = options.jobs;
     study::Workers workers = study.workers();
-    workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
     return study::tune(tasks, machine, file, settings, workers);
   }();
   print(to_text(results));
@@ -89,7 +89,7 @@ int run_tune(const TuneOptions& options) {
 
 int run_merge(const TuneOptions& options) {
   const std::string file = file_of(options);
-  const std::size_t taken = study::merge_plan_caches(options.merge, file);
+  const size_t taken = study::merge_plan_caches(options.merge, file);
   print(fmt::format("{} plans taken; {} has {}\n", taken, file, study::load_plan_cache(file).plans.size()));
   return exit_ok;
 }

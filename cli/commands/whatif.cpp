@@ -34,7 +34,7 @@ int run_whatif(const WhatIfOptions& options) {
   const std::string places = note_text(options.job.problem.place_note(question.topology));
   const study::WhatIf what = [&] {
     CountedProgress progress{"changing the machine"};
-    workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
     return study::what_if(std::move(question), options.selection, workers);
   }();
   outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, places + to_text(what));

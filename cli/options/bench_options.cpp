@@ -40,9 +40,9 @@ study::RunSettings BenchOptions::settings(int least_warmup, const std::string& b
   constexpr int most = 1000;
   constexpr double least_energy = 0.5;  // several steps of the counters
   study::RunSettings settings;
-  settings.iterations = static_cast<int>(parse_integer(iterations, "iters", 1, most));
-  settings.warmup = static_cast<int>(parse_integer(warmup, "warmup", least_warmup, most));
-  settings.seed = static_cast<std::uint64_t>(parse_integer(seed, "seed", 0, std::numeric_limits<std::int64_t>::max()));
+  settings.iterations = int(parse_integer(iterations, "iters", 1, most));
+  settings.warmup = int(parse_integer(warmup, "warmup", least_warmup, most));
+  settings.seed = uint64_t(parse_integer(seed, "seed", 0, std::numeric_limits<int64_t>::max()));
   settings.check = check;
   if (host_buffers) settings.pages = study::pages_of(*host_buffers);
   settings.energy_seconds = energy ? parse_real(*energy, "energy") : least_energy;

@@ -47,9 +47,9 @@ const CaseResult& worst_of(std::span<const CaseResult> results) {
 
 std::string intervals_text(const study::CaseSummary& summary) {
   if (summary.intervals == 0) return "";
-  std::string text = fmt::format(
-      "in the {:g}% prediction interval: {} of {}, {:.0f}%\n", 100 * Uncertainty::level, summary.in_interval,
-      summary.intervals, 100.0 * static_cast<double>(summary.in_interval) / static_cast<double>(summary.intervals));
+  std::string text = fmt::format("in the {:g}% prediction interval: {} of {}, {:.0f}%\n", 100 * Uncertainty::level,
+                                 summary.in_interval, summary.intervals,
+                                 100.0 * double(summary.in_interval) / double(summary.intervals));
   if (summary.wide_intervals > 0)
     text += fmt::format("{} of these {} intervals are wider than +-{:g}%: too wide to tell anything; calibrate again\n",
                         summary.wide_intervals, summary.intervals, 100 * PredictedInterval::widest);

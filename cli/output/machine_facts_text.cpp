@@ -37,10 +37,10 @@ std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
 /// Routes that differ by their ends alone are one line, with the first of them.
 std::string routes_text(const Topology& topology) {
   struct Kind {
-    std::size_t pairs = 0;
+    size_t pairs = 0;
     std::string example;
   };
-  std::map<std::tuple<std::string, std::size_t, Seconds, Rate>, Kind> kinds;
+  std::map<std::tuple<std::string, size_t, Seconds, Rate>, Kind> kinds;
   const auto side = [&](MemoryId id) { return topology.is_host(id) ? "host" : "GPU"; };
   for (const auto s : indices(topology.description().memories))
     for (const auto d : indices(topology.description().memories)) {

@@ -7,7 +7,7 @@
 namespace tilerail::cli {
 
 /// Tables of a machine of at most so many memories; those of more are read by nobody, and take minutes.
-inline constexpr std::size_t most_in_tables = 128;
+inline constexpr size_t most_in_tables = 128;
 
 /// Kinds of routes, each GPU with its nearest host, bisection. Lines grow with the GPUs, not with their pairs.
 std::string facts_text(const Topology& topology);

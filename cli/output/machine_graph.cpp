@@ -25,7 +25,7 @@ std::string bound_text(const CapacityGroup& group) {
 
 Json node_json(const Topology& topology, const Node& node) {
   constexpr const char* kinds[] = {"host", "gpu", "switch"};
-  Json json{{"name", node.name}, {"kind", kinds[static_cast<int>(node.kind)]}, {"lines", Json::array()}};
+  Json json{{"name", node.name}, {"kind", kinds[int(node.kind)]}, {"lines", Json::array()}};
   const auto memory = topology.find_memory(node.name);
   if (!memory) return json;
   if (!topology.is_host(*memory)) json["lines"].push_back(topology.kernels_of(*memory).name);

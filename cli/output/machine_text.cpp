@@ -91,9 +91,9 @@ std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
   const bool any = curve.trans.empty();
   const Trans ta = any ? Trans::no : trans_from_string(curve.trans.substr(0, 1), "trans");
   const Trans tb = any ? Trans::no : trans_from_string(curve.trans.substr(1, 1), "trans");
-  for (const std::int64_t side : {512, 2048, 8192}) {
-    const double flops = 2.0 * static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
-    text += rate(static_cast<double>(side), Flops{flops} / kernels.gemm_time(side, side, side, curve.dtype, ta, tb));
+  for (const int64_t side : {512, 2048, 8192}) {
+    const double flops = 2.0 * double(side) * double(side) * double(side);
+    text += rate(double(side), Flops{flops} / kernels.gemm_time(side, side, side, curve.dtype, ta, tb));
   }
   return text;
 }
@@ -154,7 +154,7 @@ std::string sources_text(const Topology& topology) {
   constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
   Lines lines{{"source", "kind", "text"}};
   for (const Source& source : topology.description().sources) {
-    lines.push_back({source.key, kinds[static_cast<int>(source.kind)], source.text});
+    lines.push_back({source.key, kinds[int(source.kind)], source.text});
   }
   return "\nProvenance\n" + aligned(lines, "l", 2);
 }
@@ -203,7 +203,7 @@ std::string host_text(const Topology& topology, MemoryId host) {
     for (const char* name : names) {
       std::vector<std::string> row{name};
       Rate total{0};
-      for (std::size_t i = 0; i < topology.gpus().size(); ++i, ++rate) {
+      for (size_t i = 0; i < topology.gpus().size(); ++i, ++rate) {
         row.push_back(gigabytes(*rate));
         total += *rate;
       }

@@ -17,34 +17,33 @@ std::string peaks_text(const Plan& plan) {
   std::vector<std::string> peaks;
   for (const auto i : indices(plan.peak_bytes)) {
     if (plan.peak_bytes[i] == 0) continue;
-    peaks.push_back(fmt::format("{} {}", plan.memories[i], bytes_text(static_cast<double>(plan.peak_bytes[i]))));
+    peaks.push_back(fmt::format("{} {}", plan.memories[i], bytes_text(double(plan.peak_bytes[i]))));
   }
   return peaks.empty() ? "none" : fmt::format("{}", fmt::join(peaks, ", "));
 }
 
 std::string operations_text(const Plan& plan) {
-  std::array<std::size_t, op_kind_count> counts{};
+  std::array<size_t, op_kind_count> counts{};
   Bytes copied{0};
   for (const Op& op : plan.ops) {
-    ++counts[static_cast<std::size_t>(op.kind)];
+    ++counts[size_t(op.kind)];
     if (op.kind == OpKind::copy) copied += copy_bytes(plan, op);
   }
   std::string text = std::to_string(plan.ops.size()) + ":";
   for (const OpKind kind : all_op_kinds())
-    if (const std::size_t count = counts[static_cast<std::size_t>(kind)]; count > 0)
-      text += fmt::format(" {} {},", count, to_string(kind));
+    if (const size_t count = counts[size_t(kind)]; count > 0) text += fmt::format(" {} {},", count, to_string(kind));
   return fmt::format("{} {} copied", text, bytes_text(copied.value));
 }
 
 /// What was decided, from what and why. Devices and tile have lines of their own.
 void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& origin) {
-  constexpr std::size_t in_a_line = 6;
+  constexpr size_t in_a_line = 6;
   std::vector<std::string> decided;
   for (const PlanDecision& decision : origin.decisions)
     if (decision.key != "devices" && decision.key != "tile") decided.push_back(decision.key + " " + decision.value);
-  for (std::size_t first = 0; first < decided.size(); first += in_a_line) {
-    const auto begin = decided.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto end = decided.begin() + static_cast<std::ptrdiff_t>(std::min(first + in_a_line, decided.size()));
+  for (size_t first = 0; first < decided.size(); first += in_a_line) {
+    const auto begin = decided.begin() + ptrdiff_t(first);
+    const auto end = decided.begin() + ptrdiff_t(std::min(first + in_a_line, decided.size()));
     lines.push_back({first == 0 ? "decided" : "", fmt::format("{}", fmt::join(begin, end, ", "))});
   }
   for (const PlanCandidate& candidate : origin.candidates)

@@ -61,7 +61,7 @@ void read_to_end(const Channel& output, const Channel& errors, ProcessResult& re
       const ssize_t got = read(open[i].fd, block.data(), block.size());
       if (got < 0 && errno == EINTR) continue;
       if (got > 0)
-        texts[i]->append(block.data(), static_cast<std::size_t>(got));
+        texts[i]->append(block.data(), size_t(got));
       else
         open[i].fd = -1;  // poll() leaves it out
     }

@@ -7,7 +7,7 @@
 namespace tilerail::cli {
 
 struct ProcessResult {
-  enum class End : std::uint8_t { exited, killed, not_found, not_started };
+  enum class End : uint8_t { exited, killed, not_found, not_started };
   End end = End::exited;
   int code = 0;                // exited: its exit code; killed: the signal; else errno
   std::string output, errors;  // what it wrote to stdout and stderr

@@ -47,7 +47,7 @@ CountedProgress::~CountedProgress() {
   if (visible_) std::fputs("\r\033[K", stderr);
 }
 
-void CountedProgress::show(std::size_t done, std::size_t all) {
+void CountedProgress::show(size_t done, size_t all) {
   constexpr std::chrono::milliseconds pause{500};
   const Clock::time_point now = Clock::now();
   if (all != all_ || done < done_) counting_ = now;  // another row of tasks
@@ -55,9 +55,7 @@ void CountedProgress::show(std::size_t done, std::size_t all) {
   if (now - begin_ < std::chrono::seconds{quiet_seconds} || now - shown_ < pause || isatty(STDERR_FILENO) != 1) return;
   shown_ = now, visible_ = true;
   const double spent = std::chrono::duration<double>(now - counting_).count();
-  const std::string left =
-      done == 0 ? ""
-                : fmt::format(", {:.0f} s left", spent * static_cast<double>(all - done) / static_cast<double>(done));
+  const std::string left = done == 0 ? "" : fmt::format(", {:.0f} s left", spent * double(all - done) / double(done));
   std::fputs(fmt::format("\r{} ... {} of {}{} \033[K", what_, done, all, left).c_str(), stderr);
 }
 

@@ -35,14 +35,14 @@ class CountedProgress {
   CountedProgress(const CountedProgress&) = delete;
   CountedProgress& operator=(const CountedProgress&) = delete;
 
-  void show(std::size_t done, std::size_t all);
+  void show(size_t done, size_t all);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::string what_;
   Clock::time_point begin_ = Clock::now(), shown_ = begin_, counting_ = begin_;  // counting: of this `all`
-  std::size_t done_ = 0, all_ = 0;
+  size_t done_ = 0, all_ = 0;
   bool visible_ = false;
 };
 

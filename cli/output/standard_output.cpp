@@ -10,7 +10,7 @@
 namespace tilerail::cli {
 
 void print(std::string_view text) {
-  const std::size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
+  const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
   if (written == text.size() && std::fflush(stdout) == 0) return;
   throw InputError{"standard output could not be written: " + std::generic_category().message(errno)};
 }

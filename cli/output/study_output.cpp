@@ -17,9 +17,9 @@ void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help
 }
 
 study::Workers StudyOptions::workers() const {
-  constexpr std::int64_t most = 4096;
+  constexpr int64_t most = 4096;
   if (jobs.empty()) return {.count = study::usable_cores()};
-  return {.count = static_cast<std::size_t>(parse_integer(jobs, "jobs", 1, most))};
+  return {.count = size_t(parse_integer(jobs, "jobs", 1, most))};
 }
 
 StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {

@@ -20,7 +20,7 @@ using Lines = std::vector<std::vector<std::string>>;
 using Row = const SweepTable::Row*;
 using Rows = std::vector<Row>;
 
-constexpr std::size_t most_rows = 40, fastest_rows = 10;
+constexpr size_t most_rows = 40, fastest_rows = 10;
 
 double number(const std::string& cell) { return std::strtod(cell.c_str(), nullptr); }
 bool is_number(const std::string& cell) {
@@ -36,7 +36,7 @@ std::string percent(const std::string& share) { return share.empty() ? "" : shar
 
 Lines head_of(const SweepTable& table) {
   std::vector<std::string> head{"point"};
-  for (std::size_t axis = 0; axis < table.axes; ++axis) head.push_back(table.columns[table.first_axis + axis]);
+  for (size_t axis = 0; axis < table.axes; ++axis) head.push_back(table.columns[table.first_axis + axis]);
   for (const char* column : {"T", "ops", "makespan", "TFLOP/s", "bound", "over it", "kernels"})
     head.emplace_back(column);
   if (table.has("measured_s")) head.insert(head.end(), {"measured", "error"});
@@ -46,7 +46,7 @@ Lines head_of(const SweepTable& table) {
 std::vector<std::string> line_of(const SweepTable& table, const SweepTable::Row& row) {
   const auto cell = [&](const char* column) -> const std::string& { return table.cell(row, column); };
   std::vector<std::string> line{row.cells[1]};
-  for (std::size_t axis = 0; axis < table.axes; ++axis) line.push_back(row.cells[table.first_axis + axis]);
+  for (size_t axis = 0; axis < table.axes; ++axis) line.push_back(row.cells[table.first_axis + axis]);
   line.insert(line.end(), {cell("plan_tile"), cell("ops"), seconds_text(number(cell("makespan_s"))),
                            fmt::format("{:.4g}", number(cell("tflops"))), seconds_text(number(cell("bound_s"))),
                            cell("over_bound").empty() ? "-" : fmt::format("{:.2f} x", number(cell("over_bound"))),
@@ -72,7 +72,7 @@ std::string failures_text(const SweepTable& table, const Rows& failed) {
   std::string text = fmt::format("\n{} of {} points failed:\n", failed.size(), table.rows.size());
   for (Row row : std::span{failed}.first(std::min(failed.size(), most_rows))) {
     std::string values;
-    for (std::size_t axis = 0; axis < table.axes; ++axis)
+    for (size_t axis = 0; axis < table.axes; ++axis)
       values += fmt::format("{}={} ", table.columns[table.first_axis + axis], row->cells[table.first_axis + axis]);
     text += fmt::format("{}point {}: {}\n", values, row->cells[1], table.cell(*row, "error"));
   }
@@ -82,7 +82,7 @@ std::string failures_text(const SweepTable& table, const Rows& failed) {
 
 using Holds = std::function<bool(Row)>;
 
-constexpr std::size_t most_groups = 24;
+constexpr size_t most_groups = 24;
 constexpr double next_to_nothing = 1.05;  // times as long as with the best of the larger values
 
 double makespan(const SweepTable& table, Row row) { return number(table.cell(*row, time_column(table))); }
@@ -105,21 +105,21 @@ More more_of(const std::string& column) {
 }
 
 /// The least value from which on a condition holds; "nowhere" if the condition fails at the largest value.
-std::string from_value(const Rows& by_value, std::size_t column, const Holds& holds) {
+std::string from_value(const Rows& by_value, size_t column, const Holds& holds) {
   const auto last = std::find_if_not(by_value.rbegin(), by_value.rend(), holds);
   if (last == by_value.rbegin()) return "nowhere";
   return (last == by_value.rend() ? "at all of them, from " : "from ") + (*last.base())->cells[column];
 }
 
 /// The largest value up to which a condition holds; "nowhere" if the condition fails at the least value.
-std::string up_to_value(const Rows& by_value, std::size_t column, const Holds& holds) {
+std::string up_to_value(const Rows& by_value, size_t column, const Holds& holds) {
   const auto first = std::ranges::find_if_not(by_value, holds);
   if (first == by_value.begin()) return "nowhere";
   return (first == by_value.end() ? "at all of them, up to " : "up to ") + (*std::prev(first))->cells[column];
 }
 
 /// The value from which, or up to which, the problem is compute bound; if no value is, the largest share of kernels.
-std::string compute_bound(const SweepTable& table, const Rows& rows, std::size_t column, More more) {
+std::string compute_bound(const SweepTable& table, const Rows& rows, size_t column, More more) {
   const auto share = [&](Row row) { return number(table.cell(*row, "kernels")); };
   const auto holds = [&](Row row) { return share(row) >= study::compute_bound_from; };
   std::string words = (more == More::kernels ? up_to_value : from_value)(rows, column, holds);
@@ -127,22 +127,22 @@ std::string compute_bound(const SweepTable& table, const Rows& rows, std::size_t
   return fmt::format("nowhere, kernels {} at most", share_text(share(*std::ranges::max_element(rows, {}, share))));
 }
 
-std::string axis_answers(const SweepTable& table, std::size_t column, More more) {
+std::string axis_answers(const SweepTable& table, size_t column, More more) {
   std::map<std::vector<std::string>, Rows> groups;  // by the values of the other keys
   std::vector<std::vector<std::string>> order;
   for (const auto& [_, row] : table.rows) {
     if (!table.cell(row, "error").empty()) continue;
     if (!is_number(row.cells[column])) return {};
-    std::vector<std::string> others(row.cells.begin() + static_cast<std::ptrdiff_t>(table.first_axis),
-                                    row.cells.begin() + static_cast<std::ptrdiff_t>(table.first_axis + table.axes));
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(column - table.first_axis));
+    std::vector<std::string> others(row.cells.begin() + ptrdiff_t(table.first_axis),
+                                    row.cells.begin() + ptrdiff_t(table.first_axis + table.axes));
+    others.erase(others.begin() + ptrdiff_t(column - table.first_axis));
     if (!groups.contains(others)) order.push_back(others);
     groups[others].push_back(&row);
   }
   std::erase_if(order, [&](const auto& others) { return groups.at(others).size() < 2; });  // the others have failed
   if (order.empty() || order.size() > most_groups) return {};
   std::vector<std::vector<std::string>> lines(1);
-  for (std::size_t axis = table.first_axis; axis < table.first_axis + table.axes; ++axis)
+  for (size_t axis = table.first_axis; axis < table.first_axis + table.axes; ++axis)
     if (axis != column) lines[0].push_back(table.columns[axis]);
   lines[0].insert(lines[0].end(), {"more gains < 5%", "compute bound", "by the bound"});
   for (const auto& others : order) {
@@ -165,7 +165,7 @@ std::string axis_answers(const SweepTable& table, std::size_t column, More more)
 
 std::string answers(const SweepTable& table) {
   std::string text;
-  for (std::size_t column = table.first_axis; column < table.first_axis + table.axes; ++column)
+  for (size_t column = table.first_axis; column < table.first_axis + table.axes; ++column)
     if (const More more = more_of(table.columns[column]); more != More::none) text += axis_answers(table, column, more);
   return text;
 }

@@ -55,7 +55,7 @@ std::string table(const WhatIf& what) {
   Lines lines{{"part", "knobs", "now", "change", "saved", "of all", "re-planned", "plan kept"}};
   if (others) lines[0].emplace_back("other plan");
   lines[0].emplace_back("bound");
-  std::size_t left_out = 0;
+  size_t left_out = 0;
   for (const WhatIfRow& row : what.rows) {
     if (!row.trial) continue;
     const study::Part& part = what.parts[row.part];
@@ -81,9 +81,9 @@ std::string table(const WhatIf& what) {
   return text;
 }
 
-std::string list_of(const WhatIf& what, const std::vector<std::size_t>& parts) {
+std::string list_of(const WhatIf& what, const std::vector<size_t>& parts) {
   std::vector<std::string> names;
-  for (const std::size_t part : parts) names.push_back(what.parts[part].name);
+  for (const size_t part : parts) names.push_back(what.parts[part].name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -92,10 +92,10 @@ std::string saving(const WhatIf& what, double seconds) {
 }
 
 void add_worth(Lines& lines, const WhatIf& what) {
-  constexpr std::size_t most = 4;
-  std::vector<std::size_t> parts = study::worth_upgrading(what);
+  constexpr size_t most = 4;
+  std::vector<size_t> parts = study::worth_upgrading(what);
   if (parts.size() > most) parts.resize(most);
-  for (const std::size_t part : parts) {
+  for (const size_t part : parts) {
     std::string words =
         fmt::format("{}: x2 saves {}", what.parts[part].name, saving(what, what.saved(*what.row(part, 2))));
     if (const WhatIfRow* all = what.row(part, study::without_limit); all && all->trial)
@@ -167,22 +167,21 @@ void add_anomalies(Lines& lines, const WhatIf& what, const char* heading, const 
 }
 
 void add_idle(Lines& lines, const WhatIf& what) {
-  std::vector<std::size_t> unused, slack;
-  for (const std::size_t part : study::idle_parts(what))
-    (what.is_used(what.parts[part]) ? slack : unused).push_back(part);
+  std::vector<size_t> unused, slack;
+  for (const size_t part : study::idle_parts(what)) (what.is_used(what.parts[part]) ? slack : unused).push_back(part);
   if (!unused.empty()) lines.push_back({"does nothing here", list_of(what, unused)});
   if (!slack.empty()) lines.push_back({"could be half as good", list_of(what, slack)});
 }
 
 /// The second cells broken between words, so that they fit on most terminals; further lines are indented.
 Lines broken(const Lines& lines) {
-  constexpr std::size_t width = 84;
+  constexpr size_t width = 84;
   Lines result;
   for (const auto& line : lines) {
     std::string_view rest = line[1];
     std::string heading = line[0], indent;
     while (rest.size() + indent.size() > width) {
-      const std::size_t blank = rest.rfind(' ', width - indent.size());
+      const size_t blank = rest.rfind(' ', width - indent.size());
       if (blank == std::string_view::npos) break;
       result.push_back({std::exchange(heading, ""), indent + std::string{rest.substr(0, blank)}});
       rest.remove_prefix(blank + 1);

@@ -12,7 +12,7 @@
 namespace tilerail {
 
 std::string excerpt(std::string_view text) {
-  constexpr std::size_t longest = 40;
+  constexpr size_t longest = 40;
   std::string result{cut(text, longest)};
   std::ranges::replace_if(result, is_control, '?');
   return text.size() > longest ? result + "..." : result;
@@ -30,14 +30,14 @@ void CsvReader::fail(const Cell& place, const std::string& message) const {
 bool CsvReader::next_line() {
   if (rest_.empty()) return false;
   ++number_;
-  const std::size_t end = rest_.find('\n');
+  const size_t end = rest_.find('\n');
   if (end == std::string_view::npos) fail(rest_.size() + 1, "the line is cut off; expected a line break");
   line_ = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
   if (line_.ends_with('\r')) line_.remove_suffix(1);
   const auto control = std::ranges::find_if(line_, is_control);
   if (control != line_.end()) {
-    fail(static_cast<std::size_t>(control - line_.begin()) + 1,
+    fail(size_t(control - line_.begin()) + 1,
          fmt::format("control character 0x{:02x}; expected text", static_cast<unsigned char>(*control)));
   }
   if (const auto bad = first_bad_byte(line_)) {
@@ -46,8 +46,8 @@ bool CsvReader::next_line() {
   return true;
 }
 
-std::string_view CsvReader::quoted_cell(std::size_t& position) {
-  const std::size_t opened = position++;
+std::string_view CsvReader::quoted_cell(size_t& position) {
+  const size_t opened = position++;
   std::string text;
   for (; position < line_.size(); ++position) {
     if (line_[position] == '"') {
@@ -67,10 +67,10 @@ const std::vector<CsvReader::Cell>& CsvReader::cells() {
   cells_.clear();
   unescaped_.clear();
   // Views into unescaped_ must stay where they are: there are at most as many quoted cells as commas and one.
-  unescaped_.reserve(static_cast<std::size_t>(std::ranges::count(line_, ',')) + 1);
-  std::size_t position = 0;
+  unescaped_.reserve(size_t(std::ranges::count(line_, ',')) + 1);
+  size_t position = 0;
   while (true) {
-    const std::size_t begin = position;
+    const size_t begin = position;
     if (position < line_.size() && line_[position] == '"') {
       cells_.push_back({quoted_cell(position), number_, begin + 1});
     } else {
@@ -82,8 +82,8 @@ const std::vector<CsvReader::Cell>& CsvReader::cells() {
   }
 }
 
-std::int64_t CsvReader::integer(const Cell& cell, std::string_view what, std::int64_t high) const {
-  const auto value = number_in<std::int64_t>(cell.text);
+int64_t CsvReader::integer(const Cell& cell, std::string_view what, int64_t high) const {
+  const auto value = number_in<int64_t>(cell.text);
   if (!value || *value < 0 || *value > high)
     fail(cell, fmt::format("{}: '{}'; expected a whole number from 0 to {}", what, excerpt(cell.text), high));
   return *value;
@@ -113,6 +113,6 @@ void append_cell(std::string& csv, std::string_view text) {
 }
 
 void append_number(std::string& csv, double value) { csv += shortest(value); }
-void append_number(std::string& csv, std::int64_t value) { csv += std::to_string(value); }
+void append_number(std::string& csv, int64_t value) { csv += std::to_string(value); }
 
 }  // namespace tilerail

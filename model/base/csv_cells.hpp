@@ -17,7 +17,7 @@ class CsvReader {
   /// One cell; lines and columns count from 1, columns in characters.
   struct Cell {
     std::string_view text;
-    std::size_t line = 1, column = 1;
+    size_t line = 1, column = 1;
   };
 
   /// A byte order mark at the beginning, as spreadsheets write it, is no part of the text.
@@ -27,28 +27,28 @@ class CsvReader {
   /// error: the file was cut off.
   bool next_line();
   std::string_view line() const { return line_; }
-  std::size_t line_number() const { return number_; }
+  size_t line_number() const { return number_; }
   bool next_line_starts_with(char c) const { return !rest_.empty() && rest_.front() == c; }
 
   /// The cells of the current line; valid until the next call.
   const std::vector<Cell>& cells();
 
   /// Throws InputError "file:line:column: message"; the first form names the current line.
-  [[noreturn]] void fail(std::size_t column, const std::string& message) const {
+  [[noreturn]] void fail(size_t column, const std::string& message) const {
     fail({{}, number_ == 0 ? 1 : number_, column}, message);
   }
   [[noreturn]] void fail(const Cell& place, const std::string& message) const;
 
   /// Numbers of a cell, in [low, high]; `what` names the cell in errors.
-  std::int64_t integer(const Cell& cell, std::string_view what, std::int64_t high) const;
+  int64_t integer(const Cell& cell, std::string_view what, int64_t high) const;
   double number(const Cell& cell, std::string_view what, double high) const;
 
  private:
-  std::string_view quoted_cell(std::size_t& position);
+  std::string_view quoted_cell(size_t& position);
 
   std::string_view rest_, line_;
   std::string file_;
-  std::size_t number_ = 0;
+  size_t number_ = 0;
   std::vector<Cell> cells_;
   std::vector<std::string> unescaped_;  // texts of quoted cells
 };
@@ -56,6 +56,6 @@ class CsvReader {
 /// Appends one cell, quoted where it must be. Throws InputError when the text holds a control character.
 void append_cell(std::string& csv, std::string_view text);
 void append_number(std::string& csv, double value);  // shortest text that reads back as the same value
-void append_number(std::string& csv, std::int64_t value);
+void append_number(std::string& csv, int64_t value);
 
 }  // namespace tilerail

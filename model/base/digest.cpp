@@ -4,8 +4,8 @@
 
 namespace tilerail {
 
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;
+uint64_t digest(std::string_view text) {
+  uint64_t hash = 14695981039346656037U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return hash;
 }

@@ -8,7 +8,7 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t longest_value = 400;  // paths are shorter
+constexpr size_t longest_value = 400;  // paths are shorter
 
 /// With "\x00" for a NUL, at which what() would end.
 std::string composed(std::string_view subject, std::optional<std::string_view> value, std::string_view problem,
@@ -19,7 +19,7 @@ std::string composed(std::string_view subject, std::optional<std::string_view> v
   if (value) text += in_quotes(*value, longest_value) + " ";
   text += problem;
   if (!expected.empty()) text += fmt::format("{}{}", problem.empty() ? "is not " : "; expected ", expected);
-  for (std::size_t at; (at = text.find('\0')) != std::string::npos;) text.replace(at, 1, "\\x00");
+  for (size_t at; (at = text.find('\0')) != std::string::npos;) text.replace(at, 1, "\\x00");
   return text;
 }
 

@@ -20,7 +20,7 @@ struct InputError : std::runtime_error {
 
   /// The same error in a part of `outer`, which goes before its place.
   InputError at(std::string_view outer) const;
-  InputError at(const std::string& file, std::size_t line) const { return at(file + ":" + std::to_string(line)); }
+  InputError at(const std::string& file, size_t line) const { return at(file + ":" + std::to_string(line)); }
   /// The same error of another subject: programs spell subjects as their arguments.
   InputError about(std::string_view other) const { return {other, value, problem, expected, place}; }
 

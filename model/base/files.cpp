@@ -52,7 +52,7 @@ void write_piece(const File& file, std::string_view piece, const std::string& pa
     const ssize_t written = ::write(file.get(), piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("written", path, errno);
-    piece.remove_prefix(static_cast<std::size_t>(written));
+    piece.remove_prefix(size_t(written));
   }
 }
 
@@ -78,15 +78,15 @@ struct stat status_to_read(const File& file, const std::string& path) {
 }
 
 /// The next bytes, none at the end.
-std::size_t read_piece(const File& file, std::span<char> piece, const std::string& path) {
+size_t read_piece(const File& file, std::span<char> piece, const std::string& path) {
   while (true) {
     const ssize_t got = ::read(file.get(), piece.data(), piece.size());
-    if (got >= 0) return static_cast<std::size_t>(got);
+    if (got >= 0) return size_t(got);
     if (errno != EINTR) fail("read", path, errno);
   }
 }
 
-constexpr std::size_t block = 1 << 16;
+constexpr size_t block = 1 << 16;
 
 /// A device or a pipe is opened anew, a descriptor of this process is used: what is there already stays before it.
 void write_in_place(const OutputTarget& target, const std::string& path, std::string_view content) {
@@ -113,7 +113,7 @@ std::atomic<StagedName*> staged_names{nullptr};  // the newest first
 
 /// ".stem.process-number.extension" next to `place`, such that no file has that name. Long names are cut.
 std::string hidden_name(const fs::path& place) {
-  constexpr std::size_t longest_stem = 180, longest_extension = 32;  // of the 255 bytes that a name may have
+  constexpr size_t longest_stem = 180, longest_extension = 32;  // of the 255 bytes that a name may have
   const std::string stem = place.stem().string().substr(0, longest_stem), extension = place.extension().string();
   for (int number = 0;; ++number) {
     const std::string unique = fmt::format("{}-{}", ::getpid(), number);
@@ -199,11 +199,11 @@ std::string read_file(const std::string& path) {
   const File file{open_to_read(path)};
   const struct stat status = status_to_read(file, path);
   std::string content;
-  if (S_ISREG(status.st_mode)) content.reserve(static_cast<std::size_t>(status.st_size) + block);
+  if (S_ISREG(status.st_mode)) content.reserve(size_t(status.st_size) + block);
   while (true) {
-    const std::size_t size = content.size();
+    const size_t size = content.size();
     content.resize(size + block);
-    const std::size_t got = read_piece(file, {content.data() + size, block}, path);
+    const size_t got = read_piece(file, {content.data() + size, block}, path);
     content.resize(size + got);
     if (got == 0) return content;
   }
@@ -218,8 +218,8 @@ class InputFile::Buffer final : public std::streambuf {
   }
 
  private:
-  std::size_t fill() {
-    const std::size_t got = read_piece(file_, piece_, path_);
+  size_t fill() {
+    const size_t got = read_piece(file_, piece_, path_);
     setg(piece_.data(), piece_.data(), piece_.data() + got);
     return got;
   }

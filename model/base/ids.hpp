@@ -10,12 +10,12 @@ namespace tilerail {
 /// An index into one particular table. Ids of different tables do not mix.
 template <class Tag>
 struct Id {
-  std::int32_t value = 0;
+  int32_t value = 0;
 
   constexpr Id() = default;
-  constexpr explicit Id(std::int32_t v) : value{v} {}
-  constexpr explicit Id(std::size_t v) : value{static_cast<std::int32_t>(v)} {}
-  constexpr std::size_t index() const { return static_cast<std::size_t>(value); }
+  constexpr explicit Id(int32_t v) : value{v} {}
+  constexpr explicit Id(size_t v) : value{int32_t(v)} {}
+  constexpr size_t index() const { return size_t(value); }
   auto operator<=>(const Id&) const = default;
 };
 
@@ -31,5 +31,5 @@ using BufferId = Id<struct BufferTag>;  // buffer of a plan
 
 template <class Tag>
 struct std::hash<tilerail::Id<Tag>> {
-  std::size_t operator()(tilerail::Id<Tag> id) const noexcept { return std::hash<std::int32_t>{}(id.value); }
+  size_t operator()(tilerail::Id<Tag> id) const noexcept { return std::hash<int32_t>{}(id.value); }
 };

@@ -7,11 +7,11 @@ namespace tilerail {
 
 /// The indices of a container for a range-based loop. The number of items is read when the loop begins.
 struct Indices {
-  std::size_t count;
+  size_t count;
 
   struct Iterator {
-    std::size_t at;
-    std::size_t operator*() const { return at; }
+    size_t at;
+    size_t operator*() const { return at; }
     Iterator& operator++() {
       ++at;
       return *this;

@@ -7,11 +7,11 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t most_depth = 100;  // files of this project nest less than ten
+constexpr size_t most_depth = 100;  // files of this project nest less than ten
 
 /// Where the parser has read to.
 struct Place {
-  std::size_t line = 1, column = 0;
+  size_t line = 1, column = 0;
 };
 
 /// Iterates over characters and keeps their place: the library tells none while it builds values.
@@ -20,7 +20,7 @@ class Placed {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
-  using difference_type = std::ptrdiff_t;
+  using difference_type = ptrdiff_t;
   using pointer = const char*;
   using reference = char;
 
@@ -41,7 +41,7 @@ class Placed {
 
 /// As errors quote it.
 std::string shown(std::string_view text) {
-  constexpr std::size_t most = 240;
+  constexpr size_t most = 240;
   return shortened(text, most);
 }
 
@@ -63,8 +63,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool string(std::string& value) override { return add(std::move(value)); }
   bool binary(Json::binary_t& value) override { return add(std::move(value)); }
 
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool start_object(size_t) override { return open(Json::object()); }
+  bool start_array(size_t) override { return open(Json::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
@@ -75,7 +75,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+  bool parse_error(size_t, const std::string&, const Json::exception& error) override {
     error_ = error.what();
     return false;
   }
@@ -87,7 +87,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   /// An object or array that is not complete yet.
   struct Open {
     Json* value;
-    std::size_t entries = 0;    // of an array
+    size_t entries = 0;         // of an array
     JsonEntries* to = nullptr;  // of an array whose entries are streamed
   };
 
@@ -146,7 +146,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   /// Of the innermost object.
   std::string path() const {
     std::string path;
-    for (std::size_t i = 0; i + 1 < open_.size(); ++i)
+    for (size_t i = 0; i + 1 < open_.size(); ++i)
       path += open_[i].value->is_array() ? fmt::format("/{}", open_[i].entries - 1)
                                          : fmt::format("/{}", shown(newest_key(*open_[i].value)));
     return path;
@@ -164,12 +164,12 @@ class Builder final : public nlohmann::json_sax<Json> {
 /// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...". Some errors have no place.
 std::string message(const std::string& file, const Place& read, std::string_view text) {
   constexpr std::string_view at_line = "parse error at line ", at_column = ", column ";
-  if (const std::size_t name = text.find("] "); name != text.npos) text.remove_prefix(name + 2);
-  const std::size_t column = text.find(at_column), end = text.find(": ");
+  if (const size_t name = text.find("] "); name != text.npos) text.remove_prefix(name + 2);
+  const size_t column = text.find(at_column), end = text.find(": ");
   if (!text.starts_with(at_line) || column == text.npos || end == text.npos)
     return fmt::format("{}:{}:{}: not JSON: {}", file, read.line, read.column, shown(text));
   const std::string_view line = text.substr(at_line.size(), column - at_line.size());
-  const std::size_t number = column + at_column.size();
+  const size_t number = column + at_column.size();
   return fmt::format("{}:{}:{}: not JSON: {}", file, line, text.substr(number, end - number),
                      shown(text.substr(end + 2)));
 }

@@ -39,12 +39,12 @@ class JsonReader {
     return {*found, *this, {key, 0}};
   }
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
-  std::size_t size() const {
+  size_t size() const {
     if (!json_.is_array()) fail("an array");
     return json_.size();
   }
-  JsonReader entry(std::size_t i) const { return {json_.at(i), *this, {nullptr, i}}; }
-  JsonReader sized(std::size_t count) const {
+  JsonReader entry(size_t i) const { return {json_.at(i), *this, {nullptr, i}}; }
+  JsonReader sized(size_t count) const {
     if (!json_.is_array() || json_.size() != count) fail(fmt::format("an array of {}", count));
     return *this;
   }
@@ -57,15 +57,14 @@ class JsonReader {
         throw InputError{"unknown field"}.at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
   }
 
-  std::int64_t integer(std::int64_t low, std::int64_t high) const {
-    const bool fits = json_.is_number_unsigned() ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(high)
-                                                 : json_.is_number_integer();
-    if (!fits || json_.get<std::int64_t>() < low || json_.get<std::int64_t>() > high)
+  int64_t integer(int64_t low, int64_t high) const {
+    const bool fits = json_.is_number_unsigned() ? json_.get<uint64_t>() <= uint64_t(high) : json_.is_number_integer();
+    if (!fits || json_.get<int64_t>() < low || json_.get<int64_t>() > high)
       fail(fmt::format("an integer from {} to {}", low, high));
-    return json_.get<std::int64_t>();
+    return json_.get<int64_t>();
   }
-  std::int32_t index() const { return static_cast<std::int32_t>(integer(0, (std::int64_t{1} << 31) - 2)); }
-  std::int64_t extent() const { return integer(0, most_extent); }
+  int32_t index() const { return int32_t(integer(0, (int64_t{1} << 31) - 2)); }
+  int64_t extent() const { return integer(0, most_extent); }
   double real() const {
     if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
     return json_.get<double>();
@@ -87,11 +86,11 @@ class JsonReader {
     if (!json_.is_boolean()) fail("true or false");
     return json_.get<bool>();
   }
-  template <std::size_t N>
-  std::size_t one_of(const std::array<std::string_view, N>& names) const {
+  template <size_t N>
+  size_t one_of(const std::array<std::string_view, N>& names) const {
     std::string expected = "one of";
     if (json_.is_string())
-      for (std::size_t i = 0; i < N; ++i)
+      for (size_t i = 0; i < N; ++i)
         if (json_.get_ref<const std::string&>() == names[i]) return i;
     for (const auto name : names) (expected += ' ') += name;
     fail(expected);
@@ -118,7 +117,7 @@ class JsonReader {
   /// A step on the way from the root: a key, which outlives all readers, or an entry.
   struct Step {
     const char* key;
-    std::size_t entry;
+    size_t entry;
   };
 
   JsonReader(const Json& json, const JsonReader& parent, Step step)

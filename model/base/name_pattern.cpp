@@ -12,13 +12,13 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t most_digits = 9;  // of a number in a name
+constexpr size_t most_digits = 9;  // of a number in a name
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number that is all of `digits`; negative where it is none.
-std::int64_t number_of(std::string_view digits) {
-  std::int64_t value = -1;
+int64_t number_of(std::string_view digits) {
+  int64_t value = -1;
   if (digits.empty() || digits.size() > most_digits || !std::ranges::all_of(digits, is_digit)) return -1;
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value;
@@ -26,14 +26,14 @@ std::int64_t number_of(std::string_view digits) {
 
 }  // namespace
 
-std::string NamePattern::Range::number(std::int64_t value) const { return fmt::format("{:0{}}", value, digits); }
+std::string NamePattern::Range::number(int64_t value) const { return fmt::format("{:0{}}", value, digits); }
 
 NamePattern::NamePattern(std::string_view text) : text_{text} {
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '*' || text[i] == '?') {
       parts_.push_back({text[i] == '*' ? Kind::any : Kind::one, {}, {}});
     } else if (text[i] == '[') {
-      const std::size_t end = text.find(']', i);
+      const size_t end = text.find(']', i);
       if (end == std::string_view::npos)
         throw InputError{"", text_, "has a bracket that is not closed", "such as [0-7] or [0,2,4-6]"};
       parts_.push_back(numbers(text.substr(i + 1, end - i - 1)));
@@ -50,7 +50,7 @@ NamePattern::Part NamePattern::numbers(std::string_view list) const {
   Part part{Kind::numbers, {}, {}};
   for (const std::string_view range : split(list, ',')) {
     const auto ends = split(range, '-');
-    const std::int64_t first = number_of(ends.front()), last = number_of(ends.back());
+    const int64_t first = number_of(ends.front()), last = number_of(ends.back());
     if (ends.size() > 2 || first < 0 || last < first)
       throw InputError{"", text_, fmt::format("has the bracket {}, which is not a list of ranges", in_quotes(list)),
                        "such as [0-7] or [0,2,4-6]"};
@@ -61,15 +61,15 @@ NamePattern::Part NamePattern::numbers(std::string_view list) const {
 }
 
 /// Where the part can end in `name` when it begins at `begin`.
-std::vector<std::size_t> NamePattern::ends_of(const Part& part, std::string_view name, std::size_t begin) {
-  std::vector<std::size_t> ends;
+std::vector<size_t> NamePattern::ends_of(const Part& part, std::string_view name, size_t begin) {
+  std::vector<size_t> ends;
   const std::string_view rest = name.substr(begin);
   if (part.kind == Kind::text && rest.starts_with(part.text)) ends.push_back(begin + part.text.size());
   if (part.kind == Kind::one && !rest.empty()) ends.push_back(begin + 1);
   if (part.kind != Kind::numbers) return ends;
-  for (std::size_t length = 1; length <= rest.size() && length <= most_digits && is_digit(rest[length - 1]); ++length) {
+  for (size_t length = 1; length <= rest.size() && length <= most_digits && is_digit(rest[length - 1]); ++length) {
     const std::string_view digits = rest.substr(0, length);
-    const std::int64_t value = number_of(digits);
+    const int64_t value = number_of(digits);
     if (std::ranges::any_of(part.ranges, [&](const Range& range) {
           return value >= range.first && value <= range.last && digits == range.number(value);
         }))
@@ -85,26 +85,26 @@ bool NamePattern::matches(std::string_view name) const {
   here[0] = true;
   for (const Part& part : parts_) {
     std::vector<bool> next(name.size() + 1, false);
-    for (std::size_t begin = 0; begin <= name.size(); ++begin) {
+    for (size_t begin = 0; begin <= name.size(); ++begin) {
       if (!here[begin]) continue;
       if (part.kind == Kind::any) {
-        std::fill(next.begin() + static_cast<std::ptrdiff_t>(begin), next.end(), true);
+        std::fill(next.begin() + ptrdiff_t(begin), next.end(), true);
         break;
       }
-      for (const std::size_t end : ends_of(part, name, begin)) next[end] = true;
+      for (const size_t end : ends_of(part, name, begin)) next[end] = true;
     }
     here = std::move(next);
   }
   return here[name.size()];
 }
 
-std::vector<std::string> NamePattern::expanded(std::size_t most) const {
+std::vector<std::string> NamePattern::expanded(size_t most) const {
   std::vector<std::string> names{""};
   for (const Part& part : parts_) {
     std::vector<std::string> endings{part.kind == Kind::any ? "*" : part.kind == Kind::one ? "?" : part.text};
     if (part.kind == Kind::numbers) endings.clear();
     for (const Range& range : part.ranges)
-      for (std::int64_t value = range.first; value <= range.last && endings.size() <= most; ++value)
+      for (int64_t value = range.first; value <= range.last && endings.size() <= most; ++value)
         endings.push_back(range.number(value));
     if (names.size() * endings.size() > most)
       throw InputError{"", text_, "stands for too many names", fmt::format("at most {}", most)};

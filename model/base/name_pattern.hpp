@@ -20,13 +20,13 @@ class NamePattern {
 
   /// All names in the order of the text, those of the last bracket change first; '*' and '?' stay, and a text
   /// without brackets is one name. Throws InputError when there are more than `most`.
-  std::vector<std::string> expanded(std::size_t most) const;
+  std::vector<std::string> expanded(size_t most) const;
 
  private:
   struct Range {
-    std::int64_t first, last;
-    std::size_t digits;  // at least; fewer are filled with zeros
-    std::string number(std::int64_t value) const;
+    int64_t first, last;
+    size_t digits;  // at least; fewer are filled with zeros
+    std::string number(int64_t value) const;
   };
   enum class Kind { text, any, one, numbers };
   struct Part {
@@ -35,7 +35,7 @@ class NamePattern {
     std::vector<Range> ranges;
   };
   Part numbers(std::string_view list) const;
-  static std::vector<std::size_t> ends_of(const Part& part, std::string_view name, std::size_t begin);
+  static std::vector<size_t> ends_of(const Part& part, std::string_view name, size_t begin);
 
   std::string text_;
   std::vector<Part> parts_;

@@ -12,16 +12,16 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t longest = 128;  // of an unknown name that is compared
+constexpr size_t longest = 128;  // of an unknown name that is compared
 
 /// Levenshtein's distance: how many letters are changed, added or left out.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
   for (const auto j : indices(row)) row[j] = j;
   for (const auto i : indices(a)) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    size_t diagonal = std::exchange(row[0], i + 1);
     for (const auto j : indices(b)) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
     }
@@ -32,14 +32,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string known_names(std::string_view unknown, std::span<const std::string> names) {
-  constexpr std::size_t few = 8, shown = 4;
+  constexpr size_t few = 8, shown = 4;
   if (names.empty()) return "there is none";
-  std::vector<std::pair<std::size_t, std::string_view>> order;
+  std::vector<std::pair<size_t, std::string_view>> order;
   for (const std::string& name : names)
     order.emplace_back(names.size() <= few ? 0 : distance(unknown.substr(0, longest), name), name);
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
-  for (std::size_t i = 0; i < std::min(order.size(), names.size() <= few ? few : shown); ++i)
+  for (size_t i = 0; i < std::min(order.size(), names.size() <= few ? few : shown); ++i)
     text += (i > 0 ? ", " : "") + in_quotes(order[i].second);
   return (names.size() <= few ? "there are " : fmt::format("of {} the nearest are ", names.size())) + text;
 }

@@ -65,7 +65,7 @@ void require_replaceable(const fs::path& place, const std::string& path) {
     return statx(AT_FDCWD, of.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &found) == 0;
   };
   if (!status(place, file) || !status(place.parent_path(), folder)) return;
-  const auto is = [&](std::uint64_t attribute) { return (file.stx_attributes & attribute) != 0; };
+  const auto is = [&](uint64_t attribute) { return (file.stx_attributes & attribute) != 0; };
   if (is(STATX_ATTR_MOUNT_ROOT)) fail(path, EBUSY);
   const uid_t user = geteuid();
   const bool of_others = user != 0 && file.stx_uid != user && folder.stx_uid != user;

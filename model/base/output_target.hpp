@@ -29,7 +29,7 @@ OutputTarget output_target(const std::string& path);
 /// Paths that name the same file, device or pipe have the same identity. A file that does not exist yet is identified
 /// by its folder and its name there.
 struct OutputIdentity {
-  std::uint64_t device = 0, number = 0;
+  uint64_t device = 0, number = 0;
   std::string name = {};
   auto operator<=>(const OutputIdentity&) const = default;
 };

@@ -18,31 +18,31 @@ constexpr int most_device_number = 9999;
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = text.find(separator, begin);
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(separator, begin);
     parts.push_back(text.substr(begin, end - begin));
     if (end == std::string_view::npos) return parts;
     begin = end + 1;
   }
 }
 
-std::int64_t parse_size(std::string_view text, std::string_view subject) {
+int64_t parse_size(std::string_view text, std::string_view subject) {
   constexpr std::string_view expected = "a size: digits with an optional K (1024) or M (1024^2), such as 16K";
   std::string_view digits = text;
-  std::int64_t unit = 1;
+  int64_t unit = 1;
   if (!digits.empty() && (digits.back() == 'K' || digits.back() == 'k')) unit = 1024;
-  if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = std::int64_t{1024} * 1024;
+  if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = int64_t{1024} * 1024;
   if (unit > 1) digits.remove_suffix(1);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (digits.empty() || !std::ranges::all_of(digits, is_digit)) throw InputError{subject, text, "", expected};
-  const auto count = number_in<std::int64_t>(digits);
-  if (!count || *count > std::numeric_limits<std::int64_t>::max() / unit)
+  const auto count = number_in<int64_t>(digits);
+  if (!count || *count > std::numeric_limits<int64_t>::max() / unit)
     throw InputError{subject, text, "is too large", "at most 2^40"};
   return *count * unit;
 }
 
-std::int64_t parse_integer(std::string_view text, std::string_view subject, std::int64_t least, std::int64_t most) {
-  const auto number = number_in<std::int64_t>(text);
+int64_t parse_integer(std::string_view text, std::string_view subject, int64_t least, int64_t most) {
+  const auto number = number_in<int64_t>(text);
   if (!number || *number < least || *number > most)
     throw InputError{subject, text, "", fmt::format("an integer from {} to {}", least, most)};
   return *number;
@@ -54,11 +54,11 @@ double parse_real(std::string_view text, std::string_view subject) {
   return *number;
 }
 
-std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view subject) {
+std::array<int64_t, 3> parse_shape(std::string_view text, std::string_view subject) {
   const auto parts = split(text, ',');
   if (parts.size() != 1 && parts.size() != 3) throw InputError{subject, text, "", "M,N,K or one size for a cube"};
-  std::array<std::int64_t, 3> shape{};
-  for (std::size_t i = 0; i < 3; ++i) shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], subject);
+  std::array<int64_t, 3> shape{};
+  for (size_t i = 0; i < 3; ++i) shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], subject);
   return shape;
 }
 
@@ -86,20 +86,17 @@ std::string trimmed(std::string_view text) {
 }
 
 std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known) {
-  std::vector<std::size_t> begins{0};
-  for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1))
-    begins.push_back(at + 1);
+  std::vector<size_t> begins{0};
+  for (size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) begins.push_back(at + 1);
   begins.push_back(text.size() + 1);
-  const std::size_t count = begins.size() - 1;
-  const auto between = [&](std::size_t i, std::size_t j) {
-    return trimmed(text.substr(begins[i], begins[j] - 1 - begins[i]));
-  };
-  std::vector<std::size_t> next(count, 0);  // 0: there is no way from here
-  for (std::size_t i = count; i-- > 0;)
-    for (std::size_t j = i + 1; j <= count && next[i] == 0; ++j)
+  const size_t count = begins.size() - 1;
+  const auto between = [&](size_t i, size_t j) { return trimmed(text.substr(begins[i], begins[j] - 1 - begins[i])); };
+  std::vector<size_t> next(count, 0);  // 0: there is no way from here
+  for (size_t i = count; i-- > 0;)
+    for (size_t j = i + 1; j <= count && next[i] == 0; ++j)
       if ((j == count || next[j] != 0) && is_known(between(i, j))) next[i] = j;
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < count && next[i] != 0; i = next[i]) parts.push_back(between(i, next[i]));
+  for (size_t i = 0; i < count && next[i] != 0; i = next[i]) parts.push_back(between(i, next[i]));
   return parts;
 }
 

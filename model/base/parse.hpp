@@ -12,16 +12,16 @@ namespace tilerail {
 /// All throw InputError of this subject, with the text as its value.
 
 /// A count of rows, columns or elements: digits and an optional suffix K (1024) or M (1024^2): "16K" is 16384.
-std::int64_t parse_size(std::string_view text, std::string_view subject);
+int64_t parse_size(std::string_view text, std::string_view subject);
 
 /// An integer in [least, most].
-std::int64_t parse_integer(std::string_view text, std::string_view subject, std::int64_t least, std::int64_t most);
+int64_t parse_integer(std::string_view text, std::string_view subject, int64_t least, int64_t most);
 
 /// A finite real number.
 double parse_real(std::string_view text, std::string_view subject);
 
 /// "M,N,K", or one value for a cube.
-std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view subject);
+std::array<int64_t, 3> parse_shape(std::string_view text, std::string_view subject);
 
 /// "0,2,4-6" as {0, 2, 4, 5, 6}. Refuses a number that is listed twice.
 std::vector<int> parse_numbers(std::string_view text, std::string_view subject);

@@ -14,8 +14,8 @@ double median(std::vector<double> values) {
 
 double quantile(std::vector<double> values, double share) {
   assert(!values.empty());
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(values.size()));
-  const auto found = values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size() - 1, rank));
+  const auto rank = size_t(share * double(values.size()));
+  const auto found = values.begin() + ptrdiff_t(std::min(values.size() - 1, rank));
   std::nth_element(values.begin(), found, values.end());
   return *found;
 }

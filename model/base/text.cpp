@@ -23,7 +23,7 @@ std::string digits(double value) {
   return fmt::format("{:.{}f}", value, size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0);
 }
 
-template <std::size_t n>
+template <size_t n>
 std::string scaled(double value, const std::array<Prefix, n>& prefixes, const char* unit) {
   for (const Prefix& prefix : prefixes) {
     if (std::abs(value) >= prefix.factor)
@@ -39,7 +39,7 @@ constexpr std::array<Prefix, 4> large = {{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-std::optional<std::size_t> first_bad_byte(std::string_view text) {
+std::optional<size_t> first_bad_byte(std::string_view text) {
   using Utf8 = boost::locale::utf::utf_traits<char>;
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   auto at = std::ranges::find_if_not(text, is_ascii);
@@ -47,7 +47,7 @@ std::optional<std::size_t> first_bad_byte(std::string_view text) {
     const auto begin = at;
     const auto point = Utf8::decode(at, text.end());
     if (point == boost::locale::utf::illegal || point == boost::locale::utf::incomplete)
-      return static_cast<std::size_t>(begin - text.begin());
+      return size_t(begin - text.begin());
   }
   return std::nullopt;
 }
@@ -59,19 +59,17 @@ bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x
 
 }  // namespace
 
-std::size_t letters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
-}
+size_t letters_in(std::string_view text) { return size_t(std::ranges::count_if(text, begins_letter)); }
 
-std::string_view cut(std::string_view text, std::size_t most) {
+std::string_view cut(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
-  constexpr std::size_t longest_letter = 4;  // of UTF-8
-  for (std::size_t end = most; end > 0 && most - end < longest_letter; --end)
+  constexpr size_t longest_letter = 4;  // of UTF-8
+  for (size_t end = most; end > 0 && most - end < longest_letter; --end)
     if (begins_letter(text[end])) return text.substr(0, end);
   return text.substr(0, most);  // no UTF-8 at all
 }
 
-std::string shortened(std::string_view text, std::size_t most) {
+std::string shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string{text};
   std::string_view end = text.substr(text.size() - most / 4);
   while (!end.empty() && !begins_letter(end.front())) end.remove_prefix(1);
@@ -82,7 +80,7 @@ std::string escaped(std::string_view text) {
   std::string result;
   const auto escape = [&](char c) { result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c)); };
   while (!text.empty()) {
-    const std::size_t good = first_bad_byte(text).value_or(text.size());
+    const size_t good = first_bad_byte(text).value_or(text.size());
     for (const char c : text.substr(0, good)) {
       if (is_control(c))
         escape(c);
@@ -115,11 +113,11 @@ std::string error_text(std::optional<double> relative_error) {
   return relative_error ? fmt::format("{:+.1f}%", 100 * *relative_error) : "-";
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& given, const std::string& align, std::size_t indent) {
+std::string aligned(const std::vector<std::vector<std::string>>& given, const std::string& align, size_t indent) {
   std::vector<std::vector<std::string>> lines = given;
   for (auto& line : lines)
     for (std::string& cell : line) cell = escaped(cell);
-  std::vector<std::size_t> widths;
+  std::vector<size_t> widths;
   for (const auto& line : lines) {
     widths.resize(std::max(widths.size(), line.size()), 0);
     for (const auto i : indices(line)) widths[i] = std::max(widths[i], line[i].size());

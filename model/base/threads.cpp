@@ -23,7 +23,7 @@ std::atomic<int> admitted{no_limit};
 /// Threads that are waited for, whatever happens.
 class Joined {
  public:
-  explicit Joined(std::size_t most) { threads_.reserve(most); }
+  explicit Joined(size_t most) { threads_.reserve(most); }
   ~Joined() { join(); }
   Joined(const Joined&) = delete;
   Joined& operator=(const Joined&) = delete;
@@ -84,18 +84,18 @@ std::thread start_thread(std::function<void()> work) {
   }
 }
 
-void share_work(std::size_t parts, std::size_t threads, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next{0};
+void share_work(size_t parts, size_t threads, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next{0};
   FirstFailure failure;
   const auto take_parts = [&] {
     failure.guard([&] {
-      for (std::size_t part; !failure.failed() && (part = next++) < parts;) work(part);
+      for (size_t part; !failure.failed() && (part = next++) < parts;) work(part);
     });
   };
   {
     Joined others{threads};
     try {
-      for (std::size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
+      for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
     } catch (const ThreadShortage&) {  // those that run, and this one, do it all
     }
     take_parts();
@@ -103,11 +103,11 @@ void share_work(std::size_t parts, std::size_t threads, const std::function<void
   failure.rethrow();
 }
 
-void run_together(std::size_t count, const std::function<void(std::size_t)>& work) {
+void run_together(size_t count, const std::function<void(size_t)>& work) {
   FirstFailure failure;
   {
     Joined others{count};
-    for (std::size_t i = 1; i < count; ++i) others.start([&, i] { failure.guard([&] { work(i); }); });
+    for (size_t i = 1; i < count; ++i) others.start([&, i] { failure.guard([&] { work(i); }); });
     if (count > 0) failure.guard([&] { work(0); });
   }
   failure.rethrow();

@@ -22,17 +22,15 @@ std::thread start_thread(std::function<void()> work);
 /// Calls work(0) ... work(parts - 1), each once, on at most so many threads, of which the caller's is one. Threads that
 /// cannot be started are done without. Returns when no part runs any more. Throws the first exception of `work`; parts
 /// that have not begun by then are left out.
-void share_work(std::size_t parts, std::size_t threads, const std::function<void(std::size_t)>& work);
+void share_work(size_t parts, size_t threads, const std::function<void(size_t)>& work);
 
 /// The same on as many threads as parts.
-inline void share_work(std::size_t parts, const std::function<void(std::size_t)>& work) {
-  share_work(parts, parts, work);
-}
+inline void share_work(size_t parts, const std::function<void(size_t)>& work) { share_work(parts, parts, work); }
 
 /// Calls work(0) ... work(count - 1) simultaneously, the first on the caller's thread, and returns when all have
 /// returned. Throws ThreadShortage if a thread cannot be started, else the first exception of `work`; either after all
 /// threads have ended.
-void run_together(std::size_t count, const std::function<void(std::size_t)>& work);
+void run_together(size_t count, const std::function<void(size_t)>& work);
 
 /// While it lives, start_thread and what uses it start at most so many threads. For tests of what happens without.
 class ThreadLimit {

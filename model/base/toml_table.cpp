@@ -56,9 +56,9 @@ std::string TomlValue::text() const {
   fail_type("a text", "one in quotes");
 }
 
-std::size_t TomlValue::one_of(std::span<const std::string_view> names) const {
+size_t TomlValue::one_of(std::span<const std::string_view> names) const {
   const auto known = std::ranges::find(names, text());
-  if (known != names.end()) return static_cast<std::size_t>(known - names.begin());
+  if (known != names.end()) return size_t(known - names.begin());
   fail(fmt::format("is unknown; expected {} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
@@ -75,14 +75,14 @@ double TomlValue::in(const Range<double>& range) const {
   return *value;
 }
 
-std::int64_t TomlValue::integer(std::int64_t least, std::int64_t most) const {
+int64_t TomlValue::integer(int64_t least, int64_t most) const {
   const auto* value = node_->as_integer();
   if (!value) fail_type("an integer", "one without quotes");
   if (value->get() < least || value->get() > most) fail(out_of_range(fmt::format("{} to {}", least, most)));
   return value->get();
 }
 
-std::vector<TomlValue> TomlValue::list(std::size_t most) const {
+std::vector<TomlValue> TomlValue::list(size_t most) const {
   const auto* values = node_->as_array();
   if (!values) fail_type("a list", "one in brackets");
   if (values->size() > most) fail(fmt::format("has {} entries; expected at most {}", values->size(), most));

@@ -39,22 +39,22 @@ class TomlValue {
   bool is_empty_list() const { return is_list() && node_->as_array()->empty(); }
   std::string text() const;
   bool boolean() const;
-  std::int64_t integer(std::int64_t least, std::int64_t most) const;  // least <= value <= most
-  std::vector<TomlValue> list(std::size_t most) const;                // at most `most` values
-  std::vector<TomlTable> tables(std::string_view each) const;         // an array of tables, each called `each`
+  int64_t integer(int64_t least, int64_t most) const;          // least <= value <= most
+  std::vector<TomlValue> list(size_t most) const;              // at most `most` values
+  std::vector<TomlTable> tables(std::string_view each) const;  // an array of tables, each called `each`
   TomlTable table() const;
 
   /// A number without quotes, or a quantity with a unit in quotes.
   double in(const Range<double>& range) const;
-  std::int64_t in(const Range<std::int64_t>& range) const { return integer(range.least, range.most); }
-  int in(const Range<int>& range) const { return static_cast<int>(integer(range.least, range.most)); }
+  int64_t in(const Range<int64_t>& range) const { return integer(range.least, range.most); }
+  int in(const Range<int>& range) const { return int(integer(range.least, range.most)); }
   Bytes in(const Range<Bytes>& range) const;
   Seconds in(const Range<Seconds>& range) const;
   Rate in(const Range<Rate>& range) const;
   FlopRate in(const Range<FlopRate>& range) const;
   Watts in(const Range<Watts>& range) const;
   /// The index of the text among the names.
-  std::size_t one_of(std::span<const std::string_view> names) const;
+  size_t one_of(std::span<const std::string_view> names) const;
 
  private:
   template <class Q>

@@ -12,13 +12,13 @@ namespace tilerail {
 /// integers, route times inside 64-bit picoseconds, and every time that follows from them finite.
 /// docs/formats.md#ranges lists them.
 struct TopologyLimits {
-  static constexpr std::size_t memories = 8192, nodes = 16384, links = 65536, groups = 16384, routes = 65536;
-  static constexpr std::size_t ways = 16;                     // between two memories, over which their copies are split
-  static constexpr std::int64_t split_parts = 60;             // common multiple of the parts of all pairs
-  static constexpr std::int64_t split_parts_of_hosts = 4096;  // that, times the hosts
+  static constexpr size_t memories = 8192, nodes = 16384, links = 65536, groups = 16384, routes = 65536;
+  static constexpr size_t ways = 16;                          // between two memories, over which their copies are split
+  static constexpr int64_t split_parts = 60;                  // common multiple of the parts of all pairs
+  static constexpr int64_t split_parts_of_hosts = 4096;       // that, times the hosts
   static constexpr Range<int> share{1, 16, "1 to 16 parts"};  // of a copy that take one way
-  static constexpr std::size_t points = 4096;                 // of one curve
-  static constexpr std::size_t name_length = 128;             // characters
+  static constexpr size_t points = 4096;                      // of one curve
+  static constexpr size_t name_length = 128;                  // characters
 
   static constexpr Range<int> engines{1, 4096, "1 to 4096"};       // of one role
   static constexpr Range<int> device{0, 1 << 20, "0 to 1048576"};  // number of a GPU
@@ -39,7 +39,7 @@ struct TopologyLimits {
   static constexpr Range<double> block{1, 1e12, "1 to 1e12"};           // rows or columns
   static constexpr Range<double> k_overhead{0, 1e6, "0 to 1000000"};    // also `fill`
   static constexpr Range<double> gemm_size{1, 1e9, "1 to 1000000000"};  // a side
-  static constexpr Range<std::int64_t> gemm_extent{1, 1'000'000'000, "1 to 1000000000"};
+  static constexpr Range<int64_t> gemm_extent{1, 1'000'000'000, "1 to 1000000000"};
   static constexpr Range<Seconds> gemm_time{Seconds{1e-18}, Seconds{1e6}, "1e-18 s to 1000000 s"};
   static constexpr Range<FlopRate> flop_rate{FlopRate{1}, FlopRate{1e18}, "1 FLOP/s to 1000 PFLOP/s"};
   static constexpr Range<Watts> gemm_watts{Watts{1e-3}, Watts{1e6}, "1 mW to 1 MW"};

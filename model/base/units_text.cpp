@@ -41,7 +41,7 @@ double parse(std::string_view text, std::string_view subject, std::span<const Un
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number))
     throw InputError{subject, text, "is not a number with a unit", known_units};
-  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  std::string_view unit = text.substr(size_t(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   const auto known = std::ranges::find_if(units, [=](const Unit& u) { return u.name == unit; });
   if (known == units.end()) throw InputError{subject, text, "has no known unit", known_units};
@@ -121,7 +121,7 @@ std::string typed(double value) {
   return std::round(value) == value && std::abs(value) < exact ? fmt::format("{:.0f}", value) : shortest(value);
 }
 
-std::string in_quotes(std::string_view text, std::size_t longest) {
+std::string in_quotes(std::string_view text, size_t longest) {
   return fmt::format("'{}{}'", escaped(cut(text, longest)), text.size() > longest ? "..." : "");
 }
 

@@ -36,6 +36,6 @@ inline std::string to_text(double value) { return shortest(value); }
 std::string typed(double value);
 
 /// `text` in single quotes for messages: cut, control characters and bytes that are not UTF-8 as "\x1b".
-std::string in_quotes(std::string_view text, std::size_t longest = 80);
+std::string in_quotes(std::string_view text, size_t longest = 80);
 
 }  // namespace tilerail

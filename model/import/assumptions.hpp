@@ -19,9 +19,7 @@ inline constexpr double reached = 0.87;
 inline constexpr int first_pcie = 3, last_pcie = 7;
 inline constexpr std::array pcie{Rate{15.75e9}, Rate{31.5e9}, Rate{63e9}, Rate{121e9}, Rate{242e9}};
 /// The same with what reaching it loses.
-constexpr Rate pcie_reached(int generation) {
-  return pcie[static_cast<std::size_t>(generation - first_pcie)] * reached;
-}
+constexpr Rate pcie_reached(int generation) { return pcie[size_t(generation - first_pcie)] * reached; }
 /// Payload of what lanes carry: below 8 GT/s, from there on, and of FLITs, from 64 GT/s on.
 inline constexpr double old_line_code = 0.8, line_code = 128.0 / 130, flits = 242.0 / 256;
 inline constexpr double line_code_from = 8, flits_from = 64;                         // GT/s
@@ -101,7 +99,7 @@ constexpr HostRates host_rates(Rate read) {
 }
 /// Of a socket whose PCIe has this generation.
 constexpr HostRates host_rates(int generation) {
-  return host_rates(socket_memory[static_cast<std::size_t>(generation - first_pcie)] * of_socket.read);
+  return host_rates(socket_memory[size_t(generation - first_pcie)] * of_socket.read);
 }
 /// Of a Grace, whose GPU reaches its memory over NVLink-C2C as fast as the memory is. Source: NVIDIA's 512 GB/s.
 inline constexpr HostRates coherent_rates{Rate{512e9 * reached}, Rate{512e9 * reached}, Rate{512e9 * reached}, {}, 0.5};
@@ -125,7 +123,7 @@ inline constexpr Seconds bridge_latency{1e-6};         // between NVLink switche
 
 /// Sockets, and NVLink switches with bridges, that are joined by a link for each pair; more are joined by one switch
 /// more, each by one link of that rate.
-inline constexpr std::size_t most_in_pairs = 8;
+inline constexpr size_t most_in_pairs = 8;
 
 /// GPUs that pairs make one switch of: rates of all pairs within this factor.
 inline constexpr double alike = 1.1;
@@ -136,6 +134,6 @@ inline constexpr double equal_shares = 1.03;
 inline constexpr int last_domain = 1023;
 
 /// GPUs of one file. No node that these tools describe has more; it bounds what a hostile file can cost.
-inline constexpr std::size_t most_gpus = 128;
+inline constexpr size_t most_gpus = 128;
 
 }  // namespace tilerail::assumptions

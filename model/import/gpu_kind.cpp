@@ -10,9 +10,9 @@ namespace tilerail {
 const assumptions::GpuModel* gpu_model(std::string_view kernels) {
   const auto test = [](int (*is)(int), char c) { return is(static_cast<unsigned char>(c)) != 0; };
   std::string word;
-  for (std::size_t i = 0; i <= kernels.size(); ++i) {
+  for (size_t i = 0; i <= kernels.size(); ++i) {
     if (i < kernels.size() && test(std::isalnum, kernels[i])) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(kernels[i])));
+      word += char(std::tolower(static_cast<unsigned char>(kernels[i])));
       continue;
     }
     while (!word.empty()) {

@@ -16,7 +16,7 @@
 namespace tilerail {
 namespace {
 
-using Gpus = std::vector<std::size_t>;
+using Gpus = std::vector<size_t>;
 
 Rate in_limits(Rate rate) { return std::min(rate, TopologyLimits::rate.most); }
 
@@ -25,17 +25,16 @@ bool are_all_measured(const MeasuredRates* rates) {
 }
 
 Rate sum_of(const MeasuredRates& rates, const Gpus& gpus) {
-  return std::accumulate(gpus.begin(), gpus.end(), Rate{0},
-                         [&](Rate sum, std::size_t gpu) { return sum + *rates[gpu]; });
+  return std::accumulate(gpus.begin(), gpus.end(), Rate{0}, [&](Rate sum, size_t gpu) { return sum + *rates[gpu]; });
 }
 
 /// By GPU: how many gaps there are between the rates below its own.
 std::vector<int> levels_of(const MeasuredRates& rates) {
   Gpus order(rates.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return *rates[a] < *rates[b]; });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return *rates[a] < *rates[b]; });
   std::vector<int> levels(rates.size(), 0);
-  for (std::size_t i = 1; i < order.size(); ++i) {
+  for (size_t i = 1; i < order.size(); ++i) {
     const bool gap = *rates[order[i]] > *rates[order[i - 1]] * assumptions::equal_shares;
     levels[order[i]] = levels[order[i - 1]] + (gap ? 1 : 0);
   }
@@ -64,7 +63,7 @@ class Load {
   }
 
   void add() {
-    for (const std::size_t gpu : all_) add_both_ways(gpu);
+    for (const size_t gpu : all_) add_both_ways(gpu);
     if (all_.size() < 2) return;
     if (are_all_measured(load_.in_all_both) && are_all_measured(load_.out_all_both)) add_all_both_ways();
     add_one_way("host to GPUs", links_.in, links_.in_rate, load_.in_all);
@@ -74,7 +73,7 @@ class Load {
  private:
   std::vector<LinkId> of(const std::vector<LinkId>& links, const Gpus& gpus) const {
     std::vector<LinkId> result;
-    for (const std::size_t gpu : gpus) result.push_back(links[gpu]);
+    for (const size_t gpu : gpus) result.push_back(links[gpu]);
     return result;
   }
   std::string name_of(const char* what, const Gpus& gpus) const {
@@ -96,13 +95,13 @@ class Load {
     return group;
   }
 
-  std::optional<std::pair<Rate, Rate>> both_of(std::size_t gpu) const {
+  std::optional<std::pair<Rate, Rate>> both_of(size_t gpu) const {
     if (load_.in_both == nullptr || load_.out_both == nullptr) return std::nullopt;
     const auto &in = (*load_.in_both)[gpu], &out = (*load_.out_both)[gpu];
     return in && out ? std::optional{std::pair{*in, *out}} : std::nullopt;
   }
 
-  void add_both_ways(std::size_t gpu) {
+  void add_both_ways(size_t gpu) {
     if (const auto both = both_of(gpu))
       add(both_ways(fmt::format("host and gpu{}, both directions", gpu), {gpu}, 2, both->first, both->second));
   }
@@ -113,18 +112,18 @@ class Load {
     for (const Gpus& gpus : classes) {
       if (gpus.size() == 1) {
         const Rate sum = sum_of(in, all_) + sum_of(out, all_);
-        const std::size_t gpu = gpus[0];
+        const size_t gpu = gpus[0];
         add_alone(fmt::format("host to gpu{} beside all GPUs, both directions", gpu), links_.in[gpu],
                   {&links_.in, &links_.out}, *in[gpu], sum, 2);
         add_alone(fmt::format("gpu{} to host beside all GPUs, both directions", gpu), links_.out[gpu],
                   {&links_.in, &links_.out}, *out[gpu], sum, 2);
         continue;
       }
-      CapacityGroup group = both_ways(name_of("host, all GPUs both directions", gpus), gpus,
-                                      2.0 * static_cast<double>(gpus.size()), sum_of(in, gpus), sum_of(out, gpus));
+      CapacityGroup group = both_ways(name_of("host, all GPUs both directions", gpus), gpus, 2.0 * double(gpus.size()),
+                                      sum_of(in, gpus), sum_of(out, gpus));
       const double share = group.forward_share.value_or(0.5);
       Rate alone{0};  // of one GPU, each direction of which has its share then, too
-      for (const std::size_t gpu : gpus)
+      for (const size_t gpu : gpus)
         if (const auto both = both_of(gpu)) alone = std::max({alone, both->first / share, both->second / (1 - share)});
       if (alone > Rate{0}) group.both_busy->points.insert(group.both_busy->points.begin(), {2, in_limits(alone)});
       add(group);
@@ -141,11 +140,11 @@ class Load {
         continue;
       }
       Rate alone{0};
-      for (const std::size_t gpu : gpus) alone = std::max(alone, one[gpu]);
+      for (const size_t gpu : gpus) alone = std::max(alone, one[gpu]);
       CapacityGroup group;
       group.name = name_of(what, gpus);
       group.forward = of(links, gpus);
-      group.capacity = CapacityCurve{{{1, alone}, {static_cast<double>(gpus.size()), in_limits(sum_of(*all, gpus))}}};
+      group.capacity = CapacityCurve{{{1, alone}, {double(gpus.size()), in_limits(sum_of(*all, gpus))}}};
       add(group);
     }
   }
@@ -154,10 +153,10 @@ class Load {
   /// it.
   void add_alone(std::string name, LinkId own, std::initializer_list<const std::vector<LinkId>*> all, Rate rate,
                  Rate sum, double copies_each) {
-    const double copies = copies_each * static_cast<double>(all_.size());
+    const double copies = copies_each * double(all_.size());
     if (!TopologyLimits::forward_share.holds(rate / sum)) return;
     Rate enough{0};
-    for (const std::size_t gpu : all_) enough += links_.in_rate[gpu] + links_.out_rate[gpu];
+    for (const size_t gpu : all_) enough += links_.in_rate[gpu] + links_.out_rate[gpu];
     CapacityGroup group;
     group.name = std::move(name);
     group.forward = {own};

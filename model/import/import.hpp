@@ -20,10 +20,10 @@ struct ImportRates {
   Rate sockets = assumptions::sockets;             // between two sockets
 
   /// What copies get of the memory of one of so many NUMA domains of a socket.
-  assumptions::HostRates host(bool coherent, std::size_t domains = 1) const {
+  assumptions::HostRates host(bool coherent, size_t domains = 1) const {
     if (host_memory) return assumptions::host_rates(*host_memory);
     auto rates = coherent ? assumptions::coherent_rates : assumptions::host_rates(generation);
-    for (Rate* rate : {&rates.read, &rates.written, &rates.both}) *rate *= 1 / static_cast<double>(domains);
+    for (Rate* rate : {&rates.read, &rates.written, &rates.both}) *rate *= 1 / double(domains);
     return rates;
   }
 };

@@ -72,7 +72,7 @@ void MachineBuilder::join(NodeId a, NodeId b, Rate rate, Seconds latency, const 
 
 MemoryId MachineBuilder::memory_at(NodeId node) const {
   const auto memory = std::ranges::find(d_.memories, node, &Memory::node);
-  return MemoryId{static_cast<std::size_t>(memory - d_.memories.begin())};
+  return MemoryId{size_t(memory - d_.memories.begin())};
 }
 
 void MachineBuilder::link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source) {
@@ -103,10 +103,10 @@ NodeId MachineBuilder::add_domain(const std::string& number, const assumptions::
 }
 
 void MachineBuilder::join_domains(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source) {
-  const std::size_t first = d_.links.size();
+  const size_t first = d_.links.size();
   bool shared = false;
   for (const auto i : indices(domains))
-    for (std::size_t j = i + 1; j < domains.size(); ++j) {
+    for (size_t j = i + 1; j < domains.size(); ++j) {
       const bool same = domains[i].socket == domains[j].socket;
       join(domains[i].node, domains[j].node, same ? assumptions::domains : between_sockets,
            same ? assumptions::domain_latency : assumptions::socket_latency, source);
@@ -147,10 +147,10 @@ void MachineBuilder::share_memories(const std::vector<Domain>& domains) {
 
 /// Of the links from `first` on, those from one socket to another are one.
 void MachineBuilder::share_socket_links(const std::vector<Domain>& domains, Rate between_sockets,
-                                        const std::string& source, std::size_t first) {
+                                        const std::string& source, size_t first) {
   const auto socket_of = [&](NodeId node) { return std::ranges::find(domains, node, &Domain::node)->socket; };
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<LinkId>> links;
-  for (std::size_t i = first; i < d_.links.size(); ++i)
+  std::map<std::pair<size_t, size_t>, std::vector<LinkId>> links;
+  for (size_t i = first; i < d_.links.size(); ++i)
     links[{socket_of(d_.links[i].from), socket_of(d_.links[i].to)}].emplace_back(i);
   for (const auto& [ends, between] : links) {
     if (ends.first == ends.second || between.size() == 1) continue;

@@ -33,7 +33,7 @@ class MachineBuilder {
   /// The switch of a NUMA domain, and which socket it is in.
   struct Domain {
     NodeId node;
-    std::size_t socket = 0;
+    size_t socket = 0;
   };
   /// Domains of one socket reach each other over its mesh or I/O die, others over the links between the sockets, each
   /// of which has `between_sockets` in a direction, for all domains of a socket together. The memories of several
@@ -45,7 +45,7 @@ class MachineBuilder {
  private:
   MemoryId memory_at(NodeId node) const;
   void share_socket_links(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source,
-                          std::size_t first);
+                          size_t first);
 
   /// A host memory's links, and its rates.
   struct Host {

@@ -11,8 +11,8 @@ namespace tilerail {
 namespace {
 
 /// The number that is all of a text of at most so many hexadecimal digits.
-std::optional<std::uint64_t> hexadecimal(std::string_view text, std::size_t most_digits) {
-  return text.size() > most_digits ? std::nullopt : number_in<std::uint64_t>(text, 16);
+std::optional<uint64_t> hexadecimal(std::string_view text, size_t most_digits) {
+  return text.size() > most_digits ? std::nullopt : number_in<uint64_t>(text, 16);
 }
 
 }  // namespace
@@ -26,13 +26,13 @@ std::optional<PciClass> pci_class(std::string_view text) {
   return digits == "068000" || digits == "0680" ? PciClass::nvswitch : PciClass::other;
 }
 
-std::optional<std::uint64_t> pci_address(std::string_view text) {
-  const std::size_t last = text.rfind(':');
+std::optional<uint64_t> pci_address(std::string_view text) {
+  const size_t last = text.rfind(':');
   if (last == std::string_view::npos) return std::nullopt;
   const std::string_view slot = text.substr(last + 1);
   const std::string_view before = text.substr(0, last);
-  const std::size_t middle = before.rfind(':');
-  const std::size_t dot = slot.find('.');
+  const size_t middle = before.rfind(':');
+  const size_t dot = slot.find('.');
   const auto domain = middle == std::string_view::npos ? 0 : hexadecimal(before.substr(0, middle), 8);
   const auto bus = hexadecimal(middle == std::string_view::npos ? before : before.substr(middle + 1), 2);
   const auto device = hexadecimal(slot.substr(0, dot), 2);

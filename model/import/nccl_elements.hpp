@@ -19,7 +19,7 @@ std::optional<PciClass> pci_class(std::string_view text);
 
 /// "0000:0A:00.0" as a number. Case, leading zeros of the domain and a missing function make no difference. Nothing of
 /// other texts.
-std::optional<std::uint64_t> pci_address(std::string_view text);
+std::optional<uint64_t> pci_address(std::string_view text);
 
 /// "gfx942" of what RCCL writes as `gcn`: "gfx942:sramecc+:xnack-", "942"; 910 of gfx90a.
 std::string gcn_architecture(std::string_view gcn);
@@ -36,7 +36,7 @@ class LeftOut {
  private:
   struct Entry {
     int count = 0;
-    std::ptrdiff_t line = 0;
+    ptrdiff_t line = 0;
   };
   const XmlFile& file_;
   std::map<std::string, Entry> entries_;

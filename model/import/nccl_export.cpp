@@ -49,7 +49,7 @@ PcieLink nearest_pcie(Rate rate, int generation) {
   PcieLink best;
   for (auto width = assumptions::pcie_widths.rbegin(); width != assumptions::pcie_widths.rend(); ++width)
     for (int i = 0; i < generation && *width <= widest_pcie; ++i) {
-      const double transfers = assumptions::pcie_transfers[static_cast<std::size_t>(i)];
+      const double transfers = assumptions::pcie_transfers[size_t(i)];
       const std::string speed = fmt::format("{:.1f} GT/s PCIe", transfers);  // as Linux writes it
       const Rate candidate = *pcie_payload(speed, std::to_string(*width)) * reached;
       if (best.width == 0 || off_by(candidate, rate) < off_by(best.rate, rate)) best = {speed, *width, candidate};
@@ -65,7 +65,7 @@ PcieLink pcie_link(Rate rate, int generation) {
 
 /// As the text of a comment, in which "--" has no place.
 std::string comment_text(std::string text) {
-  for (std::size_t at; (at = text.find("--")) != std::string::npos;) text.replace(at, 2, "- -");
+  for (size_t at; (at = text.find("--")) != std::string::npos;) text.replace(at, 2, "- -");
   return text;
 }
 
@@ -115,7 +115,7 @@ class Writer {
   }
 
   const Unit& unit_of_gpu(MemoryId gpu) const {
-    return units_[static_cast<std::size_t>(std::ranges::find(t_.gpus(), gpu) - t_.gpus().begin())];
+    return units_[size_t(std::ranges::find(t_.gpus(), gpu) - t_.gpus().begin())];
   }
 
   std::string next_address() {
@@ -135,9 +135,7 @@ class Writer {
     }
   }
 
-  void line(int depth, const std::string& text) {
-    out_ += std::string(static_cast<std::size_t>(2 * depth), ' ') + text + "\n";
-  }
+  void line(int depth, const std::string& text) { out_ += std::string(size_t(2 * depth), ' ') + text + "\n"; }
 
   /// NCCL reads the number of a domain; imports make it the number of a host.
   std::string number_of(const NcclTree::Domain& domain) {
@@ -228,7 +226,7 @@ class Writer {
   }
 
   static int count_of(Rate rate, const Unit& unit) {
-    return std::clamp(static_cast<int>(std::lround(rate / unit.rate)), 1, assumptions::most_nvlinks);
+    return std::clamp(int(std::lround(rate / unit.rate)), 1, assumptions::most_nvlinks);
   }
 
   const std::string& name(NodeId node) const { return t_.description().nodes[node.index()].name; }
@@ -314,7 +312,7 @@ class Writer {
 
 }  // namespace
 
-std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, std::size_t gpus) {
+std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, size_t gpus) {
   std::vector<std::string> addresses;
   for (const std::string& text : texts) {
     const auto number = pci_address(text);
@@ -334,7 +332,7 @@ NcclFile to_nccl_xml(const Topology& topology, const std::vector<std::string>& a
   const std::string system = writer.system();
   NcclFile file;
   file.notes.emplace_back("rates are the nearest that lanes of PCIe and numbers of links have");
-  if (const std::size_t groups = topology.groups().size(); groups > 0)
+  if (const size_t groups = topology.groups().size(); groups > 0)
     file.notes.push_back(fmt::format("capacity groups have no form in the file; the machine has {}", groups));
   file.notes.emplace_back("latencies, rates of host memories and rates between sockets have no form in the file");
   file.text = comment_text(fmt::format("Machine '{}' of TileRail. Addresses of PCI are made up{}.", topology.name(),

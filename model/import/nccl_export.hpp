@@ -13,7 +13,7 @@ struct NcclFile {
 };
 
 /// Addresses of so many GPUs as NCCL writes them. Throws InputError for what is no address, or is there twice.
-std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, std::size_t gpus);
+std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, size_t gpus);
 
 /// The machine as a topology file of NCCL, or of RCCL if its GPUs are joined by xGMI links, for NCCL_TOPO_FILE. GPUs
 /// have these addresses of PCI, by their number; other addresses are made up. Rates are the nearest ones that the

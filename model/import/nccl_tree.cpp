@@ -77,9 +77,8 @@ class Builder {
         tree_.switches.insert(node);
   }
 
-  std::size_t hosts_beside(NodeId node) {
-    return static_cast<std::size_t>(
-        std::ranges::count(neighbours_[node], NodeKind::host, [&](NodeId n) { return kind(n); }));
+  size_t hosts_beside(NodeId node) {
+    return size_t(std::ranges::count(neighbours_[node], NodeKind::host, [&](NodeId n) { return kind(n); }));
   }
 
   /// Where PCIe begins: the only switch beside the memory of a host, or the host.
@@ -120,7 +119,7 @@ class Builder {
 
   void check_sockets_are_joined() {
     for (const auto i : indices(sockets_))
-      for (std::size_t j = 0; j < i; ++j)
+      for (size_t j = 0; j < i; ++j)
         if (!are_joined(sockets_[j], sockets_[i]))
           refuse(fmt::format("no link joins the NUMA domains of {} and {}; expected all joined",
                              t_.memory(t_.hosts()[j]).name, t_.memory(t_.hosts()[i]).name));

@@ -212,7 +212,7 @@ class Importer {
   }
 
   /// The address of a GPU or a switch, which nothing else has.
-  std::uint64_t bus_of(pugi::xml_node pci) const {
+  uint64_t bus_of(pugi::xml_node pci) const {
     const std::string bus = attribute(pci, "busid");
     if (bus.empty()) fail(pci, "pci: busid of a GPU, or of what has GPUs below it, is missing; expected one");
     const auto address = pci_address(bus);
@@ -265,7 +265,7 @@ class Importer {
     const int device = gpu ? told_device(gpu, bus) : next_device();
     if (gpus_.size() >= TopologyLimits::memories / 2)
       fail(pci, fmt::format("too many GPUs; expected at most {}", TopologyLimits::memories / 2));
-    const std::uint64_t address = bus_of(pci);
+    const uint64_t address = bus_of(pci);
     const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, told);
     by_bus_.emplace(address, node);
     gpus_.push_back({node, gpu ? gpu : pci, bus, attribute(gpu, "sm"), gcn_architecture(attribute(gpu, "gcn"))});
@@ -450,7 +450,7 @@ class Importer {
   pugi::xml_node first_cpu_;
   std::set<int> told_devices_, devices_;
   int next_device_ = 0;
-  std::map<std::uint64_t, NodeId> by_bus_;  // GPUs and switches
+  std::map<uint64_t, NodeId> by_bus_;  // GPUs and switches
   std::set<std::pair<NodeId, NodeId>> joined_;
   std::optional<NodeId> nvswitch_;
 };

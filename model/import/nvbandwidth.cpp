@@ -65,8 +65,7 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
       "either, and that peers no faster than PCIe share its port; what was not measured as in the other direction");
   const NodeId host = machine.add_host("host", assumed);
   std::vector<NodeId> gpus;
-  for (std::size_t i = 0; i < cases.gpus(); ++i)
-    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), static_cast<int>(i), assumed));
+  for (size_t i = 0; i < cases.gpus(); ++i) gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed));
   const HostLinks links = add_host_links(machine, cases, host, gpus);
   add_host_load(machine, links, load_of(cases), measured);
   PeerRates peers{cases.pairs()};

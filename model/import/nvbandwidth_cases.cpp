@@ -57,7 +57,7 @@ class TextReader {
  public:
   struct Found {
     std::string name, status;
-    std::size_t line;
+    size_t line;
     MeasuredPairs cells;
   };
 
@@ -143,7 +143,7 @@ class TextReader {
   /// A text that was cut off ends within its last matrix, or before the sum that follows each matrix.
   void check_matrix() const {
     if (!has_matrix() || !found_.back().status.empty()) return;
-    const std::size_t rows = found_.back().cells.size();
+    const size_t rows = found_.back().cells.size();
     if (rows == 0 || (name_.starts_with("device_to_device") && rows != columns_))
       fail_in_case(fmt::format("{} rows and {} columns in a matrix", rows, columns_));
     if (sums_before_ > 0 && sums_ == sums_before_) fail_in_case("there is no line SUM after a matrix");
@@ -154,7 +154,7 @@ class TextReader {
       fail(fmt::format("{} rates; expected {}, one for each column", words_.size() - 1, columns_));
     if (columns_ > most_gpus) fail(fmt::format("{} GPUs; expected at most {}", columns_, most_gpus));
     auto& row = found_.back().cells.emplace_back();
-    for (std::size_t i = 1; i < words_.size(); ++i) {
+    for (size_t i = 1; i < words_.size(); ++i) {
       const auto value = words_[i] == "N/A" ? std::optional{0.0} : finite_number(words_[i]);
       if (!value || !is_rate(*value))
         fail(fmt::format("{} is no rate; expected {}", in_quotes(words_[i]), expected_rate));
@@ -164,7 +164,7 @@ class TextReader {
 
   std::vector<std::string_view> lines_;
   const std::string& file_;
-  std::size_t line_ = 0, begin_ = 0, columns_ = 0, sums_ = 0, sums_before_ = 0;
+  size_t line_ = 0, begin_ = 0, columns_ = 0, sums_ = 0, sums_before_ = 0;
   std::vector<std::string> words_;
   std::string name_, status_;
   bool in_matrix_ = false;
@@ -175,7 +175,7 @@ class TextReader {
 
 NvbandwidthCases::NvbandwidthCases(std::string_view text, const std::string& file) : file_{file} {
   if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
-  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '['))
     read_json(text);
   else
@@ -258,8 +258,8 @@ MeasuredPairs NvbandwidthCases::pairs_of(const std::string& name, bool from_row)
     throw InputError{fmt::format("the matrix of {} is not {} x {}", name, gpus_, gpus_), "a cell for each pair"}.at(
         fmt::format("{}: {}", file_, known->place));
   MeasuredPairs cells(gpus_, MeasuredRates(gpus_));
-  for (std::size_t i = 0; i < gpus_; ++i)
-    for (std::size_t j = 0; j < gpus_; ++j)
+  for (size_t i = 0; i < gpus_; ++i)
+    for (size_t j = 0; j < gpus_; ++j)
       if (i != j) cells[i][j] = from_row ? known->cells[i][j] : known->cells[j][i];
   return cells;
 }

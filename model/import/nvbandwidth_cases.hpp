@@ -16,7 +16,7 @@ class NvbandwidthCases {
   /// GPUs.
   NvbandwidthCases(std::string_view text, const std::string& file);
 
-  std::size_t gpus() const { return gpus_; }
+  size_t gpus() const { return gpus_; }
   const std::string& file() const { return file_; }
 
   /// What a test case gives each GPU; null where it is not there.
@@ -48,7 +48,7 @@ class NvbandwidthCases {
   const std::string& file_;
   std::map<std::string, Case> all_;
   std::vector<std::string> failed_;
-  std::size_t gpus_ = 0;
+  size_t gpus_ = 0;
 };
 
 }  // namespace tilerail

@@ -23,7 +23,7 @@ int nvlinks(const std::string& cell) { return cell.starts_with("NV") ? std::stoi
 bool same_switch(const std::string& cell) { return cell == "PIX" || cell == "PXB"; }
 
 /// Behind the same PCIe switch: told by their cell, or, where that tells of NVLinks, by a network card there.
-bool share_switch(const SmiMatrix& matrix, std::size_t i, std::size_t j) {
+bool share_switch(const SmiMatrix& matrix, size_t i, size_t j) {
   if (same_switch(matrix.cells[i][j])) return true;
   if (!matrix.cells[i][j].starts_with("NV")) return false;
   for (const auto card : indices(matrix.cards[i]))
@@ -32,11 +32,11 @@ bool share_switch(const SmiMatrix& matrix, std::size_t i, std::size_t j) {
 }
 
 /// By GPU: the first GPU that is behind the same PCIe switch.
-std::vector<std::size_t> behind_one_switch(const SmiMatrix& matrix) {
-  std::vector<std::size_t> first(matrix.devices.size());
+std::vector<size_t> behind_one_switch(const SmiMatrix& matrix) {
+  std::vector<size_t> first(matrix.devices.size());
   std::iota(first.begin(), first.end(), 0U);
   for (const auto i : indices(first))
-    for (std::size_t j = 0; j < i; ++j)
+    for (size_t j = 0; j < i; ++j)
       if (share_switch(matrix, i, j)) {
         first[i] = first[j];
         break;
@@ -92,18 +92,18 @@ class Nvlinks {
   }
 
  private:
-  using Island = std::vector<std::size_t>;
+  using Island = std::vector<size_t>;
 
-  int count(std::size_t i, std::size_t j) const { return nvlinks(m_.cells[i][j]); }
+  int count(size_t i, size_t j) const { return nvlinks(m_.cells[i][j]); }
 
-  int largest(std::size_t i) const {
+  int largest(size_t i) const {
     int most = 0;
     for (const auto j : indices(gpus_)) most = std::max(most, count(i, j));
     return most;
   }
 
   std::vector<Island> islands_of_several() const {
-    auto islands = joined_sets(gpus_.size(), [this](std::size_t i, std::size_t j) { return count(i, j) > 0; });
+    auto islands = joined_sets(gpus_.size(), [this](size_t i, size_t j) { return count(i, j) > 0; });
     std::erase_if(islands, [](const Island& island) { return island.size() == 1; });
     return islands;
   }
@@ -113,9 +113,9 @@ class Nvlinks {
   bool is_switched(const Island& island) const {
     int most = 0;
     bool complete = island.size() > 2;
-    for (const std::size_t i : island) {
+    for (const size_t i : island) {
       int sum = 0;
-      for (const std::size_t j : island) {
+      for (const size_t j : island) {
         if (i == j) continue;
         sum += count(i, j);
         complete = complete && count(i, j) > 0;
@@ -126,27 +126,27 @@ class Nvlinks {
     return complete && most * assumptions::least_parts > most_;
   }
 
-  Rate to_host(std::size_t gpu) const { return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie; }
+  Rate to_host(size_t gpu) const { return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie; }
 
   /// A port for each GPU, of its largest count. Copies take it also where it is slower than the way over the host.
   void add_switch(const std::string& name, const Island& island) {
     const NodeId nvsw = machine_.add_switch(name, told);
-    std::map<std::size_t, LinkId> out, in;
-    for (const std::size_t i : island) {
+    std::map<size_t, LinkId> out, in;
+    for (const size_t i : island) {
       machine_.link(gpus_[i], nvsw, each_ * largest(i), assumptions::nvlink_latency, assumed);
       out.emplace(i, machine_.last_link());
       machine_.link(nvsw, gpus_[i], each_ * largest(i), assumptions::nvlink_latency, assumed);
       in.emplace(i, machine_.last_link());
     }
-    for (const std::size_t i : island)
-      for (const std::size_t j : island)
+    for (const size_t i : island)
+      for (const size_t j : island)
         if (i != j && each_ * std::min(largest(i), largest(j)) <= std::max(to_host(i), to_host(j)))
           machine_.route(gpus_[i], gpus_[j], {out.at(i), in.at(j)}, assumed);
   }
 
   void add_direct(const Island& island) {
-    for (const std::size_t i : island)
-      for (const std::size_t j : island)
+    for (const size_t i : island)
+      for (const size_t j : island)
         if (count(i, j) > 0)
           machine_.link_peers(gpus_[i], gpus_[j], each_ * count(i, j), assumptions::nvlink_latency * 2, assumed);
   }
@@ -167,8 +167,8 @@ std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const S
     if (matrix.own_domains[gpu]) coherent[domains.of_gpu[gpu]] = true;
   std::vector<MachineBuilder::Domain> nodes;
   for (const auto i : indices(domains.numbers)) {
-    const std::size_t socket = domains.sockets[i];
-    const auto in_socket = static_cast<std::size_t>(std::ranges::count(domains.sockets, socket));
+    const size_t socket = domains.sockets[i];
+    const auto in_socket = size_t(std::ranges::count(domains.sockets, socket));
     nodes.push_back({machine.add_domain(domains.numbers[i], rates.host(coherent[i], in_socket), assumed), socket});
   }
   machine.join_domains(nodes, rates.sockets, assumed);
@@ -191,7 +191,7 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
   const SmiDomains domains = domains_of(matrix, file);
   const auto nodes = add_domains(machine, matrix, domains, rates);
   std::vector<NodeId> of_gpus;
-  for (const std::size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].node);
+  for (const size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].node);
   const auto gpus = add_gpus(machine, matrix, of_gpus, rates);
   Nvlinks{machine, matrix, gpus, rates, nvlinks_of(kind)}.add();
   Topology::Description description = machine.description();

@@ -28,7 +28,7 @@ class Matrices {
  public:
   using Numbers = std::vector<std::vector<double>>;
   struct Matrix {
-    std::size_t line = 0;
+    size_t line = 0;
     Numbers numbers = {};  // [row][column]
   };
 
@@ -46,11 +46,11 @@ class Matrices {
             file_, matrix.line);
   }
 
-  std::size_t gpus() const { return gpus_; }
+  size_t gpus() const { return gpus_; }
 
   /// Whether a GPU can access another one, by lines "Device=0 CAN Access Peer Device=1" and by the matrix. Old versions
   /// print no matrix.
-  bool access(std::size_t from, std::size_t to) const {
+  bool access(size_t from, size_t to) const {
     const Matrix* matrix = find("P2P Connectivity Matrix");
     const auto said = access_.find({from, to});
     if (matrix == nullptr && said == access_.end())
@@ -74,14 +74,12 @@ class Matrices {
     return known == all_.end() ? nullptr : &known->second;
   }
 
-  [[noreturn]] void fail(std::size_t line, const std::string& message) const {
-    throw InputError{message}.at(file_, line);
-  }
+  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
 
  private:
   struct Access {
     bool can = false;
-    std::size_t line = 0;
+    size_t line = 0;
   };
 
   void take(const std::string& line) {
@@ -107,7 +105,7 @@ class Matrices {
       if (const std::string& word = words_[end * 4]; word.starts_with(device))
         ends[end] = whole_number(std::string_view{word}.substr(device.size()), 0, most_gpus);
     if (!ends[0] || !ends[1]) fail(line_, "expected such as 'Device=0 CAN Access Peer Device=1'");
-    access_[{static_cast<std::size_t>(*ends[0]), static_cast<std::size_t>(*ends[1])}] = {words_[1] == "CAN", line_};
+    access_[{size_t(*ends[0]), size_t(*ends[1])}] = {words_[1] == "CAN", line_};
   }
 
   void check_title() const {
@@ -126,7 +124,7 @@ class Matrices {
 
   void begin() {
     const std::string name = words_[0] == "D\\D" ? title_ : title_ + " of " + words_[0];
-    for (std::size_t i = 1; i < words_.size(); ++i)
+    for (size_t i = 1; i < words_.size(); ++i)
       if (words_[i] != std::to_string(i - 1))
         fail(line_, fmt::format("the column {}; expected {}", in_quotes(words_[i]), i - 1));
     if (gpus_ == 0) gpus_ = words_.size() - 1;
@@ -144,7 +142,7 @@ class Matrices {
     if (words_[0] != std::to_string(matrix_->numbers.size()))
       fail(line_, fmt::format("the row {}; expected {}", in_quotes(words_[0]), matrix_->numbers.size()));
     auto& row = matrix_->numbers.emplace_back();
-    for (std::size_t i = 1; i < words_.size(); ++i) {
+    for (size_t i = 1; i < words_.size(); ++i) {
       const auto value = finite_number(words_[i]);
       if (!value || *value < 0) fail(line_, fmt::format("{} is no number; expected at least 0", in_quotes(words_[i])));
       row.push_back(*value);
@@ -153,12 +151,12 @@ class Matrices {
 
   std::vector<std::string_view> lines_;
   const std::string& file_;
-  std::size_t line_ = 0, gpus_ = 0;
+  size_t line_ = 0, gpus_ = 0;
   std::vector<std::string> words_;
   std::string title_;
   Matrix* matrix_ = nullptr;
   std::map<std::string, Matrix> all_;
-  std::map<std::pair<std::size_t, std::size_t>, Access> access_;  // from and to
+  std::map<std::pair<size_t, size_t>, Access> access_;  // from and to
 };
 
 /// A matrix in GB/s or us, from each GPU to each other one that it can access.
@@ -167,8 +165,8 @@ std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matri
                                                            bool from_row, const Make& make) {
   std::vector<std::vector<std::optional<Quantity>>> result(matrices.gpus(),
                                                            std::vector<std::optional<Quantity>>(matrices.gpus()));
-  for (std::size_t i = 0; i < matrices.gpus(); ++i)
-    for (std::size_t j = 0; j < matrices.gpus(); ++j) {
+  for (size_t i = 0; i < matrices.gpus(); ++i)
+    for (size_t j = 0; j < matrices.gpus(); ++j) {
       if (i == j || !matrices.access(i, j) || !matrices.access(j, i)) continue;
       const auto& row = matrix.numbers[from_row ? i : j];
       result[i][j] = make(row[from_row ? j : i], matrix.line + 1 + (from_row ? i : j));
@@ -202,12 +200,12 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   if (one.matrix == nullptr)
     throw InputError{"there is no matrix of Unidirectional P2P=Enabled", "the output of p2pBandwidthLatencyTest"}.at(
         file);
-  const auto rate = [&](double value, std::size_t line) {
+  const auto rate = [&](double value, size_t line) {
     if (!TopologyLimits::rate.holds(Rate{value * 1e9}))
       matrices.fail(line, fmt::format("a rate of {} GB/s; expected 0.001 to 1000000 between GPUs", value));
     return Rate{value * 1e9};
   };
-  const auto latency = [&](double value, std::size_t line) {
+  const auto latency = [&](double value, size_t line) {
     if (!TopologyLimits::latency.holds(Seconds{value * 1e-6}))
       matrices.fail(line, fmt::format("a latency of {} us; expected at most 10 s", value));
     return Seconds{value * 1e-6};
@@ -250,8 +248,8 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
       "the rate of each pair is that of a port of either, and that peers no faster than PCIe share its port");
   const PeerRates peers = peers_of(matrices, file);
   std::vector<NodeId> gpus;
-  for (std::size_t i = 0; i < matrices.gpus(); ++i)
-    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), static_cast<int>(i), measured));
+  for (size_t i = 0; i < matrices.gpus(); ++i)
+    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), measured));
   const HostLinks links = add_host_links(machine, gpus, rates);
   add_peer_links(machine, peers, gpus, links, measured, assumed);
   for (const auto i : indices(gpus))  // not over their socket

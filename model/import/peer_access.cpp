@@ -33,9 +33,9 @@ std::map<int, MemoryId> gpus_of(const Topology::Description& machine) {
 
 /// All pairs of the machine's GPUs.
 PeerAccess no_access(const Topology::Description& machine) {
-  constexpr std::size_t most = 256;  // two routes for each pair are as many as a machine may have
+  constexpr size_t most = 256;  // two routes for each pair are as many as a machine may have
   static_assert(most * (most - 1) <= TopologyLimits::routes);
-  if (const std::size_t count = gpus_of(machine).size(); count > most)
+  if (const size_t count = gpus_of(machine).size(); count > most)
     throw fault_of(subject, fmt::format("the machine has {} GPUs", count), fmt::format("at most {}", most));
   PeerAccess access;
   for (const auto& [device, gpu] : gpus_of(machine)) {
@@ -52,7 +52,7 @@ std::optional<Pairs> pairs_of(const std::string& text) {
   Pairs pairs;
   for (const std::string_view part : split(text, ',')) {
     const std::string pair = trimmed(part);
-    const std::size_t dash = pair.find('-');
+    const size_t dash = pair.find('-');
     if (dash == std::string::npos) return std::nullopt;
     const auto first = whole_number(pair.substr(0, dash), 0, TopologyLimits::device.most);
     const auto second = whole_number(pair.substr(dash + 1), 0, TopologyLimits::device.most);

@@ -39,8 +39,7 @@ class PeerLinks {
 
   void add() {
     // GPUs that access each other, by themselves or over others
-    const auto islands =
-        joined_sets(gpus_.size(), [this](std::size_t i, std::size_t j) { return alone(i, j).has_value(); });
+    const auto islands = joined_sets(gpus_.size(), [this](size_t i, size_t j) { return alone(i, j).has_value(); });
     const auto switches = std::ranges::count_if(islands, [this](const Island& island) { return are_ports(island); });
     int number = 0;
     for (const Island& island : islands)
@@ -62,48 +61,48 @@ class PeerLinks {
   struct Side {
     std::vector<LinkId> links = {};
     Rate most{0};
-    std::size_t peers = 0;
+    size_t peers = 0;
   };
 
-  const std::optional<Rate>& alone(std::size_t from, std::size_t to) const { return rates_.alone[from][to]; }
-  static std::optional<Rate> total(const MeasuredRates& rates, std::size_t gpu) {
+  const std::optional<Rate>& alone(size_t from, size_t to) const { return rates_.alone[from][to]; }
+  static std::optional<Rate> total(const MeasuredRates& rates, size_t gpu) {
     return rates.empty() ? std::nullopt : rates[gpu];
   }
 
-  using Island = std::vector<std::size_t>;
+  using Island = std::vector<size_t>;
 
   bool are_ports(const Island& island) const {
     if (island.size() < 3) return false;
-    for (const std::size_t i : island) {
+    for (const size_t i : island) {
       if (total(rates_.out, i).value_or(Rate{0}) > out_[i].most * alike) return false;
       if (total(rates_.in, i).value_or(Rate{0}) > in_[i].most * alike) return false;
-      for (const std::size_t j : island)
+      for (const size_t j : island)
         if (i != j && (!alone(i, j) || *alone(i, j) * alike <= std::min(out_[i].most, in_[j].most))) return false;
     }
     return true;
   }
 
-  Seconds latency(std::size_t from, std::size_t to) const {
+  Seconds latency(size_t from, size_t to) const {
     return rates_.latency.empty() ? port_latency * 2 : rates_.latency[from][to].value_or(port_latency * 2);
   }
 
   /// Half of that of the quickest pair.
-  Seconds latency_of(std::size_t gpu, const Island& island) const {
+  Seconds latency_of(size_t gpu, const Island& island) const {
     Seconds least = latency(gpu, island[gpu == island[0] ? 1 : 0]);
-    for (const std::size_t j : island)
+    for (const size_t j : island)
       if (j != gpu) least = std::min({least, latency(gpu, j), latency(j, gpu)});
     return least * 0.5;
   }
 
   void add_switch(const std::string& name, const Island& island) {
     const NodeId hub = machine_.add_switch(name, assumed_);
-    for (const std::size_t i : island) {
+    for (const size_t i : island) {
       machine_.link(gpus_[i], hub, out_[i].most, latency_of(i, island), assumed_);
       out_[i].links.push_back(machine_.last_link());
       machine_.link(hub, gpus_[i], in_[i].most, latency_of(i, island), assumed_);
       in_[i].links.push_back(machine_.last_link());
       Rate both{0};
-      for (const std::size_t j : island)
+      for (const size_t j : island)
         if (!rates_.both.empty() && i != j) both = std::max(both, rates_.both[i][j].value_or(Rate{0}));
       add_both(fmt::format("gpu{}, both directions", i), out_[i].links, in_[i].links, both, out_[i].most + in_[i].most);
     }
@@ -112,16 +111,16 @@ class PeerLinks {
 
   /// Where the path over the switch of the host would take less time.
   void route_over_switch(const Island& island) {
-    for (const std::size_t i : island)
-      for (const std::size_t j : island)
+    for (const size_t i : island)
+      for (const size_t j : island)
         if (i != j && std::min(hosts_.out_rate[i], hosts_.in_rate[j]) * alike > std::min(out_[i].most, in_[j].most))
           machine_.route(gpus_[i], gpus_[j], {out_[i].links.front(), in_[j].links.front()}, measured_);
   }
 
   void add_pairs(const Island& island) {
-    std::map<std::pair<std::size_t, std::size_t>, LinkId> links;
-    for (const std::size_t i : island)
-      for (const std::size_t j : island) {
+    std::map<std::pair<size_t, size_t>, LinkId> links;
+    for (const size_t i : island)
+      for (const size_t j : island) {
         if (i == j || !alone(i, j)) continue;
         machine_.link(gpus_[i], gpus_[j], *alone(i, j), latency(i, j), measured_);
         links.emplace(std::pair{i, j}, machine_.last_link());
@@ -155,12 +154,12 @@ class PeerLinks {
     CapacityGroup group;
     group.name = std::move(name);
     group.forward = side.links;
-    group.capacity = CapacityCurve{{{1, side.most}, {static_cast<double>(side.peers), *all}}};
+    group.capacity = CapacityCurve{{{1, side.most}, {double(side.peers), *all}}};
     group.source = measured_;
     machine_.group(group);
   }
 
-  bool has_one_port(std::size_t i) const {
+  bool has_one_port(size_t i) const {
     const Rate host = std::max(hosts_.in_rate[i], hosts_.out_rate[i]), peers = std::max(in_[i].most, out_[i].most);
     return peers > Rate{0} && peers <= host * alike && host <= assumptions::pcie.back();
   }

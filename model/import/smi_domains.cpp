@@ -28,15 +28,15 @@ class Domains {
   }
 
   SmiDomains found() {
-    each_pair([&](std::size_t i, std::size_t j) { use_relation(i, j); });
-    each_pair([&](std::size_t i, std::size_t j) {
+    each_pair([&](size_t i, size_t j) { use_relation(i, j); });
+    each_pair([&](size_t i, size_t j) {
       if (!told(i) || !told(j)) use_cards(i, j);
     });
-    each_pair([&](std::size_t i, std::size_t j) { check(i, j); });
-    each_pair([&](std::size_t i, std::size_t j) {
+    each_pair([&](size_t i, size_t j) { check(i, j); });
+    each_pair([&](size_t i, size_t j) {
       if (may_join(i, j) && !number(i) && !number(j) && same(m_.cpus[i], m_.cpus[j])) join(i, j);
     });
-    each_pair([&](std::size_t i, std::size_t j) {
+    each_pair([&](size_t i, size_t j) {
       if (may_join(i, j) && (!told_in(i) || !told_in(j))) join(i, j);
     });
     return numbered();
@@ -45,55 +45,54 @@ class Domains {
  private:
   void each_pair(const auto& visit) const {
     for (const auto j : indices(m_.devices))
-      for (std::size_t i = 0; i < j; ++i) visit(i, j);
+      for (size_t i = 0; i < j; ++i) visit(i, j);
   }
 
   static bool same(const std::optional<std::string>& a, const std::optional<std::string>& b) { return a && a == b; }
 
   /// The NUMA affinity, unless it is several domains.
-  std::optional<std::string> number(std::size_t gpu) const {
+  std::optional<std::string> number(size_t gpu) const {
     const auto& text = m_.domains[gpu];
     return text && whole_number(*text, 0, assumptions::last_domain) ? text : std::nullopt;
   }
   /// Of the domains of its NUMA affinity: 4 of "4-7".
-  std::optional<int> first_number(std::size_t gpu) const {
+  std::optional<int> first_number(size_t gpu) const {
     const auto& text = m_.domains[gpu];
     if (!text) return std::nullopt;
     return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0, assumptions::last_domain);
   }
-  bool told(std::size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
+  bool told(size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
 
   /// Told, and by the same kind of affinity.
-  bool differ(std::size_t i, std::size_t j) const {
+  bool differ(size_t i, size_t j) const {
     if (number(i) || number(j)) return number(i) && number(j) && number(i) != number(j);
     return m_.cpus[i] && m_.cpus[j] && m_.cpus[i] != m_.cpus[j];
   }
 
-  static void join(std::size_t i, std::size_t j, std::vector<std::size_t>& first) {
-    const std::size_t from = std::max(first[i], first[j]), to = std::min(first[i], first[j]);
+  static void join(size_t i, size_t j, std::vector<size_t>& first) {
+    const size_t from = std::max(first[i], first[j]), to = std::min(first[i], first[j]);
     std::ranges::replace(first, from, to);
   }
-  void join(std::size_t i, std::size_t j) {
+  void join(size_t i, size_t j) {
     join(i, j, first_);
     join(i, j, socket_);
   }
 
-  bool any_of(std::size_t domain, const auto& is) const {
+  bool any_of(size_t domain, const auto& is) const {
     for (const auto gpu : indices(first_))
       if (first_[gpu] == domain && is(gpu)) return true;
     return false;
   }
-  bool told_in(std::size_t gpu) const {
-    return any_of(first_[gpu], [&](std::size_t other) { return told(other); });
+  bool told_in(size_t gpu) const {
+    return any_of(first_[gpu], [&](size_t other) { return told(other); });
   }
-  bool may_join(std::size_t i, std::size_t j) const {
-    return first_[i] != first_[j] && !any_of(first_[i], [&](std::size_t a) {
-             return any_of(first_[j], [&](std::size_t b) { return far_[a][b]; });
-           });
+  bool may_join(size_t i, size_t j) const {
+    return first_[i] != first_[j] &&
+           !any_of(first_[i], [&](size_t a) { return any_of(first_[j], [&](size_t b) { return far_[a][b]; }); });
   }
 
   /// NODE stands between GPUs of one socket, whose domains may differ.
-  void use_relation(std::size_t i, std::size_t j) {
+  void use_relation(size_t i, size_t j) {
     const std::string& cell = m_.cells[i][j];
     const bool has_one_number = same(number(i), number(j));
     far_[i][j] = far_[j][i] = is_far(cell);
@@ -101,7 +100,7 @@ class Domains {
     if (has_one_number || (is_near(cell) && !(cell == "NODE" && differ(i, j)))) join(i, j, first_);
   }
 
-  void use_cards(std::size_t i, std::size_t j) {
+  void use_cards(size_t i, size_t j) {
     for (const auto card : indices(m_.cards[i])) {
       const std::string &a = m_.cards[i][card], &b = m_.cards[j][card];
       if (is_near(a) && is_near(b)) join(i, j);
@@ -109,14 +108,14 @@ class Domains {
     }
   }
 
-  [[noreturn]] void fail(std::size_t i, std::size_t j, const std::string& but, const std::string& expected) const {
+  [[noreturn]] void fail(size_t i, size_t j, const std::string& but, const std::string& expected) const {
     throw fault_of(
         "", fmt::format("GPU{} to GPU{} is {}, {}", m_.devices[j], m_.devices[i], in_quotes(m_.cells[j][i]), but),
         expected)
         .at(file_, m_.lines[j]);
   }
 
-  void check(std::size_t i, std::size_t j) const {
+  void check(size_t i, size_t j) const {
     if (socket_[i] == socket_[j] && far_[i][j])
       fail(i, j,
            same(number(i), number(j)) ? fmt::format("and both have the NUMA affinity {}", *number(i))
@@ -132,16 +131,16 @@ class Domains {
 
   /// By number if each domain has one of its own, else in the order of the GPUs.
   SmiDomains numbered() const {
-    std::map<int, std::size_t> by_number;
-    std::vector<std::size_t> domains;
+    std::map<int, size_t> by_number;
+    std::vector<size_t> domains;
     for (const auto gpu : indices(first_)) {
       if (first_[gpu] == gpu) domains.push_back(gpu);
       if (const auto own = first_number(gpu)) by_number.emplace(*own, first_[gpu]);
     }
     SmiDomains result;
     result.of_gpu.resize(first_.size());
-    const bool all = std::ranges::all_of(domains, [&](std::size_t domain) {
-      return std::ranges::count(by_number, domain, &std::map<int, std::size_t>::value_type::second) == 1;
+    const bool all = std::ranges::all_of(domains, [&](size_t domain) {
+      return std::ranges::count(by_number, domain, &std::map<int, size_t>::value_type::second) == 1;
     });
     if (all) domains.clear();
     if (all)
@@ -154,17 +153,16 @@ class Domains {
       for (const auto gpu : indices(first_))
         if (first_[gpu] == domains[d]) result.of_gpu[gpu] = d;
     }
-    for (const std::size_t domain : domains)
-      result.sockets.push_back(static_cast<std::size_t>(
-          std::ranges::find_if(domains, [&](std::size_t d) { return socket_[d] == socket_[domain]; }) -
-          domains.begin()));
+    for (const size_t domain : domains)
+      result.sockets.push_back(size_t(
+          std::ranges::find_if(domains, [&](size_t d) { return socket_[d] == socket_[domain]; }) - domains.begin()));
     return result;
   }
 
   const SmiMatrix& m_;
   const std::string& file_;
-  std::vector<std::size_t> first_;      // by GPU: the first GPU of its domain so far
-  std::vector<std::size_t> socket_;     // and of its socket
+  std::vector<size_t> first_;           // by GPU: the first GPU of its domain so far
+  std::vector<size_t> socket_;          // and of its socket
   std::vector<std::vector<bool>> far_;  // by pair: SYS to each other
 };
 

@@ -11,8 +11,8 @@ namespace tilerail {
 /// NUMA domains with GPUs.
 struct SmiDomains {
   std::vector<std::string> numbers;  // of the source (the first of several) if it has them all, else 0, 1, ...
-  std::vector<std::size_t> sockets;  // by domain: the first domain of its socket
-  std::vector<std::size_t> of_gpu;   // by row of the matrix: index into `numbers`
+  std::vector<size_t> sockets;       // by domain: the first domain of its socket
+  std::vector<size_t> of_gpu;        // by row of the matrix: index into `numbers`
 };
 
 /// GPUs with one NUMA affinity (one CPU affinity where the file has no NUMA affinity), and GPUs whose relation is NODE,

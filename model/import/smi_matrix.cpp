@@ -19,17 +19,17 @@ namespace {
 
 constexpr std::string_view not_there = "N/A";
 
-[[noreturn]] void fail(const std::string& file, std::size_t line, const std::string& message) {
+[[noreturn]] void fail(const std::string& file, size_t line, const std::string& message) {
   throw InputError{message}.at(file, line);
 }
 
-std::string name_of(const SmiTable& table, std::size_t gpu) { return fmt::format("GPU{}", table.devices[gpu]); }
+std::string name_of(const SmiTable& table, size_t gpu) { return fmt::format("GPU{}", table.devices[gpu]); }
 
 std::vector<std::vector<std::string>> cells_of_gpus(const SmiTable& table) {
   std::vector<std::vector<std::string>> cells;
   for (const SmiTable::Row& row : table.rows) {
     cells.emplace_back();
-    for (const std::size_t column : table.gpu_columns) cells.back().push_back(row.words[1 + column]);
+    for (const size_t column : table.gpu_columns) cells.back().push_back(row.words[1 + column]);
   }
   return cells;
 }
@@ -83,10 +83,10 @@ std::optional<PeerAccess> access_of(const std::vector<SmiTable>& tables, const s
 /// What is behind the cells of a row, one text for each column, "" where there is none. Drivers write an empty field
 /// before the last one; without tabs, empty fields cannot be seen, and all but N/A at the end is ambiguous then.
 std::vector<std::string> behind(const SmiTable& table, const SmiTable::Row& row, const std::string& file) {
-  const std::size_t cells = 1 + table.columns.size(), expected = table.behind.size();
-  std::vector<std::string> texts{row.words.begin() + static_cast<std::ptrdiff_t>(cells), row.words.end()};
+  const size_t cells = 1 + table.columns.size(), expected = table.behind.size();
+  std::vector<std::string> texts{row.words.begin() + ptrdiff_t(cells), row.words.end()};
   if (row.fields.size() >= cells + expected) {
-    texts.assign(row.fields.begin() + static_cast<std::ptrdiff_t>(cells), row.fields.end());
+    texts.assign(row.fields.begin() + ptrdiff_t(cells), row.fields.end());
     for (auto last = texts.end(); last != texts.begin() && texts.size() > expected;)
       if ((--last)->empty()) last = texts.erase(last);
   }
@@ -116,7 +116,7 @@ void add_row(SmiMatrix& matrix, const SmiTable& table, const SmiTable::Row& row,
            fmt::format("{} is {}; expected {}", table.behind[i], in_quotes(texts[i]),
                        single ? fmt::format("0 to {}, or N/A", assumptions::last_domain)
                               : "numbers such as 0-23,48-71, or N/A"));
-    found[static_cast<std::size_t>(std::ranges::find(names, table.behind[i]) - names.begin())] = texts[i];
+    found[size_t(std::ranges::find(names, table.behind[i]) - names.begin())] = texts[i];
   }
   matrix.cpus.push_back(found[0]);
   matrix.domains.push_back(found[1]);

@@ -23,7 +23,7 @@ struct SmiMatrix {
   std::vector<std::vector<std::string>> cells, cards;     // [row][column]
   std::vector<std::optional<std::string>> cpus, domains;  // by row; absent where the file has none or N/A
   std::vector<std::optional<int>> own_domains;            // by row: the NUMA domain that is the GPU's memory
-  std::vector<std::size_t> lines;                         // by row
+  std::vector<size_t> lines;                              // by row
   std::optional<PeerAccess> access = {};                  // of `topo -p2p` in the same text
 };
 

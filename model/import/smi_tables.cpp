@@ -29,13 +29,13 @@ bool contains(const auto& values, const auto& value) { return std::ranges::find(
 /// and in capitals.
 std::string plain(std::string_view line) {
   std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
+  for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\x1b')
       while (i < line.size() && line[i] != 'm') ++i;
     else if (const auto rest = line.substr(i); rest.starts_with("[4m") || rest.starts_with("[0m"))
       i += 2;
     else
-      text += line[i] == '\r' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(line[i])));
+      text += line[i] == '\r' ? ' ' : char(std::toupper(static_cast<unsigned char>(line[i])));
   }
   return text;
 }
@@ -86,9 +86,7 @@ class TablesReader {
   }
 
  private:
-  [[noreturn]] void fail(std::size_t line, const std::string& message) const {
-    throw InputError{message}.at(file_, line);
-  }
+  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
 
   bool is_complete() const { return tables_.back().rows.size() == tables_.back().devices.size(); }
 
@@ -96,7 +94,7 @@ class TablesReader {
   void begin(const std::vector<std::string>& words) {
     if (!tables_.empty() && !is_complete() && words == header_) return;
     finish();
-    constexpr std::size_t most_tables = 8, most_columns = 8 * most_gpus;
+    constexpr size_t most_tables = 8, most_columns = 8 * most_gpus;
     if (tables_.size() >= most_tables)
       fail(line_, fmt::format("more than {} different tables; expected those of one machine", most_tables));
     if (words.size() > most_columns)
@@ -104,7 +102,7 @@ class TablesReader {
     header_ = words;
     in_legend_ = false;
     tables_.emplace_back().line = line_;
-    for (std::size_t i = 0; i < words.size();) i += add_column(words, i);
+    for (size_t i = 0; i < words.size();) i += add_column(words, i);
     if (table().devices.size() > most_gpus)
       fail(line_, fmt::format("{} GPUs; expected at most {}", table().devices.size(), most_gpus));
   }
@@ -112,12 +110,12 @@ class TablesReader {
   SmiTable& table() { return tables_.back(); }
 
   /// Returns how many words the name of the column has.
-  std::size_t add_column(const std::vector<std::string>& words, std::size_t i) {
+  size_t add_column(const std::vector<std::string>& words, size_t i) {
     constexpr std::array<std::string_view, 3> names{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"};
     for (const std::string_view name : names) {
       const auto expected = words_of(plain(name));
       if (words.size() - i < expected.size() ||
-          !std::equal(expected.begin(), expected.end(), words.begin() + static_cast<std::ptrdiff_t>(i)))
+          !std::equal(expected.begin(), expected.end(), words.begin() + ptrdiff_t(i)))
         continue;
       if (contains(table().behind, name)) fail(line_, fmt::format("the column {} is there twice", in_quotes(name)));
       table().behind.emplace_back(name);
@@ -183,7 +181,7 @@ class TablesReader {
     if (std::any_of(tables_.begin(), tables_.end() - 1, same)) tables_.pop_back();
   }
 
-  [[noreturn]] void unknown(const std::string& cell, std::size_t line) {
+  [[noreturn]] void unknown(const std::string& cell, size_t line) {
     if (table().of_peer_access)
       fail(line, fmt::format("the state {} is unknown; expected X, {}", in_quotes(cell), fmt::join(peer_states, ", ")));
     fail(line, fmt::format("the cell {} is unknown; expected X, NV1 to NV{}, PIX, PXB, PHB, NODE or SYS",
@@ -192,7 +190,7 @@ class TablesReader {
 
   std::vector<std::string_view> lines_;
   const std::string& file_;
-  std::size_t line_ = 0;
+  size_t line_ = 0;
   std::vector<std::string> header_;
   bool in_legend_ = false;
   std::vector<SmiTable> tables_;

@@ -10,17 +10,17 @@ namespace tilerail {
 /// A table of `nvidia-smi topo`: the words of its header and of its rows, in capitals, with the lines of the file.
 struct SmiTable {
   struct Row {
-    std::size_t line;
+    size_t line;
     std::vector<std::string> words;
     std::vector<std::string> fields;  // between tabs, without blanks around them
   };
-  std::size_t line = 0;  // of the header
+  size_t line = 0;  // of the header
   std::vector<int> devices;
-  std::vector<std::size_t> gpu_columns;  // by device: its column
-  std::vector<std::string> columns;      // GPUs and network cards
-  std::vector<std::string> behind;       // "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"
-  std::vector<Row> rows;                 // of GPUs, in the order of `devices`
-  bool of_peer_access = false;           // whether its cells are those of `topo -p2p`
+  std::vector<size_t> gpu_columns;   // by device: its column
+  std::vector<std::string> columns;  // GPUs and network cards
+  std::vector<std::string> behind;   // "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"
+  std::vector<Row> rows;             // of GPUs, in the order of `devices`
+  bool of_peer_access = false;       // whether its cells are those of `topo -p2p`
 };
 
 /// X, PIX, PXB, PHB, NODE, SYS, SOC (SYS of old drivers) and NV1 to NV18.

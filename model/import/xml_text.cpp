@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr size_t most_bytes = size_t{16} << 20;
 constexpr int most_depth = 200, most_elements = 200'000;
 
 /// Calls `visit` with every element and its depth, in the file's order. Without recursion.
@@ -35,10 +35,10 @@ class Walk : public pugi::xml_tree_walker {
 XmlFile::XmlFile(std::string_view text, const std::string& name) : name_{name} {
   if (text.size() > most_bytes)
     throw InputError{fmt::format("the file has {} bytes", text.size()), "at most 16 MiB"}.at(name);
-  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
-    ends_.push_back(static_cast<std::ptrdiff_t>(at));
-  if (const std::size_t at = text.find('\0'); at != std::string_view::npos)  // where pugixml stops reading
-    fail_at(static_cast<std::ptrdiff_t>(at), "a byte is 0; expected XML");
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    ends_.push_back(ptrdiff_t(at));
+  if (const size_t at = text.find('\0'); at != std::string_view::npos)  // where pugixml stops reading
+    fail_at(ptrdiff_t(at), "a byte is 0; expected XML");
   // Without parse_fragment, pugixml ignores texts outside of the outermost element; another encoding moves offsets.
   const unsigned options = pugi::parse_default | pugi::parse_fragment | pugi::parse_doctype | pugi::parse_trim_pcdata;
   const auto result = document_.load_buffer(text.data(), text.size(), options, pugi::encoding_utf8);
@@ -47,12 +47,12 @@ XmlFile::XmlFile(std::string_view text, const std::string& name) : name_{name} {
   check_outermost();
 }
 
-std::ptrdiff_t XmlFile::line_at(std::ptrdiff_t offset) const {
+ptrdiff_t XmlFile::line_at(ptrdiff_t offset) const {
   return std::ranges::lower_bound(ends_, offset) - ends_.begin() + 1;
 }
 
-void XmlFile::fail_at(std::ptrdiff_t offset, const std::string& message) const {
-  throw InputError{message}.at(name_, static_cast<std::size_t>(line_at(offset)));
+void XmlFile::fail_at(ptrdiff_t offset, const std::string& message) const {
+  throw InputError{message}.at(name_, size_t(line_at(offset)));
 }
 
 void XmlFile::fail(pugi::xml_node node, const std::string& message) const { fail_at(node.offset_debug(), message); }
@@ -88,7 +88,7 @@ void XmlFile::check_outermost() const {
 
 std::string attribute(pugi::xml_node element, const char* name) { return element.attribute(name).value(); }
 
-std::ptrdiff_t count(pugi::xml_node element, const char* name) {
+ptrdiff_t count(pugi::xml_node element, const char* name) {
   const auto children = element.children(name);
   return std::distance(children.begin(), children.end());
 }

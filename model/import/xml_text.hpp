@@ -19,19 +19,19 @@ class XmlFile {
   /// The outermost element.
   pugi::xml_node root() const { return document_.first_child(); }
   /// In which an element or a text of this file begins.
-  std::ptrdiff_t line_of(pugi::xml_node node) const { return line_at(node.offset_debug()); }
+  ptrdiff_t line_of(pugi::xml_node node) const { return line_at(node.offset_debug()); }
   /// Throws InputError "NAME:LINE: MESSAGE".
   [[noreturn]] void fail(pugi::xml_node node, const std::string& message) const;
 
  private:
-  std::ptrdiff_t line_at(std::ptrdiff_t offset) const;
-  [[noreturn]] void fail_at(std::ptrdiff_t offset, const std::string& message) const;
+  ptrdiff_t line_at(ptrdiff_t offset) const;
+  [[noreturn]] void fail_at(ptrdiff_t offset, const std::string& message) const;
   void check_size() const;
   void check_attributes(pugi::xml_node element) const;
   void check_outermost() const;
 
   std::string name_;
-  std::vector<std::ptrdiff_t> ends_;  // of lines
+  std::vector<ptrdiff_t> ends_;  // of lines
   pugi::xml_document document_;
 };
 
@@ -39,6 +39,6 @@ class XmlFile {
 std::string attribute(pugi::xml_node element, const char* name);
 
 /// Of children of this name.
-std::ptrdiff_t count(pugi::xml_node element, const char* name);
+ptrdiff_t count(pugi::xml_node element, const char* name);
 
 }  // namespace tilerail

@@ -19,31 +19,30 @@ bool k_along_columns(Trans trans_a, Trans trans_b) { return trans_a == Trans::ye
 bool n_along_columns(Trans trans_b) { return trans_b == Trans::yes; }
 
 struct Cut {
-  std::int64_t begin, size;
+  int64_t begin, size;
 };
 
 /// Cuts an extent into its whole words and the rest; one piece where no cut is wanted or nothing is left over.
-std::span<const Cut> cuts(std::int64_t extent, std::int64_t word, bool wanted, std::array<Cut, 2>& storage) {
-  const std::int64_t rest = wanted ? extent % word : 0;
+std::span<const Cut> cuts(int64_t extent, int64_t word, bool wanted, std::array<Cut, 2>& storage) {
+  const int64_t rest = wanted ? extent % word : 0;
   storage = {Cut{0, extent - rest}, Cut{extent - rest, rest}};
   return {storage.data(), rest > 0 ? 2u : 1u};
 }
 
 }  // namespace
 
-std::int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n,
-                              std::int64_t k) {
-  std::int64_t lengths = m;
+int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k) {
+  int64_t lengths = m;
   if (k_along_columns(trans_a, trans_b)) lengths |= k;
   if (n_along_columns(trans_b)) lengths |= n;
   lengths *= element_size(dtype);
   return on_tensor_cores(dtype) && lengths % loaded_word != 0 ? lengths & -lengths : most_alignment;
 }
 
-GemmParts::GemmParts(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const std::int64_t word = loaded_word / element_size(dtype);
-  const bool cut = on_tensor_cores(dtype) && std::min({m, n, k}) >= 8 * word &&
-                   large_enough(dtype, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
+GemmParts::GemmParts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k) {
+  const int64_t word = loaded_word / element_size(dtype);
+  const bool cut =
+      on_tensor_cores(dtype) && std::min({m, n, k}) >= 8 * word && large_enough(dtype, double(m), double(n), double(k));
   std::array<Cut, 2> ms, ns, ks;
   for (const Cut k_cut : cuts(k, word, cut && k_along_columns(trans_a, trans_b), ks))
     for (const Cut m_cut : cuts(m, word, cut, ms))

@@ -11,19 +11,18 @@ namespace tilerail {
 
 /// Bytes that kernels of tensor cores load at once where starts, leading dimensions and lengths of columns are
 /// multiples of it: a word.
-inline constexpr std::int64_t loaded_word = 16;
+inline constexpr int64_t loaded_word = 16;
 
 /// Alignments of this many bytes and more are taken as equal.
-inline constexpr std::int64_t most_alignment = 64;
+inline constexpr int64_t most_alignment = 64;
 
 /// The largest power of two that divides the lengths of all columns of a GEMM's operands, in bytes; most_alignment
 /// where they are whole words, or no tensor core computes the type.
-std::int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n,
-                              std::int64_t k);
+int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k);
 
 /// Part of a product: rows m0 to m0 + m and columns n0 to n0 + n of C, over k0 to k0 + k.
 struct GemmPart {
-  std::int64_t m0 = 0, m = 0, n0 = 0, n = 0, k0 = 0, k = 0;
+  int64_t m0 = 0, m = 0, n0 = 0, n = 0, k0 = 0, k = 0;
   friend bool operator==(const GemmPart&, const GemmPart&) = default;
 };
 
@@ -33,13 +32,13 @@ struct GemmPart {
 /// docs/model.md#alignment-and-parts
 class GemmParts {
  public:
-  GemmParts(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n, std::int64_t k);
+  GemmParts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k);
 
   std::span<const GemmPart> all() const { return {parts_.data(), count_}; }
 
  private:
   std::array<GemmPart, 8> parts_{};
-  std::size_t count_ = 0;
+  size_t count_ = 0;
 };
 
 }  // namespace tilerail

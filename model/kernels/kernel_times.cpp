@@ -60,32 +60,31 @@ double panel_time(const GemmCurve& curve, double s, double k0) {
   return least;
 }
 
-TiledGemm::Cost tiled_cost(const KernelTimes& kernels, const TiledGemm& tiled, std::int64_t m, std::int64_t n,
-                           std::int64_t k, DType dtype) {
-  return tiled.cost(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k), kernels.multiprocessors,
-                    static_cast<double>(element_size(dtype)), *kernels.memory_bandwidth);
+TiledGemm::Cost tiled_cost(const KernelTimes& kernels, const TiledGemm& tiled, int64_t m, int64_t n, int64_t k,
+                           DType dtype) {
+  return tiled.cost(double(m), double(n), double(k), kernels.multiprocessors, double(element_size(dtype)),
+                    *kernels.memory_bandwidth);
 }
 
-bool is_vector(std::int64_t m, std::int64_t n) { return m == 1 || n == 1; }
+bool is_vector(int64_t m, int64_t n) { return m == 1 || n == 1; }
 
 /// Seconds at the largest rate of the curve and at the memory bandwidth: a GEMM takes no less. A and B are read once, C
 /// is read and written. Ragged thread blocks count whole; products with a vector have none, tiled GEMMs their own.
-double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, std::int64_t m, std::int64_t n, std::int64_t k,
-                    DType dtype) {
-  const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
+double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, int64_t m, int64_t n, int64_t k, DType dtype) {
+  const double dm = double(m), dn = double(n), dk = double(k);
   const bool by_blocks = !curve.tiled && !(is_vector(m, n) && kernels.memory_bandwidth);
   const double area = by_blocks ? whole_blocks(dm, kernels.block_m) * whole_blocks(dn, kernels.block_n) : dm * dn;
   const double multiplying = 2 * area * dk / curve.fastest().value;
   if (!kernels.memory_bandwidth) return multiplying;
-  const double bytes = static_cast<double>(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
+  const double bytes = double(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
   return std::max(multiplying, bytes / kernels.memory_bandwidth->value);
 }
 
 /// Seconds of an axpby at the memory bandwidth, 0 where that is not known.
-double axpby_at_peak(const KernelTimes& kernels, std::int64_t m, std::int64_t n, DType dtype, int operands) {
+double axpby_at_peak(const KernelTimes& kernels, int64_t m, int64_t n, DType dtype, int operands) {
   if (!kernels.memory_bandwidth) return 0;
-  const double elements = static_cast<double>(m) * static_cast<double>(n) * operands;
-  return elements * static_cast<double>(element_size(dtype)) / kernels.memory_bandwidth->value;
+  const double elements = double(m) * double(n) * operands;
+  return elements * double(element_size(dtype)) / kernels.memory_bandwidth->value;
 }
 
 }  // namespace
@@ -124,13 +123,13 @@ double GemmCurve::load_factor(double duty, Seconds time, double calls_before) co
 const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const { return curve_for(*this, dtype, ta, tb); }
 
 double KernelTimes::share_at_peak() const {
-  constexpr auto largest = static_cast<std::int64_t>(TopologyLimits::gemm_size.most);
+  constexpr auto largest = int64_t(TopologyLimits::gemm_size.most);
   return occupancy(largest, largest);
 }
 
 FlopRate KernelTimes::peak_of_vectors(DType dtype, Trans ta, Trans tb) const {
   FlopRate rate = curve_for(*this, dtype, ta, tb).fastest();
-  const auto element = static_cast<double>(element_size(dtype));
+  const auto element = double(element_size(dtype));
   if (memory_bandwidth) rate = std::min(rate, FlopRate{2 / element * memory_bandwidth->value});  // as they are read
   return rate / share_at_peak();
 }
@@ -144,43 +143,42 @@ FlopRate KernelTimes::peak(DType dtype, Trans ta, Trans tb) const {
 std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans tb) const {
   if (!memory_bandwidth) return std::nullopt;
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  const auto element = static_cast<double>(element_size(dtype));
+  const auto element = double(element_size(dtype));
   const Rate most = curve.tiled ? curve.tiled->fastest_memory(element, *memory_bandwidth) : *memory_bandwidth;
   return Rate{most.value / share_at_peak()};
 }
 
-Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const {
+Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
   const double at_peak = gemm_at_peak(*this, curve, m, n, k, dtype);
   if (is_vector(m, n) && memory_bandwidth) return std::max(launch, Seconds{at_peak});
   if (curve.tiled) return tiled_cost(*this, *curve.tiled, m, n, k, dtype).time;
-  const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
+  const double dm = double(m), dn = double(n), dk = double(k);
   const double side = std::sqrt(whole_blocks(dm, block_m) * whole_blocks(dn, block_n));
   const double cube = std::min({dm, dn, dk});
   return Seconds{std::max({launch.value, at_peak, panel_time(curve, side, k_overhead) * (dk + k_overhead),
                            2 * cube * cube * cube / square_rate(curve, cube)})};  // the cube inside it
 }
 
-Seconds KernelTimes::axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const {
+Seconds KernelTimes::axpby_time(int64_t m, int64_t n, DType dtype, int reads, int writes) const {
   if (m == 0 || n == 0) return Seconds{0};
   return std::max(launch, Seconds{axpby_at_peak(*this, m, n, dtype, reads + writes)});
 }
 
-double KernelTimes::occupancy(std::int64_t m, std::int64_t n) const {
-  const double blocks = std::ceil(static_cast<double>(m) / block_m) * std::ceil(static_cast<double>(n) / block_n);
+double KernelTimes::occupancy(int64_t m, int64_t n) const {
+  const double blocks = std::ceil(double(m) / block_m) * std::ceil(double(n) / block_n);
   return std::min(1.0, std::max(1.0, blocks) / multiprocessors);
 }
 
-double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
-                                   Trans tb) const {
+double KernelTimes::gemm_occupancy(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return 0;
   if (k == 0) return axpby_occupancy(m, n, dtype, 1, 1);
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
   double of_blocks = occupancy(m, n);
   if (is_vector(m, n) && memory_bandwidth) {
-    const double read = static_cast<double>(std::max(m, n)) * static_cast<double>(k);
+    const double read = double(std::max(m, n)) * double(k);
     of_blocks = std::min(1.0, std::ceil(read / (block_m * block_n)) / multiprocessors);
   } else if (curve.tiled) {
     of_blocks = tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
@@ -189,14 +187,12 @@ double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t 
   return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak()));
 }
 
-TiledGemm::Cost KernelTimes::gemm_in_graph(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
-                                           Trans tb) const {
+TiledGemm::Cost KernelTimes::gemm_in_graph(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
   if (!curve.tiled || curve.tiled->in_graph.empty() || is_vector(m, n) || m == 0 || n == 0 || k == 0)
     return {gemm_time(m, n, k, dtype, ta, tb), gemm_occupancy(m, n, k, dtype, ta, tb)};
-  TiledGemm::Cost cost =
-      curve.tiled->cost_in_graph(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
-                                 multiprocessors, static_cast<double>(element_size(dtype)), *memory_bandwidth);
+  TiledGemm::Cost cost = curve.tiled->cost_in_graph(double(m), double(n), double(k), multiprocessors,
+                                                    double(element_size(dtype)), *memory_bandwidth);
   // Measured shapes may be faster than the memory bandwidth says.
   const Seconds at_peak =
       std::min(Seconds{gemm_at_peak(*this, curve, m, n, k, dtype)}, gemm_time(m, n, k, dtype, ta, tb));
@@ -205,7 +201,7 @@ TiledGemm::Cost KernelTimes::gemm_in_graph(std::int64_t m, std::int64_t n, std::
   return cost;
 }
 
-double KernelTimes::axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const {
+double KernelTimes::axpby_occupancy(int64_t m, int64_t n, DType dtype, int reads, int writes) const {
   const double time = axpby_time(m, n, dtype, reads, writes).value;
   if (time == 0) return occupancy(m, n);
   const double of_peak = axpby_at_peak(*this, m, n, dtype, reads + writes) / time;
@@ -225,11 +221,10 @@ std::optional<Watts> KernelTimes::gemm_watts(DType dtype, Trans ta, Trans tb) co
   return curve ? curve->watts : std::nullopt;
 }
 
-std::optional<Seconds> KernelTimes::gemm_issue(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
-                                               Trans tb) const {
+std::optional<Seconds> KernelTimes::gemm_issue(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
   if (!curve || !curve->tiled || m <= 1 || n <= 1 || k < 1) return std::nullopt;
-  return curve->tiled->issue(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
+  return curve->tiled->issue(double(m), double(n), double(k));
 }
 
 double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {

@@ -72,7 +72,7 @@ struct KernelTimes {
 
   /// Time of one m x n x k GEMM alone on the device (rule: docs/model.md#kernel-times). Zero when m or n is zero.
   /// Throws InputError when the table has no curve for the dtype.
-  Seconds gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+  Seconds gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const;
 
   /// The rate that no GEMMs of the device exceed, alone or side by side. Throws as gemm_time.
   FlopRate peak(DType dtype, Trans ta, Trans tb) const;
@@ -82,26 +82,25 @@ struct KernelTimes {
   std::optional<Rate> peak_memory_rate(DType dtype, Trans ta, Trans tb) const;
 
   /// Time of y = alpha x + beta y on m x n elements, bound by device memory; `reads` and `writes` of m x n elements.
-  Seconds axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
+  Seconds axpby_time(int64_t m, int64_t n, DType dtype, int reads, int writes) const;
 
   /// Share of the device that the thread blocks of an m x n result take, in (0, 1]: min(1, blocks / multiprocessors).
-  double occupancy(std::int64_t m, std::int64_t n) const;
+  double occupancy(int64_t m, int64_t n) const;
   /// The share that a GEMM fills: that of its thread blocks, among which k may be split, but no less than its rate is
   /// of the device's peak, or the bytes that it moves in a second of the memory bandwidth: kernels side by side are
   /// together no faster than the device. Where the result has one row or column, a thread block reads as many elements
   /// as it computes elsewhere. Zero when m or n is zero. Throws as gemm_time.
-  double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+  double gemm_occupancy(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const;
   /// Time and share of a GEMM in a graph, where the table tells what is different there; arguments and errors as of
   /// gemm_time.
-  TiledGemm::Cost gemm_in_graph(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+  TiledGemm::Cost gemm_in_graph(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const;
   /// The share that an axpby fills, by the same rule; arguments as of axpby_time.
-  double axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
+  double axpby_occupancy(int64_t m, int64_t n, DType dtype, int reads, int writes) const;
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
   /// What handing such a GEMM over costs; absent where the table does not say, or for results of one row or column.
-  std::optional<Seconds> gemm_issue(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
-                                    Trans tb) const;
+  std::optional<Seconds> gemm_issue(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const;
   /// The curve that counts for such GEMMs: that of the pair of transposes, else the one for any pair. Throws as
   /// gemm_time.
   const GemmCurve& curve(DType dtype, Trans ta, Trans tb) const;

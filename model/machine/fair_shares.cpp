@@ -13,7 +13,7 @@ namespace {
 constexpr double rounding = 1e-12;  // equal bounds differ by it, relatively
 
 /// Routes, and the parts of their flows.
-using Users = std::vector<std::pair<std::size_t, std::uint32_t>>;
+using Users = std::vector<std::pair<size_t, uint32_t>>;
 
 bool is_part(const Users& some, const Users& all) { return std::ranges::includes(all, some); }
 
@@ -62,7 +62,7 @@ void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> 
 }
 
 void FairShares::add_groups(const Topology& topology, std::span<const FlowRoute> routes) {
-  std::map<GroupId, std::size_t> known;
+  std::map<GroupId, size_t> known;
   for (const auto r : indices(routes)) {
     for (const auto& use : topology.groups_on(routes[r].src, routes[r].dst)) {
       const CapacityGroup& group = topology.group(use.group);
@@ -71,7 +71,7 @@ void FairShares::add_groups(const Topology& topology, std::span<const FlowRoute>
         double most = 0;
         for (const auto* side : {&group.forward, &group.backward})
           for (const LinkId link : *side) most += topology.link(link).bandwidth.value;
-        const std::uint32_t all = number_of_next();
+        const uint32_t all = number_of_next();
         groups_.push_back({&group, most, all, {all + 1, all + 2}});
         groups_.back().now.unit = unit_;
         constraints_.resize(constraints_.size() + (group.forward_share ? 3 : 1));
@@ -88,7 +88,7 @@ void FairShares::add_groups(const Topology& topology, std::span<const FlowRoute>
   }
 }
 
-FairShares::Flow FairShares::add(std::size_t route) {
+FairShares::Flow FairShares::add(size_t route) {
   Flow flow = static_cast<Flow>(flows_.size());
   if (unused_.empty())
     flows_.emplace_back();
@@ -126,7 +126,7 @@ void FairShares::count(const Route& route, double change) {
     load.forward += change * use.forward, load.forward_demand += demand * use.forward / unit_;
     load.backward += change * use.backward, load.backward_demand += demand * use.backward / unit_;
     const auto bounds = group.group->bounds(load);
-    const auto set = [&](std::uint32_t constraint, Rate bound) {
+    const auto set = [&](uint32_t constraint, Rate bound) {
       constraints_[constraint].capacity = std::min(group.most, bound.value) * unit_;
     };
     set(group.all, bounds.all);
@@ -140,9 +140,9 @@ void FairShares::count(const Route& route, double change) {
 void FairShares::reach() {
   reached_.clear(), growing_ = 0, capped_.clear();
   ++updates_;
-  for (const std::uint32_t c : changed_) reach(c);
+  for (const uint32_t c : changed_) reach(c);
   changed_.clear();
-  for (std::size_t i = 0; i < reached_.size(); ++i) {
+  for (size_t i = 0; i < reached_.size(); ++i) {
     for (const Flow flow : constraints_[reached_[i]].flows) {
       Running& running = flows_[flow];
       if (running.growing) continue;
@@ -155,7 +155,7 @@ void FairShares::reach() {
   }
 }
 
-void FairShares::reach(std::uint32_t constraint) {
+void FairShares::reach(uint32_t constraint) {
   Constraint& c = constraints_[constraint];
   if (c.reached_by == updates_) return;
   c.reached_by = updates_;
@@ -168,7 +168,7 @@ void FairShares::reach(std::uint32_t constraint) {
 double FairShares::level() {
   double least = unbounded;
   auto kept = reached_.begin();
-  for (const std::uint32_t c : reached_) {
+  for (const uint32_t c : reached_) {
     if (constraints_[c].growing == 0) continue;
     *kept++ = c;
     least = std::min(least, std::max(0.0, constraints_[c].free) / constraints_[c].growing);
@@ -193,9 +193,9 @@ void FairShares::fix(Flow flow, double rate) {
 void FairShares::fix_at(double level) {
   const double full = level * (1 + rounding);
   stopped_.clear();
-  for (const std::uint32_t c : reached_)
+  for (const uint32_t c : reached_)
     if (std::max(0.0, constraints_[c].free) <= full * constraints_[c].growing) stopped_.push_back(c);
-  for (const std::uint32_t c : stopped_)
+  for (const uint32_t c : stopped_)
     for (const Flow flow : constraints_[c].flows) fix(flow, level);
   for (const Flow flow : capped_)
     if (routes_[flows_[flow].route].cap <= full) fix(flow, level);

@@ -17,12 +17,12 @@ namespace tilerail {
 /// Source: progressive filling (Bertsekas, Gallager: Data Networks, 6.5.2).
 class FairShares {
  public:
-  using Flow = std::uint32_t;
+  using Flow = uint32_t;
 
   FairShares(const Topology& topology, std::span<const FlowRoute> routes);
 
   /// A flow on routes[route] begins. Flows are numbered from 0; numbers of flows that have ended are used again.
-  Flow add(std::size_t route);
+  Flow add(size_t route);
   void remove(Flow flow);
 
   /// Brings the rates up to date. Returns false where they were.
@@ -30,7 +30,7 @@ class FairShares {
   double rate(Flow flow) const { return flows_[flow].rate; }  // B/s, after `update`
 
  private:
-  using Parts = std::uint32_t;  // in the unit of all flows
+  using Parts = uint32_t;  // in the unit of all flows
 
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
@@ -38,24 +38,24 @@ class FairShares {
   struct Constraint {
     double capacity = unbounded;  // B/s times parts of a whole flow
     std::vector<Flow> flows = {};
-    double parts = 0;              // of the flows
-    double free = 0;               // while rates are worked out: what flows that have theirs leave
-    double growing = 0;            // and the parts of those that have not
-    std::uint64_t reached_by = 0;  // the last update that worked it out
+    double parts = 0;         // of the flows
+    double free = 0;          // while rates are worked out: what flows that have theirs leave
+    double growing = 0;       // and the parts of those that have not
+    uint64_t reached_by = 0;  // the last update that worked it out
   };
   struct Group {
     const CapacityGroup* group;
-    double most;                  // B/s, of all its links
-    std::uint32_t all;            // constraints
-    std::uint32_t sides[2] = {};  // forward, backward; where it has a forward_share
+    double most;             // B/s, of all its links
+    uint32_t all;            // constraints
+    uint32_t sides[2] = {};  // forward, backward; where it has a forward_share
     CapacityGroup::Load now = {};
   };
   struct GroupUse {
-    std::size_t group;
+    size_t group;
     Parts forward, backward, all;
   };
   struct Use {
-    std::uint32_t constraint;
+    uint32_t constraint;
     Parts parts;
   };
   struct Route {
@@ -65,7 +65,7 @@ class FairShares {
     std::vector<GroupUse> groups = {};
   };
   struct Running {
-    std::size_t route = 0;
+    size_t route = 0;
     double rate = 0;
     bool growing = false;  // while rates are worked out: it has none yet
   };
@@ -74,11 +74,11 @@ class FairShares {
   void add_groups(const Topology& topology, std::span<const FlowRoute> routes);
   void count(const Route& route, double change);
   void reach();
-  void reach(std::uint32_t constraint);
+  void reach(uint32_t constraint);
   double level();
   void fix(Flow flow, double rate);
   void fix_at(double level);
-  std::uint32_t number_of_next() const { return static_cast<std::uint32_t>(constraints_.size()); }
+  uint32_t number_of_next() const { return uint32_t(constraints_.size()); }
 
   Parts unit_ = 1;  // parts of a whole flow: a multiple of those of every route
   std::vector<Constraint> constraints_;
@@ -86,12 +86,12 @@ class FairShares {
   std::vector<Route> routes_;
   std::vector<Running> flows_;
   std::vector<Flow> unused_;
-  std::uint64_t updates_ = 0;           // so far
-  std::vector<std::uint32_t> changed_;  // constraints whose flows or capacity have changed
-  std::vector<std::uint32_t> reached_;  // constraints to work out
-  std::vector<std::uint32_t> stopped_;  // of them: full at this level
-  std::size_t growing_ = 0;             // flows without a rate yet
-  std::vector<Flow> capped_;            // of them: with a cap
+  uint64_t updates_ = 0;           // so far
+  std::vector<uint32_t> changed_;  // constraints whose flows or capacity have changed
+  std::vector<uint32_t> reached_;  // constraints to work out
+  std::vector<uint32_t> stopped_;  // of them: full at this level
+  size_t growing_ = 0;             // flows without a rate yet
+  std::vector<Flow> capped_;       // of them: with a cap
 };
 
 }  // namespace tilerail

@@ -37,7 +37,7 @@ std::string columns_text(const Columns& columns) {
 template <class Row, class Columns>
 void read_row(const TomlValue& value, Row& row, const Columns& columns) {
   const auto entries = value.list(TopologyLimits::points);
-  std::size_t needed = 0, next = 0;
+  size_t needed = 0, next = 0;
   for_each(columns, [&](const auto& column) { needed += is_needed(column) ? 1 : 0; });
   const bool all = entries.size() == std::tuple_size_v<Columns>;
   if (!all && entries.size() != needed)

@@ -18,7 +18,7 @@
 namespace tilerail {
 
 /// When a table of a file has a figure.
-enum class Presence : std::uint8_t {
+enum class Presence : uint8_t {
   by_type,        // always, but a std::optional may be absent
   needed,         // always
   has_default,    // if it differs from the default of the part

@@ -18,9 +18,9 @@ using Limits = TopologyLimits;
 /// "'b' is not a node", or "'b', 'c', 'd', 'e' and 4 more are not nodes"; nothing of a name that is the whole text.
 std::string missing_text(const TomlValue& text, const Names& names, const char* one, const char* several,
                          const char* expected) {
-  constexpr std::size_t most_told = 4;
+  constexpr size_t most_told = 4;
   Names told;
-  for (std::size_t i = 0; i < std::min(names.size(), most_told); ++i) told.push_back(in_quotes(names[i]));
+  for (size_t i = 0; i < std::min(names.size(), most_told); ++i) told.push_back(in_quotes(names[i]));
   if (names.size() > most_told) told.back() += fmt::format(" and {} more", names.size() - most_told);
   const std::string who = text.text() == names[0] ? "" : fmt::format("{} ", fmt::join(told, ", "));
   return fmt::format("{}{} {}; expected {}", who, names.size() == 1 ? "is not a" : "are not",
@@ -28,18 +28,18 @@ std::string missing_text(const TomlValue& text, const Names& names, const char* 
 }
 
 /// Part `index` of `count` equal ones.
-Names part_of(const Names& items, std::size_t index, std::size_t count, const TomlValue& value) {
-  const std::size_t length = items.size() / count;
+Names part_of(const Names& items, size_t index, size_t count, const TomlValue& value) {
+  const size_t length = items.size() / count;
   if (items.empty() || items.size() % count != 0)
     value.fail(
         fmt::format("stands for {} names, and the table for {}; expected as many for each", items.size(), count));
-  const auto begin = items.begin() + static_cast<std::ptrdiff_t>(index * length);
-  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
+  const auto begin = items.begin() + ptrdiff_t(index * length);
+  return {begin, begin + ptrdiff_t(length)};
 }
 
 }  // namespace
 
-std::vector<std::string> expanded_names(const TomlValue& text, std::size_t most) {
+std::vector<std::string> expanded_names(const TomlValue& text, size_t most) {
   const std::string pattern = text.text();
   if (pattern.find('[') == std::string::npos) return {pattern};
   try {
@@ -75,19 +75,19 @@ NodePairs node_pairs(const std::vector<NodeId>& from, const std::vector<NodeId>&
       for (const NodeId b : to) pairs.emplace_back(a, b);
     return pairs;
   }
-  const std::size_t longer = std::max(from.size(), to.size()), shorter = std::min(from.size(), to.size());
+  const size_t longer = std::max(from.size(), to.size()), shorter = std::min(from.size(), to.size());
   if (how == "zip" ? longer != shorter : longer % shorter != 0)
     pairing->fail(fmt::format("joins {} nodes with {}; expected {}", from.size(), to.size(),
                               how == "zip" ? "as many on both sides" : "a multiple of one on the other side"));
-  for (std::size_t i = 0; i < longer; ++i) {
-    const std::size_t partner = how == "cyclic" ? i % shorter : i / (longer / shorter);
+  for (size_t i = 0; i < longer; ++i) {
+    const size_t partner = how == "cyclic" ? i % shorter : i / (longer / shorter);
     pairs.emplace_back(from[from.size() == longer ? i : partner], to[to.size() == longer ? i : partner]);
   }
   return pairs;
 }
 
 /// The node that a name of the scope means; npos if there is none.
-std::size_t GraphNames::find_node(std::string_view name) const {
+size_t GraphNames::find_node(std::string_view name) const {
   for (const std::string& prefix : scope->prefixes) {
     const auto known = nodes_.find(prefix + std::string{name});
     if (known != nodes_.end()) return known->second.index();
@@ -97,7 +97,7 @@ std::size_t GraphNames::find_node(std::string_view name) const {
 
 /// Calls add(name) for each name that a text stands for. Refuses a name if add returns false.
 template <class Add>
-void GraphNames::each_name(const TomlValue& text, std::size_t most, const char* one, const char* several,
+void GraphNames::each_name(const TomlValue& text, size_t most, const char* one, const char* several,
                            const char* expected, const Add& add) {
   Names missing;
   for (const std::string& name : expanded_names(text, most))
@@ -113,7 +113,7 @@ std::vector<NodeId> GraphNames::nodes(const TomlValue& names) const {
   std::set<NodeId> seen;
   for (const TomlValue& text : list) {
     const auto add = [&](const std::string& name) {
-      const std::size_t node = find_node(name);
+      const size_t node = find_node(name);
       if (node == npos) return false;
       if (!seen.insert(NodeId{node}).second)
         text.fail(fmt::format("{}is listed twice; expected it once", text.text() == name ? "" : in_quotes(name) + " "));
@@ -128,7 +128,7 @@ std::vector<NodeId> GraphNames::nodes(const TomlValue& names) const {
 std::vector<MemoryId> GraphNames::memories(const TomlValue& text) const {
   std::vector<MemoryId> result;
   const auto add = [&](const std::string& name) {
-    const std::size_t node = find_node(name);
+    const size_t node = find_node(name);
     const auto known = node == npos ? memories_.end() : memories_.find(NodeId{node});
     if (known != memories_.end()) result.push_back(known->second);
     return known != memories_.end();
@@ -140,7 +140,7 @@ std::vector<MemoryId> GraphNames::memories(const TomlValue& text) const {
 void GraphNames::add_links() {
   link_names_ = link_names(d_.nodes, d_.links);
   links_at_.resize(d_.nodes.size());
-  for (std::size_t i = 0; i < d_.links.size(); ++i) {
+  for (size_t i = 0; i < d_.links.size(); ++i) {
     links_.emplace(link_names_[i], LinkId{i});
     links_at_[d_.links[i].from.index()].out.push_back(LinkId{i});
     links_at_[d_.links[i].to.index()].in.push_back(LinkId{i});
@@ -151,13 +151,13 @@ void GraphNames::add_links() {
 /// The end of a link as the machine names it, with the "#2" of a second link.
 std::string GraphNames::full_name(const std::string& end) const {
   const std::string name = end.substr(0, end.find('#'));
-  const std::size_t node = find_node(name);
+  const size_t node = find_node(name);
   return node == npos ? scope->prefix() + end : d_.nodes[node].name + end.substr(name.size());
 }
 
 /// The links of which some may be from `from` to `to`, names or patterns.
 const std::vector<LinkId>& GraphNames::candidates(const std::string& from, const std::string& to) const {
-  const std::size_t first = find_node(from), last = find_node(to);
+  const size_t first = find_node(from), last = find_node(to);
   if (first != npos) return links_at_[first].out;
   return last != npos ? links_at_[last].in : all_links_;
 }
@@ -165,7 +165,7 @@ const std::vector<LinkId>& GraphNames::candidates(const std::string& from, const
 /// Links that fit with one end at least among the scope's own nodes.
 void GraphNames::add_matching_links(const TomlValue& text, const std::string& from, const std::string& to,
                                     Names& names) const {
-  constexpr std::size_t most_matched = std::size_t{1} << 24;  // seconds of work; files of machines need thousands
+  constexpr size_t most_matched = size_t{1} << 24;  // seconds of work; files of machines need thousands
   std::vector<NamePattern> patterns;
   for (const std::string& outer : scope->prefixes) {
     patterns.emplace_back(fmt::format("{}{}->{}{}", scope->prefix(), from, outer, to));
@@ -185,7 +185,7 @@ void GraphNames::add_matching_links(const TomlValue& text, const std::string& fr
 Names GraphNames::links_of(const TomlValue& text) const {
   Names names, missing;
   for (const std::string& name : expanded_names(text, Limits::links)) {
-    const std::size_t arrow = name.find("->");
+    const size_t arrow = name.find("->");
     if (arrow == npos) text.fail("is not a link; expected \"from->to\" of a [[link]]");
     const std::string from = name.substr(0, arrow), to = name.substr(arrow + 2);
     if (name.find_first_of("*?") == npos)
@@ -199,11 +199,11 @@ Names GraphNames::links_of(const TomlValue& text) const {
   return names;
 }
 
-std::vector<std::vector<LinkId>> GraphNames::links(const TomlValue& list, std::size_t count) const {
+std::vector<std::vector<LinkId>> GraphNames::links(const TomlValue& list, size_t count) const {
   std::vector<std::vector<LinkId>> entries(count);
   for (const TomlValue& text : list.list(Limits::links)) {
     const Names names = links_of(text);
-    for (std::size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i)
       for (const std::string& name : names.size() == 1 ? names : part_of(names, i, count, text))
         entries[i].push_back(links_.find(name)->second);
   }

@@ -14,7 +14,7 @@
 namespace tilerail {
 
 /// The names that a text stands for: "gpu[0-3]" for four; '*' and '?' stay as they are. At most `most`.
-std::vector<std::string> expanded_names(const TomlValue& text, std::size_t most);
+std::vector<std::string> expanded_names(const TomlValue& text, size_t most);
 
 /// What a table calls its entries: `name` as it is, or `names`, ranges or a list of them.
 std::vector<std::string> expanded_names(const TomlTable& table);
@@ -28,7 +28,7 @@ NodePairs node_pairs(const std::vector<NodeId>& from, const std::vector<NodeId>&
 /// Finds nodes, memories and links by their names in a scope of a file. Refuses unknown names.
 class GraphNames {
  public:
-  static constexpr std::size_t npos = std::string_view::npos;
+  static constexpr size_t npos = std::string_view::npos;
 
   /// `description` outlives this.
   explicit GraphNames(const Topology::Description& description) : d_{description} {}
@@ -46,17 +46,17 @@ class GraphNames {
   std::vector<MemoryId> memories(const TomlValue& text) const;
   /// The links of each of `count` entries, which are cut into as many equal parts; a text of one link stands for it in
   /// all entries.
-  std::vector<std::vector<LinkId>> links(const TomlValue& list, std::size_t count) const;
+  std::vector<std::vector<LinkId>> links(const TomlValue& list, size_t count) const;
 
  private:
   struct LinksOfNode {
     std::vector<LinkId> out, in;
   };
 
-  std::size_t find_node(std::string_view name) const;
+  size_t find_node(std::string_view name) const;
   template <class Add>
-  static void each_name(const TomlValue& text, std::size_t most, const char* one, const char* several,
-                        const char* expected, const Add& add);
+  static void each_name(const TomlValue& text, size_t most, const char* one, const char* several, const char* expected,
+                        const Add& add);
   std::string full_name(const std::string& end) const;
   const std::vector<LinkId>& candidates(const std::string& from, const std::string& to) const;
   void add_matching_links(const TomlValue& text, const std::string& from, const std::string& to,
@@ -70,7 +70,7 @@ class GraphNames {
   std::vector<std::string> link_names_;  // by id
   std::vector<LinksOfNode> links_at_;    // by node
   std::vector<LinkId> all_links_;
-  mutable std::size_t matched_ = 0;  // names that patterns were tried on
+  mutable size_t matched_ = 0;  // names that patterns were tried on
 };
 
 }  // namespace tilerail

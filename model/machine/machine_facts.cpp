@@ -58,10 +58,10 @@ std::vector<NearestHost> nearest_hosts(const Topology& topology) {
 
 std::optional<Bisection> bisection(const Topology& topology) {
   const auto& gpus = topology.gpus();
-  const std::size_t half = gpus.size() / 2;
+  const size_t half = gpus.size() / 2;
   if (half == 0) return std::nullopt;
   Flows forward, backward;
-  for (std::size_t i = 0; i < half; ++i) {
+  for (size_t i = 0; i < half; ++i) {
     const MemoryId a = gpus[i], b = gpus[gpus.size() - half + i];
     if (!topology.has_route(a, b) || !topology.has_route(b, a)) return std::nullopt;
     forward.emplace_back(a, b);
@@ -82,12 +82,12 @@ bool gpus_have_own_links(const Topology& topology) {
   };
   for (const auto g : indices(gpus))
     for (const MemoryId host : topology.hosts()) {
-      each_link(gpus[g], host, [&](std::size_t link) { with_hosts[g][link] = true; });
-      each_link(host, gpus[g], [&](std::size_t link) { with_hosts[g][link] = true; });
+      each_link(gpus[g], host, [&](size_t link) { with_hosts[g][link] = true; });
+      each_link(host, gpus[g], [&](size_t link) { with_hosts[g][link] = true; });
     }
-  const auto are_own = [&](std::size_t a, std::size_t b) {
+  const auto are_own = [&](size_t a, size_t b) {
     bool own = topology.has_route(gpus[a], gpus[b]);
-    each_link(gpus[a], gpus[b], [&](std::size_t link) { own = own && !with_hosts[a][link] && !with_hosts[b][link]; });
+    each_link(gpus[a], gpus[b], [&](size_t link) { own = own && !with_hosts[a][link] && !with_hosts[b][link]; });
     return own;
   };
   for (const auto a : indices(gpus))

@@ -18,7 +18,7 @@ struct NearestHost {
 };
 
 /// Pairs of a GPU and a host that are searched.
-inline constexpr std::size_t most_near_pairs = std::size_t{1} << 20;
+inline constexpr size_t most_near_pairs = size_t{1} << 20;
 
 /// By GPU number; empty where there are more pairs than that; without GPUs that no single host both reaches and is
 /// reached from. Time: GPUs x hosts, and that of filling all copies progressively (concurrent_rates).
@@ -26,7 +26,7 @@ std::vector<NearestHost> nearest_hosts(const Topology& topology);
 
 /// The GPUs in two halves by number, each GPU of the first with its partner of the second; all copy at once.
 struct Bisection {
-  std::size_t pairs = 0;
+  size_t pairs = 0;
   Rate forward{0}, backward{0};  // sums of the copies from the first half, and to it, each alone
   Rate both{0};                  // of both directions at once
 };

@@ -13,11 +13,11 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t most_files = 64, most_depth = 8;
+constexpr size_t most_files = 64, most_depth = 8;
 
 /// "kernels.h200" as its kind and its name, which is empty in "kernels".
 std::pair<std::string_view, std::string_view> kind_and_name(std::string_view take) {
-  const std::size_t dot = take.find('.');
+  const size_t dot = take.find('.');
   return {take.substr(0, dot), dot == std::string_view::npos ? std::string_view{} : take.substr(dot + 1)};
 }
 
@@ -109,9 +109,9 @@ void MachineFiles::include(const MachineFile& from, const TomlValue& what) {
   } catch (const InputError& error) {
     path.fail(fmt::format("is not there: {}", error.what()));
   }
-  const std::size_t before = files_.size();
+  const size_t before = files_.size();
   add_file(text, name, &from, std::move(take));
-  if (taken) check_take(*taken, *std::next(files_.begin(), static_cast<std::ptrdiff_t>(before)));
+  if (taken) check_take(*taken, *std::next(files_.begin(), ptrdiff_t(before)));
 }
 
 void MachineFiles::find_templates(MachineFile& file) {
@@ -129,7 +129,7 @@ void MachineFiles::find_templates(MachineFile& file) {
   }
 }
 
-void MachineFiles::add_scope(const TableScope& scope, std::size_t depth) {
+void MachineFiles::add_scope(const TableScope& scope, size_t depth) {
   scopes_.push_back(scope);
   const auto instances = scope.tables.find("instance");
   if (!instances || !scope.file->wants("instance")) return;
@@ -139,13 +139,13 @@ void MachineFiles::add_scope(const TableScope& scope, std::size_t depth) {
   }
 }
 
-void MachineFiles::add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth) {
+void MachineFiles::add_instances(const TableScope& scope, TomlTable& instance, size_t depth) {
   const TomlValue name = instance.need("template");
   const auto known = templates_.find(name.text());
   if (known == templates_.end()) name.fail("is no template; expected NAME of a [template.NAME]");
   if (depth > most_depth)
     name.fail(fmt::format("is inside of itself or too deep; expected at most {} levels", most_depth));
-  std::optional<std::int64_t> device;
+  std::optional<int64_t> device;
   if (const auto first = instance.find("device"))
     device = first->integer(TopologyLimits::device.least, TopologyLimits::device.most);
   for (const std::string& each : expanded_names(instance)) {

@@ -49,8 +49,8 @@ struct MachineFile {
 struct TableScope {
   MachineFile* file;
   TomlTable tables;
-  std::vector<std::string> prefixes;         // the first is that of its own nodes; the last is ""
-  std::optional<std::int64_t> first_device;  // what device 0 of a template is here; absent: the next free number
+  std::vector<std::string> prefixes;    // the first is that of its own nodes; the last is ""
+  std::optional<int64_t> first_device;  // what device 0 of a template is here; absent: the next free number
 
   const std::string& prefix() const { return prefixes.front(); }
 };
@@ -77,11 +77,11 @@ class MachineFiles {
   static Take read_take(const TomlValue& value);
   void check_take(const TomlValue& value, const MachineFile& included) const;
   void find_templates(MachineFile& file);
-  void add_scope(const TableScope& scope, std::size_t depth);
-  void add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth);
+  void add_scope(const TableScope& scope, size_t depth);
+  void add_instances(const TableScope& scope, TomlTable& instance, size_t depth);
 
   FileReader read_;
-  std::size_t bytes_ = 0;
+  size_t bytes_ = 0;
   std::list<MachineFile> files_;
   std::map<std::string, TableScope, std::less<>> templates_;
   std::vector<TableScope> scopes_;

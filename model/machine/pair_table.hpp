@@ -15,9 +15,9 @@ namespace tilerail {
 template <class Value>
 class PairTable {
  public:
-  explicit PairTable(std::size_t memories) : rows_{std::make_unique<Row[]>(memories)}, memories_{memories} {}
+  explicit PairTable(size_t memories) : rows_{std::make_unique<Row[]>(memories)}, memories_{memories} {}
 
-  std::size_t memories() const { return memories_; }
+  size_t memories() const { return memories_; }
 
   /// The value of the pair; null before it was made.
   const Value* find(MemoryId src, MemoryId dst) const {
@@ -52,7 +52,7 @@ class PairTable {
   }
 
   std::unique_ptr<Row[]> rows_;  // by source; null until one of its pairs is asked for
-  std::size_t memories_;
+  size_t memories_;
   mutable std::mutex mutex_;  // of what follows
   mutable std::vector<std::unique_ptr<Cell[]>> cells_;
   mutable std::deque<Value> values_;  // stay where they are

@@ -44,7 +44,7 @@ class Routes::Finder {
         parts = std::lcm(parts, parts_in(pairs.back()));
       }
     Route route;
-    route.parts = static_cast<int>(pairs.size()) * parts;
+    route.parts = int(pairs.size()) * parts;
     for (const Ways& ways : pairs)
       for (const Topology::Way& way : ways) add(way.links, way.share * (parts / parts_in(ways)), route);
     if (pairs.size() == 1 && pairs.front().size() > 1) route.ways = std::move(pairs.front());

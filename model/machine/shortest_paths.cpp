@@ -14,13 +14,13 @@ namespace tilerail {
 namespace {
 
 constexpr LinkId no_link{-1};
-constexpr std::int64_t unreached = std::numeric_limits<std::int64_t>::max();
+constexpr int64_t unreached = std::numeric_limits<int64_t>::max();
 
 struct EdgeTime {
-  std::int64_t time = 0;
+  int64_t time = 0;
 };
 
-std::int64_t time_of(const Link& link) {
+int64_t time_of(const Link& link) {
   constexpr Bytes typical{16 * 1024 * 1024};
   return std::llround(((typical / link.bandwidth) + link.latency).value * 1e12);
 }
@@ -33,7 +33,7 @@ class ShortestPaths::Graph {
   explicit Graph(const Topology::Description& d) : departure_(d.nodes.size()) {
     for (const auto node : indices(d.nodes)) departure_[node] = node;
     for (const auto i : indices(d.memories)) departure_[d.memories[i].node.index()] = d.nodes.size() + i;
-    std::vector<std::pair<std::size_t, std::size_t>> ends;
+    std::vector<std::pair<size_t, size_t>> ends;
     std::vector<EdgeTime> times;
     for (const Link& link : d.links) {
       ends.emplace_back(departure(link.from), link.to.index());
@@ -43,11 +43,11 @@ class ShortestPaths::Graph {
                    d.nodes.size() + d.memories.size()};
   }
 
-  std::size_t departure(NodeId node) const { return departure_[node.index()]; }
+  size_t departure(NodeId node) const { return departure_[node.index()]; }
 
   /// By node.
-  std::vector<std::int64_t> arrivals(NodeId from) const {
-    std::vector<std::int64_t> arrival(num_vertices(graph_), unreached);
+  std::vector<int64_t> arrivals(NodeId from) const {
+    std::vector<int64_t> arrival(num_vertices(graph_), unreached);
     boost::dijkstra_shortest_paths(
         graph_, departure(from),
         boost::weight_map(get(&EdgeTime::time, graph_))
@@ -60,7 +60,7 @@ class ShortestPaths::Graph {
  private:
   using Edges = boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, EdgeTime>;
 
-  std::vector<std::size_t> departure_;  // by node: the vertex that its links lead away from
+  std::vector<size_t> departure_;  // by node: the vertex that its links lead away from
   Edges graph_;
 };
 
@@ -103,7 +103,7 @@ std::vector<LinkId> ShortestPaths::first(MemoryId src, MemoryId dst) {
   if (src == dst) return links;
   auto& last = last_links_[src.index()];
   if (last.empty()) last = last_links(src);
-  for (std::size_t node = node_of(dst); node != node_of(src); node = d_.links[links.back().index()].from.index()) {
+  for (size_t node = node_of(dst); node != node_of(src); node = d_.links[links.back().index()].from.index()) {
     if (last[node] == no_link) return {};
     links.push_back(last[node]);
   }
@@ -111,13 +111,13 @@ std::vector<LinkId> ShortestPaths::first(MemoryId src, MemoryId dst) {
   return links;
 }
 
-std::vector<std::vector<LinkId>> ShortestPaths::all(MemoryId src, MemoryId dst, std::size_t most) {
+std::vector<std::vector<LinkId>> ShortestPaths::all(MemoryId src, MemoryId dst, size_t most) {
   auto& arrival = arrivals_[src.index()];
   if (arrival.empty()) arrival = arrivals(src);
   std::vector<std::vector<LinkId>> paths;
   if (src == dst || arrival[node_of(dst)] == unreached) return paths;
   std::vector<LinkId> back;  // from the destination
-  const std::function<void(std::size_t)> walk = [&](std::size_t node) {
+  const std::function<void(size_t)> walk = [&](size_t node) {
     if (node == node_of(src)) {
       paths.emplace_back(back.rbegin(), back.rend());
       return;

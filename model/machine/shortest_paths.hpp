@@ -21,17 +21,17 @@ class ShortestPaths {
   std::vector<LinkId> first(MemoryId src, MemoryId dst);
 
   /// All of them, that one first, but no more than `most`.
-  std::vector<std::vector<LinkId>> all(MemoryId src, MemoryId dst, std::size_t most);
+  std::vector<std::vector<LinkId>> all(MemoryId src, MemoryId dst, size_t most);
 
  private:
   class Graph;
   /// Whole picoseconds, so that equal paths compare equal whatever the order of their sums.
-  using Picoseconds = std::int64_t;
+  using Picoseconds = int64_t;
 
   std::vector<Picoseconds> arrivals(MemoryId src) const;
   bool is_on_time(LinkId link, MemoryId src, const std::vector<Picoseconds>& arrival) const;
   std::vector<LinkId> last_links(MemoryId src) const;
-  std::size_t node_of(MemoryId memory) const { return d_.memories[memory.index()].node.index(); }
+  size_t node_of(MemoryId memory) const { return d_.memories[memory.index()].node.index(); }
 
   const Topology::Description& d_;
   std::unique_ptr<Graph> graph_;

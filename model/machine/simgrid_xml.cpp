@@ -14,7 +14,7 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t most_memories = 256;  // 65,280 routes
+constexpr size_t most_memories = 256;  // 65,280 routes
 
 /// As the value of an attribute.
 std::string escaped(std::string_view text) {
@@ -90,16 +90,16 @@ class Writer {
 
   /// Parts of a whole copy: a multiple of those of every pair.
   void set_unit() {
-    const std::size_t memories = t_.description().memories.size();
-    for (std::size_t s = 0; s < memories; ++s)
-      for (std::size_t d = 0; d < memories; ++d) unit_ = std::lcm(unit_, t_.parts(MemoryId{s}, MemoryId{d}));
+    const size_t memories = t_.description().memories.size();
+    for (size_t s = 0; s < memories; ++s)
+      for (size_t d = 0; d < memories; ++d) unit_ = std::lcm(unit_, t_.parts(MemoryId{s}, MemoryId{d}));
   }
 
   std::string all_routes() {
     std::string text;
-    const std::size_t memories = t_.description().memories.size();
-    for (std::size_t s = 0; s < memories; ++s)
-      for (std::size_t d = 0; d < memories; ++d)
+    const size_t memories = t_.description().memories.size();
+    for (size_t s = 0; s < memories; ++s)
+      for (size_t d = 0; d < memories; ++d)
         if (s != d && t_.has_route(MemoryId{s}, MemoryId{d})) text += route(MemoryId{s}, MemoryId{d});
     return text;
   }
@@ -144,7 +144,7 @@ class Writer {
 }  // namespace
 
 std::string to_simgrid_xml(const Topology& topology) {
-  const std::size_t memories = topology.description().memories.size();
+  const size_t memories = topology.description().memories.size();
   if (memories > most_memories)
     throw InputError{fmt::format("{}: {} memories; expected at most {}, since the file has a route for each pair",
                                  topology.name(), memories, most_memories)};

@@ -9,21 +9,21 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t max_bytes = std::size_t{16} << 20;
+constexpr size_t max_bytes = size_t{16} << 20;
 
 /// Behind the string that begins at `begin`. One of a single line ends at a line break, too, where toml++ refuses it.
-std::size_t end_of_string(std::string_view text, std::size_t begin) {
+size_t end_of_string(std::string_view text, size_t begin) {
   const char quote = text[begin];
   const std::string_view three = quote == '"' ? R"(""")" : "'''";
   const bool single_line = !text.substr(begin).starts_with(three);
-  std::size_t i = begin + (single_line ? 1 : three.size());
+  size_t i = begin + (single_line ? 1 : three.size());
   while (i < text.size()) {
     if (text[i] == '\\' && quote == '"') {
       ++i;  // to what it escapes
     } else if (single_line && (text[i] == quote || text[i] == '\n')) {
       return i + 1;
     } else if (!single_line && text.substr(i).starts_with(three)) {
-      const std::size_t longest = i + three.size() + 2;  // two quotes may stand before those that end it
+      const size_t longest = i + three.size() + 2;  // two quotes may stand before those that end it
       return std::min(text.find_first_not_of(quote, i), longest);
     }
     ++i;
@@ -32,9 +32,9 @@ std::size_t end_of_string(std::string_view text, std::size_t begin) {
 }
 
 /// Where a key has one part, "a.b.c", more than `most`; strings and comments are passed over.
-std::size_t end_of_long_key(std::string_view text, std::size_t most) {
-  std::size_t dots = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+size_t end_of_long_key(std::string_view text, size_t most) {
+  size_t dots = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"' || c == '\'')
       i = end_of_string(text, i) - 1;
@@ -50,19 +50,19 @@ std::size_t end_of_long_key(std::string_view text, std::size_t most) {
 
 /// toml++ goes down tables by recursion, and bounds the depth of values but not that of keys.
 void check_keys(std::string_view text, const std::string& file) {
-  constexpr std::size_t most_parts = 32;  // machines have keys of three
-  const std::size_t at = end_of_long_key(text, most_parts);
+  constexpr size_t most_parts = 32;  // machines have keys of three
+  const size_t at = end_of_long_key(text, most_parts);
   if (at == std::string_view::npos) return;
   const std::string_view before = text.substr(0, at);
   const auto line = 1 + std::ranges::count(before, '\n');
-  const std::size_t column = at - before.rfind('\n');  // npos + 1 is 0
+  const size_t column = at - before.rfind('\n');  // npos + 1 is 0
   throw InputError{
       fmt::format("{}:{}:{}: the key has more than {} parts; expected fewer", file, line, column, most_parts)};
 }
 
 }  // namespace
 
-toml::table parsed_toml(std::string_view text, const std::string& file, std::size_t bytes) {
+toml::table parsed_toml(std::string_view text, const std::string& file, size_t bytes) {
   if (bytes > max_bytes)
     throw InputError{fmt::format("{}: the file{} {} bytes; expected at most 16 MiB", file,
                                  bytes == text.size() ? " has" : ", with those that it is included with, has", bytes)};

@@ -72,7 +72,7 @@ double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitc
   const bool any_alike = std::ranges::any_of(points, alike);
   double below = 1, efficiency = 1;
   std::optional<Bytes> before;
-  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
+  for (size_t begin = 0, end = 0; begin < points.size(); begin = end) {
     while (end < points.size() && points[end].pitch == points[begin].pitch) ++end;
     if (any_alike && !alike(points[begin])) continue;
     const Bytes here = points[begin].pitch;
@@ -162,8 +162,7 @@ Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
     if (const auto cap = link(use.link).per_flow) bounded(*cap, use.parts);
   }
   for (const GroupUse& use : way.groups)
-    bounded(group(use.group).bound(static_cast<double>(use.parts) / way.parts, use.forward > 0, use.backward > 0),
-            use.parts);
+    bounded(group(use.group).bound(double(use.parts) / way.parts, use.forward > 0, use.backward > 0), use.parts);
   return rate;
 }
 

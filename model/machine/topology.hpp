@@ -34,7 +34,7 @@ struct Engines {
 
 /// Where the pages of a matrix lie that is in several memories: page by page in turns, in as many contiguous blocks of
 /// its columns or of its rows, or all of them in each.
-enum class Pages : std::uint8_t { whole, interleaved, columns, rows, copies };
+enum class Pages : uint8_t { whole, interleaved, columns, rows, copies };
 
 struct Memory {
   std::string name;
@@ -42,7 +42,7 @@ struct Memory {
   NodeId node;
   int device = -1;                // GPU number; -1 for host domains
   std::optional<Bytes> capacity;  // absent: unbounded
-  std::size_t kernels = 0;        // index into Topology::kernels, GPUs only
+  size_t kernels = 0;             // index into Topology::kernels, GPUs only
   Engines engines;
   std::optional<Watts> idle_watts, busy_watts;
   std::string source;
@@ -219,7 +219,7 @@ class Topology {
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
   /// How many of them, the first, a copy may start from: all but the one of which each GPU has a copy.
-  std::size_t sources() const { return memories().size() - (gpus_.size() > 1 ? 1 : 0); }
+  size_t sources() const { return memories().size() - (gpus_.size() > 1 ? 1 : 0); }
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
   const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }

@@ -26,7 +26,7 @@ using Names = std::unordered_set<std::string>;
 /// One table entry while it is checked, and how errors name it.
 struct Entry {
   std::string_view table;
-  std::size_t index;
+  size_t index;
   std::string what = {};  // "link 'a->b'"
 
   [[noreturn]] void fail(const std::string& message) const {
@@ -97,7 +97,7 @@ void check_figures(const Entry& entry, const std::string& prefix, const Part& pa
 }
 
 void check_limits(const Description& d) {
-  const auto limit = [](const auto& items, std::size_t most, const char* what) {
+  const auto limit = [](const auto& items, size_t most, const char* what) {
     if (items.size() > most)
       throw TopologyDefect{"", 0, fmt::format("{} {}; expected at most {}", items.size(), what, most)};
   };
@@ -129,7 +129,7 @@ void check_times(const Entry& entry, const std::string& prefix, const GemmCurve&
   const auto square_seconds = [](const GemmCurve::Point& p) { return 2 * p.size * p.size * p.size / p.rate.value; };
   check_figure(entry, prefix + "rates", F::rates, curve.points);
   const double rounding = 1 - 1e-9;  // a rate that was computed from a time carries its rounding
-  for (std::size_t i = 1; i < curve.points.size(); ++i)
+  for (size_t i = 1; i < curve.points.size(); ++i)
     if (square_seconds(curve.points[i]) < square_seconds(curve.points[i - 1]) * rounding)
       entry.fail(fmt::format("{}size {} takes less time than size {}; expected times that do not fall", prefix,
                              curve.points[i].size, curve.points[i - 1].size));
@@ -230,7 +230,7 @@ void check_groups(const Description& d) {
 /// Pitches ascend, and so do the columns of each pitch.
 void check_columns(const Entry& copies, std::string_view key, const std::vector<StridedEfficiency::Point>& points) {
   const std::string where = fmt::format("'{}': ", key);
-  for (std::size_t i = 1; i < points.size(); ++i) {
+  for (size_t i = 1; i < points.size(); ++i) {
     const auto &last = points[i - 1], &point = points[i];
     copies.require((point.pitch > Bytes{0}) == (last.pitch > Bytes{0}),
                    where + "some points have a pitch and some have none; expected one or the other");
@@ -290,7 +290,7 @@ void check_path(const Entry& entry, const Description& d, const std::vector<Link
 
 void check_routes(const Description& d) {
   std::set<std::tuple<MemoryId, MemoryId, std::vector<LinkId>>> known;
-  std::map<Pair, std::size_t> routes;
+  std::map<Pair, size_t> routes;
   for (const auto& route : d.routes) ++routes[{route.from, route.to}];
   each_entry("route", d.routes, [&](Entry& entry, const auto& route) {
     entry.what = "route";
@@ -330,12 +330,12 @@ std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near, No
 
 /// Parts into which the copies of all pairs so far are split. Solvers count in their common multiple.
 struct CommonParts {
-  std::int64_t hosts, common = 1;
+  int64_t hosts, common = 1;
 
-  void add(const Entry& entry, std::size_t ways, std::int64_t parts) {
+  void add(const Entry& entry, size_t ways, int64_t parts) {
     if (ways > F::ways) entry.fail(fmt::format("copies have more than {0} ways; expected at most {0}", F::ways));
     common = std::lcm(common, parts);
-    const auto limit = [&](std::int64_t multiple, std::int64_t most) {
+    const auto limit = [&](int64_t multiple, int64_t most) {
       if (multiple > most)
         entry.fail(
             fmt::format("copies are split into {} parts: with other pairs and {} hosts, the common multiple is "
@@ -354,17 +354,16 @@ void check_paths(const Description& d, const std::set<Pair>& named, CommonParts&
     for (const auto t : indices(d.memories)) {
       const Pair pair{s, t};
       if (s == t || named.contains(pair)) continue;
-      const std::size_t ways = paths.all(pair.first, pair.second, F::ways + 1).size();
+      const size_t ways = paths.all(pair.first, pair.second, F::ways + 1).size();
       if (ways > 1)
-        common.add({"copies", 0, pair_text(d, "multipath: from", pair.first, pair.second)}, ways,
-                   static_cast<std::int64_t>(ways));
+        common.add({"copies", 0, pair_text(d, "multipath: from", pair.first, pair.second)}, ways, int64_t(ways));
     }
 }
 
 void check_parts(const Description& d) {
   struct OfPair {
-    std::size_t ways = 0, last = 0;
-    std::int64_t parts = 0, divisor = 0;
+    size_t ways = 0, last = 0;
+    int64_t parts = 0, divisor = 0;
   };
   std::map<Pair, OfPair> pairs;
   std::set<Pair> named;

@@ -11,10 +11,10 @@ namespace tilerail {
 
 /// A description breaks an invariant. Names the entry that does, so that the reader of the file can tell the line.
 struct TopologyDefect : InputError {
-  TopologyDefect(std::string_view where, std::size_t which, const std::string& message)
+  TopologyDefect(std::string_view where, size_t which, const std::string& message)
       : InputError{message}, table{where}, index{which} {}
   std::string_view table;  // "memory", "node", "link", ...; "" for the machine
-  std::size_t index;
+  size_t index;
 };
 
 /// Of machines, nodes, groups and kernels.

@@ -277,7 +277,7 @@ class TopologyReader {
     if (is_gpu) keys.insert(keys.end(), {"device", "kernels"});
     allow(table, F::of_memories, keys);
     if (is_gpu) {
-      memory.device = table.need("device").in(F::device) + static_cast<int>(first_device_);
+      memory.device = table.need("device").in(F::device) + int(first_device_);
       memory.kernels = kernels_of(table.need("kernels"));
     }
     read_figures(table, memory, F::of_memories);
@@ -288,14 +288,14 @@ class TopologyReader {
       names_.add(memory.node, MemoryId{d_.memories.size()});
       d_.memories.push_back(memory);
       places_["memory"].push_back(table.place());
-      if (is_gpu) next_device_ = std::max<std::int64_t>(next_device_, ++memory.device);
+      if (is_gpu) next_device_ = std::max<int64_t>(next_device_, ++memory.device);
     }
   }
 
-  std::size_t kernels_of(const TomlValue& name) const {
+  size_t kernels_of(const TomlValue& name) const {
     const auto known = std::ranges::find(d_.kernels, name.text(), &KernelTimes::name);
     if (known == d_.kernels.end()) name.fail("is unknown; expected NAME of a [kernels.NAME] table");
-    return static_cast<std::size_t>(known - d_.kernels.begin());
+    return size_t(known - d_.kernels.begin());
   }
 
   NodeId add_node(const std::string& name, NodeKind kind, const TomlTable& table) {
@@ -372,12 +372,12 @@ class TopologyReader {
     const auto starts = names_.memories(from), ends = names_.memories(to);
     Description::NamedRoute route{};
     read_part(table, route, F::of_routes);
-    const std::size_t count = std::max(starts.size(), ends.size());
+    const size_t count = std::max(starts.size(), ends.size());
     if (std::min(starts.size(), ends.size()) != count && starts.size() != 1 && ends.size() != 1)
       to.fail(fmt::format("stands for {} memories, and 'from' for {}; expected as many, or one", ends.size(),
                           starts.size()));
     const auto over = names_.links(table.need("links"), count);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
       route.from = starts[starts.size() == 1 ? 0 : i];
       route.to = ends[ends.size() == 1 ? 0 : i];
       route.links = over[i];
@@ -390,7 +390,7 @@ class TopologyReader {
   Description d_;
   GraphNames names_{d_};
   std::map<std::string_view, std::vector<std::string>> places_;  // of the entries of each table
-  std::int64_t next_device_ = 0, first_device_ = 0;
+  int64_t next_device_ = 0, first_device_ = 0;
 };
 
 }  // namespace

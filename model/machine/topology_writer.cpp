@@ -244,8 +244,8 @@ class Writer {
 }  // namespace
 
 std::string source_to_toml(const Source& source) {
-  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", toml_text(source.key),
-                     source_kinds[static_cast<std::size_t>(source.kind)], toml_text(source.text));
+  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", toml_text(source.key), source_kinds[size_t(source.kind)],
+                     toml_text(source.text));
 }
 
 std::string figures_to_toml(const Memory& memory) {

@@ -54,15 +54,15 @@ double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by) {
   return alone / rate;
 }
 
-LinkMap::LinkMap(std::size_t memories)
+LinkMap::LinkMap(size_t memories)
     : count_{memories}, latency_(memories * memories), per_byte_(memories * memories, no_way) {
-  for (std::size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};
+  for (size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};
 }
 
 namespace {
 
-std::size_t checked_memories(const Topology& topology) {
-  const std::size_t memories = topology.sources();
+size_t checked_memories(const Topology& topology) {
+  const size_t memories = topology.sources();
   if (memories > LinkMap::most_memories)
     throw InputError{"topology", topology.name(), fmt::format("has {} memories", memories),
                      fmt::format("at most {} for routing=link-map and select", LinkMap::most_memories)};
@@ -73,8 +73,8 @@ std::size_t checked_memories(const Topology& topology) {
 
 LinkMap::LinkMap(const Topology& topology) : LinkMap{checked_memories(topology)} {
   topology_ = &topology;
-  for (std::size_t s = 0; s < count_; ++s)
-    for (std::size_t d = 0; d < count_; ++d) {
+  for (size_t s = 0; s < count_; ++s)
+    for (size_t d = 0; d < count_; ++d) {
       const MemoryPair pair{MemoryId{s}, MemoryId{d}};
       if (s == d || !topology.has_route(pair.src, pair.dst)) continue;
       latency_[index(pair)] = topology.latency(pair.src, pair.dst);
@@ -82,7 +82,7 @@ LinkMap::LinkMap(const Topology& topology) : LinkMap{checked_memories(topology)}
     }
 }
 
-LinkMap::LinkMap(std::size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns)
+LinkMap::LinkMap(size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns)
     : LinkMap{memories} {
   for (const Link& link : links) {
     latency_[index(link.pair)] = link.latency;

@@ -30,7 +30,7 @@ class LinkMap {
 
   /// The one limit of link maps, and so of routing=link-map, select and relays: a map has a row and a column for every
   /// memory, and routes over devices compare every pair with every device.
-  static constexpr std::size_t most_memories = 1024;
+  static constexpr size_t most_memories = 1024;
 
   /// From a machine's routes. Keeps a reference to `topology`. Throws InputError when it has too many memories.
   explicit LinkMap(const Topology& topology);
@@ -45,9 +45,9 @@ class LinkMap {
     MemoryPair of, by;
     double factor;
   };
-  LinkMap(std::size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns);
+  LinkMap(size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns);
 
-  std::size_t memories() const { return count_; }
+  size_t memories() const { return count_; }
   bool has(MemoryPair pair) const { return per_byte(pair) < no_way; }
   Seconds latency(MemoryPair pair) const { return latency_[index(pair)]; }
   /// no_way where there is no link, 0 within a memory.
@@ -58,14 +58,14 @@ class LinkMap {
   const Topology* topology() const { return topology_; }
 
  private:
-  explicit LinkMap(std::size_t memories);
-  std::size_t index(MemoryPair pair) const { return pair.src.index() * count_ + pair.dst.index(); }
+  explicit LinkMap(size_t memories);
+  size_t index(MemoryPair pair) const { return pair.src.index() * count_ + pair.dst.index(); }
 
-  std::size_t count_;
+  size_t count_;
   std::vector<Seconds> latency_;
   std::vector<SecondsPerByte> per_byte_;
-  const Topology* topology_ = nullptr;                 // of slowdowns
-  std::unordered_map<std::size_t, double> slowdowns_;  // measured ones, by index(of) * count^2 + index(by)
+  const Topology* topology_ = nullptr;            // of slowdowns
+  std::unordered_map<size_t, double> slowdowns_;  // measured ones, by index(of) * count^2 + index(by)
 };
 
 }  // namespace tilerail

@@ -151,11 +151,11 @@ Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double
   return {};
 }
 
-std::int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const std::int64_t> tiles) {
-  std::int64_t best = tiles.front();
-  Seconds least = predicted_time(model, problem, static_cast<double>(best));
-  for (const std::int64_t tile : tiles) {
-    const Seconds time = predicted_time(model, problem, static_cast<double>(tile));
+int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const int64_t> tiles) {
+  int64_t best = tiles.front();
+  Seconds least = predicted_time(model, problem, double(best));
+  for (const int64_t tile : tiles) {
+    const Seconds time = predicted_time(model, problem, double(tile));
     if (time < least || (time == least && tile > best)) best = tile, least = time;
   }
   return best;

@@ -48,6 +48,6 @@ std::string_view to_string(OverlapModel model);
 Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double tile);
 
 /// The tile of the least predicted time; the larger one of equals. `tiles` is not empty.
-std::int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const std::int64_t> tiles);
+int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const int64_t> tiles);
 
 }  // namespace tilerail

@@ -13,10 +13,10 @@ namespace {
 
 /// The links and groups that a copy between two memories loads, as numbers; measured pairs may all slow each other
 /// down.
-std::vector<std::size_t> resources_of(const LinkMap& map, MemoryPair pair) {
+std::vector<size_t> resources_of(const LinkMap& map, MemoryPair pair) {
   const Topology* const topology = map.topology();
   if (!topology) return {0};
-  std::vector<std::size_t> found;
+  std::vector<size_t> found;
   for (const auto& use : topology->links_on(pair.src, pair.dst)) found.push_back(use.link.index());
   for (const auto& use : topology->groups_on(pair.src, pair.dst))
     found.push_back(topology->links().size() + use.group.index());
@@ -39,7 +39,7 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
       const Node node = add_node(place);
       if (std::ranges::find(operand_nodes_, node) == operand_nodes_.end()) operand_nodes_.push_back(node);
     }
-  const std::size_t links = nodes_.size() * nodes_.size();
+  const size_t links = nodes_.size() * nodes_.size();
   for (const MemoryId place : read) read_nodes_.push_back(node_of_[place.index()]);
   routes_.resize(links), series_.resize(links), later_.resize(links), users_.resize(links), excess_.resize(links);
   if (rule_ == HopRule::added)
@@ -57,11 +57,11 @@ SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
 
 /// With all candidates active and nothing running, each route is the one that a candidate would take alone.
 void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const MemoryId> written) {
-  std::vector<std::size_t> all(candidates_);
+  std::vector<size_t> all(candidates_);
   std::iota(all.begin(), all.end(), 0);
   activate(all);
-  std::vector<std::vector<std::size_t>> users(users_.size());
-  const auto use = [&](std::size_t candidate, MemoryId src, MemoryId dst) {
+  std::vector<std::vector<size_t>> users(users_.size());
+  const auto use = [&](size_t candidate, MemoryId src, MemoryId dst) {
     if (src == dst || per_byte(src, dst) == LinkMap::no_way) return;
     Node at_node = node_of_[src.index()];
     std::vector<MemoryId> stops = hops(src, dst);
@@ -72,7 +72,7 @@ void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const Mem
       if (of_link.empty() || of_link.back() != candidate) of_link.push_back(candidate);
     }
   };
-  for (std::size_t c = 0; c < candidates_; ++c) {
+  for (size_t c = 0; c < candidates_; ++c) {
     for (const MemoryId place : read) use(c, place, nodes_[c]);
     for (const MemoryId place : written) use(c, nodes_[c], place);
   }
@@ -86,36 +86,36 @@ void SharedLinks::find_readers() {
 }
 
 void SharedLinks::measure_excess() {
-  std::unordered_map<std::size_t, std::vector<std::size_t>> loading;  // by resource: which of these
-  const auto pair_of = [&](std::size_t link) {
+  std::unordered_map<size_t, std::vector<size_t>> loading;  // by resource: which of these
+  const auto pair_of = [&](size_t link) {
     return MemoryPair{nodes_[link / nodes_.size()], nodes_[link % nodes_.size()]};
   };
   for (const auto link : indices(users_))
     if (!users_[link].empty())
-      for (const std::size_t resource : resources_of(map_, pair_of(link))) loading[resource].push_back(link);
+      for (const size_t resource : resources_of(map_, pair_of(link))) loading[resource].push_back(link);
   std::vector<double> excess(candidates_);
   for (const auto link : indices(users_)) {
     const MemoryPair pair = pair_of(link);
     if (pair.src == pair.dst || !map_.has(pair)) continue;
-    std::vector<std::size_t> used;  // that share a resource with this link
-    for (const std::size_t resource : resources_of(map_, pair))
+    std::vector<size_t> used;  // that share a resource with this link
+    for (const size_t resource : resources_of(map_, pair))
       if (const auto others = loading.find(resource); others != loading.end())
         used.insert(used.end(), others->second.begin(), others->second.end());
     std::ranges::sort(used);
     used.erase(std::unique(used.begin(), used.end()), used.end());
     std::ranges::fill(excess, 0.0);
-    for (const std::size_t other : used) {
+    for (const size_t other : used) {
       if (other == link) continue;
       const double more = map_.slowdown(pair, pair_of(other)) - 1;
-      for (const std::size_t c : users_[other])
+      for (const size_t c : users_[other])
         excess[c] = rule_ == HopRule::added ? excess[c] + more : std::max(excess[c], more);
     }
-    for (std::size_t c = 0; c < candidates_; ++c)
-      if (excess[c] > 0) excess_[link].push_back({static_cast<std::uint32_t>(c), excess[c]});
+    for (size_t c = 0; c < candidates_; ++c)
+      if (excess[c] > 0) excess_[link].push_back({uint32_t(c), excess[c]});
   }
 }
 
-void SharedLinks::activate(std::span<const std::size_t> active) {
+void SharedLinks::activate(std::span<const size_t> active) {
   ends_.assign(active.begin(), active.end());
   for (const Node node : operand_nodes_)
     if (std::ranges::find(ends_, node) == ends_.end()) ends_.push_back(node);
@@ -124,10 +124,10 @@ void SharedLinks::activate(std::span<const std::size_t> active) {
   for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active, worth *= bottleneck_worth);
 }
 
-void SharedLinks::share(std::span<const std::size_t> active) {
+void SharedLinks::share(std::span<const size_t> active) {
   const bool added = rule_ == HopRule::added;
   std::vector<char> is_active(candidates_, 0);
-  for (const std::size_t c : active) is_active[c] = 1;
+  for (const size_t c : active) is_active[c] = 1;
   for (const Node src : ends_)
     for (const Node dst : ends_) {
       double slower = 1;
@@ -143,13 +143,13 @@ void SharedLinks::share(std::span<const std::size_t> active) {
     }
 }
 
-bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const {
+bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const size_t> active) const {
   const auto& users = users_[at(src, dst)];
   return std::ranges::binary_search(users, user) && std::ranges::binary_search(active, user);
 }
 
 /// `worth`: the part of the narrowest link that a series with one link more counts with, by the bottleneck rule.
-void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active, double worth) {
+void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double worth) {
   const bool added = rule_ == HopRule::added;
   const std::vector<Route> shorter = series_;
   for (const Node src : ends_)
@@ -167,7 +167,7 @@ void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active, double
         series = first;
         series.per_byte = added ? first.per_byte + last.per_byte : narrowest;
         series.latency += last.latency;
-        series.via[series.hops++] = static_cast<std::uint16_t>(via);
+        series.via[series.hops++] = uint16_t(via);
       }
       Route& best = routes_[at(src, dst)];
       if (!(least < (added ? time(best).value : best.per_byte.value))) continue;
@@ -179,7 +179,7 @@ void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active, double
 std::vector<MemoryId> SharedLinks::hops(MemoryId src, MemoryId dst) const {
   const Route& r = route(src, dst);
   std::vector<MemoryId> memories;
-  for (std::size_t hop = 0; hop < r.hops; ++hop) memories.push_back(nodes_[r.via[hop]]);
+  for (size_t hop = 0; hop < r.hops; ++hop) memories.push_back(nodes_[r.via[hop]]);
   return memories;
 }
 

@@ -44,7 +44,7 @@ class SharedLinks {
               std::span<const MemoryId> written, Bytes bytes, int max_hops, HopRule rule = HopRule::added);
 
   /// Takes candidates `active`, ascending indices, as active.
-  void activate(std::span<const std::size_t> active);
+  void activate(std::span<const size_t> active);
 
   /// What a transfer takes along its route, between memories that are active or hold operands: for each byte
   /// (LinkMap::no_way where there is no route, 0 within a memory), and once.
@@ -57,38 +57,38 @@ class SharedLinks {
   struct Route {
     SecondsPerByte per_byte{0};
     Seconds latency{0};
-    std::uint16_t hops = 0;
-    std::array<std::uint16_t, most_hops> via = {};  // nodes
+    uint16_t hops = 0;
+    std::array<uint16_t, most_hops> via = {};  // nodes
   };
-  static_assert(LinkMap::most_memories - 1 <= std::numeric_limits<std::uint16_t>::max());
-  using Node = std::size_t;
+  static_assert(LinkMap::most_memories - 1 <= std::numeric_limits<uint16_t>::max());
+  using Node = size_t;
 
   const Route& route(MemoryId src, MemoryId dst) const {
     return routes_[at(node_of_[src.index()], node_of_[dst.index()])];
   }
-  std::size_t at(Node src, Node dst) const { return src * nodes_.size() + dst; }
+  size_t at(Node src, Node dst) const { return src * nodes_.size() + dst; }
   Node add_node(MemoryId memory);
   void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
   void find_readers();
   void measure_excess();
   Seconds time(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
-  void share(std::span<const std::size_t> active);
-  void allow_one_more_hop(std::span<const std::size_t> active, double worth);
-  bool uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const;
+  void share(std::span<const size_t> active);
+  void allow_one_more_hop(std::span<const size_t> active, double worth);
+  bool uses(Node user, Node src, Node dst, std::span<const size_t> active) const;
 
   const LinkMap& map_;
-  std::size_t candidates_;
+  size_t candidates_;
   Bytes bytes_;
   int max_hops_;
   HopRule rule_;
   std::vector<MemoryId> nodes_;  // candidates, then other memories with operands
   std::vector<Node> node_of_;    // by memory
   std::vector<Node> operand_nodes_, read_nodes_;
-  std::vector<std::vector<std::size_t>> users_;  // by link: candidates that use it when active, ascending
+  std::vector<std::vector<size_t>> users_;  // by link: candidates that use it when active, ascending
   /// What a candidate adds to the time of a link: the sum of sl - 1 over the links that it would use, or the largest of
   /// those that it reads over.
   struct Excess {
-    std::uint32_t candidate;
+    uint32_t candidate;
     double value;
   };
   std::vector<std::vector<Excess>> excess_;  // by link, candidates ascending; those that add nothing are left out

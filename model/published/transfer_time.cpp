@@ -15,7 +15,7 @@ std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> sa
   const auto count = static_cast<Eigen::Index>(samples.size());
   Eigen::MatrixX2d rows(count, 2);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const auto& [bytes, time] = samples[static_cast<std::size_t>(i)];
+    const auto& [bytes, time] = samples[size_t(i)];
     rows.row(i) << 1 / time.value, bytes / size / time.value;
   }
   Eigen::ColPivHouseholderQR<Eigen::MatrixX2d> factors;

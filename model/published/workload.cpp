@@ -18,15 +18,15 @@ std::vector<MemoryId> places(const WorkloadProblem& problem, bool WorkloadProble
 
 /// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the inputs, for the most square grid of
 /// so many devices and the operands that are only read.
-Bytes extra_bytes(const WorkloadProblem& problem, std::size_t devices) {
-  std::size_t rows = 1;
-  for (std::size_t r = 1; r * r <= devices; ++r)
+Bytes extra_bytes(const WorkloadProblem& problem, size_t devices) {
+  size_t rows = 1;
+  for (size_t r = 1; r * r <= devices; ++r)
     if (devices % r == 0) rows = r;
   double inputs = 0;
   Bytes bytes{0};
   for (const auto& operand : problem.operands)
     if (operand.read && !operand.written) inputs += 1, bytes += operand.bytes;
-  return inputs == 0 ? Bytes{} : static_cast<double>(rows - 1 + devices / rows - 1) / inputs * bytes;
+  return inputs == 0 ? Bytes{} : double(rows - 1 + devices / rows - 1) / inputs * bytes;
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
              problem.max_hops,
              problem.hop_rule} {}
 
-WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active, std::size_t index) const {
+WorkloadModel::Device WorkloadModel::device(std::span<const size_t> active, size_t index) const {
   const MemoryId self = problem_.devices[index];
   Device device;
   device.exec.per_share = problem_.exec_times[index];
@@ -69,20 +69,20 @@ WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active,
   }
   if (active.size() > 1) {
     Rate bandwidth{0};
-    for (const std::size_t other : active)
+    for (const size_t other : active)
       if (other != index) bandwidth += inverse(links_.per_byte(problem_.devices[other], self));
-    bandwidth = bandwidth / static_cast<double>(active.size() - 1);
+    bandwidth = bandwidth / double(active.size() - 1);
     const Bytes extra = extra_bytes(problem_, active.size());
     if (extra > Bytes{0}) device.in.per_share += extra / bandwidth;
   }
   return device;
 }
 
-Workload WorkloadModel::predict(std::span<const std::size_t> active) {
+Workload WorkloadModel::predict(std::span<const size_t> active) {
   links_.activate(active);
   std::vector<Device> devices;
   Seconds low{0}, high{0};
-  for (const std::size_t index : active) {
+  for (const size_t index : active) {
     devices.push_back(device(active, index));
     high = std::max(high, devices.back().time(1));
   }
@@ -100,7 +100,7 @@ Workload WorkloadModel::predict(std::span<const std::size_t> active) {
   Workload workload;
   const double all = done(high);
   for (const auto d : indices(devices)) {
-    const double share = std::isfinite(all) ? devices[d].share_at(high) / all : 1 / static_cast<double>(devices.size());
+    const double share = std::isfinite(all) ? devices[d].share_at(high) / all : 1 / double(devices.size());
     if (share <= 0) continue;
     workload.active.push_back(active[d]), workload.shares.push_back(share);
     const Seconds time = devices[d].time(share);

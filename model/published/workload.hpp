@@ -28,14 +28,14 @@ struct WorkloadProblem {
 
 /// Devices and their shares of the sub-kernels.
 struct Workload {
-  std::vector<std::size_t> active;  // indices of candidates, ascending
-  std::vector<double> shares;       // one each, above 0; their sum is 1
-  Seconds time{0};                  // predicted
-  Joules energy{0};                 // predicted where watts are known
+  std::vector<size_t> active;  // indices of candidates, ascending
+  std::vector<double> shares;  // one each, above 0; their sum is 1
+  Seconds time{0};             // predicted
+  Joules energy{0};            // predicted where watts are known
 
   std::vector<MemoryId> devices(std::span<const MemoryId> candidates) const {
     std::vector<MemoryId> memories;
-    for (const std::size_t index : active) memories.push_back(candidates[index]);
+    for (const size_t index : active) memories.push_back(candidates[index]);
     return memories;
   }
   Outcome outcome(const WorkloadProblem& problem) const { return {problem.flops, time, energy}; }
@@ -56,7 +56,7 @@ class WorkloadModel {
 
   /// Predicts these candidates (ascending indices). Those that latency alone keeps busy for longer than the others need
   /// are left out. An infinite time where one has no way to an operand.
-  Workload predict(std::span<const std::size_t> active);
+  Workload predict(std::span<const size_t> active);
   /// As last predicted.
   const SharedLinks& links() const { return links_; }
 
@@ -72,7 +72,7 @@ class WorkloadModel {
     Seconds time(double share) const;
     double share_at(Seconds time) const;
   };
-  Device device(std::span<const std::size_t> active, std::size_t index) const;
+  Device device(std::span<const size_t> active, size_t index) const;
 
   const WorkloadProblem& problem_;
   SharedLinks links_;

@@ -13,7 +13,7 @@
 namespace tilerail {
 namespace {
 
-using Subset = std::vector<std::size_t>;
+using Subset = std::vector<size_t>;
 
 /// Predicted workloads and their metrics, in the order in which they were looked at.
 class Workloads {
@@ -26,7 +26,7 @@ class Workloads {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.time.value)) return 0;
     Outcome outcome = workload.outcome(problem_);
-    outcome.time = outcome.time * (1 + rule_.further_device * static_cast<double>(subset.size() - 1));
+    outcome.time = outcome.time * (1 + rule_.further_device * double(subset.size() - 1));
     const double value = workload.time > Seconds{0} ? metric_.of(outcome) : 0;
     all_.emplace_back(value, std::move(workload));
     return value;
@@ -65,13 +65,13 @@ Subset all_of(const WorkloadProblem& problem) {
 std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
                                             const SelectionRule& rule) {
   Workloads workloads{problem, map, metric, rule};
-  const std::size_t count = problem.devices.size();
-  for (std::size_t size = 1; size <= count; ++size) {
+  const size_t count = problem.devices.size();
+  for (size_t size = 1; size <= count; ++size) {
     std::vector<bool> taken(count, false);
     std::fill_n(taken.begin(), size, true);
     do {
       Subset subset;
-      for (std::size_t d = 0; d < count; ++d)
+      for (size_t d = 0; d < count; ++d)
         if (taken[d]) subset.push_back(d);
       workloads.look_at(subset);
     } while (std::prev_permutation(taken.begin(), taken.end()));
@@ -83,21 +83,21 @@ namespace {
 
 struct Extension {
   double value;
-  std::size_t subset;  // its number in the beam
-  std::size_t device;  // the further device
+  size_t subset;  // its number in the beam
+  size_t device;  // the further device
 };
 
-Subset with(Subset subset, std::size_t device) {
+Subset with(Subset subset, size_t device) {
   subset.insert(std::ranges::upper_bound(subset, device), device);
   return subset;
 }
 
 /// All subsets of the beam extended by one device, without duplicates, the best first.
-std::vector<Extension> extensions(const std::vector<Subset>& beam, std::size_t count, Workloads& workloads) {
+std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count, Workloads& workloads) {
   std::vector<Extension> all;
   std::set<Subset> known;
-  for (std::size_t s = 0; s < beam.size(); ++s)
-    for (std::size_t d = 0; d < count; ++d) {
+  for (size_t s = 0; s < beam.size(); ++s)
+    for (size_t d = 0; d < count; ++d) {
       if (std::ranges::binary_search(beam[s], d)) continue;
       const auto [larger, is_new] = known.insert(with(beam[s], d));
       if (is_new) all.push_back({workloads.look_at(*larger), s, d});
@@ -115,10 +115,10 @@ std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Ex
 }
 
 /// The best subsets of the beam, each extended by the devices whose single extensions are best.
-std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Extension> best, std::size_t several) {
+std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Extension> best, size_t several) {
   beam.resize(std::min(large_workload_beam, beam.size()));
-  for (std::size_t s = 0; s < beam.size(); ++s) {
-    const std::size_t size = beam[s].size() + several;
+  for (size_t s = 0; s < beam.size(); ++s) {
+    const size_t size = beam[s].size() + several;
     for (const Extension& each : best)
       if (each.subset == s && beam[s].size() < size) beam[s] = with(std::move(beam[s]), each.device);
   }
@@ -130,9 +130,9 @@ std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Exten
 std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
                                      const SelectionRule& rule) {
   Workloads workloads{problem, map, metric, rule};
-  const std::size_t count = problem.devices.size();
+  const size_t count = problem.devices.size();
   std::vector<Subset> beam{{}};
-  for (std::size_t size = 0, step = 1; size + step < count; size += step) {
+  for (size_t size = 0, step = 1; size + step < count; size += step) {
     const std::vector<Extension> best = extensions(beam, count, workloads);
     step = size < most_by_one ? 1 : size / 4;
     beam = step == 1 ? with_one(beam, best) : with_several(std::move(beam), best, step);

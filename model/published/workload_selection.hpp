@@ -22,7 +22,7 @@ inline constexpr SelectionRule library_selection{.further_device = 0.05, .equal 
 /// devices on, the `large_workload_beam` best ones grow by a quarter at once, by the devices that are best one by one.
 /// A metric of energy needs watts. Throws InputError when no device has routes to all operands. docs/model.md#selection
 /// compares the two.
-inline constexpr std::size_t exhaustive_devices = 8, workload_beam = 16, most_by_one = 16, large_workload_beam = 2;
+inline constexpr size_t exhaustive_devices = 8, workload_beam = 16, most_by_one = 16, large_workload_beam = 2;
 std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
                                        const SelectionRule& rule = {});
 /// The two searches by themselves, for comparison.

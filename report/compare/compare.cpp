@@ -16,7 +16,7 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t worst_count = 10;
+constexpr size_t worst_count = 10;
 constexpr double rounding = 1e-12;  // s; smaller differences are none
 
 /// Throws unless both have the same operations on the same queues. The hashes are equal, so that a difference means
@@ -60,8 +60,8 @@ struct Totals {
 /// Without the parts of the bytes that cross them.
 std::vector<std::string> links_of(const std::string& route) {
   std::vector<std::string> links;
-  for (std::size_t begin = 0; begin < route.size();) {
-    const std::size_t end = std::min(route.find(';', begin), route.size());
+  for (size_t begin = 0; begin < route.size();) {
+    const size_t end = std::min(route.find(';', begin), route.size());
     links.push_back(route.substr(begin, std::min(end, route.find(' ', begin)) - begin));
     begin = end + 1;
   }
@@ -104,15 +104,15 @@ std::vector<Comparison::Named> merged(const std::map<std::string, double>& predi
 
 /// The operations with the largest `size(op)` above rounding, largest first; ties by lowest number.
 template <class Size>
-std::vector<std::uint32_t> largest(std::size_t ops, Size size) {
-  std::vector<std::uint32_t> numbers;
-  for (std::uint32_t i = 0; i < ops; ++i) {
+std::vector<uint32_t> largest(size_t ops, Size size) {
+  std::vector<uint32_t> numbers;
+  for (uint32_t i = 0; i < ops; ++i) {
     if (size(i) > rounding) numbers.push_back(i);
   }
-  const auto before = [&](std::uint32_t a, std::uint32_t b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(worst_count, numbers.size()));
+  const auto before = [&](uint32_t a, uint32_t b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
+  const auto kept = ptrdiff_t(std::min(worst_count, numbers.size()));
   std::ranges::partial_sort(numbers, numbers.begin() + kept, before);
-  numbers.resize(static_cast<std::size_t>(kept));
+  numbers.resize(size_t(kept));
   return numbers;
 }
 
@@ -154,7 +154,7 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.measured_machine = measured.metadata.machine;
   result.predicted_backend = predicted.metadata.backend;
   result.measured_backend = measured.metadata.backend;
-  result.ops = static_cast<std::int64_t>(predicted.ops.size());
+  result.ops = int64_t(predicted.ops.size());
   result.makespan = {predicted.makespan(), measured.makespan()};
   if (result.of_prediction) result.interval = predicted.metadata.interval;
   compare_energy(result, predicted.metadata, measured.metadata);
@@ -165,18 +165,17 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.queues = merged(p.queues, m.queues);
   result.links = merged(p.links, m.links);
 
-  const auto difference = [&](std::uint32_t i) {
+  const auto difference = [&](uint32_t i) {
     const AnnotatedOp &a = predicted.ops[i], &b = measured.ops[i];
     return Comparison::OpDifference{
         i, a.kind, predicted.queue_of(a).name, predicted.label_of(a), {a.start, b.start}, {a.duration(), b.duration()}};
   };
-  const auto by_duration = [&](std::uint32_t i) {
+  const auto by_duration = [&](uint32_t i) {
     return std::abs(predicted.ops[i].duration() - measured.ops[i].duration());
   };
-  const auto by_start = [&](std::uint32_t i) { return std::abs(predicted.ops[i].start - measured.ops[i].start); };
-  for (const std::uint32_t i : largest(predicted.ops.size(), by_duration))
-    result.worst_durations.push_back(difference(i));
-  for (const std::uint32_t i : largest(predicted.ops.size(), by_start)) result.worst_shifts.push_back(difference(i));
+  const auto by_start = [&](uint32_t i) { return std::abs(predicted.ops[i].start - measured.ops[i].start); };
+  for (const uint32_t i : largest(predicted.ops.size(), by_duration)) result.worst_durations.push_back(difference(i));
+  for (const uint32_t i : largest(predicted.ops.size(), by_start)) result.worst_shifts.push_back(difference(i));
   return result;
 }
 

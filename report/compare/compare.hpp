@@ -25,7 +25,7 @@ struct Comparison {
     Figures busy;
   };
   struct OpDifference {
-    std::uint32_t op = 0;
+    uint32_t op = 0;
     OpKind kind = OpKind::copy;
     std::string queue, label;
     Figures start, duration;
@@ -39,7 +39,7 @@ struct Comparison {
   bool of_prediction = true;  // else both are simulations or both are runs, and the error is a difference
   std::string plan_hash, problem, policy;
   std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
-  std::int64_t ops = 0;
+  int64_t ops = 0;
   Figures makespan;
   std::optional<PredictedInterval> interval;  // of the makespan; of a prediction on a machine that tells
   Figures kernels;                            // sum of the durations of kernels

@@ -67,7 +67,7 @@ class Collector {
     const Op& op = plan_.op(id);
     Summary::QueueUse& queue = queues_[op.queue.index()];
     queue.busy_s += run.duration();
-    queue.bytes += static_cast<double>(run.bytes);
+    queue.bytes += double(run.bytes);
     ++queue.ops;
     const Queue& where = plan_.queue(op.queue);
     if (op.kind == OpKind::copy && where.src != where.dst) add_copy(id, where, run);
@@ -77,7 +77,7 @@ class Collector {
   }
 
   void add_copy(OpId id, const Queue& where, const AnnotatedOp& run) {
-    const auto bytes = static_cast<double>(run.bytes);
+    const auto bytes = double(run.bytes);
     const bool from_host = topology_.is_host(where.src), to_host = topology_.is_host(where.dst);
     (to_host ? bytes_out_ : from_host ? bytes_in_ : bytes_peer_) += bytes;
     const int parts = topology_.parts(where.src, where.dst);
@@ -111,7 +111,7 @@ class Collector {
     for (const auto i : indices(links_)) {
       const Link& link = topology_.links()[i];
       Rate usable = link.bandwidth;
-      if (link.per_flow) usable = std::min(usable, *link.per_flow * static_cast<double>(links_[i].queues.size()));
+      if (link.per_flow) usable = std::min(usable, *link.per_flow * double(links_[i].queues.size()));
       summary.links.push_back({link.name, length(link_times_[i]), links_[i].bytes,
                                share(links_[i].bytes, usable.value * summary.makespan_s)});
     }
@@ -197,7 +197,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.plan_s = times.plan_s;
   summary.execute_s = times.execute_s;
   summary.tflops = share(flops_of(plan).value, summary.makespan_s) / 1e12;
-  summary.ops = static_cast<std::int64_t>(plan.ops.size());
+  summary.ops = int64_t(plan.ops.size());
   Collector{plan, topology, timeline}.fill(summary);
   summary.critical_path = critical_parts(plan, topology, timeline, summary);
   summary.most_used = most_used(summary);

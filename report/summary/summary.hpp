@@ -18,7 +18,7 @@ struct Summary {
   struct QueueUse {
     std::string name;
     double busy_s = 0, bytes = 0;
-    std::int64_t ops = 0;
+    int64_t ops = 0;
   };
   struct LinkUse {
     std::string name;
@@ -39,11 +39,11 @@ struct Summary {
   };
   struct MemoryUse {
     std::string name;
-    std::int64_t peak_bytes = 0;             // of tiles
+    int64_t peak_bytes = 0;                  // of tiles
     double matrix_bytes = 0;                 // what of A, B and C lies there
     std::optional<double> capacity_bytes{};  // absent: unbounded
 
-    double bytes() const { return static_cast<double>(peak_bytes) + matrix_bytes; }
+    double bytes() const { return double(peak_bytes) + matrix_bytes; }
   };
   /// How much a resource was used: a link or a group by utilisation, a device by the share of time with kernels.
   struct ResourceUse {
@@ -83,7 +83,7 @@ struct Summary {
   Bound bound;                             // of the makespan of any plan on the GPUs that were given
   std::optional<Seconds> sustained_bound;  // of plans whose GPUs compute all the time, where it is higher
   double tflops = 0;  // flop / makespan / 1e12, of the kernels that multiply or, without any, add; 0 in no time
-  std::int64_t ops = 0;
+  int64_t ops = 0;
   double bytes_moved = 0;                              // between different memories, the sum of the next three
   double bytes_in = 0, bytes_out = 0, bytes_peer = 0;  // from a host, to a host, between GPUs
   std::vector<QueueUse> queues;                        // every queue of the plan

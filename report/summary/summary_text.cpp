@@ -133,7 +133,7 @@ std::string path_text(const Summary& summary) {
 std::string saturated_text(const Summary& summary) {
   std::vector<std::string> uses;
   constexpr double rounding = 1.001;
-  std::size_t faster = 0;  // than described: hardware is bound by no description
+  size_t faster = 0;  // than described: hardware is bound by no description
   for (const Summary::ResourceUse& use : summary.most_used)
     if (use.share > rounding)
       ++faster;
@@ -208,7 +208,7 @@ Lines memory_lines(const Summary& summary) {
   Lines lines = {{"memory", "matrices", "tiles", "both", "capacity", "used"}};
   for (const auto& memory : summary.memories) {
     if (!is_shown(memory)) continue;
-    lines.push_back({memory.name, bytes_text(memory.matrix_bytes), bytes_text(static_cast<double>(memory.peak_bytes)),
+    lines.push_back({memory.name, bytes_text(memory.matrix_bytes), bytes_text(double(memory.peak_bytes)),
                      bytes_text(memory.bytes())});
     if (const auto& capacity = memory.capacity_bytes)
       lines.back().insert(lines.back().end(), {bytes_text(*capacity), share_text(memory.bytes() / *capacity)});

@@ -91,14 +91,14 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Tim
   AnnotatedTimeline result;
   result.metadata = describe(plan, topology, timeline);
   result.ops.reserve(plan.ops.size());
-  std::vector<std::optional<std::uint32_t>> queues(plan.queues.size());  // index into result.queues
+  std::vector<std::optional<uint32_t>> queues(plan.queues.size());  // index into result.queues
   std::vector<double> queue_end(plan.queues.size(), 0);
   RegionLabels labels{plan};
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    const std::size_t q = op.queue.index();
+    const size_t q = op.queue.index();
     if (!queues[q]) {
-      queues[q] = static_cast<std::uint32_t>(result.queues.size());
+      queues[q] = uint32_t(result.queues.size());
       result.queues.push_back(describe(plan, topology, op));
     }
     double ready = queue_end[q];
@@ -106,7 +106,7 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Tim
     const OpTime time = timeline.ops[i];
     queue_end[q] = time.end;
     AnnotatedOp annotated{op.kind, *queues[q], labels.next(op, result.labels), 0, 0, ready, time.start, time.end};
-    if (op.kind == OpKind::copy) annotated.bytes = static_cast<std::int64_t>(copy_bytes(plan, op).value);
+    if (op.kind == OpKind::copy) annotated.bytes = int64_t(copy_bytes(plan, op).value);
     if (is_kernel(op.kind)) annotated.flops = op_flops(op).value;
     result.ops.push_back(annotated);
   }

@@ -16,11 +16,11 @@ namespace tilerail {
 /// One operation of a timeline, with what a reader of the timeline needs to know of the plan. Times are in seconds.
 struct AnnotatedOp {
   OpKind kind = OpKind::copy;
-  std::uint32_t queue = 0;  // index into AnnotatedTimeline::queues
-  std::uint32_t label = 0;  // index into AnnotatedTimeline::labels
-  std::int64_t bytes = 0;   // moved by a copy
-  double flops = 0;         // done by a kernel
-  double ready = 0;         // when its queue predecessor and all its dependencies had ended; 0 without any
+  uint32_t queue = 0;  // index into AnnotatedTimeline::queues
+  uint32_t label = 0;  // index into AnnotatedTimeline::labels
+  int64_t bytes = 0;   // moved by a copy
+  double flops = 0;    // done by a kernel
+  double ready = 0;    // when its queue predecessor and all its dependencies had ended; 0 without any
   double start = 0, end = 0;
 
   double duration() const { return end - start; }
@@ -42,7 +42,7 @@ struct TimelineMetadata {
   std::string version;  // of the program that wrote it
   /// The machine is the one of the run, whichever the plan was made for.
   std::string plan_hash, machine, policy, problem, backend;
-  std::int64_t tile = 0;
+  int64_t tile = 0;
   std::vector<std::string> devices;  // GPUs that compute
   std::vector<std::string> hosts;    // host memories of the machine
   /// Joules by device: as modelled from the times (cost/energy.hpp), and as the devices counted them themselves. Empty

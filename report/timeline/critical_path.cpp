@@ -12,26 +12,26 @@ namespace tilerail {
 namespace {
 
 /// How many operations an engine takes at once.
-std::size_t places(const Engine& engine, const Topology& topology) {
+size_t places(const Engine& engine, const Topology& topology) {
   const Engines& engines = topology.memory(engine.device).engines;
   std::optional<int> limit;
   if (engine.kind == Engine::Kind::h2d) limit = engines.h2d;
   if (engine.kind == Engine::Kind::d2h) limit = engines.d2h;
   if (engine.kind == Engine::Kind::peer) limit = engines.peer;
   if (engine.kind == Engine::Kind::workers) limit = engines.total;
-  return static_cast<std::size_t>(limit.value_or(1));
+  return size_t(limit.value_or(1));
 }
 
 /// When at least `places` of the operations were under way. With starts and ends sorted each by
 /// itself, i + 1 operations have started from starts[i] on, and fewer than `places` of them are left from
 /// ends[i + 1 - places] on.
-IntervalSet<double> full_times(const std::vector<OpTime>& ops, std::size_t places) {
+IntervalSet<double> full_times(const std::vector<OpTime>& ops, size_t places) {
   std::vector<double> starts, ends;
   for (const OpTime& t : ops) starts.push_back(t.start), ends.push_back(t.end);
   std::ranges::sort(starts);
   std::ranges::sort(ends);
   IntervalSet<double> full;
-  for (std::size_t i = places - 1; i < starts.size(); ++i) full.add({starts[i], ends[i + 1 - places]});
+  for (size_t i = places - 1; i < starts.size(); ++i) full.add({starts[i], ends[i + 1 - places]});
   return full;
 }
 
@@ -142,7 +142,7 @@ std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times,
   std::vector<OpId> path;
   std::vector<bool> seen(plan.ops.size());  // a measured timeline may contradict itself; the walk still ends
   const auto end = std::ranges::max_element(times, [](auto& a, auto& b) { return a.end < b.end; });
-  for (std::optional<OpId> at{static_cast<std::size_t>(end - times.begin())}; at;) {
+  for (std::optional<OpId> at{size_t(end - times.begin())}; at;) {
     path.push_back(*at);
     seen[at->index()] = true;
     const std::optional<OpId> needed = before[at->index()];

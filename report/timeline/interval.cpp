@@ -41,8 +41,8 @@ double width_of(const Uncertainty::Kernels& known, const Op& op, const KernelTim
   if (op.kind != OpKind::gemm) return known.measured_shapes;
   const GemmCurve& curve = kernels.curve(known.dtype, op.trans_a, op.trans_b);
   if (!curve.tiled) return known.measured_shapes;
-  const auto k = static_cast<double>(op.trans_a == Trans::no ? op.a.cols : op.a.rows);
-  const double near = curve.tiled->nearness(static_cast<double>(op.y.rows), static_cast<double>(op.y.cols), k);
+  const auto k = double(op.trans_a == Trans::no ? op.a.cols : op.a.rows);
+  const double near = curve.tiled->nearness(double(op.y.rows), double(op.y.cols), k);
   return near * known.measured_shapes + (1 - near) * known.other_shapes;
 }
 

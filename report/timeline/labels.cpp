@@ -21,10 +21,10 @@ RegionLabels::RegionLabels(const Plan& plan) : plan_{plan}, origins_(plan.buffer
   }
 }
 
-std::size_t RegionLabels::RegionHash::operator()(const Region& region) const {
-  std::size_t hash = static_cast<std::size_t>(region.matrix);
-  for (const std::int64_t part : {region.row, region.col, region.rows, region.cols}) {
-    hash = (hash ^ static_cast<std::size_t>(part)) * 0x9E3779B97F4A7C15u;
+size_t RegionLabels::RegionHash::operator()(const Region& region) const {
+  size_t hash = size_t(region.matrix);
+  for (const int64_t part : {region.row, region.col, region.rows, region.cols}) {
+    hash = (hash ^ size_t(part)) * 0x9E3779B97F4A7C15u;
     hash ^= hash >> 29;
   }
   return hash;
@@ -59,14 +59,14 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
                 op.trans_b == Trans::no ? b->col : b->row, op.y.rows, op.y.cols};
 }
 
-std::uint32_t RegionLabels::next(const Op& op, StringTable& labels) {
+uint32_t RegionLabels::next(const Op& op, StringTable& labels) {
   if (op.kind == OpKind::join) return labels.intern("");
   const std::optional<Region> region = result_of(op);
   remember(op.y, region);
   if (!region) return labels.intern("");
   const auto found = known_.find(*region);
   if (found != known_.end()) return found->second;
-  const std::uint32_t label =
+  const uint32_t label =
       labels.intern(fmt::format("{}[{}:{},{}:{}]", letter(region->matrix), region->row, region->row + region->rows,
                                 region->col, region->col + region->cols));
   known_.emplace(*region, label);

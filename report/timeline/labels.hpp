@@ -20,21 +20,21 @@ class RegionLabels {
 
   /// Label of the next operation: call it once for each, in order. Regions are half-open, and rows and columns are
   /// those of the matrix as stored.
-  std::uint32_t next(const Op& op, StringTable& labels);
+  uint32_t next(const Op& op, StringTable& labels);
 
  private:
   /// Element (r, c) of a buffer is element (r + row, c + col) of the matrix.
   struct Origin {
     Buffer::Kind matrix;
-    std::int64_t row, col;
+    int64_t row, col;
   };
   struct Region {
     Buffer::Kind matrix;
-    std::int64_t row, col, rows, cols;
+    int64_t row, col, rows, cols;
     bool operator==(const Region&) const = default;
   };
   struct RegionHash {
-    std::size_t operator()(const Region& region) const;
+    size_t operator()(const Region& region) const;
   };
 
   std::optional<Region> region_of(const View& view) const;
@@ -43,7 +43,7 @@ class RegionLabels {
 
   const Plan& plan_;
   std::vector<std::optional<Origin>> origins_;  // by BufferId
-  std::unordered_map<Region, std::uint32_t, RegionHash> known_;
+  std::unordered_map<Region, uint32_t, RegionHash> known_;
 };
 
 }  // namespace tilerail

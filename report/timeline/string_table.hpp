@@ -11,24 +11,24 @@ namespace tilerail {
 /// Distinct strings by number, in order of first use, so that a million operations need four bytes each for a name.
 class StringTable {
  public:
-  std::uint32_t intern(std::string_view text) {
+  uint32_t intern(std::string_view text) {
     if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
-    const auto number = static_cast<std::uint32_t>(texts_.size());
+    const auto number = uint32_t(texts_.size());
     texts_.emplace_back(text);
     numbers_.emplace(text, number);
     return number;
   }
-  const std::string& operator[](std::uint32_t number) const { return texts_[number]; }
-  std::size_t size() const { return texts_.size(); }
+  const std::string& operator[](uint32_t number) const { return texts_[number]; }
+  size_t size() const { return texts_.size(); }
   bool operator==(const StringTable& other) const { return texts_ == other.texts_; }
 
  private:
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> numbers_;
 };
 
 }  // namespace tilerail

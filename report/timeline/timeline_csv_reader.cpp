@@ -17,14 +17,14 @@ namespace {
 using namespace timeline_csv;
 
 // Limits within which sums and nanoseconds have a representation.
-constexpr std::int64_t most_bytes = std::int64_t{1} << 53;
+constexpr int64_t most_bytes = int64_t{1} << 53;
 constexpr double most_flops = 1e30, most_seconds = 1e9, most_joules = 1e15;
-constexpr std::int64_t most_ops = 1'000'000'000;
+constexpr int64_t most_ops = 1'000'000'000;
 
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(list_separator), text.size());
+    const size_t end = std::min(text.find(list_separator), text.size());
     names.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -39,7 +39,7 @@ Metadata read_metadata(CsvReader& reader) {
   while (reader.next_line_starts_with('#')) {
     reader.next_line();
     const std::string_view line = reader.line();
-    const std::size_t equals = line.find('=');
+    const size_t equals = line.find('=');
     if (!line.starts_with("# ") || equals == std::string_view::npos) reader.fail(1, "expected '# key=value'");
     const std::string key{line.substr(2, equals - 2)};
     if (std::ranges::find(metadata_keys, key) == metadata_keys.end() &&
@@ -64,7 +64,7 @@ class RowReader {
     if (cells_->size() != columns.size()) {
       reader_.fail(1, fmt::format("{} columns; expected {}", cells_->size(), columns.size()));
     }
-    const std::int64_t id = reader_.integer(cell(op), columns[op], most_ops);
+    const int64_t id = reader_.integer(cell(op), columns[op], most_ops);
     AnnotatedOp row;
     row.kind = read_kind();
     row.queue = read_queue();
@@ -83,29 +83,29 @@ class RowReader {
 
   /// Puts the operations in the order of their ids, which must be 0 .. ops - 1.
   void sort_ops() {
-    const auto count = static_cast<std::int64_t>(timeline_.ops.size());
+    const auto count = int64_t(timeline_.ops.size());
     std::vector<AnnotatedOp> sorted(timeline_.ops.size());
-    std::vector<std::size_t> line_of(timeline_.ops.size(), 0);
+    std::vector<size_t> line_of(timeline_.ops.size(), 0);
     for (const auto i : indices(places_)) {
       const auto [id, line] = places_[i];
       if (id >= count) {
         reader_.fail({{}, line, 1},
                      fmt::format("op: {} of {} operations; expected ids from 0 to {}", id, count, count - 1));
       }
-      std::size_t& earlier = line_of[static_cast<std::size_t>(id)];
+      size_t& earlier = line_of[size_t(id)];
       if (earlier != 0) {
         reader_.fail({{}, line, 1}, fmt::format("op: {} was already on line {}", id, earlier));
       }
       earlier = line;
-      sorted[static_cast<std::size_t>(id)] = timeline_.ops[i];
+      sorted[size_t(id)] = timeline_.ops[i];
     }
     timeline_.ops = std::move(sorted);
   }
 
  private:
   struct Place {
-    std::int64_t id;
-    std::size_t line;
+    int64_t id;
+    size_t line;
   };
 
   const CsvReader::Cell& cell(Column column) const { return (*cells_)[column]; }
@@ -120,8 +120,8 @@ class RowReader {
                  fmt::format("kind: '{}'; expected one of: {}", excerpt(cell(kind).text), fmt::join(known, ", ")));
   }
 
-  std::uint32_t read_queue() {
-    const std::uint32_t number = names_.intern(cell(queue).text);
+  uint32_t read_queue() {
+    const uint32_t number = names_.intern(cell(queue).text);
     std::vector<AnnotatedQueue>& queues = timeline_.queues;
     if (number == queues.size()) {
       for (const Column name : {queue, device, src, dst}) {
@@ -153,7 +153,7 @@ class RowReader {
 };
 
 /// One number for each device.
-std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key, std::size_t devices,
+std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key, size_t devices,
                                   const CsvReader& reader) {
   std::vector<double> energies;
   for (const std::string& number : split(cell.text))
@@ -170,7 +170,7 @@ PredictedInterval read_interval(const CsvReader::Cell& cell, std::string_view ke
   if (ends.size() != 2)
     reader.fail(cell,
                 fmt::format("{}: '{}'; expected two numbers, the low end and the high one", key, excerpt(cell.text)));
-  const auto end = [&](std::size_t i) { return reader.number({ends[i], cell.line, cell.column}, key, most_seconds); };
+  const auto end = [&](size_t i) { return reader.number({ends[i], cell.line, cell.column}, key, most_seconds); };
   const PredictedInterval interval{end(0), end(1)};
   if (interval.high < interval.low)
     reader.fail(cell, fmt::format("{}: {} is below {}; expected the low end first", key, ends[1], ends[0]));
@@ -220,10 +220,10 @@ AnnotatedTimeline timeline_from_csv(std::string_view csv, const std::string& fil
   if (reader.line() != fmt::format("{}", fmt::join(columns, ","))) {
     reader.fail(1, fmt::format("other columns than expected: {}", fmt::join(columns, ",")));
   }
-  const std::int64_t ops = reader.integer(given.find("ops")->second, "ops", most_ops);
+  const int64_t ops = reader.integer(given.find("ops")->second, "ops", most_ops);
   RowReader rows{reader, timeline};
   while (reader.next_line()) rows.read_row();
-  if (static_cast<std::int64_t>(timeline.ops.size()) != ops) {
+  if (int64_t(timeline.ops.size()) != ops) {
     reader.fail(1, fmt::format("{} operations up to here; '# ops=' says {}", timeline.ops.size(), ops));
   }
   rows.sort_ops();

@@ -34,7 +34,7 @@ void append_numbers(std::string& csv, std::string_view key, const std::vector<do
   if (!numbers.empty()) append_metadata(csv, key, joined(numbers));
 }
 
-void append_row(std::string& csv, std::int64_t id, const AnnotatedOp& row, const AnnotatedQueue& where,
+void append_row(std::string& csv, int64_t id, const AnnotatedOp& row, const AnnotatedQueue& where,
                 const std::string& region) {
   append_number(csv, id);
   for (const std::string_view text : {to_string(row.kind), std::string_view{where.name}, std::string_view{where.device},
@@ -62,7 +62,7 @@ void append_row(std::string& csv, std::int64_t id, const AnnotatedOp& row, const
 std::string to_csv(const AnnotatedTimeline& timeline) {
   const TimelineMetadata& metadata = timeline.metadata;
   std::string csv;
-  constexpr std::size_t usual_row = 160;
+  constexpr size_t usual_row = 160;
   csv.reserve(1024 + usual_row * timeline.ops.size());
   append_metadata(csv, "schema", schema);
   append_metadata(csv, "version", metadata.version);
@@ -81,7 +81,7 @@ std::string to_csv(const AnnotatedTimeline& timeline) {
   csv += fmt::format("{}\n", fmt::join(columns, ","));
   for (const auto i : indices(timeline.ops)) {
     const AnnotatedOp& row = timeline.ops[i];
-    append_row(csv, static_cast<std::int64_t>(i), row, timeline.queue_of(row), timeline.label_of(row));
+    append_row(csv, int64_t(i), row, timeline.queue_of(row), timeline.label_of(row));
   }
   return csv;
 }

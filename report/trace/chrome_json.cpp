@@ -11,20 +11,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double microseconds(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+double microseconds(int64_t ns) { return double(ns) / 1e3; }
 
 class Writer {
  public:
   std::string finish() && { return std::move(json_) + "\n],\n\"displayTimeUnit\":\"ns\"}\n"; }
 
-  void process(std::size_t pid, const NamedTimeline& named) {
+  void process(size_t pid, const NamedTimeline& named) {
     add_metadata("process", pid, 0, trace_title(named));
     const std::vector<Track> tracks = tracks_of(*named.timeline);
     for (const auto i : indices(tracks)) thread(pid, i + 1, *named.timeline, tracks[i]);
   }
 
  private:
-  void thread(std::size_t pid, std::size_t tid, const AnnotatedTimeline& timeline, const Track& track) {
+  void thread(size_t pid, size_t tid, const AnnotatedTimeline& timeline, const Track& track) {
     add_metadata("thread", pid, tid, timeline.queues[track.queue].name);
     for (const Slice& slice : track.slices) {
       const AnnotatedOp& op = timeline.ops[slice.op];
@@ -45,8 +45,8 @@ class Writer {
   }
 
   /// The name of a process or a thread, and its place in the display.
-  void add_metadata(const std::string& of, std::size_t pid, std::size_t tid, const std::string& name) {
-    const std::size_t place = tid > 0 ? tid : pid;
+  void add_metadata(const std::string& of, size_t pid, size_t tid, const std::string& name) {
+    const size_t place = tid > 0 ? tid : pid;
     add({{"ph", "M"}, {"pid", pid}, {"tid", tid}, {"name", of + "_name"}, {"args", {{"name", name}}}});
     add({{"ph", "M"}, {"pid", pid}, {"tid", tid}, {"name", of + "_sort_index"}, {"args", {{"sort_index", place}}}});
   }

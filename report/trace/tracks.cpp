@@ -26,7 +26,7 @@ void lay_out(std::vector<Slice>& slices) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.op < b.op;
   };
   if (!std::ranges::is_sorted(slices, earlier)) std::ranges::sort(slices, earlier);
-  std::int64_t free_at = 0;
+  int64_t free_at = 0;
   for (Slice& slice : slices) {
     slice.begin_ns = std::max(slice.begin_ns, free_at);
     slice.end_ns = std::max(slice.end_ns, slice.begin_ns);
@@ -36,7 +36,7 @@ void lay_out(std::vector<Slice>& slices) {
 
 }  // namespace
 
-std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 bool natural_less(const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) < 0; }
 
@@ -53,10 +53,10 @@ std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op)
 
 std::vector<Track> tracks_of(const AnnotatedTimeline& timeline) {
   std::vector<Track> tracks(timeline.queues.size());
-  for (const auto i : indices(tracks)) tracks[i].queue = static_cast<std::uint32_t>(i);
+  for (const auto i : indices(tracks)) tracks[i].queue = uint32_t(i);
   for (const auto i : indices(timeline.ops)) {
     const AnnotatedOp& op = timeline.ops[i];
-    tracks[op.queue].slices.push_back({static_cast<std::uint32_t>(i), nanoseconds(op.start), nanoseconds(op.end)});
+    tracks[op.queue].slices.push_back({uint32_t(i), nanoseconds(op.start), nanoseconds(op.end)});
   }
   for (Track& track : tracks) lay_out(track.slices);
   std::ranges::sort(tracks, [&](const Track& a, const Track& b) {

@@ -19,14 +19,14 @@ std::string trace_title(const NamedTimeline& named);
 
 /// One operation on a track; whole nanoseconds.
 struct Slice {
-  std::uint32_t op = 0;  // OpId
-  std::int64_t begin_ns = 0, end_ns = 0;
+  uint32_t op = 0;  // OpId
+  int64_t begin_ns = 0, end_ns = 0;
 };
 
 /// The operations of one queue in order of time. Slices do not overlap: where measured times do, within the error of
 /// their clocks, the later slice begins at the end of the earlier one.
 struct Track {
-  std::uint32_t queue = 0;  // index into AnnotatedTimeline::queues
+  uint32_t queue = 0;  // index into AnnotatedTimeline::queues
   std::vector<Slice> slices;
 };
 
@@ -38,7 +38,7 @@ std::vector<Track> tracks_of(const AnnotatedTimeline& timeline);
 std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op);
 
 /// Rounded to whole nanoseconds.
-std::int64_t nanoseconds(double seconds);
+int64_t nanoseconds(double seconds);
 
 /// Compares names with their runs of digits taken as numbers: "gpu2" before "gpu10".
 bool natural_less(const std::string& a, const std::string& b);

@@ -12,7 +12,7 @@ namespace tilerail {
 namespace {
 
 Seconds mean_of(std::span<const Seconds> ends) {
-  return std::accumulate(ends.begin(), ends.end(), Seconds{0}) / static_cast<double>(ends.size());
+  return std::accumulate(ends.begin(), ends.end(), Seconds{0}) / double(ends.size());
 }
 
 }  // namespace
@@ -21,13 +21,13 @@ std::vector<double> balanced_shares(std::span<const double> shares, std::span<co
   constexpr double most = 4;  // also for one that has nothing to do
   const Seconds mean = mean_of(ends);
   std::vector<double> balanced;
-  for (std::size_t d = 0; d < shares.size(); ++d) {
+  for (size_t d = 0; d < shares.size(); ++d) {
     const double early = ends[d] * most > mean ? mean / ends[d] : most;
     balanced.push_back(shares[d] * std::pow(early, step));
   }
   const double sum = std::accumulate(balanced.begin(), balanced.end(), 0.0);
   for (double& share : balanced) {
-    share *= static_cast<double>(balanced.size()) / sum;
+    share *= double(balanced.size()) / sum;
     share = parse_real(fmt::format("{:.4g}", share), "share");
   }
   return balanced;

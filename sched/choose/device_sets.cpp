@@ -39,17 +39,17 @@ template <class Reaches>
 std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devices, const Reaches& reaches) {
   std::vector<MemoryId> sources{home}, joined;
   std::vector<bool> is_joined(devices.size());
-  for (std::size_t i = 0; i < sources.size() && sources.size() <= devices.size(); ++i)
-    for (std::size_t d = 0; d < devices.size(); ++d)
+  for (size_t i = 0; i < sources.size() && sources.size() <= devices.size(); ++i)
+    for (size_t d = 0; d < devices.size(); ++d)
       if (!is_joined[d] && reaches(sources[i], devices[d])) is_joined[d] = true, sources.push_back(devices[d]);
-  for (std::size_t d = 0; d < devices.size(); ++d)
+  for (size_t d = 0; d < devices.size(); ++d)
     if (is_joined[d]) joined.push_back(devices[d]);
   return joined;
 }
 
 }  // namespace
 
-DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, std::size_t count) {
+DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, size_t count) {
   std::vector<MemoryId> homes, others;
   for (const MemoryId device : devices) {
     const bool home = device == problem.place_a || device == problem.place_b || device == problem.place_c;
@@ -59,9 +59,9 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
   if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c); c != homes.end())
     std::rotate(homes.begin(), c, c + 1);
   homes.resize(std::min(homes.size(), count));
-  const std::size_t missing = count - homes.size();
+  const size_t missing = count - homes.size();
   std::vector<MemoryId> first = homes, spaced = homes;
-  for (std::size_t i = 0; i < missing; ++i) {
+  for (size_t i = 0; i < missing; ++i) {
     first.push_back(others[i]);
     spaced.push_back(others[i * others.size() / missing]);
   }
@@ -80,11 +80,11 @@ Seconds kernels_alone(const Question& q, std::span<const MemoryId> devices) {
 }
 
 DeviceSets growing_sets(const Question& q) {
-  constexpr std::size_t most_devices = 16;
+  constexpr size_t most_devices = 16;
   constexpr double hopeless = 1.1;
   if (q.devices.size() > most_devices) return {};
   const auto time = [&](const std::vector<MemoryId>& set) {
-    const Grid grid = square_grid(static_cast<int>(set.size()));
+    const Grid grid = square_grid(int(set.size()));
     const Seconds kernels = kernels_alone(q, set);
     const Seconds copies =
         grid_traffic(q.problem, q.resources, set, grid, q.policy.choices.batch != Batch::off).bottleneck;
@@ -105,7 +105,7 @@ DeviceSets growing_sets(const Question& q) {
     sets.push_back(chosen);
     least = std::min(least, time(chosen).first);
   }
-  constexpr std::size_t few = 6;
+  constexpr size_t few = 6;
   for (const MemoryId device : q.devices) {
     std::vector<MemoryId> others{q.devices.begin(), q.devices.end()};
     std::erase(others, device);
@@ -118,17 +118,17 @@ DeviceSets growing_sets(const Question& q) {
 }
 
 DeviceSets islands_with_matrices(const Question& q) {
-  constexpr std::size_t most_devices = 64;
+  constexpr size_t most_devices = 64;
   if (q.devices.size() > most_devices) return {};
   const GemmProblem& p = q.problem;
   const auto matrices = [&](const std::vector<MemoryId>& island) {
     return std::ranges::count_if(std::array{p.place_a, p.place_b, p.place_c},
                                  [&](MemoryId home) { return std::ranges::find(island, home) != island.end(); });
   };
-  std::map<std::size_t, std::vector<MemoryId>, std::greater<>> of_size;
+  std::map<size_t, std::vector<MemoryId>, std::greater<>> of_size;
   for (const auto& places : islands(q.topology, q.devices)) {
     std::vector<MemoryId> island;
-    for (const std::size_t place : places) island.push_back(q.devices[place]);
+    for (const size_t place : places) island.push_back(q.devices[place]);
     std::vector<MemoryId>& best = of_size[island.size()];
     if (best.empty() || matrices(island) > matrices(best)) best = std::move(island);
   }
@@ -147,7 +147,7 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
   std::vector<MemoryId> left{devices.begin(), devices.end()};
   if (way == WayOfC::straight) left = that_keep_c(p, ways, devices);
   // One that is left out because of one matrix may have supplied others with another.
-  for (std::size_t before = left.size() + 1; left.size() < before;) {
+  for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
     if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);
     if (way == WayOfC::over_others && p.beta != 0) left = joined_with(p.place_c, left, there(p.place_c));

@@ -11,7 +11,7 @@ using DeviceSets = std::vector<std::vector<MemoryId>>;
 
 /// Sets of `count` of the devices that are worth planning for: those where matrices are and, of the others, once the
 /// first and once evenly spaced ones, which share fewer links and groups. No set is listed twice.
-DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, std::size_t count);
+DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, size_t count);
 
 /// The time of the product as one kernel on each of these devices, its work shared out in proportion to their speeds.
 Seconds kernels_alone(const Question& question, std::span<const MemoryId> devices);

@@ -68,12 +68,12 @@ class SetsSearch {
   /// With the tile that is given.
   bool has_too_many_kernels() const {
     const GemmProblem& p = question_.problem;
-    const std::int64_t tile = question_.policy.choices.tile;
+    const int64_t tile = question_.policy.choices.tile;
     return tile > 0 && kernel_count(p.m, p.n, p.k, {}, tile) > question_.policy.judge_ops;
   }
 
   bool is_too_large(const Plan& start) const {
-    return static_cast<std::int64_t>(start.ops.size()) > question_.policy.judge_ops || start.ops.empty();
+    return int64_t(start.ops.size()) > question_.policy.judge_ops || start.ops.empty();
   }
 
   /// Leaves out a set if its kernels alone take longer than the best estimate so far.
@@ -107,12 +107,11 @@ class SetsSearch {
 
   /// The sets to search, the fastest first plan first: sets whose first plan has at most `ops` operations and is not
   /// much slower than the fastest first plan. The set of all GPUs always stays.
-  std::vector<Entrant*> promising(const std::vector<MemoryId>& all, std::int64_t ops) {
+  std::vector<Entrant*> promising(const std::vector<MemoryId>& all, int64_t ops) {
     constexpr double much = 1.2;
     std::vector<Entrant*> left;
     for (Entrant& each : entrants_)
-      if (static_cast<std::int64_t>(each.start.ops.size()) <= ops &&
-          (each.devices == all || each.estimated < much * least_))
+      if (int64_t(each.start.ops.size()) <= ops && (each.devices == all || each.estimated < much * least_))
         left.push_back(&each);
     std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->estimated; });
     return left;
@@ -120,22 +119,22 @@ class SetsSearch {
 
   /// Successive halving: each round doubles the operations of a set, and then the slower half of the sets drops out.
   /// Sets that are less than 3 % slower than the fastest set stay, and so does the set of all GPUs.
-  void halve(const std::vector<MemoryId>& all, std::int64_t ops) {
+  void halve(const std::vector<MemoryId>& all, int64_t ops) {
     std::vector<Entrant*> left = promising(all, ops);
     if (left.empty()) return;
     double best = unknown;
-    for (std::size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
-      const auto is_slow = [&, place = std::size_t{0}](const Entrant* each) mutable {
+    for (size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
+      const auto is_slow = [&, place = size_t{0}](const Entrant* each) mutable {
         return place++ >= count && each->devices != all && each->seconds() > 1.03 * best;
       };
       std::erase_if(left, is_slow);
-      for (Entrant* const each : left) search_on(*each, ops / static_cast<std::int64_t>(count));
+      for (Entrant* const each : left) search_on(*each, ops / int64_t(count));
       std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->seconds(); });
       best = left.front()->seconds();
     }
   }
 
-  void search_on(Entrant& set, std::int64_t ops) {
+  void search_on(Entrant& set, int64_t ops) {
     if (!set.search) set.search = set_search(question_.on(set.devices).by(set.policy), judge_, set.start);
     set.search->judge_until(ops);
   }

@@ -68,7 +68,7 @@ class Search {
     return explained(std::move(fastest));
   }
 
-  std::int64_t unsearched_tile() const {
+  int64_t unsearched_tile() const {
     const TileScheduler scheduler{question_};
     return given_tile(scheduler, scheduler.grid());
   }
@@ -97,7 +97,7 @@ class Search {
     const Grid grid = all.grid();
     Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
     if (!any_tile()) note(best);
-    for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
+    for (size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
       if (best.plan.ops.empty() || kernels_like_fastest(count) >= (1 - margin) * best.makespan || too_few(count, best))
         break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
@@ -116,7 +116,7 @@ class Search {
   bool any_tile() const { return policy_.choices.tile == 0 && policy_.tile_choice == TileChoice::search; }
 
   /// On all devices.
-  std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
+  int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.choices.tile > 0) return policy_.choices.tile;
     if (policy_.tile_choice == TileChoice::emulated)
@@ -127,34 +127,34 @@ class Search {
   }
 
   /// k of one GPU: that of a dot product is shared out.
-  std::int64_t depth(Grid grid) const {
+  int64_t depth(Grid grid) const {
     return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows) : problem_.k;
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
-  double kernels_like_fastest(std::size_t count) const {
+  double kernels_like_fastest(size_t count) const {
     const GemmProblem& p = problem_;
     if (p.scales_only()) return 0;
     double least = std::numeric_limits<double>::infinity();
     for (const MemoryId device : question_.devices)
       least = std::min(least, product_time(topology_.kernels_of(device), p, p.m, p.n, p.k).value);
-    return least / static_cast<double>(count);
+    return least / double(count);
   }
 
   /// Whether so many devices alike would need longer for the kernels of these tiles than the best plan takes. Plans of
   /// millions of operations are not made to find that out.
-  bool too_few(std::size_t count, const Judged& best) const {
+  bool too_few(size_t count, const Judged& best) const {
     const auto kernels = [&](MemoryId device) { return topology_.memory(device).kernels; };
-    return !any_tile() && static_cast<std::int64_t>(best.plan.ops.size()) > most_judged_kernels &&
+    return !any_tile() && int64_t(best.plan.ops.size()) > most_judged_kernels &&
            std::ranges::adjacent_find(question_.devices, std::not_equal_to<>{}, kernels) == question_.devices.end() &&
-           best.kernels >= static_cast<double>(count) * best.makespan;
+           best.kernels >= double(count) * best.makespan;
   }
 
-  std::vector<std::int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
+  std::vector<int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
     return tile_candidates(problem_.m, problem_.n, depth(grid), grid, scheduler.largest_tile(), most_judged_kernels);
   }
 
-  Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
+  Judged judge(const TileScheduler& scheduler, int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
     const std::string what = fmt::format("tile={} grid={} gpus={}{}", tile, grid.text(),
@@ -173,14 +173,14 @@ class Search {
   Judged searched_tile(const TileScheduler& scheduler, Grid grid) {
     const auto tiles = candidates(scheduler, grid);
     std::optional<Judged> best;
-    std::size_t left = tiles.size(), worse = 0;
-    const auto many = [&](std::int64_t tile) {
+    size_t left = tiles.size(), worse = 0;
+    const auto many = [&](int64_t tile) {
       return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
     };
     while (left > 0 && worse < patience && !(worse > 0 && many(tiles[left - 1]))) {
       std::vector<std::future<Judged>> wave;
       do {
-        const std::int64_t tile = tiles[--left];
+        const int64_t tile = tiles[--left];
         wave.push_back(in_background([&, tile] { return judge(scheduler, tile, grid); }));
       } while (left > 0 && wave.size() < patience && !many(tiles[left - 1]));
       for (std::future<Judged>& planned : wave) {
@@ -198,23 +198,23 @@ class Search {
   /// not help. Returns false when a plan that was not cheap to make was hopeless.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;  // docs/model.md#gpus
-    constexpr std::ptrdiff_t few_smaller = 4;
+    constexpr ptrdiff_t few_smaller = 4;
     const TileScheduler scheduler{question_.on(devices)};
     const Grid grid = scheduler.grid();
-    std::vector<std::int64_t> tiles{best.plan.tile};
+    std::vector<int64_t> tiles{best.plan.tile};
     if (any_tile()) {
       tiles = candidates(scheduler, grid);
       const auto same = std::lower_bound(tiles.begin(), tiles.end() - 1, best.plan.tile);
-      std::vector<std::int64_t> smaller{same - std::min<std::ptrdiff_t>(few_smaller, same - tiles.begin()), same};
-      std::erase_if(smaller, [&](std::int64_t tile) {
+      std::vector<int64_t> smaller{same - std::min<ptrdiff_t>(few_smaller, same - tiles.begin()), same};
+      std::erase_if(smaller, [&](int64_t tile) {
         return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
       });
       tiles.erase(tiles.begin(), same);
       tiles.insert(tiles.end(), smaller.rbegin(), smaller.rend());
     }
     double least = std::numeric_limits<double>::infinity();
-    std::size_t worse = 0;
-    for (const std::int64_t tile : tiles) {
+    size_t worse = 0;
+    for (const int64_t tile : tiles) {
       Judged fewer = judge(scheduler, tile, grid);
       note(fewer);
       worse = fewer.makespan < least ? 0 : worse + 1;
@@ -226,8 +226,8 @@ class Search {
     return true;
   }
 
-  static constexpr std::size_t patience = 5;
-  static constexpr std::int64_t many_kernels = 2000;
+  static constexpr size_t patience = 5;
+  static constexpr int64_t many_kernels = 2000;
 
   const Question question_;
   const GemmProblem& problem_;
@@ -239,7 +239,7 @@ class Search {
 }  // namespace
 
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) {
-  constexpr std::size_t most_named = 16;
+  constexpr size_t most_named = 16;
   if (gpus.size() > most_named) return std::to_string(gpus.size());
   std::vector<std::string_view> names;
   for (const MemoryId gpu : gpus) names.emplace_back(topology.memory(gpu).name);
@@ -256,11 +256,9 @@ namespace {
 /// Whether partial sums of C, one a GPU, are small beside A and B, so that GPUs may well share out k.
 bool sums_are_small(const Question& q) {
   const GemmProblem& p = q.problem;
-  const auto elements = [](std::int64_t rows, std::int64_t cols) {
-    return static_cast<double>(rows) * static_cast<double>(cols);
-  };
+  const auto elements = [](int64_t rows, int64_t cols) { return double(rows) * double(cols); };
   return p.has_product() && !p.of_vectors() &&
-         elements(p.m, p.n) * static_cast<double>(q.devices.size()) < elements(p.m, p.k) + elements(p.k, p.n);
+         elements(p.m, p.n) * double(q.devices.size()) < elements(p.m, p.k) + elements(p.k, p.n);
 }
 
 /// What is tried besides the policy itself.
@@ -293,6 +291,6 @@ Plan estimated_plan(const Question& question, Copies copies) {
   return others.empty() ? search.plan() : search.plan_or_by(others);
 }
 
-std::int64_t unsearched_tile(const Question& question) { return Search{question}.unsearched_tile(); }
+int64_t unsearched_tile(const Question& question) { return Search{question}.unsearched_tile(); }
 
 }  // namespace tilerail

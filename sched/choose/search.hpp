@@ -26,6 +26,6 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus);
 
 /// The tile that the policy takes without a search: given, by an overlap model, by the rule of a library (the first, of
 /// several that it times), else by the thesis' heuristic.
-std::int64_t unsearched_tile(const Question& question);
+int64_t unsearched_tile(const Question& question);
 
 }  // namespace tilerail

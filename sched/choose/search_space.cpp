@@ -18,13 +18,13 @@ DeviceSets sets_for(const Question& q) {
   const auto add = [&](std::vector<MemoryId> set) {
     if (std::ranges::find(sets, set) == sets.end()) sets.push_back(std::move(set));
   };
-  for (std::size_t count = all.size() / 2; count > 0; count /= 2)
+  for (size_t count = all.size() / 2; count > 0; count /= 2)
     for (auto& set : device_subsets(q.problem, all, count)) add(std::move(set));
   for (auto& set : growing_sets(q)) add(std::move(set));
-  constexpr std::size_t few = 4;
-  for (std::size_t bits = 1; all.size() <= few && bits < std::size_t{1} << all.size(); ++bits) {
+  constexpr size_t few = 4;
+  for (size_t bits = 1; all.size() <= few && bits < size_t{1} << all.size(); ++bits) {
     std::vector<MemoryId> some;
-    for (std::size_t d = 0; d < all.size(); ++d)
+    for (size_t d = 0; d < all.size(); ++d)
       if (bits >> d & 1) some.push_back(all[d]);
     add(std::move(some));
   }
@@ -43,8 +43,8 @@ bool may_shape(const Question& q) {
 
 }  // namespace
 
-std::vector<std::int64_t> tiles_for(const Question& q, const Plan& start) {
-  std::set<std::int64_t> tiles{start.tile};
+std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
+  std::set<int64_t> tiles{start.tile};
   const bool any_tile = q.policy.choices.tile == 0 && q.policy.tile_choice == TileChoice::search;
   if (any_tile) {
     const TileScheduler scheduler{q};
@@ -52,14 +52,14 @@ std::vector<std::int64_t> tiles_for(const Question& q, const Plan& start) {
                                       most_judged_kernels);
     tiles.insert(more.begin(), more.end());
   }
-  constexpr std::int64_t narrowest = 512;  // columns of C, for kernels that fill a GPU
+  constexpr int64_t narrowest = 512;  // columns of C, for kernels that fill a GPU
   if (any_tile && may_shape(q))
-    for (std::int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2) tiles.insert(side);
+    for (int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2) tiles.insert(side);
   return {tiles.begin(), tiles.end()};
 }
 
 bool staging_may_help(const Question& q) {
-  constexpr std::size_t most_devices = 64;
+  constexpr size_t most_devices = 64;
   const bool open = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "peer-copies");
   if (!open || q.policy.choices.peer_copies != PeerCopies::direct || q.devices.size() > most_devices) return false;
   std::vector<MemoryId> ends{q.devices.begin(), q.devices.end()};

@@ -15,7 +15,7 @@ namespace tilerail {
 DeviceSets sets_for(const Question& question);
 
 /// Ascending: what is worth trying on the devices. `start` is the plan that the search begins with.
-std::vector<std::int64_t> tiles_for(const Question& question, const Plan& start);
+std::vector<int64_t> tiles_for(const Question& question, const Plan& start);
 
 /// Whether the policy leaves open if copies between GPUs are staged, and a copy between two of the GPUs, or one of them
 /// and the GPU that is the home of a matrix, may be faster over a host. Among very many GPUs none is looked for: their

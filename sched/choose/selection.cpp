@@ -128,7 +128,7 @@ class Selection {
   /// this is not measured. About what `bench_plan_speed` shows. docs/model.md#selection
   double cost(const Plan& plan) const {
     constexpr double of_plan = 2e-3, of_op = 4e-6;
-    return of_plan + (of_op + judge_.per_op.value) * static_cast<double>(plan.ops.size());
+    return of_plan + (of_op + judge_.per_op.value) * double(plan.ops.size());
   }
 
   Policy policy_;            // of the plans that are tried

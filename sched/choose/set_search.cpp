@@ -39,7 +39,7 @@ constexpr double unknown = std::numeric_limits<double>::infinity();
 
 struct Candidate {
   Policy policy;
-  std::int64_t tile = 0;
+  int64_t tile = 0;
   std::vector<double> shares = {};  // of balanced work; empty: as the policy says
 };
 
@@ -58,10 +58,10 @@ struct Trial {
   std::optional<Plan> plan = {};  // none if the plan does not exist or equals a known plan
   std::string decided = {}, hash = {};
   double estimated = unknown, expected = unknown, seconds = unknown;
-  std::int64_t ops = 0;
+  int64_t ops = 0;
   std::vector<Seconds> ends = {};
   bool measured = false;         // as of its move
-  std::size_t arm = 0;           // the arm of the search
+  size_t arm = 0;                // the arm of the search
   std::vector<Move> moves = {};  // untried moves
   bool listed = false;           // whether the moves were listed
   bool closed = false;           // another trial takes as long, and its moves are tried instead
@@ -72,7 +72,7 @@ class Search final : public SetSearch {
   Search(const Question& question, const Judge& judge, const Plan& start)
       : question_{question}, judge_{judge}, start_{start}, tiles_{tiles_for(question_, start)} {}
 
-  void judge_until(std::int64_t ops) override {
+  void judge_until(int64_t ops) override {
     if (!started_) begin();
     while (spent_ < ops && try_some(next())) {
     }
@@ -101,36 +101,36 @@ class Search final : public SetSearch {
   }
 
   /// The starting strategies with the tile of the set's first plan, until `ops` operations are planned.
-  std::vector<Trial> planned_starts(std::int64_t ops) {
+  std::vector<Trial> planned_starts(int64_t ops) {
     const std::vector<Policy> starts = strategies_.starts();
     std::vector<Trial> trials;
-    constexpr std::size_t least = 2 * threads;
+    constexpr size_t least = 2 * threads;
     while (trials.size() < starts.size() && (spent_ < ops || trials.size() < least)) {
-      const std::size_t first = trials.size();
+      const size_t first = trials.size();
       trials.resize(std::min(starts.size(), first + threads));
-      share_work(trials.size() - first, [&](std::size_t i) {
+      share_work(trials.size() - first, [&](size_t i) {
         trials[first + i] = planned({starts[first + i], start_.tile});
       });
-      for (std::size_t i = first; i < trials.size(); ++i) count(trials[i]);
+      for (size_t i = first; i < trials.size(); ++i) count(trials[i]);
     }
     return trials;
   }
 
   /// Finds a better tile for each trial, the fastest by the estimate first, until `ops` operations are planned.
-  void find_tiles(std::vector<Trial>& trials, std::int64_t ops) {
+  void find_tiles(std::vector<Trial>& trials, int64_t ops) {
     std::ranges::stable_sort(trials, {}, &Trial::estimated);
-    for (std::size_t first = 0; first < trials.size() && spent_ < ops; first += threads) {
-      const std::size_t some = std::min(threads, trials.size() - first);
-      const std::int64_t each = (ops - spent_) / static_cast<std::int64_t>(some);
-      share_work(some, [&](std::size_t i) { trials[first + i] = with_best_tile(std::move(trials[first + i]), each); });
+    for (size_t first = 0; first < trials.size() && spent_ < ops; first += threads) {
+      const size_t some = std::min(threads, trials.size() - first);
+      const int64_t each = (ops - spent_) / int64_t(some);
+      share_work(some, [&](size_t i) { trials[first + i] = with_best_tile(std::move(trials[first + i]), each); });
     }
   }
 
   /// Simulates the fastest quarter by the estimate. If several take equally long, only the first begins an arm.
   void begin_arms(std::vector<Trial>& trials) {
-    constexpr std::size_t most_arms = 4;
+    constexpr size_t most_arms = 4;
     std::set<double> times;
-    for (const std::size_t i : judged(trials)) {
+    for (const size_t i : judged(trials)) {
       trials[i].closed = !times.insert(trials[i].seconds).second;
       if (!trials[i].closed) left_.push_back(trials[i].arm = left_.size());
       add(std::move(trials[i]));
@@ -147,11 +147,11 @@ class Search final : public SetSearch {
   void try_tiles(Trial& start) {
     double left = 5000;
     start.moves = moves_from(start), start.listed = true;
-    const double own = static_cast<double>(start.candidate.tile);
+    const double own = double(start.candidate.tile);
     std::vector<Option> options;
-    for (std::size_t i = 0; i < start.moves.size(); ++i)
-      if (const std::int64_t tile = start.moves[i].to.tile; tile != start.candidate.tile)
-        options.push_back({&start, i, -std::abs(std::log(static_cast<double>(tile) / own))});
+    for (size_t i = 0; i < start.moves.size(); ++i)
+      if (const int64_t tile = start.moves[i].to.tile; tile != start.candidate.tile)
+        options.push_back({&start, i, -std::abs(std::log(double(tile) / own))});
     std::ranges::stable_sort(options, std::greater{}, &Option::promise);
     const auto too_many = std::ranges::find_if(
         options, [&](const Option& option) { return (left -= ops_of(start, start.moves[option.number].to.tile)) < 0; });
@@ -161,13 +161,13 @@ class Search final : public SetSearch {
 
   /// The trial with the best of the tiles of half or twice its side, and so on while the estimate falls. Plans at most
   /// about `ops` operations.
-  Trial with_best_tile(Trial best, std::int64_t ops) {
+  Trial with_best_tile(Trial best, int64_t ops) {
     if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
     for (const double factor : {0.5, 2.0}) {
       const double before = best.estimated;
       for (;;) {
-        const std::int64_t tile = tile_near(factor * static_cast<double>(best.candidate.tile));
-        if (!best.plan || ops_of(best, tile) > static_cast<double>(ops)) break;
+        const int64_t tile = tile_near(factor * double(best.candidate.tile));
+        if (!best.plan || ops_of(best, tile) > double(ops)) break;
         Trial next = planned({best.candidate.policy, tile});
         count(next);
         ops -= next.ops;
@@ -179,9 +179,8 @@ class Search final : public SetSearch {
     return best;
   }
 
-  std::int64_t tile_near(double side) const {
-    return *std::ranges::min_element(
-        tiles_, {}, [&](std::int64_t tile) { return std::abs(std::log(static_cast<double>(tile) / side)); });
+  int64_t tile_near(double side) const {
+    return *std::ranges::min_element(tiles_, {}, [&](int64_t tile) { return std::abs(std::log(double(tile) / side)); });
   }
 
   void count(const Trial& trial) { spent_ += trial.ops; }
@@ -192,31 +191,31 @@ class Search final : public SetSearch {
   std::vector<Trial*> next() {
     for (;;) {
       while (!schedule_.empty()) {
-        const std::size_t arm = schedule_.front();
+        const size_t arm = schedule_.front();
         schedule_.pop_front();
         if (auto from = fastest_with_moves(arm); !from.empty()) return from;
       }
       if (left_.size() <= 1) return fastest_with_moves(std::nullopt);
       sort_arms();
       if (steps_ > 2) left_.resize((left_.size() + 1) / 2);
-      for (const std::size_t arm : left_) schedule_.insert(schedule_.end(), steps_, arm);
+      for (const size_t arm : left_) schedule_.insert(schedule_.end(), steps_, arm);
       steps_ *= 2;
     }
   }
 
   void sort_arms() {
-    std::ranges::stable_sort(left_, {}, [this](std::size_t arm) { return seconds_of(arm); });
+    std::ranges::stable_sort(left_, {}, [this](size_t arm) { return seconds_of(arm); });
   }
 
-  double seconds_of(std::size_t arm) const {
+  double seconds_of(size_t arm) const {
     double least = unknown;
     for (const Trial& trial : trials_)
       if (trial.arm == arm) least = std::min(least, trial.seconds);
     return least;
   }
 
-  std::vector<Trial*> fastest_with_moves(std::optional<std::size_t> arm) {
-    constexpr std::size_t some = 8;
+  std::vector<Trial*> fastest_with_moves(std::optional<size_t> arm) {
+    constexpr size_t some = 8;
     std::vector<Trial*> open, fastest;
     for (Trial& trial : trials_)
       if ((!arm || trial.arm == *arm) && !trial.closed && !(trial.listed && trial.moves.empty()))
@@ -244,17 +243,17 @@ class Search final : public SetSearch {
   /// A move of a simulated plan, and the improvement that it promises.
   struct Option {
     Trial* from;
-    std::size_t number;
+    size_t number;
     double promise;  // expected improvement for each operation
   };
 
   /// Tries the most promising moves of some plans. Returns false if there are none.
   bool try_some(const std::vector<Trial*>& parents) {
-    constexpr std::size_t some = 8;
+    constexpr size_t some = 8;
     if (parents.empty()) return false;
     std::vector<Option> options;
     for (Trial* const from : parents)
-      for (std::size_t i = 0; i < from->moves.size(); ++i) {
+      for (size_t i = 0; i < from->moves.size(); ++i) {
         const Move& move = from->moves[i];
         Surrogate::Guess guess = surrogate_.guess(move.change);
         guess.mean += std::log(from->seconds / parents.front()->seconds);
@@ -284,23 +283,22 @@ class Search final : public SetSearch {
   void add_tiles(const Trial& trial, std::vector<Move>& moves) {
     if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return;
     const GemmProblem& p = question_.problem;
-    const std::int64_t tile = trial.candidate.tile;
-    std::set<std::int64_t> known{tile};
-    const auto add = [&](std::int64_t side) {
-      constexpr std::int64_t least = 128;
+    const int64_t tile = trial.candidate.tile;
+    std::set<int64_t> known{tile};
+    const auto add = [&](int64_t side) {
+      constexpr int64_t least = 128;
       constexpr double few = 4096, times = 4;
       if (side < std::min(least, tile) || side > tiles_.back() || !known.insert(side).second) return;
-      if (ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops))) return;
-      Surrogate::Change change =
-          tile_change(trial.candidate.policy, static_cast<double>(tile), static_cast<double>(side));
+      if (ops_of(trial, side) > std::max(few, times * double(trial.ops))) return;
+      Surrogate::Change change = tile_change(trial.candidate.policy, double(tile), double(side));
       moves.push_back({trial.candidate, std::move(change)});
       moves.back().to.tile = side;
     };
-    for (const std::int64_t side : tiles_) add(side);
-    const auto even = [&](std::int64_t extent, int blocks) {
-      constexpr std::int64_t unit = 16;  // so that all columns are aligned
-      const std::int64_t longest = largest_piece(extent, blocks), parts = ceil_div(longest, tile);
-      for (const std::int64_t more : {0, 1, -1})
+    for (const int64_t side : tiles_) add(side);
+    const auto even = [&](int64_t extent, int blocks) {
+      constexpr int64_t unit = 16;  // so that all columns are aligned
+      const int64_t longest = largest_piece(extent, blocks), parts = ceil_div(longest, tile);
+      for (const int64_t more : {0, 1, -1})
         if (parts + more > 0) add(ceil_div(longest, (parts + more) * unit) * unit);
     };
     even(p.m, trial.grid.rows);
@@ -309,19 +307,19 @@ class Search final : public SetSearch {
   }
 
   /// The estimated number of operations of the plan with another tile: proportional to the number of tiles.
-  double ops_of(const Trial& trial, std::int64_t side) const {
+  double ops_of(const Trial& trial, int64_t side) const {
     const GemmProblem& p = question_.problem;
     const Choices& choices = trial.candidate.policy.choices;
-    const auto tiles = [&](std::int64_t length) {
-      const auto along = [&](std::int64_t extent, int blocks) {
-        return static_cast<double>(ceil_div(std::max<std::int64_t>(1, largest_piece(extent, blocks)), length));
+    const auto tiles = [&](int64_t length) {
+      const auto along = [&](int64_t extent, int blocks) {
+        return double(ceil_div(std::max<int64_t>(1, largest_piece(extent, blocks)), length));
       };
       double count = along(p.n, trial.grid.cols);
       if (choices.tile_rows == TileRows::side) count *= along(p.m, trial.grid.rows);
       if (choices.tile_depth == TileDepth::side) count *= along(p.k, trial.grid.layers);
       return count;
     };
-    return static_cast<double>(trial.ops) * tiles(side) / tiles(trial.candidate.tile);
+    return double(trial.ops) * tiles(side) / tiles(trial.candidate.tile);
   }
 
   void add_balance(const Trial& trial, std::vector<Move>& moves) {
@@ -342,7 +340,7 @@ class Search final : public SetSearch {
     const std::string shape =
         value_of(policy, "tile-rows") + value_of(policy, "tile-depth") + value_of(policy, "order");
     const double low = std::log2(from), high = std::log2(to);
-    const int first = static_cast<int>(std::floor(std::min(low, high)));
+    const int first = int(std::floor(std::min(low, high)));
     for (int octave = first; octave < std::max(low, high); ++octave)
       all.emplace_back(surrogate_.feature(fmt::format("octave {} {}", octave, shape)),
                        std::clamp(high - octave, 0.0, 1.0) - std::clamp(low - octave, 0.0, 1.0));
@@ -369,7 +367,7 @@ class Search final : public SetSearch {
       if (known_.contains(result.decided)) return result;
       result.plan = scheduler.plan(decisions);
       check_routes(*result.plan, question_.topology);
-      result.ops = static_cast<std::int64_t>(result.plan->ops.size());
+      result.ops = int64_t(result.plan->ops.size());
       result.hash = content_hash(*result.plan);
       if (known_.contains(result.hash))
         result.plan.reset();
@@ -385,43 +383,43 @@ class Search final : public SetSearch {
   void try_all(std::vector<Option> options) {
     std::vector<Trial> trials(options.size());
     const auto move_of = [](const Option& option) -> const Move& { return option.from->moves[option.number]; };
-    share_work(options.size(), threads, [&](std::size_t i) { trials[i] = planned(move_of(options[i]).to); });
-    for (std::size_t i = 0; i < options.size(); ++i) {
+    share_work(options.size(), threads, [&](size_t i) { trials[i] = planned(move_of(options[i]).to); });
+    for (size_t i = 0; i < options.size(); ++i) {
       trials[i].measured = move_of(options[i]).measured;
       trials[i].expected = options[i].from->seconds * trials[i].estimated / options[i].from->estimated;
     }
     for (const Trial& trial : trials) count(trial);
-    const std::vector<std::size_t> fastest = judged(trials);
-    for (std::size_t i = 0; i < trials.size(); ++i) learn(move_of(options[i]).change, trials[i], *options[i].from);
-    for (const std::size_t i : fastest) trials[i].arm = options[i].from->arm, add(std::move(trials[i]));
+    const std::vector<size_t> fastest = judged(trials);
+    for (size_t i = 0; i < trials.size(); ++i) learn(move_of(options[i]).change, trials[i], *options[i].from);
+    for (const size_t i : fastest) trials[i].arm = options[i].from->arm, add(std::move(trials[i]));
     std::ranges::sort(options, std::greater{}, &Option::number);
     for (const Option& option : options)
-      option.from->moves.erase(option.from->moves.begin() + static_cast<std::ptrdiff_t>(option.number));
+      option.from->moves.erase(option.from->moves.begin() + ptrdiff_t(option.number));
   }
 
-  static std::size_t quarter_of(std::size_t count) { return (count + 3) / 4; }
+  static size_t quarter_of(size_t count) { return (count + 3) / 4; }
 
   /// Simulates the fastest quarter of the trials by the estimate, and more if the plans are small. Returns the numbers
   /// of the simulated trials.
-  std::vector<std::size_t> judged(std::vector<Trial>& trials) {
-    constexpr std::int64_t few = 2048;  // operations
-    std::vector<std::size_t> fastest;
+  std::vector<size_t> judged(std::vector<Trial>& trials) {
+    constexpr int64_t few = 2048;  // operations
+    std::vector<size_t> fastest;
     std::set<std::string> hashes;
-    for (std::size_t i = 0; i < trials.size(); ++i) {
+    for (size_t i = 0; i < trials.size(); ++i) {
       if (!trials[i].plan) continue;
       if (hashes.insert(trials[i].hash).second) fastest.push_back(i);
     }
-    std::ranges::stable_sort(fastest, {}, [&](std::size_t i) {
+    std::ranges::stable_sort(fastest, {}, [&](size_t i) {
       return std::pair{!trials[i].measured, trials[i].expected == unknown ? trials[i].estimated : trials[i].expected};
     });
-    std::size_t count = 0;
-    for (std::int64_t ops = 0; count < fastest.size(); ++count) {
+    size_t count = 0;
+    for (int64_t ops = 0; count < fastest.size(); ++count) {
       ops += trials[fastest[count]].ops;
       if (count >= quarter_of(trials.size()) && ops > few) break;
       spent_ += judging_costs * trials[fastest[count]].ops;
     }
     fastest.resize(count);
-    share_work(count, threads, [&](std::size_t i) { judge(trials[fastest[i]]); });
+    share_work(count, threads, [&](size_t i) { judge(trials[fastest[i]]); });
     return fastest;
   }
 
@@ -461,22 +459,22 @@ class Search final : public SetSearch {
     return text;
   }
 
-  static constexpr std::size_t threads = 4;
-  static constexpr std::int64_t judging_costs = 2;  // of a simulated operation; 1: planned and estimated
+  static constexpr size_t threads = 4;
+  static constexpr int64_t judging_costs = 2;  // of a simulated operation; 1: planned and estimated
 
   const Question question_;
   const Judge& judge_;
   const Plan& start_;
   const Strategies strategies_{question_};
-  const std::vector<std::int64_t> tiles_;
+  const std::vector<int64_t> tiles_;
   std::deque<Trial> trials_;             // the simulated trials
   std::map<std::string, double> known_;  // seconds by decisions and by hash
   Surrogate surrogate_;
   bool started_ = false;
-  std::vector<std::size_t> left_;     // arms of the halving
-  std::deque<std::size_t> schedule_;  // the next arms
-  std::size_t steps_ = 2;             // steps of an arm in this round
-  std::atomic<std::int64_t> spent_ = 0;
+  std::vector<size_t> left_;     // arms of the halving
+  std::deque<size_t> schedule_;  // the next arms
+  size_t steps_ = 2;             // steps of an arm in this round
+  std::atomic<int64_t> spent_ = 0;
   Trial* best_ = nullptr;
   std::vector<PlanCandidate> judged_;
 };

@@ -23,7 +23,7 @@ class SetSearch {
   virtual ~SetSearch() = default;
 
   /// Continues until the search has spent `ops` operations (docs/model.md#judge) or no plan is left to try.
-  virtual void judge_until(std::int64_t ops) = 0;
+  virtual void judge_until(int64_t ops) = 0;
   /// The time of the fastest plan so far; infinite if no plan was simulated.
   virtual double seconds() const = 0;
   /// The fastest plan, or `start` if no plan was simulated. The plan's origin lists all simulated plans. Ends the

@@ -13,7 +13,7 @@ namespace tilerail {
 namespace {
 
 /// For more devices, the link map takes longer than all plans.
-constexpr std::size_t most_with_link_map = 64;
+constexpr size_t most_with_link_map = 64;
 
 /// All values of a field that is a choice.
 std::vector<std::string> choices_of(std::string_view key) {
@@ -79,7 +79,7 @@ std::vector<Strategies::Change> Strategies::changes(const Policy& policy) const 
     for (const std::string& value : neighbors_of(policy, key))
       if (allows(key, value)) of_fields.back().push_back({std::string{key}, value});
   }
-  for (std::size_t i = 0, before = 1; before != all.size(); ++i) {  // the first values of all fields first
+  for (size_t i = 0, before = 1; before != all.size(); ++i) {  // the first values of all fields first
     before = all.size();
     for (const std::vector<Change>& changes : of_fields)
       if (i < changes.size()) all.push_back(changes[i]);

@@ -23,7 +23,7 @@ double Surrogate::Guess::improvement() const {
   return deviation * (density + z * std::erfc(-z / std::numbers::sqrt2) / 2);
 }
 
-std::size_t Surrogate::feature(const std::string& name) {
+size_t Surrogate::feature(const std::string& name) {
   const auto [entry, is_new] = numbers_.try_emplace(name, mean_.size());
   if (is_new) {
     mean_.push_back(0);
@@ -35,7 +35,7 @@ std::size_t Surrogate::feature(const std::string& name) {
 std::vector<double> Surrogate::times_covariance(const Change& change) const {
   std::vector<double> product(mean_.size(), 0.0);
   for (const auto& [feature, difference] : change)
-    for (std::size_t other = 0; other < product.size(); ++other)
+    for (size_t other = 0; other < product.size(); ++other)
       product[other] += difference * covariance_[std::max(feature, other)][std::min(feature, other)];
   return product;
 }
@@ -51,9 +51,9 @@ void Surrogate::learn(const Change& change, double log_ratio, double deviation) 
   const std::vector<double> gain = times_covariance(change);
   const double variance = dot(change, gain) + deviation * deviation;
   const double surprise = (log_ratio - dot(change, mean_)) / variance;
-  for (std::size_t i = 0; i < mean_.size(); ++i) {
+  for (size_t i = 0; i < mean_.size(); ++i) {
     mean_[i] += gain[i] * surprise;
-    for (std::size_t j = 0; j <= i; ++j) covariance_[i][j] -= gain[i] * gain[j] / variance;
+    for (size_t j = 0; j <= i; ++j) covariance_[i][j] -= gain[i] * gain[j] / variance;
   }
 }
 

@@ -13,7 +13,7 @@ namespace tilerail {
 class Surrogate {
  public:
   /// By how much features differ between two candidates: numbers of features and differences, each feature once.
-  using Change = std::vector<std::pair<std::size_t, double>>;
+  using Change = std::vector<std::pair<size_t, double>>;
 
   /// A logarithm of a ratio of times.
   struct Guess {
@@ -23,7 +23,7 @@ class Surrogate {
   };
 
   /// The number of a feature; a new one if the name is new.
-  std::size_t feature(const std::string& name);
+  size_t feature(const std::string& name);
   Guess guess(const Change& change) const;
   /// Observes that a change multiplied the time by exp(`log_ratio`), with that standard deviation of the logarithm.
   void learn(const Change& change, double log_ratio, double deviation);
@@ -31,7 +31,7 @@ class Surrogate {
  private:
   std::vector<double> times_covariance(const Change& change) const;
 
-  std::map<std::string, std::size_t> numbers_;
+  std::map<std::string, size_t> numbers_;
   std::vector<double> mean_;                     // by feature
   std::vector<std::vector<double>> covariance_;  // lower triangle: row i has i + 1 entries
 };

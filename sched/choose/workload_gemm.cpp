@@ -8,27 +8,26 @@
 namespace tilerail {
 
 WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
-                                 std::int64_t tile, int max_hops) {
-  const Bytes element{static_cast<double>(element_size(p.dtype))};
-  const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return element * static_cast<double>(rows * cols); };
+                                 int64_t tile, int max_hops) {
+  const Bytes element{double(element_size(p.dtype))};
+  const auto bytes = [&](int64_t rows, int64_t cols) { return element * double(rows * cols); };
   WorkloadProblem w;
-  const auto input = [&](MemoryId place, std::int64_t rows, std::int64_t cols) {
+  const auto input = [&](MemoryId place, int64_t rows, int64_t cols) {
     if (!topology.has_copies(place)) w.operands.push_back({place, bytes(rows, cols), true, false});
   };
   input(p.place_a, p.m, p.k), input(p.place_b, p.rows_b(), p.cols_b());
   w.operands.push_back({p.place_c, bytes(p.m, p.n), p.beta != 0, true});
   w.flops = p.flops();
   w.devices.assign(devices.begin(), devices.end());
-  const std::int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);
-  const double kernels =
-      p.flops().value / (2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
+  const int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);
+  const double kernels = p.flops().value / (2.0 * double(m) * double(n) * double(k));
   for (const MemoryId device : devices) {
     const KernelTimes& times = topology.kernels_of(device);
     w.exec_times.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b));
     if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(watts->sustained());
   }
   if (w.watts.size() < devices.size()) w.watts.clear();
-  const auto side = static_cast<double>(tile);
+  const auto side = double(tile);
   w.tile_bytes = element * side * (p.of_vectors() ? 1 : side);
   w.max_hops = max_hops;
   return w;

@@ -12,7 +12,7 @@ namespace tilerail {
 /// rule times their number, and the watts of devices that compute, where the topology has them of all. `problem` as
 /// `checked` returns it. Throws InputError when a device has no times for the data type.
 WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
-                                 std::span<const MemoryId> devices, std::int64_t tile, int max_hops);
+                                 std::span<const MemoryId> devices, int64_t tile, int max_hops);
 /// With the tile that the policy takes without a search and the hops that its routing allows.
 WorkloadProblem workload_problem(const Question& question);
 

@@ -6,18 +6,17 @@
 
 namespace tilerail {
 
-BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, std::size_t most)
+BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, size_t most)
     : tasks_{tasks},
       fetcher_{fetcher},
-      depth_{static_cast<std::int64_t>(tiling.k.size())},
+      depth_{int64_t(tiling.k.size())},
       batch_{std::min(streams, most)},
       batches_(tiling.devices(), Batch{{}, depth_}) {
   for (const auto i : indices(tiling.m))
-    for (const auto j : indices(tiling.n))
-      waiting_.push_back({static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)});
+    for (const auto j : indices(tiling.n)) waiting_.push_back({int64_t(i), int64_t(j)});
 }
 
-void BlasxTasks::take(std::size_t device) {
+void BlasxTasks::take(size_t device) {
   Batch& batch = batches_[device];
   batch.open_before = batch.open, batch.taken_at = fetcher_.next_op();
   batch.tiles.clear();
@@ -30,7 +29,7 @@ void BlasxTasks::take(std::size_t device) {
 
 /// The next batch begins when a task of the last k of this one has ended: that of the first stream, since a GPU's
 /// kernels end in the order in which they were handed over.
-std::optional<Task> BlasxTasks::next(std::size_t device) {
+std::optional<Task> BlasxTasks::next(size_t device) {
   Batch& batch = batches_[device];
   if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;
   if (batch.k == depth_) {
@@ -44,7 +43,7 @@ std::optional<Task> BlasxTasks::next(std::size_t device) {
   return task;
 }
 
-void BlasxTasks::ended(std::size_t device, const Task& task) {
+void BlasxTasks::ended(size_t device, const Task& task) {
   Batch& batch = batches_[device];
   --batch.running;
   if (!task.last) return;

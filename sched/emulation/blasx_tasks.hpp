@@ -15,31 +15,31 @@ namespace tilerail {
 /// see what a batch fetched when all of its kernels have. Source: BLASX (Wang et al., 2015), by its public code.
 class BlasxTasks final : public Chooser {
  public:
-  static constexpr std::size_t streams = 4;
+  static constexpr size_t streams = 4;
   static constexpr TasksAtOnce at_once{.unfinished = streams, .waiting = 1};
 
   /// `most`: tiles of C that a GPU has room for.
-  BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, std::size_t most);
+  BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, size_t most);
 
-  std::optional<Task> next(std::size_t device) override;
-  void ended(std::size_t device, const Task& task) override;
+  std::optional<Task> next(size_t device) override;
+  void ended(size_t device, const Task& task) override;
 
  private:
   struct Batch {
     std::vector<TileOfC> tiles;
-    std::int64_t k = 0;
-    std::size_t stream = 0;          // whose turn it is
-    std::size_t running = 0;         // tasks that have not ended
-    std::size_t open = 0;            // tiles that are not complete
-    std::size_t open_before = 0;     // tiles of the batch before
-    OpId taken_at{std::int32_t{0}};  // the first operation that is not of that one
+    int64_t k = 0;
+    size_t stream = 0;          // whose turn it is
+    size_t running = 0;         // tasks that have not ended
+    size_t open = 0;            // tiles that are not complete
+    size_t open_before = 0;     // tiles of the batch before
+    OpId taken_at{int32_t{0}};  // the first operation that is not of that one
   };
-  void take(std::size_t device);
+  void take(size_t device);
 
   const GemmTasks& tasks_;
   Fetcher& fetcher_;
-  std::int64_t depth_;
-  std::size_t batch_;             // tiles of C in one
+  int64_t depth_;
+  size_t batch_;                  // tiles of C in one
   std::vector<TileOfC> waiting_;  // the next one last
   std::vector<Batch> batches_;    // by device
 };

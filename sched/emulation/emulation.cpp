@@ -15,7 +15,7 @@
 namespace tilerail {
 
 Grid xkblas_grid(int gpus) {
-  int rows = static_cast<int>(std::sqrt(gpus)) + 1;
+  int rows = int(std::sqrt(gpus)) + 1;
   while (gpus % rows != 0) --rows;
   return {rows, gpus / rows};
 }
@@ -55,12 +55,10 @@ std::optional<Plan> LibraryEmulation::selected_plan(const Question& question, co
 /// Of other GPUs that have the tile the nearest one, of equally near ones the lowest; else the home, however near it
 /// is. A copy that is there now comes before any that is on its way. peer-rank: near is fast, and rates that lie within
 /// a tenth of the fastest are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
-std::optional<std::size_t> LibraryEmulation::source(std::span<const Peer> peers) const {
+std::optional<size_t> LibraryEmulation::source(std::span<const Peer> peers) const {
   constexpr double as_fast = 0.9;
   const bool by_speed = profile.source_rule == SourceRule::peer_rank;
-  const auto distance = [&](const Peer& peer) {
-    return by_speed ? peer.per_byte.value : static_cast<double>(peer.distance);
-  };
+  const auto distance = [&](const Peer& peer) { return by_speed ? peer.per_byte.value : double(peer.distance); };
   const auto counts = [&](const Peer& peer) { return by_speed || peer.is_shown; };
   std::optional<std::pair<bool, double>> nearest;
   for (const Peer& peer : peers)
@@ -71,7 +69,7 @@ std::optional<std::size_t> LibraryEmulation::source(std::span<const Peer> peers)
     return counts(peer) && peer.is_coming == nearest->first &&
            (by_speed ? as_fast : 1) * distance(peer) <= nearest->second;
   });
-  return static_cast<std::size_t>(chosen - peers.begin());
+  return size_t(chosen - peers.begin());
 }
 
 TasksAtOnce LibraryEmulation::limits() const {
@@ -81,16 +79,16 @@ TasksAtOnce LibraryEmulation::limits() const {
 }
 
 std::shared_ptr<Chooser> LibraryEmulation::chooser(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
-                                                   std::size_t most) const {
+                                                   size_t most) const {
   if (profile.agent == Agent::xkblas) return std::make_shared<XkblasTasks>(tasks, tiling);
   if (profile.agent == Agent::blasx) return std::make_shared<BlasxTasks>(tasks, tiling, fetcher, most);
   return nullptr;
 }
 
-RuntimeCosts LibraryEmulation::costs(std::size_t devices) const {
+RuntimeCosts LibraryEmulation::costs(size_t devices) const {
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
   return {seconds(profile.task_us), seconds(profile.request_us), seconds(profile.peer_us),
-          seconds(profile.gpu_us * static_cast<double>(devices)), profile.copy_rates == CopyRates::duplex};
+          seconds(profile.gpu_us * double(devices)), profile.copy_rates == CopyRates::duplex};
 }
 
 }  // namespace tilerail

@@ -46,12 +46,10 @@ struct Transfers {
 
 /// What the routine has, in the order of A, B and C; a vector has no columns.
 std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& transfers) {
-  const auto operand = [&](std::int64_t rows, std::int64_t cols, MemoryId place, bool read, bool written,
-                           unsigned along) {
+  const auto operand = [&](int64_t rows, int64_t cols, MemoryId place, bool read, bool written, unsigned along) {
     const bool is_vector = p.routine != Routine::gemm && cols == 1;
     const bool away = !transfers.topology.has_all_of(place, transfers.gpu);
-    OverlapOperand o{static_cast<double>(rows), is_vector ? 0 : static_cast<double>(cols), read && away,
-                     written && away};
+    OverlapOperand o{double(rows), is_vector ? 0 : double(cols), read && away, written && away};
     if (away) o.in = transfers.from(place), o.out = transfers.to(place);
     o.along = along;
     return o;
@@ -77,7 +75,7 @@ std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& t
 
 /// Those along which the routine is cut.
 std::vector<double> dims_of(const GemmProblem& p) {
-  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  const auto m = double(p.m), n = double(p.n), k = double(p.k);
   switch (p.routine) {
     case Routine::gemm:
       return {m, n, k};
@@ -98,35 +96,33 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
   const Transfers transfers{topology, gpu, measured};
   const MemoryId host = topology.hosts().front();
   const KernelTimes& kernels = topology.kernels_of(gpu);
-  const auto kernel = [&kernels, p](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return product_time(kernels, p, m, n, k);
-  };
+  const auto kernel = [&kernels, p](int64_t m, int64_t n, int64_t k) { return product_time(kernels, p, m, n, k); };
   OverlapProblem problem;
   problem.dims = dims_of(p);
   problem.operands = operands_of(p, transfers);
-  problem.element = Bytes{static_cast<double>(element_size(p.dtype))};
+  problem.element = Bytes{double(element_size(p.dtype))};
   problem.h2d = transfers.from(host), problem.d2h = transfers.to(host);
   problem.kernel = [=](double side) {
-    const auto tile = static_cast<std::int64_t>(side);
+    const auto tile = int64_t(side);
     return kernel(std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k));
   };
   problem.whole_kernel = kernel(p.m, p.n, p.k);
   return problem;
 }
 
-std::vector<std::int64_t> overlap_tiles(const GemmProblem& p, std::int64_t largest) {
-  constexpr std::int64_t square_step = 256, vector_step = 1 << 18, longest_vector = 1 << 26;  // CoCoPeLia's grids
-  const std::int64_t step = p.of_vectors() ? vector_step : square_step;
-  std::int64_t least = largest, longest = 1;
+std::vector<int64_t> overlap_tiles(const GemmProblem& p, int64_t largest) {
+  constexpr int64_t square_step = 256, vector_step = 1 << 18, longest_vector = 1 << 26;  // CoCoPeLia's grids
+  const int64_t step = p.of_vectors() ? vector_step : square_step;
+  int64_t least = largest, longest = 1;
   for (const double d : dims_of(p)) {
-    const auto side = static_cast<std::int64_t>(d);
+    const auto side = int64_t(d);
     longest = std::max(longest, side);
     if (side >= step) least = std::min(least, side);
   }
-  if (longest < step || least < step) return {std::max<std::int64_t>(1, std::min(longest, largest))};
+  if (longest < step || least < step) return {std::max<int64_t>(1, std::min(longest, largest))};
   if (p.of_vectors()) least = std::min(least, longest_vector);
-  std::vector<std::int64_t> tiles;
-  for (std::int64_t tile = step; tile <= least; tile += step) tiles.push_back(tile);
+  std::vector<int64_t> tiles;
+  for (int64_t tile = step; tile <= least; tile += step) tiles.push_back(tile);
   return tiles;
 }
 

@@ -26,6 +26,6 @@ OverlapProblem overlap_problem(const GemmProblem& problem, const Topology& topol
 /// CoCoPeLia's grids up to the least dimension and to `largest`: multiples of 256, for vectors multiples of 2^18 up to
 /// 2^26. A dimension below the first of them is one tile that is cut there and bounds nothing; where all are, or
 /// `largest` is, the tile is the longest of them, up to `largest`.
-std::vector<std::int64_t> overlap_tiles(const GemmProblem& problem, std::int64_t largest);
+std::vector<int64_t> overlap_tiles(const GemmProblem& problem, int64_t largest);
 
 }  // namespace tilerail

@@ -33,18 +33,18 @@ class LibraryEmulation final : public Emulation {
 
   const std::vector<Field>* fields() const override;
   std::shared_ptr<const Emulation> idle() const override;
-  std::vector<std::int64_t> tiles(const Question& question, const TileScheduler& scheduler, Grid grid) const override;
+  std::vector<int64_t> tiles(const Question& question, const TileScheduler& scheduler, Grid grid) const override;
   std::optional<Plan> timed_plan(const Question& question, const Judge& judge) const override;
   std::optional<Plan> selected_plan(const Question& question, const Metric& metric) const override;
   Grid grid(int gpus) const override;
-  std::optional<std::size_t> source(std::span<const Peer> peers) const override;
+  std::optional<size_t> source(std::span<const Peer> peers) const override;
   bool is_in_model_time() const override { return profile.agent != Agent::none; }
   bool has_one_queue() const override { return profile.agent == Agent::blasx; }
   TasksAtOnce limits() const override;
   std::shared_ptr<Chooser> chooser(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
-                                   std::size_t most) const override;
+                                   size_t most) const override;
   bool is_warm() const override { return profile.warm; }
-  RuntimeCosts costs(std::size_t devices) const override;
+  RuntimeCosts costs(size_t devices) const override;
 
   Profile profile;
 };

@@ -15,8 +15,8 @@
 namespace tilerail {
 namespace {
 
-std::vector<std::int64_t> rule_of(const Question& q, TileRule rule, Grid grid, std::int64_t largest) {
-  constexpr std::size_t best = 1, timed = 5;  // as PARALiA-GEMMex times
+std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid, int64_t largest) {
+  constexpr size_t best = 1, timed = 5;  // as PARALiA-GEMMex times
   const GemmProblem& p = q.problem;
   switch (rule) {
     case TileRule::gemmex:
@@ -35,21 +35,21 @@ std::vector<std::int64_t> rule_of(const Question& q, TileRule rule, Grid grid, s
 }
 
 /// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole one.
-std::int64_t best_even_tile(const GemmProblem& p, OverlapModel model, const OverlapProblem& overlap,
-                            const std::vector<std::int64_t>& tiles, Grid grid) {
-  const auto time = [&](std::int64_t tile) {
-    const std::int64_t rows = ceil_div(ceil_div(p.m, tile), grid.rows) * tile;
-    const std::int64_t cols = ceil_div(ceil_div(p.n, tile), grid.cols) * tile;
-    const double most = static_cast<double>(rows * cols * grid.rows * grid.cols);
-    return predicted_time(model, overlap, static_cast<double>(tile)) * most;
+int64_t best_even_tile(const GemmProblem& p, OverlapModel model, const OverlapProblem& overlap,
+                       const std::vector<int64_t>& tiles, Grid grid) {
+  const auto time = [&](int64_t tile) {
+    const int64_t rows = ceil_div(ceil_div(p.m, tile), grid.rows) * tile;
+    const int64_t cols = ceil_div(ceil_div(p.n, tile), grid.cols) * tile;
+    const double most = double(rows * cols * grid.rows * grid.cols);
+    return predicted_time(model, overlap, double(tile)) * most;
   };
   return *std::min_element(tiles.rbegin(), tiles.rend(), [&](auto a, auto b) { return time(a) < time(b); });
 }
 
 /// For what one GPU computes.
-std::int64_t tile_of_model(const Question& q, OverlapModel model, Grid grid, std::int64_t largest) {
+int64_t tile_of_model(const Question& q, OverlapModel model, Grid grid, int64_t largest) {
   const GemmProblem& p = q.problem;
-  const std::int64_t depth = p.routine == Routine::dot ? largest_piece(p.k, grid.rows) : p.k;
+  const int64_t depth = p.routine == Routine::dot ? largest_piece(p.k, grid.rows) : p.k;
   GemmProblem part = p;
   part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols), part.k = largest_piece(depth, grid.layers);
   const OverlapProblem overlap = overlap_problem(part, q.topology, q.devices[0]);
@@ -60,13 +60,13 @@ std::int64_t tile_of_model(const Question& q, OverlapModel model, Grid grid, std
 
 }  // namespace
 
-std::vector<std::int64_t> LibraryEmulation::tiles(const Question& q, const TileScheduler& scheduler, Grid grid) const {
-  const std::int64_t largest = scheduler.largest_tile();
+std::vector<int64_t> LibraryEmulation::tiles(const Question& q, const TileScheduler& scheduler, Grid grid) const {
+  const int64_t largest = scheduler.largest_tile();
   if (!q.problem.has_product()) return {};
   if (profile.tile_rule == TileRule::model) return {tile_of_model(q, profile.tile_model, grid, largest)};
   if (q.problem.routine != Routine::gemm) return {};
-  std::vector<std::int64_t> tiles;
-  for (const std::int64_t tile : rule_of(q, profile.tile_rule, grid, largest))
+  std::vector<int64_t> tiles;
+  for (const int64_t tile : rule_of(q, profile.tile_rule, grid, largest))
     if (std::ranges::find(tiles, std::min(tile, largest)) == tiles.end()) tiles.push_back(std::min(tile, largest));
   return tiles;
 }
@@ -81,15 +81,15 @@ std::optional<Plan> LibraryEmulation::timed_plan(const Question& q, const Judge&
   if (policy.device_choice == DeviceChoice::search || policy.ways == Ways::search) return std::nullopt;
   const TileScheduler scheduler{q};
   const Grid grid = scheduler.grid();
-  const std::vector<std::int64_t> sides = tiles(q, scheduler, grid);
+  const std::vector<int64_t> sides = tiles(q, scheduler, grid);
   if (sides.size() < 2) return std::nullopt;
   std::vector<Plan> plans;
-  std::size_t ops = 0;
-  for (const std::int64_t tile : sides) {
+  size_t ops = 0;
+  for (const int64_t tile : sides) {
     plans.push_back(scheduler.plan(tile, grid));
     ops += plans.back().ops.size();
   }
-  const bool judged = q.judged && judge.of && static_cast<std::int64_t>(ops) <= q.policy.judge_ops;
+  const bool judged = q.judged && judge.of && int64_t(ops) <= q.policy.judge_ops;
   std::vector<PlanCandidate> tried;
   for (const Plan& plan : plans) {
     const Seconds time = judged ? judge.of(plan).makespan : estimate_plan(plan, q.topology, q.resources).makespan;
@@ -98,10 +98,10 @@ std::optional<Plan> LibraryEmulation::timed_plan(const Question& q, const Judge&
          time.value, judged ? "simulator" : "estimate"});
   }
   const auto best = std::ranges::min_element(tried, {}, &PlanCandidate::seconds) - tried.begin();
-  Plan plan = std::move(plans[static_cast<std::size_t>(best)]);
+  Plan plan = std::move(plans[size_t(best)]);
   plan.origin.judge = tried.front().judge;
-  plan.origin.why = fmt::format("{}: the fastest of the {} timed, by the {}",
-                                tried[static_cast<std::size_t>(best)].what, tried.size(), tried.front().judge);
+  plan.origin.why = fmt::format("{}: the fastest of the {} timed, by the {}", tried[size_t(best)].what, tried.size(),
+                                tried.front().judge);
   plan.origin.candidates = std::move(tried);
   return plan;
 }

@@ -11,7 +11,7 @@ XkblasTasks::XkblasTasks(const GemmTasks& tasks, const Tiling& tiling)
       for (const TileOfC tile : tiling.tiles_of(d)) ready_[d].push_back({tile.i, tile.j, depth.begin});
 }
 
-std::optional<Task> XkblasTasks::next(std::size_t device) {
+std::optional<Task> XkblasTasks::next(size_t device) {
   std::deque<SubProblem>& ready = ready_[device];
   if (ready.empty()) return std::nullopt;
   const SubProblem sub = ready.front();
@@ -22,7 +22,7 @@ std::optional<Task> XkblasTasks::next(std::size_t device) {
   return task;
 }
 
-void XkblasTasks::ended(std::size_t device, const Task& task) {
+void XkblasTasks::ended(size_t device, const Task& task) {
   const auto running = running_.find(task.writes);
   const SubProblem sub = running->second;
   running_.erase(running);

@@ -19,8 +19,8 @@ class XkblasTasks final : public Chooser {
   /// A GPU has at most 8 tasks that have not ended, 4 of which wait for tiles.
   static constexpr TasksAtOnce at_once{.unfinished = 8, .waiting = 4};
 
-  std::optional<Task> next(std::size_t device) override;
-  void ended(std::size_t device, const Task& task) override;
+  std::optional<Task> next(size_t device) override;
+  void ended(size_t device, const Task& task) override;
 
  private:
   const GemmTasks& tasks_;

@@ -9,11 +9,11 @@
 namespace tilerail {
 namespace {
 
-std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, std::int64_t tile) {
+std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, int64_t tile) {
   const std::vector<Interval> rows = split_tiles({0, context.problem.m}, tile);
   std::vector<TileDirectory::Tile> tiles;
   for (const auto i : indices(rows))
-    for (std::size_t j = 0; j <= i; ++j)
+    for (size_t j = 0; j <= i; ++j)
       tiles.push_back({{context.matrix_c, rows[i].begin, rows[j].begin, rows[i].size(), rows[j].size()},
                        context.problem.place_c,
                        {}});
@@ -21,17 +21,17 @@ std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, std::int64
 }
 
 /// potrf, trsm, syrk and gemm of so many tiles a side.
-double kernels_of(std::int64_t tiles) {
-  const auto t = static_cast<double>(tiles);
+double kernels_of(int64_t tiles) {
+  const auto t = double(tiles);
   return t * (t + 1) * (t + 2) / 6;
 }
 
 }  // namespace
 
 Plan plan_cholesky(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
-                   std::int64_t tile) {
+                   int64_t tile) {
   const GemmProblem problem = checked(given);
-  const std::int64_t tiles = ceil_div(problem.m, tile);
+  const int64_t tiles = ceil_div(problem.m, tile);
   check_kernel_count(kernels_of(tiles), tile, tile);
   return plan_by_list(problem, topology, devices, tile,
                       {cholesky_tasks(tiles), {Buffer::Kind::matrix_c}, [tile](const PlanContext& context) {

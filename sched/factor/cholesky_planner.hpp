@@ -11,6 +11,6 @@ namespace tilerail {
 /// backend has its kernels. `problem`: m = n = k, the matrix is C, alpha is -1. Throws InputError when the
 /// devices are no GPUs, when there would be too many kernels, or when the matrix or the tiles do not fit.
 Plan plan_cholesky(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                   std::int64_t tile);
+                   int64_t tile);
 
 }  // namespace tilerail

@@ -8,11 +8,9 @@ namespace tilerail {
 /// The tasks of A = L L^T on square tiles, of which the lower triangle is used: tile (i, j), i >= j, is number
 /// i (i + 1) / 2 + j. For each k: factor the diagonal tile, solve for the tiles below it, and take their products from
 /// the rest (the right-looking variant).
-inline TileId cholesky_tile(std::int64_t i, std::int64_t j) {
-  return TileId{static_cast<std::size_t>(i * (i + 1) / 2 + j)};
-}
+inline TileId cholesky_tile(int64_t i, int64_t j) { return TileId{size_t(i * (i + 1) / 2 + j)}; }
 
-inline TaskGraph cholesky_tasks(std::int64_t tiles) {
+inline TaskGraph cholesky_tasks(int64_t tiles) {
   TaskGraph graph;
   const auto insert = [&](OpKind kind, TileId writes, TileId a = no_tile, TileId b = no_tile) {
     Task task;
@@ -22,12 +20,12 @@ inline TaskGraph cholesky_tasks(std::int64_t tiles) {
     task.reads = {a, b}, task.writes = writes;
     graph.insert(task);
   };
-  for (std::int64_t k = 0; k < tiles; ++k) {
+  for (int64_t k = 0; k < tiles; ++k) {
     insert(OpKind::potrf, cholesky_tile(k, k));
-    for (std::int64_t i = k + 1; i < tiles; ++i) insert(OpKind::trsm, cholesky_tile(i, k), cholesky_tile(k, k));
-    for (std::int64_t j = k + 1; j < tiles; ++j) {
+    for (int64_t i = k + 1; i < tiles; ++i) insert(OpKind::trsm, cholesky_tile(i, k), cholesky_tile(k, k));
+    for (int64_t j = k + 1; j < tiles; ++j) {
       insert(OpKind::syrk, cholesky_tile(j, j), cholesky_tile(j, k));
-      for (std::int64_t i = j + 1; i < tiles; ++i)
+      for (int64_t i = j + 1; i < tiles; ++i)
         insert(OpKind::gemm, cholesky_tile(i, j), cholesky_tile(i, k), cholesky_tile(j, k));
     }
   }

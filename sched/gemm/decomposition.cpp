@@ -8,20 +8,19 @@
 
 namespace tilerail {
 
-std::vector<Interval> split_evenly(std::int64_t extent, int parts) {
-  const std::vector<std::int64_t> borders = even_borders(extent, parts);
+std::vector<Interval> split_evenly(int64_t extent, int parts) {
+  const std::vector<int64_t> borders = even_borders(extent, parts);
   std::vector<Interval> pieces;
-  for (std::size_t i = 0; i + 1 < borders.size(); ++i) pieces.push_back({borders[i], borders[i + 1]});
+  for (size_t i = 0; i + 1 < borders.size(); ++i) pieces.push_back({borders[i], borders[i + 1]});
   return pieces;
 }
 
-std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders,
-                                  Ragged ragged) {
-  const std::int64_t whole = ragged == Ragged::merged ? tile + tile / 2 : tile;  // what is one tile at an end
+std::vector<Interval> split_tiles(Interval range, int64_t tile, std::span<const int64_t> borders, Ragged ragged) {
+  const int64_t whole = ragged == Ragged::merged ? tile + tile / 2 : tile;  // what is one tile at an end
   std::vector<Interval> tiles;
-  for (std::int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
+  for (int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
     const auto border = std::ranges::upper_bound(borders, begin);
-    const std::int64_t end = border != borders.end() ? std::min(*border, range.end) : range.end;
+    const int64_t end = border != borders.end() ? std::min(*border, range.end) : range.end;
     tiles.push_back({begin, end - begin <= whole ? end : begin + tile});
   }
   return tiles;
@@ -30,14 +29,14 @@ std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<c
 namespace {
 
 /// The tile of `left` at which it is the turn of one of `size`.
-std::int64_t growing_tile(std::int64_t left, std::int64_t size) { return left - size < size ? left : size; }
+int64_t growing_tile(int64_t left, int64_t size) { return left - size < size ? left : size; }
 
 }  // namespace
 
-std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders) {
+std::vector<Interval> growing_tiles(Interval range, int64_t tile, std::span<const int64_t> borders) {
   std::vector<Interval> tiles;
-  std::int64_t begin = range.begin;
-  for (std::int64_t size = tile; begin < range.end; size *= 2) {
+  int64_t begin = range.begin;
+  for (int64_t size = tile; begin < range.end; size *= 2) {
     const Interval next{begin, begin + growing_tile(range.end - begin, size)};
     for (const Interval part : split_tiles(next, next.size(), borders)) tiles.push_back(part);
     begin = next.end;
@@ -45,25 +44,25 @@ std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span
   return tiles;
 }
 
-std::int64_t growing_tile_count(std::int64_t extent, std::int64_t tile) {
-  std::int64_t count = 0;
-  for (std::int64_t size = tile; extent > 0; size *= 2, ++count) extent -= growing_tile(extent, size);
+int64_t growing_tile_count(int64_t extent, int64_t tile) {
+  int64_t count = 0;
+  for (int64_t size = tile; extent > 0; size *= 2, ++count) extent -= growing_tile(extent, size);
   return count;
 }
 
 namespace {
 
-constexpr std::int64_t smallest_cut = 256;  // below, a kernel costs its launch and little else
+constexpr int64_t smallest_cut = 256;  // below, a kernel costs its launch and little else
 
 /// About that part of it, in multiples of 64.
-std::int64_t part_of(Interval tile, std::int64_t parts) { return tile.size() / parts / 64 * 64; }
+int64_t part_of(Interval tile, int64_t parts) { return tile.size() / parts / 64 * 64; }
 
 }  // namespace
 
 std::vector<Interval> with_small_first(std::vector<Interval> tiles) {
   if (tiles.empty() || tiles.front().size() < smallest_cut) return tiles;
   const Interval first = tiles.front();
-  const std::int64_t quarter = part_of(first, 4);
+  const int64_t quarter = part_of(first, 4);
   tiles.front().begin += 2 * quarter;
   tiles.insert(tiles.begin(), {{first.begin, first.begin + quarter}, {first.begin + quarter, tiles.front().begin}});
   return tiles;
@@ -71,7 +70,7 @@ std::vector<Interval> with_small_first(std::vector<Interval> tiles) {
 
 std::vector<Interval> with_small_last(std::vector<Interval> tiles) {
   if (tiles.empty() || tiles.back().size() < smallest_cut) return tiles;
-  const std::int64_t middle = tiles.back().begin + part_of(tiles.back(), 2), end = tiles.back().end;
+  const int64_t middle = tiles.back().begin + part_of(tiles.back(), 2), end = tiles.back().end;
   tiles.back().end = middle;
   tiles.push_back({middle, end});
   return tiles;
@@ -79,8 +78,8 @@ std::vector<Interval> with_small_last(std::vector<Interval> tiles) {
 
 Borders borders_of(const GemmProblem& p, const Topology& topology) {
   Borders borders;
-  const auto add = [&](std::int64_t rows, std::int64_t cols, MemoryId place, std::vector<std::int64_t>& of_rows,
-                       std::vector<std::int64_t>& of_cols) {
+  const auto add = [&](int64_t rows, int64_t cols, MemoryId place, std::vector<int64_t>& of_rows,
+                       std::vector<int64_t>& of_cols) {
     for (const MatrixBlock& block : matrix_blocks(rows, cols, place, topology)) {
       if (block.row > 0) of_rows.push_back(block.row);
       if (block.col > 0) of_cols.push_back(block.col);
@@ -96,8 +95,8 @@ Borders borders_of(const GemmProblem& p, const Topology& topology) {
   return borders;
 }
 
-std::int64_t longest(std::span<const Interval> intervals) {
-  std::int64_t size = 0;
+int64_t longest(std::span<const Interval> intervals) {
+  int64_t size = 0;
   for (const Interval interval : intervals) size = std::max(size, interval.size());
   return size;
 }
@@ -127,7 +126,7 @@ class TrafficSum {
   void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes, bool batch) {
     if (resources_.topology().has_copies(home)) return;
     const auto holder = std::ranges::find(members, home);
-    const double g = static_cast<double>(members.size());
+    const double g = double(members.size());
     for (const auto i : indices(members)) {
       if (!batch) {
         add(home, members[i], bytes);
@@ -152,24 +151,24 @@ class TrafficSum {
 
 GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::span<const MemoryId> devices, Grid grid,
                          bool batch) {
-  const Bytes element{static_cast<double>(element_size(p.dtype))};
+  const Bytes element{double(element_size(p.dtype))};
   const auto row_blocks = split_evenly(p.m, grid.rows), col_blocks = split_evenly(p.n, grid.cols);
-  const auto at = [&](int r, int c) { return devices[static_cast<std::size_t>(std::int64_t{r} * grid.cols + c)]; };
+  const auto at = [&](int r, int c) { return devices[size_t(int64_t{r} * grid.cols + c)]; };
   TrafficSum sum{resources};
   std::vector<MemoryId> members;
   for (int r = 0; r < grid.rows; ++r) {
     members.clear();
     for (int c = 0; c < grid.cols; ++c) members.push_back(at(r, c));
-    sum.panel(p.place_a, members, element * static_cast<double>(row_blocks[r].size() * p.k), batch);
+    sum.panel(p.place_a, members, element * double(row_blocks[r].size() * p.k), batch);
   }
   for (int c = 0; c < grid.cols; ++c) {
     members.clear();
     for (int r = 0; r < grid.rows; ++r) members.push_back(at(r, c));
-    sum.panel(p.place_b, members, element * static_cast<double>(col_blocks[c].size() * p.k), batch);
+    sum.panel(p.place_b, members, element * double(col_blocks[c].size() * p.k), batch);
   }
   for (int r = 0; r < grid.rows; ++r)
     for (int c = 0; c < grid.cols; ++c) {
-      const Bytes bytes = element * static_cast<double>(row_blocks[r].size() * col_blocks[c].size());
+      const Bytes bytes = element * double(row_blocks[r].size() * col_blocks[c].size());
       if (p.beta != 0) sum.add(p.place_c, at(r, c), bytes);
       sum.add(at(r, c), p.place_c, bytes);
     }
@@ -179,7 +178,7 @@ GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::
 Grid automatic_grid(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices,
                     bool batch) {
   constexpr double alike = 0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
-  const int gpus = static_cast<int>(devices.size());
+  const int gpus = int(devices.size());
   Grid best = square_grid(gpus);
   GridTraffic least = grid_traffic(problem, resources, devices, best, batch);
   for (int rows = 1; rows <= gpus; ++rows) {

@@ -13,23 +13,23 @@ namespace tilerail {
 
 /// Half-open interval [begin, end).
 struct Interval {
-  std::int64_t begin = 0, end = 0;
-  std::int64_t size() const { return end - begin; }
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
 };
 
 /// `extent` in `parts` contiguous pieces between its even_borders (model/matrix_blocks.hpp), which are aligned, so that
 /// only the last tile of a block is ragged.
-std::vector<Interval> split_evenly(std::int64_t extent, int parts);
+std::vector<Interval> split_evenly(int64_t extent, int parts);
 
 /// `range` in tiles of `tile`, the last one ragged; where it crosses one of the ascending borders, a tile ends there.
 /// Merged, a rest of at most half a tile before a border or the end is part of the tile before it.
-std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {},
+std::vector<Interval> split_tiles(Interval range, int64_t tile, std::span<const int64_t> borders = {},
                                   Ragged ragged = Ragged::own);
 
 /// How a region is cut in tiles: their side, their rows and depth (docs/model.md#tile-shape), where they are smaller
 /// (docs/model.md#small-tiles), and what rests become (docs/model.md#ragged-tiles).
 struct TileCut {
-  std::int64_t tile = 0;
+  int64_t tile = 0;
   SmallTiles small = SmallTiles::none;
   Ragged ragged = Ragged::own;
   TileRows rows = TileRows::side;
@@ -37,14 +37,14 @@ struct TileCut {
 
   bool squares() const { return rows == TileRows::side && depth == TileDepth::side; }
 
-  TileCut(std::int64_t side, SmallTiles where = SmallTiles::none, Ragged rests = Ragged::own)
+  TileCut(int64_t side, SmallTiles where = SmallTiles::none, Ragged rests = Ragged::own)
       : tile{side}, small{where}, ragged{rests} {}
 };
 
 /// `range` in tiles of `tile`, twice that, four times ...; a rest of less than half of that is part of the tile before
 /// it. Where it crosses one of the borders, a tile ends there.
-std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {});
-std::int64_t growing_tile_count(std::int64_t extent, std::int64_t tile);  // without borders; 0 of nothing
+std::vector<Interval> growing_tiles(Interval range, int64_t tile, std::span<const int64_t> borders = {});
+int64_t growing_tile_count(int64_t extent, int64_t tile);  // without borders; 0 of nothing
 
 /// The first one in a quarter, a quarter and the rest, or the last one in halves, all but the last of them multiples of
 /// 64; a tile below 256 stays whole.
@@ -54,12 +54,12 @@ std::vector<Interval> with_small_last(std::vector<Interval> tiles);
 /// Where blocks of matrices that are in several memories meet (model/matrix_blocks.hpp), as rows of C, columns of C and
 /// along k, ascending: a tile must not go beyond, so that it is in one memory.
 struct Borders {
-  std::vector<std::int64_t> m, n, k;
+  std::vector<int64_t> m, n, k;
 };
 Borders borders_of(const GemmProblem& problem, const Topology& topology);
 
 /// Size of the longest; 0 of none.
-std::int64_t longest(std::span<const Interval> intervals);
+int64_t longest(std::span<const Interval> intervals);
 
 /// Most square factor pair with rows <= cols. Source: thesis 4.2.1.
 Grid square_grid(int gpus);

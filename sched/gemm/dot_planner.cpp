@@ -13,20 +13,19 @@ View rows_of(BufferId vector, Interval rows) { return {vector, rows.begin, 0, ro
 
 /// The tiles of x and y that one device multiplies.
 struct Part {
-  std::size_t device = 0;
+  size_t device = 0;
   std::vector<Interval> tiles;
-  std::size_t first_tile = 0;  // in the directory: x and y of each tile in turn
+  size_t first_tile = 0;  // in the directory: x and y of each tile in turn
 };
 
-std::vector<Part> parts_of(const PlanContext& context, std::int64_t tile, const Borders& borders) {
-  std::vector<std::size_t> devices;
-  for (std::size_t d = 0; d < context.devices.size(); ++d)
+std::vector<Part> parts_of(const PlanContext& context, int64_t tile, const Borders& borders) {
+  std::vector<size_t> devices;
+  for (size_t d = 0; d < context.devices.size(); ++d)
     if (d == 0 || context.topology.has_route(context.devices[d], context.devices[0])) devices.push_back(d);
-  devices.resize(static_cast<std::size_t>(
-      std::min(static_cast<std::int64_t>(devices.size()), context.problem.k)));  // an element each, at least
+  devices.resize(size_t(std::min(int64_t(devices.size()), context.problem.k)));  // an element each, at least
   std::vector<Part> parts;
-  std::size_t first_tile = 0;
-  const auto pieces = split_evenly(context.problem.k, static_cast<int>(devices.size()));
+  size_t first_tile = 0;
+  const auto pieces = split_evenly(context.problem.k, int(devices.size()));
   for (const auto i : indices(devices)) {
     parts.push_back({devices[i], split_tiles(pieces[i], tile, borders.k), first_tile});
     first_tile += 2 * parts.back().tiles.size();
@@ -47,14 +46,14 @@ std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, const std:
 /// One task for each pair of tiles; those of a device add to its sum, which is numbered as the part is.
 class Products final : public Chooser {
  public:
-  Products(const std::vector<Part>& parts, std::size_t devices) : parts_{parts}, of_device_(devices), next_(devices) {
+  Products(const std::vector<Part>& parts, size_t devices) : parts_{parts}, of_device_(devices), next_(devices) {
     for (const auto p : indices(parts)) of_device_[parts[p].device] = p;
   }
 
-  std::optional<Task> next(std::size_t device) override {
+  std::optional<Task> next(size_t device) override {
     if (!of_device_[device]) return std::nullopt;
     const Part& part = parts_[*of_device_[device]];
-    const std::size_t turn = next_[device]++;
+    const size_t turn = next_[device]++;
     if (turn >= part.tiles.size()) return std::nullopt;
     Task task;
     task.trans_a = Trans::yes, task.alpha = Scalar::alpha;
@@ -66,8 +65,8 @@ class Products final : public Chooser {
 
  private:
   const std::vector<Part>& parts_;
-  std::vector<std::optional<std::size_t>> of_device_;
-  std::vector<std::size_t> next_;
+  std::vector<std::optional<size_t>> of_device_;
+  std::vector<size_t> next_;
 };
 
 /// The sums of the devices, and in the end that of all, on the first.
@@ -87,19 +86,19 @@ class Sums final : public Outputs {
   }
 
   /// The products of a device follow one another: each adds to the same sum.
-  Place open(const Task& task, std::size_t device, Deps& deps) override {
+  Place open(const Task& task, size_t device, Deps& deps) override {
     const Sum& sum = sums_[task.writes.index()];
     if (task.first) deps.after(sum.former);
     return {sum.view, compute(device), task.first ? Scalar::zero : Scalar::one, Seconds{0}};
   }
 
-  void written(const Task& task, std::size_t /*device*/, OpId kernel, Seconds /*end*/) override {
+  void written(const Task& task, size_t /*device*/, OpId kernel, Seconds /*end*/) override {
     sums_[task.writes.index()].last = kernel;
   }
 
   /// Adds the others' sums to the first, and takes the result home.
   void finish() {
-    for (std::size_t other = 1; other < sums_.size(); ++other) add_sum_of(sums_[other]);
+    for (size_t other = 1; other < sums_.size(); ++other) add_sum_of(sums_[other]);
     const Sum& all = sums_.front();
     if (context_.problem.place_c == context_.devices[all.device]) return;
     Deps deps;
@@ -109,15 +108,15 @@ class Sums final : public Outputs {
 
  private:
   struct Sum {
-    std::size_t device;
+    size_t device;
     View view;
     LastUses former;  // uses of its memory before
     std::optional<OpId> last;
   };
 
   View result() const { return context_.builder.in_block({context_.matrix_c, 0, 0, 1, 1}); }
-  QueueId compute(std::size_t device) const { return context_.builder.compute_queue(context_.devices[device], 0); }
-  Arena::Slot take(std::size_t device) {
+  QueueId compute(size_t device) const { return context_.builder.compute_queue(context_.devices[device], 0); }
+  Arena::Slot take(size_t device) {
     return context_.arenas[device].take(1, 1, context_.dtype(result()), [this, device] { inputs_.evict_one(device); });
   }
 
@@ -153,7 +152,7 @@ class Sums final : public Outputs {
 
 }  // namespace
 
-void plan_dot(PlanContext& context, std::int64_t tile, const Borders& borders) {
+void plan_dot(PlanContext& context, int64_t tile, const Borders& borders) {
   const std::vector<Part> parts = parts_of(context, tile, borders);
   TileDirectory inputs{context, tiles_of(context, parts)};
   Fetcher fetcher{context, inputs};

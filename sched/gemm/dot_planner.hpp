@@ -12,6 +12,6 @@ namespace tilerail {
 ///   r:     s1 goes to d0, s0 += s1, s0 goes home
 ///
 /// Devices whose sums cannot reach the first one take no part.
-void plan_dot(PlanContext& context, std::int64_t tile, const Borders& borders);
+void plan_dot(PlanContext& context, int64_t tile, const Borders& borders);
 
 }  // namespace tilerail

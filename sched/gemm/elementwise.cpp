@@ -17,40 +17,40 @@ class ElementwiseTasks final : public Chooser {
 
   std::vector<TileDirectory::Tile> tiles_of_x() const {
     std::vector<TileDirectory::Tile> tiles;
-    for (std::size_t i = 0; i < inputs(); ++i) {
+    for (size_t i = 0; i < inputs(); ++i) {
       const Interval rows = tiling_.m[i];
       tiles.push_back({{context_.matrix_a, rows.begin, 0, rows.size(), 1},
                        context_.problem.place_a,
-                       {tiling_.owner({static_cast<std::int64_t>(i), 0})}});
+                       {tiling_.owner({int64_t(i), 0})}});
     }
     return tiles;
   }
 
   View home_of(TileId tile) const {
-    const std::size_t number = tile.index() - inputs();
+    const size_t number = tile.index() - inputs();
     const Interval rows = tiling_.m[number / tiling_.n.size()], cols = tiling_.n[number % tiling_.n.size()];
     return {context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()};
   }
 
-  std::optional<Task> next(std::size_t device) override {
+  std::optional<Task> next(size_t device) override {
     if (next_[device] == tiling_.tiles_of(device).size()) return std::nullopt;
     const TileOfC at = tiling_.tiles_of(device)[next_[device]++];
     Task task;
     task.kind = OpKind::axpby;
     task.alpha = reads_x_ ? Scalar::alpha : Scalar::zero;
-    if (reads_x_) task.reads[0] = TileId{static_cast<std::size_t>(at.i)};
-    task.writes = TileId{inputs() + static_cast<std::size_t>(at.i) * tiling_.n.size() + static_cast<std::size_t>(at.j)};
+    if (reads_x_) task.reads[0] = TileId{size_t(at.i)};
+    task.writes = TileId{inputs() + size_t(at.i) * tiling_.n.size() + size_t(at.j)};
     task.first = task.last = true;
     return task;
   }
 
  private:
-  std::size_t inputs() const { return reads_x_ ? tiling_.m.size() : 0; }
+  size_t inputs() const { return reads_x_ ? tiling_.m.size() : 0; }
 
   const PlanContext& context_;
   const Tiling& tiling_;
   bool reads_x_;
-  std::vector<std::size_t> next_;  // by device
+  std::vector<size_t> next_;  // by device
 };
 
 }  // namespace

@@ -14,16 +14,12 @@ class GemmTasks {
  public:
   GemmTasks(const GemmProblem& problem, const Tiling& tiling);
 
-  TileId a(std::int64_t i, std::int64_t k) const {
-    return TileId{static_cast<std::size_t>(i) * depth_ + static_cast<std::size_t>(of_a(k).begin)};
+  TileId a(int64_t i, int64_t k) const { return TileId{size_t(i) * depth_ + size_t(of_a(k).begin)}; }
+  TileId b(int64_t k, int64_t j) const { return TileId{(rows_ + size_t(j)) * depth_ + size_t(of_b(k).begin)}; }
+  TileId c(int64_t i, int64_t j, size_t layer = 0) const {
+    return TileId{inputs() + (layer * rows_ + size_t(i)) * cols_ + size_t(j)};
   }
-  TileId b(std::int64_t k, std::int64_t j) const {
-    return TileId{(rows_ + static_cast<std::size_t>(j)) * depth_ + static_cast<std::size_t>(of_b(k).begin)};
-  }
-  TileId c(std::int64_t i, std::int64_t j, std::size_t layer = 0) const {
-    return TileId{inputs() + (layer * rows_ + static_cast<std::size_t>(i)) * cols_ + static_cast<std::size_t>(j)};
-  }
-  std::size_t inputs() const { return (rows_ + cols_) * depth_; }
+  size_t inputs() const { return (rows_ + cols_) * depth_; }
 
   /// `first` and `last`: whether it is the first or the last k of its tile that is planned.
   Task task(const SubProblem& sub, bool first, bool last) const {
@@ -34,7 +30,7 @@ class GemmTasks {
             Scalar::one,
             {a(sub.i, sub.k), b(sub.k, sub.j)},
             {rows_read(of_a(sub.k), sub.k), rows_read(of_b(sub.k), sub.k)},
-            c(sub.i, sub.j, layer_of_k_[static_cast<std::size_t>(sub.k)]),
+            c(sub.i, sub.j, layer_of_k_[size_t(sub.k)]),
             first,
             last};
   }
@@ -47,22 +43,22 @@ class GemmTasks {
   /// take turns.
   TileId total_of(TileId c_tile, std::span<const MemoryId> devices) const;
   /// Layers that have some of k.
-  std::size_t parts() const;
+  size_t parts() const;
 
  private:
   /// The tiles of k that are in one tile of A, or of B, with this one; numbers of others are not used.
-  Interval of_a(std::int64_t k) const { return joined(k, problem_.trans_a == Trans::yes); }
-  Interval of_b(std::int64_t k) const { return joined(k, problem_.trans_b == Trans::no); }
-  Interval joined(std::int64_t k, bool columns_along_k) const {
+  Interval of_a(int64_t k) const { return joined(k, problem_.trans_a == Trans::yes); }
+  Interval of_b(int64_t k) const { return joined(k, problem_.trans_b == Trans::no); }
+  Interval joined(int64_t k, bool columns_along_k) const {
     return columns_along_k ? tiling_.column_of(k) : Interval{k, k + 1};
   }
-  TileRowsRead rows_read(Interval of, std::int64_t k) const;
+  TileRowsRead rows_read(Interval of, int64_t k) const;
   Interval depth_of(Interval k_tiles) const;
 
   const GemmProblem& problem_;
   const Tiling& tiling_;
-  std::size_t rows_, cols_, depth_;
-  std::vector<std::size_t> layer_of_k_;
+  size_t rows_, cols_, depth_;
+  std::vector<size_t> layer_of_k_;
 };
 
 }  // namespace tilerail

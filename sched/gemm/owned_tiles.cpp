@@ -10,16 +10,16 @@ namespace tilerail {
 OwnedTiles::OwnedTiles(PlanContext& context, TileDirectory& inputs, Options options)
     : context_{context}, inputs_{inputs}, options_{std::move(options)}, devices_(context.devices.size()) {}
 
-Arena::Slot OwnedTiles::take(std::size_t device, Shape shape, DType dtype) {
+Arena::Slot OwnedTiles::take(size_t device, Shape shape, DType dtype) {
   return context_.arenas[device].take(shape.rows, shape.cols, dtype, [this, device] { inputs_.evict_one(device); });
 }
 
 /// Memory for a tile that a device holds for one operation. Where memory is ample, a few buffers are used in turn.
-Arena::Slot OwnedTiles::take_passing(std::size_t device, const View& tile) {
+Arena::Slot OwnedTiles::take_passing(size_t device, const View& tile) {
   const DType dtype = context_.dtype(tile);
   if (context_.arenas[device].pooled()) return take(device, {tile.rows, tile.cols}, dtype);
   auto& ring = devices_[device].passing;
-  if (ring.size() < static_cast<std::size_t>(passing_buffers(context_.decisions))) {
+  if (ring.size() < size_t(passing_buffers(context_.decisions))) {
     Arena::Slot slot = take(device, options_.largest, dtype);
     context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
     return slot;
@@ -31,7 +31,7 @@ Arena::Slot OwnedTiles::take_passing(std::size_t device, const View& tile) {
   return slot;
 }
 
-void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last) {
+void OwnedTiles::give_back_passing(size_t device, const Arena::Slot& slot, OpId last) {
   LastUses uses;
   uses.add(context_.builder.queue_of(last), last);
   if (context_.arenas[device].pooled())
@@ -42,8 +42,8 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
 
 /// Copies a tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns its
 /// estimated arrival and sets `id` to the last copy.
-Seconds OwnedTiles::copy_c(std::size_t device, const View& from, const View& to, const Deps& deps, Seconds ready,
-                           OpId& id, int queue) {
+Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to, const Deps& deps, Seconds ready, OpId& id,
+                           int queue) {
   const auto leg = [&](const View& src, const View& dst) {
     const auto is_home = [&](const View& view) {
       return context_.builder.plan().buffer(view.buffer).kind != Buffer::Kind::tile;
@@ -52,14 +52,14 @@ Seconds OwnedTiles::copy_c(std::size_t device, const View& from, const View& to,
   };
   const Router::Stops stops = context_.router.stops(leg(from, to));
   Copier::Job job{device, from, to, deps, {}, {ready, ready, ready, 0}, pieces_over(context_, to, stops.size()), queue};
-  std::optional<std::pair<std::size_t, Arena::Slot>> held;
+  std::optional<std::pair<size_t, Arena::Slot>> held;
   const auto go_to = [&](const View& next) {
     job.to = next;
     const Copier::Copied copied = context_.copier->copy(leg(job.from, next), job);
     job.before = copied.pieces, job.available = copied.arrival;
     if (held) give_back_passing(held->first, held->second, copied.pieces.last);
   };
-  for (const std::size_t stop : stops) {
+  for (const size_t stop : stops) {
     const Arena::Slot slot = take_passing(stop, to);
     job.leave.after(slot.former);
     go_to({slot.buffer, 0, 0, to.rows, to.cols});
@@ -70,7 +70,7 @@ Seconds OwnedTiles::copy_c(std::size_t device, const View& from, const View& to,
   return job.available.last;
 }
 
-std::optional<Seconds> OwnedTiles::arrival(TileId tile, std::size_t device) const {
+std::optional<Seconds> OwnedTiles::arrival(TileId tile, size_t device) const {
   const bool part = is_part(tile), here = in_place(device, part);
   if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   const View home = context_.builder.in_block(options_.home_of(tile));
@@ -78,7 +78,7 @@ std::optional<Seconds> OwnedTiles::arrival(TileId tile, std::size_t device) cons
   const Router::Stops stops = context_.router.stops(leg);
   const int pieces = pieces_over(context_, home, stops.size());
   Clock::Arrival available;
-  for (const std::size_t stop : stops) {
+  for (const size_t stop : stops) {
     leg = context_.router.leg(leg.src, context_.devices[stop], leg.src == context_.memory(home));
     available = context_.copier->arrival(leg, home, pieces, available);
     leg = context_.router.leg(leg.dst, context_.devices[device], false);
@@ -86,7 +86,7 @@ std::optional<Seconds> OwnedTiles::arrival(TileId tile, std::size_t device) cons
   return context_.copier->arrival(leg, home, pieces, available).last;
 }
 
-OwnedTiles::Open OwnedTiles::begin(const View& region, std::size_t device, bool is_part) {
+OwnedTiles::Open OwnedTiles::begin(const View& region, size_t device, bool is_part) {
   const View home = context_.builder.in_block(region);
   Open tile;
   tile.home = tile.work = home;
@@ -172,7 +172,7 @@ void OwnedTiles::end() {
     }
 }
 
-Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps) {
+Outputs::Place OwnedTiles::open(const Task& task, size_t device, Deps& deps) {
   Device& d = devices_[device];
   if (!task.first) {
     const Open& tile = d.open.at(task.writes);
@@ -193,7 +193,7 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
   return {tile.work, queue, tile.beta, tile.eta};
 }
 
-void OwnedTiles::written(const Task& task, std::size_t device, OpId kernel, Seconds kernels_end) {
+void OwnedTiles::written(const Task& task, size_t device, OpId kernel, Seconds kernels_end) {
   if (!task.last) return;
   const auto open = devices_[device].open.find(task.writes);
   Ended tile{open->second, device, kernel, kernels_end};

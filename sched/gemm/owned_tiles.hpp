@@ -28,7 +28,7 @@ inline int passing_buffers(const Decisions& decisions) { return std::max(2, deci
 class OwnedTiles final : public Outputs {
  public:
   struct Shape {
-    std::int64_t rows = 0, cols = 0;
+    int64_t rows = 0, cols = 0;
   };
   struct Options {
     bool lazy = false;
@@ -36,20 +36,20 @@ class OwnedTiles final : public Outputs {
     Shape largest;                                // bounds every tile of C
     std::function<View(TileId)> home_of;          // where in the whole of C a tile is
     std::function<TileId(TileId)> total_of = {};  // that a tile is a part of, maybe itself; none: all are whole
-    std::size_t parts = 1;                        // of each total
+    size_t parts = 1;                             // of each total
   };
 
   /// `inputs` makes room on a device whose memory is full.
   OwnedTiles(PlanContext& context, TileDirectory& inputs, Options options);
 
   /// The kernels of a tile follow one another in one queue; tiles take the queues of their device in turn.
-  Place open(const Task& task, std::size_t device, Deps& deps) override;
-  void written(const Task& task, std::size_t device, OpId kernel, Seconds end) override;
+  Place open(const Task& task, size_t device, Deps& deps) override;
+  void written(const Task& task, size_t device, OpId kernel, Seconds end) override;
   void end() override;
 
   /// When what a tile of C begins with would be there by the clock if it was begun on a device now; none where nothing
   /// has to come.
-  std::optional<Seconds> arrival(TileId tile, std::size_t device) const;
+  std::optional<Seconds> arrival(TileId tile, size_t device) const;
 
  private:
   /// A tile of C between its first and its last kernel.
@@ -66,31 +66,31 @@ class OwnedTiles final : public Outputs {
   /// A tile after its last kernel.
   struct Ended {
     Open tile;
-    std::size_t device = 0;
+    size_t device = 0;
     OpId last;         // operation that wrote it
     Seconds ready{0};  // when that ends, by the clock
   };
 
   bool is_part(TileId tile) const { return options_.total_of && options_.total_of(tile) != tile; }
-  bool in_place(std::size_t device, bool is_part) const {
+  bool in_place(size_t device, bool is_part) const {
     return !is_part && context_.decisions.choices.in_place && context_.problem.place_c == context_.devices[device];
   }
   /// What the first kernel scales C by.
   Scalar first_beta(bool in_place, bool is_part) const {
     return !is_part && (in_place || !options_.lazy) ? options_.beta : Scalar::zero;
   }
-  Open begin(const View& region, std::size_t device, bool is_part);
+  Open begin(const View& region, size_t device, bool is_part);
   void finish(Ended& total);
   /// Once it is complete and `deps` are done. Returns when it is there.
   Seconds send_home(Ended& total, Deps deps, OpId& copy);
   void add_parts(std::vector<Ended>& all);
   OpId add(Ended& total, const View& from, Scalar factor, Deps arrived, Seconds ready);
   void give_back(const Ended& tile, OpId copied);
-  Arena::Slot take(std::size_t device, Shape shape, DType dtype);
+  Arena::Slot take(size_t device, Shape shape, DType dtype);
   /// Memory for a tile of the shape and type of this one.
-  Arena::Slot take_passing(std::size_t device, const View& tile);
-  void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
-  Seconds copy_c(std::size_t device, const View& from, const View& to, const Deps& deps, Seconds ready, OpId& id,
+  Arena::Slot take_passing(size_t device, const View& tile);
+  void give_back_passing(size_t device, const Arena::Slot& slot, OpId last);
+  Seconds copy_c(size_t device, const View& from, const View& to, const Deps& deps, Seconds ready, OpId& id,
                  int queue = 0);
 
   PlanContext& context_;

@@ -20,25 +20,25 @@ namespace tilerail {
 /// Ties take the lowest. At most `window` candidates are looked at, so that planning stays linear.
 class OwnersByClock final : public Chooser {
  public:
-  static constexpr std::size_t window = 64;
+  static constexpr size_t window = 64;
 
   OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher);
 
-  std::optional<Task> next(std::size_t device) override;
+  std::optional<Task> next(size_t device) override;
 
  private:
   struct Device {
     std::deque<SubProblem> waiting;  // tiles of C not started, with their first k
     SubProblem open;                 // the started tile
-    std::vector<std::int64_t> k;     // the lowest of it that are left, ascending, as many as are looked at
-    std::int64_t next_k = 0;         // what follows them
+    std::vector<int64_t> k;          // the lowest of it that are left, ascending, as many as are looked at
+    int64_t next_k = 0;              // what follows them
     bool untouched = false;          // whether nothing of it has been given yet
   };
-  InputRank rank(std::size_t device, const SubProblem& sub) const;
+  InputRank rank(size_t device, const SubProblem& sub) const;
   template <class Candidate>
-  std::size_t first_of(std::size_t device, std::size_t count, const Candidate& candidate) const;
-  void start_tile(std::size_t device);
-  void look_further(std::size_t device);
+  size_t first_of(size_t device, size_t count, const Candidate& candidate) const;
+  void start_tile(size_t device);
+  void look_further(size_t device);
 
   const GemmTasks& tasks_;
   const Tiling& tiling_;
@@ -52,27 +52,27 @@ class OwnersByClock final : public Chooser {
 class OwnersInBlocks final : public Chooser {
  public:
   /// `slots`: by device.
-  OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<std::int64_t>& slots,
+  OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<int64_t>& slots,
                  TileDirectory& directory);
 
-  std::optional<Task> next(std::size_t device) override;
-  void placed(std::size_t device, const Task& task) override;
+  std::optional<Task> next(size_t device) override;
+  void placed(size_t device, const Task& task) override;
 
   /// C in blocks of mb x nb tiles that stay while k runs, A and B streaming past, every other block with k reversed so
   /// that its first inputs are still there. mb and nb make the most of the memory: they maximise mb nb / (mb + nb),
   /// kernels for each tile fetched, while C, two steps of A and B and two C_in fit. docs/model.md#memory
   struct Blocks {
-    std::int64_t rows = 1, cols = 1;
+    int64_t rows = 1, cols = 1;
   };
-  static Blocks blocks(const Tiling& tiling, std::size_t device, std::int64_t slots);
+  static Blocks blocks(const Tiling& tiling, size_t device, int64_t slots);
 
  private:
   struct Device {
     std::vector<Task> sequence;
-    std::size_t next = 0;
-    std::vector<std::vector<std::int64_t>> uses;  // positions by tile, latest first
+    size_t next = 0;
+    std::vector<std::vector<int64_t>> uses;  // positions by tile, latest first
   };
-  static std::vector<Task> sequence_of(const GemmTasks& tasks, const Tiling& tiling, std::size_t device, Blocks blocks);
+  static std::vector<Task> sequence_of(const GemmTasks& tasks, const Tiling& tiling, size_t device, Blocks blocks);
 
   TileDirectory& directory_;
   std::vector<Device> devices_;

@@ -25,7 +25,7 @@ void OwnersByArrival::look_further(Open& open, const Interval& depth) {
   while (open.between.size() < window && open.next_k + 1 < depth.end) open.between.push_back(open.next_k++);
 }
 
-Seconds OwnersByArrival::arrival(std::size_t device, TileId tile, int& missing) {
+Seconds OwnersByArrival::arrival(size_t device, TileId tile, int& missing) {
   Known& known = known_[tile.index()];
   if (known.asked != task_) {
     const Seconds there = fetcher_.directory().there(tile, device);
@@ -36,7 +36,7 @@ Seconds OwnersByArrival::arrival(std::size_t device, TileId tile, int& missing) 
   return known.eta;
 }
 
-InputRank OwnersByArrival::rank(std::size_t device, const SubProblem& sub, bool first) {
+InputRank OwnersByArrival::rank(size_t device, const SubProblem& sub, bool first) {
   InputRank rank;
   const Seconds a = arrival(device, tasks_.a(sub.i, sub.k), rank.missing);
   const Seconds b = arrival(device, tasks_.b(sub.k, sub.j), rank.missing);
@@ -47,14 +47,14 @@ InputRank OwnersByArrival::rank(std::size_t device, const SubProblem& sub, bool 
   return rank;
 }
 
-OwnersByArrival::Choice OwnersByArrival::best(std::size_t device) {
+OwnersByArrival::Choice OwnersByArrival::best(size_t device) {
   ++task_;
   const Interval depth = tiling_.depth_of(device);
   std::optional<Choice> best;
-  std::size_t seen = 0;
-  for (std::size_t o = 0; o < open_[device].size() && seen < window; ++o) {
+  size_t seen = 0;
+  for (size_t o = 0; o < open_[device].size() && seen < window; ++o) {
     const Open& open = open_[device][o];
-    for (std::size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
+    for (size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
       const InputRank here = rank(device, {open.tile.i, open.tile.j, open.k(k, depth)}, !open.started);
       if (!best || here.before(best->rank)) best = Choice{o, k, here};
     }
@@ -62,7 +62,7 @@ OwnersByArrival::Choice OwnersByArrival::best(std::size_t device) {
   return *best;
 }
 
-std::optional<Task> OwnersByArrival::next(std::size_t device) {
+std::optional<Task> OwnersByArrival::next(size_t device) {
   std::vector<Open>& all = open_[device];
   if (all.empty()) return std::nullopt;
   const Interval depth = tiling_.depth_of(device);
@@ -70,10 +70,10 @@ std::optional<Task> OwnersByArrival::next(std::size_t device) {
   Open& open = all[choice.open];
   const SubProblem sub{open.tile.i, open.tile.j, open.k(choice.k, depth)};
   const bool first = !open.started, last = first ? depth.size() == 1 : open.between.empty();
-  if (!first && !last) open.between.erase(open.between.begin() + static_cast<std::ptrdiff_t>(choice.k));
+  if (!first && !last) open.between.erase(open.between.begin() + ptrdiff_t(choice.k));
   open.started = true;
   look_further(open, depth);
-  if (last) all.erase(all.begin() + static_cast<std::ptrdiff_t>(choice.open));
+  if (last) all.erase(all.begin() + ptrdiff_t(choice.open));
   return tasks_.task(sub, first, last);
 }
 

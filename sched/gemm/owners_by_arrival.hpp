@@ -20,37 +20,37 @@ namespace tilerail {
 /// in their number.
 class OwnersByArrival final : public Chooser {
  public:
-  static constexpr std::size_t window = 256;
+  static constexpr size_t window = 256;
 
   OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher, const OwnedTiles& outputs);
 
-  std::optional<Task> next(std::size_t device) override;
+  std::optional<Task> next(size_t device) override;
 
  private:
   /// A tile of C that is not complete. Of its k, those that are neither the first nor the last may come in any order.
   struct Open {
     TileOfC tile;
-    std::vector<std::int64_t> between;  // once started: the lowest of them that are left, as many as are looked at
-    std::int64_t next_k = 0;            // what follows them
+    std::vector<int64_t> between;  // once started: the lowest of them that are left, as many as are looked at
+    int64_t next_k = 0;            // what follows them
     bool started = false;
 
-    std::size_t choices() const { return std::max<std::size_t>(between.size(), 1); }
-    std::int64_t k(std::size_t choice, const Interval& depth) const {
+    size_t choices() const { return std::max<size_t>(between.size(), 1); }
+    int64_t k(size_t choice, const Interval& depth) const {
       return !started ? depth.begin : between.empty() ? depth.end - 1 : between[choice];
     }
   };
   struct Choice {
-    std::size_t open = 0, k = 0;  // numbers in `open_` of the device and of a choice there
+    size_t open = 0, k = 0;  // numbers in `open_` of the device and of a choice there
     InputRank rank;
   };
   static void look_further(Open& open, const Interval& depth);
-  Choice best(std::size_t device);
-  InputRank rank(std::size_t device, const SubProblem& sub, bool first);
+  Choice best(size_t device);
+  InputRank rank(size_t device, const SubProblem& sub, bool first);
   /// When an input is or, if it were fetched now, would be there; asked once a task.
-  Seconds arrival(std::size_t device, TileId tile, int& missing);
+  Seconds arrival(size_t device, TileId tile, int& missing);
 
   struct Known {
-    std::uint64_t asked = 0;  // for which task
+    uint64_t asked = 0;  // for which task
     Seconds eta{0};
     bool missing = false;
   };
@@ -61,7 +61,7 @@ class OwnersByArrival final : public Chooser {
   const OwnedTiles& outputs_;
   std::vector<std::vector<Open>> open_;  // by device
   std::vector<Known> known_;             // by input
-  std::uint64_t task_ = 0;
+  uint64_t task_ = 0;
 };
 
 }  // namespace tilerail

@@ -11,11 +11,11 @@ OwnersInSteps::OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling, const
   for (const auto d : indices(devices_)) devices_[d].k = tiling.depth_of(d).begin - 1;
 }
 
-int OwnersInSteps::missing(std::size_t device, const SubProblem& sub) const {
+int OwnersInSteps::missing(size_t device, const SubProblem& sub) const {
   return !directory_.present(tasks_.a(sub.i, sub.k), device) + !directory_.present(tasks_.b(sub.k, sub.j), device);
 }
 
-std::optional<Task> OwnersInSteps::next(std::size_t device) {
+std::optional<Task> OwnersInSteps::next(size_t device) {
   Device& d = devices_[device];
   const Interval depth = tiling_.depth_of(device);
   if (d.waiting.empty()) {
@@ -24,7 +24,7 @@ std::optional<Task> OwnersInSteps::next(std::size_t device) {
     d.waiting.assign(tiling_.tiles_of(device).begin(), tiling_.tiles_of(device).end());
     if (d.waiting.empty()) return std::nullopt;
   }
-  const auto ends = d.waiting.begin() + static_cast<std::ptrdiff_t>(std::min(window, d.waiting.size()));
+  const auto ends = d.waiting.begin() + ptrdiff_t(std::min(window, d.waiting.size()));
   const auto best = std::min_element(d.waiting.begin(), ends, [&](TileOfC a, TileOfC b) {
     return missing(device, {a.i, a.j, d.k}) < missing(device, {b.i, b.j, d.k});
   });

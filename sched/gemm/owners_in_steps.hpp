@@ -17,18 +17,18 @@ namespace tilerail {
 class OwnersInSteps final : public Chooser {
  public:
   /// Of the sub-problems of a step, so many are looked at, so that planning stays linear.
-  static constexpr std::size_t window = 64;
+  static constexpr size_t window = 64;
 
   OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling, const TileDirectory& directory);
 
-  std::optional<Task> next(std::size_t device) override;
+  std::optional<Task> next(size_t device) override;
 
  private:
   struct Device {
-    std::int64_t k = 0;           // of this step
+    int64_t k = 0;                // of this step
     std::deque<TileOfC> waiting;  // for their kernel of this step
   };
-  int missing(std::size_t device, const SubProblem& sub) const;
+  int missing(size_t device, const SubProblem& sub) const;
 
   const GemmTasks& tasks_;
   const Tiling& tiling_;

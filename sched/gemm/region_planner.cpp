@@ -25,87 +25,85 @@ class TileBytes {
 
   /// Tiles of an input: each chosen interval of `sides` (m or n) times each interval of k. The columns of the matrix
   /// run along `sides`, or along k.
-  std::int64_t panel(const std::vector<Interval>& sides, const std::vector<std::int64_t>& chosen,
-                     std::span<const Interval> ks, bool along_k) const {
-    std::int64_t bytes = 0;
-    for (const std::int64_t index : chosen)
+  int64_t panel(const std::vector<Interval>& sides, const std::vector<int64_t>& chosen, std::span<const Interval> ks,
+                bool along_k) const {
+    int64_t bytes = 0;
+    for (const int64_t index : chosen)
       for (const Interval k : ks) {
-        const Interval side = sides[static_cast<std::size_t>(index)];
+        const Interval side = sides[size_t(index)];
         bytes += along_k ? tile(k.size(), side.size()) : tile(side.size(), k.size());
       }
     return bytes;
   }
 
-  std::int64_t of_c(std::span<const TileOfC> tiles) const {
-    std::int64_t bytes = 0;
-    for (const TileOfC c : tiles)
-      bytes += tile(tiling_.m[static_cast<std::size_t>(c.i)].size(), tiling_.n[static_cast<std::size_t>(c.j)].size());
+  int64_t of_c(std::span<const TileOfC> tiles) const {
+    int64_t bytes = 0;
+    for (const TileOfC c : tiles) bytes += tile(tiling_.m[size_t(c.i)].size(), tiling_.n[size_t(c.j)].size());
     return bytes;
   }
 
-  std::int64_t largest_of_c() const { return tile(longest(tiling_.m), longest(tiling_.n)); }
+  int64_t largest_of_c() const { return tile(longest(tiling_.m), longest(tiling_.n)); }
 
  private:
-  std::int64_t tile(std::int64_t rows, std::int64_t cols) const {
+  int64_t tile(int64_t rows, int64_t cols) const {
     return Arena::leading(rows, element_) * cols * element_ + Arena::alignment;
   }
 
   const Tiling& tiling_;
-  std::int64_t element_;
+  int64_t element_;
 };
 
-std::vector<std::int64_t> all_of(const std::vector<Interval>& tiles) {
-  std::vector<std::int64_t> indices(tiles.size());
+std::vector<int64_t> all_of(const std::vector<Interval>& tiles) {
+  std::vector<int64_t> indices(tiles.size());
   std::iota(indices.begin(), indices.end(), 0);
   return indices;
 }
 
 /// Whether devices get tiles that they do not use.
-bool passes_on(const Decisions& decisions, std::size_t devices, bool passing_on) {
+bool passes_on(const Decisions& decisions, size_t devices, bool passing_on) {
   const bool relays = decisions.choices.routing == Routing::link_map && decisions.choices.max_hops > 0 && devices > 1;
   return relays || passing_on || emulation_of(decisions.choices).has_one_queue();
 }
 
 }  // namespace
 
-std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem, const Topology& topology,
-                                      std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on) {
+std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem, const Topology& topology,
+                                 std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on) {
   const TileBytes tile_bytes{tiling, problem};
   const bool passes = passes_on(decisions, devices.size(), passing_on);
   const bool adds_up = tiling.layers() > 1;
-  const auto uses_in_place = [&](MemoryId home, std::size_t d) {
+  const auto uses_in_place = [&](MemoryId home, size_t d) {
     return topology.has_copies(home) || (decisions.choices.in_place && home == devices[d]);
   };
-  const auto inputs = [&](std::size_t d) {
-    const Interval depth = passes ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
-    const auto ks =
-        std::span{tiling.k}.subspan(static_cast<std::size_t>(depth.begin), static_cast<std::size_t>(depth.size()));
+  const auto inputs = [&](size_t d) {
+    const Interval depth = passes ? Interval{0, int64_t(tiling.k.size())} : tiling.depth_of(d);
+    const auto ks = std::span{tiling.k}.subspan(size_t(depth.begin), size_t(depth.size()));
     const auto rows = passes ? all_of(tiling.m) : tiling.rows_of(d),
                cols = passes ? all_of(tiling.n) : tiling.cols_of(d);
-    std::int64_t bytes = 0;
+    int64_t bytes = 0;
     if (!uses_in_place(problem.place_a, d))
       bytes += tile_bytes.panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
     if (!uses_in_place(problem.place_b, d)) bytes += tile_bytes.panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
     return bytes;
   };
-  const auto outputs = [&](std::size_t d) {
-    if (uses_in_place(problem.place_c, d) && !adds_up) return std::int64_t{0};
-    const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size());
-    const std::int64_t passing = passing_buffers(decisions);
-    const std::int64_t of_others = passes || adds_up                           ? passing
-                                   : decisions.choices.c_tiles == CTiles::lazy ? std::min(passing, own)
-                                                                               : 0;
+  const auto outputs = [&](size_t d) {
+    if (uses_in_place(problem.place_c, d) && !adds_up) return int64_t{0};
+    const auto own = int64_t(tiling.tiles_of(d).size());
+    const int64_t passing = passing_buffers(decisions);
+    const int64_t of_others = passes || adds_up                           ? passing
+                              : decisions.choices.c_tiles == CTiles::lazy ? std::min(passing, own)
+                                                                          : 0;
     return tile_bytes.of_c(tiling.tiles_of(d)) + of_others * tile_bytes.largest_of_c();
   };
-  std::vector<std::int64_t> bytes;
+  std::vector<int64_t> bytes;
   for (const auto d : indices(devices)) bytes.push_back(inputs(d) + outputs(d));
   return bytes;
 }
 
-std::int64_t slot_bytes(std::int64_t m, std::int64_t n, std::int64_t k, const GemmProblem& problem) {
-  const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return Arena::bytes(rows, cols, problem.dtype); };
-  const std::int64_t a = problem.trans_a == Trans::no ? bytes(m, k) : bytes(k, m);
-  const std::int64_t b = problem.trans_b == Trans::no ? bytes(k, n) : bytes(n, k);
+int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem) {
+  const auto bytes = [&](int64_t rows, int64_t cols) { return Arena::bytes(rows, cols, problem.dtype); };
+  const int64_t a = problem.trans_a == Trans::no ? bytes(m, k) : bytes(k, m);
+  const int64_t b = problem.trans_b == Trans::no ? bytes(k, n) : bytes(n, k);
   return std::max({a, b, bytes(m, n), Arena::alignment});
 }
 
@@ -113,12 +111,12 @@ namespace {
 
 /// How many tiles of C a device may have begun at once: with slots for tiles, two stay for a task's A and B, and if
 /// these have slots of their own, one for what is added to C.
-std::size_t most_open(const PlanContext& context) {
-  std::size_t most = std::numeric_limits<std::size_t>::max();
+size_t most_open(const PlanContext& context) {
+  size_t most = std::numeric_limits<size_t>::max();
   for (const Arena& arena : context.arenas)
     if (arena.pooled()) {
-      const std::int64_t others = context.inputs ? 1 : 2;
-      most = std::min(most, static_cast<std::size_t>(std::max<std::int64_t>(1, arena.slots() - others)));
+      const int64_t others = context.inputs ? 1 : 2;
+      most = std::min(most, size_t(std::max<int64_t>(1, arena.slots() - others)));
     }
   return most;
 }
@@ -133,7 +131,7 @@ void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& ta
   if (order == Order::steps && ample) return run(OwnersInSteps{tasks, tiling, fetcher.directory()});
   if (order == Order::eta_all || order == Order::steps) order = Order::eta;
   if (ample || !context.decisions.choices.caching) return run(OwnersByClock{tasks, tiling, order, fetcher});
-  std::vector<std::int64_t> slots;
+  std::vector<int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
   run(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
 }
@@ -142,7 +140,7 @@ void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& ta
 void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
                OwnedTiles& outputs) {
   const Emulation& emulation = emulation_of(context.decisions.choices);
-  const std::size_t most = most_open(context);
+  const size_t most = most_open(context);
   const auto in_time = [&](Chooser& chooser) {
     TasksAtOnce limits = emulation.limits();
     limits.unfinished = std::min(limits.unfinished, most);
@@ -160,8 +158,8 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
 std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const GemmTasks& tasks) {
   std::vector<TileDirectory::Tile> tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
   if (!emulation_of(context.decisions.choices).has_one_queue()) return tiles;
-  std::vector<std::size_t> all(context.devices.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<size_t> all(context.devices.size());
+  std::iota(all.begin(), all.end(), size_t{0});
   for (TileDirectory::Tile& tile : tiles) tile.users = all;
   return tiles;
 }

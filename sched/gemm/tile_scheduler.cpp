@@ -32,10 +32,10 @@ TileScheduler::TileScheduler(const Question& question)
 Grid TileScheduler::grid() const {
   const bool splits = question_.policy.choices.caching && problem_.has_product() && !problem_.of_vectors() &&
                       !emulation_of(question_.policy.choices).has_one_queue();
-  return grid_of(splits ? layers_for(question_.policy.k_split, static_cast<int>(devices_.size())) : 1);
+  return grid_of(splits ? layers_for(question_.policy.k_split, int(devices_.size())) : 1);
 }
 
-Grid TileScheduler::fitting(Grid grid, std::int64_t tile) const {
+Grid TileScheduler::fitting(Grid grid, int64_t tile) const {
   if (grid.layers == 1) return grid;
   const Decisions decisions = decide(question_, tile, grid);
   const auto regions = cut_to_memory({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions);
@@ -43,10 +43,10 @@ Grid TileScheduler::fitting(Grid grid, std::int64_t tile) const {
 }
 
 Grid TileScheduler::grid_of(int layers) const {
-  const auto gpus = static_cast<int>(devices_.size());
+  const auto gpus = int(devices_.size());
   if (problem_.routine != Routine::gemm) return {gpus / layers, 1, layers};
   const Policy& policy = question_.policy;
-  const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
+  const std::span<const MemoryId> first = devices_.first(size_t(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic
                   ? automatic_grid(problem_, question_.resources, first, policy.choices.batch != Batch::off)
               : policy.grid == GridChoice::emulated ? emulation_of(policy.choices).grid(gpus / layers)
@@ -55,20 +55,20 @@ Grid TileScheduler::grid_of(int layers) const {
   return grid;
 }
 
-std::int64_t TileScheduler::largest_tile() const {
-  constexpr std::int64_t comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
-  constexpr std::int64_t unit = 64;
-  const std::int64_t least = *std::ranges::min_element(capacities_);
+int64_t TileScheduler::largest_tile() const {
+  constexpr int64_t comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
+  constexpr int64_t unit = 64;
+  const int64_t least = *std::ranges::min_element(capacities_);
   if (problem_.of_vectors())
     return std::max(unit, least / comfortable_slots / element_size(problem_.dtype) / unit * unit);
   const bool merges = in_cubes() && question_.policy.choices.ragged == Ragged::merged;  // a tile has up to 1.5 T
-  const auto fits = [&](std::int64_t units) {
-    const std::int64_t side = units * unit;
+  const auto fits = [&](int64_t units) {
+    const int64_t side = units * unit;
     return slot_of_side(merges ? side + side / 2 : side) <= least / comfortable_slots;
   };
-  std::int64_t fitting = 1, too_large = ceil_div(std::max({problem_.m, problem_.n, problem_.k}), unit) + 1;
+  int64_t fitting = 1, too_large = ceil_div(std::max({problem_.m, problem_.n, problem_.k}), unit) + 1;
   while (too_large - fitting > 1) {
-    const std::int64_t middle = fitting + (too_large - fitting) / 2;
+    const int64_t middle = fitting + (too_large - fitting) / 2;
     (fits(middle) ? fitting : too_large) = middle;
   }
   return fitting * unit;
@@ -76,12 +76,12 @@ std::int64_t TileScheduler::largest_tile() const {
 
 /// Bytes of a slot for tiles of this side, none of which is longer than the problem; more than any memory has where
 /// they are very many.
-std::int64_t TileScheduler::slot_of_side(std::int64_t side) const {
-  constexpr std::int64_t too_many = std::int64_t{1} << 62;
-  const auto cut = [side](std::int64_t extent) { return std::min(side, extent); };
+int64_t TileScheduler::slot_of_side(int64_t side) const {
+  constexpr int64_t too_many = int64_t{1} << 62;
+  const auto cut = [side](int64_t extent) { return std::min(side, extent); };
   std::array sides{cut(problem_.m), cut(problem_.n), cut(problem_.k)};
   std::ranges::sort(sides);
-  if (static_cast<double>(sides[1]) * static_cast<double>(sides[2]) > 1e17) return too_many;
+  if (double(sides[1]) * double(sides[2]) > 1e17) return too_many;
   return slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_);
 }
 
@@ -96,20 +96,20 @@ int TileScheduler::layers_for(int wish, int gpus) const {
 /// Whether there is a route between all GPUs that may have the same tile: those in the same place of their layers where
 /// all layers are cut alike.
 bool TileScheduler::reach_each_other(int layers) const {
-  const std::size_t plane = devices_.size() / static_cast<std::size_t>(layers);
+  const size_t plane = devices_.size() / size_t(layers);
   const Distribution dealt = question_.policy.choices.distribution;
   const bool alike =
       dealt == Distribution::proportional ||
       (dealt == Distribution::blocks && question_.policy.shares == Shares::equal && question_.shares.empty());
   for (const auto i : indices(devices_))
-    for (std::size_t j = alike ? i % plane : 0; j < devices_.size(); j += alike ? plane : 1)
+    for (size_t j = alike ? i % plane : 0; j < devices_.size(); j += alike ? plane : 1)
       if (i / plane != j / plane && !topology_.has_route(devices_[i], devices_[j])) return false;
   return true;
 }
 
-Plan TileScheduler::plan(std::int64_t tile, Grid grid) const { return plan(decisions(tile, fitting(grid, tile))); }
+Plan TileScheduler::plan(int64_t tile, Grid grid) const { return plan(decisions(tile, fitting(grid, tile))); }
 
-Decisions TileScheduler::decisions(std::int64_t tile, Grid grid) const {
+Decisions TileScheduler::decisions(int64_t tile, Grid grid) const {
   Decisions wished = decide(question_, tile, grid);
   if (keeps_shape(wished)) return wished;
   Policy squares = question_.policy;
@@ -161,7 +161,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
     Plan& plan, const Decisions& decisions, std::span<const TileDirectory::WarmTile> from_start) const {
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
-  builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions)));
+  builder.expect(size_t((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   const Matrices matrices = add_matrices(builder, problem_, topology_);
   const std::optional<LinkMap> map =
@@ -240,23 +240,23 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   };
   add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read), add(Buffer::Kind::matrix_c, written);
   if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
-  const auto side = static_cast<double>(decisions.choices.tile);
-  const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype))};
+  const auto side = double(decisions.choices.tile);
+  const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * double(element_size(problem_.dtype))};
   SharedLinks links{map, devices_, read, written, bytes, decisions.choices.max_hops, decisions.choices.hop_rule};
-  std::vector<std::size_t> all(devices_.size());
+  std::vector<size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
   links.activate(all);
   return links;
 }
 
 double TileScheduler::kernels(const Decisions& decisions) const {
-  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, decisions.choices.tile)); };
+  const auto tiles = [&](int64_t extent) { return double(ceil_div(extent, decisions.choices.tile)); };
   double rows = tiles(problem_.m), depth = std::max(1.0, tiles(problem_.k));
   if (cut_for(decisions).squares() || !keeps_shape(decisions)) return rows * tiles(problem_.n) * depth;
   if (decisions.choices.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
   if (decisions.choices.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
   if (decisions.choices.tile_depth == TileDepth::growing)
-    depth = static_cast<double>(std::max<std::int64_t>(
+    depth = double(std::max<int64_t>(
         1, decisions.grid.layers *
                growing_tile_count(ceil_div(problem_.k, decisions.grid.layers), decisions.choices.tile)));
   return rows * tiles(problem_.n) * depth;
@@ -288,17 +288,17 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
   const bool on_host = homes_on_hosts(problem_, topology_);
   if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching || !on_host || fits(all, decisions))
     return {all};
-  const auto cube = [&](std::int64_t side) {
+  const auto cube = [&](int64_t side) {
     return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
   };
-  const std::int64_t tile = decisions.choices.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
-  std::int64_t low = 1, high = ceil_div(longest_side, tile);  // in tiles; fits(low) is assumed, fits(high) is false
+  const int64_t tile = decisions.choices.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
+  int64_t low = 1, high = ceil_div(longest_side, tile);  // in tiles; fits(low) is assumed, fits(high) is false
   while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
+    const int64_t middle = low + (high - low) / 2;
     (fits(cube(middle * tile), decisions) ? low : high) = middle;
   }
   std::vector<Region> regions;
-  const std::int64_t side = low * tile;
+  const int64_t side = low * tile;
   for (const Interval m : split_tiles(all.m, side))
     for (const Interval n : split_tiles(all.n, side))
       for (const Interval k : split_tiles(all.k, side)) regions.push_back({m, n, k});
@@ -306,25 +306,25 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
 }
 
 /// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
-std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
+int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
   if (decisions.choices.caching && !used_once && fit(tiling, decisions)) return 0;
-  const std::int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
+  const int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)
     refuse_tile(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), slot,
-                static_cast<std::size_t>(least - capacities_.begin()));
+                size_t(least - capacities_.begin()));
   return slot;
 }
 
 /// Whether the device has memory for the least number of tiles of this side.
-bool TileScheduler::has_room(std::int64_t side, std::size_t device) const {
+bool TileScheduler::has_room(int64_t side, size_t device) const {
   return slot_of_side(side) <= capacities_[device] / least_slots;
 }
 
-void TileScheduler::refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const {
-  std::int64_t fitting = 0, too_large = tile;
+void TileScheduler::refuse_tile(int64_t tile, int64_t slot, size_t device) const {
+  int64_t fitting = 0, too_large = tile;
   while (too_large - fitting > 1) {
-    const std::int64_t middle = fitting + (too_large - fitting) / 2;
+    const int64_t middle = fitting + (too_large - fitting) / 2;
     (has_room(middle, device) ? fitting : too_large) = middle;
   }
   const std::string& name = topology_.memory(devices_[device]).name;

@@ -23,19 +23,19 @@ class TileScheduler {
   Grid grid() const;
 
   /// That grid, or one without layers where partial sums of C would not fit beside the tiles.
-  Grid fitting(Grid grid, std::int64_t tile) const;
+  Grid fitting(Grid grid, int64_t tile) const;
 
   /// Whether tiles are as the decisions want them: squares, or others that all fit.
   bool keeps_shape(const Decisions& decisions) const;
 
   /// The largest tile of which every device can hold enough.
-  std::int64_t largest_tile() const;
+  int64_t largest_tile() const;
 
   /// Of a plan with this tile: tiles are squares where others do not all fit.
-  Decisions decisions(std::int64_t tile, Grid grid) const;
+  Decisions decisions(int64_t tile, Grid grid) const;
 
   /// Throws InputError when there would be too many kernels, or memory too small for the least number of tiles.
-  Plan plan(std::int64_t tile, Grid grid) const;
+  Plan plan(int64_t tile, Grid grid) const;
   /// By decisions that were made before, for the devices and the share of memory of the question.
   Plan plan(const Decisions& decisions) const;
 
@@ -60,17 +60,17 @@ class TileScheduler {
   /// Whether every device has memory for all its tiles.
   bool fit(const Tiling& tiles, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
-  std::int64_t slot_of_side(std::int64_t side) const;
-  bool has_room(std::int64_t side, std::size_t device) const;
-  std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
+  int64_t slot_of_side(int64_t side) const;
+  bool has_room(int64_t side, size_t device) const;
+  int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
   /// Throws InputError with the largest side that fits; `slot`: bytes of one tile.
-  [[noreturn]] void refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const;
+  [[noreturn]] void refuse_tile(int64_t tile, int64_t slot, size_t device) const;
 
   const Question question_;
   const GemmProblem& problem_;
   const Topology& topology_;
   std::span<const MemoryId> devices_;
-  std::vector<std::int64_t> capacities_;  // bytes for tiles, by device
+  std::vector<int64_t> capacities_;  // bytes for tiles, by device
   Borders borders_;
 };
 

@@ -11,13 +11,13 @@ namespace {
 
 /// `range` in a part for each weight, alike or in proportion: in multiples of 64 where each has many of those.
 std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
-  const auto parts = static_cast<std::int64_t>(weights.size());
-  std::vector<Interval> pieces = split_evenly(range.size(), static_cast<int>(parts));
+  const auto parts = int64_t(weights.size());
+  std::vector<Interval> pieces = split_evenly(range.size(), int(parts));
   if (!all_equal(weights)) {
-    const std::int64_t unit = range.size() >= parts * 512 ? 64 : 1;
+    const int64_t unit = range.size() >= parts * 512 ? 64 : 1;
     pieces.clear();
-    std::int64_t begin = 0, units = 0;
-    for (const std::int64_t count : apportioned(ceil_div(range.size(), unit), weights)) {
+    int64_t begin = 0, units = 0;
+    for (const int64_t count : apportioned(ceil_div(range.size(), unit), weights)) {
       units += count;
       pieces.push_back({begin, std::min(units * unit, range.size())});
       begin = pieces.back().end;
@@ -28,11 +28,11 @@ std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
 }
 
 /// Cuts each block in tiles, or not at all; appends these and returns the block of each.
-std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole,
-                             std::span<const std::int64_t> borders, std::vector<Interval>& tiles) {
-  std::vector<std::size_t> block_of;
+std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole, std::span<const int64_t> borders,
+                        std::vector<Interval>& tiles) {
+  std::vector<size_t> block_of;
   for (const auto block : indices(blocks)) {
-    const std::int64_t side = whole ? std::max(blocks[block].size(), std::int64_t{1}) : how.tile;
+    const int64_t side = whole ? std::max(blocks[block].size(), int64_t{1}) : how.tile;
     std::vector<Interval> of_block = split_tiles(blocks[block], side, borders, how.ragged);
     if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
     tiles.insert(tiles.end(), of_block.begin(), of_block.end());
@@ -42,8 +42,8 @@ std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, bool
 }
 
 /// The tiles of one layer's part of k.
-std::vector<Interval> cut_k(Interval part, TileCut how, std::span<const std::int64_t> borders) {
-  const std::int64_t side = how.depth == TileDepth::all ? std::max(part.size(), std::int64_t{1}) : how.tile;
+std::vector<Interval> cut_k(Interval part, TileCut how, std::span<const int64_t> borders) {
+  const int64_t side = how.depth == TileDepth::all ? std::max(part.size(), int64_t{1}) : how.tile;
   std::vector<Interval> tiles = how.depth == TileDepth::growing ? growing_tiles(part, side, borders)
                                                                 : split_tiles(part, side, borders, how.ragged);
   if (how.small == SmallTiles::k_first) return with_small_first(std::move(tiles));
@@ -56,9 +56,7 @@ struct Marginals {
   std::vector<double> rows, cols, layers;
 
   Marginals(Grid grid, std::span<const double> shares)
-      : rows(static_cast<std::size_t>(grid.rows)),
-        cols(static_cast<std::size_t>(grid.cols)),
-        layers(static_cast<std::size_t>(grid.layers)) {
+      : rows(size_t(grid.rows)), cols(size_t(grid.cols)), layers(size_t(grid.layers)) {
     for (const auto d : indices(shares)) {
       rows[d / cols.size() % rows.size()] += shares[d];
       cols[d % cols.size()] += shares[d];
@@ -67,7 +65,7 @@ struct Marginals {
   }
 };
 
-void sort_unique(std::vector<std::int64_t>& numbers) {
+void sort_unique(std::vector<int64_t>& numbers) {
   std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
@@ -75,8 +73,7 @@ void sort_unique(std::vector<std::int64_t>& numbers) {
 }  // namespace
 
 Tiling::Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders)
-    : Tiling{region, grid, how, Distribution::blocks, std::vector<double>(static_cast<std::size_t>(grid.gpus()), 1.0),
-             borders} {}
+    : Tiling{region, grid, how, Distribution::blocks, std::vector<double>(size_t(grid.gpus()), 1.0), borders} {}
 
 Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
                const Borders& borders) {
@@ -86,43 +83,42 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   const auto row_of =
       cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how, how.rows == TileRows::all, borders.m, m);
   const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, false, borders.n, n);
-  const std::size_t plane = of.rows.size() * of.cols.size();
+  const size_t plane = of.rows.size() * of.cols.size();
   const auto pieces = weighed(region.k, of.layers);
   for (const auto layer : indices(pieces)) {
-    const auto before = static_cast<std::int64_t>(k.size());
+    const auto before = int64_t(k.size());
     for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
-    depths_.push_back({before, static_cast<std::int64_t>(k.size())});
+    depths_.push_back({before, int64_t(k.size())});
     add_columns(how, depths_.back(), borders.k);
-    const std::size_t first = layer * plane;
+    const size_t first = layer * plane;
     if (in_blocks) {
-      for (const std::size_t r : row_of)
-        for (const std::size_t c : col_of) owners_.push_back(first + r * of.cols.size() + c);
+      for (const size_t r : row_of)
+        for (const size_t c : col_of) owners_.push_back(first + r * of.cols.size() + c);
       continue;
     }
-    for (const std::size_t owner : tile_owners(distribution, static_cast<std::int64_t>(m.size()),
-                                               static_cast<std::int64_t>(n.size()), grid, shares.subspan(first, plane)))
+    for (const size_t owner :
+         tile_owners(distribution, int64_t(m.size()), int64_t(n.size()), grid, shares.subspan(first, plane)))
       owners_.push_back(first + owner);
   }
   index(shares.size());
 }
 
-void Tiling::add_columns(TileCut how, Interval depth, std::span<const std::int64_t> borders) {
-  for (std::int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
-    const auto joined = [&](std::int64_t k_tile) {
-      return how.depth == TileDepth::columns &&
-             !std::ranges::binary_search(borders, k[static_cast<std::size_t>(k_tile)].begin);
+void Tiling::add_columns(TileCut how, Interval depth, std::span<const int64_t> borders) {
+  for (int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
+    const auto joined = [&](int64_t k_tile) {
+      return how.depth == TileDepth::columns && !std::ranges::binary_search(borders, k[size_t(k_tile)].begin);
     };
     do ++end;
     while (end < depth.end && joined(end));
-    columns_.resize(static_cast<std::size_t>(end), {begin, end});
+    columns_.resize(size_t(end), {begin, end});
   }
 }
 
-void Tiling::index(std::size_t devices) {
+void Tiling::index(size_t devices) {
   tiles_of_.resize(devices), rows_of_.resize(devices), cols_of_.resize(devices);
-  const auto columns = static_cast<std::int64_t>(n.size()), tiles = static_cast<std::int64_t>(m.size()) * columns;
+  const auto columns = int64_t(n.size()), tiles = int64_t(m.size()) * columns;
   for (const auto t : indices(owners_)) {
-    const std::int64_t number = static_cast<std::int64_t>(t) % tiles;
+    const int64_t number = int64_t(t) % tiles;
     const TileOfC tile{number / columns, number % columns};
     auto& rows = rows_of_[owners_[t]];
     if (rows.empty() || rows.back() != tile.i) rows.push_back(tile.i);

@@ -16,7 +16,7 @@ struct Region {
 
 /// The tile of C in tile row i and tile column j.
 struct TileOfC {
-  std::int64_t i = 0, j = 0;
+  int64_t i = 0, j = 0;
 };
 
 /// A region cut into tiles, and who computes them (thesis 4.2.1).
@@ -38,39 +38,39 @@ class Tiling {
   Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
          const Borders& borders = {});
 
-  std::size_t devices() const { return tiles_of_.size(); }
-  std::size_t layers() const { return depths_.size(); }
-  std::size_t layer_of(std::size_t device) const { return device / (devices() / layers()); }
-  std::size_t owner(TileOfC tile, std::size_t layer = 0) const {
-    return owners_[(layer * m.size() + static_cast<std::size_t>(tile.i)) * n.size() + static_cast<std::size_t>(tile.j)];
+  size_t devices() const { return tiles_of_.size(); }
+  size_t layers() const { return depths_.size(); }
+  size_t layer_of(size_t device) const { return device / (devices() / layers()); }
+  size_t owner(TileOfC tile, size_t layer = 0) const {
+    return owners_[(layer * m.size() + size_t(tile.i)) * n.size() + size_t(tile.j)];
   }
   /// The tiles of k that a layer has, as an interval of their numbers.
-  Interval depth(std::size_t layer) const { return depths_[layer]; }
-  Interval depth_of(std::size_t device) const { return depths_[layer_of(device)]; }
+  Interval depth(size_t layer) const { return depths_[layer]; }
+  Interval depth_of(size_t device) const { return depths_[layer_of(device)]; }
   /// The tiles of k, as an interval of their numbers, that a matrix whose columns run along k has in one tile with this
   /// one: those of its layer up to the next border with tile-depth=columns, else itself.
-  Interval column_of(std::int64_t k_tile) const { return columns_[static_cast<std::size_t>(k_tile)]; }
+  Interval column_of(int64_t k_tile) const { return columns_[size_t(k_tile)]; }
   /// Row by row.
-  const std::vector<TileOfC>& tiles_of(std::size_t device) const { return tiles_of_[device]; }
+  const std::vector<TileOfC>& tiles_of(size_t device) const { return tiles_of_[device]; }
 
   /// Tile rows and tile columns in which a device has tiles, ascending.
-  const std::vector<std::int64_t>& rows_of(std::size_t device) const { return rows_of_[device]; }
-  const std::vector<std::int64_t>& cols_of(std::size_t device) const { return cols_of_[device]; }
+  const std::vector<int64_t>& rows_of(size_t device) const { return rows_of_[device]; }
+  const std::vector<int64_t>& cols_of(size_t device) const { return cols_of_[device]; }
 
  private:
-  void index(std::size_t devices);
-  void add_columns(TileCut how, Interval depth, std::span<const std::int64_t> borders);
+  void index(size_t devices);
+  void add_columns(TileCut how, Interval depth, std::span<const int64_t> borders);
 
-  std::vector<std::size_t> owners_;  // of each tile of C, row by row, layer after layer
-  std::vector<Interval> depths_;     // by layer
-  std::vector<Interval> columns_;    // by tile of k
+  std::vector<size_t> owners_;     // of each tile of C, row by row, layer after layer
+  std::vector<Interval> depths_;   // by layer
+  std::vector<Interval> columns_;  // by tile of k
   std::vector<std::vector<TileOfC>> tiles_of_;
-  std::vector<std::vector<std::int64_t>> rows_of_, cols_of_;
+  std::vector<std::vector<int64_t>> rows_of_, cols_of_;
 };
 
 /// One sub-problem: C_ij += alpha A_ik B_kj.
 struct SubProblem {
-  std::int64_t i = 0, j = 0, k = 0;
+  int64_t i = 0, j = 0, k = 0;
 };
 
 }  // namespace tilerail

@@ -15,10 +15,9 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
       line_(context.devices.size()),
       assigned_(context.devices.size()),
       current_(context.devices.size()) {
-  for (std::size_t t = graph.size(); t-- > 0;) {  // successors have higher ids
+  for (size_t t = graph.size(); t-- > 0;) {  // successors have higher ids
     Seconds mean{0}, left{0};
-    for (const auto d : indices(context.devices))
-      mean += time(TaskId{t}, d) / static_cast<double>(context.devices.size());
+    for (const auto d : indices(context.devices)) mean += time(TaskId{t}, d) / double(context.devices.size());
     for (const TaskId next : graph.successors(TaskId{t})) left = std::max(left, ranks_[next.index()]);
     ranks_[t] = mean + left;
   }
@@ -29,7 +28,7 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
 }
 
 /// How long a task takes on a device, by the shapes of its tiles at home.
-Seconds ListChooser::time(TaskId id, std::size_t device) const {
+Seconds ListChooser::time(TaskId id, size_t device) const {
   const Task& task = graph_.task(id);
   const TileDirectory& directory = fetcher_.directory();
   Op op;
@@ -41,7 +40,7 @@ Seconds ListChooser::time(TaskId id, std::size_t device) const {
   return context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
 }
 
-Seconds ListChooser::arrival(TaskId id, std::size_t device) const {
+Seconds ListChooser::arrival(TaskId id, size_t device) const {
   const Task& task = graph_.task(id);
   Seconds last = fetcher_.eta(task.writes, device);
   for (const TileId tile : task.reads)
@@ -50,7 +49,7 @@ Seconds ListChooser::arrival(TaskId id, std::size_t device) const {
 }
 
 void ListChooser::assign(TaskId id) {
-  std::size_t best = 0;
+  size_t best = 0;
   Seconds earliest{std::numeric_limits<double>::infinity()};
   for (const auto d : indices(line_)) {
     const Seconds free = context_.clock.device_free(d) + assigned_[d];
@@ -61,7 +60,7 @@ void ListChooser::assign(TaskId id) {
   assigned_[best] += time(id, best);
 }
 
-std::optional<Task> ListChooser::next(std::size_t device) {
+std::optional<Task> ListChooser::next(size_t device) {
   while (line_[device].empty() && !ready_.empty()) {
     const TaskId id = ready_.top().id;
     ready_.pop();
@@ -74,7 +73,7 @@ std::optional<Task> ListChooser::next(std::size_t device) {
   return graph_.task(id);
 }
 
-void ListChooser::placed(std::size_t device, const Task& /*task*/) {
+void ListChooser::placed(size_t device, const Task& /*task*/) {
   for (const TaskId next : graph_.successors(current_[device]))
     if (--waits_for_[next.index()] == 0) ready_.push({ranks_[next.index()], next});
 }

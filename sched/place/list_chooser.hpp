@@ -22,8 +22,8 @@ class ListChooser final : public Chooser {
   ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph);
 
   Wake wakes() const override { return Wake::first_free; }
-  std::optional<Task> next(std::size_t device) override;
-  void placed(std::size_t device, const Task& task) override;
+  std::optional<Task> next(size_t device) override;
+  void placed(size_t device, const Task& task) override;
 
  private:
   struct Ready {
@@ -31,15 +31,15 @@ class ListChooser final : public Chooser {
     TaskId id;
     bool operator<(const Ready& other) const { return rank != other.rank ? rank < other.rank : id > other.id; }
   };
-  Seconds time(TaskId id, std::size_t device) const;
-  Seconds arrival(TaskId id, std::size_t device) const;
+  Seconds time(TaskId id, size_t device) const;
+  Seconds arrival(TaskId id, size_t device) const;
   void assign(TaskId id);
 
   PlanContext& context_;
   const Fetcher& fetcher_;
   const TaskGraph& graph_;
-  std::vector<Seconds> ranks_;          // by task
-  std::vector<std::size_t> waits_for_;  // by task
+  std::vector<Seconds> ranks_;     // by task
+  std::vector<size_t> waits_for_;  // by task
   std::priority_queue<Ready> ready_;
   std::vector<std::deque<TaskId>> line_;  // by device: assigned, not asked for
   std::vector<Seconds> assigned_;         // by device: what its line takes

@@ -11,17 +11,17 @@
 namespace tilerail {
 namespace {
 
-Decisions decisions_of(std::span<const MemoryId> devices, std::int64_t tile) {
+Decisions decisions_of(std::span<const MemoryId> devices, int64_t tile) {
   Decisions d;
   d.devices.assign(devices.begin(), devices.end());
   d.shares.assign(devices.size(), 1.0);
-  d.grid = {static_cast<int>(devices.size()), 1};
+  d.grid = {int(devices.size()), 1};
   d.choices.tile = tile, d.choices.routing = Routing::link_eta, d.choices.memory_fraction = 0.8;
   return d;
 }
 
-std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> tiles, std::size_t devices) {
-  std::vector<std::size_t> everyone(devices);
+std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> tiles, size_t devices) {
+  std::vector<size_t> everyone(devices);
   std::iota(everyone.begin(), everyone.end(), 0);
   for (TileDirectory::Tile& tile : tiles) tile.users = everyone;
   return tiles;
@@ -29,8 +29,8 @@ std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> ti
 
 }  // namespace
 
-Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  std::int64_t tile, const TaskProgram& program) {
+Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, int64_t tile,
+                  const TaskProgram& program) {
   check_devices(topology, devices);
   const Decisions decisions = decisions_of(devices, tile);
   const auto capacities = capacities_for_tiles(problem, topology, devices, decisions.choices.memory_fraction);

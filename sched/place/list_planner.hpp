@@ -19,7 +19,7 @@ struct TaskProgram {
 
 /// Plans the tasks on all of these GPUs by list scheduling (ListChooser). `problem` as `checked` returns it. Throws
 /// InputError when the devices are no GPUs, or when the matrices or the tiles do not fit.
-Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  std::int64_t tile, const TaskProgram& program);
+Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, int64_t tile,
+                  const TaskProgram& program);
 
 }  // namespace tilerail

@@ -23,7 +23,7 @@ void TaskLoop::run_in_turn() {
 void TaskLoop::run_first_free() {
   std::vector<char> refused(context_.devices.size(), 0);
   while (true) {
-    std::optional<std::size_t> first;
+    std::optional<size_t> first;
     for (const auto d : indices(refused))
       if (!refused[d] && (!first || context_.clock.device_free(d) < context_.clock.device_free(*first))) first = d;
     if (!first) return;
@@ -34,7 +34,7 @@ void TaskLoop::run_first_free() {
   }
 }
 
-bool TaskLoop::serve(std::size_t device) {
+bool TaskLoop::serve(size_t device) {
   const std::optional<Task> task = chooser_.next(device);
   if (!task) return false;
   const Given given = add(device, *task);
@@ -43,7 +43,7 @@ bool TaskLoop::serve(std::size_t device) {
   return true;
 }
 
-TaskLoop::Given TaskLoop::add(std::size_t device, const Task& task) {
+TaskLoop::Given TaskLoop::add(size_t device, const Task& task) {
   Op op;
   op.kind = task.kind;
   op.trans_a = task.trans_a, op.trans_b = task.trans_b;
@@ -74,12 +74,12 @@ TaskLoop::Given TaskLoop::add(std::size_t device, const Task& task) {
   return given;
 }
 
-void TaskLoop::note(std::size_t device, Seconds at, std::size_t given, bool is_end) {
+void TaskLoop::note(size_t device, Seconds at, size_t given, bool is_end) {
   events_.push({at, events_so_far_++, device, given, is_end});
 }
 
 /// Hands over as many tasks as the device may have.
-void TaskLoop::act(std::size_t device, Seconds now, const TasksAtOnce& limits) {
+void TaskLoop::act(size_t device, Seconds now, const TasksAtOnce& limits) {
   Agent& agent = agents_[device];
   const Plan& plan = context_.builder.plan();
   agent.busy_until = std::max(agent.busy_until, now);
@@ -87,12 +87,12 @@ void TaskLoop::act(std::size_t device, Seconds now, const TasksAtOnce& limits) {
     context_.clock.set_now(agent.busy_until);
     const std::optional<Task> task = chooser_.next(device);
     if (!task) return;
-    const std::size_t ops = plan.ops.size();
+    const size_t ops = plan.ops.size();
     Given given = add(device, *task);
     chooser_.placed(device, *task);
-    for (std::size_t op = ops; op < plan.ops.size(); ++op)
+    for (size_t op = ops; op < plan.ops.size(); ++op)
       agent.busy_until += runtime_cost(plan, plan.ops[op], context_.topology);
-    std::size_t place = given_.size();
+    size_t place = given_.size();
     if (free_places_.empty())
       given_.emplace_back();
     else

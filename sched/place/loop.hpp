@@ -35,33 +35,33 @@ class TaskLoop {
   };
   struct Event {
     Seconds at;
-    std::size_t number;  // of those at the same time, the lowest comes first
-    std::size_t device, given;
+    size_t number;  // of those at the same time, the lowest comes first
+    size_t device, given;
     bool is_end;
     bool operator<(const Event& other) const { return at != other.at ? at > other.at : number > other.number; }
   };
   struct Agent {
-    std::size_t unfinished = 0, waiting = 0;
+    size_t unfinished = 0, waiting = 0;
     Seconds busy_until{0};  // the host thread
   };
-  void act(std::size_t device, Seconds now, const TasksAtOnce& limits);
-  void note(std::size_t device, Seconds at, std::size_t given, bool is_end);
+  void act(size_t device, Seconds now, const TasksAtOnce& limits);
+  void note(size_t device, Seconds at, size_t given, bool is_end);
 
   void run_in_turn();
   void run_first_free();
-  bool serve(std::size_t device);
-  Given add(std::size_t device, const Task& task);
+  bool serve(size_t device);
+  Given add(size_t device, const Task& task);
 
   PlanContext& context_;
   TileDirectory& directory_;
   Fetcher& fetcher_;
   Outputs& outputs_;
   Chooser& chooser_;
-  std::vector<Agent> agents_;             // by device
-  std::vector<Given> given_;              // in time only
-  std::vector<std::size_t> free_places_;  // in it
+  std::vector<Agent> agents_;        // by device
+  std::vector<Given> given_;         // in time only
+  std::vector<size_t> free_places_;  // in it
   std::priority_queue<Event> events_;
-  std::size_t events_so_far_ = 0;
+  size_t events_so_far_ = 0;
 };
 
 }  // namespace tilerail

@@ -4,7 +4,7 @@
 
 namespace tilerail {
 
-Outputs::Place SharedTiles::open(const Task& task, std::size_t device, Deps& deps) {
+Outputs::Place SharedTiles::open(const Task& task, size_t device, Deps& deps) {
   const Fetcher::Input in = fetcher_.fetch(task.writes, device);
   directory_.pin(task.writes, device, true);
   deps.after(in.arrival);
@@ -13,7 +13,7 @@ Outputs::Place SharedTiles::open(const Task& task, std::size_t device, Deps& dep
   return {in.view, context_.builder.compute_queue(context_.devices[device], stream), task.beta, in.eta};
 }
 
-void SharedTiles::written(const Task& task, std::size_t device, OpId kernel, Seconds end) {
+void SharedTiles::written(const Task& task, size_t device, OpId kernel, Seconds end) {
   const TileId tile = task.writes;
   directory_.written(tile, device, kernel, end);
   directory_.pin(tile, device, false);

@@ -15,8 +15,8 @@ class SharedTiles final : public Outputs {
       : context_{context}, fetcher_{fetcher}, directory_{fetcher.directory()}, started_(context.devices.size()) {}
 
   /// Kernels take the queues of their device in turn.
-  Place open(const Task& task, std::size_t device, Deps& deps) override;
-  void written(const Task& task, std::size_t device, OpId kernel, Seconds end) override;
+  Place open(const Task& task, size_t device, Deps& deps) override;
+  void written(const Task& task, size_t device, OpId kernel, Seconds end) override;
 
  private:
   PlanContext& context_;

@@ -30,7 +30,7 @@ constexpr int most_automatic_streams = 8;
 /// the meaning of each option.
 struct Choices {
   Distribution distribution = Distribution::blocks;
-  std::int64_t tile = 0;
+  int64_t tile = 0;
   TileRows tile_rows = TileRows::side;
   TileDepth tile_depth = TileDepth::side;
   SmallTiles small_tiles = SmallTiles::none;
@@ -41,7 +41,7 @@ struct Choices {
   int route_chunks = 8;  // pieces of a tile on such a route, by the bottleneck rule
   Batch batch = Batch::off;
   int batch_chunks = 8;
-  std::int64_t batch_min_bytes = 8 << 20;  // of a piece
+  int64_t batch_min_bytes = 8 << 20;  // of a piece
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
   int stage_chunks = 8;

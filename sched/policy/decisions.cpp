@@ -21,13 +21,13 @@ namespace {
 
 /// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
 /// as it takes to fill the GPU.
-int streams_for(const Question& q, std::int64_t tile, Grid grid) {
+int streams_for(const Question& q, int64_t tile, Grid grid) {
   if (q.policy.choices.compute_streams > 0) return q.policy.choices.compute_streams;
   double least = 1;
   const GemmProblem& p = q.problem;
   const bool all_rows = q.policy.choices.tile_rows == TileRows::all && p.routine == Routine::gemm && p.has_product();
-  const std::int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
-                     depth = std::min(tile, p.k);
+  const int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
+                depth = std::min(tile, p.k);
   for (const MemoryId device : q.devices) {
     const KernelTimes& kernels = q.topology.kernels_of(device);
     least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0
@@ -35,7 +35,7 @@ int streams_for(const Question& q, std::int64_t tile, Grid grid) {
                                 : kernels.occupancy(rows, cols));
   }
   if (least == 0) return 1;  // of an empty result
-  return std::clamp(static_cast<int>(std::ceil(1 / least)), 1, most_automatic_streams);
+  return std::clamp(int(std::ceil(1 / least)), 1, most_automatic_streams);
 }
 
 /// That the parts of the GPUs follow.
@@ -55,7 +55,7 @@ bool share_equally(const Question& q) {
 }
 
 /// In proportion to that metric of each device alone, by kernels of this tile; equal where they are alike.
-std::vector<double> shares_for(const Question& q, std::int64_t tile) {
+std::vector<double> shares_for(const Question& q, int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
   const GemmProblem& p = q.problem;
   const bool nothing_to_share = p.scales_only() || !(p.flops().value > 0);
@@ -106,10 +106,10 @@ bool stages_homes(const GemmProblem& p, const Topology& topology) {
   return !homes_on_hosts(p, topology) && !gpus_have_own_links(topology);
 }
 
-Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
+Decisions decide(const Question& q, int64_t tile, Grid grid) {
   const Choices& wish = q.policy.choices;
   Decisions d{{q.devices.begin(), q.devices.end()}, shares_for(q, tile), grid, wish};
-  const std::int64_t longest = std::max({q.problem.m, q.problem.n, q.problem.k, std::int64_t{1}});
+  const int64_t longest = std::max({q.problem.m, q.problem.n, q.problem.k, int64_t{1}});
   d.choices.tile = std::min(tile, longest);
   if (wish.peer_copies == PeerCopies::staged_home && !stages_homes(q.problem, q.topology))
     d.choices.peer_copies = PeerCopies::direct;

@@ -35,7 +35,7 @@ bool homes_on_hosts(const GemmProblem& problem, const Topology& topology);
 bool stages_homes(const GemmProblem& problem, const Topology& topology);
 
 /// The only place where a policy becomes decisions, for a candidate plan with that tile and grid.
-Decisions decide(const Question& question, std::int64_t tile, Grid grid);
+Decisions decide(const Question& question, int64_t tile, Grid grid);
 
 /// What becomes of a tile after its use, as the decision "tiles" has it.
 constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted", tiles_in_cubes = "cubes",

@@ -27,13 +27,13 @@ struct Question;
 
 /// Limits of the tasks that a device has simultaneously, in a TaskLoop in model time.
 struct TasksAtOnce {
-  std::size_t unfinished = std::numeric_limits<std::size_t>::max();  // tasks whose kernels have not ended
-  std::size_t waiting = std::numeric_limits<std::size_t>::max();     // tasks that wait for tiles
+  size_t unfinished = std::numeric_limits<size_t>::max();  // tasks whose kernels have not ended
+  size_t waiting = std::numeric_limits<size_t>::max();     // tasks that wait for tiles
 };
 
 /// A GPU that has a tile or waits for the tile, as a source for another GPU.
 struct Peer {
-  std::size_t distance;      // between the numbers of the GPUs
+  size_t distance;           // between the numbers of the GPUs
   SecondsPerByte per_byte;   // of a copy from this peer
   bool is_coming, is_shown;  // the tile is in flight to the peer; other GPUs may take the tile
 };
@@ -49,7 +49,7 @@ class Emulation {
   virtual std::shared_ptr<const Emulation> idle() const { return nullptr; }
 
   /// The tiles that the library tries in turn; empty: the library has no rule for the routine.
-  virtual std::vector<std::int64_t> tiles(const Question&, const TileScheduler&, Grid) const { return {}; }
+  virtual std::vector<int64_t> tiles(const Question&, const TileScheduler&, Grid) const { return {}; }
   /// The best of several plans that the library tries; none: the library does not try several.
   virtual std::optional<Plan> timed_plan(const Question&, const Judge&) const { return std::nullopt; }
   /// The plan on the devices that the library selects by the metric; none: the library has no rule.
@@ -57,7 +57,7 @@ class Emulation {
   /// The grid for grid=emulated.
   virtual Grid grid(int gpus) const { return {1, gpus, 1}; }
   /// The source of a tile for routing=emulated: the number of a peer; none: the tile's home.
-  virtual std::optional<std::size_t> source(std::span<const Peer>) const { return std::nullopt; }
+  virtual std::optional<size_t> source(std::span<const Peer>) const { return std::nullopt; }
 
   /// Whether GPUs request tasks in model time, using past events only.
   virtual bool is_in_model_time() const { return false; }
@@ -65,14 +65,14 @@ class Emulation {
   virtual bool has_one_queue() const { return false; }
   virtual TasksAtOnce limits() const { return {}; }
   /// The order of tasks in model time; none: the owners of tiles choose. `most`: tiles of C that fit on a GPU.
-  virtual std::shared_ptr<Chooser> chooser(const GemmTasks&, const Tiling&, Fetcher&, std::size_t /*most*/) const {
+  virtual std::shared_ptr<Chooser> chooser(const GemmTasks&, const Tiling&, Fetcher&, size_t /*most*/) const {
     return nullptr;
   }
 
   /// Whether GPUs start with the tiles that an earlier call has left.
   virtual bool is_warm() const { return false; }
   /// The overheads of the run-time system on that number of GPUs.
-  virtual RuntimeCosts costs(std::size_t) const { return {}; }
+  virtual RuntimeCosts costs(size_t) const { return {}; }
 };
 
 /// The emulation of the choices, or an emulation of nothing.

@@ -22,7 +22,7 @@
 namespace tilerail {
 namespace {
 
-constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
+constexpr int64_t most_bytes = int64_t{1} << 40;
 
 Field chunks(int Choices::*member) {
   return varied({.key = "chunks", .values = {}, .number = number(member, 1, 1024)});
@@ -52,7 +52,7 @@ Value devices(std::string_view name, DeviceChoice choice) {
 }
 
 /// With 0 `operations`, the estimate decides. Fields vary only with Ways::search.
-Value effort(std::string_view name, std::int64_t operations, Ways ways) {
+Value effort(std::string_view name, int64_t operations, Ways ways) {
   const auto choose = [=](Policy& policy) {
     policy.judge_ops = operations;
     if (operations > 0) policy.ways = ways;
@@ -311,7 +311,7 @@ std::optional<Refusal> set_parameters(const Value& value, Policy& policy, std::s
 
 /// Parameters that the text does not name, and all parameters of other values, get their defaults.
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
-  const std::size_t open = text.find('(');
+  const size_t open = text.find('(');
   const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
   const Refusal refusal{"is invalid", accepted_by(field)};
   if (value == field.values.end())

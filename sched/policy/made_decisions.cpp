@@ -38,19 +38,18 @@ std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& t
   return devices;
 }
 
-Grid grid_of(const PlanDecision& decision, std::size_t devices) {
+Grid grid_of(const PlanDecision& decision, size_t devices) {
   const auto sides = split(decision.value, 'x');
   if (sides.size() != 2 && sides.size() != 3) refuse(decision, "rows, columns and maybe layers, such as 2x4 or 2x2x2");
-  const auto most = static_cast<std::int64_t>(devices);
+  const auto most = int64_t(devices);
   Grid grid;
   const std::array numbers{&grid.rows, &grid.cols, &grid.layers};
-  for (const auto i : indices(sides)) *numbers[i] = static_cast<int>(parse_integer(sides[i], decision.key, 1, most));
-  if (std::int64_t{grid.rows} * grid.cols * grid.layers != most)
-    refuse(decision, fmt::format("a grid of {} GPUs", devices));
+  for (const auto i : indices(sides)) *numbers[i] = int(parse_integer(sides[i], decision.key, 1, most));
+  if (int64_t{grid.rows} * grid.cols * grid.layers != most) refuse(decision, fmt::format("a grid of {} GPUs", devices));
   return grid;
 }
 
-std::vector<double> shares_of(const PlanDecision& decision, std::size_t devices) {
+std::vector<double> shares_of(const PlanDecision& decision, size_t devices) {
   if (decision.value == "equal") return std::vector<double>(devices, 1.0);
   std::vector<double> shares;
   for (const std::string_view part : split(decision.value, ':')) {
@@ -96,8 +95,8 @@ std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text, const 
   return devices_of(needed(text, "devices"), topology);
 }
 
-std::int64_t made_tile(const std::vector<PlanDecision>& text) {
-  constexpr std::int64_t most = std::int64_t{1} << 40;
+int64_t made_tile(const std::vector<PlanDecision>& text) {
+  constexpr int64_t most = int64_t{1} << 40;
   return parse_integer(needed(text, "tile").value, "tile", 1, most);
 }
 
@@ -115,7 +114,7 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const To
     else
       set_field(said, decision);
   }
-  if (d.shares.size() != d.devices.size() || d.grid.gpus() != static_cast<int>(d.devices.size()))
+  if (d.shares.size() != d.devices.size() || d.grid.gpus() != int(d.devices.size()))
     throw fault_of("grid", "grid and shares do not match", fmt::format("those of {} GPUs", d.devices.size()));
   d.choices = said.choices;
   return d;

@@ -17,7 +17,7 @@ std::vector<PlanDecision> exact_text(const Decisions& decisions, const Topology&
 
 /// Two of them that the others follow from, and that have to be there. Throw InputError.
 std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text, const Topology& topology);
-std::int64_t made_tile(const std::vector<PlanDecision>& text);
+int64_t made_tile(const std::vector<PlanDecision>& text);
 
 /// `decisions` with those of `text`, which the origin of a plan may have or `exact_text` has written. Throws InputError
 /// "KEY 'VALUE': expected ..." for what is no decision, or does not fit the machine or the other decisions.

@@ -113,7 +113,7 @@ Number number(Member Owner::*member, std::type_identity_t<Member> low, std::type
         others.push_back(text);
     return others;
   };
-  return {static_cast<double>(low), static_cast<double>(high), fmt::format("{} to {}", low, high), set, get, neighbors};
+  return {double(low), double(high), fmt::format("{} to {}", low, high), set, get, neighbors};
 }
 
 /// The same field, whose value a search may change.

@@ -35,7 +35,7 @@ struct Policy {
   const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
   double select_ms = 100;                          // what judging plans may cost, at stated costs of an operation
   Ways ways = Ways::fixed;                         // search: values of searched fields are tried, too
-  std::int64_t judge_ops = 0;  // of plans that the search may simulate; 0: the estimate alone decides
+  int64_t judge_ops = 0;  // of plans that the search may simulate; 0: the estimate alone decides
   GridChoice grid = GridChoice::square;
   int k_split = 1;                // parts of k, each for its own part of the GPUs; their sums are added up
   Shares shares = Shares::equal;  // of C, that devices compute

@@ -70,7 +70,7 @@ class Exhaustive {
     }
   }
 
-  static constexpr MemoryId taken{std::int32_t{-1}};
+  static constexpr MemoryId taken{int32_t{-1}};
   Clock& clock_;
   std::vector<MemoryId> left_;
   Bytes bytes_;
@@ -90,7 +90,7 @@ struct Partial {
 
 /// A partial chain made longer by a hop; which, is not copied before it is among the best.
 struct Extension {
-  std::size_t partial, destination;
+  size_t partial, destination;
   Clock::Arrival arrival;
   Score score;
 };
@@ -129,18 +129,18 @@ std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, 
                                  Bytes bytes, int chunks) {
   std::vector<Partial> beam, next;
   std::vector<Extension> extensions;
-  std::vector<std::uint32_t> order;  // of extensions, the best first
+  std::vector<uint32_t> order;  // of extensions, the best first
   for (const Holder& holder : holders)
     beam.push_back({{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations.size())});
-  for (std::size_t depth = 0; depth < destinations.size(); ++depth) {
+  for (size_t depth = 0; depth < destinations.size(); ++depth) {
     extend(beam, clock, destinations, bytes, chunks, extensions);
     order.resize(extensions.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(
-        order, [&](std::uint32_t a, std::uint32_t b) { return extensions[a].score.better_than(extensions[b].score); });
+        order, [&](uint32_t a, uint32_t b) { return extensions[a].score.better_than(extensions[b].score); });
     if (order.size() > beam_width) order.resize(beam_width);
     next.clear();
-    for (const std::uint32_t e : order) {
+    for (const uint32_t e : order) {
       const Extension& extension = extensions[e];
       next.push_back(extended(beam[extension.partial], destinations[extension.destination], extension));
     }

@@ -20,8 +20,8 @@ struct Chain {
 /// `exhaustive_hops` destinations so do we; above, a beam search keeps the `beam_width` best partial chains, h^2 steps
 /// each (docs/model.md#broadcast). Returns nothing if no order reaches every destination, as without peer access. The
 /// clock is unchanged afterwards.
-inline constexpr std::size_t exhaustive_hops = 5;
-inline constexpr std::size_t beam_width = 16;
+inline constexpr size_t exhaustive_hops = 5;
+inline constexpr size_t beam_width = 16;
 std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
                                 Bytes bytes, int chunks);
 

@@ -16,7 +16,7 @@
 
 namespace tilerail {
 
-Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {
+Fetcher::Trip Fetcher::trip_from(const Holder& holder, size_t device) const {
   Trip trip{holder, context_.router.stops(leg(holder, context_.devices[device]))};
   trip.stops.push_back(device);
   return trip;
@@ -24,11 +24,11 @@ Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const
 
 /// To a device that no holder has a route to: by the fewest copies, and of such ways the one whose first copy is best
 /// by the comparison of routing.
-Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
+Fetcher::Trip Fetcher::detour(TileId tile, size_t device) const {
   const Router::Detours& ways = context_.router.detours_to(device);
   std::optional<Trip> best;
   std::pair least{Router::unreachable, std::numeric_limits<double>::infinity()};
-  const auto consider = [&](const Holder& holder, std::size_t first) {
+  const auto consider = [&](const Holder& holder, size_t first) {
     if (ways.copies[first] == Router::unreachable || ways.copies[first] > least.first) return;
     const MemoryId there = context_.devices[first];
     if (holder.is_home && !context_.router.reaches(leg(holder, there))) return;
@@ -39,7 +39,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
     if (holder.is_home)
       for (const auto first : indices(context_.devices)) consider(holder, first);
     else if (context_.decisions.choices.routing != Routing::initial)
-      for (const std::size_t first : context_.router.neighbours(*directory_.device_at(holder.memory)))
+      for (const size_t first : context_.router.neighbours(*directory_.device_at(holder.memory)))
         consider(holder, first);
   });
   if (!best || !context_.decisions.choices.caching)  // without it no device keeps a tile to pass it on
@@ -48,7 +48,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   return *std::move(best);
 }
 
-Seconds Fetcher::eta(TileId tile, std::size_t device) const {
+Seconds Fetcher::eta(TileId tile, size_t device) const {
   if (directory_.present(tile, device)) return directory_.there(tile, device);
   const auto source = best_source(tile, device);
   if (source && source->cost.arrival) return *source->cost.arrival;
@@ -56,11 +56,11 @@ Seconds Fetcher::eta(TileId tile, std::size_t device) const {
   auto [at, stops] = direct   ? Trip{source->holder, {device}}
                      : source ? trip_from(source->holder, device)
                               : detour(tile, device);
-  for (const std::size_t stop : stops) at = {context_.devices[stop], arrival(tile, at, context_.devices[stop])};
+  for (const size_t stop : stops) at = {context_.devices[stop], arrival(tile, at, context_.devices[stop])};
   return at.available.last;
 }
 
-Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
+Fetcher::Input Fetcher::fetch(TileId tile, size_t device) {
   if (!directory_.present(tile, device)) {
     const bool batch = context_.decisions.choices.batch != Batch::off && context_.decisions.choices.caching &&
                        !context_.arenas[device].pooled();
@@ -70,13 +70,13 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
 }
 
 /// A tile stays on the devices that it goes over.
-void Fetcher::fetch_alone(TileId tile, std::size_t device) {
+void Fetcher::fetch_alone(TileId tile, size_t device) {
   const auto source = best_source(tile, device);
   auto [from, stops] = source ? trip_from(source->holder, device) : detour(tile, device);
-  for (const std::size_t stop : stops)
+  for (const size_t stop : stops)
     if (stop != device) directory_.add_user(tile, stop);
   const int pieces = pieces_over(context_, directory_.tile(tile).home, stops.size() - 1);
-  for (const std::size_t stop : stops) {
+  for (const size_t stop : stops) {
     if (!directory_.present(tile, stop)) send(tile, from, stop, pieces, device);
     if (directory_.in_place(tile, stop))
       from = {context_.devices[stop], directory_.home_available(tile), true};
@@ -87,9 +87,9 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
 
 /// Sends the tile to every device that will use the tile and does not have it. If a copy of the batch would go over a
 /// host or has no route, each device fetches the tile alone.
-void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
+void Fetcher::fetch_for_all(TileId tile, size_t device) {
   std::vector<MemoryId> destinations;
-  for (const std::size_t user : directory_.tile(tile).users)
+  for (const size_t user : directory_.tile(tile).users)
     if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
   if (destinations.size() == 1) return fetch_alone(tile, device);
   const auto over_a_host = [&](const Holder& from) {
@@ -111,8 +111,7 @@ void Fetcher::fetch_for_all(TileId tile, std::size_t device) {
 }
 
 /// Sends the tile along one chain. If no chain reaches every destination, nothing is sent.
-void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> sources,
-                         std::vector<MemoryId> destinations) {
+void Fetcher::send_chain(TileId tile, size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations) {
   const int pieces = pieces_of(context_, directory_.tile(tile).home);
   const auto chain = find_chain(context_.clock, sources, destinations, directory_.bytes(tile), pieces);
   if (!chain) return;
@@ -125,17 +124,17 @@ void Fetcher::send_chain(TileId tile, std::size_t device, std::vector<Holder> so
 
 /// Repeats: among all hops from a holder to a destination without the tile, take the hop with the least pressure. If
 /// several hops have the same pressure, take the hop that arrives first.
-void Fetcher::send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left) {
+void Fetcher::send_tree(TileId tile, size_t device, std::vector<Holder> holders, std::vector<MemoryId> left) {
   struct Best {
     std::pair<double, Seconds> cost{std::numeric_limits<double>::infinity(), 0};
-    std::size_t from = 0, to = 0;
+    size_t from = 0, to = 0;
     Clock::Arrival arrival = {};
   };
   const int pieces = pieces_of(context_, directory_.tile(tile).home);
   while (!left.empty()) {
     Best best;
-    for (std::size_t from = 0; from < holders.size(); ++from)
-      for (std::size_t to = 0; to < left.size(); ++to) {
+    for (size_t from = 0; from < holders.size(); ++from)
+      for (size_t to = 0; to < left.size(); ++to) {
         const Clock::Hop hop = context_.clock.hop(holders[from].memory, left[to]);
         if (!hop.exists()) continue;
         const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), pieces, holders[from].available);
@@ -145,12 +144,12 @@ void Fetcher::send_tree(TileId tile, std::size_t device, std::vector<Holder> hol
     if (std::isinf(best.cost.first)) return;
     send(tile, holders[best.from], *directory_.device_at(left[best.to]), pieces, device, best.arrival);
     holders.push_back({left[best.to], best.arrival});
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(best.to));
+    left.erase(left.begin() + ptrdiff_t(best.to));
   }
 }
 
 /// The copies of one leg; `arrival` is absent where it is not known yet.
-void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, std::size_t on_behalf,
+void Fetcher::send(TileId tile, const Holder& from, size_t to, int pieces, size_t on_behalf,
                    std::optional<Clock::Arrival> arrival) {
   ++sent_[{from.memory, context_.devices[to]}];
   const View home = directory_.tile(tile).home;
@@ -180,7 +179,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
 /// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.
-std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
+std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, size_t device) const {
   if (context_.decisions.choices.routing == Routing::emulated) return emulated_source(tile, device);
   if (context_.router.by_link_map() && context_.decisions.choices.hop_rule == HopRule::bottleneck)
     return widest_source(tile, device);
@@ -198,7 +197,7 @@ std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t dev
 }
 
 /// The home, or the peer that the emulation prefers.
-std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, std::size_t device) const {
+std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, size_t device) const {
   const MemoryId dst = context_.devices[device];
   boost::container::small_vector<Peer, 16> peers;
   boost::container::small_vector<Holder, 16> holders;
@@ -221,7 +220,7 @@ std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, std::size_t
 /// The holder whose way has the highest bandwidth, which counts in_flight_worth of itself if the tile is still in
 /// flight to the holder. Of equal ones the holder that has sent least to the device, then the one listed first
 /// (PARALiA's library).
-std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t device) const {
+std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, size_t device) const {
   constexpr double in_flight_worth = 0.9;
   const MemoryId dst = context_.devices[device];
   std::optional<Holder> best;

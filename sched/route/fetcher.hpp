@@ -14,7 +14,7 @@ namespace tilerail {
 class Fetcher {
  public:
   Fetcher(PlanContext& context, TileDirectory& directory)
-      : context_{context}, directory_{directory}, shown_before_(context.devices.size(), OpId{std::int32_t{0}}) {}
+      : context_{context}, directory_{directory}, shown_before_(context.devices.size(), OpId{int32_t{0}}) {}
 
   struct Input {
     View view;
@@ -23,14 +23,14 @@ class Fetcher {
   };
 
   /// Makes the tile available on a device.
-  Input fetch(TileId tile, std::size_t device);
+  Input fetch(TileId tile, size_t device);
   /// When the tile would be there if it was fetched now, whole and by this device alone, over direct routes where there
   /// are any.
-  Seconds eta(TileId tile, std::size_t device) const;
+  Seconds eta(TileId tile, size_t device) const;
 
   OpId next_op() const { return OpId{context_.builder.plan().ops.size()}; }
   /// Others may take what the device has fetched by operations before this one.
-  void show(std::size_t device, OpId before) { shown_before_[device] = before; }
+  void show(size_t device, OpId before) { shown_before_[device] = before; }
 
   TileDirectory& directory() { return directory_; }
   const TileDirectory& directory() const { return directory_; }
@@ -58,16 +58,16 @@ class Fetcher {
     return context_.copier->arrival(leg(from, dst), directory_.tile(tile).home, 1, from.available);
   }
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
-  std::optional<Source> best_source(TileId tile, std::size_t device) const;
-  std::optional<Source> emulated_source(TileId tile, std::size_t device) const;
-  std::optional<Source> widest_source(TileId tile, std::size_t device) const;
-  Trip trip_from(const Holder& holder, std::size_t device) const;
-  Trip detour(TileId tile, std::size_t device) const;
-  void fetch_alone(TileId tile, std::size_t device);
-  void fetch_for_all(TileId tile, std::size_t device);
-  void send_chain(TileId tile, std::size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations);
-  void send_tree(TileId tile, std::size_t device, std::vector<Holder> holders, std::vector<MemoryId> left);
-  void send(TileId tile, const Holder& from, std::size_t to, int pieces, std::size_t on_behalf,
+  std::optional<Source> best_source(TileId tile, size_t device) const;
+  std::optional<Source> emulated_source(TileId tile, size_t device) const;
+  std::optional<Source> widest_source(TileId tile, size_t device) const;
+  Trip trip_from(const Holder& holder, size_t device) const;
+  Trip detour(TileId tile, size_t device) const;
+  void fetch_alone(TileId tile, size_t device);
+  void fetch_for_all(TileId tile, size_t device);
+  void send_chain(TileId tile, size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations);
+  void send_tree(TileId tile, size_t device, std::vector<Holder> holders, std::vector<MemoryId> left);
+  void send(TileId tile, const Holder& from, size_t to, int pieces, size_t on_behalf,
             std::optional<Clock::Arrival> arrival = {});
 
   PlanContext& context_;

@@ -10,21 +10,21 @@
 namespace tilerail {
 
 namespace {
-constexpr std::int64_t column_alignment = 64;  // bytes; below it cuBLAS is slower, f64 down to 0.7 at odd sizes
+constexpr int64_t column_alignment = 64;  // bytes; below it cuBLAS is slower, f64 down to 0.7 at odd sizes
 }  // namespace
 
-std::int64_t Arena::leading(std::int64_t rows, std::int64_t element) {
-  const std::int64_t unit = column_alignment / element;
-  return rows <= unit ? std::max<std::int64_t>(1, rows) : ceil_div(rows, unit) * unit;
+int64_t Arena::leading(int64_t rows, int64_t element) {
+  const int64_t unit = column_alignment / element;
+  return rows <= unit ? std::max<int64_t>(1, rows) : ceil_div(rows, unit) * unit;
 }
 
-std::int64_t Arena::bytes(std::int64_t rows, std::int64_t cols, DType dtype) {
-  const std::int64_t element = element_size(dtype);
+int64_t Arena::bytes(int64_t rows, int64_t cols, DType dtype) {
+  const int64_t element = element_size(dtype);
   return ceil_div(leading(rows, element) * cols * element, alignment) * alignment;
 }
 
-Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const std::function<void()>& make_room) {
-  const std::int64_t size = pooled() ? slot_bytes_ : bytes(rows, cols, dtype);
+Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype, const std::function<void()>& make_room) {
+  const int64_t size = pooled() ? slot_bytes_ : bytes(rows, cols, dtype);
   Slot slot;
   if (used_ + size <= capacity_) {
     slot.offset = begin_ + used_;
@@ -42,7 +42,7 @@ Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const
   return slot;
 }
 
-void Arena::reshape(Slot& slot, std::int64_t rows, std::int64_t cols, DType dtype) {
+void Arena::reshape(Slot& slot, int64_t rows, int64_t cols, DType dtype) {
   slot.buffer = builder_->add_buffer(
       {Buffer::Kind::tile, memory_, rows, cols, leading(rows, element_size(dtype)), slot.offset, dtype});
 }

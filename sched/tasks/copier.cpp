@@ -6,34 +6,34 @@ namespace tilerail {
 namespace {
 
 /// Tiles of each device that may be in a host simultaneously: one enters while the one before leaves.
-constexpr std::size_t rooms_a_device = 2;
+constexpr size_t rooms_a_device = 2;
 
 /// Copies of one device never wait for those of another, whose buffers may be in use for long.
-int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
+int queue_to_host(size_t device) { return 2 + int(device); }
 
 }  // namespace
 
 int pieces_of(const PlanContext& context, const View& tile) {
-  std::int64_t pieces = std::min<std::int64_t>(context.decisions.choices.batch_chunks, tile.cols);
-  const std::int64_t least = context.decisions.choices.batch_min_bytes;
-  if (least > 0) pieces = std::min(pieces, static_cast<std::int64_t>(context.bytes(tile).value) / least);
-  return static_cast<int>(std::max<std::int64_t>(1, pieces));
+  int64_t pieces = std::min<int64_t>(context.decisions.choices.batch_chunks, tile.cols);
+  const int64_t least = context.decisions.choices.batch_min_bytes;
+  if (least > 0) pieces = std::min(pieces, int64_t(context.bytes(tile).value) / least);
+  return int(std::max<int64_t>(1, pieces));
 }
 
-int pieces_over(const PlanContext& context, const View& tile, std::size_t devices) {
+int pieces_over(const PlanContext& context, const View& tile, size_t devices) {
   const Choices& choices = context.decisions.choices;
   if (devices == 0 || choices.hop_rule != HopRule::bottleneck) return 1;
-  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, choices.route_chunks));
+  return int(std::clamp<int64_t>(tile.cols, 1, choices.route_chunks));
 }
 
 View piece(const View& whole, int j, int pieces) {
-  const std::int64_t begin = whole.cols * j / pieces, end = whole.cols * (j + 1) / pieces;
+  const int64_t begin = whole.cols * j / pieces, end = whole.cols * (j + 1) / pieces;
   return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
 }
 
 /// The number of the policy, but no more than there are columns.
 int Copier::pieces_through_host(const View& tile) const {
-  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
+  return int(std::clamp<int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
 }
 
 Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces, Clock::Arrival available) const {
@@ -74,7 +74,7 @@ Copier::Copied Copier::copy_through_host(const Leg& leg, Job& job) {
   const DType dtype = context_.dtype(job.from);
   const auto [rows, cols] = std::pair{job.to.rows, job.to.cols};
   Room room = take(host, job.device, Arena::bytes(rows, cols, dtype));
-  const std::int64_t ld = Arena::leading(rows, element_size(dtype));
+  const int64_t ld = Arena::leading(rows, element_size(dtype));
   const BufferId buffer = builder.add_buffer({Buffer::Kind::tile, host, rows, cols, ld, room.offset, dtype});
   const int count = pieces_through_host(job.to);
   const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
@@ -106,12 +106,12 @@ Copier::Copied Copier::copy_through_host(const Leg& leg, Job& job) {
   return copied;
 }
 
-Copier::Room Copier::take(MemoryId host, std::size_t device, std::int64_t bytes) {
+Copier::Room Copier::take(MemoryId host, size_t device, int64_t bytes) {
   std::deque<Room>& rooms = rooms_[{host, device}];
   Room room;
   if (rooms.size() == rooms_a_device) room = rooms.front(), rooms.pop_front();
   if (room.bytes >= bytes) return room;
-  std::int64_t& used = used_[host];
+  int64_t& used = used_[host];
   room = {used, bytes, {}};
   used += bytes;
   return room;
@@ -119,7 +119,7 @@ Copier::Room Copier::take(MemoryId host, std::size_t device, std::int64_t bytes)
 
 void Copier::note_peaks(Plan& plan) const {
   for (const auto& [host, bytes] : used_) {
-    std::int64_t& peak = plan.peak_bytes[host.index()];
+    int64_t& peak = plan.peak_bytes[host.index()];
     peak = std::max(peak, bytes);
   }
 }

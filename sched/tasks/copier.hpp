@@ -15,7 +15,7 @@ namespace tilerail {
 int pieces_of(const PlanContext& context, const View& tile);
 /// The same for a tile that goes over so many devices: more than one piece by the bottleneck rule only, so that its
 /// copies overlap; else one copy follows the other.
-int pieces_over(const PlanContext& context, const View& tile, std::size_t devices);
+int pieces_over(const PlanContext& context, const View& tile, size_t devices);
 
 /// The columns of piece j of a view that goes in so many. Of 10 columns in 4 pieces, piece 1 has columns 2 to 4.
 View piece(const View& whole, int j, int pieces);
@@ -33,8 +33,8 @@ class Copier {
     OpId first, last;
     int count() const { return last.value - first.value + 1; }
   };
-  struct Job {           // NOLINT(bugprone-exception-escape): Deps are moved without exceptions
-    std::size_t device;  // on whose behalf
+  struct Job {      // NOLINT(bugprone-exception-escape): Deps are moved without exceptions
+    size_t device;  // on whose behalf
     View from, to;
     Deps leave = {}, enter = {};                 // waited for at the source, and at the destination
     Clock::Arrival available = {};               // at the source
@@ -60,17 +60,17 @@ class Copier {
  private:
   /// A piece of the memory of a host, and what last used it.
   struct Room {
-    std::int64_t offset = 0, bytes = 0;
+    int64_t offset = 0, bytes = 0;
     LastUses former;
   };
-  Room take(MemoryId host, std::size_t device, std::int64_t bytes);
+  Room take(MemoryId host, size_t device, int64_t bytes);
   int pieces_through_host(const View& tile) const;
   Copied copy_direct(const Leg& leg, Job& job);
   Copied copy_through_host(const Leg& leg, Job& job);
 
   PlanContext& context_;
-  std::map<MemoryId, std::int64_t> used_;                               // bytes of each host
-  std::map<std::pair<MemoryId, std::size_t>, std::deque<Room>> rooms_;  // by host and device, used longest ago first
+  std::map<MemoryId, int64_t> used_;                               // bytes of each host
+  std::map<std::pair<MemoryId, size_t>, std::deque<Room>> rooms_;  // by host and device, used longest ago first
 };
 
 }  // namespace tilerail

@@ -13,7 +13,7 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
       count_{tiles_.size()},
       copies_(count_),
       victims_(context.devices.size()) {
-  for (std::size_t t = 0; t < count_; ++t) {
+  for (size_t t = 0; t < count_; ++t) {
     copies_[t].resize(tiles_[t].users.size());
     tiles_[t].home = context.builder.in_block(tiles_[t].home);
     tiles_[t].home_memory = context.builder.plan().buffer(tiles_[t].home.buffer).memory;
@@ -21,10 +21,10 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
   }
   if (writes == Writes::some) homes_.resize(count_);
   // A chooser asks for every tile in its window at every step: one read of memory each instead of four.
-  constexpr std::size_t most = std::size_t{1} << 24;
+  constexpr size_t most = size_t{1} << 24;
   if (count_ * context.devices.size() > most) return;
   here_.resize(count_ * context.devices.size());
-  for (std::size_t t = 0; t < count_; ++t) note_home(TileId{t});
+  for (size_t t = 0; t < count_; ++t) note_home(TileId{t});
 }
 
 void TileDirectory::find_copies(BufferId home) {
@@ -41,7 +41,7 @@ void TileDirectory::find_copies(BufferId home) {
   copied_.push_back(std::move(copied));
 }
 
-TileDirectory::Here TileDirectory::looked_up(TileId id, std::size_t device) const {
+TileDirectory::Here TileDirectory::looked_up(TileId id, size_t device) const {
   if (const Copied* copied = copies_at_home(id)) return {Seconds{0}, copied->of_device[device], nobody};
   if (in_place(id, device))
     return {home_available(id).last, tile(id).home.buffer, last_written_at_home(id).value_or(nobody)};
@@ -50,7 +50,7 @@ TileDirectory::Here TileDirectory::looked_up(TileId id, std::size_t device) cons
 }
 
 /// What changed on the device.
-void TileDirectory::note(TileId id, std::size_t device) {
+void TileDirectory::note(TileId id, size_t device) {
   if (!here_.empty()) here_[place_of(id, device)] = looked_up(id, device);
 }
 
@@ -62,43 +62,43 @@ void TileDirectory::note_home(TileId id) {
 }
 
 /// Place of the device among the users, or their number. Mostly there are few.
-std::size_t TileDirectory::slot_of(TileId id, std::size_t device) const {
+size_t TileDirectory::slot_of(TileId id, size_t device) const {
   const auto& users = tiles_[id.index()].users;
-  constexpr std::size_t few = 16;
-  if (users.size() > few) return static_cast<std::size_t>(std::ranges::lower_bound(users, device) - users.begin());
-  std::size_t at = 0;
+  constexpr size_t few = 16;
+  if (users.size() > few) return size_t(std::ranges::lower_bound(users, device) - users.begin());
+  size_t at = 0;
   while (at < users.size() && users[at] < device) ++at;
   return at;
 }
 
-const TileDirectory::Copy* TileDirectory::find(TileId id, std::size_t device) const {
+const TileDirectory::Copy* TileDirectory::find(TileId id, size_t device) const {
   const auto& users = tiles_[id.index()].users;
-  const std::size_t at = slot_of(id, device);
+  const size_t at = slot_of(id, device);
   return at < users.size() && users[at] == device ? &copies_[id.index()][at] : nullptr;
 }
 
-void TileDirectory::add_user(TileId id, std::size_t device) {
+void TileDirectory::add_user(TileId id, size_t device) {
   if (find(id, device)) return;
-  const auto at = static_cast<std::ptrdiff_t>(slot_of(id, device));
+  const auto at = ptrdiff_t(slot_of(id, device));
   auto& users = tiles_[id.index()].users;
   users.insert(users.begin() + at, device);
   copies_[id.index()].insert(copies_[id.index()].begin() + at, Copy{});
 }
 
-std::optional<std::size_t> TileDirectory::device_at(MemoryId memory) const {
+std::optional<size_t> TileDirectory::device_at(MemoryId memory) const {
   const auto found = std::ranges::find(context_.devices, memory);
   if (found == context_.devices.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - context_.devices.begin());
+  return size_t(found - context_.devices.begin());
 }
 
-View TileDirectory::view_on(TileId id, std::size_t device) const {
+View TileDirectory::view_on(TileId id, size_t device) const {
   const View& home = tile(id).home;
   const BufferId buffer = here(id, device).buffer;
   if (in_place(id, device)) return {buffer, home.row, home.col, home.rows, home.cols};
   return {buffer, 0, 0, home.rows, home.cols};
 }
 
-std::optional<OpId> TileDirectory::arrival(TileId id, std::size_t device) const {
+std::optional<OpId> TileDirectory::arrival(TileId id, size_t device) const {
   const OpId arrival = here(id, device).arrival;
   return arrival == nobody ? std::nullopt : std::optional{arrival};
 }
@@ -113,8 +113,7 @@ std::optional<OpId> TileDirectory::last_written_at_home(TileId id) const {
   return homes_.empty() ? std::nullopt : homes_[id.index()].writer;
 }
 
-void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpId last_piece,
-                            const Clock::Arrival& at) {
+void TileDirectory::arrived(TileId id, size_t device, OpId first_piece, OpId last_piece, const Clock::Arrival& at) {
   Copy& here = copy(id, device);
   here.valid = here.has_slot = true;
   here.first_piece = first_piece, here.last_piece = last_piece;
@@ -128,7 +127,7 @@ void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpI
 
 std::vector<TileDirectory::WarmTile> TileDirectory::warm_tiles() const {
   std::vector<WarmTile> warm;
-  for (std::size_t t = 0; t < count_; ++t)
+  for (size_t t = 0; t < count_; ++t)
     for (const auto u : indices(tiles_[t].users))
       if (copies_[t][u].valid) warm.push_back({TileId{t}, tiles_[t].users[u]});
   return warm;
@@ -143,7 +142,7 @@ void TileDirectory::warm_up(std::span<const WarmTile> tiles) {
   }
 }
 
-void TileDirectory::used(TileId id, std::size_t device, OpId reader) {
+void TileDirectory::used(TileId id, size_t device, OpId reader) {
   if (in_place(id, device)) return used_at_home(id, reader);
   const bool pooled = context_.arenas[device].pooled();
   if (!pooled && homes_.empty()) return;  // memory that is never written again needs no record of its readers
@@ -161,7 +160,7 @@ void TileDirectory::used_at_home(TileId id, OpId reader) {
   if (!homes_.empty()) homes_[id.index()].readers.add(context_.builder.queue_of(reader), reader);
 }
 
-void TileDirectory::written(TileId id, std::size_t device, OpId kernel, Seconds end) {
+void TileDirectory::written(TileId id, size_t device, OpId kernel, Seconds end) {
   const auto& users = tile(id).users;
   for (const auto u : indices(users))
     if (users[u] != device && copies_[id.index()][u].valid) make_stale(id, users[u]);
@@ -189,7 +188,7 @@ void TileDirectory::came_home(TileId id, OpId copy, Seconds end) {
   note_home(id);
 }
 
-void TileDirectory::wait_to_write(TileId id, std::size_t device, Deps& deps) const {
+void TileDirectory::wait_to_write(TileId id, size_t device, Deps& deps) const {
   if (in_place(id, device)) return wait_to_write_home(id, deps);
   const Copy& here = copy(id, device);
   if (here.valid) deps.after(here.last_piece).after(here.readers);
@@ -199,7 +198,7 @@ void TileDirectory::wait_to_write_home(TileId id, Deps& deps) const {
   if (!homes_.empty()) deps.after(homes_[id.index()].writer).after(homes_[id.index()].readers);
 }
 
-void TileDirectory::set_next_use(TileId id, std::size_t device, std::int64_t position) {
+void TileDirectory::set_next_use(TileId id, size_t device, int64_t position) {
   if (!find(id, device)) return;  // used where it is at home
   Copy& here = copy(id, device);
   const bool listed = here.valid && !here.pinned && victims_[device].erase(victim_key(id, here)) > 0;
@@ -207,7 +206,7 @@ void TileDirectory::set_next_use(TileId id, std::size_t device, std::int64_t pos
   if (listed) victims_[device].insert(victim_key(id, here));
 }
 
-void TileDirectory::pin(TileId id, std::size_t device, bool pinned) {
+void TileDirectory::pin(TileId id, size_t device, bool pinned) {
   if (!evictable(device) || in_place(id, device)) return;
   Copy& here = copy(id, device);
   if (!here.valid || here.pinned == pinned) return;
@@ -218,7 +217,7 @@ void TileDirectory::pin(TileId id, std::size_t device, bool pinned) {
   here.pinned = pinned;
 }
 
-void TileDirectory::evict_one(std::size_t device) {
+void TileDirectory::evict_one(size_t device) {
   if (victims_[device].empty()) return;  // the arena reports what is missing
   drop(std::get<TileId>(*victims_[device].begin()), device);
 }
@@ -229,7 +228,7 @@ LastUses TileDirectory::uses_of(const Copy& copy) const {
   return uses;
 }
 
-void TileDirectory::drop(TileId id, std::size_t device) {
+void TileDirectory::drop(TileId id, size_t device) {
   Copy& here = copy(id, device);
   assert(here.valid && !here.pinned);
   victims_[device].erase(victim_key(id, here));
@@ -239,7 +238,7 @@ void TileDirectory::drop(TileId id, std::size_t device) {
 }
 
 /// Its memory stays its own where there is enough.
-void TileDirectory::make_stale(TileId id, std::size_t device) {
+void TileDirectory::make_stale(TileId id, size_t device) {
   if (context_.arenas[device].pooled()) return drop(id, device);
   Copy& here = copy(id, device);
   here.slot.former = uses_of(here);

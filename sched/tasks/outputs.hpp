@@ -19,10 +19,10 @@ class Outputs {
   };
 
   /// Makes the tile that a task writes ready on a device. `deps` gets what the kernel has to wait for.
-  virtual Place open(const Task& task, std::size_t device, Deps& deps) = 0;
+  virtual Place open(const Task& task, size_t device, Deps& deps) = 0;
 
   /// The kernel was added, and ends at `end` by the clock.
-  virtual void written(const Task& task, std::size_t device, OpId kernel, Seconds end) = 0;
+  virtual void written(const Task& task, size_t device, OpId kernel, Seconds end) = 0;
 
   /// There are no more tasks.
   virtual void end() {}

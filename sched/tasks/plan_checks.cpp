@@ -14,7 +14,7 @@ namespace tilerail {
 
 void check_devices(const Topology& topology, std::span<const MemoryId> devices) {
   if (devices.empty()) throw missing("devices", "at least one GPU");
-  constexpr std::size_t most = 4096;
+  constexpr size_t most = 4096;
   if (devices.size() > most)
     throw fault_of("devices", fmt::format("{} are given", devices.size()), fmt::format("at most {}", most));
   std::vector<MemoryId> sorted{devices.begin(), devices.end()};
@@ -37,7 +37,7 @@ void check_places(const GemmProblem& problem, const Topology& topology) {
                      "one place, copies only of A and B"};
 }
 
-void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked) {
+void check_kernel_count(double kernels, int64_t tile, int64_t asked) {
   // A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
   constexpr double most = 1 << 23;
   if (kernels <= most) return;
@@ -50,19 +50,19 @@ void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked) {
       limit + ": more GPUs or a larger tile");
 }
 
-std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,
-                                               std::span<const MemoryId> devices, double fraction) {
-  constexpr std::int64_t no_limit = std::int64_t{1} << 60;
+std::vector<int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,
+                                          std::span<const MemoryId> devices, double fraction) {
+  constexpr int64_t no_limit = int64_t{1} << 60;
   std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
   check_capacities(matrices, topology, devices, "place");
   matrices = needs_of_parts(std::move(matrices), topology, devices);
-  std::vector<std::int64_t> capacities;
+  std::vector<int64_t> capacities;
   for (const MemoryId device : devices) {
     const auto capacity = topology.memory(device).capacity;
     capacities.push_back(no_limit);
     if (!capacity) continue;
     const double left = capacity->value - matrices[device.index()].matrices;
-    capacities.back() = static_cast<std::int64_t>(std::min(left, fraction * capacity->value));
+    capacities.back() = int64_t(std::min(left, fraction * capacity->value));
   }
   return capacities;
 }

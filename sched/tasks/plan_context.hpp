@@ -39,19 +39,17 @@ struct PlanContext {
 
   MemoryId memory(const View& view) const { return builder.plan().buffer(view.buffer).memory; }
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
-  Bytes bytes(const View& view) const {
-    return Bytes{static_cast<double>(view.rows * view.cols * element_size(dtype(view)))};
-  }
+  Bytes bytes(const View& view) const { return Bytes{double(view.rows * view.cols * element_size(dtype(view)))}; }
 
   /// Where a device holds what it fetches of this matrix.
-  Arena& arena_for(const View& input, std::size_t device) const {
+  Arena& arena_for(const View& input, size_t device) const {
     if (!inputs) return arenas[device];
     InputArenas& own = (*inputs)[device];
     return builder.plan().buffer(input.buffer).kind == Buffer::Kind::matrix_a ? own.a : own.b;
   }
 
   /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.
-  OpId emit(std::size_t device, const Op& op, Deps& deps) {
+  OpId emit(size_t device, const Op& op, Deps& deps) {
     if (!decisions.choices.overlap) deps.after(last_of_device[device]);
     for (const OpId awaited : awaited_by[device]) deps.after(awaited);
     const OpId id = builder.add(op, deps);

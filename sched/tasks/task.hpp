@@ -10,11 +10,11 @@ namespace tilerail {
 
 /// A tile of a TileDirectory.
 using TileId = Id<struct TileTag>;
-inline constexpr TileId no_tile{std::int32_t{-1}};
+inline constexpr TileId no_tile{int32_t{-1}};
 
 /// Rows of a tile as it is stored; all of them where there are none.
 struct TileRowsRead {
-  std::int64_t first = 0, count = 0;
+  int64_t first = 0, count = 0;
 };
 
 /// One kernel on tiles: y = f(a, b, y). It says nothing of where, when or with which copies of the tiles.

@@ -18,20 +18,20 @@ class TaskGraph {
   /// `first` and `last` of the task are set here.
   TaskId insert(Task task);
 
-  std::size_t size() const { return nodes_.size(); }
+  size_t size() const { return nodes_.size(); }
   const Task& task(TaskId id) const { return nodes_[id.index()].task; }
   /// Ascending, each once.
   std::span<const TaskId> successors(TaskId id) const { return nodes_[id.index()].successors; }
-  std::size_t predecessors(TaskId id) const { return nodes_[id.index()].predecessors; }
+  size_t predecessors(TaskId id) const { return nodes_[id.index()].predecessors; }
 
  private:
   struct Node {
     Task task;
     std::vector<TaskId> successors;
-    std::size_t predecessors = 0;
+    size_t predecessors = 0;
   };
   struct Uses {
-    TaskId writer{std::int32_t{-1}};
+    TaskId writer{int32_t{-1}};
     std::vector<TaskId> readers;  // since `writer`
   };
   void order(TaskId before, TaskId after);

@@ -10,38 +10,38 @@
 namespace tilerail {
 namespace {
 
-Clock::Options for_devices(Clock::Options options, std::size_t devices) {
+Clock::Options for_devices(Clock::Options options, size_t devices) {
   options.devices = devices;
   return options;
 }
 
 /// Tiles of A, and of B, that have slots of their own, by device; none where all tiles share the memory, as they do
 /// where some device has no slots for that. Two slots at least are for C and for what is added to it.
-std::vector<std::int64_t> slots_of_inputs(const PlanSetup& setup, std::int64_t slot_bytes) {
-  std::vector<std::int64_t> slots;
+std::vector<int64_t> slots_of_inputs(const PlanSetup& setup, int64_t slot_bytes) {
+  std::vector<int64_t> slots;
   if (setup.decisions.choices.caching || setup.decisions.choices.input_buffers == 0 || slot_bytes == 0) return slots;
-  for (const std::int64_t capacity : setup.capacities.first(setup.devices.size()))
-    slots.push_back(std::min<std::int64_t>(setup.decisions.choices.input_buffers, (capacity / slot_bytes - 2) / 2));
-  if (std::ranges::any_of(slots, [](std::int64_t count) { return count < 1; })) slots.clear();
+  for (const int64_t capacity : setup.capacities.first(setup.devices.size()))
+    slots.push_back(std::min<int64_t>(setup.decisions.choices.input_buffers, (capacity / slot_bytes - 2) / 2));
+  if (std::ranges::any_of(slots, [](int64_t count) { return count < 1; })) slots.clear();
   return slots;
 }
 
-std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {
-  const std::vector<std::int64_t> inputs = slots_of_inputs(setup, slot_bytes);
+std::vector<Arena> arenas_of(const PlanSetup& setup, int64_t slot_bytes) {
+  const std::vector<int64_t> inputs = slots_of_inputs(setup, slot_bytes);
   std::vector<Arena> arenas;
   for (const auto d : indices(setup.devices)) {
-    const std::int64_t begin = inputs.empty() ? 0 : 2 * inputs[d] * slot_bytes;
+    const int64_t begin = inputs.empty() ? 0 : 2 * inputs[d] * slot_bytes;
     arenas.emplace_back(setup.builder, setup.devices[d], setup.topology.memory(setup.devices[d]).name,
                         setup.capacities[d] - begin, slot_bytes, begin);
   }
   return arenas;
 }
 
-std::vector<InputArenas> inputs_of(const PlanSetup& setup, std::int64_t slot_bytes) {
-  const std::vector<std::int64_t> slots = slots_of_inputs(setup, slot_bytes);
+std::vector<InputArenas> inputs_of(const PlanSetup& setup, int64_t slot_bytes) {
+  const std::vector<int64_t> slots = slots_of_inputs(setup, slot_bytes);
   std::vector<InputArenas> inputs;
   for (const auto d : indices(slots)) {
-    const std::int64_t bytes = slots[d] * slot_bytes;
+    const int64_t bytes = slots[d] * slot_bytes;
     const std::string& name = setup.topology.memory(setup.devices[d]).name;
     inputs.push_back({{setup.builder, setup.devices[d], name, bytes, slot_bytes},
                       {setup.builder, setup.devices[d], name, bytes, slot_bytes, bytes}});
@@ -71,7 +71,7 @@ void settle_graph(Plan& plan, const Topology& topology) {
     if (decision.key == "graph") decision.value = "off";
 }
 
-Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t slot_bytes)
+Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_bytes)
     : router_{setup.resources, setup.devices, setup.decisions.choices.peer_copies, setup.links},
       clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
       arenas_{arenas_of(setup, slot_bytes)},
@@ -83,7 +83,7 @@ Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t 
 
 void Workspace::note_peaks(Plan& plan) const {
   for (const auto d : indices(arenas_)) {
-    std::int64_t& peak = plan.peak_bytes[context_.devices[d].index()];
+    int64_t& peak = plan.peak_bytes[context_.devices[d].index()];
     peak = std::max(peak, arenas_[d].peak());
     if (!inputs_.empty()) peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});
   }

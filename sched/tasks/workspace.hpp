@@ -24,7 +24,7 @@ struct PlanSetup {
   const Resources& resources;
   const Decisions& decisions;
   std::span<const MemoryId> devices;
-  std::span<const std::int64_t> capacities;  // bytes for tiles, one a device
+  std::span<const int64_t> capacities;  // bytes for tiles, one a device
   PlanBuilder& builder;
   KernelCosts& costs;
   BufferId matrix_a, matrix_b, matrix_c;
@@ -36,7 +36,7 @@ struct PlanSetup {
 class Workspace {
  public:
   /// `clock`: but for its number of devices. `slot_bytes` of 0: every tile has memory of its own.
-  Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t slot_bytes);
+  Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_bytes);
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 

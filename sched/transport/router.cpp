@@ -43,7 +43,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
       if (via == ends[end]) continue;
       out[end] = std::min(out[end], per_byte(ends[end], via)), in[end] = std::min(in[end], per_byte(via, ends[end]));
     }
-  const auto faster = [&](std::size_t from, std::size_t to) {
+  const auto faster = [&](size_t from, size_t to) {
     const MemoryId src = ends[from], dst = ends[to];
     const SecondsPerByte straight = per_byte(src, dst);
     return out[from] + in[to] < straight && std::ranges::any_of(devices, [&](MemoryId via) {
@@ -51,7 +51,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
            });
   };
   for (const auto d : indices(devices))
-    for (std::size_t end = d + 1; end < ends.size(); ++end)  // the devices come first
+    for (size_t end = d + 1; end < ends.size(); ++end)  // the devices come first
       if (faster(end, d) || faster(d, end)) return true;
   return false;
 }
@@ -75,34 +75,34 @@ Router::Stops Router::stops(const Leg& leg) const {
   Stops stops;
   if (!links_ || leg.host || leg.src == leg.dst) return stops;
   for (const MemoryId hop : links_->hops(leg.src, leg.dst))
-    stops.push_back(static_cast<std::size_t>(std::ranges::find(devices_, hop) - devices_.begin()));
+    stops.push_back(size_t(std::ranges::find(devices_, hop) - devices_.begin()));
   return stops;
 }
 
 void Router::find_neighbours() const {
-  const std::size_t count = devices_.size();
+  const size_t count = devices_.size();
   if (!to_.empty()) return;
   to_.resize(count), from_.resize(count), detours_.resize(count);
-  for (std::size_t dst = 0; dst < count; ++dst)
-    for (std::size_t src = 0; src < count; ++src)
+  for (size_t dst = 0; dst < count; ++dst)
+    for (size_t src = 0; src < count; ++src)
       if (src != dst && reaches(leg(devices_[src], devices_[dst], false)))
         to_[src].push_back(dst), from_[dst].push_back(src);
 }
 
-const std::vector<std::size_t>& Router::neighbours(std::size_t device) const {
+const std::vector<size_t>& Router::neighbours(size_t device) const {
   find_neighbours();
   return to_[device];
 }
 
-const Router::Detours& Router::detours_to(std::size_t device) const {
+const Router::Detours& Router::detours_to(size_t device) const {
   find_neighbours();
   Detours& ways = detours_[device];
   if (!ways.copies.empty()) return ways;
   ways.copies.assign(devices_.size(), unreachable), ways.next.assign(devices_.size(), device);
   ways.copies[device] = 0;
-  std::vector<std::size_t> reaching{device};
-  for (std::size_t i = 0; i < reaching.size(); ++i)
-    for (const std::size_t from : from_[reaching[i]])
+  std::vector<size_t> reaching{device};
+  for (size_t i = 0; i < reaching.size(); ++i)
+    for (const size_t from : from_[reaching[i]])
       if (ways.copies[from] == unreachable) {
         ways.copies[from] = ways.copies[reaching[i]] + 1, ways.next[from] = reaching[i];
         reaching.push_back(from);

@@ -64,18 +64,18 @@ class Router {
 
   bool by_link_map() const { return links_ != nullptr; }
   /// The devices that a transfer visits on its way by routing=link-map; else none.
-  using Stops = std::vector<std::size_t>;
+  using Stops = std::vector<size_t>;
   Stops stops(const Leg& leg) const;
 
   /// How tiles come to a device over others by as few copies as possible: from each device, how many copies, and the
   /// device that the first one goes to.
-  static constexpr std::size_t unreachable = std::numeric_limits<std::size_t>::max();
+  static constexpr size_t unreachable = std::numeric_limits<size_t>::max();
   struct Detours {
-    std::vector<std::size_t> copies, next;  // by device
+    std::vector<size_t> copies, next;  // by device
   };
-  const Detours& detours_to(std::size_t device) const;
+  const Detours& detours_to(size_t device) const;
   /// The other devices that one reaches by a single copy.
-  const std::vector<std::size_t>& neighbours(std::size_t device) const;
+  const std::vector<size_t>& neighbours(size_t device) const;
 
  private:
   void find_neighbours() const;
@@ -85,7 +85,7 @@ class Router {
   PeerCopies copies_;
   const SharedLinks* links_;
   // By device, once a detour was asked for: the others that it reaches and is reached from, and the ways to it.
-  mutable std::vector<std::vector<std::size_t>> to_, from_;
+  mutable std::vector<std::vector<size_t>> to_, from_;
   mutable std::vector<Detours> detours_;
 };
 

@@ -44,7 +44,7 @@ std::vector<RankedGroup> ranked_groups(std::span<const CaseResult> results) {
 
 double mean(const std::vector<RankedGroup>& groups, double RankedGroup::*figure) {
   const auto add = [&](double sum, const RankedGroup& group) { return sum + group.*figure; };
-  return std::accumulate(groups.begin(), groups.end(), 0.0, add) / static_cast<double>(groups.size());
+  return std::accumulate(groups.begin(), groups.end(), 0.0, add) / double(groups.size());
 }
 
 /// The plan of a case. Throws InputError without a place, also for a plan that takes no time: no error is relative to
@@ -108,11 +108,11 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
       throw results_[error.plan].what.located(error);
     }
   }();
-  for (std::size_t i = 0; i < results_.size(); ++i) try {
+  for (size_t i = 0; i < results_.size(); ++i) try {
       measure(i, runner);
     } catch (...) {
       failure_ = std::current_exception();
-      results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(i), results_.end());
+      results_.erase(results_.begin() + ptrdiff_t(i), results_.end());
     }
 }
 
@@ -133,7 +133,7 @@ void CaseStudy::rethrow_failure(const std::string& progress) const {
   }
 }
 
-void CaseStudy::measure(std::size_t i, Runner& runner) {
+void CaseStudy::measure(size_t i, Runner& runner) {
   CaseResult& result = results_[i];
   result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
   const Timeline measured = std::exchange(result.measured.timeline, {});

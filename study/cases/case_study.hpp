@@ -65,7 +65,7 @@ class CaseStudy {
   bool passed() const;
 
  private:
-  void measure(std::size_t i, Runner& runner);
+  void measure(size_t i, Runner& runner);
   std::optional<double> energy_of(const Plan& plan, const Timeline& timeline) const;
 
   const Topology& topology_;
@@ -77,16 +77,16 @@ class CaseStudy {
 /// How well predictions order alternatives for one task, and what choosing by them costs (study/cases/ranking.hpp).
 struct RankedGroup {
   std::string name;
-  std::size_t alternatives = 0;
+  size_t alternatives = 0;
   double tau = 0, regret = 0;
 };
 
 /// Of all predictions: sizes of the relative errors, and the groups of at least two alternatives.
 struct CaseSummary {
-  std::size_t cases = 0;
+  size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
   // Predictions with an interval, those that it holds of, and those whose interval is too wide to tell anything.
-  std::size_t intervals = 0, in_interval = 0, wide_intervals = 0;
+  size_t intervals = 0, in_interval = 0, wide_intervals = 0;
   std::vector<RankedGroup> groups;
 
   double mean_tau() const;

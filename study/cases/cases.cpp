@@ -20,9 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 16> columns{"m",      "n",     "k",     "routine", "dtype",   "transa",
                                                    "transb", "alpha", "beta",  "place",   "devices", "policy",
                                                    "tile",   "set",   "group", "label"};
-constexpr std::size_t sizes = 3;  // the first columns
+constexpr size_t sizes = 3;  // the first columns
 
-void set_cell(Case& c, std::size_t column, const std::string& text) {
+void set_cell(Case& c, size_t column, const std::string& text) {
   const std::string name{columns[column]};
   if (column < sizes)
     c.sizes[column] = text;
@@ -42,7 +42,7 @@ void set_cell(Case& c, std::size_t column, const std::string& text) {
 /// The problem of the routine whose sizes as a GEMM are given. Throws InputError.
 void state_problem(Case& c) {
   const auto& [m, n, k] = c.sizes;
-  for (std::size_t size = 0; size < sizes; ++size) parse_size(c.sizes[size], columns[size]);
+  for (size_t size = 0; size < sizes; ++size) parse_size(c.sizes[size], columns[size]);
   const auto require_one = [&](const char* column, const std::string& size) {
     if (parse_size(size, column) != 1)
       throw InputError{column, size, fmt::format("is not 1, as it is of every {}", c.routine)};
@@ -67,20 +67,20 @@ void state_problem(Case& c) {
   }
 }
 
-std::vector<std::size_t> read_header(CsvReader& csv) {
+std::vector<size_t> read_header(CsvReader& csv) {
   if (!csv.next_line()) csv.fail(1, "is empty; expected a header and cases");
-  std::vector<std::size_t> order;
+  std::vector<size_t> order;
   for (const auto& cell : csv.cells()) {
     const auto found = std::ranges::find(columns, cell.text);
     if (found == columns.end())
       csv.fail(cell,
                fmt::format("'{}' is no column; expected any of: {}", excerpt(cell.text), fmt::join(columns, ", ")));
-    const auto column = static_cast<std::size_t>(found - columns.begin());
+    const auto column = size_t(found - columns.begin());
     if (std::ranges::find(order, column) != order.end())
       csv.fail(cell, fmt::format("column '{}' is there twice; expected it once", cell.text));
     order.push_back(column);
   }
-  for (std::size_t size = 0; size < sizes; ++size)
+  for (size_t size = 0; size < sizes; ++size)
     if (std::ranges::find(order, size) == order.end())
       csv.fail(1, fmt::format("has no column '{}'; expected m, n and k", columns[size]));
   return order;

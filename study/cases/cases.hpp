@@ -13,9 +13,9 @@ namespace tilerail::study {
 /// One line of a cases file (docs/formats.md#cases).
 struct Case : JobText {
   std::string file;
-  std::size_t line = 0;
-  std::map<std::string, std::size_t> places;  // by column that has a cell here: where that starts
-  std::array<std::string, 3> sizes;           // m, n, k
+  size_t line = 0;
+  std::map<std::string, size_t> places;  // by column that has a cell here: where that starts
+  std::array<std::string, 3> sizes;      // m, n, k
   std::string routine = "gemm";
   std::string group, label;  // group: alternatives for one task
 

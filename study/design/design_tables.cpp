@@ -12,7 +12,7 @@ namespace tilerail::study {
 namespace {
 
 /// "gpu[0-7]", "gpu0" of one.
-std::string names(const std::string& stem, std::size_t count) {
+std::string names(const std::string& stem, size_t count) {
   return count == 1 ? stem + "0" : fmt::format("{}[0-{}]", stem, count - 1);
 }
 
@@ -53,7 +53,7 @@ class File {
 
   /// A blank line, but not between a table and what is said of it.
   void table(const char* header) {
-    const std::size_t last = out_.rfind('\n', out_.size() - 2);
+    const size_t last = out_.rfind('\n', out_.size() - 2);
     add("{}{}\n", out_[last + 1] == '#' ? "" : "\n", header);
   }
 
@@ -86,13 +86,13 @@ class File {
         toml_text(to), toml_text(rounded_text(rate)), to_text(latency), toml_text(memory_source_));
   }
 
-  void switches(const std::string& stem, std::size_t count) {
+  void switches(const std::string& stem, size_t count) {
     table("[[switch]]");
     add("names = {}\nsource = {}\n", toml_text(names(stem, count)), toml_text(source_));
   }
 
   /// All of these switches reach each other.
-  void join(const std::string& stem, std::size_t count, const char* hub, Rate rate, Seconds latency) {
+  void join(const std::string& stem, size_t count, const char* hub, Rate rate, Seconds latency) {
     if (count == 1) return;
     if (count <= assumptions::most_in_pairs) return link(names(stem, count), names(stem, count), rate, latency);
     add("# More than {} of them: not a link for each pair, but one of each to a switch, all of whose traffic shares "
@@ -121,7 +121,7 @@ class File {
   /// The sum of what each has alone is more than all have together.
   void all_hosts(const std::string& cpu) {
     const assumptions::HostRates& each = d_.host_memory;
-    const auto count = static_cast<double>(d_.sockets);
+    const auto count = double(d_.sockets);
     add("\n# All of them together.\n");
     one_way_of_all("host memories, read", "host*", cpu, each.read * (count * each.together.read));
     one_way_of_all("host memories, written", cpu, "host*", each.written * (count * each.together.written));
@@ -144,7 +144,7 @@ class File {
     join("cpu", d_.sockets, "sockets", d_.socket_link, assumptions::socket_latency);
   }
 
-  std::size_t uplinks() const { return d_.gpus / d_.uplink_gpus; }
+  size_t uplinks() const { return d_.gpus / d_.uplink_gpus; }
 
   void pcie_switches() {
     add("\n# {} GPUs share the uplink of a PCIe switch.\n", d_.uplink_gpus);

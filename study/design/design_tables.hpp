@@ -11,7 +11,7 @@ namespace tilerail::study {
 /// A machine in a few figures that fit together. Rates are of one direction.
 struct Design {
   std::string name, command;
-  std::size_t gpus = 1, sockets = 1, islands = 1, uplink_gpus = 1;
+  size_t gpus = 1, sockets = 1, islands = 1, uplink_gpus = 1;
   Rate pcie{0}, socket_link{0};
   assumptions::HostRates host_memory;
   std::optional<Rate> nvlink, bridge;

@@ -23,15 +23,15 @@ bool means(const std::string& text, const std::string& table) {
 }
 
 /// The kernels of a machine that the text names; those with exactly this name come first.
-std::optional<std::size_t> named(const std::vector<KernelTimes>& kernels, const std::string& text) {
+std::optional<size_t> named(const std::vector<KernelTimes>& kernels, const std::string& text) {
   auto found = std::ranges::find(kernels, text, &KernelTimes::name);
   if (found == kernels.end())
     found = std::ranges::find_if(kernels, [&](const KernelTimes& each) { return means(text, each.name); });
   if (found == kernels.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - kernels.begin());
+  return size_t(found - kernels.begin());
 }
 
-GpuKind kind_of(const Topology& machine, std::size_t kernels) {
+GpuKind kind_of(const Topology& machine, size_t kernels) {
   const Topology::Description& d = machine.description();
   GpuKind kind{machine.name(), d.kernels[kernels], {}, d.strided, d.issue, {}};
   for (const MemoryId gpu : machine.gpus())
@@ -62,7 +62,7 @@ GpuKind of_machine(const std::string& file, const std::string& table) {
 
 GpuKind find_gpu_kind(const std::string& text) {
   if (const auto file = known_machine(text)) return of_machine(file->string(), "");
-  if (const std::size_t colon = text.rfind(':'); colon != std::string::npos)
+  if (const size_t colon = text.rfind(':'); colon != std::string::npos)
     if (const auto file = known_machine(text.substr(0, colon)))
       return of_machine(file->string(), text.substr(colon + 1));
   std::set<std::string> known;

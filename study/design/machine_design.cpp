@@ -44,12 +44,12 @@ Pcie pcie_of(const std::string& text, const GpuKind& kind) {
 
 namespace {
 
-std::size_t count_of(const std::string& text, std::string_view subject, std::size_t most) {
-  return static_cast<std::size_t>(parse_integer(text, subject, 1, static_cast<std::int64_t>(most)));
+size_t count_of(const std::string& text, std::string_view subject, size_t most) {
+  return size_t(parse_integer(text, subject, 1, int64_t(most)));
 }
 
 /// `gpus` describes the GPUs: "GPUs" or "GPUs of a socket".
-void require_divisor(std::size_t parts, std::size_t count, std::string_view gpus, std::string_view subject) {
+void require_divisor(size_t parts, size_t count, std::string_view gpus, std::string_view subject) {
   if (count % parts == 0) return;
   throw InputError{subject, std::to_string(parts), fmt::format("does not divide the {} {}", count, gpus),
                    fmt::format("a divisor of {}", count)};
@@ -70,7 +70,7 @@ Bytes gpu_memory_of(const std::string& text) {
 }
 
 Design design_of(const DesignText& text) {
-  constexpr std::size_t most = 4096;
+  constexpr size_t most = 4096;
   Design d;
   if (text.gpus.empty()) throw missing("gpus", "the number of GPUs, such as 8");
   if (text.kernels.empty()) throw missing("kernels", "the kind of GPU, such as h200, or a machine that has it");

@@ -48,9 +48,9 @@ std::string text_of(const PlanKey& key) {
   if (key.alpha_is_zero) text += " alpha=0";
   if (key.beta_is_zero) text += " beta=0";
   const bool a = key.trans_a == Trans::yes, b = key.trans_b == Trans::yes;
-  const std::array<std::int64_t, 3> rows{a ? key.k : key.m, b ? key.n : key.k, key.m};
-  for (std::size_t i = 0; i < 3; ++i)
-    if (key.ld[i] > std::max<std::int64_t>(1, rows[i])) text += fmt::format(" ld{}={}", "abc"[i], key.ld[i]);
+  const std::array<int64_t, 3> rows{a ? key.k : key.m, b ? key.n : key.k, key.m};
+  for (size_t i = 0; i < 3; ++i)
+    if (key.ld[i] > std::max<int64_t>(1, rows[i])) text += fmt::format(" ld{}={}", "abc"[i], key.ld[i]);
   return text;
 }
 

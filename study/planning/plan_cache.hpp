@@ -20,14 +20,14 @@ namespace tilerail::study {
 /// only whether they are 0 counts, as for the plan itself.
 struct PlanKey {
   Routine routine = Routine::gemm;
-  std::int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0;
   DType dtype = DType::f64;
   Trans trans_a = Trans::no, trans_b = Trans::no;
   bool alpha_is_zero = false, beta_is_zero = false;
-  std::array<std::string, 3> place;     // of A, B, C
-  std::array<std::int64_t, 3> ld = {};  // of A, B, C
-  std::vector<std::string> devices;     // that are given
-  std::string policy;                   // preset, then "+key=value" for every override
+  std::array<std::string, 3> place;  // of A, B, C
+  std::array<int64_t, 3> ld = {};    // of A, B, C
+  std::vector<std::string> devices;  // that are given
+  std::string policy;                // preset, then "+key=value" for every override
 
   auto operator<=>(const PlanKey&) const = default;
 };
@@ -47,7 +47,7 @@ struct TunedPlan {
   double seconds = 0;                   // its makespan
   TunedBy judge = TunedBy::simulator;   // who says so
   std::string preset;                   // whose search found it
-  std::int64_t tried = 0, budget = 0;   // plans that were judged; operations that their searches could judge, each
+  int64_t tried = 0, budget = 0;        // plans that were judged; operations that their searches could judge, each
   std::string plan_hash;                // see tuned_hash
   std::string version;                  // of the program that found it
   std::optional<double> metric = {};    // what its policy selects by, of that plan: more is better; none: the makespan

@@ -16,11 +16,11 @@ namespace tilerail::study {
 namespace {
 
 constexpr int schema = 1;
-constexpr std::size_t most_bytes = std::size_t{16} << 20;  // that readers of TOML take
-constexpr std::size_t most_devices = 4096;
+constexpr size_t most_bytes = size_t{16} << 20;  // that readers of TOML take
+constexpr size_t most_devices = 4096;
 constexpr Range<double> any_makespan{0, 1e9, "0 to 1e9 seconds"};
 constexpr Range<double> any_metric{0, 1e300, "0 to 1e300"};
-constexpr std::int64_t most_count = std::int64_t{1} << 40;
+constexpr int64_t most_count = int64_t{1} << 40;
 
 /// What reads a text and refuses it by InputError, with the place before the error.
 template <class Read>
@@ -33,7 +33,7 @@ auto read_as(const TomlValue& value, const Read& read) {
   }
 }
 
-std::vector<std::string> texts(const TomlValue& value, std::size_t least, std::size_t most) {
+std::vector<std::string> texts(const TomlValue& value, size_t least, size_t most) {
   std::vector<std::string> result;
   for (const TomlValue& each : value.list(most)) result.push_back(each.text());
   if (result.size() < least) value.fail(fmt::format("has {} entries; expected {} or more", result.size(), least));
@@ -49,7 +49,7 @@ void read_problem(PlanKey& key, const TomlTable& table) {
   const std::string both = trans.text();
   if (both.size() != 2 || both.find_first_not_of("NT") != std::string::npos)
     trans.fail("is not two letters; expected N or T for each of A and B");
-  const auto letter = [&](std::size_t i) {
+  const auto letter = [&](size_t i) {
     return read_as(trans, [i](auto& text) { return trans_from_string(text.substr(i, 1)); });
   };
   key.trans_a = letter(0), key.trans_b = letter(1);

@@ -23,7 +23,7 @@ std::string judged_by(const TunedPlan& tuned) {
 
 /// The same problem is known for other GPUs or policies; what for, at most a few.
 std::string others_of(const PlanCache& cache, const PlanKey& key) {
-  constexpr std::size_t most = 3;
+  constexpr size_t most = 3;
   std::vector<std::string> policies;
   bool other_devices = false;
   for (const auto& [known, _] : cache.plans) {

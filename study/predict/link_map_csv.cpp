@@ -11,9 +11,9 @@ namespace tilerail::study {
 std::string link_map_csv(const Topology& topology) {
   const LinkMap map{topology};
   std::vector<MemoryPair> links;
-  const std::size_t memories = topology.description().memories.size();
-  for (std::size_t s = 0; s < memories; ++s)
-    for (std::size_t d = 0; d < memories; ++d)
+  const size_t memories = topology.description().memories.size();
+  for (size_t s = 0; s < memories; ++s)
+    for (size_t d = 0; d < memories; ++d)
       if (const MemoryPair pair{MemoryId{s}, MemoryId{d}}; s != d && map.has(pair)) links.push_back(pair);
   const auto name = [&](MemoryId memory) { return std::string_view{topology.memory(memory).name}; };
   std::string csv = "src,dst,latency_s,bytes_per_s,with_src,with_dst,slowdown\n";

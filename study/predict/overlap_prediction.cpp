@@ -46,16 +46,16 @@ class Simulations {
   }
 
   /// Nothing where the plan would be too long, or tiles do not fit in memory, or there is no simulator.
-  std::optional<double> of(std::int64_t tile) {
+  std::optional<double> of(int64_t tile) {
     if (!can_simulate(tile)) return std::nullopt;
     if (const auto known = known_.find(tile); known != known_.end()) return known->second;
     return known_[tile] = simulated(tile, judge_);
   }
 
   /// Of the one of these tiles whose plan is the fastest before the policy searches for better ones.
-  void of_best(std::span<const std::int64_t> tiles) {
-    std::optional<std::pair<double, std::int64_t>> best;
-    for (const std::int64_t tile : tiles)
+  void of_best(std::span<const int64_t> tiles) {
+    std::optional<std::pair<double, int64_t>> best;
+    for (const int64_t tile : tiles)
       if (const auto seconds = can_simulate(tile) ? simulated(tile, {}) : std::nullopt)
         if (!best || *seconds < best->first) best = {*seconds, tile};
     if (best) of(best->second);
@@ -79,7 +79,7 @@ class Simulations {
   }
 
  private:
-  bool can_simulate(std::int64_t tile) {
+  bool can_simulate(int64_t tile) {
     const bool too_long = kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels;
     if (!simulator_)
       why_not_.insert("this build has no simulator");
@@ -89,7 +89,7 @@ class Simulations {
   }
 
   /// Nothing where the tiles do not fit: the problem itself can be planned.
-  std::optional<double> simulated(std::int64_t tile, const Judge& judge) {
+  std::optional<double> simulated(int64_t tile, const Judge& judge) {
     Policy fixed = policy_;
     apply_override(fixed, fmt::format("tile={}", tile));
     std::optional<Plan> made;
@@ -113,10 +113,10 @@ class Simulations {
   Policy policy_;
   Judge judge_;
   std::unique_ptr<Executor> simulator_;  // none in a build without
-  std::map<std::int64_t, std::optional<double>> known_;
+  std::map<int64_t, std::optional<double>> known_;
   std::optional<TilePrediction> best_plan_;
   std::set<std::string> why_not_;
-  std::optional<std::int64_t> too_large_;  // the least of them
+  std::optional<int64_t> too_large_;  // the least of them
 };
 
 /// All of them, or the one of that name.
@@ -133,14 +133,14 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   const OverlapProblem overlap = overlap_problem(problem, topology, gpu);
   const Policy policy = text.policy.resolve();
   Simulations simulations{topology, problem, gpu, policy};
-  const std::vector<std::int64_t> tiles =
-      policy.choices.tile > 0 ? std::vector{policy.choices.tile} : overlap_tiles(problem, std::int64_t{1} << 40);
+  const std::vector<int64_t> tiles =
+      policy.choices.tile > 0 ? std::vector{policy.choices.tile} : overlap_tiles(problem, int64_t{1} << 40);
   OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}};
   const Plan chosen = simulations.chosen();  // first: where it cannot be made, the error is about the problem
   for (const OverlapModel model : models_of(text.model)) {
-    const std::int64_t tile = best_tile(model, overlap, tiles);
-    prediction.tiles.push_back({std::string{to_string(model)}, tile,
-                                predicted_time(model, overlap, static_cast<double>(tile)).value, simulations.of(tile)});
+    const int64_t tile = best_tile(model, overlap, tiles);
+    prediction.tiles.push_back({std::string{to_string(model)}, tile, predicted_time(model, overlap, double(tile)).value,
+                                simulations.of(tile)});
   }
   prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen)});
   simulations.of_best(tiles);

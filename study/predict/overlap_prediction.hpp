@@ -15,7 +15,7 @@ namespace tilerail::study {
 /// A tile that something chose for one GPU. Times in seconds.
 struct TilePrediction {
   std::string chooser;  // an overlap model, "policy" or "simulator"
-  std::int64_t tile = 0;
+  int64_t tile = 0;
   std::optional<double> predicted, simulated;  // by the model; of the plan
 };
 

@@ -18,7 +18,7 @@ void check_model(const std::string& name) {
 }
 
 /// Whether the workload model is asked for. Refuses what the models of so many GPUs do not know.
-bool is_workload(const PredictionText& text, const GemmProblem& problem, std::size_t devices) {
+bool is_workload(const PredictionText& text, const GemmProblem& problem, size_t devices) {
   const bool workload = text.model.empty() ? devices > 1 : text.model == workload_model;
   if (!workload && devices > 1)
     throw InputError{"model", text.model, fmt::format("is a model of one GPU; {} are given", devices),

@@ -58,7 +58,7 @@ class Predictor {
   bool has_watts() const { return !workload_.watts.empty(); }
 
   Workload of_all_devices() const {
-    std::vector<std::size_t> all(devices_.size());
+    std::vector<size_t> all(devices_.size());
     std::iota(all.begin(), all.end(), 0);
     Workload workload = WorkloadModel{workload_, map_}.predict(all);
     if (!std::isfinite(workload.time.value)) missing_link();

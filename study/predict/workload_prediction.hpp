@@ -19,12 +19,12 @@ struct DevicePrediction {
   std::vector<MemoryId> devices;
   std::vector<double> shares = {};  // of the sub-kernels, predicted; empty for "policy"
   std::optional<double> predicted_s = {}, predicted_j = {};
-  std::int64_t tile = 0;  // of the plan
+  int64_t tile = 0;  // of the plan
   std::optional<double> simulated_s = {}, simulated_j = {};
 };
 
 struct WorkloadPrediction {
-  std::int64_t tile = 0;   // of the kernels and transfers that the model counts
+  int64_t tile = 0;        // of the kernels and transfers that the model counts
   bool has_watts = false;  // without them there are no choices by metrics of energy
   std::vector<DevicePrediction> choices;
 };

@@ -20,7 +20,7 @@ namespace tilerail::study {
 namespace {
 
 /// One of M, N, K; the others are those of gemm, or empty.
-void set_size(JobText& job, std::size_t index, const std::string& value) {
+void set_size(JobText& job, size_t index, const std::string& value) {
   const std::string given = job.problem.gemm.value_or(",,");
   std::vector<std::string> sizes;
   for (const std::string_view size : split(given, ',')) sizes.emplace_back(size);
@@ -92,7 +92,7 @@ bool is_text_key(const std::string& key) {
 
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto size = std::ranges::find(size_keys, key); size != size_keys.end())
-    return set_size(job, static_cast<std::size_t>(size - size_keys.begin()), value);
+    return set_size(job, size_t(size - size_keys.begin()), value);
   const auto texts = texts_of(job);
   if (const auto known = texts.find(key); known != texts.end())
     return std::visit([&](auto* text) { *text = value; }, known->second);

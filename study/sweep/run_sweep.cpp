@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The row of a point that cannot be planned, or whose run fails, has an error in place of results.
-Json row_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, std::size_t point) {
+Json row_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, size_t point) {
   try {
     return cells_of(sweep, machines, stamp, point);
   } catch (const InputError& error) {
@@ -29,22 +29,22 @@ Json row_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stam
 }  // namespace
 
 SweepPart parse_part(const std::string& text) {
-  constexpr std::int64_t most = 100000;
+  constexpr int64_t most = 100000;
   const auto parts = split(text, '/');
   if (parts.size() != 2) throw InputError{"part", text, "is not a part", "such as 3/8"};
-  const std::int64_t of = parse_integer(parts[1], "part", 1, most);
-  return {static_cast<std::size_t>(parse_integer(parts[0], "part", 1, of)), static_cast<std::size_t>(of)};
+  const int64_t of = parse_integer(parts[1], "part", 1, most);
+  return {size_t(parse_integer(parts[0], "part", 1, of)), size_t(of)};
 }
 
 SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, const SweepPart& part,
                    const Workers& workers) {
   SweepRun run;
   run.header = csv_header(empty_cells(sweep, stamp, 0, ""));
-  const std::size_t first = part.number - 1, all = sweep.points();
+  const size_t first = part.number - 1, all = sweep.points();
   run.points = all > first ? (all - first - 1) / part.of + 1 : 0;
   std::mutex mutex;
-  in_parallel(workers, run.points, [&](std::size_t i) {
-    const std::size_t point = first + i * part.of;
+  in_parallel(workers, run.points, [&](size_t i) {
+    const size_t point = first + i * part.of;
     Json row = row_of(sweep, machines, stamp, point);
     const std::lock_guard lock{mutex};
     if (!row["error"].is_null()) ++run.failed;

@@ -14,17 +14,17 @@ namespace tilerail::study {
 
 /// Points number - 1, number - 1 + of, ...: neighbours, which take about as long, go to different parts.
 struct SweepPart {
-  std::size_t number = 1, of = 1;
+  size_t number = 1, of = 1;
 };
 
 /// "3/8". Throws InputError.
 SweepPart parse_part(const std::string& text);
 
 struct SweepRun {
-  std::string header;                                  // of its CSV, also where there is no row
-  std::size_t points = 0;                              // of the part
-  std::map<std::size_t, nlohmann::ordered_json> rows;  // of the completed points; failed ones are included
-  std::size_t failed = 0;                              // points
+  std::string header;                             // of its CSV, also where there is no row
+  size_t points = 0;                              // of the part
+  std::map<size_t, nlohmann::ordered_json> rows;  // of the completed points; failed ones are included
+  size_t failed = 0;                              // points
 };
 
 /// Plans and simulates the points of the part, and runs them if the sweep says so. Throws HardwareError if the hardware

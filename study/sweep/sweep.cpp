@@ -26,20 +26,20 @@ Json text_of(const JobText& job) {
 
 }  // namespace
 
-std::size_t Sweep::points() const {
-  std::size_t count = 1;
+size_t Sweep::points() const {
+  size_t count = 1;
   for (const SweepAxis& axis : axes) count *= axis.values.texts.size();
   return count;
 }
 
-std::size_t Sweep::index(std::size_t point, std::size_t axis) const {
-  for (std::size_t later = axes.size(); --later > axis;) point /= axes[later].values.texts.size();
+size_t Sweep::index(size_t point, size_t axis) const {
+  for (size_t later = axes.size(); --later > axis;) point /= axes[later].values.texts.size();
   return point % axes[axis].values.texts.size();
 }
 
-JobText Sweep::job(std::size_t point, std::size_t count) const {
+JobText Sweep::job(size_t point, size_t count) const {
   JobText job = base;
-  for (std::size_t axis = 0; axis < count; ++axis)
+  for (size_t axis = 0; axis < count; ++axis)
     for (const std::string& key : axes[axis].keys) set_key(job, key, value(point, axis));
   return job;
 }
@@ -52,7 +52,7 @@ std::string hash_of(const Sweep& sweep, const Machines& machines, const std::str
   Json all{{"version", version}, {"base", text_of(sweep.base)}, {"backend", sweep.backend}};
   const RunSettings& run = sweep.run;
   if (sweep.is_measured())
-    all["run"] = {run.warmup, run.iterations, run.seed, run.check, static_cast<int>(run.pages), run.energy_seconds};
+    all["run"] = {run.warmup, run.iterations, run.seed, run.check, int(run.pages), run.energy_seconds};
   for (const SweepAxis& axis : sweep.axes) all["axes"].push_back({axis.keys, axis.values.texts});
   for (const auto& [name, machine] : machines) all["machines"].push_back({name, to_toml(machine.description())});
   return digest_text(all.dump(-1, ' ', false, Json::error_handler_t::replace));

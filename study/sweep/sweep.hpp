@@ -22,17 +22,15 @@ struct Sweep {
 
   bool is_measured() const { return !is_simulation(backend); }
 
-  std::size_t points() const;
-  JobText job(std::size_t point) const { return job(point, axes.size()); }
+  size_t points() const;
+  JobText job(size_t point) const { return job(point, axes.size()); }
   /// With the first `count` axes alone.
-  JobText job(std::size_t point, std::size_t count) const;
-  const std::string& value(std::size_t point, std::size_t axis) const {
-    return axes[axis].values.texts[index(point, axis)];
-  }
-  std::size_t index(std::size_t point, std::size_t axis) const;  // of the value
+  JobText job(size_t point, size_t count) const;
+  const std::string& value(size_t point, size_t axis) const { return axes[axis].values.texts[index(point, axis)]; }
+  size_t index(size_t point, size_t axis) const;  // of the value
 };
 
-constexpr std::int64_t most_points = 1000000;  // of a sweep
+constexpr int64_t most_points = 1000000;  // of a sweep
 
 /// The machines that a sweep names, as they are, by their text in it.
 using Machines = std::map<std::string, Topology>;

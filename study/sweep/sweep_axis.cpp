@@ -23,9 +23,9 @@ SweepAxis parse_axis(const std::string& text, std::string_view option) {
   SweepAxis axis{{}, {}, place, place};
   try {
     const std::string_view all = text;
-    const std::size_t first = all.find('=');
+    const size_t first = all.find('=');
     if (first == std::string::npos || first == 0) throw InputError{"", text, "", "KEY=VALUES, such as gemm=4K..16K x2"};
-    std::size_t equals = first;
+    size_t equals = first;
     while (equals != std::string::npos && (axis.keys = known_parts(all.substr(0, equals), is_key)).empty())
       equals = all.find('=', equals + 1);
     if (axis.keys.empty()) {  // a key is unknown, which is told later

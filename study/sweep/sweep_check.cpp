@@ -16,8 +16,8 @@ namespace {
 
 void require_few_points(const Sweep& sweep) {
   double count = 1;
-  for (const SweepAxis& axis : sweep.axes) count *= static_cast<double>(axis.values.texts.size());
-  if (count > static_cast<double>(most_points))
+  for (const SweepAxis& axis : sweep.axes) count *= double(axis.values.texts.size());
+  if (count > double(most_points))
     throw InputError{fmt::format("the sweep has {:.4g} points", count), fmt::format("at most {}", most_points)};
 }
 
@@ -46,7 +46,7 @@ void check_keys(const Sweep& sweep) {
 void require_sizes(const JobText& job) {
   if (!job.problem.gemm) return;
   const auto parts = split(*job.problem.gemm, ',');
-  for (std::size_t i = 0; parts.size() == size_keys.size() && i < parts.size(); ++i)
+  for (size_t i = 0; parts.size() == size_keys.size() && i < parts.size(); ++i)
     if (parts[i].empty()) throw missing(size_keys[i], "all of m, n and k, or gemm beside them");
 }
 
@@ -56,10 +56,10 @@ bool is_factor(const std::string& setting) { return split_setting(setting).secon
 void require_all_hold(const JobText& job, const JobText& base, const Topology& machine) {
   const std::vector<std::string>& settings = job.machine.settings;
   const auto figures = figures_set(machine, settings);
-  for (std::size_t later = 1; later < settings.size(); ++later) {
+  for (size_t later = 1; later < settings.size(); ++later) {
     if (std::ranges::find(base.machine.settings, settings[later]) != base.machine.settings.end()) continue;
     if (is_factor(settings[later])) continue;
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+    for (size_t earlier = 0; earlier < later; ++earlier) {
       const auto is_set_before = [&](const std::string& figure) { return figures[earlier].contains(figure); };
       if (std::ranges::none_of(figures[later], is_set_before)) continue;
       if (figures[later].size() < figures[earlier].size() && std::ranges::all_of(figures[later], is_set_before))
@@ -87,7 +87,7 @@ bool is_about(const InputError& error, const std::string& key, const JobText& ba
   if (error.subject == "gemm" && size != size_keys.end()) {
     const std::string gemm = base.problem.gemm.value_or("");
     const auto parts = split(gemm, ',');
-    return parts.size() == size_keys.size() && error.value == parts[static_cast<std::size_t>(size - size_keys.begin())];
+    return parts.size() == size_keys.size() && error.value == parts[size_t(size - size_keys.begin())];
   }
   const std::string assigned = key + "=";
   return error.subject == key || (key == "gemm" && std::ranges::find(size_keys, error.subject) != size_keys.end()) ||
@@ -111,7 +111,7 @@ void check_first(const Sweep& sweep, Machines& machines) {
   try {
     return check_job(sweep.job(0), sweep.base, machines);
   } catch (const InputError& error) {
-    for (std::size_t count = 0; count <= sweep.axes.size(); ++count) try {
+    for (size_t count = 0; count <= sweep.axes.size(); ++count) try {
         check_job(sweep.job(0, count), sweep.base, machines);
       } catch (const InputError& earlier) {
         if (earlier.what() == std::string_view{error.what()})
@@ -128,10 +128,10 @@ Machines check_sweep(const Sweep& sweep) {
   check_keys(sweep);
   Machines machines;
   check_first(sweep, machines);
-  for (std::size_t axis = 0, stride = sweep.points(); axis < sweep.axes.size(); ++axis) {
+  for (size_t axis = 0, stride = sweep.points(); axis < sweep.axes.size(); ++axis) {
     const SweepAxis& varied = sweep.axes[axis];
     stride /= varied.values.texts.size();
-    for (std::size_t i = 1; i < varied.values.texts.size(); ++i) try {
+    for (size_t i = 1; i < varied.values.texts.size(); ++i) try {
         check_job(sweep.job(i * stride), sweep.base, machines);
       } catch (const InputError& error) {
         throw error.at(varied.values_place);

@@ -60,7 +60,7 @@ void put_measurement(Json& cells, const Sweep& sweep, const Topology& machine, c
 
 }  // namespace
 
-Json empty_cells(const Sweep& sweep, const SweepStamp& stamp, std::size_t point, const std::string& error) {
+Json empty_cells(const Sweep& sweep, const SweepStamp& stamp, size_t point, const std::string& error) {
   Json cells{{"sweep", stamp.hash}, {"point", point}, {"points", sweep.points()}};
   for (const auto axis : indices(sweep.axes)) {
     const SweepAxis& a = sweep.axes[axis];
@@ -80,7 +80,7 @@ Json empty_cells(const Sweep& sweep, const SweepStamp& stamp, std::size_t point,
   return cells;
 }
 
-Json cells_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, std::size_t point) {
+Json cells_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, size_t point) {
   const JobText text = sweep.job(point);
   const Job job = plan_job(machine_of(text, machines), text);
   Json cells = empty_cells(sweep, stamp, point, "");

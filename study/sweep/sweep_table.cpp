@@ -26,13 +26,13 @@ void read_header(SweepTable& table, CsvReader& csv) {
       after == table.columns.end() || !table.has("error"))
     csv.fail(1, "is not the header of a sweep; expected sweep,point,points, axes, machine, ... and error");
   table.first_axis = before.size();
-  table.axes = static_cast<std::size_t>(after - table.columns.begin()) - before.size();
+  table.axes = size_t(after - table.columns.begin()) - before.size();
 }
 
 std::string missing_text(const SweepTable& table) {
-  constexpr std::size_t most = 5;
-  std::vector<std::size_t> missing;
-  for (std::size_t point = 0; point < table.points && missing.size() <= most; ++point)
+  constexpr size_t most = 5;
+  std::vector<size_t> missing;
+  for (size_t point = 0; point < table.points && missing.size() <= most; ++point)
     if (!table.rows.contains(point)) missing.push_back(point);
   const bool more = missing.size() > most;
   if (more) missing.pop_back();
@@ -51,13 +51,13 @@ void add_sweep_table(SweepTable& table, const std::string& text, const std::stri
       csv.fail(1, fmt::format("has {} cells; expected {}, as in the header", cells.size(), table.columns.size()));
     SweepTable::Row row{{}, std::string{csv.line()}};
     for (const auto& cell : cells) row.cells.emplace_back(cell.text);
-    const auto points = static_cast<std::size_t>(csv.integer(cells[2], "points", most_points));
+    const auto points = size_t(csv.integer(cells[2], "points", most_points));
     if (table.rows.empty()) table.sweep = row.cells[0], table.points = points;
     if (row.cells[0] != table.sweep)
       csv.fail(cells[0], fmt::format("'{}' is another sweep than '{}' above", row.cells[0], table.sweep));
     if (points != table.points)
       csv.fail(cells[2], fmt::format("{} points; expected {} as above", points, table.points));
-    const auto point = static_cast<std::size_t>(csv.integer(cells[1], "point", most_points));
+    const auto point = size_t(csv.integer(cells[1], "point", most_points));
     if (point >= points) csv.fail(cells[1], fmt::format("point {} is not below {}", point, points));
     if (!table.rows.emplace(point, std::move(row)).second)
       csv.fail(cells[1], fmt::format("point {} is there twice; expected it once", point));
@@ -69,7 +69,7 @@ void add_sweep_table(SweepTable& table, const std::string& text, const std::stri
 bool SweepTable::has(std::string_view column) const { return std::ranges::find(columns, column) != columns.end(); }
 
 const std::string& SweepTable::cell(const Row& row, std::string_view column) const {
-  return row.cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
+  return row.cells[size_t(std::ranges::find(columns, column) - columns.begin())];
 }
 
 SweepTable read_sweep_table(const std::string& text, const std::string& file) {

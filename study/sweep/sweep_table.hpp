@@ -10,15 +10,15 @@ namespace tilerail::study {
 /// A table of a sweep (docs/formats.md#sweep) as text: its columns, and its rows by point.
 struct SweepTable {
   std::vector<std::string> columns;
-  std::size_t first_axis = 0, axes = 0;  // columns of the axes
+  size_t first_axis = 0, axes = 0;  // columns of the axes
   struct Row {
     std::vector<std::string> cells;
     std::string line;  // as it stands in the file, without its end
   };
-  std::map<std::size_t, Row> rows;
-  std::string header;      // the line
-  std::string sweep;       // the hash
-  std::size_t points = 0;  // of the whole sweep
+  std::map<size_t, Row> rows;
+  std::string header;  // the line
+  std::string sweep;   // the hash
+  size_t points = 0;   // of the whole sweep
 
   /// Of a column that is there.
   const std::string& cell(const Row& row, std::string_view column) const;

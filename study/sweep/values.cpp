@@ -16,7 +16,7 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::size_t longest = 200;  // of what may be a number or a range: std::regex recurses
+constexpr size_t longest = 200;  // of what may be a number or a range: std::regex recurses
 
 /// A number and its unit; that of a factor, which is written before it, is "x".
 struct Number {
@@ -65,8 +65,8 @@ struct ValueRange {
   std::string unit;
 
   bool ascends() const { return first <= last && (multiplies ? step > 1 && first > 0 : step > 0); }
-  double value(std::size_t i) const {
-    const double n = static_cast<double>(i);
+  double value(size_t i) const {
+    const double n = double(i);
     const double exact = multiplies ? first * std::pow(step, n) : first + n * step;
     return std::abs(exact - std::round(exact)) < 1e-9 * exact ? std::round(exact) : exact;
   }
@@ -91,7 +91,7 @@ std::vector<Number> range_in(const std::string& item) {
     throw InputError{"", item, "does not ascend", "a last value above the first, and a step x above 1 or + above 0"};
   constexpr double rounding = 1 + 1e-9;
   std::vector<Number> numbers;
-  for (std::size_t i = 0; range.value(i) <= range.last * rounding; ++i) {
+  for (size_t i = 0; range.value(i) <= range.last * rounding; ++i) {
     numbers.push_back({range.value(i), range.unit});
     if (numbers.size() > most_values)
       throw InputError{"", item, "has too many values", fmt::format("at most {}", most_values)};

@@ -17,7 +17,7 @@ struct SweepValues {
   bool numeric() const { return !numbers.empty(); }
 };
 
-constexpr std::size_t most_values = 10000;  // of one key
+constexpr size_t most_values = 10000;  // of one key
 
 /// A list, "4K,8K" or, of values that hold commas, "8K,8K,64;16K", in which "25..1600 x2 GB/s" stands for 25, 50, ...
 /// 1600 GB/s and "2..8 +2" for 2, 4, 6, 8: both ends included where a step meets them. A unit after the last value is

@@ -30,7 +30,7 @@ void rate(Finalist& finalist, const TuneTask& task, const Judgement& judged) {
 }
 
 /// The preset with all left open that may be searched, and what the task's policy overrides.
-Policy searching(const std::string& name, const TuneTask& task, std::int64_t budget) {
+Policy searching(const std::string& name, const TuneTask& task, int64_t budget) {
   Policy policy = name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
   if (name != task.policy.preset) {
     policy.device_choice = DeviceChoice::search, policy.tile_choice = TileChoice::search;
@@ -68,10 +68,10 @@ std::vector<std::string> presets_for(const Policy& asked) {
 
 Finding found_by(const std::string& name, const TuneTask& task, const Topology& machine, const TuneSettings& settings) {
   Finding finding;
-  std::int64_t tried = 0;
+  int64_t tried = 0;
   const auto consider = [&](const Policy& policy) {
     const Plan plan = planned(task, machine, policy);
-    tried += std::max<std::int64_t>(1, static_cast<std::int64_t>(plan.origin.candidates.size()));
+    tried += std::max<int64_t>(1, int64_t(plan.origin.candidates.size()));
     Finalist found = finalist(plan, policy, task, machine);
     const double seconds = found.tuned.seconds;
     if (!finding.best || found.value > finding.best->value) finding.best = std::move(found);

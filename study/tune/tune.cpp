@@ -56,7 +56,7 @@ void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backe
 
 /// A search: one of the presets that a task is tuned from; on hardware all of them, since it is measured at the end.
 struct Search {
-  std::size_t task;
+  size_t task;
   std::vector<std::string> presets;
 };
 
@@ -71,7 +71,7 @@ class Tuning {
     list_searches();
     if (on_hardware()) workers.count = 1;
     std::mutex one_at_a_time;
-    in_parallel(workers, searches_.size(), [&](std::size_t number) {
+    in_parallel(workers, searches_.size(), [&](size_t number) {
       Finding found;
       std::string error;
       try {
@@ -126,7 +126,7 @@ class Tuning {
     const TuneTask& task = tasks_[search.task];
     Finding all;
     std::vector<Finalist> finalists;
-    std::int64_t tried = 0;
+    int64_t tried = 0;
     for (const std::string& name : search.presets) {
       const Finding found = study::found_by(name, task, machine_, settings_);
       if (found.planned_s) all.estimated_s = found.estimated_s, all.planned_s = found.planned_s;
@@ -145,8 +145,8 @@ class Tuning {
 
   void stamp(TunedPlan& tuned) const { tuned.budget = settings_.budget, tuned.version = settings_.version; }
 
-  void add(std::size_t search, Finding found, std::string error) {
-    const std::size_t task = searches_[search].task;
+  void add(size_t search, Finding found, std::string error) {
+    const size_t task = searches_[search].task;
     TuneResult& result = results_[task];
     if (!error.empty()) result.error = std::move(error);
     if (found.planned_s) result.estimated_s = found.estimated_s, result.planned_s = found.planned_s;
@@ -156,14 +156,14 @@ class Tuning {
   }
 
   /// Of equal ones the first by number, whichever ends first.
-  bool is_better(const Finalist& found, std::size_t search) const {
+  bool is_better(const Finalist& found, size_t search) const {
     const auto known = best_.find(searches_[search].task);
     if (known == best_.end()) return true;
     const auto& [best, number] = known->second;
     return found.value > best.value || (found.value == best.value && search < number);
   }
 
-  void keep(std::size_t task) {
+  void keep(size_t task) {
     TuneResult& result = results_[task];
     if (!best_.contains(task)) {
       if (result.error.empty()) result.error = "no preset plans it";
@@ -188,10 +188,10 @@ class Tuning {
   const TuneSettings& settings_;
   const CacheOwner owner_;
   std::map<PlanKey, TunedPlan> before_;
-  std::vector<TuneResult> results_;                               // by task, as are the next three
-  std::map<std::size_t, std::size_t> waiting_;                    // for so many searches
-  std::map<std::size_t, std::pair<Finalist, std::size_t>> best_;  // and the number of its search
-  std::map<std::size_t, std::int64_t> tried_;
+  std::vector<TuneResult> results_;                     // by task, as are the next three
+  std::map<size_t, size_t> waiting_;                    // for so many searches
+  std::map<size_t, std::pair<Finalist, size_t>> best_;  // and the number of its search
+  std::map<size_t, int64_t> tried_;
   std::vector<Search> searches_;
 };
 
@@ -209,7 +209,7 @@ Topology machine_of_tune(const Sweep& sweep) {
 std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine) {
   std::vector<TuneTask> tasks;
   std::set<PlanKey> known;
-  for (std::size_t point = 0; point < sweep.points(); ++point) {
+  for (size_t point = 0; point < sweep.points(); ++point) {
     TuneTask task{sweep.job(point).on(machine), {}};
     refuse_fixed(task.policy);
     task.key = key_of(task.problem, machine, task.devices, name_of(task.policy));
@@ -226,13 +226,13 @@ std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology&
   return Tuning{tasks, machine, file, settings}.run(workers);
 }
 
-std::size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file) {
+size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file) {
   std::vector<PlanCache> caches;
   for (const std::string& other : others) {
     caches.push_back(load_plan_cache(other));
     require_owner(caches.back(), caches.front().owner);
   }
-  std::size_t taken = 0;
+  size_t taken = 0;
   update_plan_cache(file, caches.front().owner, [&](PlanCache& all) {
     for (const PlanCache& cache : caches)
       for (const auto& [key, tuned] : cache.plans) {
@@ -245,8 +245,8 @@ std::size_t merge_plan_caches(const std::vector<std::string>& others, const std:
   return taken;
 }
 
-std::size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file) {
-  std::size_t gone = 0;
+size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file) {
+  size_t gone = 0;
   (void)load_plan_cache(file);  // no file is made to forget something
   update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
     for (const TuneTask& task : tasks) gone += cache.plans.erase(task.key);

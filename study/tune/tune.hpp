@@ -16,7 +16,7 @@
 namespace tilerail::study {
 
 struct TuneSettings {
-  std::int64_t budget = 1'000'000;      // operations of plans that the search of each preset may judge
+  int64_t budget = 1'000'000;           // operations of plans that the search of each preset may judge
   bool again = false;                   // also what is known already
   std::string backend = fluid_backend;  // or host, cuda: the best plans are run there, and the fastest of them is taken
   RunSettings run = {};                 // there
@@ -54,9 +54,9 @@ std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology&
 /// Puts the plans of other files of one machine into one. Of one problem's plans, that stays which goes before the
 /// other (study/planning/plan_cache.hpp); returns how many were taken. Throws InputError where the files are of several
 /// machines.
-std::size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file);
+size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file);
 
 /// Takes the plans of these tasks out of the file; returns how many there were.
-std::size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file);
+size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file);
 
 }  // namespace tilerail::study

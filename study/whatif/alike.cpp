@@ -19,21 +19,21 @@ using Features = std::vector<double>;
 /// colour splits.
 class ColourRefinement {
  public:
-  std::size_t add(Features features) {
+  size_t add(Features features) {
     features_.push_back(std::move(features));
     neighbours_.emplace_back();
     return features_.size() - 1;
   }
-  Features& features(std::size_t item) { return features_[item]; }
+  Features& features(size_t item) { return features_[item]; }
   /// A directed edge: the two ends see it differently.
-  void join(std::size_t a, std::size_t b, double edge) {
+  void join(size_t a, size_t b, double edge) {
     neighbours_[a].emplace_back(edge, b);
     neighbours_[b].emplace_back(-edge, a);
   }
 
-  std::vector<std::size_t> colours() const {
-    std::vector<std::size_t> colours;
-    std::size_t before = 0, now = recolour(colours, features_);
+  std::vector<size_t> colours() const {
+    std::vector<size_t> colours;
+    size_t before = 0, now = recolour(colours, features_);
     for (; now > before; before = std::exchange(now, refine(colours))) {
     }
     return colours;
@@ -41,31 +41,31 @@ class ColourRefinement {
 
  private:
   /// Numbers the colours from 0, equal keys alike. Returns the number of colours.
-  static std::size_t recolour(std::vector<std::size_t>& colours, const std::vector<Features>& all) {
-    std::map<Features, std::size_t> numbers;
+  static size_t recolour(std::vector<size_t>& colours, const std::vector<Features>& all) {
+    std::map<Features, size_t> numbers;
     colours.clear();
     for (const Features& features : all) colours.push_back(numbers.emplace(features, numbers.size()).first->second);
     return numbers.size();
   }
 
-  std::size_t refine(std::vector<std::size_t>& colours) const {
+  size_t refine(std::vector<size_t>& colours) const {
     std::vector<Features> all;
     for (const auto i : indices(colours)) {
-      std::vector<std::pair<double, std::size_t>> seen;
+      std::vector<std::pair<double, size_t>> seen;
       for (const auto& [edge, other] : neighbours_[i]) seen.emplace_back(edge, colours[other]);
       std::ranges::sort(seen);
-      all.push_back({static_cast<double>(colours[i])});
-      for (const auto& [edge, colour] : seen) all.back().insert(all.back().end(), {edge, static_cast<double>(colour)});
+      all.push_back({double(colours[i])});
+      for (const auto& [edge, colour] : seen) all.back().insert(all.back().end(), {edge, double(colour)});
     }
     return recolour(colours, all);
   }
 
   std::vector<Features> features_;
-  std::vector<std::vector<std::pair<double, std::size_t>>> neighbours_;
+  std::vector<std::vector<std::pair<double, size_t>>> neighbours_;
 };
 
 void add(Features& features, const std::optional<CapacityCurve>& curve) {
-  features.push_back(curve ? static_cast<double>(curve->points.size()) : -1);
+  features.push_back(curve ? double(curve->points.size()) : -1);
   if (curve)
     for (const CapacityCurve::Point& point : curve->points)
       features.insert(features.end(), {point.flows, point.rate.value});
@@ -74,8 +74,7 @@ void add(Features& features, const std::optional<CapacityCurve>& curve) {
 Features features_of(MemoryId id, const Topology& topology, const GemmProblem& problem,
                      std::span<const MemoryId> devices) {
   const Memory& memory = topology.memory(id);
-  Features features{static_cast<double>(memory.kind), memory.capacity.value_or(Bytes{-1}).value,
-                    static_cast<double>(memory.kernels)};
+  Features features{double(memory.kind), memory.capacity.value_or(Bytes{-1}).value, double(memory.kernels)};
   for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer, memory.engines.total})
     features.push_back(count.value_or(0));
   for (const MemoryId& place : {problem.place_a, problem.place_b, problem.place_c}) {
@@ -92,7 +91,7 @@ ColourRefinement refinement_of(const Topology& topology, const GemmProblem& prob
   enum Edge { from = 1, to, forward, backward, unreachable };
   const Topology::Description& d = topology.description();
   ColourRefinement items;
-  for (const Node& node : d.nodes) items.add({0, static_cast<double>(node.kind)});
+  for (const Node& node : d.nodes) items.add({0, double(node.kind)});
   for (const auto i : indices(d.memories))
     items.features(d.memories[i].node.index()) = features_of(MemoryId{i}, topology, problem, devices);
   std::vector<Features> shares(d.links.size());
@@ -104,14 +103,14 @@ ColourRefinement refinement_of(const Topology& topology, const GemmProblem& prob
   for (const auto i : indices(d.links)) {
     const Link& link = d.links[i];
     std::ranges::sort(shares[i]);
-    const std::size_t item =
+    const size_t item =
         items.add({1, link.bandwidth.value, link.latency.value, link.per_flow.value_or(Rate{-1}).value});
     items.features(item).insert(items.features(item).end(), shares[i].begin(), shares[i].end());
     items.join(item, link.from.index(), from);
     items.join(item, link.to.index(), to);
   }
   for (const CapacityGroup& group : d.groups) {
-    const std::size_t item = items.add({2, group.forward_share.value_or(-1)});
+    const size_t item = items.add({2, group.forward_share.value_or(-1)});
     add(items.features(item), group.capacity);
     add(items.features(item), group.both_busy);
     for (const LinkId link : group.forward) items.join(item, d.nodes.size() + link.index(), forward);
@@ -126,9 +125,9 @@ struct NumberedName {
   std::vector<long> numbers;
 
   explicit NumberedName(const std::string& name) {
-    constexpr std::size_t most_digits = 9;
-    for (std::size_t i = 0; i < name.size();) {
-      std::size_t end = i;
+    constexpr size_t most_digits = 9;
+    for (size_t i = 0; i < name.size();) {
+      size_t end = i;
       while (end < name.size() && end - i < most_digits && name[end] >= '0' && name[end] <= '9') ++end;
       if (end == i) {
         texts.back() += name[i++];
@@ -146,7 +145,7 @@ std::string numbers_text(std::vector<long> numbers) {
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   if (numbers.size() == 1) return fmt::format("{}", numbers.front());
   std::vector<std::string> runs;
-  for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+  for (size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
     for (end = begin + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
     runs.push_back(end - begin == 1 ? fmt::format("{}", numbers[begin])
                                     : fmt::format("{}-{}", numbers[begin], numbers[end - 1]));
@@ -159,8 +158,8 @@ std::string numbers_text(std::vector<long> numbers) {
 std::vector<std::vector<Knob>> classes_of_alike(const Topology& topology, const GemmProblem& problem,
                                                 std::span<const MemoryId> devices) {
   const Topology::Description& d = topology.description();
-  const std::vector<std::size_t> colours = refinement_of(topology, problem, devices).colours();
-  const auto colour_of = [&](const Knob& knob) -> std::size_t {
+  const std::vector<size_t> colours = refinement_of(topology, problem, devices).colours();
+  const auto colour_of = [&](const Knob& knob) -> size_t {
     switch (knob.kind) {
       case Knob::Kind::link:
         return colours[d.nodes.size() + knob.index];
@@ -175,7 +174,7 @@ std::vector<std::vector<Knob>> classes_of_alike(const Topology& topology, const 
     }
   };
   std::vector<std::vector<Knob>> classes;
-  std::map<std::pair<Knob::Kind, std::size_t>, std::size_t> number_of;
+  std::map<std::pair<Knob::Kind, size_t>, size_t> number_of;
   for (const Knob& knob : knobs_of(topology)) {
     const auto [found, fresh] = number_of.emplace(std::pair{knob.kind, colour_of(knob)}, classes.size());
     if (fresh) classes.emplace_back();

@@ -5,17 +5,17 @@
 
 namespace tilerail::study {
 
-std::vector<std::size_t> worth_upgrading(const WhatIf& what) {
+std::vector<size_t> worth_upgrading(const WhatIf& what) {
   constexpr double least = 0.01;
-  std::vector<std::size_t> parts;
+  std::vector<size_t> parts;
   for (const WhatIfRow& row : what.rows)
     if (row.factor == 2 && what.saved(row) >= least * what.now.makespan) parts.push_back(row.part);
   return parts;
 }
 
-std::vector<std::size_t> idle_parts(const WhatIf& what) {
-  std::vector<std::size_t> parts;
-  for (std::size_t part = 0; part < what.parts.size(); ++part) {
+std::vector<size_t> idle_parts(const WhatIf& what) {
+  std::vector<size_t> parts;
+  for (size_t part = 0; part < what.parts.size(); ++part) {
     bool known = false, moves = false;
     for (const WhatIfRow& row : what.rows) {
       if (row.part != part) continue;

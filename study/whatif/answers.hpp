@@ -8,10 +8,10 @@
 namespace tilerail::study {
 
 /// Parts that save at least a hundredth of the makespan when they are doubled, the most first.
-std::vector<std::size_t> worth_upgrading(const WhatIf& what);
+std::vector<size_t> worth_upgrading(const WhatIf& what);
 
 /// Parts that may be half as good for no time, and better without gain.
-std::vector<std::size_t> idle_parts(const WhatIf& what);
+std::vector<size_t> idle_parts(const WhatIf& what);
 
 /// The row of a better part, but no kernels, whose plan has the largest share of kernels in its critical path; null
 /// where none has more than there is now.

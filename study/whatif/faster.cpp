@@ -75,14 +75,14 @@ void make_faster(KernelTimes& kernels, double factor) {
   }
 }
 
-std::optional<int> engines_of(const Memory& memory, std::size_t role) { return memory.engines.*engine_roles[role]; }
+std::optional<int> engines_of(const Memory& memory, size_t role) { return memory.engines.*engine_roles[role]; }
 
-void multiply_engines(Memory& memory, std::size_t role, double factor) {
+void multiply_engines(Memory& memory, size_t role, double factor) {
   std::optional<int>& engines = memory.engines.*engine_roles[role];
   if (!engines) return;
   if (!std::isfinite(factor)) return engines.reset();
   const double most = TopologyLimits::engines.most;
-  engines = static_cast<int>(std::clamp(std::floor(factor * *engines), 1.0, most));
+  engines = int(std::clamp(std::floor(factor * *engines), 1.0, most));
 }
 
 }  // namespace tilerail::study

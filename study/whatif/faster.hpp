@@ -19,8 +19,8 @@ void make_faster(IssueCost& cost, double factor);
 void make_faster(KernelTimes& kernels, double factor);
 
 /// Of a role by number: h2d, d2h, peer, total. Nothing: no limit.
-std::optional<int> engines_of(const Memory& memory, std::size_t role);
+std::optional<int> engines_of(const Memory& memory, size_t role);
 /// At least one remains.
-void multiply_engines(Memory& memory, std::size_t role, double factor);
+void multiply_engines(Memory& memory, size_t role, double factor);
 
 }  // namespace tilerail::study

@@ -133,7 +133,7 @@ Topology improved(const Topology& topology, std::span<const Knob> knobs, double 
         break;
     }
   std::vector<CapacityGroup> groups;
-  for (std::size_t i = 0; i < d.groups.size(); ++i)
+  for (size_t i = 0; i < d.groups.size(); ++i)
     if (!unbounded[i]) groups.push_back(std::move(d.groups[i]));
   d.groups = std::move(groups);
   return Topology{std::move(d)};

@@ -17,8 +17,8 @@ namespace tilerail::study {
 struct Knob {
   enum class Kind { link, group, engine, kernels, latency, issue };
   Kind kind = Kind::link;
-  std::size_t index = 0;  // of the link, the group, the memory or the kernel table; 0 for issue
-  std::size_t role = 0;   // of an engine: h2d, d2h, peer, total
+  size_t index = 0;  // of the link, the group, the memory or the kernel table; 0 for issue
+  size_t role = 0;   // of an engine: h2d, d2h, peer, total
 
   auto operator<=>(const Knob&) const = default;
 };

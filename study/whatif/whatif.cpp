@@ -23,7 +23,7 @@ std::string error_of(const Work& work) {
 }
 
 /// That a part can be changed by, but for `without`.
-std::vector<double> factors_of(const WhatIf& what, std::size_t part, double without = 1) {
+std::vector<double> factors_of(const WhatIf& what, size_t part, double without = 1) {
   std::vector<double> factors{2.0, 0.5, without_limit};
   std::erase_if(factors, [&](double factor) {
     return factor == without || !can_change(what.parts[part], what.question.topology, factor);
@@ -34,7 +34,7 @@ std::vector<double> factors_of(const WhatIf& what, std::size_t part, double with
 void try_rows(WhatIf& what, const Workers& workers) {
   for (const auto part : indices(what.parts))
     for (const double factor : factors_of(what, part)) what.rows.push_back({part, factor});
-  in_parallel(workers, what.rows.size(), [&](std::size_t i) {
+  in_parallel(workers, what.rows.size(), [&](size_t i) {
     WhatIfRow& row = what.rows[i];
     row.error = error_of([&] {
       const std::vector<double> others = factors_of(what, row.part, row.factor);
@@ -44,7 +44,7 @@ void try_rows(WhatIf& what, const Workers& workers) {
   share_plans(what.rows);
 }
 
-Topology changed(const WhatIf& what, std::size_t part, double factor) {
+Topology changed(const WhatIf& what, size_t part, double factor) {
   return improved(what.question.topology, what.parts[part].knobs, factor);
 }
 
@@ -57,7 +57,7 @@ void keep_best_plan(WhatIf& what, const Workers& workers) {
   what.plan = what.question.plan_on(changed(what, what.better->first, what.better->second));
   what.summary = simulated(what.plan, what.question.topology);
   what.now = evaluation_of(what.summary);
-  in_parallel(workers, what.rows.size(), [&](std::size_t i) {
+  in_parallel(workers, what.rows.size(), [&](size_t i) {
     if (!what.rows[i].trial) return;
     Trial& trial = *what.rows[i].trial;
     const Topology machine = changed(what, what.rows[i].part, what.rows[i].factor);
@@ -77,7 +77,7 @@ void rank(WhatIf& what) {
 
 /// The factors 1/2, 1, 2 and infinity are known; of others `holds` is asked. Where it is true now, only parts are
 /// looked at that cost something when they are halved.
-std::optional<double> turn_of(const WhatIf& what, std::size_t part, bool (Evaluation::*property)() const,
+std::optional<double> turn_of(const WhatIf& what, size_t part, bool (Evaluation::*property)() const,
                               const std::function<bool(double)>& holds) {
   const auto known = [&](double factor) {
     const WhatIfRow* row = what.row(part, factor);
@@ -93,7 +93,7 @@ std::optional<double> turn_of(const WhatIf& what, std::size_t part, bool (Evalua
   return std::nullopt;
 }
 
-Turn turn_of(const WhatIf& what, std::size_t part) {
+Turn turn_of(const WhatIf& what, size_t part) {
   Turn turn{part};
   turn.by_bound = turn_of(what, part, &Evaluation::bound_by_kernels, [&](double factor) {
     return lower_bound(what.plan, changed(what, part, factor)).bound_by == TimeUse::kernels;
@@ -106,8 +106,8 @@ Turn turn_of(const WhatIf& what, std::size_t part) {
 
 /// Parts of one kind that cost something when they are halved, or that cannot be, or that save something when they are
 /// doubled; those that cost least come first.
-std::vector<std::size_t> candidates(const WhatIf& what) {
-  std::vector<std::pair<double, std::size_t>> found;
+std::vector<size_t> candidates(const WhatIf& what) {
+  std::vector<std::pair<double, size_t>> found;
   for (const auto part : indices(what.parts)) {
     if (!what.parts[part].carries() || what.parts[part].combined) continue;
     const WhatIfRow *halved = what.row(part, 0.5), *doubled = what.row(part, 2);
@@ -116,25 +116,25 @@ std::vector<std::size_t> candidates(const WhatIf& what) {
     if (doubled && doubled->trial && (cost > least || what.saved(*doubled) > least)) found.emplace_back(cost, part);
   }
   std::ranges::sort(found);
-  std::vector<std::size_t> parts;
+  std::vector<size_t> parts;
   for (const auto& [_, part] : found) parts.push_back(part);
   return parts;
 }
 
-double doubled(const WhatIf& what, const std::vector<std::size_t>& parts) {
+double doubled(const WhatIf& what, const std::vector<size_t>& parts) {
   std::vector<Knob> knobs;
-  for (const std::size_t part : parts)
+  for (const size_t part : parts)
     knobs.insert(knobs.end(), what.parts[part].knobs.begin(), what.parts[part].knobs.end());
   return what.question.evaluate_on(improved(what.question.topology, knobs, 2), what.plan).makespan;
 }
 
 /// Leaves out, one after another, what is not needed.
-Together needed_together(const WhatIf& what, std::vector<std::size_t> parts) {
+Together needed_together(const WhatIf& what, std::vector<size_t> parts) {
   constexpr double may_be_lost = 0.1;  // of what all of them save
   double makespan = doubled(what, parts);
   const double allowed = makespan + may_be_lost * std::max(0.0, what.now.makespan - makespan);
-  for (const std::size_t part : std::vector{parts}) {
-    std::vector<std::size_t> fewer = parts;
+  for (const size_t part : std::vector{parts}) {
+    std::vector<size_t> fewer = parts;
     std::erase(fewer, part);
     const double without = fewer.empty() ? what.now.makespan : doubled(what, fewer);
     if (without <= allowed) parts = std::move(fewer), makespan = without;
@@ -144,15 +144,15 @@ Together needed_together(const WhatIf& what, std::vector<std::size_t> parts) {
 }
 
 /// What doubling one of the parts alone takes at best.
-double best_alone(const WhatIf& what, const std::vector<std::size_t>& parts) {
+double best_alone(const WhatIf& what, const std::vector<size_t>& parts) {
   double makespan = what.now.makespan;
-  for (const std::size_t part : parts)
+  for (const size_t part : parts)
     if (const WhatIfRow* row = what.row(part, 2); row && row->trial)
       makespan = std::min(makespan, row->trial->best().makespan);
   return makespan;
 }
 
-void find_together(WhatIf& what, const std::vector<std::size_t>& of) {
+void find_together(WhatIf& what, const std::vector<size_t>& of) {
   Together found = needed_together(what, of);
   const double less = best_alone(what, of) - found.makespan;
   if (found.parts.size() > 1 && less > negligible_share * what.now.makespan) what.together = std::move(found);
@@ -161,9 +161,9 @@ void find_together(WhatIf& what, const std::vector<std::size_t>& of) {
 void find_turns(WhatIf& what, const Workers& workers) {
   for (const auto part : indices(what.parts))
     if (what.parts[part].carries()) what.turns.push_back({part});
-  const std::vector<std::size_t> to_combine = candidates(what);
-  const std::size_t first = to_combine.size() > 1 ? 1 : 0;  // the longest of all tasks begins
-  in_parallel(workers, first + what.turns.size(), [&](std::size_t i) {
+  const std::vector<size_t> to_combine = candidates(what);
+  const size_t first = to_combine.size() > 1 ? 1 : 0;  // the longest of all tasks begins
+  in_parallel(workers, first + what.turns.size(), [&](size_t i) {
     if (i < first) {
       what.together_error = error_of([&] { find_together(what, to_combine); });
     } else {
@@ -188,7 +188,7 @@ void share_plans(std::vector<WhatIfRow>& rows) {
   }
 }
 
-const WhatIfRow* WhatIf::row(std::size_t part, double factor) const {
+const WhatIfRow* WhatIf::row(size_t part, double factor) const {
   const auto found =
       std::ranges::find_if(rows, [&](const WhatIfRow& row) { return row.part == part && row.factor == factor; });
   return found == rows.end() ? nullptr : &*found;

@@ -14,7 +14,7 @@ namespace tilerail::study {
 
 /// A part, so many times as good, and what became of that: a trial, or why there is none.
 struct WhatIfRow {
-  std::size_t part = 0;
+  size_t part = 0;
   double factor = 1;
   std::optional<Trial> trial = {};
   std::string error = {};
@@ -23,7 +23,7 @@ struct WhatIfRow {
 /// From which factor of a part on the machine is compute bound: 0, from less than an eighth; nothing, not by this part
 /// alone or, where it is so already, by a part that may be half as good for nothing.
 struct Turn {
-  std::size_t part = 0;
+  size_t part = 0;
   std::optional<double> by_bound = {}, by_simulation = {};
   std::string error = {};  // why it is not known
 };
@@ -31,7 +31,7 @@ struct Turn {
 /// Parts that save, all doubled, nearly what doubling every part does, and more than any of them alone; each is needed
 /// for that.
 struct Together {
-  std::vector<std::size_t> parts;
+  std::vector<size_t> parts;
   double makespan = 0;  // s
 };
 
@@ -47,7 +47,7 @@ struct WhatIf {
   Evaluation now = {};      // of the best plan: from there time is saved
   /// Part and factor for which that best plan was made, where it is not the one made for the machine as it is: the
   /// planner missed it there, and no part is praised for that.
-  std::optional<std::pair<std::size_t, double>> better = {};
+  std::optional<std::pair<size_t, double>> better = {};
   std::vector<Part> parts = {};
   std::vector<WhatIfRow> rows = {};  // by time saved, the most first; those without a trial last
   std::vector<Turn> turns = {};      // of the parts that carry something, in their order
@@ -55,7 +55,7 @@ struct WhatIf {
   std::string together_error = {};  // why it is not known
 
   double saved(const WhatIfRow& row) const { return row.trial ? now.makespan - row.trial->best().makespan : 0; }
-  const WhatIfRow* row(std::size_t part, double factor) const;
+  const WhatIfRow* row(size_t part, double factor) const;
   bool is_used(const Part& part) const;  // whether a copy of the plan crosses a link or a group of it
 };
 

@@ -41,8 +41,8 @@ TEST_P(EachBadArgument, IsReportedWithItsPositionInBlas) {
   EXPECT_THAT(defect->message, testing::HasSubstr("argument " + std::to_string(GetParam().position)));
 }
 
-constexpr std::int64_t huge = (std::int64_t{1} << 40) + 1;
-void* misaligned() { return reinterpret_cast<void*>(std::uintptr_t{4097}); }
+constexpr int64_t huge = (int64_t{1} << 40) + 1;
+void* misaligned() { return reinterpret_cast<void*>(uintptr_t{4097}); }
 
 INSTANTIATE_TEST_SUITE_P(GemmArguments, EachBadArgument,
                          ::testing::Values(BadArgument{1, "'X'", [](auto& x) { x.trans_a = 'X'; }},

@@ -67,7 +67,7 @@ TEST(Signature, EverythingThatAPlanDependsOnCounts) {
       [](auto& p) { p.place_b = MemoryId{1}; },
       [](auto& p) { p.place_c = MemoryId{1}; },
   };
-  for (std::size_t i = 0; i < changes.size(); ++i) {
+  for (size_t i = 0; i < changes.size(); ++i) {
     GemmProblem p = problem();
     changes[i](p);
     EXPECT_NE(of(p), of(problem())) << "change " << i;

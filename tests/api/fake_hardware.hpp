@@ -37,7 +37,7 @@ struct Log {
   bool run_failed = false;                // the next wait tells that
   bool page_locked = false;               // whether matrices on the host are
   void* captured = nullptr;               // a stream that is
-  std::map<MemoryId, std::int64_t> room;  // bytes for tiles of GPUs that have less than described
+  std::map<MemoryId, int64_t> room;       // bytes for tiles of GPUs that have less than described
 };
 
 class FakeHardware final : public Hardware {
@@ -48,7 +48,7 @@ class FakeHardware final : public Hardware {
   Topology describe() const override { return machine(); }
   void open(const Topology& topology) override { executor_ = std::make_unique<HostExecutor>(topology); }
   std::shared_ptr<void> keep_caller_state() const override { return {}; }
-  void reserve(std::span<const MemoryId> gpus, std::int64_t, int compute_streams) override {
+  void reserve(std::span<const MemoryId> gpus, int64_t, int compute_streams) override {
     log_->reserved.assign(gpus.begin(), gpus.end());
     log_->reserved_streams = compute_streams;
   }
@@ -59,9 +59,9 @@ class FakeHardware final : public Hardware {
     log_->arena_gone = false;
     return std::make_unique<Bound>(plan);
   }
-  std::int64_t room_for_tiles(MemoryId gpu, int) override {
+  int64_t room_for_tiles(MemoryId gpu, int) override {
     const auto found = log_->room.find(gpu);
-    return found == log_->room.end() ? std::int64_t{1} << 30 : found->second;
+    return found == log_->room.end() ? int64_t{1} << 30 : found->second;
   }
   RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) override {
     log_->steps = {"single"};
@@ -111,14 +111,14 @@ class FakeHardware final : public Hardware {
     return std::make_unique<Access>(matrices, log_);
   }
   std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
-                                               std::int64_t ld) override {
+                                               int64_t ld) override {
     std::vector<std::shared_ptr<void>> copies;
     for (const MemoryId gpu : gpus) {
       if (const auto room = log_->room.find(gpu); room != log_->room.end() && room->second < matrix.bytes())
         throw MemoryShortage{"made to be short of memory"};
-      const auto bytes = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * matrix.element); };
+      const auto bytes = [&](int64_t rows) { return size_t(rows * matrix.element); };
       const auto copy = std::make_shared<std::vector<std::byte>>(bytes(ld * matrix.cols));
-      for (std::int64_t col = 0; col < matrix.cols; ++col)
+      for (int64_t col = 0; col < matrix.cols; ++col)
         std::memcpy(copy->data() + bytes(col * ld), static_cast<const std::byte*>(matrix.data) + bytes(col * matrix.ld),
                     bytes(matrix.rows));
       ++log_->copies;
@@ -127,11 +127,11 @@ class FakeHardware final : public Hardware {
     }
     return copies;
   }
-  void register_memory(void*, std::int64_t) override {}
+  void register_memory(void*, int64_t) override {}
   void unregister_memory(void*) override { throw InputError{"not registered"}; }
-  void* allocate_host(std::int64_t bytes, HostPages pages) override {
+  void* allocate_host(int64_t bytes, HostPages pages) override {
     log_->host_pages = pages;
-    buffers_.emplace_back(static_cast<std::size_t>(bytes));
+    buffers_.emplace_back(size_t(bytes));
     return buffers_.back().data();
   }
   void free_host(void* data) override {
@@ -139,8 +139,8 @@ class FakeHardware final : public Hardware {
     const auto removed = std::erase_if(buffers_, [&](auto& buffer) { return buffer.data() == data; });
     if (removed == 0) throw InputError{"not allocated"};
   }
-  double host_rate(const void*, std::int64_t bytes, std::span<const int> devices) override {
-    return static_cast<double>(bytes) * static_cast<double>(devices.size());
+  double host_rate(const void*, int64_t bytes, std::span<const int> devices) override {
+    return double(bytes) * double(devices.size());
   }
 
   static Topology machine() { return tilerail::test::shipped("two-gpu"); }

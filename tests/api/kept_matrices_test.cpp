@@ -47,13 +47,13 @@ TEST_F(KeptMatrices, ServeAnyPartOfThemAsEitherInput) {
   session_->gemm(part.x);
   EXPECT_EQ(place_of_a(), "g*");
   EXPECT_EQ(place_of_b(), "g*");
-  for (std::int64_t j = 0; j < part.x.n; ++j)
-    for (std::int64_t i = 0; i < part.x.m; ++i) {
+  for (int64_t j = 0; j < part.x.n; ++j)
+    for (int64_t i = 0; i < part.x.m; ++i) {
       double sum = 0;
-      for (std::int64_t p = 0; p < part.x.k; ++p)
+      for (int64_t p = 0; p < part.x.k; ++p)
         sum += static_cast<const double*>(part.x.a)[i + p * part.x.lda] *
                static_cast<const double*>(part.x.b)[j + p * part.x.ldb];
-      ASSERT_NEAR(part.c[static_cast<std::size_t>(i + j * part.x.ldc)], sum, 1e-12) << i << ", " << j;
+      ASSERT_NEAR(part.c[size_t(i + j * part.x.ldc)], sum, 1e-12) << i << ", " << j;
     }
 }
 
@@ -189,7 +189,7 @@ TEST_F(KeptMatrices, OfTheOnlyGpuAreReadThereIfTheOriginalIsOnTheGpuOfC) {
 TEST_F(KeptMatrices, AreGivenUpWithAnyPartThatIsKeptAgain) {
   Multiplication call{40, 50, 64, 1, 0};
   keep_a(call);
-  call.a[5 + 3 * static_cast<std::size_t>(call.x.lda)] += 100;
+  call.a[5 + 3 * size_t(call.x.lda)] += 100;
   session_->keep(call.a.data() + 3 * call.x.lda, call.x.m, 2, call.x.lda, sizeof(double));
   session_->gemm(call.x);
   EXPECT_EQ(place_of_a(), "host");
@@ -208,13 +208,13 @@ TEST_F(KeptMatrices, LeaveTheRowsBesideThemToC) {
 
 TEST_F(KeptMatrices, HaveAShape) {
   const std::vector<double> data(100);
-  const auto keep = [&](const void* at, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  const auto keep = [&](const void* at, int64_t rows, int64_t cols, int64_t ld) {
     return [=, this] { session_->keep(at, rows, cols, ld, sizeof(double)); };
   };
   expect_input_error(keep(nullptr, 10, 10, 10), {"to keep", "null"});
   expect_input_error(keep(data.data(), 10, 10, 9), {"to keep", "leading dimension 9"});
   expect_input_error(keep(data.data(), 0, 10, 10), {"to keep", "0 x 10"});
-  const std::int64_t large = std::int64_t{1} << 40;
+  const int64_t large = int64_t{1} << 40;
   expect_input_error(keep(data.data(), large, large, large), {"to keep", "columns", "2^60 bytes"});
 }
 

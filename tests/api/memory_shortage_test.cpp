@@ -13,7 +13,7 @@ using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t n = 256;  // a matrix has 512 KiB
+constexpr int64_t n = 256;  // a matrix has 512 KiB
 
 class MemoryShortage : public ::testing::Test {
  protected:
@@ -35,7 +35,7 @@ TEST_F(MemoryShortage, PlansWithWhatIsFreeAndSaysSo) {
   log_->room = {{gpu(0), 400'000}, {gpu(1), 400'000}};
   const PlanInfo info = call(*session);
   EXPECT_THAT(info.why, HasSubstr("memory was short: free for tiles were 400.0 kB in 'gpu0'"));
-  for (const std::int64_t bytes : log_->plan->peak_bytes) EXPECT_LE(bytes, 400'000);
+  for (const int64_t bytes : log_->plan->peak_bytes) EXPECT_LE(bytes, 400'000);
   call(*session);
   EXPECT_EQ(log_->binds, 1) << "the plan is kept";
 }

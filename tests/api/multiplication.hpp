@@ -15,7 +15,7 @@ namespace tilerail::api::test {
 /// from the bound of 1e-12 only when something is wrong: 66 * 2^-53 * (3 * 64 + 3) < 1.5e-12 * 1.
 class Multiplication {
  public:
-  Multiplication(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, double beta, unsigned seed = 1) {
+  Multiplication(int64_t m, int64_t n, int64_t k, double alpha, double beta, unsigned seed = 1) {
     x.m = m, x.n = n, x.k = k;
     x.alpha = alpha, x.beta = beta;
     x.trans_a = 'N', x.trans_b = 'T';
@@ -26,16 +26,15 @@ class Multiplication {
   }
 
   void expect_right() const {
-    for (std::int64_t j = 0; j < x.n; ++j) {
-      for (std::int64_t i = 0; i < x.ldc; ++i) {
-        const auto at = static_cast<std::size_t>(i + j * x.ldc);
+    for (int64_t j = 0; j < x.n; ++j) {
+      for (int64_t i = 0; i < x.ldc; ++i) {
+        const auto at = size_t(i + j * x.ldc);
         if (i >= x.m) {
           ASSERT_EQ(c[at], before[at]) << "padding";
           continue;
         }
         double sum = 0;
-        for (std::int64_t p = 0; p < x.k && x.alpha != 0; ++p)
-          sum += a[static_cast<std::size_t>(i + p * x.lda)] * b[static_cast<std::size_t>(j + p * x.ldb)];
+        for (int64_t p = 0; p < x.k && x.alpha != 0; ++p) sum += a[size_t(i + p * x.lda)] * b[size_t(j + p * x.ldb)];
         const double old = x.beta == 0 ? 0 : x.beta * before[at];
         ASSERT_NEAR(c[at], x.alpha * sum + old, 3e-12) << i << ", " << j;
       }
@@ -46,10 +45,10 @@ class Multiplication {
   std::vector<double> a, b, c, before;
 
  private:
-  static std::vector<double> random(std::int64_t size, unsigned seed) {
+  static std::vector<double> random(int64_t size, unsigned seed) {
     std::mt19937_64 engine{seed};
     std::uniform_real_distribution<double> uniform{-1, 1};
-    std::vector<double> values(static_cast<std::size_t>(size));
+    std::vector<double> values(static_cast<size_t>(size));
     for (double& value : values) value = uniform(engine);
     return values;
   }

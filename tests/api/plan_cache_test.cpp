@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr std::int64_t n = 256;
+constexpr int64_t n = 256;
 
 class ApiPlanCache : public ::testing::Test {
  protected:
@@ -58,7 +58,7 @@ class ApiPlanCache : public ::testing::Test {
     });
   }
 
-  PlanInfo call(Context& context, std::int64_t size = n) {
+  PlanInfo call(Context& context, int64_t size = n) {
     GemmOptions options;
     PlanInfo info;
     options.plan = &info;

@@ -16,7 +16,7 @@
 namespace tilerail::api {
 namespace {
 
-constexpr std::int64_t n = 256;
+constexpr int64_t n = 256;
 constexpr double alpha = 1.5, beta = 0.5;
 
 struct Wish {
@@ -64,7 +64,7 @@ Plan by_c(const Wish& wish) {
   EXPECT_EQ(tilerail_set_policy(&context, wish.policy.c_str()), TILERAIL_SUCCESS);
   for (const std::string& assignment : wish.overrides)
     EXPECT_EQ(tilerail_set_override(&context, assignment.c_str()), TILERAIL_SUCCESS);
-  const auto count = static_cast<int>(wish.numbers.size());
+  const auto count = int(wish.numbers.size());
   EXPECT_EQ(tilerail_set_devices(&context, wish.numbers.data(), count), TILERAIL_SUCCESS);
   Arrays x;
   EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(), n),

@@ -59,7 +59,7 @@ TEST(SessionSettings, PlansAreBoundedInNumber) {
   ContextOptions options = small_tiles();
   options.cached_plans = 2;
   const auto session = fake_session(log, options);
-  for (const std::int64_t m : {10, 20, 30, 30, 20, 10}) {
+  for (const int64_t m : {10, 20, 30, 30, 20, 10}) {
     Multiplication call{m, 20, 20, 1, 1};
     session->gemm(call.x);
     call.expect_right();
@@ -78,7 +78,7 @@ TEST(SessionSettings, AReservationHasAllStreamsThatPlansMayTake) {
   }
   session->set_policy("tilerail");  // leaves the number to each plan
   session->reserve(1000);
-  for (const std::int64_t size : {64, 256, 1024}) {
+  for (const int64_t size : {64, 256, 1024}) {
     Multiplication call{size, size, 8, 1, 1};
     session->gemm(call.x);
     std::map<MemoryId, int> streams;

@@ -40,9 +40,8 @@ TEST_P(EachPolicy, BetaZeroNeverReadsC) {
   Multiplication call{40, 50, 64, 1.5, 0};
   std::fill(call.c.begin(), call.c.end(), nan);
   session->gemm(call.x);
-  for (std::int64_t j = 0; j < call.x.n; ++j)
-    for (std::int64_t i = 0; i < call.x.m; ++i)
-      ASSERT_FALSE(std::isnan(call.c[static_cast<std::size_t>(i + j * call.x.ldc)]));
+  for (int64_t j = 0; j < call.x.n; ++j)
+    for (int64_t i = 0; i < call.x.m; ++i) ASSERT_FALSE(std::isnan(call.c[size_t(i + j * call.x.ldc)]));
   call.x.beta = 2;  // another plan: this one reads C
   session->gemm(call.x);
   EXPECT_EQ(log->binds, 2);

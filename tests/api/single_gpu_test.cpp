@@ -18,17 +18,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// What a program without a description gets on GPUs like an H200.
-std::shared_ptr<const Topology> assumed(std::size_t gpus) {
+std::shared_ptr<const Topology> assumed(size_t gpus) {
   cuda::DeviceFacts device;
   device.name = "GPU", device.compute_capability = 90, device.multiprocessors = 132, device.clock = 1.98e9;
-  device.memory_bandwidth = 4.8e12, device.memory_bytes = std::int64_t{140} << 30, device.copy_engines = 3;
+  device.memory_bandwidth = 4.8e12, device.memory_bytes = int64_t{140} << 30, device.copy_engines = 3;
   cuda::MachineFacts facts;
   facts.devices.assign(gpus, device);
   facts.peers.assign(gpus, std::vector<cuda::PeerLink>(gpus, cuda::PeerLink::nvlink));
   return std::make_shared<Topology>(cuda::describe(facts));
 }
 
-PlannedCall planned(const Topology& machine, std::int64_t n, int gpu = 0, const std::string& override_ = "") {
+PlannedCall planned(const Topology& machine, int64_t n, int gpu = 0, const std::string& override_ = "") {
   GemmProblem problem;
   problem.m = problem.n = problem.k = n;
   problem.place_a = problem.place_b = problem.place_c = *machine.find_gpu(gpu);
@@ -42,7 +42,7 @@ TEST(SingleGpu, SmallProductsAreOneKernelOnAnyMachine) {
   const Topology two = *assumed(2), eight = *assumed(8), measured = tilerail::test::shipped("hgx-h200"),
                  published = tilerail::test::shipped("karolina-hgx-a100");
   for (const Topology* machine : {&two, &eight, &measured, &published})
-    for (const std::int64_t n : {1, 64, 100, 256, 1000, 1024})
+    for (const int64_t n : {1, 64, 100, 256, 1000, 1024})
       for (const int gpu : {0, 1}) {
         const PlannedCall call = planned(*machine, n, gpu);
         EXPECT_TRUE(is_single_kernel(call.plan)) << machine->name() << ", " << n;
@@ -60,8 +60,8 @@ TEST(SingleGpu, AnAssumedDescriptionHasToPromiseMoreThanAMeasuredOne) {
   Topology::Description claimed = two.description();
   for (Source& source : claimed.sources) source.kind = Source::Kind::measured;
   const Topology trusted{claimed};
-  std::int64_t from_assumed = 0, from_measured = 0;
-  for (std::int64_t n = 16384; n >= 1024; n -= 512) {
+  int64_t from_assumed = 0, from_measured = 0;
+  for (int64_t n = 16384; n >= 1024; n -= 512) {
     if (!is_single_kernel(planned(two, n).plan)) from_assumed = n;
     if (!is_single_kernel(planned(trusted, n).plan)) from_measured = n;
   }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace made;
 
-double seconds(const KernelTimes& kernels, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype = DType::f64) {
+double seconds(const KernelTimes& kernels, int64_t m, int64_t n, int64_t k, DType dtype = DType::f64) {
   return kernels.gemm_time(m, n, k, dtype, Trans::no, Trans::no).value;
 }
 
@@ -31,7 +31,7 @@ TEST(FitKernels, MeasuredTimesAreReproducedWithin2Percent) {
     EXPECT_LT(std::abs(r.error()), 0.05) << r.what;
     sum += std::abs(r.error());
   }
-  EXPECT_LT(sum / static_cast<double>(residuals.size()), 0.02);
+  EXPECT_LT(sum / double(residuals.size()), 0.02);
 }
 
 // None of them was measured; all lie between measured ones.

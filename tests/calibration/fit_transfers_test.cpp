@@ -76,7 +76,7 @@ struct Errors {
 Errors errors_of(const std::vector<Residual>& residuals) {
   Errors errors;
   for (const Residual& r : residuals) {
-    errors.mean += std::abs(r.error()) / static_cast<double>(residuals.size());
+    errors.mean += std::abs(r.error()) / double(residuals.size());
     if (std::abs(r.error()) > errors.most) errors.most = std::abs(r.error()), errors.worst = r.what;
   }
   return errors;
@@ -261,7 +261,7 @@ TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   for (TransferRun& run : m.transfers)
     if (run.kind == "one each")
-      for (auto& flow : run.flows) flow.rate.mean = run.total.mean / static_cast<double>(run.flows.size());
+      for (auto& flow : run.flows) flow.rate.mean = run.total.mean / double(run.flows.size());
   const Topology t{fit_topology(m, HostPages::spread)};
   for (const MemoryId gpu : t.gpus()) {
     const Engines& engines = t.memory(gpu).engines;

@@ -34,8 +34,8 @@ CapacityGroup& group(Topology::Description& d, const std::string& kind, std::vec
                                   std::move(backward));
 }
 
-std::vector<LinkId> part(const std::vector<LinkId>& links, std::size_t from, std::size_t to) {
-  return {links.begin() + static_cast<std::ptrdiff_t>(from), links.begin() + static_cast<std::ptrdiff_t>(to)};
+std::vector<LinkId> part(const std::vector<LinkId>& links, size_t from, size_t to) {
+  return {links.begin() + ptrdiff_t(from), links.begin() + ptrdiff_t(to)};
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Topology::Description pcie_machine(int gpus) {
     to.push_back(add_link(d, "host", gpu, 25, 6)), from.push_back(add_link(d, gpu, "host", 24, 5));
     group(d, "gpu both ways", {to.back()}, {from.back()}).both_busy = capacity({{2, 40}});
   }
-  for (std::size_t i = 0; i + 1 < to.size(); i += 2) {
+  for (size_t i = 0; i + 1 < to.size(); i += 2) {
     group(d, "uplink in", part(to, i, i + 2)).capacity = capacity({{1, 25}, {2, 30}});
     group(d, "uplink out", part(from, i, i + 2)).capacity = capacity({{1, 24}, {2, 29}});
   }
@@ -60,9 +60,9 @@ Topology::Description pcie_machine(int gpus) {
 Topology::Description switch_machine(int gpus) {
   const std::string middle = "made-switch";
   auto d = host_and(gpus, {middle});
-  const auto count = static_cast<std::size_t>(gpus);
+  const auto count = size_t(gpus);
   std::vector<LinkId> to, from;
-  for (std::size_t i = 1; i <= count; ++i) {
+  for (size_t i = 1; i <= count; ++i) {
     const std::string& gpu = d.memories[i].name;
     d.memories[i].engines.peer = 1;
     to.push_back(add_link(d, "host", gpu, 55, 3)), from.push_back(add_link(d, gpu, "host", 52, 3));

@@ -47,7 +47,7 @@ class Meter {
   using Flows = std::vector<FlowSpec>;
   enum class Way { to_gpus, from_gpus, both };
 
-  int count() const { return static_cast<int>(machine_.gpus().size()); }
+  int count() const { return int(machine_.gpus().size()); }
   double with_noise(double value);
   Measured measured(double value) { return {with_noise(value), noise_, 10}; }
   bool in_turns(const Flows& flows) const;
@@ -64,7 +64,7 @@ class Meter {
 
   const Topology& machine_;
   double noise_;
-  std::uint64_t state_;
+  uint64_t state_;
 };
 
 }  // namespace tilerail::made

@@ -38,7 +38,7 @@ std::vector<Row> rows_of(const fs::path& file) {
   while (csv.next_line()) {
     if (csv.line().starts_with('#')) continue;
     if (!names.empty()) rows.emplace_back();
-    for (std::size_t i = 0; const auto& cell : csv.cells())
+    for (size_t i = 0; const auto& cell : csv.cells())
       if (rows.empty())
         names.emplace_back(cell.text);
       else
@@ -57,7 +57,7 @@ std::string first_of(const Row& row, std::initializer_list<const char*> columns)
 std::vector<MemoryId> gpus_of(const Row& row, const Topology& machine) {
   std::vector<MemoryId> gpus = machine.gpus();
   if (const std::string count = first_of(row, {"gpus"}); !count.empty()) {  // of a library, or that a case was given
-    gpus.resize(static_cast<std::size_t>(parse_size(count, "gpus")));
+    gpus.resize(size_t(parse_size(count, "gpus")));
     return gpus;
   }
   std::vector<MemoryId> named;
@@ -82,7 +82,7 @@ GemmProblem problem_of(const Row& row, const Topology& machine) {
   const auto add = [&](std::string_view at) {
     if (at.starts_with("gpu")) at.remove_prefix(3);
     places.push_back(at.starts_with('h') ? machine.hosts().front()
-                                         : *machine.find_gpu(static_cast<int>(parse_size(std::string{at}, "place"))));
+                                         : *machine.find_gpu(int(parse_size(std::string{at}, "place"))));
   };
   if (const std::string place = first_of(row, {"place"}); !place.empty())
     for (const auto at : split(place, ':')) add(at);
@@ -118,14 +118,14 @@ double least(const std::vector<double>& ratios) { return ratios.empty() ? 0 : *s
 
 /// Every table of experiments/results/MACHINE, also those to come.
 TEST(MeasuredBound, HoldsForAllResultsOnH200) {
-  std::size_t tables = 0, close = 0;
+  size_t tables = 0, close = 0;
   for (const auto& machine : fs::directory_iterator{experiments / "results"}) {
     const double scatter = scatter_of(machine.path() / "measurements.json");
     for (const auto& file : fs::directory_iterator{machine.path()}) {
       if (file.path().extension() != ".csv") continue;
       const std::vector<double> ratios = over_bounds(file.path(), test::shipped(machine.path().filename()));
       EXPECT_GE(least(ratios), 1 - scatter) << file.path();
-      close += static_cast<std::size_t>(std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
+      close += size_t(std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
       ++tables;
     }
   }
@@ -139,7 +139,7 @@ TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
                                                       {"clx_ai_libraries.csv", "clx-ai"},
                                                       {"hgx_h200_2_peers.csv", "hgx-h200"},
                                                       {"hgx_h200_peers.csv", "hgx-h200"}};
-  std::size_t tables = 0;
+  size_t tables = 0;
   for (const auto& file : fs::directory_iterator{experiments / "reference"}) {
     if (!rows_of(file.path()).front().contains("median_s")) continue;  // of links
     const auto machine = machine_of.find(file.path().filename());
@@ -173,7 +173,7 @@ TEST(MeasuredBound, HoldsForTheKernelsOfTheCalibration) {
 /// Timelines of single calls: the end of the last operation.
 TEST(MeasuredBound, HoldsForMeasuredTimelines) {
   const Topology machine = test::shipped("hgx-h200-4");
-  std::size_t timelines = 0;
+  size_t timelines = 0;
   for (const auto& file : fs::directory_iterator{experiments / "results/hgx-h200-4/h200_gantt"}) {
     if (!file.path().stem().string().ends_with("-measured")) continue;
     Row problem;

@@ -82,7 +82,7 @@ TEST(Measurements, SurviveWritingAndReading) {
             std::tie(tb.kind, tb.pages, tb.copy_bytes, tb.column_bytes));
   expect_same(ta.total, tb.total);
   ASSERT_EQ(tb.flows.size(), 2u);
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < 2; ++i) {
     const auto &fa = ta.flows[i], &fb = tb.flows[i];
     EXPECT_EQ(std::tie(fa.src, fa.dst, fa.in_flight), std::tie(fb.src, fb.dst, fb.in_flight));
     expect_same(fa.rate, fb.rate);
@@ -100,7 +100,7 @@ TEST(Measurements, SurviveWritingAndReading) {
   const LoadSeries &load = a.loads.at(0), &other = b.loads.at(0);
   EXPECT_EQ(std::tie(load.gpu, load.dtype, load.size), std::tie(other.gpu, other.dtype, other.size));
   ASSERT_EQ(load.points.size(), other.points.size());
-  for (std::size_t i = 0; i < load.points.size(); ++i)
+  for (size_t i = 0; i < load.points.size(); ++i)
     EXPECT_EQ(std::tie(load.points[i].at, load.points[i].seconds),
               std::tie(other.points[i].at, other.points[i].seconds));
   EXPECT_EQ(a.memory.at(0).gpu, b.memory.at(0).gpu);

@@ -16,7 +16,7 @@ std::string gpu(int i) { return "gpu" + std::to_string(i); }
 /// A linear congruential generator (Knuth, MMIX): the same numbers everywhere.
 double Meter::with_noise(double value) {
   state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-  const double share = static_cast<double>(state_ >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+  const double share = double(state_ >> 11) / double(uint64_t{1} << 53);
   return value * (1 + noise_ * (2 * share - 1));
 }
 
@@ -38,7 +38,7 @@ std::vector<double> Meter::rates(const Flows& flows, double bytes) const {
   for (const FlowSpec& f : flows) ends.emplace_back(*machine_.find_memory(f.src), *machine_.find_memory(f.dst));
   std::vector<double> result;
   const auto shared = concurrent_rates(machine_, ends);
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  for (size_t i = 0; i < ends.size(); ++i) {
     const auto& [src, dst] = ends[i];
     const double alone = bytes / (machine_.latency(src, dst) + Bytes{bytes} / machine_.pair_rate(src, dst)).value;
     result.push_back(std::min(alone, shared[i].value));
@@ -60,7 +60,7 @@ void Meter::run(Measurements& results, const std::string& kind, const Flows& flo
   record.kind = kind, record.pages = pages, record.copy_bytes = bytes;
   const auto alone = rates(flows, bytes);
   double total = 0;
-  for (std::size_t i = 0; i < flows.size(); ++i) {
+  for (size_t i = 0; i < flows.size(); ++i) {
     record.flows.push_back({flows[i].src, flows[i].dst, flows[i].in_flight, measured(alone[i])});
     total += record.flows.back().rate.mean;
   }
@@ -75,10 +75,9 @@ void Meter::one_each(Measurements& results, const Flows& flows) {
   const bool turns = in_turns(flows);
   const double alone = rates({flows[0]}, record.copy_bytes)[0];
   const auto together = rates(flows, record.copy_bytes);
-  for (std::size_t i = 0; i < flows.size(); ++i)
-    record.flows.push_back(
-        {flows[i].src, flows[i].dst, 1, measured(turns ? alone / static_cast<double>(i + 1) : together[i])});
-  record.total = record.flows.back().rate, record.total.mean *= static_cast<double>(flows.size());
+  for (size_t i = 0; i < flows.size(); ++i)
+    record.flows.push_back({flows[i].src, flows[i].dst, 1, measured(turns ? alone / double(i + 1) : together[i])});
+  record.total = record.flows.back().rate, record.total.mean *= double(flows.size());
   results.transfers.push_back(record);
 }
 
@@ -188,7 +187,7 @@ void Meter::kernels(Measurements& results) {
         add(dtype, thin, s, s, 0.4), add(dtype, s, thin, s, 0.4);
     }
     for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) add(dtype, 4096, 4096, 4096, duty);
-    for (int bytes = static_cast<int>(element_size(dtype)); bytes <= 32; bytes *= 2) {
+    for (int bytes = int(element_size(dtype)); bytes <= 32; bytes *= 2) {
       add(dtype, 2048, 2048, 2048, 0.4);
       results.kernels.back().alignment = bytes;
       results.kernels.back().seconds.mean *= times.alignment_factor(dtype, Trans::no, Trans::no, bytes);
@@ -203,7 +202,7 @@ Measurements Meter::everything() {
   results.host_bytes = machine_.memory(machine_.hosts()[0]).capacity->value;
   for (int i = 0; i < count(); ++i)
     results.devices.push_back(
-        {gpu(i), i, "Made GPU", 80e9, static_cast<int>(known_kernels().multiprocessors), idle_watts, limit_watts});
+        {gpu(i), i, "Made GPU", 80e9, int(known_kernels().multiprocessors), idle_watts, limit_watts});
   host_flows(results, HostPages::spread);
   sizes(results, "host", "gpu0"), sizes(results, "gpu0", "host");
   peers(results);
@@ -211,7 +210,7 @@ Measurements Meter::everything() {
   kernels(results);
   const IssueCost& issue = machine_.description().issue;
   for (int threads = 1; threads <= count(); threads = threads < count() ? count() : threads + 1) {
-    const double each = threads, call = static_cast<double>(threads) / count();  // more at once take longer
+    const double each = threads, call = double(threads) / count();  // more at once take longer
     results.issue.push_back({"copy", threads, measured(0.8 * each * issue.per_op.value)});
     results.issue.push_back({"2-D copy", threads, measured(1.2 * each * issue.per_op.value)});
     results.issue.push_back({"gemm", threads, measured(each * issue.per_kernel->value)});

@@ -38,11 +38,11 @@ double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
   const TiledGemm& rule = *curve.tiled;
   double sum = 0;
   for (const auto& [m, n, k, time, issue] : rule.shapes) {
-    const auto cost = rule.uncorrected(m, n, k, kernels.multiprocessors, static_cast<double>(element_size(curve.dtype)),
+    const auto cost = rule.uncorrected(m, n, k, kernels.multiprocessors, double(element_size(curve.dtype)),
                                        *kernels.memory_bandwidth);
     sum += std::min(0.3, std::abs(std::log(cost.time / time)));
   }
-  return sum / static_cast<double>(rule.shapes.size());
+  return sum / double(rule.shapes.size());
 }
 
 TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
@@ -50,12 +50,12 @@ TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
     const Topology file = shipped(pages), fitted{fit_topology(measurements, pages)};
     ASSERT_EQ(file.links().size(), fitted.links().size());
-    for (std::size_t i = 0; i < file.links().size(); ++i) {
+    for (size_t i = 0; i < file.links().size(); ++i) {
       EXPECT_EQ(file.links()[i].name, fitted.links()[i].name);
       EXPECT_NEAR(file.links()[i].bandwidth / fitted.links()[i].bandwidth, 1, 1e-3);
     }
     ASSERT_EQ(file.groups().size(), fitted.groups().size());
-    for (std::size_t i = 0; i < file.groups().size(); ++i) EXPECT_EQ(file.groups()[i].name, fitted.groups()[i].name);
+    for (size_t i = 0; i < file.groups().size(); ++i) EXPECT_EQ(file.groups()[i].name, fitted.groups()[i].name);
   }
 }
 

@@ -112,16 +112,15 @@ double held(const Measurements& m, DType dtype) {
   int inside = 0;
   constexpr int shapes = 400;
   for (int i = 0; i < shapes; ++i) {
-    const auto side = [&] { return static_cast<std::int64_t>(std::exp2(octaves(random))); };
-    const std::int64_t sm = side(), sn = side(), sk = side();
+    const auto side = [&] { return int64_t(std::exp2(octaves(random))); };
+    const int64_t sm = side(), sn = side(), sk = side();
     const auto time = [&](const KernelTimes& k) { return k.gemm_time(sm, sn, sk, dtype, Trans::no, Trans::no).value; };
-    const double near = d.kernels[0]
-                            .curve(dtype, Trans::no, Trans::no)
-                            .tiled->nearness(static_cast<double>(sm), static_cast<double>(sn), static_cast<double>(sk));
+    const double near =
+        d.kernels[0].curve(dtype, Trans::no, Trans::no).tiled->nearness(double(sm), double(sn), double(sk));
     const double half = near * width.measured_shapes + (1 - near) * width.other_shapes;
     inside += std::abs(time(truth) / time(d.kernels[0]) - 1) <= half ? 1 : 0;
   }
-  return static_cast<double>(inside) / shapes;
+  return double(inside) / shapes;
 }
 
 TEST(Uncertainty, NineOfTenShapesThatWereNotMeasuredLieWithin) {

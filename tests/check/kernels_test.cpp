@@ -16,7 +16,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Block block(std::vector<double>& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+Block block(std::vector<double>& data, int64_t rows, int64_t cols, int64_t ld) {
   return {reinterpret_cast<std::byte*>(data.data()), rows, cols, ld};
 }
 
@@ -77,7 +77,7 @@ struct SmallGemm {
 };
 
 /// y = 2 op(A) op(B) + beta y of one column: A is 2 x 3 or its transpose, B a column or, in every other place, a row.
-std::vector<double> one_column(std::int64_t m, Trans ta, Trans tb, double beta, double y) {
+std::vector<double> one_column(int64_t m, Trans ta, Trans tb, double beta, double y) {
   const std::vector<double> a = ta == Trans::no ? std::vector<double>{1, 4, 2, 5, 3, 6}   // columns of [1 2 3; 4 5 6]
                                                 : std::vector<double>{1, 2, 3, 4, 5, 6};  // of its transpose
   const std::vector<double> b = tb == Trans::no ? std::vector<double>{7, 8, 9} : std::vector<double>{7, nan, 8, nan, 9};
@@ -113,25 +113,25 @@ TEST(HostGemm, TransposesEachOperand) {
 }
 
 /// Large enough for the blocked kernels of a BLAS, 3 x 3 for the small ones.
-class ZeroScalars : public testing::TestWithParam<std::int64_t> {};
+class ZeroScalars : public testing::TestWithParam<int64_t> {};
 
 TEST_P(ZeroScalars, ZeroBetaOverwritesNaN) {
-  const std::int64_t s = GetParam();
-  std::vector<double> ones(static_cast<std::size_t>(s * s), 1.0), c(ones.size(), nan);
+  const int64_t s = GetParam();
+  std::vector<double> ones(size_t(s * s), 1.0), c(ones.size(), nan);
   gemm({DType::f64, Trans::no, Trans::no, s, s, s, 1.0, 0.0, ones.data(), ones.data(), c.data(), s, s, s});
-  EXPECT_THAT(c, testing::Each(static_cast<double>(s)));  // a sum of s ones
+  EXPECT_THAT(c, testing::Each(double(s)));  // a sum of s ones
 }
 
 TEST_P(ZeroScalars, ZeroAlphaNeverReadsAOrB) {
-  const std::int64_t s = GetParam();
-  std::vector<double> nans(static_cast<std::size_t>(s * s), nan), c(nans.size(), 3.0);
+  const int64_t s = GetParam();
+  std::vector<double> nans(size_t(s * s), nan), c(nans.size(), 3.0);
   gemm({DType::f64, Trans::no, Trans::no, s, s, s, 0.0, 2.0, nans.data(), nans.data(), c.data(), s, s, s});
   EXPECT_THAT(c, testing::Each(6.0));
 }
 
 TEST_P(ZeroScalars, EmptyKOnlyScales) {
-  const std::int64_t s = GetParam();
-  std::vector<double> c(static_cast<std::size_t>(s * s), 3.0);
+  const int64_t s = GetParam();
+  std::vector<double> c(size_t(s * s), 3.0);
   gemm({DType::f64, Trans::no, Trans::no, s, s, 0, 1.0, 2.0, c.data(), c.data(), c.data(), s, 1, s});
   EXPECT_THAT(c, testing::Each(6.0));
 }
@@ -149,7 +149,7 @@ TEST(HostGemm, RefusesHalfPrecision) {
 TEST(HostGemm, RefusesSizesBeyondTheLibrarysIntegers) {
   GemmCall call;
   call.m = call.n = call.k = 1;
-  call.ldb = std::int64_t{1} << 31;
+  call.ldb = int64_t{1} << 31;
   EXPECT_THROW(gemm(call), InputError);
 }
 

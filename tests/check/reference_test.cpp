@@ -13,7 +13,7 @@
 namespace tilerail {
 namespace {
 
-GemmProblem problem(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype = DType::f64) {
+GemmProblem problem(int64_t m, int64_t n, int64_t k, DType dtype = DType::f64) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k, p.dtype = dtype;
   return checked(p);
@@ -24,10 +24,10 @@ template <class T>
 void plain_gemm(const GemmProblem& p, const Matrices& data) {
   const T *a = static_cast<const T*>(data.a), *b = static_cast<const T*>(data.b);
   T* c = static_cast<T*>(data.c);
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    for (std::int64_t i = 0; i < p.m; ++i) {
+  for (int64_t j = 0; j < p.n; ++j) {
+    for (int64_t i = 0; i < p.m; ++i) {
       T sum = 0;
-      for (std::int64_t l = 0; l < p.k; ++l) {
+      for (int64_t l = 0; l < p.k; ++l) {
         const T x = p.trans_a == Trans::no ? a[i + l * p.lda] : a[l + i * p.lda];
         const T y = p.trans_b == Trans::no ? b[l + j * p.ldb] : b[j + l * p.ldb];
         sum += x * y;
@@ -41,8 +41,8 @@ void plain_gemm(const GemmProblem& p, const Matrices& data) {
 TEST(RandomMatrix, DependsOnTheSeedOnly) {
   const RandomMatrix x{20, 10, 20, DType::f64, 1}, y{20, 10, 24, DType::f64, 1}, z{20, 10, 20, DType::f64, 2};
   int equal = 0;
-  for (std::int64_t j = 0; j < 10; ++j) {
-    for (std::int64_t i = 0; i < 20; ++i) {
+  for (int64_t j = 0; j < 10; ++j) {
+    for (int64_t i = 0; i < 20; ++i) {
       EXPECT_EQ(x.at(i, j), y.at(i, j));
       equal += x.at(i, j) == z.at(i, j) ? 1 : 0;
     }
@@ -51,11 +51,11 @@ TEST(RandomMatrix, DependsOnTheSeedOnly) {
 }
 
 TEST(RandomMatrix, IsUniformFromMinusOneToOne) {
-  const std::int64_t s = 200;
+  const int64_t s = 200;
   const RandomMatrix x{s, s, s, DType::f32, 5};
   double sum = 0, squares = 0;
-  for (std::int64_t j = 0; j < s; ++j) {
-    for (std::int64_t i = 0; i < s; ++i) {
+  for (int64_t j = 0; j < s; ++j) {
+    for (int64_t i = 0; i < s; ++i) {
       ASSERT_LE(std::abs(x.at(i, j)), 1.0);
       sum += x.at(i, j), squares += x.at(i, j) * x.at(i, j);
     }
@@ -80,7 +80,7 @@ TEST(RandomMatrix, TellsWhatWasWritten) {
 
 TEST(RandomMatrix, RefusesWhatItCannotHold) {
   EXPECT_THROW((RandomMatrix{1, 1, 1, DType::f16, 0}), InputError);
-  const std::int64_t huge = std::int64_t{1} << 31;
+  const int64_t huge = int64_t{1} << 31;
   EXPECT_THROW((RandomMatrix{huge, huge, huge, DType::f64, 0}), InputError);
 }
 

@@ -28,21 +28,21 @@ struct Case {
   explicit Case(const GemmProblem& problem) : p{problem} {
     fill(a, p.lda * p.cols_a()), fill(b, p.ldb * p.cols_b()), fill(c_in, p.ldc * p.n);
     c = c_in;
-    for (std::int64_t i = 0; i < p.m; ++i)
-      for (std::int64_t j = 0; j < p.n; ++j) {
+    for (int64_t i = 0; i < p.m; ++i)
+      for (int64_t j = 0; j < p.n; ++j) {
         double sum = 0;
-        for (std::int64_t k = 0; k < p.k; ++k)
+        for (int64_t k = 0; k < p.k; ++k)
           sum += a[at(p.trans_a == Trans::no ? i + k * p.lda : k + i * p.lda)] *
                  b[at(p.trans_b == Trans::no ? k + j * p.ldb : j + k * p.ldb)];
         double& y = c[at(i + j * p.ldc)];
         y = p.alpha * sum + (p.beta == 0 ? 0 : p.beta * y);
       }
   }
-  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-  void fill(std::vector<double>& x, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) x.push_back(std::sin(static_cast<double>(++number)));
+  static size_t at(int64_t i) { return size_t(i); }
+  void fill(std::vector<double>& x, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) x.push_back(std::sin(double(++number)));
   }
-  RowCheck check(std::int64_t every) const {
+  RowCheck check(int64_t every) const {
     const auto bytes = [](const std::vector<double>& x) { return reinterpret_cast<const std::byte*>(x.data()); };
     return check_rows(p, {bytes(a), bytes(b), bytes(c_in), bytes(c)}, every, 3, 5);
   }
@@ -81,8 +81,7 @@ TEST(RowCheck, FindsOneWrongElementInARowThatItLooksAt) {
 
 TEST(RowCheck, FindsATileOfWhichAProductIsMissing) {
   Case c{problem_of(Trans::no, Trans::no, 1, 0)};
-  for (std::int64_t i = 32; i < 64; ++i)
-    c.c[Case::at(i + 3 * c.p.ldc)] -= c.a[Case::at(i)] * c.b[Case::at(3 * c.p.ldb)];
+  for (int64_t i = 32; i < 64; ++i) c.c[Case::at(i + 3 * c.p.ldc)] -= c.a[Case::at(i)] * c.b[Case::at(3 * c.p.ldb)];
   EXPECT_FALSE(c.check(32).passed());
 }
 
@@ -109,22 +108,22 @@ TEST(RowCheck, AnOverflowIsRightWhereItIsExpectedAndNowhereElse) {
 TEST(RowCheck, ReadsHalves) {
   // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the least f16: 0x8001. A 1 x 1 x 1 problem: C = A B.
   for (const auto& [dtype, a, b, c] :
-       {std::tuple<DType, std::uint16_t, std::uint16_t, std::uint16_t>{DType::f16, 0x3E00, 0x4000, 0x4200},
+       {std::tuple<DType, uint16_t, uint16_t, uint16_t>{DType::f16, 0x3E00, 0x4000, 0x4200},
         {DType::bf16, 0x3FC0, 0x4000, 0x4040},
         {DType::f16, 0x8001, 0x4000, 0x8002}}) {
     GemmProblem p;
     p.m = p.n = p.k = 1, p.dtype = dtype, p.beta = 0;
-    const auto bytes = [](const std::uint16_t& x) { return reinterpret_cast<const std::byte*>(&x); };
+    const auto bytes = [](const uint16_t& x) { return reinterpret_cast<const std::byte*>(&x); };
     const RowCheck result = check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(c)}, 1, 1, 1);
     EXPECT_EQ(result.residual, 0) << result.summary();
   }
 }
 
 /// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, against a C given by its bits.
-RowCheck halves(DType dtype, std::uint16_t c) {
+RowCheck halves(DType dtype, uint16_t c) {
   const bool f16 = dtype == DType::f16;
-  const std::uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00, small = f16 ? 0x1000 : 0x3A00;
-  const std::array<std::uint16_t, 2> a{half, small}, b{two, two};
+  const uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00, small = f16 ? 0x1000 : 0x3A00;
+  const std::array<uint16_t, 2> a{half, small}, b{two, two};
   GemmProblem p;
   p.m = p.n = 1, p.k = 2, p.dtype = dtype, p.beta = 0;
   const auto bytes = [](const auto& x) { return reinterpret_cast<const std::byte*>(x.data()); };

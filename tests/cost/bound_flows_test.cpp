@@ -12,7 +12,7 @@ namespace {
 
 using namespace small_machine;
 
-GemmProblem cube(std::int64_t side, DType dtype) {
+GemmProblem cube(int64_t side, DType dtype) {
   GemmProblem p;
   p.m = p.n = p.k = side, p.dtype = dtype;
   return p;

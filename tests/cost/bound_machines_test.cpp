@@ -18,17 +18,17 @@ class BoundOnMachines : public testing::Test {
   explicit BoundOnMachines(int gpus = 2) : d{memories_and_switches(gpus, 1)} {
     d.kernels[0].gemm = {gemms(DType::f64, {{1, 1000}})};
     host = add_links(d, "h", "s0", 100);
-    for (std::size_t gpu = 1; gpu < d.memories.size(); ++gpu) {
+    for (size_t gpu = 1; gpu < d.memories.size(); ++gpu) {
       add_links(d, "s0", d.memories[gpu].name, 100);
       d.memories[gpu].engines.h2d = d.memories[gpu].engines.d2h = 1;
     }
   }
   /// On the first so many GPUs, in milliseconds.
-  double bound(const GemmProblem& p, std::size_t gpus) const {
+  double bound(const GemmProblem& p, size_t gpus) const {
     const Topology machine{d};
     return 1e3 * lower_bound(checked(p), machine, std::span{machine.gpus()}.first(gpus)).time.value;
   }
-  static GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k, double beta) {
+  static GemmProblem gemm(int64_t m, int64_t n, int64_t k, double beta) {
     GemmProblem p;
     p.m = m, p.n = n, p.k = k, p.beta = beta;
     return p;

@@ -20,13 +20,13 @@ Topology rails(int count) {
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 10}})};
   small_machine::add_links(d, "h", "r0", 2000);
   std::vector<std::vector<std::pair<LinkId, LinkId>>> links(18);  // by GPU and rail: to it, from it
-  for (std::size_t gpu = 0; gpu < links.size(); ++gpu)
+  for (size_t gpu = 0; gpu < links.size(); ++gpu)
     for (const std::string& rail : names)
       links[gpu].push_back(
           small_machine::add_links(d, "g" + std::to_string(gpu), rail, (gpu == 0 ? 280.0 : 20.0) / count));
-  for (std::size_t from = 0; from < links.size(); ++from)
-    for (std::size_t to = 0; to < links.size(); ++to)
-      for (std::size_t rail = 0; from != to && rail < names.size(); ++rail)
+  for (size_t from = 0; from < links.size(); ++from)
+    for (size_t to = 0; to < links.size(); ++to)
+      for (size_t rail = 0; from != to && rail < names.size(); ++rail)
         d.routes.push_back(
             {MemoryId{from + 1}, MemoryId{to + 1}, {links[from][rail].first, links[to][rail].second}, "s"});
   return Topology{std::move(d)};

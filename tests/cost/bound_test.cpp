@@ -17,13 +17,13 @@ namespace {
 class LowerBound : public testing::Test {
  protected:
   /// On this many GPUs, with links that are so many times as fast.
-  static Bound bound(GemmProblem p, std::size_t gpus, double links = 1) {
+  static Bound bound(GemmProblem p, size_t gpus, double links = 1) {
     auto d = test::shipped("two-gpu").description();
     for (Link& link : d.links) link.bandwidth = links * link.bandwidth;
     const Topology machine{std::move(d)};
     return lower_bound(checked(p), machine, std::span{machine.gpus()}.first(gpus));
   }
-  static GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  static GemmProblem gemm(int64_t m, int64_t n, int64_t k) {
     GemmProblem p;
     p.m = m, p.n = n, p.k = k;
     return p;
@@ -85,7 +85,7 @@ TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
 // Just below such a bound nothing is possible at all: what binds is what does just above it.
 TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
   const Topology machine = test::shipped("hgx-h200-1");
-  for (const std::int64_t side : {1024, 2048, 4096, 8192, 16384}) {
+  for (const int64_t side : {1024, 2048, 4096, 8192, 16384}) {
     GemmProblem p = gemm(side, side, side);
     p.place_a = p.place_b = p.place_c = machine.gpus()[0];
     EXPECT_EQ(lower_bound(checked(p), machine, machine.gpus()).binding, "kernels of gpu0") << side;
@@ -103,8 +103,8 @@ Topology two_islands(Rate bridge) {
   machine.join(machine.add_host("host", "made"), hubs[0], Rate{1e9}, Seconds{1e-6}, "made");
   machine.join(hubs[0], hubs[1], bridge, Seconds{1e-6}, "made");
   for (int i = 0; i < 4; ++i)
-    machine.join(hubs[static_cast<std::size_t>(i / 2)], machine.add_gpu("gpu" + std::to_string(i), i, "made"),
-                 Rate{1e12}, Seconds{1e-6}, "made");
+    machine.join(hubs[size_t(i / 2)], machine.add_gpu("gpu" + std::to_string(i), i, "made"), Rate{1e12}, Seconds{1e-6},
+                 "made");
   return Topology{machine.description()};
 }
 

@@ -39,7 +39,7 @@ class Draft {
     plan.devices = {gpu};
     plan.problem.m = plan.problem.n = plan.problem.k = 1024;
   }
-  View matrix(MemoryId memory, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0) {
+  View matrix(MemoryId memory, int64_t rows, int64_t cols, int64_t ld = 0) {
     const BufferId id = builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
     return {id, 0, 0, rows, cols};
   }

@@ -15,14 +15,14 @@ constexpr MemoryId gpu0{1}, gpu1{2};
 /// Kernels and joins with the times at which they ran, each in a queue of its own.
 struct TimedPlan : PlanDraft {
   TimedPlan() : PlanDraft{test::shipped("two-gpu")} { plan.problem.m = plan.problem.n = plan.problem.k = 1024; }
-  void add(OpKind kind, MemoryId gpu, std::int64_t side, double start, double end) {
+  void add(OpKind kind, MemoryId gpu, int64_t side, double start, double end) {
     Op op;
-    op.kind = kind, op.queue = compute_queue(gpu, static_cast<int>(plan.queues.size()));
+    op.kind = kind, op.queue = compute_queue(gpu, int(plan.queues.size()));
     op.a = op.b = op.y = tile(gpu, side, side);
     PlanDraft::add(op);
     times.push_back({start, end});
   }
-  void gemm(MemoryId gpu, std::int64_t side, double start, double end) { add(OpKind::gemm, gpu, side, start, end); }
+  void gemm(MemoryId gpu, int64_t side, double start, double end) { add(OpKind::gemm, gpu, side, start, end); }
 
   std::vector<OpTime> times;
 };

@@ -11,7 +11,7 @@ namespace tilerail {
 namespace {
 
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
-constexpr std::int64_t gigabyte = 125'000'000;  // in doubles
+constexpr int64_t gigabyte = 125'000'000;  // in doubles
 
 /// Copies of columns, each on a queue of its own. Without latency a gigabyte takes 100 ms from the host, 25 ms from GPU
 /// to GPU, and both GPUs' from the host take 2 / 12 s.
@@ -19,7 +19,7 @@ class Copies {
  public:
   explicit Copies(Seconds latency = Seconds{0}) : machine_{with(latency)}, draft_{machine_, DType::f64} {}
 
-  OpId copy(MemoryId from, MemoryId to, std::initializer_list<OpId> after = {}, std::int64_t rows = gigabyte) {
+  OpId copy(MemoryId from, MemoryId to, std::initializer_list<OpId> after = {}, int64_t rows = gigabyte) {
     const QueueId own = draft_.copy_queue(from, to, queues_++);
     return draft_.copy(own, draft_.tile(from, rows, 1), draft_.tile(to, rows, 1), after);
   }

@@ -38,7 +38,7 @@ TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
 
 TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
   Draft d;
-  constexpr std::int64_t rows = 125'000'000;  // 1 GB
+  constexpr int64_t rows = 125'000'000;  // 1 GB
   const View tall = d.matrix(host, 2 * rows, 1);
   d.copy({tall.buffer, 0, 0, rows, 1}, d.matrix(gpu, rows, 1));
   EXPECT_NEAR(d.estimate(), 0.1, 1e-9);
@@ -73,7 +73,7 @@ TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
   Draft d;
   const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
   const double kernel = 2.0 * (1 << 30) / 1e12;
-  const auto rows = static_cast<std::int64_t>(kernel * 10e9 / 8);  // a copy of the same time before it
+  const auto rows = int64_t(kernel * 10e9 / 8);  // a copy of the same time before it
   const OpId in = d.copy(d.matrix(host, rows, 1), d.matrix(gpu, rows, 1));
   d.gemm(a, b, d.matrix(gpu, 1024, 1024), {in});
   EXPECT_NEAR(d.estimate(), 2 * kernel, 1e-6);
@@ -87,7 +87,7 @@ TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
   plan.peak_bytes = {0, 0, 0};
   plan.devices = topology.gpus();
   PlanBuilder builder{plan};
-  constexpr std::int64_t rows = 125'000'000;  // 1 GB
+  constexpr int64_t rows = 125'000'000;  // 1 GB
   const auto copy_to = [&](MemoryId device) {
     Op op;
     op.queue = builder.copy_queue(host, device);

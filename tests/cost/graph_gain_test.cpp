@@ -28,8 +28,7 @@ bool is_graph(double microseconds, int gpus = 2, bool wanted = true, bool from_h
   if (!from_host) problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
   Policy policy = any_preset("gemmex");
   policy.choices.tile = 512, policy.choices.single_issuer = false, policy.choices.graph = wanted;
-  return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(static_cast<std::size_t>(gpus)), policy)
-      .graph;
+  return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(size_t(gpus)), policy).graph;
 }
 
 // 4096^3 in tiles of 512: 256 kernels a GPU of 268 us each, 69 ms, and less of copies.
@@ -92,7 +91,7 @@ TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestCopies) {
 }
 
 /// The plan of a square product on the first GPU, from and to its memory.
-Plan at_home(const Topology& machine, std::int64_t size, std::int64_t tile, bool graph) {
+Plan at_home(const Topology& machine, int64_t size, int64_t tile, bool graph) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = size;
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];

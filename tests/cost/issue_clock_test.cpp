@@ -20,8 +20,8 @@ constexpr double us = 1e-6;
 Topology machine() {
   auto d = small_machine::memories_and_switches(3, 0);
   const std::vector<std::string> names{"h", "g0", "g1", "g2"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) small_machine::add_links(d, names[i], names[j], 10);
+  for (size_t i = 0; i < names.size(); ++i)
+    for (size_t j = 0; j < i; ++j) small_machine::add_links(d, names[i], names[j], 10);
   d.issue.per_op = Seconds{2 * us}, d.issue.per_kernel = Seconds{5 * us};
   d.issue.per_dependency = Seconds{1 * us}, d.issue.source = "s";
   return Topology{d};
@@ -78,7 +78,7 @@ TEST(SharedStreams, OtherSendersHostsAndKernelsHaveTheirOwn) {
   const OpId in = d.copy(host, gpu0, {other}), out = d.copy(gpu0, host, {in});
   d.kernel(gpu0, {out});
   const auto streams = shared_streams(d.plan, machine());
-  for (std::size_t q = 0; q < streams.size(); ++q) EXPECT_EQ(streams[q], QueueId{q});
+  for (size_t q = 0; q < streams.size(); ++q) EXPECT_EQ(streams[q], QueueId{q});
 }
 
 TEST(IssueClock, KernelsCopiesAndDependenciesHaveTheirCosts) {

@@ -50,7 +50,7 @@ TEST(PlanKernelCosts, WhatRunsInPartsFillsWhatTheyFill) {
   const MemoryId device = h200.gpus()[0];
   PlanDraft draft{h200};
   KernelCosts costs{h200};
-  const auto cost = [&](std::int64_t rows) {  // rows x 2048 x 2048, in columns that start at multiples of 64 bytes
+  const auto cost = [&](int64_t rows) {  // rows x 2048 x 2048, in columns that start at multiples of 64 bytes
     const View a = draft.tile(device, 2056, 2048), b = draft.tile(device, 2048, 2048),
                c = draft.tile(device, 2056, 2048);
     const OpId product =

@@ -15,7 +15,7 @@ using namespace cost_test;
 TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9, next = 1 / (1 + 1.0 / 64);
   struct Second {
-    std::int64_t row;
+    int64_t row;
     int kernels;  // before it: products of 8 MB by 8 MB, which fill 40 MB of the cache
     bool alike;   // of the same matrices into others, which fill 8 MB more
     double share;
@@ -77,7 +77,7 @@ TEST(Estimate, PagesAreKnownFromTheLastCopyOfTheirColumnsToThatDevice) {
   Draft d;
   const View tall = d.matrix(host, 65536, 100'000, 65536);
   OpId last;
-  for (const std::int64_t row : {0, 8320, 16640, 0})
+  for (const int64_t row : {0, 8320, 16640, 0})
     last = d.copy({tall.buffer, row, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
   last = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(MemoryId{2}, 128, 100'000), {last});
   EXPECT_NEAR(d.estimate(), 5 * cold, 1e-8);

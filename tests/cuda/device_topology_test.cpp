@@ -13,7 +13,7 @@
 namespace tilerail::cuda {
 namespace {
 
-MachineFacts machine(std::size_t gpus, PeerLink peers) {
+MachineFacts machine(size_t gpus, PeerLink peers) {
   MachineFacts facts;
   DeviceFacts device;
   device.name = "GPU";
@@ -21,7 +21,7 @@ MachineFacts machine(std::size_t gpus, PeerLink peers) {
   device.multiprocessors = 132;
   device.clock = 1.98e9;
   device.memory_bandwidth = 4.8e12;
-  device.memory_bytes = std::int64_t{80} << 30;
+  device.memory_bytes = int64_t{80} << 30;
   device.copy_engines = 3;
   device.pcie = 63e9;
   facts.devices.assign(gpus, device);
@@ -30,7 +30,7 @@ MachineFacts machine(std::size_t gpus, PeerLink peers) {
 }
 
 TEST(DeviceTopology, EveryKindOfMachineCanBePlannedFor) {
-  for (const std::size_t gpus : {1u, 2u, 4u, 8u}) {
+  for (const size_t gpus : {1u, 2u, 4u, 8u}) {
     for (const PeerLink peers : {PeerLink::none, PeerLink::pcie, PeerLink::nvlink}) {
       const Topology topology{describe(machine(gpus, peers))};
       ASSERT_EQ(topology.gpus().size(), gpus);

@@ -23,9 +23,9 @@ class HostArenaTest : public ::testing::Test {
   ~HostArenaTest() override { EXPECT_TRUE(held_.empty()) << "memory was not freed"; }
 
   HostAllocator allocator() {
-    return {[this](std::int64_t bytes) {
+    return {[this](int64_t bytes) {
               if (full_) throw std::bad_alloc{};
-              void* const memory = std::malloc(static_cast<std::size_t>(bytes));
+              void* const memory = std::malloc(size_t(bytes));
               held_[static_cast<std::byte*>(memory)] = bytes;
               return memory;
             },
@@ -36,13 +36,13 @@ class HostArenaTest : public ::testing::Test {
   }
 
   /// The allocation that holds these bytes.
-  const std::byte* owner(const std::byte* begin, std::int64_t bytes) const {
+  const std::byte* owner(const std::byte* begin, int64_t bytes) const {
     for (const auto& [start, size] : held_)
       if (start <= begin && begin + bytes <= start + size) return start;
     return nullptr;
   }
 
-  std::map<std::byte*, std::int64_t> held_;  // allocations and their bytes
+  std::map<std::byte*, int64_t> held_;  // allocations and their bytes
   bool full_ = false;
 };
 
@@ -62,7 +62,7 @@ TEST_F(HostArenaTest, TilesOfDifferentHostsAreInDifferentAllocations) {
     HostArenas arenas{allocator()};
     arenas.reserve(plan, machine);
     std::vector<std::byte*> starts;
-    for (std::size_t m = 0; m < plan.memories.size(); ++m) starts.push_back(arenas.data(MemoryId{m}));
+    for (size_t m = 0; m < plan.memories.size(); ++m) starts.push_back(arenas.data(MemoryId{m}));
     std::map<const std::byte*, MemoryId> owners;
     for (const Buffer& buffer : plan.buffers) {
       if (buffer.kind != Buffer::Kind::tile || !machine.is_host(buffer.memory)) continue;

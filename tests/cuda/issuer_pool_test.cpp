@@ -11,9 +11,9 @@ namespace {
 
 TEST(IssuerPool, GrowsAsFarAsThreadsCanBeStartedAndStaysUsable) {
   IssuerPool pool;
-  const auto runs = [&](std::size_t count) {
+  const auto runs = [&](size_t count) {
     std::vector<int> done(count, 0);
-    pool.run(count, [&](std::size_t i) { ++done[i]; });
+    pool.run(count, [&](size_t i) { ++done[i]; });
     EXPECT_THAT(done, ::testing::Each(1));
   };
   pool.grow(1);

@@ -17,7 +17,7 @@
 namespace tilerail::cuda {
 namespace {
 
-GemmProblem on_host(std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmProblem on_host(int64_t m, int64_t n, int64_t k) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k, p.beta = 1;
   p.lda = m + 5, p.ldb = k + 1, p.ldc = m + 3;
@@ -38,29 +38,29 @@ Plan planned(const GemmProblem& problem, const std::string& tile = "tile=48") {
 /// goes back holds the number of its operation.
 class Copies {
  public:
-  Copies(const GemmProblem& problem, std::size_t slots, std::int64_t slot_bytes)
+  Copies(const GemmProblem& problem, size_t slots, int64_t slot_bytes)
       : plan{planned(problem)}, slot_bytes_{slot_bytes}, slots_{slots} {
     std::mt19937_64 random{7};
     for (const Buffer& buffer : plan.buffers) {
-      auto& memory = memories_.emplace_back(static_cast<std::size_t>(buffer.ld * buffer.cols));
+      auto& memory = memories_.emplace_back(size_t(buffer.ld * buffer.cols));
       for (double& x : memory) x = std::uniform_real_distribution<double>{-1, 1}(random);
       starts_.push_back(reinterpret_cast<std::byte*>(memory.data()));
     }
     given_ = memories_;
-    ring_.resize(2 * slots * static_cast<std::size_t>(slot_bytes));
+    ring_.resize(2 * slots * size_t(slot_bytes));
   }
 
-  void run(std::array<std::size_t, 2> threads, std::size_t stop_after = ~std::size_t{0}) {
+  void run(std::array<size_t, 2> threads, size_t stop_after = ~size_t{0}) {
     const StagingChunks chunks{plan, {true, true, true}, starts_, slot_bytes_};
-    const auto bytes = static_cast<std::size_t>(slot_bytes_);
+    const auto bytes = size_t(slot_bytes_);
     Staging staging{chunks,
                     {StagingRing{ring_.data(), slots_, bytes}, {ring_.data() + slots_ * bytes, slots_, bytes}},
-                    [this](Way, std::size_t) { return ++waits, true; },
+                    [this](Way, size_t) { return ++waits, true; },
                     threads};
-    std::size_t issued = 0;
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    size_t issued = 0;
+    for (size_t i = 0; i < plan.ops.size(); ++i) {
       const StagingChunks::Part part = chunks.of(OpId{i});
-      for (std::size_t c = part.begin; c < part.end; ++c) {
+      for (size_t c = part.begin; c < part.end; ++c) {
         if (++issued > stop_after) return;
         const StagingChunk& chunk = chunks.of(part.way)[c];
         EXPECT_LE(chunk.width() * chunk.cols, slot_bytes_);
@@ -77,53 +77,53 @@ class Copies {
 
   Plan plan;
   std::atomic<int> waits{0};
-  std::size_t arrived = 0, wrong = 0;
+  size_t arrived = 0, wrong = 0;
 
  private:
   void arrive(OpId op, const StagingChunk& chunk, const double* slot) {
     const View& view = plan.op(op).a;
     const Buffer& buffer = plan.buffer(view.buffer);
     const auto& matrix = given_[view.buffer.index()];
-    for (std::int64_t j = 0; j < chunk.cols; ++j)
-      for (std::int64_t i = 0; i < chunk.rows; ++i, ++arrived)
+    for (int64_t j = 0; j < chunk.cols; ++j)
+      for (int64_t i = 0; i < chunk.rows; ++i, ++arrived)
         wrong += slot[i + j * chunk.rows] !=
-                 matrix[static_cast<std::size_t>(view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld)];
+                 matrix[size_t(view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld)];
   }
   void leave(OpId op, const StagingChunk& chunk, double* slot) {
     const View& view = plan.op(op).y;
     const Buffer& buffer = plan.buffer(view.buffer);
     auto& expected = written_[view.buffer.index()];
-    for (std::int64_t j = 0; j < chunk.cols; ++j)
-      for (std::int64_t i = 0; i < chunk.rows; ++i) {
-        slot[i + j * chunk.rows] = static_cast<double>(op.value);
-        expected[view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld] = static_cast<double>(op.value);
+    for (int64_t j = 0; j < chunk.cols; ++j)
+      for (int64_t i = 0; i < chunk.rows; ++i) {
+        slot[i + j * chunk.rows] = double(op.value);
+        expected[view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld] = double(op.value);
       }
   }
   void expect_c_written() {
     const auto& [buffer, expected] = *written_.begin();
-    EXPECT_EQ(static_cast<std::int64_t>(expected.size()), plan.problem.m * plan.problem.n) << "all of C goes back";
-    for (std::size_t at = 0; at < memories_[buffer].size(); ++at) {
-      const auto found = expected.find(static_cast<std::int64_t>(at));
+    EXPECT_EQ(int64_t(expected.size()), plan.problem.m * plan.problem.n) << "all of C goes back";
+    for (size_t at = 0; at < memories_[buffer].size(); ++at) {
+      const auto found = expected.find(int64_t(at));
       ASSERT_EQ(memories_[buffer][at], found == expected.end() ? given_[buffer][at] : found->second) << at;
     }
   }
 
-  std::int64_t slot_bytes_;
-  std::size_t slots_;
+  int64_t slot_bytes_;
+  size_t slots_;
   std::vector<std::vector<double>> memories_, given_;
   std::vector<std::byte*> starts_;
   std::vector<std::byte> ring_;
-  std::map<std::size_t, std::map<std::int64_t, double>> written_;  // by buffer
+  std::map<size_t, std::map<int64_t, double>> written_;  // by buffer
 };
 
 TEST(Staging, EveryTileArrivesAndGoesBackWhateverTheNumberOfSlotsAndThreads) {
-  for (const std::size_t slots : {1u, 2u, 5u, 64u})
-    for (const std::size_t threads : {1u, 4u})
-      for (const std::int64_t slot_bytes : {64, 200, 4096, 1 << 20}) {
+  for (const size_t slots : {1u, 2u, 5u, 64u})
+    for (const size_t threads : {1u, 4u})
+      for (const int64_t slot_bytes : {64, 200, 4096, 1 << 20}) {
         Copies copies{on_host(100, 130, 70), slots, slot_bytes};
         copies.run({threads, threads});
         EXPECT_EQ(copies.wrong, 0u) << slots << " slots of " << slot_bytes;
-        EXPECT_GE(copies.arrived, static_cast<std::size_t>(100 * 70 + 70 * 130 + 100 * 130));
+        EXPECT_GE(copies.arrived, size_t(100 * 70 + 70 * 130 + 100 * 130));
       }
 }
 
@@ -131,12 +131,12 @@ TEST(Staging, ASlotIsFilledAgainOnlyAfterItsCopyHasEnded) {
   Copies copies{on_host(100, 130, 70), 3, 4096};
   const StagingChunks chunks{copies.plan, {true, true, true}, copies.starts(), 4096};
   copies.run({2, 2});
-  const std::size_t in = chunks.of(Way::in).size(), out = chunks.of(Way::out).size();
-  EXPECT_EQ(static_cast<std::size_t>(copies.waits), in - 3 + out);
+  const size_t in = chunks.of(Way::in).size(), out = chunks.of(Way::out).size();
+  EXPECT_EQ(size_t(copies.waits), in - 3 + out);
 }
 
 TEST(Staging, EndsWhereARunStopsHalfway) {
-  for (const std::size_t stop : {0u, 1u, 7u, 20u}) {
+  for (const size_t stop : {0u, 1u, 7u, 20u}) {
     Copies copies{on_host(100, 130, 70), 2, 4096};
     copies.run({3, 3}, stop);
     EXPECT_EQ(copies.wrong, 0u);
@@ -163,10 +163,10 @@ TEST(Staging, WhatStopsAThreadEndsTheRun) {
   std::vector<std::byte> ring(4 * 4096);
   Staging staging{chunks,
                   {StagingRing{ring.data(), 2, 4096}, {ring.data() + 8192, 2, 4096}},
-                  [](Way, std::size_t) -> bool { throw ExecutionError{"the copy failed"}; },
+                  [](Way, size_t) -> bool { throw ExecutionError{"the copy failed"}; },
                   {2, 2}};
   const auto run = [&] {
-    for (std::size_t c = 0; c < chunks.of(Way::in).size(); ++c) staging.await(Way::in, c), staging.issued(Way::in, c);
+    for (size_t c = 0; c < chunks.of(Way::in).size(); ++c) staging.await(Way::in, c), staging.issued(Way::in, c);
     staging.finish();
   };
   EXPECT_THROW(run(), ExecutionError);
@@ -175,7 +175,7 @@ TEST(Staging, WhatStopsAThreadEndsTheRun) {
 TEST(Staging, OnlyMatricesInPageableMemoryAreChunked) {
   const Copies copies{on_host(100, 130, 70), 1, 4096};
   const auto bytes = [&](PageableMatrices pageable, Way way) {
-    std::int64_t all = 0;
+    int64_t all = 0;
     const StagingChunks chunks{copies.plan, pageable, copies.starts(), 4096};
     for (const StagingChunk& chunk : chunks.of(way)) all += chunk.width() * chunk.cols;
     return all;

@@ -24,25 +24,25 @@ Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
   Policy policy = any_preset("tilerail");
   policy.choices.tile = 1024;
   policy.choices.single_issuer = single_issuer;
-  return plan_gemm(checked(problem), topology, {topology.gpus().data(), static_cast<std::size_t>(gpus)}, policy);
+  return plan_gemm(checked(problem), topology, {topology.gpus().data(), size_t(gpus)}, policy);
 }
 
 /// Which operations must have ended before each one may start, by streams and events alone: bit sets, closed.
-std::vector<std::vector<bool>> order_of(const StreamProgram& program, std::size_t ops) {
+std::vector<std::vector<bool>> order_of(const StreamProgram& program, size_t ops) {
   std::vector<StreamProgram::Step> steps(ops);
   for (const auto& issuer : program.steps)
     for (const auto& step : issuer) steps[step.op.index()] = step;
   std::vector<std::vector<bool>> before(ops, std::vector<bool>(ops, false));
-  std::vector<std::int64_t> last(program.streams.size(), -1);
-  for (std::size_t i = 0; i < ops; ++i) {
-    const auto add = [&](std::size_t earlier) {
+  std::vector<int64_t> last(program.streams.size(), -1);
+  for (size_t i = 0; i < ops; ++i) {
+    const auto add = [&](size_t earlier) {
       before[i][earlier] = true;
-      for (std::size_t j = 0; j < earlier; ++j)
+      for (size_t j = 0; j < earlier; ++j)
         if (before[earlier][j]) before[i][j] = true;
     };
-    if (last[steps[i].stream] >= 0) add(static_cast<std::size_t>(last[steps[i].stream]));
-    for (std::uint32_t w = steps[i].wait_begin; w < steps[i].wait_end; ++w) add(program.waits[w].op.index());
-    last[steps[i].stream] = static_cast<std::int64_t>(i);
+    if (last[steps[i].stream] >= 0) add(size_t(last[steps[i].stream]));
+    for (uint32_t w = steps[i].wait_begin; w < steps[i].wait_end; ++w) add(program.waits[w].op.index());
+    last[steps[i].stream] = int64_t(i);
   }
   return before;
 }
@@ -53,14 +53,14 @@ TEST(StreamProgram, StreamsAndEventsKeepEveryDependency) {
     const Plan plan = planned(topology, gpus);
     const StreamProgram program = stream_program(plan, topology);
     const auto before = order_of(program, plan.ops.size());
-    std::vector<std::int64_t> last(plan.queues.size(), -1);
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    std::vector<int64_t> last(plan.queues.size(), -1);
+    for (size_t i = 0; i < plan.ops.size(); ++i) {
       for (const OpId dep : plan.deps_of(OpId{i})) EXPECT_TRUE(before[i][dep.index()]) << i << " after " << dep.value;
-      std::int64_t& queue = last[plan.ops[i].queue.index()];
+      int64_t& queue = last[plan.ops[i].queue.index()];
       if (queue >= 0) {
-        EXPECT_TRUE(before[i][static_cast<std::size_t>(queue)]);
+        EXPECT_TRUE(before[i][size_t(queue)]);
       }
-      queue = static_cast<std::int64_t>(i);
+      queue = int64_t(i);
     }
   }
 }
@@ -70,11 +70,11 @@ TEST(StreamProgram, EveryWaitIsForAnEventThatItsIssuerRecordsAfterThatOperation)
   const Plan plan = planned(topology, 4);
   const StreamProgram program = stream_program(plan, topology);
   std::vector<int> recorded(program.event_streams.size(), 0);
-  for (std::size_t issuer = 0; issuer < program.steps.size(); ++issuer) {
+  for (size_t issuer = 0; issuer < program.steps.size(); ++issuer) {
     for (const auto& step : program.steps[issuer]) {
       if (step.event < 0) continue;
-      ++recorded[static_cast<std::size_t>(step.event)];
-      EXPECT_EQ(program.event_streams[static_cast<std::size_t>(step.event)], step.stream);
+      ++recorded[size_t(step.event)];
+      EXPECT_EQ(program.event_streams[size_t(step.event)], step.stream);
       for (const auto& wait : program.waits)
         if (wait.event == step.event) {
           EXPECT_EQ(wait.op, step.op);
@@ -89,8 +89,8 @@ TEST(StreamProgram, WaitsAreFewerThanDependenciesBetweenStreams) {
   const Topology topology = machine();
   const Plan plan = planned(topology, 4);
   const StreamProgram program = stream_program(plan, topology);
-  std::size_t across = 0;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+  size_t across = 0;
+  for (size_t i = 0; i < plan.ops.size(); ++i)
     for (const OpId dep : plan.deps_of(OpId{i})) across += plan.op(dep).queue != plan.op(OpId{i}).queue;
   EXPECT_LT(program.waits.size(), across);
 }
@@ -133,8 +133,8 @@ TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
     policy.choices.sends = ordered ? Sends::in_order : Sends::free;
     const Plan plan = plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);
     const StreamProgram program = stream_program(plan, topology);
-    std::map<MemoryId, std::set<std::uint32_t>> streams;    // that peer copies of a GPU use
-    std::map<MemoryId, std::set<std::size_t>> peer_queues;  // that they are in
+    std::map<MemoryId, std::set<uint32_t>> streams;    // that peer copies of a GPU use
+    std::map<MemoryId, std::set<size_t>> peer_queues;  // that they are in
     for (const auto& issuer : program.steps)
       for (const auto& step : issuer) {
         const QueueId id = plan.op(step.op).queue;

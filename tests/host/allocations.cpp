@@ -9,16 +9,16 @@ std::atomic<int> count = 0;
 }
 
 // The forms for arrays end in these, or in a pair of the sanitizer.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
   ++count;
   return std::malloc(size > 0 ? size : 1);
 }
-void* operator new(std::size_t size) {
+void* operator new(size_t size) {
   if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc{};
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 int tilerail::test::allocations() { return count; }

@@ -19,8 +19,8 @@ TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
   const Topology topology{host_machine(3, 2)};
   ASSERT_EQ(topology.gpus().size(), 3U);
   ASSERT_EQ(topology.sources(), 4U);
-  for (std::size_t i = 0; i < 4; ++i) {
-    for (std::size_t j = 0; j < 4; ++j) {
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j < 4; ++j) {
       if (i == j) continue;
       EXPECT_EQ(topology.route(MemoryId{i}, MemoryId{j}).size(), 1U);
       EXPECT_EQ(topology.groups_on(MemoryId{i}, MemoryId{j}).size(), 1U);  // one RAM

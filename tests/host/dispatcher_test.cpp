@@ -22,33 +22,32 @@ GemmProblem small_problem() {
 }
 
 /// Copies in nine queues of three devices, every fifth one a join, each with up to three earlier ones to wait for.
-Plan random_plan(const Topology& topology, std::size_t count, std::uint64_t seed) {
+Plan random_plan(const Topology& topology, size_t count, uint64_t seed) {
   std::mt19937_64 random{seed};
   PlanDraft draft{topology, small_problem()};
   std::vector<View> tiles;
   for (const MemoryId gpu : topology.gpus()) tiles.push_back(draft.tile(gpu, 8, 8));
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t device = random() % devices;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t device = random() % devices;
     const MemoryId gpu = topology.gpus()[device];
     PlanDraft::Deps deps;
-    for (std::size_t d = 0; i > 0 && d < random() % 4; ++d)
-      deps.push_back(OpId{i - 1 - random() % std::min<std::size_t>(i, 20)});
+    for (size_t d = 0; i > 0 && d < random() % 4; ++d) deps.push_back(OpId{i - 1 - random() % std::min<size_t>(i, 20)});
     std::sort(deps.begin(), deps.end());
     deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
     if (i % 5 == 4) {
       draft.join(draft.compute_queue(gpu), deps);
     } else {
-      draft.copy(draft.copy_queue(MemoryId{0}, gpu, static_cast<int>(random() % 3)), draft.a(), tiles[device], deps);
+      draft.copy(draft.copy_queue(MemoryId{0}, gpu, int(random() % 3)), draft.a(), tiles[device], deps);
     }
   }
   return draft.plan;
 }
 
 /// The operations that each operation follows: its dependencies and the one before it in its queue.
-std::vector<std::vector<std::size_t>> predecessors(const Plan& plan) {
-  std::vector<std::vector<std::size_t>> result(plan.ops.size());
-  std::vector<std::optional<std::size_t>> last(plan.queues.size());
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+std::vector<std::vector<size_t>> predecessors(const Plan& plan) {
+  std::vector<std::vector<size_t>> result(plan.ops.size());
+  std::vector<std::optional<size_t>> last(plan.queues.size());
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     for (const OpId dep : plan.deps_of(OpId{i})) result[i].push_back(dep.index());
     auto& before = last[plan.ops[i].queue.index()];
     if (before) result[i].push_back(*before);
@@ -63,10 +62,10 @@ class Depths {
   explicit Depths(const Plan& plan) : plan_{plan}, before_{predecessors(plan)}, of_(plan.ops.size(), 0) {}
 
   /// Computes that of `op` from those of its predecessors. Reads them as they lie in memory: a race is seen as such.
-  void compute(std::size_t op) { of_[op] = 1 + deepest_before(op); }
+  void compute(size_t op) { of_[op] = 1 + deepest_before(op); }
 
   std::vector<int> in_plan_order() {
-    for (std::size_t i = 0; i < of_.size(); ++i)
+    for (size_t i = 0; i < of_.size(); ++i)
       if (plan_.ops[i].kind != OpKind::join) compute(i);
     return of_;
   }
@@ -74,15 +73,15 @@ class Depths {
   const std::vector<int>& all() const { return of_; }
 
  private:
-  int deepest_before(std::size_t op) const {
+  int deepest_before(size_t op) const {
     int deepest = 0;
-    for (const std::size_t p : before_[op])
+    for (const size_t p : before_[op])
       deepest = std::max(deepest, plan_.ops[p].kind == OpKind::join ? deepest_before(p) : of_[p]);
     return deepest;
   }
 
   const Plan& plan_;
-  std::vector<std::vector<std::size_t>> before_;
+  std::vector<std::vector<size_t>> before_;
   std::vector<int> of_;
 };
 
@@ -90,7 +89,7 @@ TEST(Dispatcher, AnOperationSeesWhatThoseBeforeItWrote) {
   const Topology topology = test::machine(devices, workers);
   WorkerPool pool{std::vector<int>(devices, workers)};
   Dispatcher dispatcher{devices};
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const uint64_t seed : {1, 2, 3}) {
     const Plan plan = random_plan(topology, 300, seed);
     const std::vector<int> expected = Depths{plan}.in_plan_order();
     Depths depths{plan};

@@ -52,7 +52,7 @@ TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
   const Topology topology = machine(2, 2);
   GemmProblem p = on_host(4, 4, 1);
   p.place_a = p.place_b = p.place_c = MemoryId{1};
-  p.lda = std::int64_t{1} << 33;
+  p.lda = int64_t{1} << 33;
   PlanDraft draft{topology, p};
   const MemoryId gpu = topology.gpus()[0];
   const View spare = draft.tile(gpu, 4, 1);

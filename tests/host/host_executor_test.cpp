@@ -21,7 +21,7 @@ using test::tiled_plan;
 void expect_rule_kept(const Plan& plan, const Timeline& timeline) {
   ASSERT_EQ(timeline.ops.size(), plan.ops.size());
   std::vector<double> queue_free(plan.queues.size(), 0.0);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpTime& time = timeline.ops[i];
     ASSERT_LE(time.start, time.end) << "operation " << i;
     ASSERT_LE(queue_free[plan.ops[i].queue.index()], time.start) << "operation " << i << " and its queue";
@@ -57,7 +57,7 @@ TEST(HostExecutor, SpecialScalarsAndSizes) {
   HostExecutor executor{topology, {.workers = 0, .poison = true}};
   for (const double alpha : {0.0, 1.0, -2.0}) {
     for (const double beta : {0.0, 1.0, 0.5}) {
-      for (const std::int64_t k : {0, 1, 40}) {
+      for (const int64_t k : {0, 1, 40}) {
         GemmProblem p = on_host(33, 20, k);
         p.alpha = alpha, p.beta = beta;
         const Plan plan = tiled_plan(topology, p, 16);
@@ -93,9 +93,9 @@ TEST(HostExecutor, NeverRunsMoreOperationsOfADeviceThanItHasWorkers) {
   const GemmData data{plan.problem, 14};
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(plan);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     int at_once = 1;  // others of the same device that were running when i started
-    for (std::size_t j = 0; j < plan.ops.size(); ++j) {
+    for (size_t j = 0; j < plan.ops.size(); ++j) {
       const OpTime &x = timeline.ops[i], &y = timeline.ops[j];
       const bool same = plan.device_of(plan.ops[i], topology) == plan.device_of(plan.ops[j], topology);
       if (i != j && same && y.start <= x.start && x.start < y.end) ++at_once;
@@ -115,7 +115,7 @@ TEST(HostExecutor, OneWorkerTakesReadyOperationsByLowestId) {
   const GemmData data{draft.plan.problem, 15};
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(draft.plan);
-  for (std::size_t i = 1; i < 30; ++i) EXPECT_LE(timeline.ops[i - 1].end, timeline.ops[i].start);
+  for (size_t i = 1; i < 30; ++i) EXPECT_LE(timeline.ops[i - 1].end, timeline.ops[i].start);
 }
 
 TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
@@ -191,7 +191,7 @@ TEST(HostExecutor, ASecondRunAllocatesNothingButTheResult) {
   const Topology topology = machine(2, 2);
   HostExecutor executor{topology};
   std::vector<int> counts;
-  for (const std::int64_t size : {16, 128}) {
+  for (const int64_t size : {16, 128}) {
     const Plan plan = tiled_plan(topology, on_host(size, size, 16), 16);
     const GemmData data{plan.problem, 18};
     executor.set_matrices(data.matrices());
@@ -216,7 +216,7 @@ TEST(HostExecutor, ArenasGrowAndAreKept) {
   EXPECT_GE(executor.arena_bytes(gpu), small.peak_bytes[gpu.index()]);
   executor.set_matrices(large_data.matrices());
   executor.execute(large);
-  const std::int64_t grown = executor.arena_bytes(gpu);
+  const int64_t grown = executor.arena_bytes(gpu);
   EXPECT_GE(grown, large.peak_bytes[gpu.index()]);
   EXPECT_EQ(executor.arena_bytes(MemoryId{0}), 0);  // no tile lies on the host
   executor.set_matrices(small_data.matrices());

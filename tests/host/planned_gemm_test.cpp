@@ -23,7 +23,7 @@ class PlannedGemm : public testing::TestWithParam<const char*> {
     const GemmData data{plan.problem, 23};
     executor_.set_matrices(data.matrices());
     const Timeline timeline = executor_.execute(plan);
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    for (size_t i = 0; i < plan.ops.size(); ++i) {
       for (const OpId dep : plan.deps_of(OpId{i})) {
         ASSERT_LE(timeline.ops[dep.index()].end, timeline.ops[i].start) << what << ": operation " << i;
       }
@@ -39,7 +39,7 @@ class PlannedGemm : public testing::TestWithParam<const char*> {
 constexpr std::array both{Trans::no, Trans::yes};
 
 TEST_P(PlannedGemm, EveryTransposeDTypeAndRaggedSize) {
-  constexpr std::int64_t sizes[][3] = {{64, 64, 64}, {70, 45, 100}, {1, 99, 33}, {97, 1, 64}, {33, 65, 1}, {5, 6, 7}};
+  constexpr int64_t sizes[][3] = {{64, 64, 64}, {70, 45, 100}, {1, 99, 33}, {97, 1, 64}, {33, 65, 1}, {5, 6, 7}};
   for (const auto& [m, n, k] : sizes) {
     for (const DType dtype : {DType::f64, DType::f32}) {
       for (const Trans ta : both) {
@@ -67,7 +67,7 @@ TEST_P(PlannedGemm, EveryPlacementAndSpecialScalar) {
 }
 
 TEST_P(PlannedGemm, EmptyDimensions) {
-  constexpr std::int64_t sizes[][3] = {{0, 8, 8}, {8, 0, 8}, {40, 40, 0}, {0, 0, 0}};
+  constexpr int64_t sizes[][3] = {{0, 8, 8}, {8, 0, 8}, {40, 40, 0}, {0, 0, 0}};
   for (const auto& [m, n, k] : sizes) {
     for (const double beta : {0.0, 2.0}) {
       GemmProblem p;

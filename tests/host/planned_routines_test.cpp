@@ -15,7 +15,7 @@ namespace {
 
 class PlannedRoutine : public testing::TestWithParam<const char*> {
  protected:
-  void expect_right(const GemmProblem& problem, std::int64_t tile = 32) {
+  void expect_right(const GemmProblem& problem, int64_t tile = 32) {
     Policy policy = any_preset(GetParam());
     policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
@@ -30,7 +30,7 @@ class PlannedRoutine : public testing::TestWithParam<const char*> {
   }
 
   /// With every placement, scalar and type.
-  void expect_always_right(GemmProblem p, std::int64_t tile = 32) {
+  void expect_always_right(GemmProblem p, int64_t tile = 32) {
     for (p.dtype = DType::f64;; p.dtype = DType::f32) {
       for (int places = 0; places < 27; ++places)
         for (const auto& [alpha, beta] : {std::array{1.0, 0.0}, {1.0, 1.0}, {0.0, 0.5}, {0.0, 0.0}, {-2.0, 0.5}}) {
@@ -49,12 +49,12 @@ class PlannedRoutine : public testing::TestWithParam<const char*> {
 
 TEST_P(PlannedRoutine, Axpy) {
   expect_always_right(axpy_problem(331));
-  for (const std::int64_t n : {0, 1, 2, 31, 32, 33, 64}) expect_right(axpy_problem(n));
+  for (const int64_t n : {0, 1, 2, 31, 32, 33, 64}) expect_right(axpy_problem(n));
 }
 
 TEST_P(PlannedRoutine, Dot) {
   expect_always_right(dot_problem(331));
-  for (const std::int64_t n : {0, 1, 2, 31, 32, 33, 64}) expect_right(dot_problem(n));
+  for (const int64_t n : {0, 1, 2, 31, 32, 33, 64}) expect_right(dot_problem(n));
 }
 
 TEST_P(PlannedRoutine, Gemv) {
@@ -62,7 +62,7 @@ TEST_P(PlannedRoutine, Gemv) {
     GemmProblem p = gemv_problem(70, 101, trans);
     p.lda = 77;
     expect_always_right(p);
-    constexpr std::int64_t sizes[][2] = {{1, 50}, {50, 1}, {1, 1}, {33, 64}, {0, 9}, {9, 0}, {3000, 2}, {2, 3000}};
+    constexpr int64_t sizes[][2] = {{1, 50}, {50, 1}, {1, 1}, {33, 64}, {0, 9}, {9, 0}, {3000, 2}, {2, 3000}};
     for (const auto& [m, n] : sizes) expect_right(gemv_problem(m, n, trans));
   }
 }
@@ -70,7 +70,7 @@ TEST_P(PlannedRoutine, Gemv) {
 TEST_P(PlannedRoutine, LongVectorsInLargeTiles) {
   expect_right(axpy_problem(1'000'003), 300'000);
   expect_right(dot_problem(1'000'003), 300'000);
-  expect_right(axpy_problem(1'000'003), std::int64_t{1} << 40);
+  expect_right(axpy_problem(1'000'003), int64_t{1} << 40);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, PlannedRoutine, testing::Values("baseline", "gemmex", "tilerail"),

@@ -19,19 +19,19 @@ TEST(WorkerPool, EveryThreadRunsEveryJobOnce) {
   constexpr int jobs = 500;
   WorkerPool pool{{2, 1, 3}};
   std::vector<int> runs(6, 0);
-  for (int job = 0; job < jobs; ++job) pool.run([&](WorkerId id) { ++runs[static_cast<std::size_t>(id.overall)]; });
+  for (int job = 0; job < jobs; ++job) pool.run([&](WorkerId id) { ++runs[size_t(id.overall)]; });
   EXPECT_THAT(runs, Each(jobs));
 }
 
 TEST(WorkerPool, ThreadsAreNumberedWithinTheirDeviceAndOverall) {
   WorkerPool pool{{2, 1, 3}};
   std::vector<WorkerId> ids(6);
-  pool.run([&](WorkerId id) { ids[static_cast<std::size_t>(id.overall)] = id; });
+  pool.run([&](WorkerId id) { ids[size_t(id.overall)] = id; });
   int overall = 0;
   for (int device = 0; device < pool.devices(); ++device) {
     for (int worker = 0; worker < pool.workers(device); ++worker, ++overall) {
-      EXPECT_EQ(ids[static_cast<std::size_t>(overall)].device, device);
-      EXPECT_EQ(ids[static_cast<std::size_t>(overall)].worker, worker);
+      EXPECT_EQ(ids[size_t(overall)].device, device);
+      EXPECT_EQ(ids[size_t(overall)].worker, worker);
     }
   }
 }
@@ -42,7 +42,7 @@ TEST(WorkerPool, AJobStartsOnceAndBeforeAnyOfItsThreads) {
   int started = 0;
   std::vector<int> seen(4, 0);
   for (int job = 1; job <= jobs; ++job) {
-    pool.run([&](WorkerId id) { seen[static_cast<std::size_t>(id.overall)] = started; }, [&] { ++started; });
+    pool.run([&](WorkerId id) { seen[size_t(id.overall)] = started; }, [&] { ++started; });
     ASSERT_THAT(seen, Each(job));
   }
 }

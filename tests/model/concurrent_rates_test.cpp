@@ -145,14 +145,14 @@ TEST(ConcurrentRates, AllPairsAtOnceFillSomeLinkOfEveryCopy) {
   add_links(d, "g0", "g1", 3);
   const Topology t{d};
   std::vector<std::pair<MemoryId, MemoryId>> flows;
-  for (std::size_t a = 0; a < 4; ++a)
-    for (std::size_t b = 0; b < 4; ++b)
+  for (size_t a = 0; a < 4; ++a)
+    for (size_t b = 0; b < 4; ++b)
       if (a != b) flows.emplace_back(MemoryId{a}, MemoryId{b});
   const auto shares = concurrent_rates(t, flows);
   std::vector<double> load(t.links().size());
-  for (std::size_t f = 0; f < flows.size(); ++f)
+  for (size_t f = 0; f < flows.size(); ++f)
     for (LinkId link : t.route(flows[f].first, flows[f].second)) load[link.index()] += shares[f].value;
-  for (std::size_t l = 0; l < load.size(); ++l) EXPECT_LE(load[l], t.links()[l].bandwidth.value * (1 + 1e-9));
+  for (size_t l = 0; l < load.size(); ++l) EXPECT_LE(load[l], t.links()[l].bandwidth.value * (1 + 1e-9));
   for (const auto& [a, b] : flows) {
     bool full = false;
     for (LinkId link : t.route(a, b)) full = full || load[link.index()] > t.link(link).bandwidth.value * (1 - 1e-9);

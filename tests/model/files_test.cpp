@@ -29,9 +29,7 @@ class Files : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::size_t count() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}));
-  }
+  size_t count() const { return size_t(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{})); }
   static void write(const std::string& where, std::string_view content) { StagedFile{where, content}.commit(); }
   static std::string refusal(const std::string& where) {
     try {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Trans N = Trans::no, T = Trans::yes;
 
-std::vector<GemmPart> parts(DType dtype, Trans ta, Trans tb, std::int64_t m, std::int64_t n, std::int64_t k) {
+std::vector<GemmPart> parts(DType dtype, Trans ta, Trans tb, int64_t m, int64_t n, int64_t k) {
   const GemmParts cut{dtype, ta, tb, m, n, k};
   return {cut.all().begin(), cut.all().end()};
 }
@@ -42,7 +42,7 @@ TEST(GemmParts, SmallAndThinProductsAndThoseOfNoTensorCoreStayWhole) {
 }
 
 TEST(ColumnAlignment, IsThatOfTheLeastAlignedColumns) {
-  const auto bytes = [](DType dtype, Trans ta, Trans tb, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto bytes = [](DType dtype, Trans ta, Trans tb, int64_t m, int64_t n, int64_t k) {
     return column_alignment(dtype, ta, tb, m, n, k);
   };
   EXPECT_EQ(bytes(DType::f64, N, N, 10, 11, 12), most_alignment);  // n runs along no column
@@ -58,7 +58,7 @@ TEST(ColumnAlignment, IsThatOfTheLeastAlignedColumns) {
 TEST(GemmParts, CoverEverythingOnceAndAddInOrderOfK) {
   for (const Trans ta : {N, T})
     for (const Trans tb : {N, T}) {
-      std::int64_t volume = 0, last_k = 0;
+      int64_t volume = 0, last_k = 0;
       for (const GemmPart& p : parts(DType::bf16, ta, tb, 2051, 2052, 2053)) {
         EXPECT_GE(p.k0, last_k);
         last_k = p.k0;
@@ -67,7 +67,7 @@ TEST(GemmParts, CoverEverythingOnceAndAddInOrderOfK) {
         EXPECT_TRUE(p.n0 == 0 || p.n0 + p.n == 2052);
         EXPECT_TRUE(p.k0 == 0 || p.k0 + p.k == 2053);
       }
-      EXPECT_EQ(volume, std::int64_t{2051} * 2052 * 2053);
+      EXPECT_EQ(volume, int64_t{2051} * 2052 * 2053);
     }
 }
 

@@ -238,8 +238,8 @@ TEST(LinkValues, SpeedsAndWidthsAreTakenAsTheyAreWrittenOrNotAtAll) {
 TEST(Assumptions, LatenciesOfLinksAddUpToThoseOfCopies) {
   using namespace assumptions;
   EXPECT_DOUBLE_EQ(host_latency.value, 2.5e-6);
-  EXPECT_EQ(std::size(pcie), static_cast<std::size_t>(last_pcie - first_pcie + 1));
-  for (std::size_t i = 0; i < pcie.size(); ++i)
+  EXPECT_EQ(std::size(pcie), size_t(last_pcie - first_pcie + 1));
+  for (size_t i = 0; i < pcie.size(); ++i)
     EXPECT_NEAR(pcie[i].value / (8e9 * (1 << i) * 16 / 8 * (8 << i < flits_from ? line_code : flits)), 1, 1e-3);
 }
 

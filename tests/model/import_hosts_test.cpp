@@ -77,11 +77,10 @@ TEST(HostsOfNccl, NoDomainHasTheNumberZeroOfAMachineWithoutDomains) {
 TEST(MachineBuilder, DomainsOfTwoSocketsShareTheLinksBetweenThese) {
   MachineBuilder machine{"m", "", kind()};
   std::vector<MachineBuilder::Domain> domains;
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < 4; ++i) {
     const NodeId cpu = machine.add_domain(std::to_string(i), assumptions::host_rates(Rate{1e12}), "flat");
     domains.push_back({cpu, i / 2});
-    machine.join(cpu, machine.add_gpu(fmt::format("gpu{}", i), static_cast<int>(i), "flat"), Rate{80e9}, Seconds{1e-6},
-                 "flat");
+    machine.join(cpu, machine.add_gpu(fmt::format("gpu{}", i), int(i), "flat"), Rate{80e9}, Seconds{1e-6}, "flat");
   }
   machine.join_domains(domains, Rate{100e9}, "flat");
   Topology::Description d = machine.description();
@@ -118,8 +117,7 @@ std::array<double, 3> all_busy(const Topology& machine) {
 Topology assumed(int sockets, int gpus, int shared, int generation) {
   MachineBuilder machine{"m", "", kind()};
   machine.source("flat", Source::Kind::assumed, "for a test");
-  const Rate pcie =
-      assumptions::pcie[static_cast<std::size_t>(generation - assumptions::first_pcie)] * assumptions::reached;
+  const Rate pcie = assumptions::pcie[size_t(generation - assumptions::first_pcie)] * assumptions::reached;
   const auto host = ImportRates{.generation = generation}.host(false);
   std::vector<MachineBuilder::Domain> domains;
   NodeId above{0};
@@ -141,7 +139,7 @@ Topology assumed(int sockets, int gpus, int shared, int generation) {
 TEST(AssumedHostMemory, IsThatOfMeasuredMachines) {
   const auto near = [](const Topology& machine, const char* measured, std::array<double, 3> over) {
     const auto there = all_busy(test::shipped(measured)), here = all_busy(machine);
-    for (std::size_t i = 0; i < there.size(); ++i)
+    for (size_t i = 0; i < there.size(); ++i)
       EXPECT_NEAR(here[i] / there[i], over[i], 0.01) << measured << " " << i << ": " << here[i] << " " << there[i];
   };
   near(assumed(2, 8, 1, 5), "hgx-h200", {1.00, 1.00, 1.00});

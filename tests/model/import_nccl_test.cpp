@@ -21,7 +21,7 @@ Topology imported_from(const std::string& text, const ImportRates& rates = {}) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
+  const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
@@ -106,7 +106,7 @@ TEST(NcclClasses, GpusWithoutTheirElementAreNumberedAsTheFileHasThem) {
 TEST(NcclClasses, DisplaysAndAcceleratorsAreGpus) {
   for (const char* gpu : {"0x03", "0x0300", "0x030000", "0x0302", "0x038000", "0x12", "0x120000"}) {
     std::string text = cloud();
-    for (std::size_t at; (at = text.find("0x030200")) != std::string::npos;) text.replace(at, 8, gpu);
+    for (size_t at; (at = text.find("0x030200")) != std::string::npos;) text.replace(at, 8, gpu);
     EXPECT_EQ(imported_from(text).gpus().size(), 4U) << gpu;
   }
   for (const char* device : {"0x010802", "0x020000", "0x0604", "0x068000", "0x08"})
@@ -224,8 +224,8 @@ TEST(NcclElements, ProcessorsWithoutGpusAreLeftOutAndNamed) {
   EXPECT_NE(told_of(machine).find("1 x cpu without GPUs (line 18)"), std::string::npos);
 }
 
-std::size_t at_random(const std::string& text, const std::string& words, std::mt19937& random) {
-  const std::size_t at = text.find(words, random() % text.size());
+size_t at_random(const std::string& text, const std::string& words, std::mt19937& random) {
+  const size_t at = text.find(words, random() % text.size());
   return at == std::string::npos ? text.find(words) : at;
 }
 
@@ -234,13 +234,13 @@ std::string mutated(std::string text, std::mt19937& random) {
   static const char* const values[] = {"",    "-1",           "0",  "99999999999999999999", "0x", "0x03",
                                        "gpu", "0000:06:00.0", "1e9"};
   if (random() % 4 == 0) {  // an element without others in it
-    const std::size_t end = at_random(text, "/>", random), begin = text.rfind('<', end);
+    const size_t end = at_random(text, "/>", random), begin = text.rfind('<', end);
     if (end == std::string::npos) return text;
     const std::string element = text.substr(begin, end + 2 - begin);
     return text.replace(begin, element.size(), random() % 2 == 0 ? "" : element + element);
   }
-  const std::size_t equals = at_random(text, "=\"", random);
-  const std::size_t begin = text.rfind(' ', equals), end = text.find('"', equals + 2) + 1;
+  const size_t equals = at_random(text, "=\"", random);
+  const size_t begin = text.rfind(' ', equals), end = text.find('"', equals + 2) + 1;
   const std::string attribute = text.substr(begin, end - begin);
   const std::string value =
       fmt::format("{}=\"{}\"", text.substr(begin, equals - begin), values[random() % std::size(values)]);

@@ -45,9 +45,9 @@ TEST(GpuModels, ExportsHaveTheirComputeCapability) {
 }
 
 TEST(JoinedSets, AreJoinedInEitherDirectionOrOverOthers) {
-  const std::set<std::pair<std::size_t, std::size_t>> pairs{{3, 0}, {5, 3}, {1, 4}, {2, 2}};
-  const auto joined = [&](std::size_t i, std::size_t j) { return pairs.contains({i, j}); };
-  EXPECT_EQ(joined_sets(6, joined), (std::vector<std::vector<std::size_t>>{{0, 3, 5}, {1, 4}, {2}}));
+  const std::set<std::pair<size_t, size_t>> pairs{{3, 0}, {5, 3}, {1, 4}, {2, 2}};
+  const auto joined = [&](size_t i, size_t j) { return pairs.contains({i, j}); };
+  EXPECT_EQ(joined_sets(6, joined), (std::vector<std::vector<size_t>>{{0, 3, 5}, {1, 4}, {2}}));
   EXPECT_TRUE(joined_sets(0, joined).empty());
 }
 

@@ -33,8 +33,8 @@ std::string text_of(const Cases& cases) {
       "node\nDevice 0: NVIDIA H200 (00000000:03:00)\n\n";
   for (const auto& [name, matrix] : cases) {
     text += fmt::format("Running {}.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n         ", name);
-    for (std::size_t i = 0; i < matrix[0].size(); ++i) text += fmt::format("{:>10}", i);
-    for (std::size_t i = 0; i < matrix.size(); ++i) text += fmt::format("\n {}    {}", i, fmt::join(matrix[i], "    "));
+    for (size_t i = 0; i < matrix[0].size(); ++i) text += fmt::format("{:>10}", i);
+    for (size_t i = 0; i < matrix.size(); ++i) text += fmt::format("\n {}    {}", i, fmt::join(matrix[i], "    "));
     text += fmt::format("\n\nSUM {} 1.00\n\n", name);
   }
   return text + "NOTE: The reported results may not reflect the full capabilities of the platform.\n";
@@ -42,7 +42,7 @@ std::string text_of(const Cases& cases) {
 
 Topology imported_of(const Cases& cases) { return written_again(import_nvbandwidth(json_of(cases), "b.json", kind())); }
 
-Cases with_host(const std::string& rate, std::size_t gpus, const Cases& more = {}) {
+Cases with_host(const std::string& rate, size_t gpus, const Cases& more = {}) {
   const Matrix row{std::vector<std::string>(gpus, rate)};
   Cases cases{{"host_to_device_memcpy_ce", row}, {"device_to_host_memcpy_ce", row}};
   cases.insert(cases.end(), more.begin(), more.end());
@@ -51,14 +51,14 @@ Cases with_host(const std::string& rate, std::size_t gpus, const Cases& more = {
 
 /// Rates of pairs: N/A in the diagonal, `of` elsewhere.
 template <class Of>
-Matrix pairs(std::size_t gpus, const Of& of) {
+Matrix pairs(size_t gpus, const Of& of) {
   Matrix matrix(gpus);
-  for (std::size_t i = 0; i < gpus; ++i)
-    for (std::size_t j = 0; j < gpus; ++j) matrix[i].push_back(i == j ? "N/A" : of(i, j));
+  for (size_t i = 0; i < gpus; ++i)
+    for (size_t j = 0; j < gpus; ++j) matrix[i].push_back(i == j ? "N/A" : of(i, j));
   return matrix;
 }
 
-const Matrix one_slow = pairs(4, [](std::size_t i, std::size_t j) { return i == 2 || j == 2 ? "345" : "390"; });
+const Matrix one_slow = pairs(4, [](size_t i, size_t j) { return i == 2 || j == 2 ? "345" : "390"; });
 
 TEST(NvbandwidthPeers, NoGpuSendsMoreThanItsPort) {
   const Topology machine = imported_of(with_host("55", 4,
@@ -75,7 +75,7 @@ TEST(NvbandwidthPeers, NoGpuSendsMoreThanItsPort) {
 
 TEST(NvbandwidthPeers, IslandsWithoutAccessToEachOtherHaveSwitchesOfTheirOwn) {
   const Topology machine =
-      imported_of(with_host("55", 6, {{"device_to_device_memcpy_read_ce", pairs(6, [](std::size_t i, std::size_t j) {
+      imported_of(with_host("55", 6, {{"device_to_device_memcpy_read_ce", pairs(6, [](size_t i, size_t j) {
                                          return i / 3 == j / 3 ? "390" : "N/A";
                                        })}}));
   EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->peer-switch0 peer-switch0->gpu2");
@@ -85,7 +85,7 @@ TEST(NvbandwidthPeers, IslandsWithoutAccessToEachOtherHaveSwitchesOfTheirOwn) {
 }
 
 TEST(NvbandwidthPeers, LinksOfPairsAddUpWhereOneToAllSaysSo) {
-  const Matrix equal = pairs(4, [](std::size_t, std::size_t) { return "90"; });
+  const Matrix equal = pairs(4, [](size_t, size_t) { return "90"; });
   EXPECT_NEAR(all_pairs_busy(imported_of(with_host("25", 4, {{"device_to_device_memcpy_read_ce", equal}}))), 360, 1e-6);
   for (const bool reads : {false, true}) {
     const Topology mesh = imported_of(
@@ -98,7 +98,7 @@ TEST(NvbandwidthPeers, LinksOfPairsAddUpWhereOneToAllSaysSo) {
 }
 
 TEST(NvbandwidthPeers, PcieIsOnePortForPeersAndTheHost) {
-  const Matrix two_sockets = pairs(4, [](std::size_t i, std::size_t j) { return i / 2 == j / 2 ? "26.34" : "22.10"; });
+  const Matrix two_sockets = pairs(4, [](size_t i, size_t j) { return i / 2 == j / 2 ? "26.34" : "22.10"; });
   const Topology machine = imported_of({{"host_to_device_memcpy_ce", {{"26.30", "26.30", "26.30", "26.30"}}},
                                         {"device_to_host_memcpy_ce", {{"26.40", "26.40", "26.40", "26.40"}}},
                                         {"device_to_device_memcpy_read_ce", two_sockets},
@@ -112,14 +112,14 @@ TEST(NvbandwidthPeers, PcieIsOnePortForPeersAndTheHost) {
   const auto rates = concurrent_rates(machine, into);
   EXPECT_NEAR((rates[0] + rates[1]).value, 26.2e9, 1);  // of 26.34 alone
   // NVLink-C2C is faster than the NVLinks beside it, which are links of their own.
-  const Matrix nvlinks = pairs(4, [](std::size_t, std::size_t) { return "130"; });
+  const Matrix nvlinks = pairs(4, [](size_t, size_t) { return "130"; });
   const Topology separate = imported_of(with_host("350", 4, {{"device_to_device_memcpy_read_ce", nvlinks}}));
   for (const CapacityGroup& group : separate.groups()) ADD_FAILURE() << group.name;
 }
 
 TEST(NvbandwidthPeers, SlowPeersAreImportedAsMeasured) {
-  const Topology machine = imported_of(with_host(
-      "25", 6, {{"device_to_device_memcpy_read_ce", pairs(6, [](std::size_t, std::size_t) { return "3.5"; })}}));
+  const Topology machine = imported_of(
+      with_host("25", 6, {{"device_to_device_memcpy_read_ce", pairs(6, [](size_t, size_t) { return "3.5"; })}}));
   EXPECT_EQ(pair(machine, "gpu0", "gpu5"), Rate{3.5e9});
   EXPECT_EQ(pair(machine, "host", "gpu5"), Rate{25e9});
 }
@@ -128,7 +128,7 @@ TEST(NvbandwidthPeers, SlowPeersAreImportedAsMeasured) {
 void expect_load(const Topology& machine, const std::vector<double>& one, const std::vector<double>& both) {
   const auto all = nearest_hosts(machine);
   ASSERT_EQ(all.size(), one.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (size_t i = 0; i < all.size(); ++i) {
     EXPECT_NEAR(all[i].in_all.value / 1e9, one[i], 1e-6) << i;
     EXPECT_NEAR(all[i].out_all.value / 1e9, one[i], 1e-6) << i;
     EXPECT_NEAR(all[i].in_all_both.value / 1e9, both[i], 1e-6) << i;
@@ -174,7 +174,7 @@ TEST(NvbandwidthHost, EachDirectionOfEachGpuGetsWhatItGot) {
     const auto all = nearest_hosts(imported_of(with_host("56", in.size(),
                                                          {{"host_to_all_bidirectional_memcpy_ce", {{row(in)}}},
                                                           {"all_to_host_bidirectional_memcpy_ce", {{row(out)}}}})));
-    for (std::size_t i = 0; i < in.size(); ++i) {
+    for (size_t i = 0; i < in.size(); ++i) {
       EXPECT_NEAR(all[i].in_all_both.value / 1e9, in[i], 1e-6) << i;
       EXPECT_NEAR(all[i].out_all_both.value / 1e9, out[i], 1e-6) << i;
     }
@@ -224,7 +224,7 @@ TEST(NvbandwidthText, MatricesOfOneTestCaseAreNamedByTheirSums) {
 }
 
 TEST(NvbandwidthPeers, BothDirectionsOfAPairGetTheTotalThatWasMeasured) {
-  const auto everywhere = [](const char* rate) { return pairs(2, [=](std::size_t, std::size_t) { return rate; }); };
+  const auto everywhere = [](const char* rate) { return pairs(2, [=](size_t, size_t) { return rate; }); };
   for (const char* name : {"device_to_device_bidirectional_memcpy_read_ce_total",
                            "device_to_device_bidirectional_memcpy_write_ce_total"}) {
     const Topology machine = imported_of(
@@ -243,10 +243,10 @@ TEST(NvbandwidthText, RatesInOtherUnitsAreRefused) {
 }
 
 TEST(NvbandwidthText, CutOffTextsAreRefusedByLine) {
-  const Matrix equal = pairs(3, [](std::size_t, std::size_t) { return "390.25"; });
+  const Matrix equal = pairs(3, [](size_t, size_t) { return "390.25"; });
   const std::string name = "device_to_device_memcpy_read_ce", text = text_of(with_host("55", 3, {{name, equal}}));
-  const std::size_t begin = text.find(name) + name.size() + 1, end = text.find("SUM " + name);
-  for (std::size_t at = begin; at <= end; ++at)
+  const size_t begin = text.find(name) + name.size() + 1, end = text.find("SUM " + name);
+  for (size_t at = begin; at <= end; ++at)
     expect_input_error([&] { import_nvbandwidth(text.substr(0, at), "b.txt", kind()); }, {"b.txt:"});
   const auto refused = [&](const std::string& words, const std::string& line) {
     expect_input_error([&] { import_nvbandwidth(text.substr(0, text.find(words, begin)), "b.txt", kind()); }, {line});
@@ -287,7 +287,7 @@ TEST(NvbandwidthJson, TestCasesWithoutUseAndSecondRowsAreNamed) {
   import_nvbandwidth(json_of(with_host("55", 2)), "b.json", kind(), &notes);
   EXPECT_EQ(notes, std::vector<std::string>{no_peers});
   notes.clear();
-  const Matrix near = pairs(2, [](std::size_t, std::size_t) { return "390"; });
+  const Matrix near = pairs(2, [](size_t, size_t) { return "390"; });
   import_nvbandwidth(json_of(with_host("55", 2, {{"device_to_device_memcpy_write_ce", near}})), "b.json", kind(),
                      &notes);
   import_nvbandwidth(json_of(with_host("55", 1)), "b.json", kind(), &notes);
@@ -302,13 +302,12 @@ TEST(NvbandwidthJson, TestCasesWithoutUseAndSecondRowsAreNamed) {
 
 /// The rows of a matrix of p2pBandwidthLatencyTest; `own` in the diagonal.
 template <class Of>
-std::string p2p_matrix(const std::string& title, const std::string& corner, std::size_t gpus, double own,
-                       const Of& of) {
+std::string p2p_matrix(const std::string& title, const std::string& corner, size_t gpus, double own, const Of& of) {
   std::string text = (title.empty() ? "" : title + "\n") + "   " + corner;
-  for (std::size_t i = 0; i < gpus; ++i) text += fmt::format("{:6} ", i);
-  for (std::size_t i = 0; i < gpus; ++i) {
+  for (size_t i = 0; i < gpus; ++i) text += fmt::format("{:6} ", i);
+  for (size_t i = 0; i < gpus; ++i) {
     text += fmt::format("\n{:6} ", i);
-    for (std::size_t j = 0; j < gpus; ++j) text += fmt::format("{:6.2f} ", i == j ? own : of(i, j));
+    for (size_t j = 0; j < gpus; ++j) text += fmt::format("{:6.2f} ", i == j ? own : of(i, j));
   }
   return text + "\n";
 }
@@ -316,24 +315,24 @@ std::string p2p_matrix(const std::string& title, const std::string& corner, std:
 /// Two pairs of GPUs: only the GPUs of a pair access each other, at 50 GB/s from the lower and 48 from the higher
 /// number.
 std::string p2p_text(const std::string& writes = " (P2P Writes)") {
-  const auto near = [](std::size_t i, std::size_t j) { return i / 2 == j / 2; };
+  const auto near = [](size_t i, size_t j) { return i / 2 == j / 2; };
   std::string text = "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n";
   for (int i = 0; i < 4; ++i)
     text += fmt::format("Device: {}, NVIDIA A40, pciBusID: {}, pciDeviceID: 0, pciDomainID:0\n", i, i);
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t j = 0; j < 4; ++j)
+  for (size_t i = 0; i < 4; ++i)
+    for (size_t j = 0; j < 4; ++j)
       if (i != j) text += fmt::format("Device={} {} Access Peer Device={}\n", i, near(i, j) ? "CAN" : "CANNOT", j);
   text +=
       "\n***NOTE: In case a device doesn't have P2P access to other one, it falls back.\n\nP2P Connectivity Matrix\n";
   text += "     D\\D     0     1     2     3\n";
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < 4; ++i) {
     text += fmt::format("     {}\t", i);
-    for (std::size_t j = 0; j < 4; ++j) text += fmt::format("     {}", near(i, j) ? 1 : 0);
+    for (size_t j = 0; j < 4; ++j) text += fmt::format("     {}", near(i, j) ? 1 : 0);
     text += "\n";
   }
-  const auto staged = [](std::size_t, std::size_t) { return 16.0; };
+  const auto staged = [](size_t, size_t) { return 16.0; };
   const auto peers = [&](double up, double down) {
-    return [=](std::size_t i, std::size_t j) { return i / 2 != j / 2 ? 16.0 : i < j ? up : down; };
+    return [=](size_t i, size_t j) { return i / 2 != j / 2 ? 16.0 : i < j ? up : down; };
   };
   text += p2p_matrix("Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)", "D\\D", 4, 640, staged);
   text += p2p_matrix("Unidirectional P2P=Enabled Bandwidth" + writes + " Matrix (GB/s)", "D\\D", 4, 641, peers(50, 48));
@@ -379,18 +378,18 @@ TEST(ImportP2pTest, ReadsAndOldVersionsCopyFromColumnToRow) {
 }
 
 /// All GPUs access each other at this rate.
-std::string p2p_switch(std::size_t gpus, double rate, double both) {
-  const auto of = [](double value) { return [=](std::size_t, std::size_t) { return value; }; };
+std::string p2p_switch(size_t gpus, double rate, double both) {
+  const auto of = [](double value) { return [=](size_t, size_t) { return value; }; };
   return p2p_matrix("P2P Connectivity Matrix", "D\\D", gpus, 1, of(1)) +
          p2p_matrix("Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)", "D\\D", gpus, 3000, of(rate)) +
          p2p_matrix("Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)", "D\\D", gpus, 3000, of(both));
 }
 
 TEST(ImportP2pTest, EqualPairsAreASwitchWhosePortsHaveTheRateOfBothDirections) {
-  for (const std::size_t gpus : {3U, 8U, 16U}) {
+  for (const size_t gpus : {3U, 8U, 16U}) {
     const Topology machine = p2p(p2p_switch(gpus, 400, 700));
     EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->peer-switch peer-switch->gpu2");
-    EXPECT_NEAR(all_pairs_busy(machine), static_cast<double>(gpus) * 350, 1e-6);
+    EXPECT_NEAR(all_pairs_busy(machine), double(gpus) * 350, 1e-6);
   }
   EXPECT_EQ(p2p(p2p_switch(1, 0, 0)).gpus().size(), 1U);
 }
@@ -422,7 +421,7 @@ TEST(ImportP2pTest, TheHostMemoryIsSharedByAllGpus) {
 
 TEST(ImportP2pTest, TheLinesOfDevicesTellAccessToo) {
   std::string text = p2p_text();
-  const std::size_t begin = text.find("P2P Connectivity"), end = text.find("Unidirectional P2P=Disabled");
+  const size_t begin = text.find("P2P Connectivity"), end = text.find("Unidirectional P2P=Disabled");
   text.erase(begin, end - begin);
   EXPECT_EQ(to_toml(import_p2p_test(text, "p2p.txt", kind(), {})),
             to_toml(import_p2p_test(p2p_text(), "p2p.txt", kind(), {})));
@@ -436,7 +435,7 @@ TEST(ImportP2pTest, TheLinesOfDevicesTellAccessToo) {
 TEST(ImportP2pTest, LineEndsMarksAndPromptsDoNotMatter) {
   const auto expected = to_toml(import_p2p_test(p2p_text(), "p2p.txt", kind(), {}));
   std::string text = p2p_text();
-  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
   for (const char* before : {"", "\xef\xbb\xbf",
                              "\xef\xbb\xbf"
                              "C:\\samples> p2pBandwidthLatencyTest.exe\r\n",

@@ -29,8 +29,8 @@ using Links = std::vector<std::vector<int>>;
 /// NV# for counts above 0, else SYS, with one NUMA affinity where all is linked.
 std::string text_of(const Links& links, const std::string& none = "PHB") {
   std::vector<std::vector<std::string>> cells(links.size());
-  for (std::size_t i = 0; i < links.size(); ++i)
-    for (std::size_t j = 0; j < links.size(); ++j)
+  for (size_t i = 0; i < links.size(); ++i)
+    for (size_t j = 0; j < links.size(); ++j)
       cells[i].push_back(i == j ? "X" : links[i][j] > 0 ? fmt::format("NV{}", links[i][j]) : none);
   return smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-55\t0\t\tN/A");
 }
@@ -38,8 +38,8 @@ std::string text_of(const Links& links, const std::string& none = "PHB") {
 /// All GPUs on one NVSwitch, GPU i with so many NVLinks up.
 Links switched(const std::vector<int>& ports) {
   Links links(ports.size(), std::vector<int>(ports.size()));
-  for (std::size_t i = 0; i < ports.size(); ++i)
-    for (std::size_t j = 0; j < ports.size(); ++j) links[i][j] = std::min(ports[i], ports[j]);
+  for (size_t i = 0; i < ports.size(); ++i)
+    for (size_t j = 0; j < ports.size(); ++j) links[i][j] = std::min(ports[i], ports[j]);
   return links;
 }
 
@@ -59,8 +59,8 @@ TEST(SmiNvlinks, AGpuWithFewerNvlinksUpHasASmallerPortOnTheSwitch) {
 
 TEST(SmiNvlinks, IslandsOfGpusHaveSwitchesOfTheirOwn) {
   Links links(6, std::vector<int>(6));
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) links[i][j] = 18, links[3 + i][3 + j] = 12;
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 3; ++j) links[i][j] = 18, links[3 + i][3 + j] = 12;
   const Topology machine = from_smi(text_of(links));
   EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->nvsw0 nvsw0->gpu2");
   EXPECT_EQ(way(machine, "gpu3", "gpu5"), "gpu3->nvsw1 nvsw1->gpu5");
@@ -107,16 +107,15 @@ void expect_not_faster(const Links& before, const Links& after) {
 // A pair with fewer NVLinks, of GPUs with any numbers of them on a switch; and of up to four with direct ones.
 TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
   std::mt19937 random{29};
-  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  const auto below = [&](int end) { return int(random() % unsigned(end)); };
   for (int round = 0; round < 800; ++round) {
     const bool direct = round % 2 == 1;
     const int gpus = direct ? 2 + below(3) : 3 + below(6);
-    Links links(static_cast<std::size_t>(gpus), std::vector<int>(static_cast<std::size_t>(gpus)));
-    for (std::size_t i = 0; i < links.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) links[i][j] = links[j][i] = direct ? 1 + below(6) : 7 + below(12);
+    Links links(size_t(gpus), std::vector<int>(static_cast<size_t>(gpus)));
+    for (size_t i = 0; i < links.size(); ++i)
+      for (size_t j = 0; j < i; ++j) links[i][j] = links[j][i] = direct ? 1 + below(6) : 7 + below(12);
     Links lower = links;
-    const std::size_t i = 1 + static_cast<std::size_t>(below(gpus - 1)),
-                      j = static_cast<std::size_t>(below(static_cast<int>(i)));
+    const size_t i = 1 + size_t(below(gpus - 1)), j = size_t(below(int(i)));
     lower[i][j] = lower[j][i] = 1 + below(links[i][j]);
     expect_not_faster(links, lower);
   }
@@ -125,13 +124,12 @@ TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
 // A machine that is whole, of which ever more pairs and GPUs lose NVLinks.
 TEST(SmiNvlinksProperty, AMachineThatBreaksBitByBitIsNeverFasterThanBefore) {
   std::mt19937 random{30};
-  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  const auto below = [&](int end) { return int(random() % unsigned(end)); };
   for (const int gpus : {3, 4, 8, 16}) {
-    Links links = switched(std::vector<int>(static_cast<std::size_t>(gpus), 18));
+    Links links = switched(std::vector<int>(size_t(gpus), 18));
     for (int step = 0; step < 12; ++step) {
       Links lower = links;
-      const std::size_t i = 1 + static_cast<std::size_t>(below(gpus - 1)),
-                        j = static_cast<std::size_t>(below(static_cast<int>(i)));
+      const size_t i = 1 + size_t(below(gpus - 1)), j = size_t(below(int(i)));
       lower[i][j] = lower[j][i] = std::max(1, links[i][j] - 1 - below(4));
       expect_not_faster(links, lower);
       links = lower;
@@ -172,7 +170,7 @@ TEST(SmiDomains, NodeBetweenTwoNumaAffinitiesIsOneSocket) {
       "GPU1\tNODE\tX\tSYS\t16-31\t1\nGPU2\tSYS\tSYS\tX\t32-47\t2\n";
   const SmiDomains domains = domains_of(read_smi_matrix(text, "t"), "t");
   EXPECT_EQ(domains.numbers, (std::vector<std::string>{"0", "1", "2"}));
-  EXPECT_EQ(domains.sockets, (std::vector<std::size_t>{0, 0, 2}));
+  EXPECT_EQ(domains.sockets, (std::vector<size_t>{0, 0, 2}));
 }
 
 TEST(SmiDomains, NetworkCardsTellSocketsWithoutAffinities) {
@@ -247,21 +245,21 @@ TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
   same(changed('\n', "\r\n"));
   same(changed('\n', "\n\n"));
   std::string small = plain;
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : small) c = char(std::tolower(static_cast<unsigned char>(c)));
   same(small);
   same("\x1b[4m" + plain + "\nLegend:\n\n  X    = Self\n  NV#  = so many\n\nNIC Legend:\n\n  NIC0: mlx5_0\n");
   same(plain + "\n" + plain);  // twice the same
   same("user@node:~$ nvidia-smi topo -m\n" + plain + "user@node:~$ exit\n");
   std::vector<std::string> lines;
-  for (std::size_t at = 0, end; at < plain.size(); at = end + 1)
+  for (size_t at = 0, end; at < plain.size(); at = end + 1)
     lines.push_back(plain.substr(at, (end = plain.find('\n', at)) - at));
   same(lines[0] + "\n" + lines[4] + "\n" + lines[2] + "\n" + lines[0] + "\n" + lines[1] + "\n" + lines[3]);
 }
 
 TEST(SmiColumns, OneToSixteenGpus) {
-  for (std::size_t gpus = 1; gpus <= 16; ++gpus) {
+  for (size_t gpus = 1; gpus <= 16; ++gpus) {
     std::vector<std::vector<std::string>> cells(gpus, std::vector<std::string>(gpus, "NODE"));
-    for (std::size_t i = 0; i < gpus; ++i) cells[i][i] = " X ";
+    for (size_t i = 0; i < gpus; ++i) cells[i][i] = " X ";
     EXPECT_EQ(from_smi(smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-15\t0\t\tN/A")).gpus().size(),
               gpus);
   }
@@ -336,9 +334,7 @@ TEST(PeerAccess, PairsAndFilesAndNone) {
                      "peer-access");
     return written_again(changed);
   };
-  const auto reaches = [](const Topology& t, std::size_t a, std::size_t b) {
-    return t.has_route(t.gpus()[a], t.gpus()[b]);
-  };
+  const auto reaches = [](const Topology& t, size_t a, size_t b) { return t.has_route(t.gpus()[a], t.gpus()[b]); };
   const Topology some = access("1-0");
   EXPECT_TRUE(reaches(some, 0, 1) && reaches(some, 1, 0));
   EXPECT_FALSE(reaches(some, 0, 2) || reaches(some, 2, 0) || reaches(some, 1, 2));

@@ -104,10 +104,9 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
 
 TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
   std::string text = nccl;
-  for (std::size_t at; (at = text.find("tclass=\"0x030200\"")) != std::string::npos;)
+  for (size_t at; (at = text.find("tclass=\"0x030200\"")) != std::string::npos;)
     text.replace(at, 17, "tclass=\"0x068000\"");
-  for (std::size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;)
-    text.replace(at + 15, 4, "ffff");
+  for (size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;) text.replace(at + 15, 4, "ffff");
   const Topology machine = checked(import_nccl_xml(text, "n.xml", kind(), {.nvlink = Rate{20e9}}));
   EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[2]).size(), 2U);
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using Set = std::vector<std::size_t>;
+using Set = std::vector<size_t>;
 
 /// g0 -40- g1, g2 -40- g3, and 10 GB/s between the two; g4 is reached from the host only.
 Topology pairs() {

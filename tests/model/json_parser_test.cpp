@@ -42,9 +42,9 @@ TEST(ParseJson, TheFirstOfTwoErrorsIsTold) {
 }
 
 /// `open` so many times.
-std::string repeated(std::string_view open, std::size_t times) {
+std::string repeated(std::string_view open, size_t times) {
   std::string text;
-  for (std::size_t i = 0; i < times; ++i) text += open;
+  for (size_t i = 0; i < times; ++i) text += open;
   return text;
 }
 
@@ -52,7 +52,7 @@ TEST(ParseJson, ValuesMayBeNestedToALimit) {
   for (const auto& [open, value, close] : {std::array{"[", "1", "]"}, std::array{R"({"k":)", "1", "}"}}) {
     const std::string most = repeated(open, 100) + value + repeated(close, 100);
     EXPECT_EQ(parse_json(most, "f.json").dump(), most);
-    for (const std::size_t depth : {101u, 80'000u, 1'000'000u}) {
+    for (const size_t depth : {101u, 80'000u, 1'000'000u}) {
       const std::string deep = repeated(open, depth);
       const std::string place = fmt::format("f.json:1:{}: ", std::string_view{open}.size() * 100 + 1);
       const std::string words = place + "arrays and objects are nested too deep; expected at most 100 levels";

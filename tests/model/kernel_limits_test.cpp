@@ -18,7 +18,7 @@ KernelTimes kernels() {
   return k;
 }
 
-GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmProblem gemm(int64_t m, int64_t n, int64_t k) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k;
   return p;

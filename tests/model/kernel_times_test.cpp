@@ -29,7 +29,7 @@ KernelTimes measured() {
   return k;
 }
 
-double gemm(const KernelTimes& k, std::int64_t m, std::int64_t n, std::int64_t kk, DType type = DType::f64) {
+double gemm(const KernelTimes& k, int64_t m, int64_t n, int64_t kk, DType type = DType::f64) {
   return k.gemm_time(m, n, kk, type, Trans::no, Trans::no).value;
 }
 
@@ -106,7 +106,7 @@ TEST(KernelTimes, AProductWithAVectorIsBoundByArithmeticWhereThatIsSlower) {
 
 TEST(KernelTimes, AProductWithAVectorFillsTheDeviceByWhatItReads) {
   const KernelTimes k = measured();  // blocks of 128 x 64, 10 at once
-  const auto share = [&](std::int64_t m, std::int64_t n, std::int64_t kk) {
+  const auto share = [&](int64_t m, int64_t n, int64_t kk) {
     return k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no);
   };
   EXPECT_DOUBLE_EQ(share(4096, 1, 8192), 1);
@@ -156,7 +156,7 @@ TEST(KernelTimes, AKernelFillsAtLeastTheShareOfThePeakThatItRunsAt) {
   KernelTimes k = measured();
   k.k_overhead = 0;
   k.gemm[0].points = {{1, FlopRate{0.2e12}}};
-  const auto share = [&](std::int64_t kk) { return k.gemm_occupancy(128, 64, kk, DType::f64, Trans::no, Trans::no); };
+  const auto share = [&](int64_t kk) { return k.gemm_occupancy(128, 64, kk, DType::f64, Trans::no, Trans::no); };
   EXPECT_DOUBLE_EQ(share(8192), 1);
   EXPECT_DOUBLE_EQ(share(16), 2.0 * 128 * 64 * 16 / 0.2e12 / 5e-6);
   EXPECT_DOUBLE_EQ(share(1), 0.1);
@@ -201,14 +201,14 @@ TEST(KernelTimes, ALargerGemmNeverTakesLessTime) {
   std::mt19937_64 random{7};
   const auto tables_under_test = tables();
   std::uniform_real_distribution<double> exponent{0, 14};
-  const auto size = [&] { return static_cast<std::int64_t>(std::exp2(exponent(random))); };
+  const auto size = [&] { return int64_t(std::exp2(exponent(random))); };
   for (int i = 0; i < 20000; ++i) {
-    const KernelTimes& k = tables_under_test[static_cast<std::size_t>(i) % tables_under_test.size()];
-    std::array<std::int64_t, 3> s{size(), size(), size()};
+    const KernelTimes& k = tables_under_test[size_t(i) % tables_under_test.size()];
+    std::array<int64_t, 3> s{size(), size(), size()};
     if (i % 3 == 0) s[1] = s[2] = s[0];  // from a square
     if (i % 7 == 0) s[2] = 0;
     const double before = gemm(k, s[0], s[1], s[2]);
-    s[random() % 3] += 1 + static_cast<std::int64_t>(random() % (i % 2 == 0 ? 3 : 3000));
+    s[random() % 3] += 1 + int64_t(random() % (i % 2 == 0 ? 3 : 3000));
     const double after = gemm(k, s[0], s[1], s[2]);
     ASSERT_GE(after, before * (1 - 1e-12)) << s[0] << " x " << s[1] << " x " << s[2] << " table " << i % 4;
   }
@@ -218,14 +218,14 @@ TEST(KernelTimes, KernelsSideBySideAreNoFasterThanTheDevice) {
   std::mt19937_64 random{11};
   const auto tables_under_test = tables();
   std::uniform_real_distribution<double> exponent{0, 14};
-  const auto size = [&] { return static_cast<std::int64_t>(std::exp2(exponent(random))); };
+  const auto size = [&] { return int64_t(std::exp2(exponent(random))); };
   for (int i = 0; i < 20000; ++i) {
-    const KernelTimes& k = tables_under_test[static_cast<std::size_t>(i) % tables_under_test.size()];
+    const KernelTimes& k = tables_under_test[size_t(i) % tables_under_test.size()];
     double peak = 0;
     for (const auto& point : k.gemm[0].points) peak = std::max(peak, point.rate.value);
-    const std::int64_t m = size(), n = size(), kk = size();
+    const int64_t m = size(), n = size(), kk = size();
     const double share = k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no), time = gemm(k, m, n, kk);
-    const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(kk);
+    const double dm = double(m), dn = double(n), dk = double(kk);
     ASSERT_LE(2 * dm * dn * dk / time, share * peak * (1 + 1e-12)) << m << " x " << n << " x " << kk;
     if (!k.memory_bandwidth) continue;
     ASSERT_LE(8 * (dm * dk + dk * dn + 2 * dm * dn) / time, share * k.memory_bandwidth->value * (1 + 1e-12));

@@ -20,9 +20,9 @@ constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
 TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
   for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8", "karolina-hgx-a100", "hgx-h200"}) {
     const Topology t = shipped(name);
-    const std::size_t count = t.sources();
-    for (std::size_t i = 0; i < count * count; ++i)
-      for (std::size_t j = 0; j < count * count; j += 7) {
+    const size_t count = t.sources();
+    for (size_t i = 0; i < count * count; ++i)
+      for (size_t j = 0; j < count * count; j += 7) {
         const MemoryPair of{MemoryId{i / count}, MemoryId{i % count}}, by{MemoryId{j / count}, MemoryId{j % count}};
         if (of.src == of.dst || by.src == by.dst || !t.has_route(of.src, of.dst) || !t.has_route(by.src, by.dst))
           continue;
@@ -36,8 +36,8 @@ TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
 TEST(LinkMap, HasTheRoutesOfAMachine) {
   const Topology t = shipped("two-gpu");  // 12 GB/s from the host, 10 shared; 40 GB/s between the GPUs
   const LinkMap map{t};
-  for (std::size_t s = 0; s < 3; ++s)
-    for (std::size_t d = 0; d < 3; ++d) {
+  for (size_t s = 0; s < 3; ++s)
+    for (size_t d = 0; d < 3; ++d) {
       const MemoryPair pair{MemoryId{s}, MemoryId{d}};
       EXPECT_DOUBLE_EQ(map.per_byte(pair).value, s == d ? 0 : 1 / t.pair_rate(pair.src, pair.dst).value);
       EXPECT_DOUBLE_EQ(map.latency(pair).value, s == d ? 0 : t.latency(pair.src, pair.dst).value);
@@ -66,11 +66,11 @@ TEST(SharedLinks, SlowdownsAddUp) {
                                {{{m0, m1}, {m0, m2}, 2}, {{m0, m1}, {m0, m3}, 2}, {{m0, m2}, {m0, m1}, 1.5}});
   const std::vector devices{m1, m2, m3}, read{m0};
   SharedLinks links{map, devices, read, {}, Bytes{0}, 0};
-  links.activate(std::array<std::size_t, 3>{0, 1, 2});
+  links.activate(std::array<size_t, 3>{0, 1, 2});
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 3 / 12e9);
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m2).value, 1.5 / 12e9);
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m3).value, 1 / 12e9);
-  links.activate(std::array<std::size_t, 2>{0, 2});
+  links.activate(std::array<size_t, 2>{0, 2});
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 2 / 12e9);
   EXPECT_DOUBLE_EQ(links.per_byte(m1, m1).value, 0);
 }
@@ -80,13 +80,13 @@ TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
   SharedLinks links{map, devices, read, {}, Bytes{32e6}, 1};
-  const std::array<std::size_t, 2> both{0, 1};
+  const std::array<size_t, 2> both{0, 1};
   links.activate(both);
   EXPECT_EQ(links.hops(m0, m1), std::vector{m2});
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 2 / 3e9 + 1 / 4e9);
   EXPECT_DOUBLE_EQ(links.latency(m0, m1).value, 2e-6);
   EXPECT_TRUE(links.hops(m0, m2).empty());
-  links.activate(std::array<std::size_t, 1>{0});
+  links.activate(std::array<size_t, 1>{0});
   EXPECT_TRUE(links.hops(m0, m1).empty()) << "2 is not active";
   SharedLinks tiny{map, devices, read, {}, Bytes{100}, 1};
   tiny.activate(both);
@@ -96,7 +96,7 @@ TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
 TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 30}, {m2, m3, 30}, {m3, m1, 30}});
   const std::vector devices{m1, m2, m3}, read{m0};
-  const std::array<std::size_t, 3> all{0, 1, 2};
+  const std::array<size_t, 3> all{0, 1, 2};
   for (const int hops : {0, 1}) {
     SharedLinks links{map, devices, read, {}, Bytes{32e6}, hops};
     links.activate(all);
@@ -114,7 +114,7 @@ TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
   // Links of 3 and 4 beside a direct one of 2: as times they add up to more, but the narrower is 0.8 * 3 > 2 wide.
   const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
-  const std::array<std::size_t, 2> both{0, 1};
+  const std::array<size_t, 2> both{0, 1};
   SharedLinks added{map, devices, read, {}, Bytes{32e6}, 1};
   added.activate(both);
   EXPECT_TRUE(added.hops(m0, m1).empty());
@@ -124,7 +124,7 @@ TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
   EXPECT_DOUBLE_EQ(bottleneck.per_byte(m0, m1).value, 1 / (0.8 * 3e9));
   EXPECT_DOUBLE_EQ(bottleneck.latency(m0, m1).value, 2e-6);
   EXPECT_TRUE(bottleneck.hops(m0, m2).empty());
-  bottleneck.activate(std::array<std::size_t, 1>{0});
+  bottleneck.activate(std::array<size_t, 1>{0});
   EXPECT_TRUE(bottleneck.hops(m0, m1).empty()) << "2 is not active";
   SharedLinks no_hops{map, devices, read, {}, Bytes{32e6}, 0, HopRule::bottleneck};
   no_hops.activate(both);
@@ -136,7 +136,7 @@ TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) 
   for (const double narrower : {2.4, 2.6}) {
     const LinkMap map = measured({{m0, m1, 2}, {m0, m2, narrower}, {m2, m1, 40}});
     SharedLinks links{map, devices, read, {}, Bytes{0}, 4, HopRule::bottleneck};
-    links.activate(std::array<std::size_t, 2>{0, 1});
+    links.activate(std::array<size_t, 2>{0, 1});
     EXPECT_EQ(links.hops(m0, m1).empty(), narrower < 2.5) << narrower;
   }
 }
@@ -148,9 +148,9 @@ TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
   const std::vector<std::pair<int, double>> expected{{0, 2}, {1, 2.4}, {2, 3.2}, {3, 3.2}, {4, 3.2}};
   for (const auto& [hops, rate] : expected) {
     SharedLinks links{map, devices, read, {}, Bytes{32e6}, hops, HopRule::bottleneck};
-    links.activate(std::array<std::size_t, 3>{0, 1, 2});
+    links.activate(std::array<size_t, 3>{0, 1, 2});
     EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 1 / (rate * 1e9)) << hops;
-    EXPECT_EQ(links.hops(m0, m1).size(), static_cast<std::size_t>(std::min(hops, 2)));
+    EXPECT_EQ(links.hops(m0, m1).size(), size_t(std::min(hops, 2)));
     EXPECT_DOUBLE_EQ(links.latency(m0, m1).value, (1 + std::min(hops, 2)) * 1e-6);
   }
 }
@@ -161,10 +161,10 @@ TEST(SharedLinks, BottleneckRuleSharesALinkWithTheWorstReaderOnly) {
                                {{{m0, m1}, {m0, m2}, 1.5}, {{m0, m1}, {m0, m3}, 1.25}, {{m0, m1}, {m1, m0}, 2}});
   const std::vector devices{m1, m2, m3}, host{m0};
   SharedLinks links{map, devices, host, host, Bytes{0}, 1, HopRule::bottleneck};
-  links.activate(std::array<std::size_t, 3>{0, 1, 2});
+  links.activate(std::array<size_t, 3>{0, 1, 2});
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 1.5 / 12e9);
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m2).value, 1 / 12e9);
-  links.activate(std::array<std::size_t, 2>{0, 2});
+  links.activate(std::array<size_t, 2>{0, 2});
   EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 1.25 / 12e9);
 }
 
@@ -172,8 +172,8 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
   for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200"}) {
     const Topology t = shipped(name);
     const LinkMap map{t};
-    std::vector<std::size_t> all;
-    for (std::size_t d = 0; d < t.gpus().size(); ++d) all.push_back(d);
+    std::vector<size_t> all;
+    for (size_t d = 0; d < t.gpus().size(); ++d) all.push_back(d);
     for (const HopRule rule : {HopRule::added, HopRule::bottleneck})
       for (const MemoryId home : {t.hosts()[0], t.gpus()[0], t.gpus().back()})
         for (const Bytes bytes : {Bytes{1e3}, Bytes{1e6}, Bytes{32e6}}) {
@@ -189,7 +189,7 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
                   return rule == HopRule::added ? l.latency(src, dst) + flow : flow;  // as each rule compares them
                 };
                 EXPECT_LE(time(by_hops.back()), time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
-                EXPECT_LE(by_hops.back().hops(src, dst).size(), static_cast<std::size_t>(hops));
+                EXPECT_LE(by_hops.back().hops(src, dst).size(), size_t(hops));
               }
           }
         }

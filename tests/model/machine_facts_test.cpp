@@ -30,7 +30,7 @@ TEST(MachineFacts, EachGpuOfASocketHasItsOwnHost) {
   const Topology machine = shipped("summit-node");
   const auto all = nearest_hosts(machine);
   ASSERT_EQ(all.size(), 6U);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(machine.memory(all[i].host).name, i < 3 ? "host0" : "host1");
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(machine.memory(all[i].host).name, i < 3 ? "host0" : "host1");
 }
 
 /// One bridge of 18 GB/s between the two halves, each direction.

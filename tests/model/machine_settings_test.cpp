@@ -238,9 +238,9 @@ TEST(MachineSettings, AKeyEndsBeforeTheFirstEqualsSignThatLeavesOne) {
 }
 
 TEST(MachineSettings, NamesAreAsLongInAnyLetters) {
-  const auto named = [](std::size_t letters) {
+  const auto named = [](size_t letters) {
     std::string name = "name=";
-    for (std::size_t i = 0; i < letters; ++i) name += "\xc3\xa9";
+    for (size_t i = 0; i < letters; ++i) name += "\xc3\xa9";
     return set(shipped("two-gpu"), {name}).name().size();
   };
   EXPECT_EQ(named(128), 256u);

@@ -44,7 +44,7 @@ TEST(Karolina, KernelsRunAtTheSustainedRate) {
   // Thesis 4.3.1: 17.2 TFLOP/s; 2 x 32768^3 in 4.009 s with T = 8192 is 17.55 with all overheads. FP32 has that peak
   // too.
   const Topology t = shipped("karolina-hgx-a100");
-  for (std::int64_t tile : {2048, 4096, 8192}) {
+  for (int64_t tile : {2048, 4096, 8192}) {
     expect_near(tflops(t, 0, tile, DType::f64), 17.4, 0.015);
     expect_near(tflops(t, 0, tile, DType::f32), 17.4, 0.015);
   }

@@ -25,7 +25,7 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
     EXPECT_EQ(t.name(), file.path().stem().string());
     found.insert(t.name());
     for (MemoryId gpu : t.gpus()) {
-      for (std::size_t other = 0; other < t.sources(); ++other) {
+      for (size_t other = 0; other < t.sources(); ++other) {
         EXPECT_TRUE(t.has_route(gpu, MemoryId{other}) && t.has_route(MemoryId{other}, gpu)) << other;
       }
       EXPECT_GT(t.kernels_of(gpu).gemm_time(1024, 1024, 1024, DType::f64, Trans::yes, Trans::no).value, 0);
@@ -67,7 +67,7 @@ TEST(ClxAi, PairRatesAreThePublishedMatrix) {
   while (std::getline(file, line)) {
     std::istringstream row{line};
     std::getline(row, dst, ',');
-    for (std::size_t i = 1; std::getline(row, cell, ','); ++i) {
+    for (size_t i = 1; std::getline(row, cell, ','); ++i) {
       const std::string src = names.at(i);
       if (src == dst) continue;
       // 0 -> 6 is 8.53 where the other three pairs over the same switches are 9.22: one link, so 8% off.

@@ -16,7 +16,7 @@ namespace {
 
 class MatrixBlocks : public testing::Test {
  protected:
-  std::vector<MatrixBlock> blocks(std::int64_t rows, std::int64_t cols, const char* place) const {
+  std::vector<MatrixBlock> blocks(int64_t rows, int64_t cols, const char* place) const {
     return matrix_blocks(rows, cols, small_machine::memory(machine, place), machine);
   }
   Topology machine{small_machine::two_hosts()};
@@ -38,16 +38,16 @@ TEST_F(MatrixBlocks, MeetAtMultiplesOf64WhereTheyAreLarge) {
 TEST(EvenBorders, ArePartsWithinOneUnitOfEqualOnes) {
   EXPECT_THAT(even_borders(1584, 3), testing::ElementsAre(0, 512, 1088, 1584));  // of 528
   for (const int parts : {2, 3, 5, 6, 7})
-    for (std::int64_t extent = 0; extent < 5000; extent += 7) {
+    for (int64_t extent = 0; extent < 5000; extent += 7) {
       const auto borders = even_borders(extent, parts);
-      ASSERT_EQ(borders.size(), static_cast<std::size_t>(parts) + 1);
+      ASSERT_EQ(borders.size(), size_t(parts) + 1);
       EXPECT_EQ(borders.front(), 0);
       EXPECT_EQ(borders.back(), extent);
-      const std::int64_t unit = extent >= parts * 512 ? 64 : 1;
+      const int64_t unit = extent >= parts * 512 ? 64 : 1;
       for (int i = 0; i < parts; ++i) {
-        const std::int64_t part = borders[static_cast<std::size_t>(i) + 1] - borders[static_cast<std::size_t>(i)];
+        const int64_t part = borders[size_t(i) + 1] - borders[size_t(i)];
         EXPECT_LE(std::abs(part * parts - extent), unit * parts) << extent << " in " << parts;
-        EXPECT_EQ(borders[static_cast<std::size_t>(i)] % unit, 0);
+        EXPECT_EQ(borders[size_t(i)] % unit, 0);
       }
     }
 }
@@ -66,10 +66,10 @@ TEST_F(MatrixBlocks, AnyOtherPlaceHoldsTheWhole) {
 
 // Borders of twice as many parts are borders, too: grids of GPUs that are dealt to the hosts cut where pages end.
 TEST(EvenBorders, OfTwiceAsManyPartsAreAmongThem) {
-  for (const std::int64_t extent : {7, 100, 500, 10000, 16384})
+  for (const int64_t extent : {7, 100, 500, 10000, 16384})
     for (const int parts : {1, 2, 4}) {
       const auto coarse = even_borders(extent, parts), fine = even_borders(extent, 2 * parts);
-      for (std::size_t i = 0; i < coarse.size(); ++i) EXPECT_EQ(coarse[i], fine[2 * i]) << extent;
+      for (size_t i = 0; i < coarse.size(); ++i) EXPECT_EQ(coarse[i], fine[2 * i]) << extent;
     }
 }
 

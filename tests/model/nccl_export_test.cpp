@@ -127,12 +127,12 @@ TEST(NcclExport, GpusHaveTheAddressesThatAreGiven) {
 
 /// What nvbandwidth measured of GPUs whose copies from the host have one rate: rates of pairs within two halves and
 /// between them, in GB/s.
-Topology measured_peers(std::size_t gpus, const char* host, const char* near, const char* far) {
+Topology measured_peers(size_t gpus, const char* host, const char* near, const char* far) {
   std::string hosts, rows;
-  for (std::size_t i = 0; i < gpus; ++i) {
+  for (size_t i = 0; i < gpus; ++i) {
     hosts += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", host);
     rows += i == 0 ? "[" : ", [";
-    for (std::size_t j = 0; j < gpus; ++j)
+    for (size_t j = 0; j < gpus; ++j)
       rows += fmt::format("{}\"{}\"", j == 0 ? "" : ", ", i == j ? "N/A" : i * 2 / gpus == j * 2 / gpus ? near : far);
     rows += "]";
   }
@@ -146,7 +146,7 @@ Topology measured_peers(std::size_t gpus, const char* host, const char* near, co
 }
 
 TEST(NcclExport, PeersOverPcieHaveNoNvlinks) {
-  const std::tuple<std::size_t, const char*, const char*, const char*> machines[] = {
+  const std::tuple<size_t, const char*, const char*, const char*> machines[] = {
       {4, "26.3", "26.3", "22.1"}, {4, "26.3", "26.3", "26.3"}, {8, "12.3", "11", "11"},
       {6, "55", "50", "N/A"},      {2, "13", "13", "10"},       {3, "26", "28", "28"}};
   for (const auto& [gpus, host, near, far] : machines) {

@@ -115,11 +115,10 @@ TEST(OverlapModels, ATileIsCutAtTheSizesOfTheRoutine) {
 }
 
 TEST(OverlapModels, TheBestTileIsTheOneOfTheLeastTime) {
-  const std::vector<std::int64_t> tiles{1, 2, 4};
+  const std::vector<int64_t> tiles{1, 2, 4};
   for (const OverlapModel model : overlap_models) {
-    const std::int64_t best = best_tile(model, gemm(), tiles);
-    for (const std::int64_t tile : tiles)
-      EXPECT_LE(time(model, gemm(), static_cast<double>(best)), time(model, gemm(), static_cast<double>(tile)));
+    const int64_t best = best_tile(model, gemm(), tiles);
+    for (const int64_t tile : tiles) EXPECT_LE(time(model, gemm(), double(best)), time(model, gemm(), double(tile)));
   }
 }
 

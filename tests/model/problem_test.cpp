@@ -55,7 +55,7 @@ TEST(GemmProblem, SizesOutOfRangeAreRefusedByName) {
   p.m = -1;
   expect_input_error([&] { checked(p); }, {"m: '-1'", "0 to 2^40"});
   p = three_by_four_by_five();
-  p.n = (std::int64_t{1} << 40) + 1;
+  p.n = (int64_t{1} << 40) + 1;
   expect_input_error([&] { checked(p); }, {"n: '1099511627777'", "0 to 2^40"});
   p = three_by_four_by_five();
   p.k = -5;
@@ -73,7 +73,7 @@ TEST(GemmProblem, LeadingDimensionsBelowTheRowsAreRefused) {
 
 TEST(GemmProblem, AMatrixWhoseBytesOverflowIsRefused) {
   GemmProblem p;
-  p.m = p.k = std::int64_t{1} << 40;  // 2^80 elements
+  p.m = p.k = int64_t{1} << 40;  // 2^80 elements
   expect_input_error([&] { checked(p); }, {"lda", "2^60 bytes"});
 }
 

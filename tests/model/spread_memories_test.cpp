@@ -87,8 +87,8 @@ TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
 
 TEST(SpreadMemories, TheLatencyIsThatOfTheSlowestPart) {
   auto d = two_hosts();
-  d.links[0].latency = Seconds{1e-6}, d.links[4].latency = Seconds{2e-6};           // h0->s0, h1->s1
-  for (const std::size_t bridge : {8, 9}) d.links[bridge].latency = Seconds{5e-6};  // s0->s1, s1->s0
+  d.links[0].latency = Seconds{1e-6}, d.links[4].latency = Seconds{2e-6};      // h0->s0, h1->s1
+  for (const size_t bridge : {8, 9}) d.links[bridge].latency = Seconds{5e-6};  // s0->s1, s1->s0
   const Topology t{d};
   EXPECT_DOUBLE_EQ(t.latency(memory(t, "h*"), memory(t, "g0")).value, 7e-6);
   EXPECT_DOUBLE_EQ(t.latency(memory(t, "h*"), memory(t, "g1")).value, 6e-6);

@@ -50,7 +50,7 @@ std::vector<std::string> link_names_of(const Topology& machine) {
 std::vector<std::string> forward_links(const std::string& text) {
   std::vector<std::string> names;
   const auto all = link_names_of(read_topology(text, "m"));
-  for (std::size_t i = 0; i < all.size(); i += 2) names.push_back(all[i]);
+  for (size_t i = 0; i < all.size(); i += 2) names.push_back(all[i]);
   return names;
 }
 
@@ -60,7 +60,7 @@ TEST(Templates, RangesCountNamesAndDevices) {
   const Topology machine = read_topology(four, "m");
   ASSERT_EQ(machine.gpus().size(), 4U);
   for (int i = 0; i < 4; ++i) {
-    const Memory& gpu = machine.memory(machine.gpus()[static_cast<std::size_t>(i)]);
+    const Memory& gpu = machine.memory(machine.gpus()[size_t(i)]);
     EXPECT_EQ(gpu.name, "gpu" + std::to_string(i));
     EXPECT_EQ(gpu.device, i);
   }

@@ -13,7 +13,7 @@ TEST(Text, IsCutBetweenLetters) {
   const std::string text = "a" + euro + clef + "b";
   const std::string expected[] = {"",  "a", "a", "a", "a" + euro, "a" + euro, "a" + euro, "a" + euro, "a" + euro + clef,
                                   text};
-  for (std::size_t most = 0; most < std::size(expected); ++most) EXPECT_EQ(cut(text, most), expected[most]) << most;
+  for (size_t most = 0; most < std::size(expected); ++most) EXPECT_EQ(cut(text, most), expected[most]) << most;
   EXPECT_EQ(cut(text, 1000), text);
   EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // which has no letters
 }

@@ -18,16 +18,16 @@ TEST(Threads, EveryPartIsDoneOnceHoweverManyThreadsStart) {
   for (const int limit : {0, 1, 3, 100}) {
     const ThreadLimit few{limit};
     std::vector<std::atomic<int>> done(20);
-    share_work(done.size(), [&](std::size_t part) { ++done[part]; });
+    share_work(done.size(), [&](size_t part) { ++done[part]; });
     for (const auto& times : done) EXPECT_EQ(times, 1) << "with " << limit << " threads";
   }
-  share_work(0, [](std::size_t) { FAIL(); });
+  share_work(0, [](size_t) { FAIL(); });
 }
 
 TEST(Threads, WithoutMoreThreadsTheCallerDoesAllParts) {
   const ThreadLimit none{0};
   std::vector<std::thread::id> by(5);
-  share_work(by.size(), [&](std::size_t part) { by[part] = std::this_thread::get_id(); });
+  share_work(by.size(), [&](size_t part) { by[part] = std::this_thread::get_id(); });
   EXPECT_THAT(by, Each(std::this_thread::get_id()));
 }
 
@@ -36,7 +36,7 @@ TEST(Threads, AnExceptionOfAPartReachesTheCallerAfterAllThreadsHaveEnded) {
     const ThreadLimit few{limit};
     std::atomic<int> running{0};
     EXPECT_THROW(share_work(8,
-                            [&](std::size_t part) {
+                            [&](size_t part) {
                               ++running;
                               if (part == 3) --running, throw std::runtime_error{"part 3"};
                               --running;
@@ -45,7 +45,7 @@ TEST(Threads, AnExceptionOfAPartReachesTheCallerAfterAllThreadsHaveEnded) {
     EXPECT_EQ(running, 0);
   }
   EXPECT_THROW(run_together(3,
-                            [](std::size_t i) {
+                            [](size_t i) {
                               if (i == 2) throw std::runtime_error{"thread 2"};
                             }),
                std::runtime_error);
@@ -53,12 +53,12 @@ TEST(Threads, AnExceptionOfAPartReachesTheCallerAfterAllThreadsHaveEnded) {
 
 TEST(Threads, WorkThatNeedsAllItsThreadsSaysThatOneIsMissing) {
   std::atomic<int> ran{0};
-  run_together(4, [&](std::size_t) { ++ran; });
+  run_together(4, [&](size_t) { ++ran; });
   EXPECT_EQ(ran, 4);
   for (const int limit : {0, 2}) {
     const ThreadLimit few{limit};
     ran = 0;
-    expect_input_error([&] { run_together(4, [&](std::size_t) { ++ran; }); }, {"no more threads", "ulimit -u"});
+    expect_input_error([&] { run_together(4, [&](size_t) { ++ran; }); }, {"no more threads", "ulimit -u"});
     EXPECT_EQ(ran, limit) << "those that were started have ended";
   }
   EXPECT_NO_THROW(start_thread([] {}).join()) << "the limit ends with its object";

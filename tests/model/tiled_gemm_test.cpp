@@ -179,7 +179,7 @@ TEST(LoadFactor, IsFeltInPartAtFirst) {
 
 TEST(TiledGemm, SideBySideItTakesTheShareThatWasMeasured) {
   KernelTimes k = kernels();
-  const auto share = [&](std::int64_t m, std::int64_t n) {
+  const auto share = [&](int64_t m, int64_t n) {
     return k.gemm_occupancy(m, n, 100, DType::f64, Trans::no, Trans::no);
   };
   k.gemm[0].tiled->fills = {{200, 0.5}, {800, 0.9}};
@@ -191,12 +191,10 @@ TEST(TiledGemm, SideBySideItTakesTheShareThatWasMeasured) {
 
 TEST(TiledGemm, InAGraphItIsShorterAndTakesAnotherShare) {
   KernelTimes k = kernels();
-  const auto in_graph = [&](std::int64_t m, std::int64_t n) {
+  const auto in_graph = [&](int64_t m, int64_t n) {
     return k.gemm_in_graph(m, n, 100, DType::f64, Trans::no, Trans::no);
   };
-  const auto alone = [&](std::int64_t m, std::int64_t n) {
-    return k.gemm_time(m, n, 100, DType::f64, Trans::no, Trans::no);
-  };
+  const auto alone = [&](int64_t m, int64_t n) { return k.gemm_time(m, n, 100, DType::f64, Trans::no, Trans::no); };
   EXPECT_EQ(in_graph(1000, 100).time, alone(1000, 100)) << "where nothing is told";
   k.gemm[0].tiled->in_graph = {{100, Seconds{0.4 * us}, 0.7}, {1000, Seconds{0.2 * us}, 0.9}};
   EXPECT_DOUBLE_EQ(in_graph(1000, 100).time.value, alone(1000, 100).value - 0.3 * us);
@@ -209,7 +207,7 @@ TEST(TiledGemm, InAGraphItIsShorterAndTakesAnotherShare) {
 
 TEST(TiledGemm, HandingOverCostsWhatItDidForTheNearestShapes) {
   KernelTimes k = kernels();
-  const auto issue = [&](std::int64_t m, std::int64_t n, std::int64_t inner) {
+  const auto issue = [&](int64_t m, int64_t n, int64_t inner) {
     return k.gemm_issue(m, n, inner, DType::f64, Trans::no, Trans::no);
   };
   TiledGemm& tiled = *k.gemm[0].tiled;

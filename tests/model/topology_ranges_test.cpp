@@ -296,8 +296,8 @@ TEST(TopologyRanges, EveryFigureIsInTheDescriptionOfTheFormat) {
   add_lines(lines, "gemm", F::of_gemms);
   for (const std::string& line : lines.figures) EXPECT_NE(page.find(line + "\n"), std::string::npos) << line;
   for (const std::string& line : lines.columns) EXPECT_NE(page.find(line + "\n"), std::string::npos) << line;
-  std::size_t rows = 0;
-  for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
+  size_t rows = 0;
+  for (size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
   EXPECT_EQ(rows, lines.figures.size() + lines.columns.size()) << "rows of other figures";
 }
 

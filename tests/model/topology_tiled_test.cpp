@@ -196,7 +196,7 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
     for (const bool peer : {false, true})
       EXPECT_EQ(x.of({Bytes{column}, Bytes{40000}, peer, true}), y.of({Bytes{column}, Bytes{40000}, peer, true}));
   const MemoryId gpu = before.gpus()[0];
-  for (const std::int64_t size : {100, 1000, 5000}) {
+  for (const int64_t size : {100, 1000, 5000}) {
     const auto time = [&](const Topology& t) {
       return t.kernels_of(gpu).gemm_time(size, 2000, 3000, DType::f16, Trans::no, Trans::no);
     };

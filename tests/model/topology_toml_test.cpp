@@ -85,8 +85,8 @@ TEST(TopologyToml, GpuPairsWithoutARouteAreAllowed) {
 
 TEST(TopologyToml, AGpuThatNoHostReachesIsRefusedAtItsTable) {
   const std::string text = machine(2, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures);
-  const auto line = std::to_string(
-      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.rfind("[[memory]]")), '\n'));
+  const auto line =
+      std::to_string(1 + std::count(text.begin(), text.begin() + ptrdiff_t(text.rfind("[[memory]]")), '\n'));
   expect_input_error([&] { read_topology(text, "m"); }, {"m:" + line + ":1: memory 'gpu1': unreachable memory"});
 }
 
@@ -150,13 +150,13 @@ void expect_same_parts(const Topology::Description& x, const Topology::Descripti
   EXPECT_EQ(x.name, y.name);
   EXPECT_EQ(x.description, y.description);
   ASSERT_EQ(x.sources.size(), y.sources.size());
-  for (std::size_t i = 0; i < x.sources.size(); ++i) {
+  for (size_t i = 0; i < x.sources.size(); ++i) {
     EXPECT_EQ(x.sources[i].key, y.sources[i].key);
     EXPECT_EQ(x.sources[i].kind, y.sources[i].kind);
     EXPECT_EQ(x.sources[i].text, y.sources[i].text);
   }
   ASSERT_EQ(x.memories.size(), y.memories.size());
-  for (std::size_t i = 0; i < x.memories.size(); ++i) {
+  for (size_t i = 0; i < x.memories.size(); ++i) {
     EXPECT_EQ(x.memories[i].name, y.memories[i].name);
     EXPECT_EQ(x.memories[i].device, y.memories[i].device);
     EXPECT_EQ(x.memories[i].capacity, y.memories[i].capacity);
@@ -169,7 +169,7 @@ void expect_same_parts(const Topology::Description& x, const Topology::Descripti
     EXPECT_EQ(x.memories[i].source, y.memories[i].source);
   }
   ASSERT_EQ(x.links.size(), y.links.size());
-  for (std::size_t i = 0; i < x.links.size(); ++i) {
+  for (size_t i = 0; i < x.links.size(); ++i) {
     EXPECT_EQ(x.links[i].name, y.links[i].name);
     EXPECT_EQ(x.links[i].bandwidth, y.links[i].bandwidth);
     EXPECT_EQ(x.links[i].latency, y.links[i].latency);
@@ -181,9 +181,9 @@ void expect_same_parts(const Topology::Description& x, const Topology::Descripti
 }
 
 void expect_same_routes(const Topology& a, const Topology& b) {
-  const std::size_t memories = a.description().memories.size();
-  for (std::size_t from = 0; from < memories; ++from)
-    for (std::size_t to = 0; to < memories; ++to) {
+  const size_t memories = a.description().memories.size();
+  for (size_t from = 0; from < memories; ++from)
+    for (size_t to = 0; to < memories; ++to) {
       const MemoryId src{from}, dst{to};
       EXPECT_THAT(a.route(src, dst), testing::ElementsAreArray(b.route(src, dst)));
       if (a.has_route(src, dst)) {
@@ -195,7 +195,7 @@ void expect_same_routes(const Topology& a, const Topology& b) {
 void expect_same_kernels(const Topology& a, const Topology& b) {
   for (MemoryId gpu : a.gpus())
     for (const GemmCurve& curve : a.kernels_of(gpu).gemm)
-      for (std::int64_t size : {1, 100, 1000, 5000, 20000}) {
+      for (int64_t size : {1, 100, 1000, 5000, 20000}) {
         const auto time = [&](const Topology& t) {
           return t.kernels_of(gpu).gemm_time(size, size, 1000, curve.dtype, Trans::no, Trans::yes);
         };

@@ -65,7 +65,7 @@ TEST(UncertaintyToml, KernelsAndCopiesAreEnough) {
 /// The table with one text in the place of another.
 void expect_refused_with(const std::string& from, const std::string& to, const std::vector<std::string>& quoted) {
   std::string table = all;
-  const std::size_t at = table.find(from);
+  const size_t at = table.find(from);
   ASSERT_NE(at, std::string::npos) << from;
   std::vector<std::string> expected{"m.toml:"};
   expected.insert(expected.end(), quoted.begin(), quoted.end());

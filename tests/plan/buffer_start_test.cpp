@@ -33,8 +33,8 @@ struct Range {
 void expect_own_arenas(const Plan& plan) {
   std::vector<std::vector<std::byte>> memories;
   std::vector<std::byte*> arenas;
-  for (const std::int64_t bytes : plan.peak_bytes)
-    arenas.push_back(bytes == 0 ? nullptr : memories.emplace_back(static_cast<std::size_t>(bytes)).data());
+  for (const int64_t bytes : plan.peak_bytes)
+    arenas.push_back(bytes == 0 ? nullptr : memories.emplace_back(size_t(bytes)).data());
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.kind != Buffer::Kind::tile) continue;
     const std::byte* const arena = arenas[buffer.memory.index()];
@@ -65,7 +65,7 @@ TEST(BufferStart, BuffersOfMatricesStartAtTheirOffsetInTheMatrix) {
   const Matrices places{&matrices[0], &matrices[1], &matrices[2]};
   for (const auto kind : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c}) {
     const Buffer buffer{kind, MemoryId{1}, 4, 4, 8, 16, DType::f64};
-    EXPECT_EQ(start_of(buffer, {}, places), &matrices[static_cast<std::size_t>(kind)] + 16);
+    EXPECT_EQ(start_of(buffer, {}, places), &matrices[size_t(kind)] + 16);
     EXPECT_EQ(start_of(buffer, {}, {}), nullptr);
   }
 }

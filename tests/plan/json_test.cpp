@@ -150,8 +150,7 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
   // What another kind of operations has.
-  const std::size_t copy =
-      static_cast<std::size_t>(std::ranges::find(plan.ops, OpKind::copy, &Op::kind) - plan.ops.begin());
+  const size_t copy = size_t(std::ranges::find(plan.ops, OpKind::copy, &Op::kind) - plan.ops.begin());
   expect_refused([&](json& j) { j["ops"][copy]["alpha"] = "one"; },
                  {fmt::format("/ops/{}/alpha", copy), "unknown field"});
   expect_refused([&](json& j) { j["ops"][copy]["b"] = j["ops"][copy]["a"]; }, {fmt::format("/ops/{}/b", copy)});
@@ -178,12 +177,12 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
     expect_input_error([&] { validate(broken); }, words);
   };
   const auto first = [&](OpKind kind) {
-    std::size_t i = 0;
+    size_t i = 0;
     while (plan.ops[i].kind != kind) ++i;
     return i;
   };
-  const std::size_t gemm = first(OpKind::gemm), copy = first(OpKind::copy), add = first(OpKind::axpby);
-  const auto at = [](std::size_t op) { return "operation " + std::to_string(op); };
+  const size_t gemm = first(OpKind::gemm), copy = first(OpKind::copy), add = first(OpKind::axpby);
+  const auto at = [](size_t op) { return "operation " + std::to_string(op); };
   refuse([&](Plan& p) { p.deps[p.dep_begin[gemm]] = OpId{gemm}; }, {at(gemm), "not before it"});
   refuse([&](Plan& p) { p.ops[gemm].y.rows += 1; }, {at(gemm), "outside its buffer"});
   refuse([&](Plan& p) { p.ops[gemm].b.cols -= 1; }, {at(gemm), "shapes"});
@@ -192,12 +191,12 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.ops[copy].y.cols -= 1; }, {at(copy), "different shapes"});
   refuse([&](Plan& p) { p.ops[add].a.rows -= 1; }, {at(add), "different shapes"});
   refuse([&](Plan& p) { p.ops[add].a.buffer = BufferId{4000}; }, {at(add), "buffer 4000"});
-  const auto back = static_cast<std::size_t>(
-      std::ranges::find_if(plan.ops,
-                           [&](const Op& op) {
-                             return op.kind == OpKind::copy && plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
-                           }) -
-      plan.ops.begin());
+  const auto back = size_t(std::ranges::find_if(plan.ops,
+                                                [&](const Op& op) {
+                                                  return op.kind == OpKind::copy &&
+                                                         plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
+                                                }) -
+                           plan.ops.begin());
   refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; }, {at(back), "writes to A or B"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
@@ -206,11 +205,11 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
 
 /// Executors count with one element size.
 TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     for (const View* view : {&op.a, &op.b, &op.y}) {
       const bool used = view == &op.y ? writes_y(op) : view == &op.a ? reads_a(op) : reads_b(op);
-      const std::size_t buffer = view->buffer.index();
+      const size_t buffer = view->buffer.index();
       if (!used || plan.buffers[buffer].kind != Buffer::Kind::tile) continue;
       Plan other = plan;
       other.buffers.push_back(plan.buffers[buffer]);
@@ -229,7 +228,7 @@ TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
 }
 
 TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     if (plan.ops[i].kind != OpKind::axpby) continue;
     Plan other = plan;
     other.ops[i].alpha = Scalar::zero, other.ops[i].a.buffer = BufferId{4000};
@@ -243,7 +242,7 @@ TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
 TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
   for (const OpKind kind : {OpKind::gemm, OpKind::copy}) {
     Plan other = plan;
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    for (size_t i = 0; i < plan.ops.size(); ++i) {
       Op& op = other.ops[i];
       const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
       if (op.kind != kind || (kind == OpKind::copy && from.kind == Buffer::Kind::tile)) continue;

@@ -69,7 +69,7 @@ class PlanOnASmallerMachine : public ::testing::Test {
 
 TEST_F(PlanOnASmallerMachine, NeedsItsMatricesAndItsTiles) {
   // gpu0 holds A, B and whatever tiles of C need.
-  const auto tiles = static_cast<double>(plan.peak_bytes[gpu0.index()]);
+  const auto tiles = double(plan.peak_bytes[gpu0.index()]);
   ASSERT_GT(tiles, 0);
   const double needed = 2 * 2097152 + tiles;
   EXPECT_EQ(memory_needs(plan)[gpu0.index()].total(), needed);

@@ -28,7 +28,7 @@ struct Draft {
   std::vector<std::vector<OpId>> waits() const {
     StreamWaits all{draft.plan, machine};
     std::vector<std::vector<OpId>> found;
-    for (std::size_t i = 0; i < draft.plan.ops.size(); ++i) found.push_back(all.before(OpId{i}));
+    for (size_t i = 0; i < draft.plan.ops.size(); ++i) found.push_back(all.before(OpId{i}));
     return found;
   }
 };

@@ -27,9 +27,9 @@ void check_bound(const Case& c, const Topology& machine) {
   const double simulated = makespan_of(simulate_fluid(plan, machine)).value;
   RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated " << simulated << " s\n";
   RC_ASSERT(bound.time.value >= 0);
-  constexpr std::size_t few = 8;
+  constexpr size_t few = 8;
   RC_ASSERT(bound.is_exact || c.devices.size() > few);
-  const double merged = picosecond * static_cast<double>(plan.ops.size());
+  const double merged = picosecond * double(plan.ops.size());
   RC_ASSERT(simulated >= bound.time.value * (1 - rounding) - merged);
 }
 
@@ -99,15 +99,15 @@ TEST(LowerBound, HoldsOnMachinesWhoseEveryFigureIsDrawn) {
 
 template <class T>
 T& one_of(std::vector<T>& values) {
-  return values[*rc::gen::inRange<std::size_t>(0, values.size())];
+  return values[*rc::gen::inRange<size_t>(0, values.size())];
 }
 
 Rate& random_rate(CapacityCurve& curve) { return one_of(curve.points).rate; }
 
 /// Links both ways between two nodes that have none, or one more where they have.
 void add_link(Topology::Description& d) {
-  const std::size_t from = *rc::gen::inRange<std::size_t>(0, d.nodes.size());
-  const std::size_t to = (from + *rc::gen::inRange<std::size_t>(1, d.nodes.size())) % d.nodes.size();
+  const size_t from = *rc::gen::inRange<size_t>(0, d.nodes.size());
+  const size_t to = (from + *rc::gen::inRange<size_t>(1, d.nodes.size())) % d.nodes.size();
   Link link{"", NodeId{from}, NodeId{to}, Rate{pick({1e9, 20e9, 400e9, 1e14})}, Seconds{pick({0.0, 1e-6, 1e-3})},
             {}, "s"};
   d.links.push_back(link);

@@ -16,7 +16,7 @@
 namespace tilerail::testing {
 namespace {
 
-GemmProblem factorisation(std::int64_t n, MemoryId place) {
+GemmProblem factorisation(int64_t n, MemoryId place) {
   GemmProblem p;
   p.m = p.n = p.k = n;
   p.alpha = -1;
@@ -25,17 +25,14 @@ GemmProblem factorisation(std::int64_t n, MemoryId place) {
 }
 
 /// L L^T of a lower triangle of small integers with a diagonal from 1 on: every step of its factorisation is exact.
-std::vector<double> product_of(std::int64_t n, std::vector<double>& lower) {
-  lower.assign(static_cast<std::size_t>(n * n), 0.0);
-  for (std::int64_t c = 0; c < n; ++c)
-    for (std::int64_t r = c; r < n; ++r)
-      lower[static_cast<std::size_t>(r + c * n)] = r == c ? 1.0 : static_cast<double>((r * 7 + c * 3) % 5 - 2);
+std::vector<double> product_of(int64_t n, std::vector<double>& lower) {
+  lower.assign(size_t(n * n), 0.0);
+  for (int64_t c = 0; c < n; ++c)
+    for (int64_t r = c; r < n; ++r) lower[size_t(r + c * n)] = r == c ? 1.0 : double((r * 7 + c * 3) % 5 - 2);
   std::vector<double> a(lower.size(), 0.0);
-  for (std::int64_t c = 0; c < n; ++c)
-    for (std::int64_t r = 0; r < n; ++r)
-      for (std::int64_t k = 0; k < n; ++k)
-        a[static_cast<std::size_t>(r + c * n)] +=
-            lower[static_cast<std::size_t>(r + k * n)] * lower[static_cast<std::size_t>(c + k * n)];
+  for (int64_t c = 0; c < n; ++c)
+    for (int64_t r = 0; r < n; ++r)
+      for (int64_t k = 0; k < n; ++k) a[size_t(r + c * n)] += lower[size_t(r + k * n)] * lower[size_t(c + k * n)];
   return a;
 }
 
@@ -43,8 +40,8 @@ std::vector<double> product_of(std::int64_t n, std::vector<double>& lower) {
 TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
   const TaskGraph graph = cholesky_tasks(6);
   std::array<int, op_kind_count> counts{};
-  for (std::size_t t = 0; t < graph.size(); ++t) ++counts[static_cast<std::size_t>(graph.task(TaskId{t}).kind)];
-  const auto of = [&](OpKind kind) { return counts[static_cast<std::size_t>(kind)]; };
+  for (size_t t = 0; t < graph.size(); ++t) ++counts[size_t(graph.task(TaskId{t}).kind)];
+  const auto of = [&](OpKind kind) { return counts[size_t(kind)]; };
   EXPECT_EQ(of(OpKind::potrf), 6);
   EXPECT_EQ(of(OpKind::trsm), 15);
   EXPECT_EQ(of(OpKind::syrk), 15);
@@ -74,11 +71,11 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   std::vector<double> lower;
   Matrices matrices;
   matrices.c = product_of(problem.n, lower);
-  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+  for (const uint64_t seed : {0, 1, 2, 3}) {
     const std::vector<double> result = interpret(plan, matrices, seed);
-    for (std::int64_t c = 0; c < problem.n; ++c)
-      for (std::int64_t r = c; r < problem.n; ++r) {
-        const auto at = static_cast<std::size_t>(r + c * problem.n);
+    for (int64_t c = 0; c < problem.n; ++c)
+      for (int64_t r = c; r < problem.n; ++r) {
+        const auto at = size_t(r + c * problem.n);
         ASSERT_EQ(result[at], lower[at]) << "order " << seed << ", row " << r << ", column " << c;
       }
   }
@@ -97,7 +94,7 @@ TEST_P(Cholesky, IsSimulated) {
   KernelCosts costs{machine};
   for (const Op& op : plan.ops)
     if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).time.value;
-  EXPECT_GT(makespan, seconds / static_cast<double>(machine.gpus().size()));
+  EXPECT_GT(makespan, seconds / double(machine.gpus().size()));
 }
 
 TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
@@ -108,7 +105,7 @@ TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
 }
 
 /// A matrix of 512 x 512 on gpu1 of two-gpu, where the memory of that GPU is so many times as large.
-Plan plan_with_room(double room, std::int64_t tile) {
+Plan plan_with_room(double room, int64_t tile) {
   auto d = shipped("two-gpu").description();
   const MemoryId home = *shipped("two-gpu").find_memory("gpu1");
   d.memories[home.index()].capacity = Bytes{room * 8 * 512 * 512};

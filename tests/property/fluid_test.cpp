@@ -22,7 +22,7 @@ void check_times(const Case& c, const Topology& machine) {
   const std::vector<OpTime> expected = SimExecutor{machine}.execute(plan).ops, times = simulate_fluid(plan, machine);
   RC_ASSERT(times.size() == expected.size());
   const double close = rounding * makespan_of(expected).value;
-  for (std::size_t i = 0; i < times.size(); ++i) {
+  for (size_t i = 0; i < times.size(); ++i) {
     RC_LOG() << "operation " << i << ": " << times[i].start << " to " << times[i].end << " s, in SimGrid "
              << expected[i].start << " to " << expected[i].end << "\n";
     RC_ASSERT(std::abs(times[i].start - expected[i].start) <= close);

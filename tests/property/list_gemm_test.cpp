@@ -13,7 +13,7 @@ namespace tilerail::testing {
 namespace {
 
 /// The tasks of GEMM's generator, planned by a chooser that was not made for them.
-Plan listed(const GemmProblem& p, const Topology& machine, std::int64_t tile) {
+Plan listed(const GemmProblem& p, const Topology& machine, int64_t tile) {
   const Tiling tiling{{{0, p.m}, {0, p.n}, {0, p.k}}, {1, 1}, tile};
   const GemmTasks tasks{p, tiling};
   TaskProgram program{
@@ -21,7 +21,7 @@ Plan listed(const GemmProblem& p, const Topology& machine, std::int64_t tile) {
       {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c},
       [&](const PlanContext& context) {
         auto tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
-        for (std::size_t c = 0; c < tiling.m.size() * tiling.n.size(); ++c)
+        for (size_t c = 0; c < tiling.m.size() * tiling.n.size(); ++c)
           tiles.push_back({tasks.home_of_c(TileId{tasks.inputs() + c}, context.matrix_c), p.place_c, {}});
         return tiles;
       }};
@@ -49,7 +49,7 @@ TEST_P(ListedGemm, RunsInAnyOrderWithoutARaceAndIsTheProduct) {
       validate(plan, machine);
       EXPECT_EQ(find_race(plan), "");
       const Matrices matrices = integer_matrices(p, 5);
-      for (const std::uint64_t seed : {0, 1, 2, 3}) EXPECT_EQ(interpret(plan, matrices, seed), reference(p, matrices));
+      for (const uint64_t seed : {0, 1, 2, 3}) EXPECT_EQ(interpret(plan, matrices, seed), reference(p, matrices));
     }
 }
 

@@ -14,15 +14,15 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr std::int64_t side = 16, across = 3;  // of a tile, in elements; of C, in tiles
+constexpr int64_t side = 16, across = 3;  // of a tile, in elements; of C, in tiles
 
 /// Products of tiles of C that go to other tiles of C.
-TaskGraph random_tasks(std::uint64_t seed) {
+TaskGraph random_tasks(uint64_t seed) {
   std::mt19937_64 random{seed};
   TaskGraph graph;
   for (int i = 0; i < 60; ++i) {
     std::array<TileId, across * across> tiles;
-    for (std::size_t t = 0; t < tiles.size(); ++t) tiles[t] = TileId{t};
+    for (size_t t = 0; t < tiles.size(); ++t) tiles[t] = TileId{t};
     std::ranges::shuffle(tiles, random);
     Task task;
     task.reads = {tiles[0], tiles[1]}, task.writes = tiles[2];
@@ -40,11 +40,11 @@ TEST_P(ListedTasks, RunInAnyOrderWithoutARace) {
   problem.place_a = problem.place_b = problem.place_c = *machine.find_memory(place);
   const auto tiles = [&](const PlanContext& context) {
     std::vector<TileDirectory::Tile> all;
-    for (std::int64_t t = 0; t < across * across; ++t)
+    for (int64_t t = 0; t < across * across; ++t)
       all.push_back({{context.matrix_c, t / across * side, t % across * side, side, side}, problem.place_c, {}});
     return all;
   };
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
     const TaskProgram program{random_tasks(seed), {Buffer::Kind::matrix_c}, tiles};
     const Plan plan = plan_by_list(checked(problem), machine, machine.gpus(), side, program);
     validate(plan, machine);

@@ -17,12 +17,12 @@ namespace {
 
 /// The operations that use a buffer, as the first and the last in plan order.
 struct Life {
-  std::size_t first, last;
+  size_t first, last;
 };
 
 std::map<BufferId, Life> lives(const Plan& plan) {
   std::map<BufferId, Life> found;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     for (const View& view : {op.a, op.b, op.y}) {
       if (view.rows * view.cols == 0) continue;
@@ -35,22 +35,22 @@ std::map<BufferId, Life> lives(const Plan& plan) {
 
 /// The most bytes of tiles that any memory has at the same operation, by memory, and the end of its last tile.
 struct Use {
-  std::int64_t live = 0, end = 0;
+  int64_t live = 0, end = 0;
 };
 
 std::vector<Use> uses(const Plan& plan) {
   std::vector<Use> found(plan.memories.size());
-  std::vector<std::map<std::size_t, std::int64_t>> changes(plan.memories.size());  // by operation
+  std::vector<std::map<size_t, int64_t>> changes(plan.memories.size());  // by operation
   for (const auto& [id, life] : lives(plan)) {
     const Buffer& buffer = plan.buffer(id);
     if (buffer.kind != Buffer::Kind::tile) continue;
-    const std::int64_t bytes = buffer.ld * buffer.cols * element_size(buffer.dtype);
+    const int64_t bytes = buffer.ld * buffer.cols * element_size(buffer.dtype);
     Use& use = found[buffer.memory.index()];
     use.end = std::max(use.end, buffer.offset + bytes);
     changes[buffer.memory.index()][life.first] += bytes, changes[buffer.memory.index()][life.last + 1] -= bytes;
   }
-  for (std::size_t m = 0; m < found.size(); ++m) {
-    std::int64_t now = 0;
+  for (size_t m = 0; m < found.size(); ++m) {
+    int64_t now = 0;
     for (const auto& [op, change] : changes[m]) now += change, found[m].live = std::max(found[m].live, now);
   }
   return found;
@@ -68,25 +68,25 @@ std::optional<Plan> planned(const Case& c, const Topology& machine) {
 }
 
 TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
-  std::size_t plans = 0, full = 0;
+  size_t plans = 0, full = 0;
   EXPECT_TRUE(rc::check("tiles lie within the memory that was predicted for them", [&] {
     const int gpus = *rc::gen::inRange(1, 6);
     Case c = random_case(gpus, {DType::f64, DType::f32, DType::bf16});
     c.policy.judge_ops = 0;
     RC_LOG() << describe(c) << std::endl;
-    std::vector<std::int64_t> capacities;
-    for (int gpu = 0; gpu < gpus; ++gpu) capacities.push_back(*rc::gen::inRange<std::int64_t>(2'000, 10'000));
+    std::vector<int64_t> capacities;
+    for (int gpu = 0; gpu < gpus; ++gpu) capacities.push_back(*rc::gen::inRange<int64_t>(2'000, 10'000));
     c.policy.choices.memory_fraction = pick({0.5, 0.9, 1.0});
     const Topology machine = test_machine(capacities);
     const std::optional<Plan> plan = planned(c, machine);
     if (!plan) return;
     const std::vector<Use> found = uses(*plan);
-    for (std::size_t m = 0; m < found.size(); ++m) {
+    for (size_t m = 0; m < found.size(); ++m) {
       RC_ASSERT(found[m].end <= plan->peak_bytes[m]);
       RC_ASSERT(found[m].live <= plan->peak_bytes[m]);
       if (const auto capacity = machine.memories()[m].capacity) {
-        RC_ASSERT(static_cast<double>(plan->peak_bytes[m]) <= c.policy.choices.memory_fraction * capacity->value);
-        full += static_cast<double>(plan->peak_bytes[m]) > 0.8 * c.policy.choices.memory_fraction * capacity->value;
+        RC_ASSERT(double(plan->peak_bytes[m]) <= c.policy.choices.memory_fraction * capacity->value);
+        full += double(plan->peak_bytes[m]) > 0.8 * c.policy.choices.memory_fraction * capacity->value;
       }
     }
     ++plans;

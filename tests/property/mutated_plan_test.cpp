@@ -29,7 +29,7 @@ namespace {
 using nlohmann::json;
 using Random = std::mt19937_64;
 
-constexpr std::int64_t most_elements = 1 << 20;  // of matrices and arenas that are allocated
+constexpr int64_t most_elements = 1 << 20;  // of matrices and arenas that are allocated
 
 /// All numbers and texts of a plan that an executor uses.
 void collect(json& value, std::vector<json*>& leaves) {
@@ -37,17 +37,10 @@ void collect(json& value, std::vector<json*>& leaves) {
   for (json& part : value) collect(part, leaves);
 }
 
-std::int64_t other_number(std::int64_t old, Random& random) {
-  const std::int64_t large = std::int64_t{1} << (random() % 63);
-  const std::array<std::int64_t, 9> values{0,
-                                           1,
-                                           old + 1,
-                                           old - 1,
-                                           2 * old,
-                                           old / 2,
-                                           large,
-                                           static_cast<std::int64_t>(random() % 64),
-                                           std::numeric_limits<std::int64_t>::max()};
+int64_t other_number(int64_t old, Random& random) {
+  const int64_t large = int64_t{1} << (random() % 63);
+  const std::array<int64_t, 9> values{
+      0, 1, old + 1, old - 1, 2 * old, old / 2, large, int64_t(random() % 64), std::numeric_limits<int64_t>::max()};
   return values[random() % values.size()];
 }
 
@@ -71,7 +64,7 @@ void mutate(json& plan, Random& random) {
   std::vector<json*> leaves;
   collect(plan[parts[random() % parts.size()]], leaves);
   json& leaf = *leaves[random() % leaves.size()];
-  if (leaf.is_number_integer()) leaf = other_number(leaf.get<std::int64_t>(), random);
+  if (leaf.is_number_integer()) leaf = other_number(leaf.get<int64_t>(), random);
   if (leaf.is_string()) leaf = other_text(leaf.get<std::string>(), random);
 }
 
@@ -87,25 +80,25 @@ std::optional<Plan> read_again(json& file) {
 }
 
 /// Offsets that executors compute, from the first byte of a view to the last, with the element size of the operation.
-bool is_inside(const Plan& plan, const View& view, std::int64_t element) {
+bool is_inside(const Plan& plan, const View& view, int64_t element) {
   if (view.rows == 0 || view.cols == 0) return true;
   const Buffer& buffer = plan.buffer(view.buffer);
   const GemmProblem& p = plan.problem;
-  const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  const auto bytes = [&](int64_t rows, int64_t cols, int64_t ld) {
     return rows == 0 || cols == 0 ? 0 : ((cols - 1) * ld + rows) * element_size(p.dtype);
   };
   const std::array room{bytes(p.rows_a(), p.cols_a(), p.lda), bytes(p.rows_b(), p.cols_b(), p.ldb),
                         bytes(p.m, p.n, p.ldc), plan.peak_bytes[buffer.memory.index()]};
-  const std::int64_t begin = buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
-  const std::int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
-  return begin >= 0 && end <= room[static_cast<std::size_t>(buffer.kind)];
+  const int64_t begin = buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
+  const int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
+  return begin >= 0 && end <= room[size_t(buffer.kind)];
 }
 
-std::optional<std::size_t> first_outside(const Plan& plan) {
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+std::optional<size_t> first_outside(const Plan& plan) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
-    const std::int64_t element = plan.buffer(op.y.buffer).element();
+    const int64_t element = plan.buffer(op.y.buffer).element();
     const bool inside = is_inside(plan, op.y, element) && (!reads_a(op) || is_inside(plan, op.a, element)) &&
                         (!reads_b(op) || is_inside(plan, op.b, element));
     if (!inside) return i;
@@ -117,7 +110,7 @@ bool is_small(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   for (const auto& [ld, cols] : {std::pair{p.lda, p.cols_a()}, {p.ldb, p.cols_b()}, {p.ldc, p.n}})
     if (cols > 0 && ld > most_elements / cols) return false;
-  for (const std::int64_t bytes : plan.peak_bytes)
+  for (const int64_t bytes : plan.peak_bytes)
     if (bytes > most_elements) return false;
   return p.m * p.n <= most_elements && p.k <= most_elements;
 }
@@ -138,14 +131,14 @@ struct Count {
   int refused = 0, read = 0, run = 0;
 };
 
-Count try_mutations(const Plan& plan, const Topology& machine, int mutations, std::uint64_t seed) {
+Count try_mutations(const Plan& plan, const Topology& machine, int mutations, uint64_t seed) {
   const json original = json::parse(to_json(plan));
   HostExecutor host{machine, {.workers = 2, .poison = true}};
   Random random{seed};
   Count count;
   for (int i = 0; i < mutations; ++i) {
     json file = original;
-    for (std::size_t changes = 1 + random() % 2; changes > 0; --changes) mutate(file, random);
+    for (size_t changes = 1 + random() % 2; changes > 0; --changes) mutate(file, random);
     const std::optional<Plan> changed = read_again(file);
     ++(changed ? count.read : count.refused);
     if (!changed) continue;

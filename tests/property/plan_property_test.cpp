@@ -23,7 +23,7 @@ namespace {
 /// tile of C gets every k exactly once. An axpy has additions instead of products.
 void check_volume(const Plan& plan) {
   const GemmProblem& p = plan.problem;
-  std::int64_t volume = 0;
+  int64_t volume = 0;
   for (const Op& op : plan.ops) {
     if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads_a(op)) volume += op.y.rows;
     if (op.kind == OpKind::gemm) volume += op.y.rows * op.y.cols * (op.trans_a == Trans::no ? op.a.cols : op.a.rows);
@@ -32,16 +32,15 @@ void check_volume(const Plan& plan) {
 }
 
 void check_capacity(const Plan& plan, const Topology& machine) {
-  for (std::size_t i = 0; i < plan.peak_bytes.size(); ++i)
-    if (machine.memories()[i].capacity)
-      RC_ASSERT(static_cast<double>(plan.peak_bytes[i]) <= machine.memories()[i].capacity->value);
+  for (size_t i = 0; i < plan.peak_bytes.size(); ++i)
+    if (machine.memories()[i].capacity) RC_ASSERT(double(plan.peak_bytes[i]) <= machine.memories()[i].capacity->value);
 }
 
 void check_order(const Plan& plan, const Timeline& timeline) {
   RC_ASSERT(timeline.ops.size() == plan.ops.size());
   constexpr double rounding = 1e-12;
   std::vector<double> queue_end(plan.queues.size(), 0.0);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpTime& t = timeline.ops[i];
     RC_ASSERT(t.end >= t.start);
     RC_ASSERT(t.start >= queue_end[plan.ops[i].queue.index()] - rounding);
@@ -58,8 +57,7 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
   if (plan.ops.size() < 1500) RC_ASSERT(find_race(plan) == "");
   const Matrices data = integer_matrices(plan.problem, c.seed);
   const std::vector<double> expected = reference(plan.problem, data);
-  for (const std::uint64_t order : {std::uint64_t{0}, std::uint64_t{1}, c.seed})
-    RC_ASSERT(interpret(plan, data, order) == expected);
+  for (const uint64_t order : {uint64_t{0}, uint64_t{1}, c.seed}) RC_ASSERT(interpret(plan, data, order) == expected);
   RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) == content_hash(plan));
   RC_ASSERT(content_hash(plan_from_json(to_json(plan), "plan.json")) == content_hash(plan));
   SimExecutor simulator{machine};
@@ -77,7 +75,7 @@ TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
 }
 
 TEST(PlanProperties, HoldWhereManyGpusHaveNoRouteToEachOther) {
-  std::size_t planned = 0, asked = 0;
+  size_t planned = 0, asked = 0;
   EXPECT_TRUE(rc::check("tiles come over other GPUs, or a missing route is named", [&] {
     const int gpus = *rc::gen::inRange(2, 9);
     const Case c = random_case(gpus, {DType::f64});

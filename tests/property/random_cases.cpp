@@ -25,8 +25,8 @@ const bool defaults_set = [] {
 /// One of the values that a field accepts, with some of its parameters; a number is an end of its range or something
 /// near the lower end, where the special cases are.
 std::string random_value(const PolicyField& field) {
-  const std::size_t numbers = field.range ? 1 : 0;
-  const auto which = *rc::gen::inRange<std::size_t>(0, field.values.size() + numbers);
+  const size_t numbers = field.range ? 1 : 0;
+  const auto which = *rc::gen::inRange<size_t>(0, field.values.size() + numbers);
   if (which == field.values.size()) {
     const auto [low, high] = *field.range;
     std::vector<double> values{low, high};
@@ -50,7 +50,7 @@ Policy random_policy() {
     if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;
     apply_override(p, field.key + "=" + random_value(field));
   }
-  p.choices.tile = pick<std::int64_t>({0, 3, 8, 16, 25});
+  p.choices.tile = pick<int64_t>({0, 3, 8, 16, 25});
   return p;
 }
 
@@ -68,7 +68,7 @@ std::string describe(const Case& c) {
 namespace {
 
 /// A GEMM, or every third time a routine of vectors, in its own sizes.
-GemmProblem random_sizes(const std::function<std::int64_t()>& extent) {
+GemmProblem random_sizes(const std::function<int64_t()>& extent) {
   GemmProblem p;
   switch (*rc::gen::weightedElement<Routine>(
       {{6, Routine::gemm}, {1, Routine::gemv}, {1, Routine::dot}, {1, Routine::axpy}})) {
@@ -89,10 +89,9 @@ GemmProblem random_sizes(const std::function<std::int64_t()>& extent) {
 
 constexpr int others_there = 4;  // in test_machine: a host, and both as interleaved, by columns and by rows
 
-GemmProblem random_problem(int gpus, int others, std::int64_t most) {
+GemmProblem random_problem(int gpus, int others, int64_t most) {
   const auto extent = [most] {
-    return *rc::gen::weightedOneOf<std::int64_t>(
-        {{1, rc::gen::just<std::int64_t>(0)}, {20, rc::gen::inRange<std::int64_t>(1, most)}});
+    return *rc::gen::weightedOneOf<int64_t>({{1, rc::gen::just<int64_t>(0)}, {20, rc::gen::inRange<int64_t>(1, most)}});
   };
   GemmProblem p = random_sizes(extent);
   p.alpha = pick<double>({1, 1, 1, -2, 0}), p.beta = p.routine == Routine::dot ? 0 : pick<double>({1, 0, 3});
@@ -104,27 +103,27 @@ GemmProblem random_problem(int gpus, int others, std::int64_t most) {
     return copied ? MemoryId{gpus + 1 + others} : place();
   };
   p.place_a = input(), p.place_b = input(), p.place_c = place();
-  const auto ld = [](std::int64_t rows) { return std::max<std::int64_t>(1, rows) + pick<std::int64_t>({0, 0, 5}); };
+  const auto ld = [](int64_t rows) { return std::max<int64_t>(1, rows) + pick<int64_t>({0, 0, 5}); };
   p.lda = ld(p.rows_a()), p.ldb = ld(p.rows_b()), p.ldc = ld(p.m);
   return p;
 }
 
 Topology random_machine(const Case& c, int gpus, Switches switches) {
-  const std::int64_t tile = c.policy.choices.tile > 0 ? c.policy.choices.tile : 64;
+  const int64_t tile = c.policy.choices.tile > 0 ? c.policy.choices.tile : 64;
   const GemmProblem& p = c.problem;
-  const std::int64_t element = element_size(p.dtype);
-  const std::int64_t column = (tile * element + 63) / 64 * 64;  // bytes
-  const std::int64_t slot = (column * (p.of_vectors() ? 1 : tile) + 255) / 256 * 256;
-  std::vector<std::int64_t> capacities;
+  const int64_t element = element_size(p.dtype);
+  const int64_t column = (tile * element + 63) / 64 * 64;  // bytes
+  const int64_t slot = (column * (p.of_vectors() ? 1 : tile) + 255) / 256 * 256;
+  std::vector<int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {
-    std::int64_t matrices = 0;
+    int64_t matrices = 0;
     const auto has = [&](MemoryId place) {
       return place == MemoryId{gpu} || place == MemoryId{gpus + 1 + others_there};
     };
     if (has(p.place_a)) matrices += element * p.lda * p.cols_a();
     if (p.has_b() && has(p.place_b)) matrices += element * p.ldb * p.cols_b();
     if (p.place_c == MemoryId{gpu}) matrices += element * p.ldc * p.n;
-    capacities.push_back(matrices + slot * pick<std::int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
+    capacities.push_back(matrices + slot * pick<int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
   return test_machine(capacities, switches);
 }
@@ -138,36 +137,36 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
   c.problem = random_problem(gpus, others_there, 60);
   c.problem.dtype = pick(dtypes);
-  c.seed = *rc::gen::inRange<std::uint64_t>(2, 1000000);
+  c.seed = *rc::gen::inRange<uint64_t>(2, 1000000);
   return c;
 }
 
 Case random_case_in_few_tiles(const Topology& machine) {
   Case c;
   c.policy = random_policy();
-  const auto gpus = static_cast<int>(machine.gpus().size());
+  const auto gpus = int(machine.gpus().size());
   for (const MemoryId gpu : machine.gpus())
     if (*rc::gen::inRange(0, 4) > 0) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
-  const auto most = pick<std::int64_t>({3, 40, 300, 2000, 20000});
-  c.problem = random_problem(gpus, static_cast<int>(machine.sources()) - 1 - gpus, most);
+  const auto most = pick<int64_t>({3, 40, 300, 2000, 20000});
+  c.problem = random_problem(gpus, int(machine.sources()) - 1 - gpus, most);
   c.problem.dtype = pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
   for (auto* side : {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
-    if (c.problem.routine == Routine::gemm && pick({false, false, true})) *side = std::min<std::int64_t>(*side, 64);
+    if (c.problem.routine == Routine::gemm && pick({false, false, true})) *side = std::min<int64_t>(*side, 64);
   const GemmProblem& p = c.problem;
-  c.policy.choices.tile = std::max<std::int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
+  c.policy.choices.tile = std::max<int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
   return c;
 }
 
 Case random_case_on(const Topology& machine) {
   Case c;
   c.policy = random_policy();
-  c.policy.choices.tile = pick<std::int64_t>({512, 1024, 3072});
+  c.policy.choices.tile = pick<int64_t>({512, 1024, 3072});
   for (const MemoryId gpu : machine.gpus())
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
-  const auto gpus = static_cast<int>(machine.gpus().size());
-  c.problem = random_problem(gpus, static_cast<int>(machine.sources()) - 1 - gpus, 6000);
+  const auto gpus = int(machine.gpus().size());
+  c.problem = random_problem(gpus, int(machine.sources()) - 1 - gpus, 6000);
   c.problem.dtype = DType::f64;
   return c;
 }

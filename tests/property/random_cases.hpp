@@ -17,14 +17,14 @@ struct Case {
   std::vector<MemoryId> devices;
   Policy policy;
   GemmProblem problem;
-  std::uint64_t seed = 0;
+  uint64_t seed = 0;
 };
 
 /// A host (memory 0) and GPUs (memories 1, 2, ...) of the given capacities in bytes on two PCIe switches, with NVLink
 /// between neighbours; then a second host and the memories that stand for both. Without switches GPUs have routes to
 /// the hosts and their neighbours only.
-enum class Switches : std::uint8_t { two, none };
-Topology test_machine(const std::vector<std::int64_t>& capacities, Switches switches = Switches::two);
+enum class Switches : uint8_t { two, none };
+Topology test_machine(const std::vector<int64_t>& capacities, Switches switches = Switches::two);
 
 template <class T>
 T pick(std::initializer_list<T> values) {
@@ -38,7 +38,7 @@ Policy random_policy();
 /// A GEMM, or every third time a routine of vectors, with extents below `most`, 0 now and then, and matrices on the
 /// host, one of so many GPUs, or what else the machine has behind these: so many memories. Of A and B each GPU may have
 /// a copy, where there are several.
-GemmProblem random_problem(int gpus, int others, std::int64_t most);
+GemmProblem random_problem(int gpus, int others, int64_t most);
 
 Case random_case(int gpus, std::initializer_list<DType> dtypes);
 

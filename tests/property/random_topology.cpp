@@ -48,7 +48,7 @@ void add_groups(Description& d, const std::vector<Links>& links) {
     std::vector<LinkId> forward, backward;
     const bool two_sides = chance(60);
     for (int left = *rc::gen::inRange(1, 4); left > 0; --left) {
-      auto [there, back] = links[*rc::gen::inRange<std::size_t>(0, links.size())];
+      auto [there, back] = links[*rc::gen::inRange<size_t>(0, links.size())];
       if (std::ranges::find(forward, there) != forward.end()) continue;
       if (two_sides && chance(20)) std::swap(there, back);
       if (std::ranges::find(backward, there) != backward.end() || std::ranges::find(forward, there) != forward.end())
@@ -123,7 +123,7 @@ std::string numbered(const char* name, int number) { return name + std::to_strin
 Topology random_topology(int hosts, int gpus) {
   std::vector<std::string> switches;
   for (int host = 0; host < hosts; ++host) switches.push_back(numbered("s", host));
-  const auto home = [&](int gpu) { return static_cast<std::size_t>(gpu % hosts); };
+  const auto home = [&](int gpu) { return size_t(gpu % hosts); };
   Description d = small_machine::unlinked("h0", "g", gpus, switches);
   d.name = "drawn";
   for (int host = 1; host < hosts; ++host) small_machine::add_host(d, numbered("h", host));
@@ -131,13 +131,13 @@ Topology random_topology(int hosts, int gpus) {
   d.kernels = {random_kernels("k0", scale), random_kernels("k1", scale)};
   std::vector<Links> links, of_gpu;
   for (int host = 0; host < hosts; ++host) {
-    links.push_back(joined(d, numbered("h", host), switches[static_cast<std::size_t>(host)], scale));
+    links.push_back(joined(d, numbered("h", host), switches[size_t(host)], scale));
     for (int other = 0; other < host; ++other)
       links.push_back(joined(d, numbered("s", other), numbered("s", host), scale));
   }
   for (int gpu = 0; gpu < gpus; ++gpu) {
-    Memory& memory = d.memories[static_cast<std::size_t>(1 + gpu)];
-    memory.kernels = pick<std::size_t>({0, 1});
+    Memory& memory = d.memories[size_t(1 + gpu)];
+    memory.kernels = pick<size_t>({0, 1});
     memory.idle_watts = Watts{50}, memory.busy_watts = Watts{300};
     draw_engines(memory);
     links.push_back(joined(d, memory.name, switches[home(gpu)], scale));
@@ -148,8 +148,8 @@ Topology random_topology(int hosts, int gpus) {
     if (chance(40)) continue;
     links.push_back(joined(d, numbered("g", from), numbered("g", to), scale));
     if (home(from) != home(to) || chance(60)) continue;
-    const auto [out, unused_in] = of_gpu[static_cast<std::size_t>(from)];
-    const auto [unused_out, in] = of_gpu[static_cast<std::size_t>(to)];
+    const auto [out, unused_in] = of_gpu[size_t(from)];
+    const auto [unused_out, in] = of_gpu[size_t(to)];
     const MemoryId src{1 + from}, dst{1 + to};
     d.routes.push_back({src, dst, {links.back().first}, "s"});
     d.routes.push_back({src, dst, {out, in}, "s"});

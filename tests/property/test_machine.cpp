@@ -23,9 +23,9 @@ KernelTimes kernels(const std::string& name, double peak) {
 ///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
 ///  far --/                             a second host, whose copies share a bound; behind the GPUs in number
 /// Without switches every GPU has direct links to the hosts, and no routes but to GPUs i + 1 and i - 1.
-Topology test_machine(const std::vector<std::int64_t>& capacities, Switches switches) {
+Topology test_machine(const std::vector<int64_t>& capacities, Switches switches) {
   const bool switched = switches == Switches::two;
-  const int gpus = static_cast<int>(capacities.size());
+  const int gpus = int(capacities.size());
   auto d = small_machine::unlinked("host", "gpu", gpus,
                                    switched ? std::vector<std::string>{"sw0", "sw1"} : std::vector<std::string>{});
   d.name = "test-machine";
@@ -34,9 +34,9 @@ Topology test_machine(const std::vector<std::int64_t>& capacities, Switches swit
     for (const char* pcie : {"sw0", "sw1"}) small_machine::add_links(d, "host", pcie, 20, 2);
     small_machine::add_links(d, "sw0", "sw1", 10, 1);
   }
-  for (std::size_t i = 0; i < capacities.size(); ++i) {
+  for (size_t i = 0; i < capacities.size(); ++i) {
     Memory& memory = d.memories[1 + i];
-    memory.capacity = Bytes{static_cast<double>(capacities[i])};
+    memory.capacity = Bytes{double(capacities[i])};
     memory.engines.h2d = memory.engines.d2h = 1, memory.engines.peer = 2;
     const bool fast = i % 3 == 2;
     memory.kernels = fast ? 1 : 0;

@@ -75,7 +75,7 @@ class Workers {
   Workers() { draft_.plan.devices = {gpu_}; }
   void kernel(double start, double end) {
     const View tile = draft_.tile(gpu_, 100, 100);
-    const int stream = static_cast<int>(run_.ops.size());
+    const int stream = int(run_.ops.size());
     draft_.gemm(draft_.compute_queue(gpu_, stream), tile, tile, tile, {});
     run_.ops.push_back({start, end});
   }

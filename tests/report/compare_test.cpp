@@ -19,7 +19,7 @@ using testing::AllOf, testing::DoubleNear, testing::ElementsAre, testing::Field,
 using testing::UnorderedElementsAre;
 using OpDifference = Comparison::OpDifference;
 
-auto is_op(std::uint32_t number) { return Field(&OpDifference::op, number); }
+auto is_op(uint32_t number) { return Field(&OpDifference::op, number); }
 
 /// Measured: op 3, the product on gpu0, takes 40 ms instead of 30, and ops 5, 6, 10 and 11 come 10 ms later.
 Comparison sample_comparison() {
@@ -113,7 +113,7 @@ TEST(Compare, EnergyIsModelledFromBothTimelines) {
   const AnnotatedTimeline predicted = sample_timeline(machine);
   Timeline late = test::SamplePlan::timeline(test::SamplePlan{}.plan());
   late.ops[3].end += 10e-3;
-  for (const std::size_t after : {5, 6, 9, 10, 11}) late.ops[after].start += 10e-3, late.ops[after].end += 10e-3;
+  for (const size_t after : {5, 6, 9, 10, 11}) late.ops[after].start += 10e-3, late.ops[after].end += 10e-3;
   const AnnotatedTimeline measured = annotate(test::SamplePlan{}.plan(), machine, late);
   const Comparison comparison = compare(predicted, measured);
   const double joules = test::sample_joules[0] + test::sample_joules[1];
@@ -146,7 +146,7 @@ TEST(Compare, WaitingAndIdleTimeAreNeverLessThanNone) {
   AnnotatedTimeline measured = sample_timeline();
   measured.ops[3].ready = 25e-3;
   const double makespan = measured.makespan();
-  for (const std::size_t op : {0, 1}) measured.ops[op].start = 0, measured.ops[op].end = makespan;
+  for (const size_t op : {0, 1}) measured.ops[op].start = 0, measured.ops[op].end = makespan;
   const Comparison comparison = compare(sample_timeline(), measured);
   EXPECT_NEAR(comparison.waiting.measured, comparison.waiting.predicted, 1e-12);
   // host->gpu0 was idle for 60 ms.
@@ -160,7 +160,7 @@ TEST(Compare, TheWorstOperationsComeFirst) {
   EXPECT_NEAR(comparison.worst_durations[0].duration_difference(), -10e-3, 1e-12);
   EXPECT_EQ(comparison.worst_durations[0].queue, "gpu0 compute 0");
   EXPECT_EQ(comparison.worst_durations[0].label, "C[0:100,0:100]");
-  const auto shifted = [](std::uint32_t op) {
+  const auto shifted = [](uint32_t op) {
     return AllOf(is_op(op), Property(&OpDifference::start_shift, DoubleNear(-10e-3, 1e-12)));
   };
   EXPECT_THAT(comparison.worst_shifts, UnorderedElementsAre(shifted(5), shifted(6), shifted(10), shifted(11)));
@@ -169,7 +169,7 @@ TEST(Compare, TheWorstOperationsComeFirst) {
 TEST(Compare, OnlyTheTenWorstAreKept) {
   const AnnotatedTimeline predicted = sample_timeline();
   AnnotatedTimeline measured = predicted;
-  for (std::size_t i = 0; i < measured.ops.size(); ++i) measured.ops[i].end += 1e-3 * static_cast<double>(i);
+  for (size_t i = 0; i < measured.ops.size(); ++i) measured.ops[i].end += 1e-3 * double(i);
   EXPECT_THAT(compare(predicted, measured).worst_durations,
               ElementsAre(is_op(11), is_op(10), is_op(9), is_op(8), is_op(7), is_op(6), is_op(5), is_op(4), is_op(3),
                           is_op(2)));  // op 11 takes 11 ms longer

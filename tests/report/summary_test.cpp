@@ -216,7 +216,7 @@ TEST(Summary, WithoutWattsThereIsNoEnergy) {
 TEST(Summary, TableColumnsAreAligned) {
   std::istringstream table{summary_table(sample_summary())};
   std::string line;
-  std::size_t links = 0, width = 0;
+  size_t links = 0, width = 0;
   for (bool inside = false; std::getline(table, line);) {
     inside = line.starts_with("link") || (inside && !line.empty());
     if (!inside) continue;

@@ -25,7 +25,7 @@ std::string error_of(const std::string& csv) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
+  const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
@@ -65,7 +65,7 @@ TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
 
 TEST(TimelineCsv, LinesMayEndAsOnWindows) {
   std::string csv = small_csv();
-  for (std::size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2) csv.insert(at, 1, '\r');
+  for (size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2) csv.insert(at, 1, '\r');
   EXPECT_EQ(to_csv(timeline_from_csv(csv, "t.csv")), small_csv());
 }
 
@@ -104,7 +104,7 @@ TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
 
 TEST(TimelineCsv, RowsMayComeInAnyOrder) {
   std::string csv = small_csv();
-  const std::size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
+  const size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
   const std::string shuffled = csv.substr(0, second) + csv.substr(third) + csv.substr(second, third - second);
   const AnnotatedTimeline timeline = timeline_from_csv(shuffled, "t.csv");
   EXPECT_EQ(timeline.ops[0].kind, OpKind::copy);
@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(TimelineCsv, AFileCutOffAnywhereIsRefused) {
   const std::string csv = small_csv();
-  for (std::size_t length = 0; length < csv.size(); ++length) {
+  for (size_t length = 0; length < csv.size(); ++length) {
     EXPECT_THROW(timeline_from_csv(csv.substr(0, length), "t.csv"), InputError) << length;
   }
 }
@@ -215,7 +215,7 @@ TEST(TimelineCsv, DamagedFilesGiveInputErrorsOnly) {
   for (int round = 0; round < 20'000; ++round) {
     std::string damaged = csv;
     for (int change = 0; change < 3; ++change) {
-      const std::size_t at = random() % damaged.size();
+      const size_t at = random() % damaged.size();
       const char c = alphabet[random() % alphabet.size()];
       switch (random() % 3) {
         case 0:
@@ -244,9 +244,9 @@ TEST(TimelineCsv, AHundredThousandOperationsComeBack) {
   std::mt19937_64 random{1};
   std::uniform_real_distribution<double> unit;
   double now = 0;
-  for (std::uint32_t i = 0; i < 100'000; ++i) {
+  for (uint32_t i = 0; i < 100'000; ++i) {
     const double end = now + 1e-6 * unit(random);
-    const std::uint32_t label = timeline.labels.intern("A[" + std::to_string(i % 1000) + "]");
+    const uint32_t label = timeline.labels.intern("A[" + std::to_string(i % 1000) + "]");
     timeline.ops.push_back(
         {i % 2 ? OpKind::copy : OpKind::gemm, i % 2, label, i % 2, 1e9 * unit(random), now, now, end});
     now = end;

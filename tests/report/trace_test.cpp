@@ -49,7 +49,7 @@ TEST(ChromeJson, HasAProcessATimelineAThreadAQueueAndAnEventAnOperation) {
   const auto trace = nlohmann::json::parse(to_chrome_json(both));
   std::map<int, std::string> processes;
   std::map<std::pair<int, int>, std::string> threads;
-  std::size_t events = 0;
+  size_t events = 0;
   for (const auto& event : trace["traceEvents"]) {
     if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
     if (event["name"] == "thread_name") threads[{event["pid"], event["tid"]}] = event["args"]["name"];

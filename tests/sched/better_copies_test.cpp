@@ -35,11 +35,9 @@ Topology slow_peers(int gpus, double rate) {
   return star(gpus, [rate](int, int) { return rate; });
 }
 
-GemmProblem placed(std::int64_t side, const Topology& machine, const std::array<int, 3>& gpus) {
+GemmProblem placed(int64_t side, const Topology& machine, const std::array<int, 3>& gpus) {
   GemmProblem p = cube(side);
-  const auto place = [&](int gpu) {
-    return gpu < 0 ? machine.hosts()[0] : machine.gpus()[static_cast<std::size_t>(gpu)];
-  };
+  const auto place = [&](int gpu) { return gpu < 0 ? machine.hosts()[0] : machine.gpus()[size_t(gpu)]; };
   p.dtype = DType::f32;
   p.lda = p.ldb = p.ldc = side;
   p.place_a = place(gpus[0]), p.place_b = place(gpus[1]), p.place_c = place(gpus[2]);

@@ -35,14 +35,14 @@ Decisions staged(int chunks) {
 class OverTheHost : public ::testing::Test {
  protected:
   static constexpr MemoryId host{0}, g0{1}, g1{2}, g2{3};
-  static constexpr std::int64_t alignment = 256;
+  static constexpr int64_t alignment = 256;
 
   Topology machine = star();
   GemmProblem problem = cube(4096);
   Resources resources{machine};
   Decisions decisions = staged(4);
   std::vector<MemoryId> devices{g0, g1, g2};
-  std::vector<std::int64_t> capacities = std::vector<std::int64_t>(3, std::int64_t{1} << 34);
+  std::vector<int64_t> capacities = std::vector<int64_t>(3, int64_t{1} << 34);
   Plan plan = empty_plan(problem, machine);
   PlanBuilder builder{plan};
   KernelCosts costs{machine};
@@ -50,11 +50,11 @@ class OverTheHost : public ::testing::Test {
   Workspace space{setup, {}, 0};
   PlanContext& context = space.context();
 
-  View tile(MemoryId memory, std::int64_t rows, std::int64_t cols) {
+  View tile(MemoryId memory, int64_t rows, int64_t cols) {
     return {builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, rows, 0, DType::f64}), 0, 0, rows, cols};
   }
   /// Sends a tile from g0 to another GPU, on its behalf.
-  Copier::Copied send(std::size_t device, std::int64_t rows, std::int64_t cols) {
+  Copier::Copied send(size_t device, int64_t rows, int64_t cols) {
     const MemoryId to = devices[device];
     return context.copier->copy(context.router.leg(g0, to, false),
                                 {device, tile(g0, rows, cols), tile(to, rows, cols)});
@@ -65,7 +65,7 @@ class OverTheHost : public ::testing::Test {
                          [](const Buffer& buffer) { return buffer.memory == host; });
     return found;
   }
-  std::int64_t peak() {
+  int64_t peak() {
     space.note_peaks(plan);
     return plan.peak_bytes[host.index()];
   }
@@ -78,8 +78,8 @@ class OverTheHost : public ::testing::Test {
 TEST_F(OverTheHost, EachPieceLeavesTheBufferOnceItIsThere) {
   send(1, 8, 10);
   ASSERT_EQ(plan.ops.size(), 8U) << "four pieces in, four out";
-  std::int64_t column = 0;
-  for (std::size_t j = 0; j < 4; ++j) {
+  int64_t column = 0;
+  for (size_t j = 0; j < 4; ++j) {
     const OpId in{2 * j}, out{2 * j + 1};
     EXPECT_EQ(plan.queue(plan.op(in).queue).dst, host);
     EXPECT_EQ(plan.queue(plan.op(out).queue).src, host);
@@ -99,12 +99,12 @@ TEST_F(OverTheHost, ATileOfFewColumnsGoesInAsManyPieces) {
 
 // Two buffers a device: the third tile gets the memory of the first, and waits until that has left it.
 TEST_F(OverTheHost, ADeviceUsesTwoBuffersInTurn) {
-  constexpr std::int64_t bytes = 64 * 64 * 8;  // a multiple of the alignment
+  constexpr int64_t bytes = 64 * 64 * 8;  // a multiple of the alignment
   const OpId first_left = send(1, 64, 64).pieces.last;
   send(1, 64, 64);
-  const std::size_t ops = plan.ops.size();
+  const size_t ops = plan.ops.size();
   send(1, 64, 64);
-  std::vector<std::int64_t> offsets;
+  std::vector<int64_t> offsets;
   for (const Buffer& buffer : host_buffers()) offsets.push_back(buffer.offset);
   EXPECT_THAT(offsets, ::testing::ElementsAre(0, bytes, 0));
   EXPECT_TRUE(waits_for(OpId{ops}, first_left));
@@ -113,20 +113,20 @@ TEST_F(OverTheHost, ADeviceUsesTwoBuffersInTurn) {
 
 TEST_F(OverTheHost, BuffersOfTwoDevicesAreApartAndAligned) {
   for (int i = 0; i < 4; ++i)
-    for (const std::size_t device : {std::size_t{1}, std::size_t{2}}) send(device, 10, 10);
+    for (const size_t device : {size_t{1}, size_t{2}}) send(device, 10, 10);
   const std::vector<Buffer> buffers = host_buffers();
-  std::set<std::int64_t> of_first, of_second;
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
+  std::set<int64_t> of_first, of_second;
+  for (size_t i = 0; i < buffers.size(); ++i) {
     EXPECT_EQ(buffers[i].offset % alignment, 0);
     (i % 2 == 0 ? of_first : of_second).insert(buffers[i].offset);
   }
   EXPECT_EQ(of_first.size(), 2U);
   EXPECT_EQ(of_second.size(), 2U);
-  std::set<std::int64_t> all = of_first;
+  std::set<int64_t> all = of_first;
   all.insert(of_second.begin(), of_second.end());
   ASSERT_EQ(all.size(), 4U);
-  std::int64_t before = -1;
-  for (const std::int64_t offset : all) {  // 10 columns of 10 doubles, each from a 64-byte boundary: 16 doubles
+  int64_t before = -1;
+  for (const int64_t offset : all) {  // 10 columns of 10 doubles, each from a 64-byte boundary: 16 doubles
     if (before >= 0) {
       EXPECT_GE(offset - before, 10 * 16 * 8);
     }
@@ -163,7 +163,7 @@ TEST(DirectCopies, FollowThePiecesBeforeThem) {
   const Resources resources{machine};
   Decisions decisions;
   const std::vector<MemoryId> devices{MemoryId{1}, MemoryId{2}};
-  const std::vector<std::int64_t> capacities(2, 1 << 30);
+  const std::vector<int64_t> capacities(2, 1 << 30);
   for (const int pieces : {3, 2}) {
     Plan plan = empty_plan(problem, machine);
     PlanBuilder builder{plan};

@@ -16,15 +16,15 @@ namespace {
 
 /// A judge that likes plans of few operations.
 Judge brief() {
-  return {[](const Plan& plan) { return Judgement{Seconds{static_cast<double>(plan.ops.size())}, {}}; }};
+  return {[](const Plan& plan) { return Judgement{Seconds{double(plan.ops.size())}, {}}; }};
 }
 
 struct Place {
-  std::size_t a, b, c;  // 0 is the host, the others GPUs
+  size_t a, b, c;  // 0 is the host, the others GPUs
 };
 
 GemmProblem placed(const Topology& machine, GemmProblem problem, const Place& place) {
-  const auto memory = [&](std::size_t i) { return i == 0 ? machine.hosts().front() : machine.gpus()[i - 1]; };
+  const auto memory = [&](size_t i) { return i == 0 ? machine.hosts().front() : machine.gpus()[i - 1]; };
   problem.place_a = memory(place.a), problem.place_b = memory(place.b), problem.place_c = memory(place.c);
   return problem;
 }

@@ -10,13 +10,13 @@ namespace tilerail::testing {
 namespace {
 
 TEST(Decomposition, EvenPiecesCoverTheExtentAndDifferByOneUnit) {
-  for (const std::int64_t extent : {0, 1, 5, 63, 512, 1000, 4096, 10007})
+  for (const int64_t extent : {0, 1, 5, 63, 512, 1000, 4096, 10007})
     for (const int parts : {1, 2, 3, 7, 8}) {
       const auto pieces = split_evenly(extent, parts);
-      ASSERT_EQ(pieces.size(), static_cast<std::size_t>(parts));
+      ASSERT_EQ(pieces.size(), size_t(parts));
       EXPECT_EQ(pieces.front().begin, 0);
       EXPECT_EQ(pieces.back().end, extent);
-      for (std::size_t i = 1; i < pieces.size(); ++i) {
+      for (size_t i = 1; i < pieces.size(); ++i) {
         EXPECT_EQ(pieces[i].begin, pieces[i - 1].end);
         EXPECT_LE(std::abs(pieces[i].size() - pieces[i - 1].size()), extent >= parts * 512 ? 128 : 1);
       }
@@ -69,7 +69,7 @@ TEST(Tiling, DevicesOwnContiguousBlocksOfTiles) {
   EXPECT_EQ(t.m[1].begin, 3);
   EXPECT_EQ(t.m[1].end, 5);
   EXPECT_EQ(t.k.size(), 2u);
-  using Numbers = std::vector<std::int64_t>;
+  using Numbers = std::vector<int64_t>;
   EXPECT_EQ(t.rows_of(3), (Numbers{2, 3}));
   EXPECT_EQ(t.cols_of(3), (Numbers{2, 3}));
   EXPECT_EQ(t.rows_of(1), (Numbers{0, 1}));
@@ -86,7 +86,7 @@ TEST(TileChoice, ThesisHeuristicByHand) {
 }
 
 TEST(TileChoice, AwkwardSizesGetMultiplesOf64) {
-  for (const std::int64_t n : {10007, 7777, 12289}) EXPECT_EQ(thesis_tile(n, n, n, {2, 4}, 1 << 20) % 64, 0) << n;
+  for (const int64_t n : {10007, 7777, 12289}) EXPECT_EQ(thesis_tile(n, n, n, {2, 4}, 1 << 20) % 64, 0) << n;
 }
 
 TEST(TileChoice, TinyAndThinProblemsGetOneTileAcross) {
@@ -96,14 +96,14 @@ TEST(TileChoice, TinyAndThinProblemsGetOneTileAcross) {
 }
 
 TEST(TileChoice, CandidatesRespectTheirLimits) {
-  for (const std::int64_t tile : tile_candidates(16384, 16384, 16384, {2, 4}, 3000, 16384)) {
+  for (const int64_t tile : tile_candidates(16384, 16384, 16384, {2, 4}, 3000, 16384)) {
     EXPECT_LE(tile, 3000);
-    const std::int64_t kernels =
+    const int64_t kernels =
         2 * ((8192 + tile - 1) / tile) * 4 * ((4096 + tile - 1) / tile) * ((16384 + tile - 1) / tile);
     EXPECT_LE(kernels, 16384);
   }
-  EXPECT_EQ(tile_candidates(10, 10, 10, {1, 1}, 1 << 20, 16384), (std::vector<std::int64_t>{10}));
-  EXPECT_EQ(tile_candidates(0, 0, 0, {1, 1}, 1 << 20, 16384), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(tile_candidates(10, 10, 10, {1, 1}, 1 << 20, 16384), (std::vector<int64_t>{10}));
+  EXPECT_EQ(tile_candidates(0, 0, 0, {1, 1}, 1 << 20, 16384), (std::vector<int64_t>{1}));
 }
 
 TEST(TileChoice, KernelsAreCountedByBlock) {
@@ -113,7 +113,7 @@ TEST(TileChoice, KernelsAreCountedByBlock) {
 
 TEST(TileChoice, CandidatesHaveTheSidesOfABlock) {
   EXPECT_EQ(tile_candidates(1400, 600, 900, {2, 1}, 1 << 20, 16384),
-            (std::vector<std::int64_t>{256, 300, 384, 512, 600, 704, 768, 900}));
+            (std::vector<int64_t>{256, 300, 384, 512, 600, 704, 768, 900}));
 }
 
 }  // namespace

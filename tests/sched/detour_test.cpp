@@ -31,7 +31,7 @@ Topology machine_with(int gpus, std::initializer_list<std::pair<const char*, con
   return Topology{d};
 }
 
-GemmProblem placed(const Topology& machine, const std::string& a, const std::string& b, std::int64_t side = 2048) {
+GemmProblem placed(const Topology& machine, const std::string& a, const std::string& b, int64_t side = 2048) {
   GemmProblem problem = cube(side);
   problem.place_a = memory(machine, a), problem.place_b = memory(machine, b);
   return problem;
@@ -129,8 +129,8 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
 }
 
 /// Columns of each copy between two memories.
-std::vector<std::int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
-  std::vector<std::int64_t> found;
+std::vector<int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
+  std::vector<int64_t> found;
   for (const Op& op : plan.ops)
     if (const Queue& queue = plan.queue(op.queue); queue.src == src && queue.dst == dst) found.push_back(op.y.cols);
   return found;
@@ -148,12 +148,12 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   };
   const Plan pieces = plan_by("routing=link-map(rule=bottleneck,chunks=4)"), whole = plan_by("routing=link-map");
   for (const auto& [src, dst] : {std::pair{g1, g2}, {g2, g0}, {g0, g2}, {g2, g1}}) {
-    EXPECT_EQ(columns(pieces, src, dst), (std::vector<std::int64_t>{256, 256, 256, 256}));
-    EXPECT_EQ(columns(whole, src, dst), (std::vector<std::int64_t>{1024}));
+    EXPECT_EQ(columns(pieces, src, dst), (std::vector<int64_t>{256, 256, 256, 256}));
+    EXPECT_EQ(columns(whole, src, dst), (std::vector<int64_t>{1024}));
   }
   validate(pieces, machine);
   int followed = 0;
-  for (std::size_t i = 0; i < pieces.ops.size(); ++i) {
+  for (size_t i = 0; i < pieces.ops.size(); ++i) {
     const Op& op = pieces.ops[i];
     if (pieces.queue(op.queue).kind != Queue::Kind::copy || pieces.queue(op.queue).src != g2) continue;
     for (const OpId before : pieces.deps_of(OpId{i})) {

@@ -17,12 +17,12 @@
 namespace tilerail::testing {
 namespace {
 
-using Counts = std::vector<std::int64_t>;
-using Owners = std::vector<std::size_t>;
+using Counts = std::vector<int64_t>;
+using Owners = std::vector<size_t>;
 
-Counts counts(const Owners& owners, std::size_t devices) {
+Counts counts(const Owners& owners, size_t devices) {
   Counts result(devices, 0);
-  for (const std::size_t d : owners) ++result[d];
+  for (const size_t d : owners) ++result[d];
   return result;
 }
 
@@ -69,16 +69,16 @@ TEST(Distribution, UnequalSharesLeaveNoTileThatBetterChangedHands) {
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (const auto distribution :
        {Distribution::blocks, Distribution::sequential, Distribution::round_robin, Distribution::cyclic_2d})
-    for (const std::int64_t side : {4, 9, 11, 16}) {
+    for (const int64_t side : {4, 9, 11, 16}) {
       const Counts tiles = counts(tile_owners(distribution, side, side, {2, 4}, shares), shares.size());
       double most = 0, least = 1e9;
-      for (std::size_t d = 0; d < shares.size(); ++d) {
-        most = std::max(most, static_cast<double>(tiles[d]) / shares[d]);
-        least = std::min(least, static_cast<double>(tiles[d] + 1) / shares[d]);
+      for (size_t d = 0; d < shares.size(); ++d) {
+        most = std::max(most, double(tiles[d]) / shares[d]);
+        least = std::min(least, double(tiles[d] + 1) / shares[d]);
       }
       if (distribution == Distribution::sequential) {
-        for (std::size_t d = 0; d < shares.size(); ++d)
-          EXPECT_LT(std::abs(static_cast<double>(tiles[d]) - static_cast<double>(side * side) * shares[d] / sum), 1);
+        for (size_t d = 0; d < shares.size(); ++d)
+          EXPECT_LT(std::abs(double(tiles[d]) - double(side * side) * shares[d] / sum), 1);
       } else {
         EXPECT_LE(most, least * (1 + 1e-9)) << side;
       }
@@ -95,8 +95,8 @@ TEST(Distribution, ADeviceWithoutAShareGetsNothing) {
 TEST(Distribution, EveryTileOfATilingIsListedWithItsOwner) {
   const std::vector<double> shares{1, 2, 1, 3};
   const Tiling t{{{0, 100}, {0, 70}, {0, 30}}, {2, 2}, 16, Distribution::cyclic_2d, shares};
-  std::size_t tiles = 0;
-  for (std::size_t d = 0; d < t.devices(); ++d) {
+  size_t tiles = 0;
+  for (size_t d = 0; d < t.devices(); ++d) {
     tiles += t.tiles_of(d).size();
     for (const TileOfC tile : t.tiles_of(d)) {
       EXPECT_EQ(t.owner(tile), d);
@@ -136,7 +136,7 @@ TEST(Distribution, EvenBlocksPassOnWhatIsMoreThanTheirPart) {
 
 TEST(Distribution, LibrariesHaveTheirOwnGrid) {
   const Topology machine = shipped("clx-ai");
-  const auto grid = [&](const char* preset, std::size_t gpus) {
+  const auto grid = [&](const char* preset, size_t gpus) {
     const Plan plan = plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus), policy(preset));
     return std::ranges::find(plan.origin.decisions, "grid", &PlanDecision::key)->value;
   };
@@ -150,8 +150,7 @@ TEST(Distribution, LibrariesHaveTheirOwnGrid) {
 std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   std::vector<double> flops(machine.gpus().size(), 0.0);
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::gemm)
-      flops[static_cast<std::size_t>(machine.memory(plan.queue(op.queue).dst).device)] += op_flops(op).value;
+    if (op.kind == OpKind::gemm) flops[size_t(machine.memory(plan.queue(op.queue).dst).device)] += op_flops(op).value;
   return flops;
 }
 

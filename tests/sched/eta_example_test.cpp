@@ -43,7 +43,7 @@ class EtaExample : public ::testing::Test {
     return p;
   }());
   std::vector<MemoryId> devices{g0, g1, g2, g3};
-  std::vector<std::int64_t> capacities = std::vector<std::int64_t>(4, 1 << 30);
+  std::vector<int64_t> capacities = std::vector<int64_t>(4, 1 << 30);
   Decisions decisions;
   Plan plan = empty_plan(problem, machine);
   PlanBuilder builder{plan};
@@ -66,11 +66,11 @@ class EtaExample : public ::testing::Test {
     EXPECT_NEAR(tiles.there(a00, 1).value, 30 * ms, 1e-9);
     EXPECT_NEAR(tiles.there(b00, 2).value, 15 * ms, 1e-9);
     EXPECT_FALSE(tiles.present(a00, 2) || tiles.present(a00, 3) || tiles.present(b00, 1) || tiles.present(b00, 3));
-    const std::size_t before = plan.ops.size();
+    const size_t before = plan.ops.size();
     arrivals = {fetcher.fetch(b00, 0).eta.value, fetcher.fetch(a00, 0).eta.value};
     lam_after = {free_at(context.clock, g1), free_at(context.clock, g2), free_at(context.clock, h)};
     std::vector<MemoryId> from;
-    for (std::size_t op = before; op < plan.ops.size(); ++op) from.push_back(plan.queue(plan.ops[op].queue).src);
+    for (size_t op = before; op < plan.ops.size(); ++op) from.push_back(plan.queue(plan.ops[op].queue).src);
     return from;
   }
 

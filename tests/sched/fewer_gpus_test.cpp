@@ -23,7 +23,7 @@ using Devices = std::vector<MemoryId>;
 class Draws {
  public:
   explicit Draws(unsigned seed) : random_{seed} {}
-  std::size_t below(std::size_t count) { return random_() % count; }
+  size_t below(size_t count) { return random_() % count; }
   template <class T>
   T of(std::initializer_list<T> values) {
     return values.begin()[below(values.size())];
@@ -35,7 +35,7 @@ class Draws {
 
 /// GPUs of three speeds on two switches of a host, some of them with links to the GPU before them.
 Topology unequal_machine(Draws& draws) {
-  const int gpus = static_cast<int>(2 + draws.below(3));
+  const int gpus = int(2 + draws.below(3));
   auto d = small_machine::unlinked("h", "g", gpus, {"s0", "s1"});
   d.kernels.clear();
   for (const auto& [name, speed] : {std::pair{"slow", 1.0}, {"middle", 3.0}, {"fast", 9.0}}) {
@@ -49,7 +49,7 @@ Topology unequal_machine(Draws& draws) {
   small_machine::add_links(d, "s0", "s1", draws.of<double>({6, 20}), 4);
   for (int i = 0; i < gpus; ++i) {
     const std::string name = "g" + std::to_string(i);
-    d.memories[1 + static_cast<std::size_t>(i)].kernels = draws.below(3);
+    d.memories[1 + size_t(i)].kernels = draws.below(3);
     small_machine::add_links(d, draws.of<std::string>({"s0", "s1"}), name, draws.of<double>({3, 12, 25}), 4);
     if (i > 0 && draws.below(2) == 0)
       small_machine::add_links(d, "g" + std::to_string(i - 1), name, draws.of<double>({20, 50, 200}), 2);
@@ -58,10 +58,8 @@ Topology unequal_machine(Draws& draws) {
 }
 
 GemmProblem drawn_problem(Draws& draws, const Topology& machine) {
-  const auto side = [&] { return draws.of<std::int64_t>({700, 1500, 2048, 4000, 8192}); };
-  const auto place = [&] {
-    return MemoryId{static_cast<int>(draws.below(2) * draws.below(machine.gpus().size() + 1))};
-  };
+  const auto side = [&] { return draws.of<int64_t>({700, 1500, 2048, 4000, 8192}); };
+  const auto place = [&] { return MemoryId{int(draws.below(2) * draws.below(machine.gpus().size() + 1))}; };
   GemmProblem p = cube(side());
   if (draws.below(2) == 0) p.n = side(), p.k = side(), p.ldb = p.k;
   p.lda = p.m, p.ldb = p.k, p.ldc = p.m;
@@ -72,9 +70,9 @@ GemmProblem drawn_problem(Draws& draws, const Topology& machine) {
 /// All but the whole.
 std::vector<Devices> subsets(const Devices& all) {
   std::vector<Devices> sets;
-  for (std::size_t bits = 1; bits + 1 < std::size_t{1} << all.size(); ++bits) {
+  for (size_t bits = 1; bits + 1 < size_t{1} << all.size(); ++bits) {
     Devices& set = sets.emplace_back();
-    for (std::size_t d = 0; d < all.size(); ++d)
+    for (size_t d = 0; d < all.size(); ++d)
       if (bits >> d & 1) set.push_back(all[d]);
   }
   return sets;
@@ -82,14 +80,14 @@ std::vector<Devices> subsets(const Devices& all) {
 
 int cases() {
   const char* const set = std::getenv("TILERAIL_SUBSET_CASES");
-  return set ? static_cast<int>(parse_integer(set, "TILERAIL_SUBSET_CASES", 1, 1'000'000)) : 6;
+  return set ? int(parse_integer(set, "TILERAIL_SUBSET_CASES", 1, 1'000'000)) : 6;
 }
 
 TEST(MoreGpus, AreNotSlowerThanSomeOfThem) {
   int compared = 0, slower = 0;
   double most = 0;
   for (int seed = 0; seed < cases(); ++seed) {
-    Draws draws{static_cast<unsigned>(seed)};
+    Draws draws{unsigned(seed)};
     const Topology machine = unequal_machine(draws);
     const GemmProblem problem = drawn_problem(draws, machine);
     const auto seconds = [&](const Devices& devices) {
@@ -109,7 +107,7 @@ TEST(MoreGpus, AreNotSlowerThanSomeOfThem) {
 
 struct Shown {
   const char* machine;
-  std::int64_t side;
+  int64_t side;
 };
 
 class ChosenGpus : public ::testing::TestWithParam<Shown> {};
@@ -135,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Shown, ChosenGpus,
 TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
   const Topology machine = shipped("cocopelia-testbed-2");
   const Devices two{machine.gpus()[0], machine.gpus()[1]};
-  for (const std::int64_t side : {2048, 4096, 12288}) {
+  for (const int64_t side : {2048, 4096, 12288}) {
     const auto seconds = [&](const Devices& devices) {
       return simulated(judged(cube(side), machine, devices, any_preset("tilerail")), machine);
     };
@@ -144,7 +142,7 @@ TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
 }
 
 /// `devices` numbered as in the machine, smallest set last.
-std::vector<std::vector<int>> growing(const char* name, std::int64_t side) {
+std::vector<std::vector<int>> growing(const char* name, int64_t side) {
   const Topology machine = shipped(name);
   const Resources resources{machine};
   const Policy policy = any_preset("tilerail");
@@ -165,7 +163,7 @@ TEST(GrowingSets, LeaveOutTheSlowGpuFirst) {
 
 TEST(GrowingSets, LeaveOutGpusBehindASharedLinkFirst) {
   for (const std::vector<int>& set : growing("pcie-tree-8", 2048))
-    for (std::size_t i = 0; set.size() <= 4 && i + 1 < set.size(); ++i)  // GPUs 2 i and 2 i + 1 share a switch
+    for (size_t i = 0; set.size() <= 4 && i + 1 < set.size(); ++i)  // GPUs 2 i and 2 i + 1 share a switch
       EXPECT_NE(set[i] / 2, set[i + 1] / 2);
 }
 

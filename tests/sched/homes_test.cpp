@@ -19,9 +19,9 @@ namespace tilerail::testing {
 namespace {
 
 TEST(Tiles, EndAtBorders) {
-  const std::vector<std::int64_t> borders{5, 10, 12};
+  const std::vector<int64_t> borders{5, 10, 12};
   const auto tiles = split_tiles({0, 14}, 4, borders);
-  std::vector<std::int64_t> ends;
+  std::vector<int64_t> ends;
   for (const Interval tile : tiles) ends.push_back(tile.end);
   EXPECT_THAT(ends, ::testing::ElementsAre(4, 5, 9, 10, 12, 14));
 }
@@ -32,7 +32,7 @@ TEST(Tiles, EndAtBordersInEachLayerOfK) {
   const Tiling tiling{{{0, 900}, {0, 900}, {0, 1000}}, {1, 1, 2}, 300, Distribution::blocks, shares,
                       Borders{{450}, {}, {500}}};
   const auto ends = [](const std::vector<Interval>& tiles) {
-    std::vector<std::int64_t> all;
+    std::vector<int64_t> all;
     for (const Interval tile : tiles) all.push_back(tile.end);
     return all;
   };
@@ -68,7 +68,7 @@ TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
     const Buffer &from = made.buffer(op.a.buffer), &to = made.buffer(op.y.buffer);
     for (const auto& [buffer, end] : {std::pair{from, queue.src}, std::pair{to, queue.dst}}) {
       if (buffer.kind == Buffer::Kind::tile) continue;
-      const std::int64_t first = buffer.offset / 8, half = buffer.kind == Buffer::Kind::matrix_b ? 500 : 500 * 1000;
+      const int64_t first = buffer.offset / 8, half = buffer.kind == Buffer::Kind::matrix_b ? 500 : 500 * 1000;
       EXPECT_EQ(first, end == memory("h0") ? 0 : half);
     }
     if (machine.is_host(queue.src)) from_each[queue.src == memory("h1")] += copy_bytes(made, op).value;

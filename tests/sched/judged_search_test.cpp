@@ -24,14 +24,14 @@ using ::testing::HasSubstr;
 struct Asked {
   std::function<double(const Plan&)> seconds;
   std::mutex mutex = {};
-  std::int64_t ops = 0;
+  int64_t ops = 0;
   int plans = 0;
   double least = 1e9;
 
   Judge judge() {
     return {[this](const Plan& plan) {
       const std::lock_guard lock{mutex};
-      ops += static_cast<std::int64_t>(plan.ops.size());
+      ops += int64_t(plan.ops.size());
       ++plans;
       least = std::min(least, seconds(plan));
       return Judgement{Seconds{seconds(plan)}, {}};
@@ -45,7 +45,7 @@ std::string decision(const Plan& plan, const char* key) {
 }
 
 /// With a limit of the operations of a set other than that of the effort, if it is given.
-Plan planned(const std::vector<std::string>& overrides, const Judge& judge, std::int64_t most_ops = -1) {
+Plan planned(const std::vector<std::string>& overrides, const Judge& judge, int64_t most_ops = -1) {
   const Topology machine = test::shipped("meluxina-a100");
   Policy policy = any_preset("tilerail");
   for (const std::string& each : overrides) apply_override(policy, each);
@@ -58,17 +58,17 @@ Plan planned(const std::vector<std::string>& overrides, const Judge& judge, std:
 TEST(JudgedSearch, TakesThePlanThatItsJudgeLikesMost) {
   Asked asked{[](const Plan& plan) { return decision(plan, "batch") == "off" ? 1.0 : 2.0; }};
   EXPECT_EQ(decision(planned({}, asked.judge()), "batch"), "off");
-  Asked other{[](const Plan& plan) { return 1.0 / static_cast<double>(plan.ops.size()); }};
+  Asked other{[](const Plan& plan) { return 1.0 / double(plan.ops.size()); }};
   const Plan plan = planned({}, other.judge());
-  EXPECT_EQ(1.0 / static_cast<double>(plan.ops.size()), other.least);
+  EXPECT_EQ(1.0 / double(plan.ops.size()), other.least);
   EXPECT_THAT(plan.origin.why, HasSubstr("the fastest of"));
   EXPECT_EQ(plan.origin.judge, "simulator");
-  EXPECT_EQ(plan.origin.candidates.size(), static_cast<std::size_t>(other.plans));
+  EXPECT_EQ(plan.origin.candidates.size(), size_t(other.plans));
 }
 
 TEST(JudgedSearch, AHighEffortJudgesThePlansOfANormalOneAndMore) {
   const auto judged = [](const char* effort) {
-    Asked asked{[](const Plan& plan) { return static_cast<double>(plan.ops.size() % 97) + 1; }};
+    Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
     std::set<std::string> plans;
     for (const PlanCandidate& candidate : planned({effort}, asked.judge()).origin.candidates)
       plans.insert(candidate.what);
@@ -89,7 +89,7 @@ TEST(JudgedSearch, LeavesPlansAboveItsLimitToTheEstimate) {
 
 TEST(JudgedSearch, IsTheSameEveryTime) {
   const auto once = [] {
-    Asked asked{[](const Plan& plan) { return static_cast<double>(plan.ops.size() % 97) + 1; }};
+    Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
     const Plan plan = planned({}, asked.judge());
     std::string tried;
     for (const PlanCandidate& candidate : plan.origin.candidates) tried += candidate.what + "\n";
@@ -131,9 +131,9 @@ TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
   const Judge judge{[](const Plan& plan) {
     std::vector<Seconds> ends(plan.devices.size());
     for (const Op& op : plan.ops)
-      for (std::size_t d = 0; d < ends.size() && op.kind == OpKind::gemm; ++d)
+      for (size_t d = 0; d < ends.size() && op.kind == OpKind::gemm; ++d)
         if (plan.queue(op.queue).dst == plan.devices[d])
-          ends[d] += Seconds{static_cast<double>(d + 1) * static_cast<double>(op.y.rows * op.y.cols * op.a.cols)};
+          ends[d] += Seconds{double(d + 1) * double(op.y.rows * op.y.cols * op.a.cols)};
     return Judgement{std::ranges::max(ends), {}, ends};
   }};
   const Plan plan = planned({"tile=512", "devices=all"}, judge);
@@ -152,7 +152,7 @@ TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
 }
 
 TEST(JudgedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
-  Asked asked{[](const Plan& plan) { return static_cast<double>(plan.ops.size()); }};
+  Asked asked{[](const Plan& plan) { return double(plan.ops.size()); }};
   const Plan plan = planned({"tile=1024", "devices=all"}, asked.judge());
   EXPECT_EQ(plan.tile, 1024);
   EXPECT_EQ(plan.devices.size(), 4U);

@@ -19,7 +19,7 @@
 namespace tilerail::testing {
 namespace {
 
-GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmProblem gemm(int64_t m, int64_t n, int64_t k) {
   GemmProblem problem = cube(m);
   problem.n = n, problem.k = k, problem.ldb = k;
   return problem;
@@ -59,7 +59,7 @@ TEST(KSplit, LayersHaveTheirPartsOfK) {
   EXPECT_EQ(even.owner({0, 1}, 1), 3U);
   EXPECT_EQ(even.layer_of(1), 0U);
   const Tiling shared{all, {1, 2, 2}, 1000, Distribution::blocks, faster};
-  EXPECT_NEAR(static_cast<double>(shared.k[static_cast<std::size_t>(shared.depth(1).begin)].begin), 1000, 32);
+  EXPECT_NEAR(double(shared.k[size_t(shared.depth(1).begin)].begin), 1000, 32);
   EXPECT_EQ(shared.k.back().end, 3000);
 }
 

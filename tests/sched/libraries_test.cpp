@@ -20,8 +20,8 @@ namespace {
 class Libraries : public OnTwoGpu {
  protected:
   /// Offsets of the tiles that copies from a memory to another write.
-  std::set<std::int64_t> written(const Plan& plan, MemoryId src, MemoryId dst) {
-    std::set<std::int64_t> offsets;
+  std::set<int64_t> written(const Plan& plan, MemoryId src, MemoryId dst) {
+    std::set<int64_t> offsets;
     for (const Op& op : plan.ops) {
       const Queue& queue = plan.queue(op.queue);
       if (op.kind == OpKind::copy && queue.src == src && queue.dst == dst)

@@ -116,7 +116,7 @@ TEST(Xkblas, CopiesWithinAGpuNeedMemory) {
 TEST(Xkblas, OwnersAreDealtInBothDirections) {
   const Topology machine = shipped("clx-ai");
   const Plan plan = planned(machine, policy("xkblas", {"tile=1024"}), cube(4096));
-  std::map<std::pair<std::int64_t, std::int64_t>, std::set<MemoryId>> written_by;
+  std::map<std::pair<int64_t, int64_t>, std::set<MemoryId>> written_by;
   for (const Op& op : plan.ops) {
     const Queue& queue = plan.queue(op.queue);
     if (queue.kind == Queue::Kind::copy && machine.is_host(queue.dst))
@@ -124,7 +124,7 @@ TEST(Xkblas, OwnersAreDealtInBothDirections) {
   }
   ASSERT_EQ(written_by.size(), 16u);
   for (const auto& [tile, gpus] : written_by) {
-    const auto owner = static_cast<std::size_t>(tile.first % 2 * 4 + tile.second % 4);
+    const auto owner = size_t(tile.first % 2 * 4 + tile.second % 4);
     EXPECT_THAT(gpus, ::testing::ElementsAre(machine.gpus()[owner])) << tile.first << " " << tile.second;
   }
 }
@@ -137,7 +137,7 @@ TEST(Xkblas, AsksForTheNextKWhenTheLastOneHasEnded) {
   problem.k = 8192;
   const Plan plan = plan_gemm(problem, machine, std::vector{machine.gpus()[0]}, policy("xkblas", {"tile=1024"}));
   std::vector<OpId> kernels;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpId id{i};
     if (plan.op(id).kind == OpKind::gemm) kernels.push_back(id);
     if (plan.op(id).kind != OpKind::copy || kernels.empty()) continue;
@@ -149,7 +149,7 @@ TEST(Xkblas, AsksForTheNextKWhenTheLastOneHasEnded) {
 // Four at a time from the end of the queue: of 2 x 2 tiles, GPU 0 takes all.
 TEST(Blasx, TakesTilesInBatchesOfFour) {
   const Topology machine = shipped("clx-ai");
-  const auto computing = [&](std::int64_t side) {
+  const auto computing = [&](int64_t side) {
     std::set<MemoryId> gpus;
     for (const Plan plan = planned(machine, policy("blasx"), cube(side)); const Op& op : plan.ops)
       if (op.kind == OpKind::gemm) gpus.insert(plan.queue(op.queue).src);
@@ -176,25 +176,25 @@ TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
 /// Every tile that a GPU takes from another one was brought there by a batch whose kernels were handed over before.
 TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
   const Topology machine = shipped("clx-ai");
-  constexpr std::size_t batch = 4;
-  for (const std::int64_t side : {12288, 16384, 20480}) {
+  constexpr size_t batch = 4;
+  for (const int64_t side : {12288, 16384, 20480}) {
     const Plan plan = planned(machine, policy("blasx"), cube(side));
-    std::map<MemoryId, std::vector<BufferId>> tiles;        // of C, by GPU, in the order of their first kernels
-    std::map<std::pair<MemoryId, std::size_t>, OpId> last;  // kernel of a batch
-    std::map<BufferId, std::size_t> first_used;             // the batch of the first kernel that reads a fetched tile
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    std::map<MemoryId, std::vector<BufferId>> tiles;   // of C, by GPU, in the order of their first kernels
+    std::map<std::pair<MemoryId, size_t>, OpId> last;  // kernel of a batch
+    std::map<BufferId, size_t> first_used;             // the batch of the first kernel that reads a fetched tile
+    for (size_t i = 0; i < plan.ops.size(); ++i) {
       const Op& op = plan.ops[i];
       if (op.kind != OpKind::gemm) continue;
       const MemoryId gpu = plan.queue(op.queue).dst;
       auto& of_gpu = tiles[gpu];
       auto tile = std::ranges::find(of_gpu, op.y.buffer);
       if (tile == of_gpu.end()) tile = of_gpu.insert(tile, op.y.buffer);
-      const std::size_t number = static_cast<std::size_t>(tile - of_gpu.begin()) / batch;
+      const size_t number = size_t(tile - of_gpu.begin()) / batch;
       last.insert_or_assign({gpu, number}, OpId{i});
       for (const View* view : {&op.a, &op.b}) first_used.try_emplace(view->buffer, number);
     }
     int checked = 0;
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    for (size_t i = 0; i < plan.ops.size(); ++i) {
       const Op& op = plan.ops[i];
       const Queue& queue = plan.queue(op.queue);
       if (op.kind != OpKind::copy || machine.is_host(queue.src) || machine.is_host(queue.dst)) continue;
@@ -214,12 +214,12 @@ TEST(Blasx, WritesABatchBackWithTheNextOne) {
   const Plan plan = plan_gemm(problem, machine, std::vector{machine.gpus()[0]}, policy("blasx"));
   validate(plan, machine);
   std::vector<OpId> fetches_of_c, write_backs;
-  std::size_t kernels = 0;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  size_t kernels = 0;
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpId id{i};
     const Op& op = plan.op(id);
     if (op.kind == OpKind::gemm) {
-      EXPECT_EQ(write_backs.size(), fetches_of_c.size() - std::min<std::size_t>(fetches_of_c.size(), 4)) << i;
+      EXPECT_EQ(write_backs.size(), fetches_of_c.size() - std::min<size_t>(fetches_of_c.size(), 4)) << i;
       if (kernels >= 8 && kernels < 12) {
         EXPECT_THAT(plan.deps_of(id), ::testing::Contains(write_backs.back())) << i;
       }
@@ -262,7 +262,7 @@ TEST(Paralia, AsksForTilesInTurn) {
   const auto awaits_the_host = [&](const char* agent) {
     const Plan plan = plan_gemm(problem, machine, std::vector{gpu0}, policy("paralia", {"tile=1024", agent}));
     std::vector<OpId> of_a;
-    for (std::size_t i = 0; i < plan.ops.size(); ++i)
+    for (size_t i = 0; i < plan.ops.size(); ++i)
       if (const Queue& queue = plan.queue(plan.ops[i].queue); queue.src == gpu1 && queue.dst == gpu0)
         of_a.push_back(OpId{i});
     return std::ranges::any_of(plan.deps_of(of_a.at(1)), [&](OpId dep) {
@@ -275,7 +275,7 @@ TEST(Paralia, AsksForTilesInTurn) {
 
 TEST(RuntimeCosts, ThoseOfACallAreOfEachGpuThatTakesPart) {
   const Topology machine = shipped("clx-ai");
-  const auto of_call = [&](std::size_t gpus) {
+  const auto of_call = [&](size_t gpus) {
     return plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus), policy("paralia", {"gpu-us=500"}))
         .runtime.call.value;
   };

@@ -20,12 +20,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t no_limit = std::int64_t{1} << 40;
+constexpr int64_t no_limit = int64_t{1} << 40;
 
 struct Published {
-  std::int64_t m, n, k;
+  int64_t m, n, k;
   int gpus;
-  std::int64_t tile;
+  int64_t tile;
 };
 
 // PARALiA-GEMMex, tiles that it kept after its own timing. Karolina, 8 A100: evaluation data of the thesis, section
@@ -41,9 +41,9 @@ const std::vector<Published> gemmex_runs{
     {16384, 16384, 16384, 1, 4096}, {16384, 16384, 16384, 4, 4096}, {16384, 16384, 16384, 8, 2048}};
 
 TEST(LibraryTiles, MostOfGemmexComeOutOfItsRuleAndNearlyAllAreAmongItsBestFive) {
-  std::ptrdiff_t best = 0, timed = 0;
+  ptrdiff_t best = 0, timed = 0;
   for (const auto& [m, n, k, gpus, tile] : gemmex_runs) {
-    const std::vector<std::int64_t> tiles = gemmex_tiles(m, n, k, square_grid(gpus), no_limit, 5);
+    const std::vector<int64_t> tiles = gemmex_tiles(m, n, k, square_grid(gpus), no_limit, 5);
     best += tiles.front() == tile, timed += std::ranges::count(tiles, tile);
   }
   EXPECT_EQ(gemmex_runs.size(), 21U);
@@ -64,15 +64,15 @@ TEST(LibraryTiles, GemmexWeighsPaddingOverlapAndLatencyAsPrinted) {
 }
 
 TEST(LibraryTiles, ParaliaGivesThoseOfItsRuns) {
-  const auto cube_tile = [](std::int64_t n, int gpus) { return paralia_tile(n, n, n, gpus); };
+  const auto cube_tile = [](int64_t n, int gpus) { return paralia_tile(n, n, n, gpus); };
   // Karolina, evaluation data of the thesis, section 4.3.
-  for (const std::int64_t n : {8192, 16384, 32768}) {
+  for (const int64_t n : {8192, 16384, 32768}) {
     EXPECT_EQ(cube_tile(n, 1), n / 4);
     EXPECT_EQ(cube_tile(n, 8), n / 8);
   }
   // CLX-AI with GPUs of three speeds, evaluation data of section 3.5: tiles are chosen for all eight.
-  for (const std::int64_t n : {2048, 4096, 6144, 8192}) EXPECT_EQ(cube_tile(n, 8), 1024) << n;
-  for (std::int64_t n = 10240; n <= 22528; n += 2048) EXPECT_EQ(cube_tile(n, 8), n / 8) << n;
+  for (const int64_t n : {2048, 4096, 6144, 8192}) EXPECT_EQ(cube_tile(n, 8), 1024) << n;
+  for (int64_t n = 10240; n <= 22528; n += 2048) EXPECT_EQ(cube_tile(n, 8), n / 8) << n;
   EXPECT_EQ(paralia_tile(8192, 8192, 256, 8), 256);
 }
 
@@ -104,14 +104,14 @@ TEST(LibraryTiles, XkblasRoundsUpToMultiplesOf64) {
   EXPECT_EQ(xkblas_tile(9000, 9000, 8), 1152);  // 1125
 }
 
-std::int64_t planned_tile(const std::string& machine, const GemmProblem& problem, const std::string& choice) {
+int64_t planned_tile(const std::string& machine, const GemmProblem& problem, const std::string& choice) {
   const Topology topology = test::shipped(machine);
   Policy policy = any_preset("gemmex");
   apply_override(policy, "tile=" + choice);
   return plan_gemm(problem, topology, topology.gpus(), policy).tile;
 }
 
-GemmProblem sized(std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmProblem sized(int64_t m, int64_t n, int64_t k) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k;
   return p;
@@ -127,7 +127,7 @@ TEST(LibraryTiles, APlanTakesTheTileOfItsRule) {
 TEST(LibraryTiles, ThinProductsAreNotCutInMillions) {
   for (const std::string choice : {"paralia", "dr", "dr2", "gemmex", "repeat", "xkblas"})
     for (const GemmProblem& thin : {sized(20000, 128, 20000), sized(2048, 4, 6000)}) {
-      const std::int64_t tile = planned_tile("clx-ai", thin, choice);
+      const int64_t tile = planned_tile("clx-ai", thin, choice);
       EXPECT_LE(ceil_div(thin.m, tile) * ceil_div(thin.n, tile) * ceil_div(thin.k, tile), 50000) << choice << tile;
     }
 }
@@ -138,11 +138,11 @@ TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   apply_override(policy, "tile=repeat");
   const GemmProblem problem = sized(8192, 8192, 8192);
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
-  const std::vector<std::int64_t> tiles = gemmex_tiles(8192, 8192, 8192, {2, 4}, no_limit, 5);
+  const std::vector<int64_t> tiles = gemmex_tiles(8192, 8192, 8192, {2, 4}, no_limit, 5);
   ASSERT_EQ(plan.origin.candidates.size(), 5U);
   double least = 1e300;
   std::string fastest;
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
+  for (size_t i = 0; i < tiles.size(); ++i) {
     const PlanCandidate& candidate = plan.origin.candidates[i];
     EXPECT_THAT(candidate.what, HasSubstr("tile=" + std::to_string(tiles[i]) + " "));
     EXPECT_EQ(candidate.judge, "estimate");

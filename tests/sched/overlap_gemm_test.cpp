@@ -40,12 +40,12 @@ TEST(OverlapGemm, SlowdownsAreThoseOfOneCopyEachWay) {
 
 TEST(OverlapGemm, TilesAreMultiplesOf256UpToTheLeastSize) {
   GemmProblem p = cube(1000);
-  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{256, 512, 768}));
-  EXPECT_EQ(overlap_tiles(p, 600), (std::vector<std::int64_t>{256, 512}));
-  EXPECT_EQ(overlap_tiles(p, 200), (std::vector<std::int64_t>{200}));
-  EXPECT_EQ(overlap_tiles(cube(100), 1 << 20), (std::vector<std::int64_t>{100}));
+  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<int64_t>{256, 512, 768}));
+  EXPECT_EQ(overlap_tiles(p, 600), (std::vector<int64_t>{256, 512}));
+  EXPECT_EQ(overlap_tiles(p, 200), (std::vector<int64_t>{200}));
+  EXPECT_EQ(overlap_tiles(cube(100), 1 << 20), (std::vector<int64_t>{100}));
   p.k = 100;
-  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{256, 512, 768})) << "k is one tile";
+  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<int64_t>{256, 512, 768})) << "k is one tile";
 }
 
 TEST(OverlapGemm, AVectorIsCutAlongItsLength) {
@@ -88,12 +88,11 @@ TEST(OverlapGemm, TheTimeOfAnAxpyIsThatOfItsFetches) {
 }
 
 TEST(OverlapGemm, TilesOfVectorsAreMultiplesOf2To18) {
-  EXPECT_EQ(overlap_tiles(axpy_problem(1 << 20), std::int64_t{1} << 40),
-            (std::vector<std::int64_t>{1 << 18, 2 << 18, 3 << 18, 4 << 18}));
-  EXPECT_EQ(overlap_tiles(dot_problem(1 << 30), std::int64_t{1} << 40).back(), 1 << 26);
-  EXPECT_EQ(overlap_tiles(dot_problem(1000), std::int64_t{1} << 40), (std::vector<std::int64_t>{1000}));
-  EXPECT_EQ(overlap_tiles(gemv_problem(600, 9000, Trans::no), std::int64_t{1} << 40),
-            (std::vector<std::int64_t>{256, 512}));
+  EXPECT_EQ(overlap_tiles(axpy_problem(1 << 20), int64_t{1} << 40),
+            (std::vector<int64_t>{1 << 18, 2 << 18, 3 << 18, 4 << 18}));
+  EXPECT_EQ(overlap_tiles(dot_problem(1 << 30), int64_t{1} << 40).back(), 1 << 26);
+  EXPECT_EQ(overlap_tiles(dot_problem(1000), int64_t{1} << 40), (std::vector<int64_t>{1000}));
+  EXPECT_EQ(overlap_tiles(gemv_problem(600, 9000, Trans::no), int64_t{1} << 40), (std::vector<int64_t>{256, 512}));
 }
 
 TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
@@ -109,7 +108,7 @@ TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
     const Topology two = shipped("two-gpu");
     GemmProblem half = checked(cube(1000));
     policy.grid = GridChoice::square;  // 1 x 2
-    const std::int64_t tile = plan_gemm(half, two, two.gpus(), policy).tile;
+    const int64_t tile = plan_gemm(half, two, two.gpus(), policy).tile;
     half.n = 500;
     EXPECT_EQ(tile, best_tile(model, overlap_problem(half, two, two.gpus()[0]), overlap_tiles(half, 1 << 20)));
     EXPECT_TRUE(plan_gemm(checked(cube(0)), machine, {machine.gpus().data(), 1}, policy).ops.empty());

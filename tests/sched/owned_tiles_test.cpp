@@ -17,7 +17,7 @@ auto covered(const View& view) { return std::tuple{view.buffer, view.row, view.c
 
 class OutputTiles : public OnTwoGpu {
  protected:
-  static constexpr std::int64_t tile_bytes = 512 * 512 * 8;
+  static constexpr int64_t tile_bytes = 512 * 512 * 8;
 
   Plan planned(std::initializer_list<std::string_view> overrides, double beta = 1, MemoryId place_c = MemoryId{0}) {
     GemmProblem p = cube(1024);
@@ -28,7 +28,7 @@ class OutputTiles : public OnTwoGpu {
   }
   static std::vector<OpId> ops(const Plan& plan, OpKind kind) {
     std::vector<OpId> found;
-    for (std::size_t i = 0; i < plan.ops.size(); ++i)
+    for (size_t i = 0; i < plan.ops.size(); ++i)
       if (plan.ops[i].kind == kind) found.push_back(OpId{i});
     return found;
   }
@@ -50,7 +50,7 @@ TEST_F(OutputTiles, EagerOnesComeBeforeTheirFirstKernelWhichScalesThem) {
   ASSERT_EQ(kernels.size(), 8U);
   ASSERT_EQ(out.size(), 4U);
   EXPECT_TRUE(ops(p, OpKind::axpby).empty());
-  for (std::size_t tile = 0; tile < 4; ++tile) {
+  for (size_t tile = 0; tile < 4; ++tile) {
     const OpId first = kernels[2 * tile], last = kernels[2 * tile + 1];
     EXPECT_TRUE(waits_for(p, first, in[tile]));
     EXPECT_EQ(covered(p.op(first).y), covered(p.op(in[tile]).y));
@@ -66,8 +66,8 @@ TEST_F(OutputTiles, LazyOnesComeInTurnThroughTwoBuffersAndAreAdded) {
   const auto in = copies(p, host), sums = ops(p, OpKind::axpby), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
   ASSERT_EQ(in.size(), 4U);
   ASSERT_EQ(sums.size(), 4U);
-  std::set<std::int64_t> buffers;
-  for (std::size_t tile = 0; tile < 4; ++tile) {
+  std::set<int64_t> buffers;
+  for (size_t tile = 0; tile < 4; ++tile) {
     EXPECT_EQ(p.op(kernels[2 * tile]).beta, Scalar::zero);
     const Op& sum = p.op(sums[tile]);
     EXPECT_EQ(sum.alpha, Scalar::beta);
@@ -104,9 +104,9 @@ TEST_F(OutputTiles, InPlaceNothingIsCopiedAndNoMemoryTaken) {
 
 TEST_F(OutputTiles, MemoryOfDifferentTilesIsApart) {
   const Plan p = planned({"c-tiles=eager"});
-  std::set<std::int64_t> offsets;
+  std::set<int64_t> offsets;
   for (const OpId kernel : ops(p, OpKind::gemm)) offsets.insert(p.buffer(p.op(kernel).y.buffer).offset);
-  EXPECT_EQ(offsets, (std::set<std::int64_t>{0, tile_bytes, 2 * tile_bytes, 3 * tile_bytes}));
+  EXPECT_EQ(offsets, (std::set<int64_t>{0, tile_bytes, 2 * tile_bytes, 3 * tile_bytes}));
   EXPECT_EQ(p.peak_bytes[gpu0.index()], 4 * tile_bytes);
 }
 
@@ -121,7 +121,7 @@ TEST_F(OutputTiles, WithTheNextOneATileGoesWhenAnotherBegins) {
   const Plan p = planned({"write-backs=with-next", "c-tiles=eager"});
   const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
   ASSERT_EQ(out.size(), 4U);
-  for (std::size_t tile = 0; tile + 1 < 4; ++tile) {
+  for (size_t tile = 0; tile + 1 < 4; ++tile) {
     EXPECT_TRUE(waits_for(p, out[tile], in[tile + 1]));
     EXPECT_TRUE(waits_for(p, kernels[2 * (tile + 1)], out[tile]));
   }

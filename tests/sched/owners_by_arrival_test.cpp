@@ -16,11 +16,11 @@ namespace {
 
 /// Of the GEMMs of a plan, in its order: every tile is fetched once, so its buffer says which one it is.
 struct SubProblemIn {
-  std::int64_t i, j, k;
+  int64_t i, j, k;
   friend bool operator==(const SubProblemIn&, const SubProblemIn&) = default;
 };
 
-std::vector<SubProblemIn> order_of(const Plan& plan, std::int64_t tile) {
+std::vector<SubProblemIn> order_of(const Plan& plan, int64_t tile) {
   std::map<BufferId, View> home;
   std::vector<SubProblemIn> order;
   for (const Op& op : plan.ops)
@@ -34,7 +34,7 @@ std::vector<SubProblemIn> order_of(const Plan& plan, std::int64_t tile) {
   return order;
 }
 
-Plan planned(const std::string& order, std::int64_t n, std::int64_t k, const char* c_tiles = "c-tiles=lazy") {
+Plan planned(const std::string& order, int64_t n, int64_t k, const char* c_tiles = "c-tiles=lazy") {
   const Topology topology = shipped("two-gpu");
   Policy policy = any_preset("gemmex");
   apply_override(policy, "order=" + order);
@@ -64,7 +64,7 @@ TEST(OwnersByArrival, ATileOfCThatHasToComeCountsAsAnInput) {
 
 TEST(OwnersByArrival, GivesEverySubProblemOnceTheFirstKFirstAndTheLastLast) {
   const std::vector<SubProblemIn> all = order_of(planned("eta-all", 1024, 1280), 256);
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> ks;
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> ks;
   for (const auto& [i, j, k] : all) ks[{i, j}].push_back(k);
   ASSERT_EQ(ks.size(), 16U);
   for (const auto& [tile, order] : ks) {

@@ -23,7 +23,7 @@ TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
 /// Some megabytes have room for tiles of 64 alone: 256^3 kernels.
 TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
   auto description = shipped("two-gpu").description();
-  for (const std::size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
+  for (const size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
   const Topology machine{std::move(description)};
   expect_input_error([&] { plan_gemm(cube(16384), machine, machine.gpus(), any_preset("gemmex")); },
                      {"devices: tiles of 64", "make 16777216 kernels", "a larger tile"});

@@ -14,9 +14,9 @@
 namespace tilerail::testing {
 namespace {
 
-GemmProblem placed(const Topology& machine, std::int64_t n, int gpu) {
+GemmProblem placed(const Topology& machine, int64_t n, int gpu) {
   GemmProblem p = cube(n);
-  p.place_a = p.place_b = p.place_c = machine.gpus()[static_cast<std::size_t>(gpu)];
+  p.place_a = p.place_b = p.place_c = machine.gpus()[size_t(gpu)];
   return checked(p);
 }
 

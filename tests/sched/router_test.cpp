@@ -82,7 +82,7 @@ TEST(Router, AloneALegThroughAHostIsAsFastAsItsSlowerHalf) {
 Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopRule rule, MemoryId home) {
   const LinkMap map{machine};
   const std::vector read{home};
-  std::vector<std::size_t> all(machine.gpus().size());
+  std::vector<size_t> all(machine.gpus().size());
   std::iota(all.begin(), all.end(), 0);
   SharedLinks links{map, machine.gpus(), read, {}, Bytes{32e6}, most_hops, rule};
   links.activate(all);
@@ -121,7 +121,7 @@ TEST(Router, RoutesOverDevicesWithHighNumbers) {
   small_machine::add_links(d, "g0", name(gpus - 1), 50);
   const Topology machine{d};
   for (const HopRule rule : {HopRule::added, HopRule::bottleneck}) {
-    EXPECT_THAT(stops(machine, {host, g0}, 1, rule, host), ElementsAre(std::size_t{gpus - 1}));
+    EXPECT_THAT(stops(machine, {host, g0}, 1, rule, host), ElementsAre(size_t{gpus - 1}));
     EXPECT_THAT(stops(machine, {host, machine.gpus().back()}, 1, rule, host), IsEmpty());
   }
 }

@@ -135,7 +135,7 @@ TEST_F(Routines, WithoutRoomForTheVectorsTheirMemoryIsUsedAgain) {
 TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
   const Topology roomy = shipped("cocopelia-testbed-2");
   // C_overlap 1 / (N / T) and, from 2048^2 elements, no C_latency: the least is at 2048^2.
-  EXPECT_EQ(thesis_tile(1 << 28, 1, 1, {1, 1}, std::int64_t{1} << 40, vector_tiles), 1 << 22);
+  EXPECT_EQ(thesis_tile(1 << 28, 1, 1, {1, 1}, int64_t{1} << 40, vector_tiles), 1 << 22);
   for (const char* name : {"baseline", "gemmex", "tilerail"}) {
     const auto tile = [&](const GemmProblem& p) {
       return plan_gemm(p, roomy, std::vector{gpu0}, any_preset(name)).tile;

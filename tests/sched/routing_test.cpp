@@ -108,7 +108,7 @@ TEST(Broadcast, ExhaustiveSearchFindsTheBestOfAllOrders) {
     std::vector<MemoryId> gpus = machine.gpus();
     for (int i = 0; i < 30; ++i) {  // some load
       const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
-      const Bytes bytes{static_cast<double>(random() % 50) * 1e6};
+      const Bytes bytes{double(random() % 50) * 1e6};
       if (src != dst) clock.commit(clock.hop(src, dst), bytes, clock.estimate(clock.hop(src, dst), bytes, 1, {}));
     }
     std::shuffle(gpus.begin(), gpus.end(), random);
@@ -130,7 +130,7 @@ TEST(Broadcast, BeamSearchIsWithinATenthOfTheBestForSixAndSevenHops) {
     std::vector<MemoryId> gpus = machine.gpus();
     for (int i = 0; i < 40; ++i) {
       const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
-      const Bytes bytes{static_cast<double>(random() % 50) * 1e6};
+      const Bytes bytes{double(random() % 50) * 1e6};
       if (src != dst) clock.commit(clock.hop(src, dst), bytes, clock.estimate(clock.hop(src, dst), bytes, 1, {}));
     }
     gpus.resize(6 + random() % 2);

@@ -94,7 +94,7 @@ TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
     // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the second hop waits for piece j.
     for (int j = 0; j < 4; ++j) {
       EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j})) << batch;
-      EXPECT_EQ(batched.ops[static_cast<std::size_t>(4 + j)].y.cols, 64) << batch;
+      EXPECT_EQ(batched.ops[size_t(4 + j)].y.cols, 64) << batch;
     }
   }
 }
@@ -107,8 +107,8 @@ double moved_between_sockets(const char* batch) {
   const std::vector<MemoryId> gpus = machine.gpus();
   const Plan plan = plan_gemm(p, machine, gpus, policy("tilerail", {"tile=1024", "effort=fast", batch}));
   double sum = 0;
-  for (std::size_t i = 0; i < gpus.size(); ++i)
-    for (std::size_t j = 0; j < gpus.size(); ++j)
+  for (size_t i = 0; i < gpus.size(); ++i)
+    for (size_t j = 0; j < gpus.size(); ++j)
       if (i / 3 != j / 3) sum += moved(plan, gpus[i], gpus[j]);
   return sum;
 }
@@ -127,7 +127,7 @@ TEST_F(OnTwoGpu, StagedCopiesAreInNoBatch) {
 
 TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
   const Plan serial = plan(cube(512), policy("baseline", {"tile=256"}));
-  for (std::size_t i = 1; i < serial.ops.size(); ++i) {
+  for (size_t i = 1; i < serial.ops.size(); ++i) {
     if (serial.ops[i].queue == serial.ops[i - 1].queue) continue;
     EXPECT_THAT(serial.deps_of(OpId{i}), ::testing::Contains(OpId{i - 1})) << i;
   }
@@ -166,7 +166,7 @@ TEST_F(OnTwoGpu, ProblemsBeyondMemoryAreEvictedOrCutInCubes) {
   EXPECT_GT(count(cubes, OpKind::join), 0);
   EXPECT_EQ(count(evicted, OpKind::join), 0);
   for (const Plan* which : {&evicted, &cubes}) {
-    EXPECT_LE(static_cast<double>(which->peak_bytes[gpu0.index()]), 1e9);
+    EXPECT_LE(double(which->peak_bytes[gpu0.index()]), 1e9);
     EXPECT_NO_THROW(validate(*which, machine));
   }
   EXPECT_LT(moved(evicted, host, gpu0), moved(cubes, host, gpu0));
@@ -254,7 +254,7 @@ TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
     Topology::Description d = with_gpus(gpus).description();
     for (const auto& [from, to] : {std::pair{"gpu0", "gpu2"}, {"gpu2", "gpu3"}}) {
       const auto node = [&](std::string_view name) {
-        return NodeId{static_cast<std::size_t>(std::ranges::find(d.nodes, name, &Node::name) - d.nodes.begin())};
+        return NodeId{size_t(std::ranges::find(d.nodes, name, &Node::name) - d.nodes.begin())};
       };
       Link link = d.links[2];
       link.from = node(from), link.to = node(to), link.name = "", link.bandwidth = Rate{500e9};
@@ -299,7 +299,7 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
   // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 of them, one of 2048 has 256.
   const Topology machine = shipped("hgx-h200");
   const KernelTimes& kernels = machine.kernels_of(machine.gpus()[0]);
-  for (const std::int64_t tile : {256, 512, 2048}) {
+  for (const int64_t tile : {256, 512, 2048}) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 8 * tile;
     Policy policy = any_preset("tilerail");
@@ -315,14 +315,14 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   const Topology machine = shipped("hgx-h200");
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
-  for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
+  for (const int64_t least : {int64_t{1} << 20, int64_t{8} << 20}) {
     Policy policy = any_preset("tilerail");
     policy.choices.tile = 2048, policy.choices.batch_min_bytes = least;  // 32 MiB a tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)
       if (op.kind == OpKind::copy) smallest = std::min(smallest, copy_bytes(plan, op).value);
-    EXPECT_EQ(smallest, std::max<double>(4 << 20, static_cast<double>(least)));  // 8 chunks at most
+    EXPECT_EQ(smallest, std::max<double>(4 << 20, double(least)));  // 8 chunks at most
   }
 }
 

@@ -27,7 +27,7 @@ class SetsOf : public ::testing::Test {
   }
   std::vector<MemoryId> gpus(std::initializer_list<int> numbers) const {
     std::vector<MemoryId> all;
-    for (const int number : numbers) all.push_back(machine_.gpus()[static_cast<std::size_t>(number)]);
+    for (const int number : numbers) all.push_back(machine_.gpus()[size_t(number)]);
     return all;
   }
 

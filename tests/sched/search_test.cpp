@@ -57,7 +57,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
   // Whatever the search leaves out, the plan it returns is estimated within its margin of the best that is tried alone.
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
-  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{16384, 16384, 16384}, {3000, 3000, 30000}}) {
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{16384, 16384, 16384}, {3000, 3000, 30000}}) {
     GemmProblem problem;
     problem.m = m, problem.n = n, problem.k = k;
     Policy policy = any_preset("tilerail");
@@ -66,7 +66,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
     };
     const double searched = estimate();
     double best = searched;
-    for (const std::int64_t tile : {1024, 1536, 2048, 3072, 4096, 6144, 8192})
+    for (const int64_t tile : {1024, 1536, 2048, 3072, 4096, 6144, 8192})
       policy.choices.tile = tile, best = std::min(best, estimate());
     EXPECT_LE(searched, 1.021 * best) << m;
   }
@@ -76,8 +76,7 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   const MemoryId fifth = machine.gpus()[4];
-  const auto planned = [&](std::int64_t n, MemoryId place, std::size_t gpus, std::string_view devices,
-                           std::string_view tile) {
+  const auto planned = [&](int64_t n, MemoryId place, size_t gpus, std::string_view devices, std::string_view tile) {
     GemmProblem problem = cube(n);
     problem.place_a = problem.place_b = problem.place_c = place;
     return plan_gemm(problem, machine, {machine.gpus().data(), gpus},
@@ -90,10 +89,10 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
   EXPECT_EQ(planned(16384, machine.hosts()[0], 8, "search", "auto").devices.size(), 8u);
   EXPECT_TRUE(planned(0, fifth, 8, "search", "auto").ops.empty());
   // More GPUs are not estimated slower than fewer, but for the margins, of tiles and of GPUs, that end a search.
-  for (const std::int64_t n : {300, 1500, 3000, 6000})
+  for (const int64_t n : {300, 1500, 3000, 6000})
     for (const MemoryId place : {machine.hosts()[0], machine.gpus()[0]}) {
       double before = 1e9;
-      for (const std::size_t gpus : {1, 2, 4, 8}) {
+      for (const size_t gpus : {1, 2, 4, 8}) {
         const double now = estimate_plan(planned(n, place, gpus, "search", "auto"), machine, resources).makespan.value;
         EXPECT_LE(now, 1.042 * before) << n << " on " << gpus;
         before = now;
@@ -107,7 +106,7 @@ TEST(Search, LongPlansAreNotMadeForGpusThatAreTooFewForTheirKernels) {
   GemmProblem problem;
   problem.m = 20'000, problem.n = 3'000, problem.k = 60'000;
   problem.place_a = problem.place_b = problem.place_c = machine.hosts()[0];
-  const auto planned = [&](std::size_t gpus, std::string_view devices) {
+  const auto planned = [&](size_t gpus, std::string_view devices) {
     return plan_gemm(problem, machine, {machine.gpus().data(), gpus},
                      policy("tilerail", {"devices=" + std::string{devices}, "tile=512"}));
   };

@@ -52,9 +52,9 @@ TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
     std::vector<double> kernels(plan.devices.size(), 0.0);
     for (const Op& op : plan.ops)
       if (op.kind == OpKind::gemm)
-        for (std::size_t d = 0; d < plan.devices.size(); ++d)
+        for (size_t d = 0; d < plan.devices.size(); ++d)
           if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
-    for (std::size_t d = 0; d < plan.devices.size(); ++d) {
+    for (size_t d = 0; d < plan.devices.size(); ++d) {
       EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
       EXPECT_NEAR(kernels[d] / (12 * 12 * 12), std::pow(best.shares[d], power) / all, 1.5 / (12 * 12)) << name;
     }
@@ -81,10 +81,8 @@ TEST(Selection, TheBestJudgedPlanWins) {
   const GemmProblem problem = checked(cube(4096));
   const Policy tilerail = policy("tilerail", {"devices=best"});
   // A judge that likes few devices; then one that likes many.
-  const Judge few{[](const Plan& plan) { return Judgement{Seconds{static_cast<double>(plan.devices.size())}, {}}; }};
-  const Judge many{[](const Plan& plan) {
-    return Judgement{Seconds{9.0 - static_cast<double>(plan.devices.size())}, {}};
-  }};
+  const Judge few{[](const Plan& plan) { return Judgement{Seconds{double(plan.devices.size())}, {}}; }};
+  const Judge many{[](const Plan& plan) { return Judgement{Seconds{9.0 - double(plan.devices.size())}, {}}; }};
   EXPECT_LT(plan_gemm(problem, machine, machine.gpus(), tilerail, few).devices.size(), 8u);
   EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), tilerail, many).devices.size(), 8u);
 }

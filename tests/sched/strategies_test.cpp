@@ -24,12 +24,12 @@ using ::testing::StartsWith;
 /// A judged question on some GPUs of a machine, everything on the host.
 class StrategiesOf : public ::testing::Test {
  protected:
-  void ask(const char* machine, std::size_t gpus, const std::vector<std::string>& overrides) {
+  void ask(const char* machine, size_t gpus, const std::vector<std::string>& overrides) {
     topology_ = test::shipped(machine);
     resources_.emplace(*topology_);
     policy_ = any_preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy_, each);
-    devices_.assign(topology_->gpus().begin(), topology_->gpus().begin() + static_cast<std::ptrdiff_t>(gpus));
+    devices_.assign(topology_->gpus().begin(), topology_->gpus().begin() + ptrdiff_t(gpus));
     question_.emplace(Question{problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});
   }
   /// The values of a field in the strategies where searches start.

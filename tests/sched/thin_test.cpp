@@ -13,11 +13,11 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr std::int64_t million = 1'000'000;
+constexpr int64_t million = 1'000'000;
 
 struct Thin {
   const char* machine;
-  std::int64_t m, n, k;
+  int64_t m, n, k;
   DType dtype = DType::f64;
   Routine routine = Routine::gemm;
   Trans trans = Trans::no;

@@ -20,13 +20,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-std::vector<std::int64_t> ends(const std::vector<Interval>& intervals) {
-  std::vector<std::int64_t> all;
+std::vector<int64_t> ends(const std::vector<Interval>& intervals) {
+  std::vector<int64_t> all;
   for (const Interval& each : intervals) all.push_back(each.end);
   return all;
 }
 
-TileCut cut(std::int64_t side, TileRows rows, TileDepth depth) {
+TileCut cut(int64_t side, TileRows rows, TileDepth depth) {
   TileCut how{side};
   how.rows = rows, how.depth = depth;
   return how;
@@ -39,10 +39,10 @@ TEST(TileShape, DepthGrowsAndTheLastTakesASmallRest) {
   EXPECT_THAT(ends(growing_tiles({0, 3000}, 512)), ElementsAre(512, 1536, 3000));  // 1464, more than half of 2048
   EXPECT_THAT(ends(growing_tiles({0, 2500}, 512)), ElementsAre(512, 2500));        // 964 would be less
   EXPECT_THAT(ends(growing_tiles({100, 400}, 512)), ElementsAre(400));
-  EXPECT_THAT(ends(growing_tiles({0, 4096}, 512, std::vector<std::int64_t>{2000})), ElementsAre(512, 1536, 2000, 4096));
+  EXPECT_THAT(ends(growing_tiles({0, 4096}, 512, std::vector<int64_t>{2000})), ElementsAre(512, 1536, 2000, 4096));
   EXPECT_THAT(growing_tiles({0, 0}, 512), ::testing::IsEmpty());
   EXPECT_THAT(ends(growing_tiles({0, 1024}, 512)), ElementsAre(512, 1024));  // 512 left, just half of 1024
-  for (const std::int64_t extent : {0, 300, 1023, 1024, 2500, 3000, 4096, 4608, 100'000})
+  for (const int64_t extent : {0, 300, 1023, 1024, 2500, 3000, 4096, 4608, 100'000})
     EXPECT_EQ(growing_tile_count(extent, 512), std::ssize(growing_tiles({0, extent}, 512))) << extent;
 }
 
@@ -59,10 +59,10 @@ TEST(TileShape, WholeColumnsEndAtLayersAndBorders) {
   const Borders borders{.m = {}, .n = {}, .k = {3072}};
   const Tiling tiling{cube_of_4096, {1, 1, 2}, cut(512, TileRows::side, TileDepth::columns), borders};
   ASSERT_THAT(tiling.k, SizeIs(8));
-  const auto column = [&](std::int64_t k) { return std::pair{tiling.column_of(k).begin, tiling.column_of(k).end}; };
-  EXPECT_EQ(column(1), (std::pair<std::int64_t, std::int64_t>{0, 4}));
-  EXPECT_EQ(column(4), (std::pair<std::int64_t, std::int64_t>{4, 6}));
-  EXPECT_EQ(column(7), (std::pair<std::int64_t, std::int64_t>{6, 8}));
+  const auto column = [&](int64_t k) { return std::pair{tiling.column_of(k).begin, tiling.column_of(k).end}; };
+  EXPECT_EQ(column(1), (std::pair<int64_t, int64_t>{0, 4}));
+  EXPECT_EQ(column(4), (std::pair<int64_t, int64_t>{4, 6}));
+  EXPECT_EQ(column(7), (std::pair<int64_t, int64_t>{6, 8}));
   const Tiling squares{cube_of_4096, {1, 1}, 512};
   EXPECT_EQ(squares.column_of(3).size(), 1);
 }
@@ -83,7 +83,7 @@ TEST(TileShape, OfTheMatrixWhoseColumnsRunAlongK) {
   EXPECT_NE(transposed.b(0, 1), transposed.b(3, 1));
 }
 
-Plan planned(const std::vector<std::string>& wishes, const GemmProblem& problem = cube(2048), std::size_t gpus = 1) {
+Plan planned(const std::vector<std::string>& wishes, const GemmProblem& problem = cube(2048), size_t gpus = 1) {
   const Topology topology = test::shipped("two-gpu");
   Policy policy = any_preset("tilerail");
   policy.choices.tile = 512;
@@ -118,7 +118,7 @@ TEST(OwnersInSteps, GoThroughAllTilesOfCWithOneKBeforeTheNext) {
   const std::vector<Op> kernels = ops_of(planned({"order=steps"}), OpKind::gemm);
   ASSERT_THAT(kernels, SizeIs(64));
   std::set<BufferId> tiles_of_c;
-  for (std::size_t at = 0; at < kernels.size(); ++at) {
+  for (size_t at = 0; at < kernels.size(); ++at) {
     if (at % 16 == 0) tiles_of_c.clear();
     EXPECT_TRUE(tiles_of_c.insert(kernels[at].y.buffer).second) << at;
     EXPECT_EQ(kernels[at].beta == Scalar::zero, at < 16) << at;

@@ -22,8 +22,8 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::int64_t> ends(const std::vector<Interval>& intervals) {
-  std::vector<std::int64_t> all;
+std::vector<int64_t> ends(const std::vector<Interval>& intervals) {
+  std::vector<int64_t> all;
   for (const Interval& each : intervals) {
     EXPECT_EQ(each.begin, all.empty() ? 0 : all.back());
     all.push_back(each.end);
@@ -62,7 +62,7 @@ TEST(SmallTiles, StopAtMultiplesOf64AndWhereTilesAreSmallAnyway) {
 }
 
 TEST(Ragged, RestsOfUpToHalfATileAreMerged) {
-  const auto cut = [](std::int64_t extent) { return ends(split_tiles({0, extent}, 1000, {}, Ragged::merged)); };
+  const auto cut = [](int64_t extent) { return ends(split_tiles({0, extent}, 1000, {}, Ragged::merged)); };
   EXPECT_THAT(cut(3000), ElementsAre(1000, 2000, 3000));
   EXPECT_THAT(cut(3001), ElementsAre(1000, 2000, 3001));
   EXPECT_THAT(cut(3500), ElementsAre(1000, 2000, 3500));
@@ -74,14 +74,14 @@ TEST(Ragged, RestsOfUpToHalfATileAreMerged) {
 }
 
 TEST(Ragged, NoMergedTileCrossesABorder) {
-  const std::vector<std::int64_t> borders{2400, 2500};
+  const std::vector<int64_t> borders{2400, 2500};
   EXPECT_THAT(ends(split_tiles({0, 3600}, 1000, borders, Ragged::merged)), ElementsAre(1000, 2400, 2500, 3600));
 }
 
 TEST(Ragged, RestsAreMergedInEveryBlockOfCAndPartOfK) {
   const Region region{{0, 4800}, {0, 2500}, {0, 2100}};
   const Tiling tiling{region, {2, 1}, {1000, SmallTiles::none, Ragged::merged}};
-  for (std::size_t block = 0; block < 2; ++block) EXPECT_EQ(tiling.rows_of(block).size(), 2U);
+  for (size_t block = 0; block < 2; ++block) EXPECT_EQ(tiling.rows_of(block).size(), 2U);
   EXPECT_THAT(ends(tiling.n), ElementsAre(1000, 2500));
   EXPECT_THAT(ends(tiling.k), ElementsAre(1000, 2100));
 }
@@ -127,7 +127,7 @@ std::string decided(const Plan& plan, std::string_view key) {
 /// A judge for which gpu0 computes at one rate and any other at a third of it.
 struct OneFastGpu {
   std::mutex mutex = {};
-  std::int64_t ops = 0;
+  int64_t ops = 0;
 
   Judge judge(const Topology& machine) {
     return {[&](const Plan& plan) {
@@ -135,7 +135,7 @@ struct OneFastGpu {
       for (const Op& op : plan.ops)
         if (op.kind == OpKind::gemm) {
           const MemoryId gpu = plan.queue(op.queue).dst;
-          work[gpu] += static_cast<double>(op.y.rows * op.y.cols * op.a.cols) * (gpu == machine.gpus()[0] ? 1 : 3);
+          work[gpu] += double(op.y.rows * op.y.cols * op.a.cols) * (gpu == machine.gpus()[0] ? 1 : 3);
         }
       Judgement judgement;
       for (const MemoryId gpu : plan.devices) {
@@ -143,7 +143,7 @@ struct OneFastGpu {
         judgement.makespan = std::max(judgement.makespan, judgement.ends.back());
       }
       const std::lock_guard lock{mutex};
-      ops += static_cast<std::int64_t>(plan.ops.size());
+      ops += int64_t(plan.ops.size());
       return judgement;
     }};
   }

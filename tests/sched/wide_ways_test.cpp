@@ -36,7 +36,7 @@ Plan planned(const Topology& machine, std::initializer_list<std::string_view> ov
 /// Copies of a plan by their pair of memories.
 std::map<std::string, std::vector<OpId>> copies(const Plan& plan, const Topology& machine) {
   std::map<std::string, std::vector<OpId>> found;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+  for (size_t i = 0; i < plan.ops.size(); ++i)
     if (const Queue& queue = plan.queue(plan.ops[i].queue); queue.kind == Queue::Kind::copy)
       found[machine.memory(queue.src).name + ">" + machine.memory(queue.dst).name].push_back(OpId{i});
   return found;
@@ -72,7 +72,7 @@ TEST(WideWays, PiecesLeaveAsTheyArrive) {
 }
 
 /// Tiles from g0 to g2, g1 to g2 and g0 to g1 where all matrices are on the host, which all need all of B from.
-std::vector<std::size_t> sent_to_others(double host_rate, const char* rule, double g0_to_g2 = 40) {
+std::vector<size_t> sent_to_others(double host_rate, const char* rule, double g0_to_g2 = 40) {
   auto d = small_machine::memories_and_switches(3, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, host_rate);
@@ -81,7 +81,7 @@ std::vector<std::size_t> sent_to_others(double host_rate, const char* rule, doub
   const Topology machine{d};
   const Plan plan = plan_gemm(cube(6144), machine, machine.gpus(), policy("paralia", {"tile=512", rule, "agent=none"}));
   const auto by_pair = copies(plan, machine);
-  std::vector<std::size_t> counts;
+  std::vector<size_t> counts;
   for (const char* pair : {"g0>g2", "g1>g2", "g0>g1"})
     counts.push_back(by_pair.contains(pair) ? by_pair.at(pair).size() : 0);
   return counts;
@@ -89,20 +89,20 @@ std::vector<std::size_t> sent_to_others(double host_rate, const char* rule, doub
 
 // g2 takes a tile from g0 or g1, whichever sent it fewer so far.
 TEST(WideWays, EquallyWideSourcesTakeTurns) {
-  EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"), (std::vector<std::size_t>{72, 72, 144}));
-  EXPECT_EQ(sent_to_others(10, "routing=link-map"), (std::vector<std::size_t>{144, 0, 144}));
+  EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"), (std::vector<size_t>{72, 72, 144}));
+  EXPECT_EQ(sent_to_others(10, "routing=link-map"), (std::vector<size_t>{144, 0, 144}));
 }
 
 // Rates that lie within a tenth of the fastest are equal, and the lowest GPU is taken; others are not.
 TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
-  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37), (std::vector<std::size_t>{144, 0, 144}));
-  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 35), (std::vector<std::size_t>{0, 144, 144}));
+  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37), (std::vector<size_t>{144, 0, 144}));
+  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 35), (std::vector<size_t>{0, 144, 144}));
 }
 
 // Without agents all that others have is on its way; 0.9 x 40 GB/s lies between 35 and 37.
 TEST(WideWays, WhatIsOnItsWayCountsLess) {
-  EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"), (std::vector<std::size_t>{72, 72, 144}));
-  EXPECT_EQ(sent_to_others(37, "routing=link-map(rule=bottleneck)"), (std::vector<std::size_t>{0, 0, 0}));
+  EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"), (std::vector<size_t>{72, 72, 144}));
+  EXPECT_EQ(sent_to_others(37, "routing=link-map(rule=bottleneck)"), (std::vector<size_t>{0, 0, 0}));
 }
 
 }  // namespace

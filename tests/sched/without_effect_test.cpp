@@ -18,7 +18,7 @@ namespace {
 using testing::policy;
 using testing::shipped;
 
-GemmProblem problem_of(Routine routine, std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmProblem problem_of(Routine routine, int64_t m, int64_t n, int64_t k) {
   GemmProblem p;
   p.routine = routine, p.m = m, p.n = n, p.k = k;
   p.beta = routine == Routine::dot ? 0.0 : 1.0;
@@ -63,7 +63,7 @@ const std::vector<std::string> options{"grid=auto",
                                        "peer-us=9"};
 
 /// gemmex chooses nothing by comparing plans, so two plans differ by the option alone.
-void expect_named_where_nothing_changes(const GemmProblem& problem, const Topology& machine, std::size_t count) {
+void expect_named_where_nothing_changes(const GemmProblem& problem, const Topology& machine, size_t count) {
   const auto gpus = std::span{machine.gpus()}.first(count);
   const Plan plain = plan_gemm(problem, machine, gpus, policy("gemmex", {"tile=512"}));
   int same = 0;
@@ -81,7 +81,7 @@ void expect_named_where_nothing_changes(const GemmProblem& problem, const Topolo
 }
 
 TEST(WithoutEffect, OptionsAreNamedIfAndOnlyIfThePlanIsTheSame) {
-  for (const std::size_t gpus : {1, 2, 4})
+  for (const size_t gpus : {1, 2, 4})
     for (const Routine routine : {Routine::gemm, Routine::gemv, Routine::dot}) {
       const bool cube = routine == Routine::gemm;
       const GemmProblem problem = cube                       ? problem_of(routine, 1500, 1300, 1100)

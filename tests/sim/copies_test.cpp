@@ -91,7 +91,7 @@ TEST(SimCopies, AChunkedChainOfThreeHopsTakesItsSlowestHopAndOneChunkOfTheOthers
   }
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   for (int j = 0; j < 8; ++j) {
-    const auto& [first, second, third] = hops[static_cast<std::size_t>(j)];
+    const auto& [first, second, third] = hops[size_t(j)];
     expect_times(t, first, j * a, (j + 1) * a);
     expect_times(t, second, (j + 1) * a, (j + 1) * a + b);
     expect_times(t, third, (j + 1) * a + b, (j + 2) * a + b);

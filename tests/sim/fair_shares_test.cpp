@@ -18,8 +18,8 @@ namespace {
 /// Between all memories, capped as single copies are.
 std::vector<FlowRoute> every_route(const Topology& machine) {
   std::vector<FlowRoute> routes;
-  for (int src = 0; src < static_cast<int>(machine.sources()); ++src)
-    for (int dst = 0; dst < static_cast<int>(machine.sources()); ++dst) {
+  for (int src = 0; src < int(machine.sources()); ++src)
+    for (int dst = 0; dst < int(machine.sources()); ++dst) {
       if (src == dst || !machine.has_route(MemoryId{src}, MemoryId{dst})) continue;
       FlowRoute route{MemoryId{src}, MemoryId{dst}, {}};
       for (const LinkId link : machine.route(route.src, route.dst))
@@ -35,22 +35,22 @@ TEST_P(FairSharesOn, AreThoseOfConcurrentFlows) {
   const Topology machine = test::shipped(GetParam());
   const std::vector<FlowRoute> routes = every_route(machine);
   FairShares shares{machine, routes};
-  std::vector<std::pair<FairShares::Flow, std::size_t>> running;
+  std::vector<std::pair<FairShares::Flow, size_t>> running;
   std::mt19937 random{7};
   for (int step = 0; step < 200; ++step) {
     if (running.empty() || random() % 5 < 3) {
-      const std::size_t route = random() % routes.size();
+      const size_t route = random() % routes.size();
       running.emplace_back(shares.add(route), route);
     } else {
-      const std::size_t gone = random() % running.size();
+      const size_t gone = random() % running.size();
       shares.remove(running[gone].first);
-      running.erase(running.begin() + static_cast<std::ptrdiff_t>(gone));
+      running.erase(running.begin() + ptrdiff_t(gone));
     }
     shares.update();
     std::vector<std::pair<MemoryId, MemoryId>> flows;
     for (const auto& [flow, route] : running) flows.emplace_back(routes[route].src, routes[route].dst);
     const std::vector<Rate> expected = concurrent_rates(machine, flows);
-    for (std::size_t i = 0; i < running.size(); ++i) {
+    for (size_t i = 0; i < running.size(); ++i) {
       ASSERT_NEAR(shares.rate(running[i].first), expected[i].value, 1e-9 * expected[i].value)
           << "step " << step << ", flow " << i;
     }

@@ -18,7 +18,7 @@ Topology with_room() {
 OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 2048, {}, queue); }
 
 /// So many kernels of n x n x k, each in a queue of its own of the first GPU.
-Timeline run_side_by_side(const Topology& machine, int kernels, std::int64_t n, std::int64_t k) {
+Timeline run_side_by_side(const Topology& machine, int kernels, int64_t n, int64_t k) {
   HandPlan p{machine};
   for (int i = 0; i < kernels; ++i) p.gemm(gpu0, n, n, k, {}, i);
   return SimExecutor{machine}.execute(p.plan);

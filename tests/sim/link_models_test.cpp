@@ -19,7 +19,7 @@ namespace {
 
 struct Copy {
   MemoryId src, dst;
-  std::int64_t bytes;
+  int64_t bytes;
 };
 using Copies = std::vector<Copy>;
 
@@ -36,7 +36,7 @@ Ends ends_of(const Topology& machine, const Copies& copies) {
   double by_clock = 0;
   for (const auto& [src, dst, bytes] : copies) {
     p.copy(src, dst, bytes);
-    const Bytes size{static_cast<double>(bytes)};
+    const Bytes size{double(bytes)};
     const Clock::Arrival arrival = clock.estimate(clock.hop(src, dst), size, 1, {});
     clock.commit(clock.hop(src, dst), size, arrival);
     by_clock = std::max(by_clock, arrival.last.value);
@@ -77,12 +77,12 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
 
   Topology machine_;
   std::vector<MemoryId> gpus_;
-  static constexpr std::int64_t bytes = 512 * MB;
+  static constexpr int64_t bytes = 512 * MB;
 };
 
 TEST_P(LinkModels, TimeACopyAloneAlike) {
-  for (std::size_t s = 0; s < machine_.sources(); ++s)
-    for (std::size_t d = 0; d < machine_.sources(); ++d) {
+  for (size_t s = 0; s < machine_.sources(); ++s)
+    for (size_t d = 0; d < machine_.sources(); ++d) {
       const MemoryId src{s}, dst{d};
       if (s == d || !machine_.has_route(src, dst)) continue;
       SCOPED_TRACE(machine_.memory(src).name + "->" + machine_.memory(dst).name);
@@ -115,7 +115,7 @@ TEST_P(LinkModels, TimeFetchesAndWriteBacksOfAllGpusAlike) {
 
 TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
   Copies ring;
-  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+  for (size_t i = 0; i < gpus_.size(); ++i) {
     const MemoryId src = gpus_[i], dst = gpus_[(i + 1) % gpus_.size()];
     if (src != dst && machine_.has_route(src, dst)) ring.push_back({src, dst, bytes});
   }
@@ -127,17 +127,17 @@ TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
 
 // Rows of blocks, one a GPU, from the host: each fetches its rows of A, all of B and its rows of C, and writes these.
 TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
-  const auto gpus = static_cast<std::int64_t>(gpus_.size());
+  const auto gpus = int64_t(gpus_.size());
   GemmProblem problem;
   problem.m = 1024 * gpus, problem.n = 8192, problem.k = 256, problem.beta = 1;
   problem.place_a = problem.place_b = problem.place_c = machine_.hosts()[0];
-  const std::int64_t block = 8 * problem.m / gpus * problem.n;
+  const int64_t block = 8 * problem.m / gpus * problem.n;
   Copies copies;
   for (const MemoryId gpu : gpus_) {
     copies.push_back({problem.place_a, gpu, 8 * problem.k * (problem.m / gpus + problem.n) + block});
     copies.push_back({gpu, problem.place_c, block});
   }
-  const GridTraffic traffic = grid_traffic(problem, Resources{machine_}, gpus_, {static_cast<int>(gpus), 1}, false);
+  const GridTraffic traffic = grid_traffic(problem, Resources{machine_}, gpus_, {int(gpus), 1}, false);
   const Ends ends = ends_of(machine_, copies);
   expect_no_shorter(ends);
   expect_no_longer(ends, 1 + 1e-9, 1.09);

@@ -64,7 +64,7 @@ TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   const double rate = 10e9, pause = large / 2;
-  const auto bytes = static_cast<std::int64_t>((pause - 10 * us) * rate / 8) * 8;
+  const auto bytes = int64_t((pause - 10 * us) * rate / 8) * 8;
   const OpId copy = p.copy(host, gpu0, bytes), kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   EXPECT_NEAR(t.ops[kernel.index()].start, pause, 1e-3 * pause);
@@ -79,7 +79,7 @@ TEST(SimLoad, NoFactorIsTooSmallWhereTheLoadFollowsSlowly) {
     for (GemmCurve& curve : d.kernels[0].gemm) curve.sustained = {{0.05, 1}, {0.1, 2.05}, {1, 21}};
   });
   HandPlan p = plan_on(machine);
-  const OpId copy = p.copy(host, gpu0, static_cast<std::int64_t>(18.4 * large * 10e9 / 8) * 8);
+  const OpId copy = p.copy(host, gpu0, int64_t(18.4 * large * 10e9 / 8) * 8);
   const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   const double end = t.ops[kernel.index()].end, taken = end - t.ops[kernel.index()].start;
@@ -193,8 +193,7 @@ TEST(SimLoad, RatesAreThoseOfConcurrentRates) {
   const auto rates = concurrent_rates(machine, flows);
   HandPlan p{machine};
   // Each moves what it can in 8 ms: all end together.
-  for (std::size_t i = 0; i < 4; ++i)
-    p.copy(flows[i].first, flows[i].second, static_cast<std::int64_t>(rates[i].value * 8 * ms));
+  for (size_t i = 0; i < 4; ++i) p.copy(flows[i].first, flows[i].second, int64_t(rates[i].value * 8 * ms));
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   for (int i = 0; i < 4; ++i) expect_times(t, OpId{i}, 0, 10 * us + 8 * ms);
 }

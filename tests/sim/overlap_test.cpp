@@ -6,7 +6,7 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr std::int64_t n = 1024, tile_bytes = n * n * 8;
+constexpr int64_t n = 1024, tile_bytes = n * n * 8;
 constexpr double t = 10 * us + tile_bytes / 10e9, g = 2.0 * n * n * n / 1e12, x = 3.0 * tile_bytes / 1e12;
 
 TEST(SimOverlap, KernelsRunWhileTheNextTilesArrive) {
@@ -16,7 +16,7 @@ TEST(SimOverlap, KernelsRunWhileTheNextTilesArrive) {
   for (int i = 0; i < 3; ++i) kernels.push_back(p.gemm(gpu0, n, n, n, {p.copy(host, gpu0, tile_bytes)}));
   // t < g: after the first tile the GPU is never idle.
   const Timeline times = SimExecutor{machine}.execute(p.plan);
-  for (int i = 0; i < 3; ++i) expect_times(times, kernels[static_cast<std::size_t>(i)], t + i * g, t + (i + 1) * g);
+  for (int i = 0; i < 3; ++i) expect_times(times, kernels[size_t(i)], t + i * g, t + (i + 1) * g);
 }
 
 TEST(SimOverlap, AKernelWaitsForTheTileThatArrivesLast) {

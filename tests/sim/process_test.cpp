@@ -25,7 +25,7 @@ Plan busy_plan(const Topology& machine) {
 
 void expect_same(const Timeline& a, const Timeline& b) {
   ASSERT_EQ(a.ops.size(), b.ops.size());
-  for (std::size_t i = 0; i < a.ops.size(); ++i) {
+  for (size_t i = 0; i < a.ops.size(); ++i) {
     EXPECT_EQ(a.ops[i].start, b.ops[i].start) << i;
     EXPECT_EQ(a.ops[i].end, b.ops[i].end) << i;
   }

@@ -12,7 +12,7 @@ namespace {
 double copy(double elements) { return 10 * us + 8 * elements / 10e9; }
 double memory(double elements) { return 8 * elements / 1e12; }
 
-double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
+double simulated(const GemmProblem& p, int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
   const Topology machine = two_gpu();
   Policy policy = any_preset("gemmex");
   policy.choices.tile = tile, policy.choices.compute_streams = 1, policy.choices.c_tiles = CTiles::eager,
@@ -21,7 +21,7 @@ double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> 
   return SimExecutor{machine}.execute(plan_gemm(p, machine, devices, policy)).makespan().value;
 }
 
-constexpr std::int64_t T = 1 << 22;
+constexpr int64_t T = 1 << 22;
 
 TEST(SimRoutines, AxpyIsAsLongAsItsFetchesAndTheLastTile) {
   expect_time(simulated(axpy_problem(2 * T), T), 4 * copy(T) + memory(3.0 * T) + copy(T));

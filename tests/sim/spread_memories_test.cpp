@@ -12,8 +12,8 @@ std::vector<double> ends(const Topology& t, const std::vector<std::tuple<std::st
   HandPlan p{t};
   std::vector<OpId> ids;
   for (const auto& [src, dst, megabytes] : copies)
-    ids.push_back(p.copy(small_machine::memory(t, src), small_machine::memory(t, dst),
-                         static_cast<std::int64_t>(megabytes * 1e6), {}, static_cast<int>(ids.size())));
+    ids.push_back(p.copy(small_machine::memory(t, src), small_machine::memory(t, dst), int64_t(megabytes * 1e6), {},
+                         int(ids.size())));
   const auto times = fluid ? simulate_fluid(p.plan, t) : SimExecutor{t}.execute(p.plan).ops;
   std::vector<double> found;
   for (const OpId id : ids) found.push_back(times[id.index()].end);
@@ -26,7 +26,7 @@ void expect_ends(const Topology::Description& d,
   const Topology t{d};
   for (const bool fluid : {false, true}) {
     const auto found = ends(t, copies, fluid);
-    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << i << fluid;
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << i << fluid;
   }
 }
 

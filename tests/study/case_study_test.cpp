@@ -79,7 +79,7 @@ TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownOnesEmpty) {
 }
 
 /// Of line 3, with cells that start there.
-Case case_of(const std::map<std::string, std::size_t>& places) {
+Case case_of(const std::map<std::string, size_t>& places) {
   Case c;
   c.file = "cases.csv", c.line = 3, c.places = places;
   c.policy.overrides = {"shares=edp"};
@@ -160,7 +160,7 @@ TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
   const Topology machine{d};
   std::vector<Case> cases(2);
   cases[0].problem.gemm = "64", cases[1].problem.gemm = "2M,2M,1";  // 32 TiB
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  for (size_t i = 0; i < cases.size(); ++i) {
     cases[i].file = "cases.csv", cases[i].line = 2 + i, cases[i].places = {{"m", 4}};
     cases[i].policy.name = "gemmex", cases[i].policy.tile = i == 0 ? "32" : "1M";
   }

@@ -92,7 +92,7 @@ TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndSaysThatItIsAssumed) {
     return std::array{rates.read.value, rates.written.value, rates.both.value, rates.read_share};
   };
   const auto near = [](const auto& a, const auto& b) {
-    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i] / b[i], 1, 1e-3);
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i] / b[i], 1, 1e-3);
   };
   for (const int generation : {3, 4, 5, 6})
     near(host({.gpus = "1", .kernels = kernels, .pcie = std::to_string(generation)}),
@@ -104,11 +104,10 @@ TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndSaysThatItIsAssumed) {
 /// Divisors of 2^a 3^b, small and large.
 TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
   std::mt19937 random{7};
-  const auto one_of = [&](std::vector<std::size_t> values) { return values[random() % values.size()]; };
+  const auto one_of = [&](std::vector<size_t> values) { return values[random() % values.size()]; };
   for (int i = 0; i < 60; ++i) {
-    const std::size_t hosts = one_of({1, 2, 3, 4, 8, 16}), islands = one_of({1, 2, 4, 6, 16}),
-                      uplink = one_of({1, 2, 3});
-    const std::size_t gpus = hosts * islands * uplink * one_of({1, 2});
+    const size_t hosts = one_of({1, 2, 3, 4, 8, 16}), islands = one_of({1, 2, 4, 6, 16}), uplink = one_of({1, 2, 3});
+    const size_t gpus = hosts * islands * uplink * one_of({1, 2});
     DesignText text{.gpus = std::to_string(gpus), .kernels = kernels, .sockets = std::to_string(hosts)};
     text.uplink_gpus = std::to_string(uplink);
     text.pcie = fmt::format("{}", one_of({3, 4, 5, 6, 7}));

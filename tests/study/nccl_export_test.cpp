@@ -23,13 +23,13 @@ void expect_the_same_rates(const Topology& machine) {
   const Topology again{import_nccl_xml(file.text, "n.xml", imported::kind(), {})};
   ASSERT_EQ(again.gpus().size(), machine.gpus().size());
   ASSERT_EQ(again.hosts().size(), machine.hosts().size());
-  for (std::size_t a = 0; a < machine.gpus().size(); ++a) {
+  for (size_t a = 0; a < machine.gpus().size(); ++a) {
     const MemoryId here = machine.gpus()[a], there = again.gpus()[a];
-    for (std::size_t b = 0; b < machine.gpus().size(); ++b) {
+    for (size_t b = 0; b < machine.gpus().size(); ++b) {
       if (a == b) continue;
       EXPECT_NEAR(again.pair_rate(there, again.gpus()[b]) / machine.pair_rate(here, machine.gpus()[b]), 1, 1e-3);
     }
-    for (std::size_t h = 0; h < machine.hosts().size(); ++h)
+    for (size_t h = 0; h < machine.hosts().size(); ++h)
       EXPECT_NEAR(again.pair_rate(again.hosts()[h], there) / machine.pair_rate(machine.hosts()[h], here), 1, 1e-3);
   }
 }

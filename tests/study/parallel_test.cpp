@@ -15,24 +15,24 @@ namespace tilerail::study {
 namespace {
 
 TEST(Parallel, EachTaskIsDoneOnceAndCounted) {
-  for (const std::size_t count : {1, 3, 200}) {
+  for (const size_t count : {1, 3, 200}) {
     std::array<std::atomic<int>, 150> done{};
-    std::vector<std::size_t> ended;
-    const auto note = [&](std::size_t so_many, std::size_t all) {
+    std::vector<size_t> ended;
+    const auto note = [&](size_t so_many, size_t all) {
       EXPECT_EQ(all, done.size());
       ended.push_back(so_many);
     };
-    in_parallel({.count = count, .ended = note}, done.size(), [&](std::size_t task) { ++done[task]; });
+    in_parallel({.count = count, .ended = note}, done.size(), [&](size_t task) { ++done[task]; });
     for (const std::atomic<int>& times : done) EXPECT_EQ(times, 1);
     ASSERT_EQ(ended.size(), done.size());
-    for (std::size_t i = 0; i < ended.size(); ++i) EXPECT_EQ(ended[i], i + 1);
+    for (size_t i = 0; i < ended.size(); ++i) EXPECT_EQ(ended[i], i + 1);
   }
-  in_parallel({.count = 2}, 0, [](std::size_t) { FAIL(); });
+  in_parallel({.count = 2}, 0, [](size_t) { FAIL(); });
 }
 
 TEST(Parallel, AnErrorLeavesOutTasksThatHaveNotBegun) {
   std::atomic<int> begun{0};
-  const auto fail = [&](std::size_t) {
+  const auto fail = [&](size_t) {
     ++begun;
     throw HardwareError{"no GPU"};
   };
@@ -43,14 +43,14 @@ TEST(Parallel, AnErrorLeavesOutTasksThatHaveNotBegun) {
 TEST(Parallel, NoTaskBeginsOnceAStopIsAsked) {
   std::atomic<int> done{0};
   const Workers workers{.count = 1, .stop_asked = [&] { return done >= 5; }};
-  in_parallel(workers, 1000, [&](std::size_t) { ++done; });
+  in_parallel(workers, 1000, [&](size_t) { ++done; });
   EXPECT_EQ(done, 5);
 }
 
 TEST(Parallel, ThreadsThatCannotBeStartedAreDoneWithout) {
   const ThreadLimit none{0};
   std::atomic<int> done{0};
-  in_parallel({.count = 8}, 20, [&](std::size_t) { ++done; });
+  in_parallel({.count = 8}, 20, [&](size_t) { ++done; });
   EXPECT_EQ(done, 20);
 }
 

@@ -42,7 +42,7 @@ class PlanCacheFile : public ::testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   /// What the overrides make of a cube, kept as the plan of policy tilerail.
-  TunedPlan tuned(std::int64_t side, std::initializer_list<std::string_view> overrides) const {
+  TunedPlan tuned(int64_t side, std::initializer_list<std::string_view> overrides) const {
     const Policy searched = policy("tilerail", overrides);
     const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
     TunedPlan result{decisions_of(plan, machine_, searched), 0.25, TunedBy::simulator, "gemmex", 17, 1000, "", "0.1.0"};
@@ -50,9 +50,9 @@ class PlanCacheFile : public ::testing::Test {
     result.plan_hash = tuned_hash(again);
     return result;
   }
-  PlanKey key(std::int64_t side) const { return key_of(cube(side), machine_, machine_.gpus(), "tilerail"); }
+  PlanKey key(int64_t side) const { return key_of(cube(side), machine_, machine_.gpus(), "tilerail"); }
 
-  void keep(const std::string& file, std::int64_t side, const TunedPlan& plan) const {
+  void keep(const std::string& file, int64_t side, const TunedPlan& plan) const {
     update_plan_cache(file, owner_of(machine_), [&](PlanCache& cache) { cache.plans[key(side)] = plan; });
   }
 
@@ -96,7 +96,7 @@ TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
   const std::string entry = good.substr(good.find("[[plan]]"));
   expect_input_error([&] { read_plan_cache(good + "\n" + entry, "f"); },
                      {"gemm 512,512,512 f64 NN host:host:host", "expected it once"});
-  for (std::size_t size = 0; size < good.size(); size += 37) {  // cut off anywhere, it is read or refused
+  for (size_t size = 0; size < good.size(); size += 37) {  // cut off anywhere, it is read or refused
     try {
       (void)read_plan_cache(good.substr(0, size), "f");
     } catch (const InputError&) {
@@ -225,7 +225,7 @@ TEST_F(PlanCacheFile, ManyWritersLoseNothing) {
     waitpid(process, &status, 0);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_EQ(load_plan_cache(file).plans.size(), std::size_t{writers * each});
+  EXPECT_EQ(load_plan_cache(file).plans.size(), size_t{writers * each});
   EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}), 1);  // no lock is left
 }
 

@@ -47,7 +47,7 @@ class SlowTracer final : public RealExecutor {
   CallTimes call() override {
     log_.push_back("call");
     host_->call();
-    return {.wall = 1.0 * static_cast<double>(log_.size()), .issue_per_op = 2};
+    return {.wall = 1.0 * double(log_.size()), .issue_per_op = 2};
   }
   TracedCall traced_call() override {
     log_.push_back("traced");
@@ -59,12 +59,12 @@ class SlowTracer final : public RealExecutor {
   std::unique_ptr<EnergyCount> count_energy(std::span<const MemoryId> devices) override {
     log_.push_back("energy");
     struct Count final : EnergyCount {
-      explicit Count(std::size_t given) : devices{given} {}
-      double now() const override { return static_cast<double>(++reads); }
+      explicit Count(size_t given) : devices{given} {}
+      double now() const override { return double(++reads); }
       std::optional<CountedEnergy> stop(std::span<const double> ends) override {
-        return CountedEnergy{static_cast<int>(ends.size()) - 1, 1, std::vector<double>(devices, 1)};
+        return CountedEnergy{int(ends.size()) - 1, 1, std::vector<double>(devices, 1)};
       }
-      std::size_t devices;
+      size_t devices;
       mutable int reads = 0;
     };
     return std::make_unique<Count>(devices.size());
@@ -112,7 +112,7 @@ TEST(Runner, OverheadsAreTimedApart) {
   EXPECT_EQ(result.gpu->tracer, "pencil");
   EXPECT_EQ(result.gpu->clock_skew, 0.5);
   EXPECT_EQ(result.gpu->energy->calls, 2);
-  EXPECT_EQ(result.gpu->energy->total(), static_cast<double>(plan.devices.size()));
+  EXPECT_EQ(result.gpu->energy->total(), double(plan.devices.size()));
 }
 
 TEST(Runner, AWrongResultDoesNotPass) {
@@ -129,7 +129,7 @@ TEST(Runner, AWrongResultDoesNotPass) {
 TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedAtOnce) {
   const Topology topology = machine();
   Plan plan = small_plan(topology);
-  plan.peak_bytes[1] = std::int64_t{1} << 60;
+  plan.peak_bytes[1] = int64_t{1} << 60;
   const std::array plans{&plan};
   EXPECT_THROW(Runner("host", topology, plans, {}), InputError);
 }

@@ -184,13 +184,13 @@ TEST(Sweep, APartHasEachOfItsPointsAlsoThoseThatFail) {
   const Machines machines = check_sweep(s);
   const SweepRun run = run_sweep(s, machines, {"hash", "1"}, {2, 3}, {.count = 2});
   EXPECT_EQ(run.points, 3u);
-  std::vector<std::size_t> points, failed;
+  std::vector<size_t> points, failed;
   for (const auto& [point, cells] : run.rows) {
     points.push_back(point);
     if (!cells["error"].is_null()) failed.push_back(point);
   }
-  EXPECT_EQ(points, (std::vector<std::size_t>{1, 4, 7}));
-  EXPECT_EQ(failed, (std::vector<std::size_t>{4, 7}));
+  EXPECT_EQ(points, (std::vector<size_t>{1, 4, 7}));
+  EXPECT_EQ(failed, (std::vector<size_t>{4, 7}));
   EXPECT_EQ(run.failed, failed.size());
   EXPECT_EQ(run_sweep(s, machines, {"hash", "1"}, {9, 9}, {}).points, 0u);
 }

@@ -23,7 +23,7 @@ double kept_beside(double seconds) {
   TuneSettings settings;
   settings.budget = 200, settings.version = program_version();
   Workers workers;
-  workers.ended = [&](std::size_t, std::size_t) {
+  workers.ended = [&](size_t, size_t) {
     update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
       TunedPlan other;
       other.decisions = {{"tile", "64"}}, other.preset = "gemmex", other.plan_hash = "0123456789abcdef";

@@ -140,7 +140,7 @@ TEST(WhatIfParts, FiguresAreSoManyTimesAsGood) {
   for (const Knob& knob : knobs_of(machine)) {
     const Topology changed = improved(machine, std::span{&knob, 1}, 2);
     const auto& after = changed.description();
-    const std::size_t i = knob.index;
+    const size_t i = knob.index;
     if (knob.kind == Knob::Kind::link) {
       EXPECT_EQ(after.links[i].bandwidth, 2 * before.links[i].bandwidth);
       EXPECT_EQ(after.links[i].latency, before.links[i].latency);

@@ -14,7 +14,7 @@ Evaluation taking(double seconds) {
 }
 
 /// A row whose own plan and the kept one take so long, and what its plan takes with other factors.
-WhatIfRow row(std::size_t part, double factor, double planned, double kept, std::vector<Elsewhere> elsewhere = {}) {
+WhatIfRow row(size_t part, double factor, double planned, double kept, std::vector<Elsewhere> elsewhere = {}) {
   return {part, factor, Trial{taking(planned), taking(kept), 0, std::move(elsewhere)}};
 }
 
@@ -42,8 +42,8 @@ WhatIf two_gpu() {
   return what;
 }
 
-std::size_t part_of(const WhatIf& what, Knob::Kind kind) {
-  for (std::size_t i = 0; i < what.parts.size(); ++i)
+size_t part_of(const WhatIf& what, Knob::Kind kind) {
+  for (size_t i = 0; i < what.parts.size(); ++i)
     if (what.parts[i].of(kind)) return i;
   return what.parts.size();
 }
@@ -51,7 +51,7 @@ std::size_t part_of(const WhatIf& what, Knob::Kind kind) {
 TEST(WhatIfRows, TheLargestShareOfKernelsIsOfABetterPartThatIsNoKernels) {
   WhatIf what = two_gpu();
   EXPECT_EQ(most_kernels(what), nullptr);
-  const std::size_t link = part_of(what, Knob::Kind::link), kernels = part_of(what, Knob::Kind::kernels);
+  const size_t link = part_of(what, Knob::Kind::link), kernels = part_of(what, Knob::Kind::kernels);
   for (const auto& [part, factor, share] : {std::tuple{link, 0.5, 0.9}, {kernels, 2.0, 0.8}, {link, 2.0, 0.6}}) {
     what.rows.push_back(row(part, factor, 1, 1));
     what.rows.back().trial->planned.kernels = share;

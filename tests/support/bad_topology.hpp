@@ -143,9 +143,9 @@ struct BadInput {
   std::vector<std::string> words;
 };
 
-inline std::string place_of(const std::string& text, std::size_t offset) {
+inline std::string place_of(const std::string& text, size_t offset) {
   const auto line_start = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+  const auto line = 1 + std::count(text.begin(), text.begin() + ptrdiff_t(offset), '\n');
   return "bad.toml:" + std::to_string(line) + ":" + std::to_string(offset - line_start + 1) + ": ";
 }
 

@@ -8,12 +8,12 @@ namespace tilerail {
 /// All tasks of a GEMM in the order of a serial program, for choosers that know nothing of owners of C. The first of
 /// each tile of C scales it by `beta`.
 inline TaskGraph gemm_graph(const GemmTasks& tasks, const Tiling& tiling, Scalar beta) {
-  const auto rows = static_cast<std::int64_t>(tiling.m.size()), cols = static_cast<std::int64_t>(tiling.n.size());
-  const auto depth = static_cast<std::int64_t>(tiling.k.size());
+  const auto rows = int64_t(tiling.m.size()), cols = int64_t(tiling.n.size());
+  const auto depth = int64_t(tiling.k.size());
   TaskGraph graph;
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < cols; ++j)
-      for (std::int64_t k = 0; k < depth; ++k) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j)
+      for (int64_t k = 0; k < depth; ++k) {
         Task task = tasks.task({i, j, k}, k == 0, k + 1 == depth);
         if (k == 0) task.beta = beta;
         graph.insert(task);

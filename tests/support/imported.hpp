@@ -49,9 +49,9 @@ inline double all_pairs_busy(const Topology& machine) {
 inline std::string smi_text(const std::vector<std::vector<std::string>>& cells, const std::string& header = "",
                             const std::string& behind = "") {
   std::string text;
-  for (std::size_t i = 0; i < cells.size(); ++i) text += "\tGPU" + std::to_string(i);
+  for (size_t i = 0; i < cells.size(); ++i) text += "\tGPU" + std::to_string(i);
   text += header + "\n";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (size_t i = 0; i < cells.size(); ++i) {
     text += "GPU" + std::to_string(i);
     for (const std::string& cell : cells[i]) text += "\t" + cell;
     text += behind + "\n";

@@ -70,9 +70,8 @@ inline void expect_each_near(const std::vector<double>& actual, double expected,
   EXPECT_THAT(actual, ::testing::Each(::testing::DoubleNear(expected, share * expected)));
 }
 
-inline double tflops(const Topology& t, int device, std::int64_t s, DType type, Trans ta = Trans::no,
-                     Trans tb = Trans::no) {
-  const double size = static_cast<double>(s);
+inline double tflops(const Topology& t, int device, int64_t s, DType type, Trans ta = Trans::no, Trans tb = Trans::no) {
+  const double size = double(s);
   const Seconds time = t.kernels_of(*t.find_gpu(device)).gemm_time(s, s, s, type, ta, tb);
   return 2 * size * size * size / time.value / 1e12;
 }

@@ -17,7 +17,7 @@ using test::shipped;
 inline std::vector<MemoryId> all_gpus(const Topology& topology) { return topology.gpus(); }
 
 /// A cube of side n in f64 with A, B and C on the host of machines whose first memory is the host.
-inline GemmProblem cube(std::int64_t n) {
+inline GemmProblem cube(int64_t n) {
   GemmProblem p;
   p.m = p.n = p.k = n;
   return p;

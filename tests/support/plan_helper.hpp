@@ -22,26 +22,24 @@ class HandPlan : public PlanDraft {
   explicit HandPlan(const Topology& topology, DType dtype = DType::f64) : PlanDraft{topology, dtype} {}
 
   /// A packed copy of `bytes` in queue `index` of the pair.
-  OpId copy(MemoryId src, MemoryId dst, std::int64_t bytes, const Deps& deps = {}, int index = 0) {
-    const std::int64_t rows = bytes / element_size(plan.problem.dtype);
+  OpId copy(MemoryId src, MemoryId dst, int64_t bytes, const Deps& deps = {}, int index = 0) {
+    const int64_t rows = bytes / element_size(plan.problem.dtype);
     return copy(src, dst, rows, 1, rows, deps, index);
   }
 
   /// A copy of rows x cols elements out of a buffer with leading dimension `ld`.
-  OpId copy(MemoryId src, MemoryId dst, std::int64_t rows, std::int64_t cols, std::int64_t ld, const Deps& deps,
-            int index) {
+  OpId copy(MemoryId src, MemoryId dst, int64_t rows, int64_t cols, int64_t ld, const Deps& deps, int index) {
     const View from = tile_at(src, 0, rows, cols, ld), to = packed(dst, rows, cols);
     return PlanDraft::copy(copy_queue(src, dst, index), from, to, deps);
   }
 
-  OpId gemm(MemoryId gpu, std::int64_t m, std::int64_t n, std::int64_t k, const Deps& deps = {}, int index = 0,
+  OpId gemm(MemoryId gpu, int64_t m, int64_t n, int64_t k, const Deps& deps = {}, int index = 0,
             Scalar beta = Scalar::one) {
     const View a = packed(gpu, m, k), b = packed(gpu, k, n), y = packed(gpu, m, n);
     return PlanDraft::gemm(compute_queue(gpu, index), a, b, y, {Scalar::one, beta}, deps);
   }
 
-  OpId axpby(MemoryId gpu, std::int64_t m, std::int64_t n, Scalar alpha, Scalar beta, const Deps& deps = {},
-             int index = 0) {
+  OpId axpby(MemoryId gpu, int64_t m, int64_t n, Scalar alpha, Scalar beta, const Deps& deps = {}, int index = 0) {
     const View x = packed(gpu, m, n), y = packed(gpu, m, n);
     return PlanDraft::axpby(compute_queue(gpu, index), x, y, {alpha, beta}, deps);
   }
@@ -49,7 +47,7 @@ class HandPlan : public PlanDraft {
   OpId join(MemoryId gpu, const Deps& deps, int index = 0) { return PlanDraft::join(compute_queue(gpu, index), deps); }
 
  private:
-  View packed(MemoryId memory, std::int64_t rows, std::int64_t cols) { return tile_at(memory, 0, rows, cols, rows); }
+  View packed(MemoryId memory, int64_t rows, int64_t cols) { return tile_at(memory, 0, rows, cols, rows); }
 };
 
 /// two-gpu: its comment gives the rates; `change` edits the description first.
@@ -64,7 +62,7 @@ inline void remove_engine_limits(Topology::Description& d) {
 }
 
 inline LinkId link_named(const Topology::Description& d, const std::string& name) {
-  for (std::size_t i = 0; i < d.links.size(); ++i)
+  for (size_t i = 0; i < d.links.size(); ++i)
     if (d.links[i].name == name) return LinkId{i};
   throw std::runtime_error{"no link " + name};
 }
@@ -73,7 +71,7 @@ inline LinkId link_named(const Topology::Description& d, const std::string& name
 inline const MemoryId host{0}, gpu0{1}, gpu1{2};
 
 constexpr double us = 1e-6, ms = 1e-3;  // seconds
-constexpr std::int64_t MB = 1'000'000;  // bytes
+constexpr int64_t MB = 1'000'000;       // bytes
 
 /// Equal but for the rounding of a few sums.
 inline void expect_time(double actual, double expected) { EXPECT_NEAR(actual, expected, 1e-9 * expected + 1e-12); }

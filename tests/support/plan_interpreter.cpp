@@ -13,11 +13,11 @@
 namespace tilerail::testing {
 namespace {
 
-std::size_t at(std::int64_t row, std::int64_t col, std::int64_t ld) { return static_cast<std::size_t>(row + col * ld); }
+size_t at(int64_t row, int64_t col, int64_t ld) { return size_t(row + col * ld); }
 
-std::vector<double> filled(std::int64_t ld, std::int64_t cols, std::mt19937_64& random) {
-  std::vector<double> data(static_cast<std::size_t>(ld * std::max<std::int64_t>(cols, 1)));
-  for (double& x : data) x = static_cast<double>(static_cast<int>(random() % 17)) - 8;
+std::vector<double> filled(int64_t ld, int64_t cols, std::mt19937_64& random) {
+  std::vector<double> data(size_t(ld * std::max<int64_t>(cols, 1)));
+  for (double& x : data) x = double(int(random() % 17)) - 8;
   return data;
 }
 
@@ -25,8 +25,8 @@ std::vector<double> filled(std::int64_t ld, std::int64_t cols, std::mt19937_64& 
 class Machine {
  public:
   Machine(const Plan& plan, Matrices& matrices) : plan_{plan}, matrices_{matrices} {
-    for (const std::int64_t bytes : plan.peak_bytes)
-      arenas_.emplace_back(static_cast<std::size_t>(bytes / element_), std::numeric_limits<double>::quiet_NaN());
+    for (const int64_t bytes : plan.peak_bytes)
+      arenas_.emplace_back(size_t(bytes / element_), std::numeric_limits<double>::quiet_NaN());
   }
 
   void run(const Op& op) {
@@ -34,9 +34,9 @@ class Machine {
       case OpKind::join:
         return;
       case OpKind::copy:
-        return each(op.y, [&](std::int64_t r, std::int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
+        return each(op.y, [&](int64_t r, int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
       case OpKind::axpby:
-        return each(op.y, [&](std::int64_t r, std::int64_t c) {
+        return each(op.y, [&](int64_t r, int64_t c) {
           const double x = reads_a(op) ? plan_.value(op.alpha) * cell(op.a, r, c) : 0.0;
           cell(op.y, r, c) = x + scaled_y(op, r, c);
         });
@@ -47,8 +47,8 @@ class Machine {
       case OpKind::trsm:
         return trsm(op);
       case OpKind::syrk:
-        return each(op.y, [&](std::int64_t r, std::int64_t c) {
-          for (std::int64_t k = 0; k < op.a.cols; ++k) cell(op.y, r, c) -= cell(op.a, r, k) * cell(op.a, c, k);
+        return each(op.y, [&](int64_t r, int64_t c) {
+          for (int64_t k = 0; k < op.a.cols; ++k) cell(op.y, r, c) -= cell(op.a, r, k) * cell(op.a, c, k);
         });
     }
   }
@@ -56,13 +56,13 @@ class Machine {
  private:
   template <class Function>
   void each(const View& v, Function f) {
-    for (std::int64_t c = 0; c < v.cols; ++c)
-      for (std::int64_t r = 0; r < v.rows; ++r) f(r, c);
+    for (int64_t c = 0; c < v.cols; ++c)
+      for (int64_t r = 0; r < v.rows; ++r) f(r, c);
   }
 
-  double& cell(const View& v, std::int64_t row, std::int64_t col) {
+  double& cell(const View& v, int64_t row, int64_t col) {
     const Buffer& b = plan_.buffer(v.buffer);
-    const std::size_t i = static_cast<std::size_t>(b.offset / element_) + at(v.row + row, v.col + col, b.ld);
+    const size_t i = size_t(b.offset / element_) + at(v.row + row, v.col + col, b.ld);
     switch (b.kind) {
       case Buffer::Kind::matrix_a:
         return matrices_.a.at(i);
@@ -76,51 +76,51 @@ class Machine {
     return arenas_[b.memory.index()].at(i);
   }
 
-  double scaled_y(const Op& op, std::int64_t r, std::int64_t c) {
+  double scaled_y(const Op& op, int64_t r, int64_t c) {
     return reads_y(op) ? plan_.value(op.beta) * cell(op.y, r, c) : 0.0;
   }
 
   /// L of y = L L^T in the lower triangle; what is above it stays.
   void potrf(const Op& op) {
-    for (std::int64_t c = 0; c < op.y.cols; ++c)
-      for (std::int64_t r = c; r < op.y.rows; ++r) {
+    for (int64_t c = 0; c < op.y.cols; ++c)
+      for (int64_t r = c; r < op.y.rows; ++r) {
         double left = cell(op.y, r, c);
-        for (std::int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.y, c, k);
+        for (int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.y, c, k);
         cell(op.y, r, c) = r == c ? std::sqrt(left) : left / cell(op.y, c, c);
       }
   }
 
   /// y = y a^-T, a lower triangular: columns from left to right.
   void trsm(const Op& op) {
-    for (std::int64_t c = 0; c < op.y.cols; ++c)
-      for (std::int64_t r = 0; r < op.y.rows; ++r) {
+    for (int64_t c = 0; c < op.y.cols; ++c)
+      for (int64_t r = 0; r < op.y.rows; ++r) {
         double left = cell(op.y, r, c);
-        for (std::int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.a, c, k);
+        for (int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.a, c, k);
         cell(op.y, r, c) = left / cell(op.a, c, c);
       }
   }
 
   void gemm(const Op& op) {
     const bool ta = op.trans_a == Trans::yes, tb = op.trans_b == Trans::yes;
-    const std::int64_t depth = ta ? op.a.rows : op.a.cols;
-    each(op.y, [&](std::int64_t r, std::int64_t c) {
+    const int64_t depth = ta ? op.a.rows : op.a.cols;
+    each(op.y, [&](int64_t r, int64_t c) {
       double sum = 0;
-      for (std::int64_t k = 0; k < depth; ++k)
+      for (int64_t k = 0; k < depth; ++k)
         sum += (ta ? cell(op.a, k, r) : cell(op.a, r, k)) * (tb ? cell(op.b, c, k) : cell(op.b, k, c));
       cell(op.y, r, c) = plan_.value(op.alpha) * sum + scaled_y(op, r, c);
     });
   }
 
   const Plan& plan_;
-  const std::int64_t element_ = element_size(plan_.problem.dtype);  // bytes; each element is one double here
+  const int64_t element_ = element_size(plan_.problem.dtype);  // bytes; each element is one double here
   Matrices& matrices_;
   std::vector<std::vector<double>> arenas_;
 };
 
 /// The operation before each one in its queue; ops.size() when there is none.
-std::vector<std::size_t> queue_predecessors(const Plan& plan) {
-  std::vector<std::size_t> last(plan.queues.size(), plan.ops.size()), before;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+std::vector<size_t> queue_predecessors(const Plan& plan) {
+  std::vector<size_t> last(plan.queues.size(), plan.ops.size()), before;
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     before.push_back(last[plan.ops[i].queue.index()]);
     last[plan.ops[i].queue.index()] = i;
   }
@@ -129,9 +129,9 @@ std::vector<std::size_t> queue_predecessors(const Plan& plan) {
 
 /// What an operation touches: a rectangle of elements of one array. The offset is in elements, too.
 struct Access {
-  std::int64_t array, ld, row, col, rows, cols, offset;
+  int64_t array, ld, row, col, rows, cols, offset;
   bool writes;
-  std::size_t op;
+  size_t op;
 };
 
 bool overlap(const Access& x, const Access& y) {
@@ -142,32 +142,31 @@ bool overlap(const Access& x, const Access& y) {
   return begin(x) < end(y) && begin(y) < end(x);
 }
 
-void add_access(const Plan& plan, const View& v, bool writes, std::size_t op,
-                std::map<std::int64_t, std::vector<Access>>& all) {
+void add_access(const Plan& plan, const View& v, bool writes, size_t op, std::map<int64_t, std::vector<Access>>& all) {
   if (v.rows == 0 || v.cols == 0) return;
   const Buffer& b = plan.buffer(v.buffer);
-  const std::int64_t offset = b.offset / element_size(plan.problem.dtype);
+  const int64_t offset = b.offset / element_size(plan.problem.dtype);
   if (b.kind == Buffer::Kind::tile) {
     all[b.memory.value].push_back({b.memory.value, b.ld, v.row, v.col, v.rows, v.cols, offset, writes, op});
     return;
   }
-  const std::int64_t array = -1 - static_cast<std::int64_t>(b.kind);  // rows and columns of the whole matrix
+  const int64_t array = -1 - int64_t(b.kind);  // rows and columns of the whole matrix
   all[array].push_back({array, b.ld, v.row + offset % b.ld, v.col + offset / b.ld, v.rows, v.cols, 0, writes, op});
 }
 
 }  // namespace
 
-Matrices integer_matrices(const GemmProblem& p, std::uint64_t seed) {
+Matrices integer_matrices(const GemmProblem& p, uint64_t seed) {
   std::mt19937_64 random{seed};
   return {filled(p.lda, p.cols_a(), random), filled(p.ldb, p.cols_b(), random), filled(p.ldc, p.n, random)};
 }
 
 std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
   std::vector<double> c = matrices.c;
-  for (std::int64_t j = 0; j < p.n; ++j)
-    for (std::int64_t i = 0; i < p.m; ++i) {
+  for (int64_t j = 0; j < p.n; ++j)
+    for (int64_t i = 0; i < p.m; ++i) {
       double sum = 0;
-      for (std::int64_t k = 0; k < p.k; ++k)
+      for (int64_t k = 0; k < p.k; ++k)
         sum += matrices.a[p.trans_a == Trans::no ? at(i, k, p.lda) : at(k, i, p.lda)] *
                (p.has_b() ? matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)] : 1);
       double& cell = c[at(i, j, p.ldc)];
@@ -176,44 +175,44 @@ std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
   return c;
 }
 
-std::vector<double> interpret(const Plan& plan, Matrices matrices, std::uint64_t seed) {
+std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed) {
   Machine machine{plan, matrices};
-  const std::size_t count = plan.ops.size();
-  std::vector<std::size_t> waiting(count, 0);
-  std::vector<std::vector<std::size_t>> successors(count);
+  const size_t count = plan.ops.size();
+  std::vector<size_t> waiting(count, 0);
+  std::vector<std::vector<size_t>> successors(count);
   const auto before = queue_predecessors(plan);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (before[i] < count) successors[before[i]].push_back(i), ++waiting[i];
     for (const OpId dep : plan.deps_of(OpId{i})) successors[dep.index()].push_back(i), ++waiting[i];
   }
-  std::set<std::size_t> ready;
-  for (std::size_t i = 0; i < count; ++i)
+  std::set<size_t> ready;
+  for (size_t i = 0; i < count; ++i)
     if (waiting[i] == 0) ready.insert(i);
   std::mt19937_64 random{seed};
   while (!ready.empty()) {
     auto chosen = ready.begin();
     if (seed == 1) chosen = std::prev(ready.end());
-    if (seed > 1) std::advance(chosen, static_cast<std::ptrdiff_t>(random() % ready.size()));
-    const std::size_t op = *chosen;
+    if (seed > 1) std::advance(chosen, ptrdiff_t(random() % ready.size()));
+    const size_t op = *chosen;
     ready.erase(chosen);
     machine.run(plan.ops[op]);
-    for (const std::size_t next : successors[op])
+    for (const size_t next : successors[op])
       if (--waiting[next] == 0) ready.insert(next);
   }
   return matrices.c;
 }
 
 std::string find_race(const Plan& plan) {
-  const std::size_t count = plan.ops.size();
+  const size_t count = plan.ops.size();
   const auto before = queue_predecessors(plan);
   std::vector<std::vector<bool>> happens_before(count);  // [i][j]: j is ordered before i
-  std::map<std::int64_t, std::vector<Access>> accesses;
-  for (std::size_t i = 0; i < count; ++i) {
+  std::map<int64_t, std::vector<Access>> accesses;
+  for (size_t i = 0; i < count; ++i) {
     auto& past = happens_before[i];
     past.assign(i, false);
-    const auto inherit = [&](std::size_t from) {
+    const auto inherit = [&](size_t from) {
       past[from] = true;
-      for (std::size_t j = 0; j < from; ++j)
+      for (size_t j = 0; j < from; ++j)
         if (happens_before[from][j]) past[j] = true;
     };
     if (before[i] < count) inherit(before[i]);
@@ -224,9 +223,9 @@ std::string find_race(const Plan& plan) {
     if (reads_b(op)) add_access(plan, op.b, false, i, accesses);
   }
   for (const auto& [array, list] : accesses)
-    for (std::size_t x = 0; x < list.size(); ++x)
-      for (std::size_t y = x + 1; y < list.size(); ++y) {
-        const std::size_t low = std::min(list[x].op, list[y].op), high = std::max(list[x].op, list[y].op);
+    for (size_t x = 0; x < list.size(); ++x)
+      for (size_t y = x + 1; y < list.size(); ++y) {
+        const size_t low = std::min(list[x].op, list[y].op), high = std::max(list[x].op, list[y].op);
         if (low == high || (!list[x].writes && !list[y].writes) || !overlap(list[x], list[y])) continue;
         if (!happens_before[high][low])
           return "operations " + std::to_string(low) + " and " + std::to_string(high) + " touch the same bytes";
@@ -240,9 +239,7 @@ double least_bytes(const Plan& plan) {
     if (plan.memories[home.index()] == copies_name) return false;
     return std::find(plan.devices.begin(), plan.devices.end(), home) == plan.devices.end();
   };
-  const auto size = [&](std::int64_t rows, std::int64_t cols) {
-    return static_cast<double>(rows * cols * element_size(p.dtype));
-  };
+  const auto size = [&](int64_t rows, int64_t cols) { return double(rows * cols * element_size(p.dtype)); };
   const bool product = p.has_product();
   if (p.m == 0 || p.n == 0 || (!product && p.beta == 1)) return 0;
   double bytes = 0;

@@ -11,7 +11,7 @@ namespace tilerail::testing {
 struct Matrices {
   std::vector<double> a, b, c;  // with the problem's leading dimensions
 };
-Matrices integer_matrices(const GemmProblem& problem, std::uint64_t seed);
+Matrices integer_matrices(const GemmProblem& problem, uint64_t seed);
 
 /// C by the definition, one element after another.
 std::vector<double> reference(const GemmProblem& problem, const Matrices& matrices);
@@ -19,7 +19,7 @@ std::vector<double> reference(const GemmProblem& problem, const Matrices& matric
 /// Carries out a plan one operation at a time on real numbers, in some order that the execution rule allows, chosen by
 /// `seed`: 0 is issue order, 1 always takes the allowed operation with the highest id, others are random. All memory of
 /// tiles starts as NaN, so that bytes read before they were written show in the result. Returns C.
-std::vector<double> interpret(const Plan& plan, Matrices matrices, std::uint64_t seed);
+std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed);
 
 /// Whether two operations that touch the same bytes, at least one of them writing, are ordered by queues and
 /// dependencies: without that no allowed order could be trusted. Returns the first pair found, or an empty string.

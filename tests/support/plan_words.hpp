@@ -35,8 +35,7 @@ inline std::vector<std::string> words(const Plan& plan) {
 }
 
 inline int count(const Plan& plan, OpKind kind) {
-  return static_cast<int>(
-      std::count_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) { return op.kind == kind; }));
+  return int(std::count_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) { return op.kind == kind; }));
 }
 
 inline double moved(const Plan& plan, MemoryId src, MemoryId dst) {

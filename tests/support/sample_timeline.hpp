@@ -50,7 +50,7 @@ inline Topology sample_machine() {
 ///   10  gpu1->host       tile 9           -> C[100:200,0:100]   9       70 to 90
 ///   11  gpu1 compute 0   join                                   6 10    90 to 90
 /// A tile holds 80,000 bytes; a product takes 2e6 flops.
-inline constexpr std::int64_t tile_bytes = 80'000;
+inline constexpr int64_t tile_bytes = 80'000;
 inline constexpr double product_flops = 2e6;
 
 class SamplePlan {
@@ -99,7 +99,7 @@ class SamplePlan {
 
  private:
   View tile(MemoryId gpu) { return draft_.tile(gpu, 100, 100); }
-  static View half(const View& matrix, std::int64_t row) { return part(matrix, row, 0, 100, 100); }
+  static View half(const View& matrix, int64_t row) { return part(matrix, row, 0, 100, 100); }
 
   MemoryId host_{0}, gpu0_{1}, gpu1_{2};
   PlanDraft draft_{sample_machine(),
@@ -124,7 +124,7 @@ inline Topology powered_machine() {
 inline constexpr double sample_joules[] = {9 + 25 * 35e-3, 9 + 25 * 25e-3};
 
 /// The same plan, measured: `op` took `by` seconds longer and everything after it in time begins later by as much.
-inline AnnotatedTimeline delayed(AnnotatedTimeline timeline, std::size_t op, double by) {
+inline AnnotatedTimeline delayed(AnnotatedTimeline timeline, size_t op, double by) {
   const double from = timeline.ops[op].end;
   timeline.ops[op].end += by;
   for (AnnotatedOp& other : timeline.ops) {

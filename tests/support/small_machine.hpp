@@ -58,7 +58,7 @@ inline void add_host(Topology::Description& d, const std::string& name) {
 }
 
 inline NodeId node(const Topology::Description& d, const std::string& name) {
-  for (std::size_t i = 0; i < d.nodes.size(); ++i)
+  for (size_t i = 0; i < d.nodes.size(); ++i)
     if (d.nodes[i].name == name) return NodeId{i};
   throw std::logic_error{"no node " + name};
 }

@@ -11,12 +11,12 @@
 
 namespace tilerail::test {
 
-inline std::uint64_t test_seed() {
-  constexpr std::uint64_t usual = 20240607;
+inline uint64_t test_seed() {
+  constexpr uint64_t usual = 20240607;
   const char* const given = std::getenv("TILERAIL_TEST_SEED");
   if (given == nullptr || *given == '\0') return usual;
-  std::size_t read = 0;
-  const std::uint64_t seed = std::stoull(given, &read);
+  size_t read = 0;
+  const uint64_t seed = std::stoull(given, &read);
   if (given[read] != '\0') throw std::invalid_argument{"TILERAIL_TEST_SEED: expected a number"};
   return seed;
 }

@@ -21,10 +21,10 @@ class Session;
 
 /// IEEE binary16 and bfloat16 by their bits: the same memory as __half and __nv_bfloat16.
 struct Half {
-  std::uint16_t bits = 0;
+  uint16_t bits = 0;
 };
 struct BFloat16 {
-  std::uint16_t bits = 0;
+  uint16_t bits = 0;
 };
 
 /// The data type of a pointer's elements.
@@ -40,7 +40,7 @@ struct ArgumentError : InputError {
 };
 
 /// What happens to ordinary (pageable) host memory during a call.
-enum class Pageable : std::uint8_t {
+enum class Pageable : uint8_t {
   registered,  // locked for the duration of the call
   staged,      // left alone: the driver copies it through buffers of its own; no part of it may be registered
   copied,      // threads of the call copy it through page-locked slots beside the run (docs/model.md#pageable-memory)
@@ -58,14 +58,14 @@ struct ContextOptions {
   /// environment variable TILERAIL_PLAN_CACHE names, if it does. A problem that it does not have is planned by the
   /// estimate alone, within milliseconds.
   std::string plan_cache;
-  std::int64_t arena_bytes = 0;   // for tiles: devices are opened with so much right away; 0: by the first call
-  std::size_t cached_plans = 64;  // the plan used longest ago goes first
+  int64_t arena_bytes = 0;   // for tiles: devices are opened with so much right away; 0: by the first call
+  size_t cached_plans = 64;  // the plan used longest ago goes first
   Pageable pageable = Pageable::registered;
 };
 
 /// Where the plan of a call comes from.
 struct PlanInfo {
-  enum class By : std::uint8_t {
+  enum class By : uint8_t {
     nothing,    // there was no work, or nothing to choose between
     estimate,   // the fastest of some by a quick estimate: what a first call has time for
     simulator,  // simulated: where `effort` or `devices` is overridden
@@ -74,9 +74,9 @@ struct PlanInfo {
   By by = By::nothing;
   std::string why;           // in a sentence; also why a cached plan was not taken, and what memory was short
   std::string hash;          // of the plan, as the command prints it
-  std::int64_t tile = 0;     // T
+  int64_t tile = 0;          // T
   std::vector<int> devices;  // CUDA devices that take part
-  std::size_t operations = 0;
+  size_t operations = 0;
 };
 
 /// Seconds that the parts of one call took.
@@ -108,15 +108,15 @@ struct GemmOptions {
 struct GemmArguments {
   DType dtype = DType::f64;
   char trans_a = 'N', trans_b = 'N';
-  std::int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0;
   double alpha = 1;
   const void* a = nullptr;
-  std::int64_t lda = 0;
+  int64_t lda = 0;
   const void* b = nullptr;
-  std::int64_t ldb = 0;
+  int64_t ldb = 0;
   double beta = 0;
   void* c = nullptr;
-  std::int64_t ldc = 0;
+  int64_t ldc = 0;
 };
 
 /// GPUs, a description of their machine, a policy, and the plans made so far. Calls from several threads are safe and
@@ -135,7 +135,7 @@ class Context {
   /// Throw InputError; the context is then as it was.
   void set_policy(const std::string& name);          // a preset, without overrides
   void set_override(const std::string& assignment);  // "key=value", on top of the policy
-  void set_tile(std::int64_t tile);                  // 0: chosen for each problem
+  void set_tile(int64_t tile);                       // 0: chosen for each problem
   void set_devices(const std::vector<int>& devices);
   void set_pageable(Pageable pageable);
   /// Plans of later calls come from this file where it has them; "": from none. Plans that are held are made again.
@@ -143,23 +143,23 @@ class Context {
 
   /// Locks host memory until `unregister_memory` or the end of the context, so that calls need not. Throws InputError
   /// when `data` is null or `bytes` is not positive, std::runtime_error when the driver refuses.
-  void register_memory(void* data, std::int64_t bytes);
+  void register_memory(void* data, int64_t bytes);
   /// Throws InputError for what was not given to `register_memory`.
   void unregister_memory(void* data);
 
   /// Page-locked host memory that copies run fastest from and to (docs/model.md#host-buffers), until `free_host` or the
   /// end of the context. Throws InputError when `bytes` is not positive or so much cannot be locked.
-  void* allocate_host(std::int64_t bytes, HostPages pages = HostPages::spread);
+  void* allocate_host(int64_t bytes, HostPages pages = HostPages::spread);
   /// Throws InputError for what `allocate_host` did not return.
   void free_host(void* data);
   /// Bytes a second that the context's devices together read from page-locked memory, in some 30 ms: tells which kind
   /// of pages a buffer of the caller's has. Throws InputError when `data` is null or `bytes` is not positive,
   /// std::runtime_error when the driver refuses.
-  double host_rate(const void* data, std::int64_t bytes);
+  double host_rate(const void* data, int64_t bytes);
 
   /// Opens the devices, with at least so many bytes for tiles on each, and their access to each other, so that the
   /// first call need not. Throws InputError when a device lacks them.
-  void reserve(std::int64_t bytes);
+  void reserve(int64_t bytes);
 
   /// For products in sequence that share an input: copies it to each device of the context, now. Until `release`,
   /// products that read it as A or B, or a part of it (with the same leading dimension), take the copies, so that
@@ -170,10 +170,10 @@ class Context {
   /// InputError when the shape is not legal or a device has too little memory: then nothing of it is kept. gemm throws
   /// InputError for a C that lies in it. docs/model.md#kept-copies
   template <class Element>
-  void keep(const Element* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  void keep(const Element* data, int64_t rows, int64_t cols, int64_t ld) {
     keep(dtype_of(data), data, rows, cols, ld);
   }
-  void keep(DType dtype, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
+  void keep(DType dtype, const void* data, int64_t rows, int64_t cols, int64_t ld);
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 
@@ -184,7 +184,7 @@ class Context {
   std::string topology_name() const;
   std::vector<int> devices() const;
   std::string policy() const;  // preset, then "+key=value" for every override
-  std::size_t cached_plans() const;
+  size_t cached_plans() const;
 
   api::Session& session() { return *session_; }
 
@@ -209,10 +209,10 @@ void gemm(Context& context, const GemmArguments& arguments, const GemmOptions& o
 
 /// The same for double, float, Half or BFloat16. Scalars are double for double, and float for all other types.
 template <class Element, class Scalar = std::conditional_t<std::is_same_v<Element, double>, double, float>>
-void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
-          std::type_identity_t<Scalar> alpha, const std::type_identity_t<Element>* a, std::int64_t lda,
-          const std::type_identity_t<Element>* b, std::int64_t ldb, std::type_identity_t<Scalar> beta, Element* c,
-          std::int64_t ldc, const GemmOptions& options = {}) {
+void gemm(Context& context, char trans_a, char trans_b, int64_t m, int64_t n, int64_t k,
+          std::type_identity_t<Scalar> alpha, const std::type_identity_t<Element>* a, int64_t lda,
+          const std::type_identity_t<Element>* b, int64_t ldb, std::type_identity_t<Scalar> beta, Element* c,
+          int64_t ldc, const GemmOptions& options = {}) {
   gemm(context, {dtype_of(c), trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, options);
 }
 

@@ -27,7 +27,7 @@ CallTimes times_of(const CudaRunTimes& times) { return {times.wall, times.issue_
 
 std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* const> plans,
                                                        const TestMatrixOptions& options) {
-  std::int64_t tiles = 0;
+  int64_t tiles = 0;
   std::vector<MemoryId> gpus;
   for (const Plan* plan : plans)
     for (const MemoryId gpu : plan->devices) {

@@ -18,26 +18,26 @@
 namespace tilerail::cuda {
 namespace {
 
-std::size_t aligned(std::int64_t bytes) { return (static_cast<std::size_t>(bytes) + 255) / 256 * 256; }
+size_t aligned(int64_t bytes) { return (size_t(bytes) + 255) / 256 * 256; }
 
 struct Sizes {
-  std::size_t a, b, c;
+  size_t a, b, c;
   explicit Sizes(const GemmProblem& p) {
-    const std::int64_t element = element_size(p.dtype);
+    const int64_t element = element_size(p.dtype);
     a = aligned(p.lda * p.cols_a() * element), b = aligned(p.ldb * p.cols_b() * element),
     c = aligned(p.ldc * p.n * element);
   }
 };
 
-constexpr std::size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
-constexpr std::size_t borders_before_c = 2;
+constexpr size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+constexpr size_t borders_before_c = 2;
 
 /// Where the matrices of a plan lie: A at the start of a memory, B one border after it or behind A, C at the end, at
 /// least two borders from the start. So they differ also in memories of their own, which are filled alike.
 struct Layout {
   Sizes sizes;
   std::vector<MemoryId> of_a, of_b;  // the memories: several where GPUs that take part have copies
-  std::size_t start_of_b = border;   // in each of them
+  size_t start_of_b = border;        // in each of them
 
   Layout(const Plan& plan, const Topology& topology) : sizes{plan.problem} {
     const auto memories = [&](MemoryId place) {
@@ -47,8 +47,8 @@ struct Layout {
     if (std::ranges::find_first_of(of_a, of_b) != of_a.end()) start_of_b = sizes.a;
   }
 
-  std::map<MemoryId, std::size_t> bytes(MemoryId place_c) const {
-    std::map<MemoryId, std::size_t> ends;
+  std::map<MemoryId, size_t> bytes(MemoryId place_c) const {
+    std::map<MemoryId, size_t> ends;
     for (const MemoryId memory : of_a) ends[memory] = sizes.a;
     for (const MemoryId memory : of_b) ends[memory] = start_of_b + sizes.b;
     ends[place_c] += sizes.c;
@@ -58,13 +58,13 @@ struct Layout {
 
 /// How often an element of C is stored at most until it is done. A GPU's part of a dot product is the difference of two
 /// sums from the start, so it may be twice as large as the largest of those: each operation counts twice.
-std::int64_t stored_results(const Plan& plan) {
-  if (plan.problem.routine == Routine::dot) return 2 * static_cast<std::int64_t>(plan.ops.size());
-  const std::int64_t tile = std::max<std::int64_t>(1, plan.tile);
+int64_t stored_results(const Plan& plan) {
+  if (plan.problem.routine == Routine::dot) return 2 * int64_t(plan.ops.size());
+  const int64_t tile = std::max<int64_t>(1, plan.tile);
   return (plan.problem.k + tile - 1) / tile;
 }
 
-std::vector<std::byte> fetched(const void* matrix, std::size_t bytes) {
+std::vector<std::byte> fetched(const void* matrix, size_t bytes) {
   std::vector<std::byte> copy(bytes);
   cuda::check(cudaMemcpy(copy.data(), matrix, bytes, cudaMemcpyDefault), "fetching a matrix");
   return copy;
@@ -75,7 +75,7 @@ std::vector<std::byte> fetched(const void* matrix, std::size_t bytes) {
 /// One block of memory full of random numbers: A and B lie from its start, C at its end.
 class MatrixPools::Pool {
  public:
-  Pool(std::size_t bytes, int device, HostPages pages) : bytes_{bytes}, device_{device} {
+  Pool(size_t bytes, int device, HostPages pages) : bytes_{bytes}, device_{device} {
     if (device < 0) {
       host_ = HostBuffer{bytes, pages};
       data_ = host_.data();
@@ -85,7 +85,7 @@ class MatrixPools::Pool {
     void* memory = nullptr;
     if (cudaMalloc(&memory, bytes) != cudaSuccess) {
       cudaGetLastError();
-      throw InputError{"place", bytes_text(static_cast<double>(bytes)),
+      throw InputError{"place", bytes_text(double(bytes)),
                        fmt::format("of matrices do not fit in the free memory of GPU {}", device), "smaller sizes"};
     }
     data_ = static_cast<std::byte*>(memory);
@@ -97,19 +97,19 @@ class MatrixPools::Pool {
   Pool& operator=(const Pool&) = delete;
 
   std::byte* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
+  size_t bytes() const { return bytes_; }
 
   /// A GPU makes the random numbers, also those of host memory.
-  void fill(DType dtype, std::uint64_t seed) {
+  void fill(DType dtype, uint64_t seed) {
     if (filled_ == std::pair{dtype, seed}) return;
-    constexpr std::size_t piece = std::size_t{256} << 20;
+    constexpr size_t piece = size_t{256} << 20;
     const DeviceScope scope{std::max(device_, 0)};
     void* staged = nullptr;
     if (device_ < 0) cuda::check(cudaMalloc(&staged, std::min(piece, bytes_)), "allocating device memory");
-    for (std::size_t at = 0, number = 0; at < bytes_; at += piece, ++number) {
-      const std::size_t size = std::min(piece, bytes_ - at);
+    for (size_t at = 0, number = 0; at < bytes_; at += piece, ++number) {
+      const size_t size = std::min(piece, bytes_ - at);
       std::byte* target = staged ? static_cast<std::byte*>(staged) : data_ + at;
-      const auto rows = static_cast<std::int64_t>(size) / element_size(dtype);
+      const auto rows = int64_t(size) / element_size(dtype);
       fill_random({target, rows, 1, rows}, dtype, seed * 1000003 + number, nullptr);
       if (staged) cuda::check(cudaMemcpy(data_ + at, staged, size, cudaMemcpyDeviceToHost), "filling host memory");
     }
@@ -119,23 +119,23 @@ class MatrixPools::Pool {
   }
 
   /// Makes the last bytes NaN in every type. Only the device of the memory is sure to reach it.
-  void poison_end(std::size_t bytes) const {
+  void poison_end(size_t bytes) const {
     const DeviceScope scope{std::max(device_, 0)};
     cuda::check(cudaMemset(data_ + bytes_ - bytes, 0xFF, bytes), "poisoning C");
     cuda::check(cudaDeviceSynchronize(), "poisoning C");
   }
 
  private:
-  std::size_t bytes_;
+  size_t bytes_;
   int device_;  // -1: host
   HostBuffer host_;
   std::byte* data_ = nullptr;
-  std::pair<DType, std::uint64_t> filled_{DType::f64, ~std::uint64_t{0}};
+  std::pair<DType, uint64_t> filled_{DType::f64, ~uint64_t{0}};
 };
 
 namespace {
 
-void refuse_blocks(const GemmProblem& p, const Topology& topology, std::size_t plan) {
+void refuse_blocks(const GemmProblem& p, const Topology& topology, size_t plan) {
   for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
     if (const Memory& memory = topology.memory(place); memory.pages == Pages::columns || memory.pages == Pages::rows)
       throw PlanError{plan,
@@ -153,7 +153,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
                          std::span<const MemoryId> readers, HostPages pages)
     : executor_{executor}, pages_{pages} {
   struct Most {
-    std::size_t bytes = 0, plan = 0;
+    size_t bytes = 0, plan = 0;
   };
   std::map<MemoryId, Most> most;
   for (const auto i : indices(plans)) {
@@ -164,7 +164,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
   }
   for (const auto& [memory, needed] : most) {
     const int device = executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
-    const std::size_t bytes = ((needed.bytes + border - 1) / border + borders_before_c) * border;
+    const size_t bytes = ((needed.bytes + border - 1) / border + borders_before_c) * border;
     try {
       pools_[memory] = std::make_unique<Pool>(bytes, device, pages_of(memory));
     } catch (const InputError& error) {
@@ -176,7 +176,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
 
 MatrixPools::~MatrixPools() = default;
 
-Matrices MatrixPools::of(const Plan& plan, std::uint64_t seed) {
+Matrices MatrixPools::of(const Plan& plan, uint64_t seed) {
   const GemmProblem& p = plan.problem;
   for (const auto& [memory, pool] : pools_) pool->fill(p.dtype, seed);  // equal numbers at equal places in each
   const Layout layout{plan, executor_.topology()};
@@ -208,9 +208,9 @@ CheckResult MatrixPools::check() {
   const GemmProblem& p = plan_->problem;
   const Sizes sizes{p};
   const auto a = fetched(matrices_.a, sizes.a), b = fetched(matrices_.b, sizes.b), c = fetched(matrices_.c, sizes.c);
-  const std::int64_t tile = std::max<std::int64_t>(1, plan_->tile);
-  const RowCheck checked = check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()},
-                                      std::min<std::int64_t>(tile, 256), stored_results(*plan_), seed_);
+  const int64_t tile = std::max<int64_t>(1, plan_->tile);
+  const RowCheck checked = check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()}, std::min<int64_t>(tile, 256),
+                                      stored_results(*plan_), seed_);
   return {checked.passed(), checked.residual, 1, checked.summary()};
 }
 

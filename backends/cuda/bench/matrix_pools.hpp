@@ -22,7 +22,7 @@ class MatrixPools final : public TestMatrices {
               HostPages pages);
   ~MatrixPools() override;
 
-  Matrices of(const Plan& plan, std::uint64_t seed) override;
+  Matrices of(const Plan& plan, uint64_t seed) override;
   void reset_c() override;
   CheckResult check() override;
   std::string host_memory() const override;
@@ -38,7 +38,7 @@ class MatrixPools final : public TestMatrices {
   std::map<MemoryId, std::unique_ptr<Pool>> pools_;
   const Plan* plan_ = nullptr;
   Matrices matrices_;
-  std::uint64_t seed_ = 0;
+  uint64_t seed_ = 0;
   std::vector<std::byte> c_before_;  // empty where C is not read
 };
 

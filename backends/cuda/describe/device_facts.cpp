@@ -25,10 +25,9 @@ int peer_attribute(cudaDeviceP2PAttr which, int from, int to) {
 /// Source: PCI Express Base Specification. Nothing where the system does not tell (virtual machines often do not).
 std::optional<double> pcie_rate(int device) {
   std::array<char, 32> bus{};
-  check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device), "reading a PCI bus id");
+  check(cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device), "reading a PCI bus id");
   std::string folder{bus.data()};
-  std::transform(folder.begin(), folder.end(), folder.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(folder.begin(), folder.end(), folder.begin(), [](unsigned char c) { return char(std::tolower(c)); });
   folder = "/sys/bus/pci/devices/" + folder;
   std::ifstream speed_file{folder + "/max_link_speed"}, width_file{folder + "/max_link_width"};
   double gigatransfers = 0, lanes = 0;
@@ -46,7 +45,7 @@ DeviceFacts read_device(int device) {
   facts.name = properties.name;
   facts.compute_capability = 10 * properties.major + properties.minor;
   facts.multiprocessors = properties.multiProcessorCount;
-  facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  facts.memory_bytes = int64_t(properties.totalGlobalMem);
   facts.copy_engines = properties.asyncEngineCount;
   facts.clock = 1e3 * attribute(cudaDevAttrClockRate, device);
   constexpr double transfers_per_clock = 2, bits = 8;
@@ -70,10 +69,10 @@ MachineFacts read_machine_facts() {
   MachineFacts facts;
   const int devices = device_count();
   for (int d = 0; d < devices; ++d) facts.devices.push_back(read_device(d));
-  facts.peers.resize(static_cast<std::size_t>(devices));
+  facts.peers.resize(size_t(devices));
   for (int from = 0; from < devices; ++from)
     for (int to = 0; to < devices; ++to)
-      facts.peers[static_cast<std::size_t>(from)].push_back(from == to ? PeerLink::none : read_peer(from, to));
+      facts.peers[size_t(from)].push_back(from == to ? PeerLink::none : read_peer(from, to));
   return facts;
 }
 

@@ -53,7 +53,7 @@ double nvlink_of(const DeviceFacts& device) {
   return assumed::share_of_link * generation_of(device.compute_capability).nvlink;
 }
 
-std::string gpu_name(std::size_t device) { return "gpu" + std::to_string(device); }
+std::string gpu_name(size_t device) { return "gpu" + std::to_string(device); }
 
 GemmCurve curve(DType dtype, double peak) {
   GemmCurve curve;
@@ -64,7 +64,7 @@ GemmCurve curve(DType dtype, double peak) {
   return curve;
 }
 
-KernelTimes kernels_of(const DeviceFacts& device, std::size_t index) {
+KernelTimes kernels_of(const DeviceFacts& device, size_t index) {
   const Generation& g = generation_of(device.compute_capability);
   KernelTimes times;
   times.name = gpu_name(index);
@@ -110,17 +110,17 @@ class Describer {
     return d_.memories.emplace_back(std::move(memory));
   }
 
-  void add_gpu(std::size_t g) {
+  void add_gpu(size_t g) {
     const DeviceFacts& device = facts_.devices[g];
-    Memory& gpu = add_memory(gpu_name(g), NodeKind::gpu, static_cast<int>(g));
-    gpu.capacity = Bytes{static_cast<double>(device.memory_bytes)};
+    Memory& gpu = add_memory(gpu_name(g), NodeKind::gpu, int(g));
+    gpu.capacity = Bytes{double(device.memory_bytes)};
     gpu.kernels = g;
     gpu.engines.h2d = gpu.engines.d2h = 1;
     if (device.copy_engines == 1) gpu.engines.peer = 1;
     d_.kernels.push_back(kernels_of(device, g));
   }
 
-  LinkId link(std::size_t from, std::size_t to, double rate) {
+  LinkId link(size_t from, size_t to, double rate) {
     Link link;
     link.from = d_.memories[from].node, link.to = d_.memories[to].node;
     link.bandwidth = Rate{rate};
@@ -132,18 +132,18 @@ class Describer {
 
   /// The host is memory 0, GPU g memory g + 1.
   void add_links() {
-    const std::size_t gpus = facts_.devices.size();
+    const size_t gpus = facts_.devices.size();
     ports_.resize(gpus);
-    for (std::size_t g = 0; g < gpus; ++g) {
+    for (size_t g = 0; g < gpus; ++g) {
       const LinkId in = link(0, g + 1, pcie_of(facts_.devices[g])), out = link(g + 1, 0, pcie_of(facts_.devices[g]));
       ports_[g].pcie_in.push_back(in), ports_[g].pcie_out.push_back(out);
       from_host_.push_back(in), to_host_.push_back(out);
     }
-    for (std::size_t from = 0; from < gpus; ++from)
-      for (std::size_t to = 0; to < gpus; ++to) add_peer_link(from, to);
+    for (size_t from = 0; from < gpus; ++from)
+      for (size_t to = 0; to < gpus; ++to) add_peer_link(from, to);
   }
 
-  void add_peer_link(std::size_t from, std::size_t to) {
+  void add_peer_link(size_t from, size_t to) {
     const PeerLink kind = facts_.peers[from][to];
     if (from == to || kind == PeerLink::none) return;
     const bool nvlink = kind == PeerLink::nvlink;

@@ -16,12 +16,12 @@ struct DeviceFacts {
   int multiprocessors = 1;
   double clock = 0;             // Hz
   double memory_bandwidth = 0;  // B/s; 0 where it is not told
-  std::int64_t memory_bytes = 0;
+  int64_t memory_bytes = 0;
   int copy_engines = 1;
   std::optional<double> pcie;  // B/s of its PCIe port, one direction, before protocol
 };
 
-enum class PeerLink : std::uint8_t { none, pcie, nvlink };
+enum class PeerLink : uint8_t { none, pcie, nvlink };
 
 struct MachineFacts {
   std::vector<DeviceFacts> devices;          // by CUDA device

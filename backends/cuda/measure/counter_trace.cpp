@@ -35,7 +35,7 @@ std::optional<CountedEnergy> energy_of_calls(std::span<const CounterTrace> devic
   if (after - first < 2 || *(after - 1) - *first < CounterTrace::least_span) return std::nullopt;
   const double begin = *first, end = *(after - 1);
   CountedEnergy counted;
-  counted.calls = static_cast<int>(after - first) - 1;
+  counted.calls = int(after - first) - 1;
   counted.seconds = (end - begin) / counted.calls;
   for (const CounterTrace& device : devices) counted.joules.push_back(device.between(begin, end) / counted.calls);
   return counted;

@@ -26,9 +26,9 @@ struct FlowMeter::Lane {
   const FlowSpec* flow;
   int device;
   cudaStream_t stream;
-  std::size_t index;  // of all lanes
+  size_t index;  // of all lanes
   struct Mark {
-    std::size_t copies;  // done at its time
+    size_t copies;  // done at its time
     std::unique_ptr<TimedEvent> event;
   };
   std::vector<Mark> marks;
@@ -42,23 +42,23 @@ struct FlowMeter::Times {
   }
 };
 
-BenchDevice::BenchDevice(int ordinal, std::size_t bytes_wanted) : device{ordinal}, bytes{bytes_wanted} {
-  if (!device.reserve(static_cast<std::int64_t>(bytes)))
+BenchDevice::BenchDevice(int ordinal, size_t bytes_wanted) : device{ordinal}, bytes{bytes_wanted} {
+  if (!device.reserve(int64_t(bytes)))
     throw CudaError{fmt::format("device {} has no {} free bytes to measure with", ordinal, bytes)};
   device.open_streams(4, 1);
 }
 
-FlowMeter::FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, std::size_t host_bytes)
+FlowMeter::FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, size_t host_bytes)
     : devices_{devices}, spread_{host_bytes, HostPages::spread}, plain_{host_bytes, HostPages::plain} {
-  const std::size_t count = devices_.size();
+  const size_t count = devices_.size();
   reach_.assign(count, std::vector<bool>(count, false));
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t j = 0; j < count; ++j)
+  for (size_t i = 0; i < count; ++i)
+    for (size_t j = 0; j < count; ++j)
       reach_[i][j] = i != j && open_peer_access(devices_[i]->device.ordinal(), devices_[j]->device.ordinal());
   const BenchDevice& first = *devices_.front();
   for (const HostBuffer* buffer : {&spread_, &plain_}) {  // random host pages, too
     const DeviceScope scope{first.device.ordinal()};
-    for (std::size_t at = 0; at < buffer->bytes(); at += first.bytes)
+    for (size_t at = 0; at < buffer->bytes(); at += first.bytes)
       check(cudaMemcpy(buffer->data() + at, first.data(), std::min(first.bytes, buffer->bytes() - at),
                        cudaMemcpyDeviceToHost),
             "filling a host buffer");
@@ -67,35 +67,33 @@ FlowMeter::FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, std::si
 
 FlowMeter::~FlowMeter() = default;
 
-bool FlowMeter::reaches(int src, int dst) const {
-  return reach_[static_cast<std::size_t>(src)][static_cast<std::size_t>(dst)];
-}
+bool FlowMeter::reaches(int src, int dst) const { return reach_[size_t(src)][size_t(dst)]; }
 
 BenchDevice& FlowMeter::owner(const FlowSpec& flow) {
-  return *devices_[static_cast<std::size_t>(flow.src == host_end ? flow.dst : flow.src)];
+  return *devices_[size_t(flow.src == host_end ? flow.dst : flow.src)];
 }
 
 /// Where a copy of a lane starts: each lane uses its own share of a buffer again and again.
-std::byte* FlowMeter::address(int memory, HostPages pages, std::size_t lane, std::size_t lanes, std::size_t copy,
+std::byte* FlowMeter::address(int memory, HostPages pages, size_t lane, size_t lanes, size_t copy,
                               const Shape& shape) const {
   const HostBuffer& host = pages == HostPages::spread ? spread_ : plain_;
-  const BenchDevice* device = memory == host_end ? nullptr : devices_[static_cast<std::size_t>(memory)].get();
-  const std::size_t share = (device ? device->bytes : host.bytes()) / lanes / 256 * 256;
-  const std::size_t places = share / shape.extent();
+  const BenchDevice* device = memory == host_end ? nullptr : devices_[size_t(memory)].get();
+  const size_t share = (device ? device->bytes : host.bytes()) / lanes / 256 * 256;
+  const size_t places = share / shape.extent();
   if (places == 0) throw std::logic_error{"measuring: a copy is larger than its share of the buffer"};
   return (device ? device->data() : host.data()) + lane * share + copy % places * shape.extent();
 }
 
 /// Issues all copies behind a gate and waits until they are done.
 FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
-                                std::size_t copies) {
-  const std::size_t every = std::max<std::size_t>(1, copies / 8);  // a time costs a stream some microseconds
+                                size_t copies) {
+  const size_t every = std::max<size_t>(1, copies / 8);  // a time costs a stream some microseconds
   Times times;
-  std::map<int, std::size_t> streams;  // copy streams used, by device
+  std::map<int, size_t> streams;  // copy streams used, by device
   for (const FlowSpec& flow : flows)
     for (int i = 0; i < flow.in_flight; ++i) {
       BenchDevice& bench = owner(flow);
-      const std::size_t slot = streams[bench.device.ordinal()]++;
+      const size_t slot = streams[bench.device.ordinal()]++;
       bench.device.open_streams(0, slot + 1);
       times.lanes.push_back({&flow, bench.device.ordinal(), bench.device.copy_stream(slot), times.lanes.size(), {}});
     }
@@ -119,10 +117,10 @@ FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pa
   for (Lane& lane : times.lanes) {
     const DeviceScope scope{lane.device};
     check(cudaStreamWaitEvent(lane.stream, *times.starts[lane.device], 0), "waiting for the start");
-    for (std::size_t c = 0; c < copies; ++c) {
+    for (size_t c = 0; c < copies; ++c) {
       const auto place = [&](int memory) { return address(memory, pages, lane.index, times.lanes.size(), c, shape); };
-      const auto rows = static_cast<std::int64_t>(shape.column_bytes), cols = static_cast<std::int64_t>(shape.columns);
-      const auto ld = static_cast<std::int64_t>(shape.columns == 1 ? shape.column_bytes : shape.stride);
+      const auto rows = int64_t(shape.column_bytes), cols = int64_t(shape.columns);
+      const auto ld = int64_t(shape.columns == 1 ? shape.column_bytes : shape.stride);
       copy({place(lane.flow->src), rows, cols, ld}, {place(lane.flow->dst), rows, cols, ld}, 1, lane.stream);
       if (c > 0 && (c + 1) % every != 0 && c + 1 < copies) continue;
       lane.marks.push_back({c + 1, std::make_unique<TimedEvent>()});
@@ -135,7 +133,7 @@ FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pa
 }
 
 std::vector<double> FlowMeter::rates(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
-                                     std::size_t copies) {
+                                     size_t copies) {
   const Times times = run(flows, pages, shape, copies);
   double window = std::numeric_limits<double>::infinity();
   for (const Lane& lane : times.lanes) window = std::min(window, times.of(lane, lane.marks.back()));
@@ -143,12 +141,12 @@ std::vector<double> FlowMeter::rates(const std::vector<FlowSpec>& flows, HostPag
   for (const Lane& lane : times.lanes) {
     double before = 0, done = 0;  // copies between two marks count by their part of the time until the window closes
     for (const auto& mark : lane.marks) {
-      const double at = times.of(lane, mark), more = static_cast<double>(mark.copies) - done;
+      const double at = times.of(lane, mark), more = double(mark.copies) - done;
       done += at <= window ? more : more * std::max(0.0, (window - before) / (at - before));
       if (at >= window) break;
       before = at;
     }
-    rates[static_cast<std::size_t>(lane.flow - flows.data())] += done * static_cast<double>(shape.bytes()) / window;
+    rates[size_t(lane.flow - flows.data())] += done * double(shape.bytes()) / window;
   }
   return rates;
 }

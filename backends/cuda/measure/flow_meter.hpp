@@ -21,9 +21,9 @@ struct FlowSpec {
 
 /// What measuring needs of one device: copy streams, and random data to move and to multiply.
 struct BenchDevice {
-  explicit BenchDevice(int ordinal, std::size_t bytes);
+  explicit BenchDevice(int ordinal, size_t bytes);
   Device device;
-  std::size_t bytes;
+  size_t bytes;
   std::byte* data() const { return device.arena(); }
 };
 
@@ -33,26 +33,25 @@ class FlowMeter {
  public:
   /// `devices` must outlive the meter. Opens peer access between them where the hardware has it, and locks `host_bytes`
   /// of each kind of pages.
-  FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, std::size_t host_bytes);
+  FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, size_t host_bytes);
   ~FlowMeter();
 
   bool reaches(int src, int dst) const;
 
   /// Shape of every copy: `columns` columns of so many bytes, `stride` bytes apart at both ends.
   struct Shape {
-    std::size_t column_bytes = 0, columns = 1, stride = 0;
-    std::size_t bytes() const { return column_bytes * columns; }
-    std::size_t extent() const { return columns == 1 ? column_bytes : stride * columns; }
+    size_t column_bytes = 0, columns = 1, stride = 0;
+    size_t bytes() const { return column_bytes * columns; }
+    size_t extent() const { return columns == 1 ? column_bytes : stride * columns; }
   };
 
   /// How many copies of a single flow are of different memory of a host.
-  std::size_t places(HostPages pages, const Shape& shape) const {
+  size_t places(HostPages pages, const Shape& shape) const {
     return (pages == HostPages::spread ? spread_ : plain_).bytes() / shape.extent();
   }
 
   /// Bytes a second of each flow, counted until the first of them has finished its copies.
-  std::vector<double> rates(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
-                            std::size_t copies);
+  std::vector<double> rates(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape, size_t copies);
 
   /// Seconds until one copy of each flow is done. They tell which copies one engine runs one after another.
   std::vector<double> finish_times(const std::vector<FlowSpec>& flows, const Shape& shape);
@@ -63,9 +62,8 @@ class FlowMeter {
  private:
   struct Lane;   // one stream of one flow
   struct Times;  // when its copies were done
-  Times run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape, std::size_t copies);
-  std::byte* address(int memory, HostPages pages, std::size_t lane, std::size_t lanes, std::size_t copy,
-                     const Shape& shape) const;
+  Times run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape, size_t copies);
+  std::byte* address(int memory, HostPages pages, size_t lane, size_t lanes, size_t copy, const Shape& shape) const;
   BenchDevice& owner(const FlowSpec& flow);
 
   std::vector<std::unique_ptr<BenchDevice>>& devices_;

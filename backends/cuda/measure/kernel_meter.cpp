@@ -17,31 +17,29 @@ namespace {
 constexpr double rest_seconds = 0.5;  // after which a device has forgotten its load
 constexpr int most_held = 256;        // kernels that wait behind a gate: issuing more could wait for the gate itself
 
-std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 }  // namespace
 
 void KernelMeter::fill(DType dtype) {
   const DeviceScope scope{bench_.device.ordinal()};
-  const std::int64_t element = element_size(dtype), rows = 1 << 16;
-  const auto cols = static_cast<std::int64_t>(bench_.bytes) / element / rows;
+  const int64_t element = element_size(dtype), rows = 1 << 16;
+  const auto cols = int64_t(bench_.bytes) / element / rows;
   fill_random({bench_.data(), rows, cols, rows}, dtype, 7, bench_.device.compute_stream(0));
   check(cudaStreamSynchronize(bench_.device.compute_stream(0)), "filling device memory");
 }
 
-void KernelMeter::issue(const Gemm& shape, std::size_t stream) {
-  const auto element = static_cast<std::size_t>(element_size(shape.dtype));
+void KernelMeter::issue(const Gemm& shape, size_t stream) {
+  const auto element = size_t(element_size(shape.dtype));
   const bool ta = shape.trans_a != Trans::no, tb = shape.trans_b != Trans::no;
-  const auto bytes = [&](std::int64_t a, std::int64_t b) {
-    return aligned(static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * element);
-  };
-  const auto lead = [&](std::int64_t rows) { return rows + shape.extra; };
-  const std::int64_t rows_a = ta ? shape.k : shape.m, rows_b = tb ? shape.n : shape.k;
-  const std::int64_t cols_a = ta ? shape.m : shape.k, cols_b = tb ? shape.k : shape.n;
-  const std::size_t a = bytes(lead(rows_a), cols_a), b = bytes(lead(rows_b), cols_b), c = bytes(lead(shape.m), shape.n);
-  const std::size_t operands = bench_.bytes / 4 * 3, results = bench_.bytes - operands;
+  const auto bytes = [&](int64_t a, int64_t b) { return aligned(size_t(a) * size_t(b) * element); };
+  const auto lead = [&](int64_t rows) { return rows + shape.extra; };
+  const int64_t rows_a = ta ? shape.k : shape.m, rows_b = tb ? shape.n : shape.k;
+  const int64_t cols_a = ta ? shape.m : shape.k, cols_b = tb ? shape.k : shape.n;
+  const size_t a = bytes(lead(rows_a), cols_a), b = bytes(lead(rows_b), cols_b), c = bytes(lead(shape.m), shape.n);
+  const size_t operands = bench_.bytes / 4 * 3, results = bench_.bytes - operands;
   if (a + b > operands || c > results) throw std::logic_error{"measuring: operands are larger than the buffer"};
-  const std::size_t turn = next_++;
+  const size_t turn = next_++;
   std::byte* from = bench_.data() + turn % (operands / (a + b)) * (a + b);
   std::byte* to = bench_.data() + operands + turn % (results / c) * c;
   const Block block_a{from, rows_a, cols_a, lead(rows_a)}, block_b{from + a, rows_b, cols_b, lead(rows_b)};
@@ -62,7 +60,7 @@ void KernelMeter::load(const Gemm& shape) {
 
 double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
   const DeviceScope scope{bench_.device.ordinal()};
-  const auto used = static_cast<std::size_t>(streams);
+  const auto used = size_t(streams);
   bench_.device.open_streams(used, 0);
   load(shape);
   const TimedEvent begin;
@@ -70,16 +68,16 @@ double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
   Gate gate;
   hold_stream(gate, bench_.device.compute_stream(0));
   check(cudaEventRecord(begin, bench_.device.compute_stream(0)), "recording a start");
-  for (std::size_t s = 1; s < used; ++s)
+  for (size_t s = 1; s < used; ++s)
     check(cudaStreamWaitEvent(bench_.device.compute_stream(s), begin, 0), "waiting for the start");
   const int issued = std::min(count, most_held / streams);
   for (int i = 0; i < issued; ++i)
-    for (std::size_t s = 0; s < used; ++s) issue(shape, s);
-  for (std::size_t s = 0; s < used; ++s)
+    for (size_t s = 0; s < used; ++s) issue(shape, s);
+  for (size_t s = 0; s < used; ++s)
     check(cudaEventRecord(ends[s], bench_.device.compute_stream(s)), "recording an end");
   gate.open();
   double last = 0;
-  for (std::size_t s = 0; s < used; ++s) {
+  for (size_t s = 0; s < used; ++s) {
     check(cudaEventSynchronize(ends[s]), "multiplying");
     last = std::max(last, seconds_between(begin, ends[s]));
   }
@@ -87,15 +85,14 @@ double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
 }
 
 double KernelMeter::issue_time(const Gemm& shape, int count) {
-  constexpr std::size_t streams = 4;
+  constexpr size_t streams = 4;
   const DeviceScope scope{bench_.device.ordinal()};
   bench_.device.open_streams(streams, 0);
   load(shape);
   const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) issue(shape, i % streams);
+  for (size_t i = 0; i < size_t(count); ++i) issue(shape, i % streams);
   const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  for (std::size_t s = 0; s < streams; ++s)
-    check(cudaStreamSynchronize(bench_.device.compute_stream(s)), "multiplying");
+  for (size_t s = 0; s < streams; ++s) check(cudaStreamSynchronize(bench_.device.compute_stream(s)), "multiplying");
   return taken / count;
 }
 
@@ -103,29 +100,29 @@ std::vector<LoadSeries::Point> KernelMeter::series(const Gemm& shape, int group,
   const DeviceScope scope{bench_.device.ordinal()};
   load(shape);
   const double each = gemm(shape, 2);
-  const auto groups = static_cast<std::size_t>(std::max(1.0, seconds / (each * group)));
+  const auto groups = size_t(std::max(1.0, seconds / (each * group)));
   std::this_thread::sleep_for(std::chrono::duration<double>(rest_seconds));
   const std::vector<TimedEvent> events(groups + 1);
   const cudaStream_t stream = bench_.device.compute_stream(0);
   check(cudaEventRecord(events[0], stream), "recording a start");
-  for (std::size_t g = 1; g <= groups; ++g) {
+  for (size_t g = 1; g <= groups; ++g) {
     for (int i = 0; i < group; ++i) issue(shape, 0);
     check(cudaEventRecord(events[g], stream), "recording an end");
   }
   check(cudaStreamSynchronize(stream), "multiplying");
   std::vector<LoadSeries::Point> points;
-  for (std::size_t g = 1; g <= groups; ++g)
+  for (size_t g = 1; g <= groups; ++g)
     points.push_back({seconds_between(events[0], events[g]), seconds_between(events[g - 1], events[g]) / group});
   return points;
 }
 
-void KernelMeter::start(const Gemm& shape, int count, std::size_t stream) {
+void KernelMeter::start(const Gemm& shape, int count, size_t stream) {
   const DeviceScope scope{bench_.device.ordinal()};
   bench_.device.open_streams(stream + 1, 0);
   for (int i = 0; i < count; ++i) issue(shape, stream);
 }
 
-void KernelMeter::wait(std::size_t stream) {
+void KernelMeter::wait(size_t stream) {
   const DeviceScope scope{bench_.device.ordinal()};
   check(cudaStreamSynchronize(bench_.device.compute_stream(stream)), "multiplying");
 }
@@ -133,11 +130,11 @@ void KernelMeter::wait(std::size_t stream) {
 double KernelMeter::memory_rate(int count) {
   const DeviceScope scope{bench_.device.ordinal()};
   const cudaStream_t stream = bench_.device.compute_stream(0);
-  const std::int64_t side = 4096;
-  const auto bytes = static_cast<std::size_t>(side * side * 8);
-  const std::size_t places = std::max<std::size_t>(1, bench_.bytes / (2 * bytes));
+  const int64_t side = 4096;
+  const auto bytes = size_t(side * side * 8);
+  const size_t places = std::max<size_t>(1, bench_.bytes / (2 * bytes));
   const auto run = [&](int i) {
-    std::byte* at = bench_.data() + static_cast<std::size_t>(i) % places * 2 * bytes;
+    std::byte* at = bench_.data() + size_t(i) % places * 2 * bytes;
     axpby({at, side, side, side}, {at + bytes, side, side, side}, 0.5, 0.5, DType::f64, stream);
   };
   run(0);
@@ -146,15 +143,15 @@ double KernelMeter::memory_rate(int count) {
   for (int i = 0; i < count; ++i) run(i);
   check(cudaStreamSynchronize(stream), "adding");
   const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return 3.0 * static_cast<double>(bytes) * count / taken;
+  return 3.0 * double(bytes) * count / taken;
 }
 
-void KernelMeter::touch(std::size_t bytes) {
+void KernelMeter::touch(size_t bytes) {
   const DeviceScope scope{bench_.device.ordinal()};
   const cudaStream_t stream = bench_.device.compute_stream(0);
-  constexpr std::int64_t rows = 4096;
-  const auto cols = static_cast<std::int64_t>(std::min(bytes, bench_.bytes) / 2 / (rows * sizeof(double)));
-  std::byte* const y = bench_.data() + static_cast<std::size_t>(rows * cols) * sizeof(double);
+  constexpr int64_t rows = 4096;
+  const auto cols = int64_t(std::min(bytes, bench_.bytes) / 2 / (rows * sizeof(double)));
+  std::byte* const y = bench_.data() + size_t(rows * cols) * sizeof(double);
   axpby({bench_.data(), rows, cols, rows}, {y, rows, cols, rows}, 0.5, 0.5, DType::f64, stream);
   check(cudaStreamSynchronize(stream), "adding");
 }

@@ -21,8 +21,8 @@ class KernelMeter {
   struct Gemm {
     DType dtype = DType::f64;
     Trans trans_a = Trans::no, trans_b = Trans::no;
-    std::int64_t m = 0, n = 0, k = 0;
-    std::int64_t extra = 0;  // elements between the columns of each operand
+    int64_t m = 0, n = 0, k = 0;
+    int64_t extra = 0;  // elements between the columns of each operand
     bool operator==(const Gemm&) const = default;
   };
   /// Seconds that one kernel takes: `count` kernels run in each of `streams` streams at once (256 in all at most), and
@@ -33,21 +33,21 @@ class KernelMeter {
   /// Kernels run one after another for about so many seconds, in groups of `group`.
   std::vector<LoadSeries::Point> series(const Gemm& shape, int group, double seconds);
   /// Hands `count` kernels to a stream and returns.
-  void start(const Gemm& shape, int count, std::size_t stream);
+  void start(const Gemm& shape, int count, size_t stream);
   /// Until a stream is done.
-  void wait(std::size_t stream);
+  void wait(size_t stream);
 
   /// Bytes a second that y = alpha x + beta y moves on large blocks.
   double memory_rate(int count);
   /// Reads and writes about so many bytes of the buffer, and waits for it.
-  void touch(std::size_t bytes);
+  void touch(size_t bytes);
 
  private:
   void load(const Gemm& shape);
-  void issue(const Gemm& shape, std::size_t stream);
+  void issue(const Gemm& shape, size_t stream);
 
   BenchDevice& bench_;
-  std::size_t next_ = 0;        // of the operand sets
+  size_t next_ = 0;             // of the operand sets
   std::optional<Gemm> loaded_;  // the shape whose code is on the device
 };
 

@@ -19,8 +19,8 @@ namespace {
 
 using namespace cuda;
 
-constexpr std::size_t GiB = std::size_t{1} << 30;
-constexpr std::size_t device_bytes = 6 * GiB, host_bytes_each = GiB / 4;  // of buffers; host: for each device
+constexpr size_t GiB = size_t{1} << 30;
+constexpr size_t device_bytes = 6 * GiB, host_bytes_each = GiB / 4;  // of buffers; host: for each device
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -48,12 +48,12 @@ void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
 DeviceRecord facts_of(int ordinal, const PowerMeter& power) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal), "reading the properties of a device");
-  std::size_t free = 0, total = 0;
+  size_t free = 0, total = 0;
   const DeviceScope scope{ordinal};
   check(cudaMemGetInfo(&free, &total), "reading the free memory");
   DeviceRecord record;
   record.name = Bench::name(ordinal), record.number = ordinal, record.model = properties.name;
-  record.memory_bytes = static_cast<double>(total), record.multiprocessors = properties.multiProcessorCount;
+  record.memory_bytes = double(total), record.multiprocessors = properties.multiProcessorCount;
   record.limit_watts = power.limit_watts(ordinal);
   return record;
 }
@@ -71,7 +71,7 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   Measurements results;
   results.machine = options.name;
   results.date = today();
-  results.host_bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  results.host_bytes = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
   PowerMeter power;
   std::vector<std::unique_ptr<BenchDevice>> devices;
   for (int d = 0; d < count; ++d) {
@@ -80,7 +80,7 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   }
   measure_idle(results.devices, power);
   for (const auto& device : devices) KernelMeter{*device}.fill(DType::f64);
-  FlowMeter flows{devices, host_bytes_each * static_cast<std::size_t>(std::max(4, count))};
+  FlowMeter flows{devices, host_bytes_each * size_t(std::max(4, count))};
   Bench bench{devices, flows, power, results};
   std::vector<Task> tasks;
   add_transfer_tasks(bench, tasks);

@@ -20,17 +20,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr int repeats = 200;         // of what a graph does
-constexpr std::size_t bytes = 4096;  // of a copy
-constexpr int usual_calls = 20;      // of a graph of small operations
-constexpr double least = 1e-9;       // s, where noise leaves less than nothing
+constexpr int repeats = 200;     // of what a graph does
+constexpr size_t bytes = 4096;   // of a copy
+constexpr int usual_calls = 20;  // of a graph of small operations
+constexpr double least = 1e-9;   // s, where noise leaves less than nothing
 
 struct FreeHost {
   void operator()(std::byte* memory) const { cudaFreeHost(memory); }
 };
 using HostMemory = std::unique_ptr<std::byte, FreeHost>;
 
-HostMemory locked(std::size_t size) {
+HostMemory locked(size_t size) {
   void* memory = nullptr;
   check(cudaMallocHost(&memory, size), "locking memory");
   return HostMemory{static_cast<std::byte*>(memory)};
@@ -41,9 +41,9 @@ struct Taken {
   double all, launch;
 };
 
-std::vector<StreamOnDevice> compute_streams(const Device& device, std::size_t count) {
+std::vector<StreamOnDevice> compute_streams(const Device& device, size_t count) {
   std::vector<StreamOnDevice> streams;
-  for (std::size_t s = 0; s < count; ++s) streams.push_back({device.ordinal(), device.compute_stream(s)});
+  for (size_t s = 0; s < count; ++s) streams.push_back({device.ordinal(), device.compute_stream(s)});
   return streams;
 }
 
@@ -69,15 +69,15 @@ Taken time_graph(const std::vector<StreamOnDevice>& streams, int calls, const st
 /// Graphs of small operations of one device.
 class Graphs {
  public:
-  explicit Graphs(BenchDevice& bench) : bench_{bench}, host_{locked(std::size_t{2} * repeats * bytes)} {
+  explicit Graphs(BenchDevice& bench) : bench_{bench}, host_{locked(size_t{2} * repeats * bytes)} {
     bench_.device.open_streams(streams_side_by_side, 2);
   }
 
   /// `count` tiny kernels in so many streams in turn.
-  Taken kernels(int count, std::size_t streams) {
+  Taken kernels(int count, size_t streams) {
     const std::vector<StreamOnDevice> used = compute_streams(bench_.device, streams);
     return time_graph(used, usual_calls, [&] {
-      for (int i = 0; i < count; ++i) kernel(used[static_cast<std::size_t>(i) % streams].stream);
+      for (int i = 0; i < count; ++i) kernel(used[size_t(i) % streams].stream);
     });
   }
   Taken copies() {
@@ -93,7 +93,7 @@ class Graphs {
     for (const Graphs* graphs : both) streams.push_back(compute_streams(graphs->bench_.device, 1).front());
     std::deque<PlainEvent> events;
     return time_graph(streams, usual_calls, [&] {
-      for (std::size_t i = 0; i < repeats; ++i) {
+      for (size_t i = 0; i < repeats; ++i) {
         const DeviceScope scope{streams[i % 2].device};
         both[i % 2]->kernel(streams[i % 2].stream);
         follow(streams[(i + 1) % 2].stream, streams[i % 2].stream, events);
@@ -135,8 +135,7 @@ class Graphs {
     return places;
   }
   static Block block(std::byte* start, int number) {
-    return {start + static_cast<std::size_t>(number) * bytes, static_cast<std::int64_t>(bytes), 1,
-            static_cast<std::int64_t>(bytes)};
+    return {start + size_t(number) * bytes, int64_t(bytes), 1, int64_t(bytes)};
   }
   void fetch(int number, cudaStream_t stream) {
     copy(block(host_.get(), number), block(bench_.data(), number), 1, stream);
@@ -166,7 +165,7 @@ void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
            const double crossed = (graphs.chains().launch / repeats - 2 * copy) / 2;
            return std::vector{std::max(least, crossed), kernel, copy, std::max(least, one - next)};
          });
-         for (std::size_t i = 0; const char* what : {"graph dependency", "graph kernel", "graph copy", "graph call"})
+         for (size_t i = 0; const char* what : {"graph dependency", "graph kernel", "graph copy", "graph call"})
            bench.results.issue.push_back({what, 1, costs[i++]});
        }});
   if (bench.devices.size() < 2) return;
@@ -187,8 +186,8 @@ constexpr double burst_seconds = 2e-3;  // of kernels in one launch
 /// Seconds of a kernel, one after another in each of so many streams; `each` is about what it takes alone.
 double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMeter::Gemm& shape, int streams,
                        double each) {
-  const std::vector<StreamOnDevice> used = compute_streams(device, static_cast<std::size_t>(streams));
-  const int of_stream = std::clamp(static_cast<int>(burst_seconds / each), streams, repeats) / streams;
+  const std::vector<StreamOnDevice> used = compute_streams(device, size_t(streams));
+  const int of_stream = std::clamp(int(burst_seconds / each), streams, repeats) / streams;
   const Taken taken = time_graph(used, 4, [&] {
     for (const auto s : indices(used)) meter.start(shape, of_stream, s);
   });
@@ -198,7 +197,7 @@ double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMet
 }  // namespace
 
 void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks) {
-  for (const std::int64_t side : sides_side_by_side)
+  for (const int64_t side : sides_side_by_side)
     for (const int streams : {1, streams_side_by_side})
       tasks.push_back({"graphs of kernels", [=, &bench](Stopwatch& watch) {
                          BenchDevice& device = *bench.devices.front();

@@ -20,8 +20,8 @@ constexpr int calls = 200;  // fewer than a device takes in before it makes the 
 
 /// Seconds that a thread needs for a call, while a thread for each of the first `threads` devices issues to it.
 double time_issue(Bench& bench, int threads, const Job& job) {
-  std::vector<double> taken(static_cast<std::size_t>(threads));
-  const auto issue = [&](std::size_t i) {
+  std::vector<double> taken(static_cast<size_t>(threads));
+  const auto issue = [&](size_t i) {
     BenchDevice& device = *bench.devices[i];
     const DeviceScope scope{device.device.ordinal()};
     for (int c = 0; c < 10; ++c) job(device);
@@ -40,7 +40,7 @@ double time_issue(Bench& bench, int threads, const Job& job) {
 /// Seconds that a call costs besides its work: a thread for each of the first `threads` devices hands one copy over and
 /// waits for it, and the time of the copy itself is taken off.
 double time_call(Bench& bench, IssuerPool& pool, int threads) {
-  const auto one = [&](std::size_t i) {
+  const auto one = [&](size_t i) {
     BenchDevice& device = *bench.devices[i];
     if (cudaSetDevice(device.device.ordinal()) != cudaSuccess) return;
     const auto stream = device.device.copy_stream(0);
@@ -54,15 +54,15 @@ double time_call(Bench& bench, IssuerPool& pool, int threads) {
     return std::chrono::duration<double>(Clock::now() - begin).count() / repeats;
   };
   const DeviceScope scope{bench.devices.front()->device.ordinal()};
-  pool.grow(static_cast<std::size_t>(threads));
+  pool.grow(size_t(threads));
   const double alone = time([&] { one(0); });
-  return std::max(1e-7, time([&] { pool.run(static_cast<std::size_t>(threads), one); }) - alone);
+  return std::max(1e-7, time([&] { pool.run(size_t(threads), one); }) - alone);
 }
 
 }  // namespace
 
 void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
-  const auto block = [](BenchDevice& d, std::size_t at, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  const auto block = [](BenchDevice& d, size_t at, int64_t rows, int64_t cols, int64_t ld) {
     return Block{d.data() + at, rows, cols, ld};
   };
   const auto add = [&](const std::string& what, const Job& job) {
@@ -80,7 +80,7 @@ void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
                            watch.repeat([&] { return std::vector<double>{time_call(bench, *pool, threads)}; });
                        bench.results.issue.push_back({"call", threads, time[0]});
                      }});
-  constexpr std::size_t far = std::size_t{1} << 20;
+  constexpr size_t far = size_t{1} << 20;
   add("copy", [=](BenchDevice& d) {
     copy(block(d, 0, 1024, 1, 1024), block(d, far, 1024, 1, 1024), 1, d.device.copy_stream(0));
   });

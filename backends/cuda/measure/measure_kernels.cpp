@@ -38,13 +38,12 @@ class Kernels {
       shapes(type);
       transposes(type);
       unaligned(type);
-      for (const std::int64_t s : sides_side_by_side)
-        alone({type, Trans::no, Trans::no, s, s, s}, streams_side_by_side);
+      for (const int64_t s : sides_side_by_side) alone({type, Trans::no, Trans::no, s, s, s}, streams_side_by_side);
       add_graph_kernel_tasks(bench_, type, tasks_);
       for (int repeat = 0; repeat < 3; ++repeat) rested_then_loaded({type, Trans::no, Trans::no, 4096, 4096, 4096});
       for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
     }
-    for (const std::int64_t s : {2048, 4096}) everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
+    for (const int64_t s : {2048, 4096}) everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
     tasks_.push_back({"device memory", [&bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
                         const auto rate = watch.repeat([&] { return std::vector<double>{meter.memory_rate(50)}; });
@@ -54,29 +53,29 @@ class Kernels {
 
  private:
   void squares(DType type) {
-    for (const std::int64_t s : {128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192})
+    for (const int64_t s : {128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192})
       alone({type, Trans::no, Trans::no, s, s, s});
   }
 
   /// Panels, slabs and ragged sizes, as the edges and the k pieces of plans have them.
   void shapes(DType type) {
     const bool all = type == DType::f64;
-    std::vector<std::int64_t> sides{1024, 2048, 4096};
+    std::vector<int64_t> sides{1024, 2048, 4096};
     if (all) sides = {512, 1024, 1536, 2048, 3072, 4096, 6144};
-    for (const std::int64_t s : sides) {
-      for (const std::int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) alone({type, Trans::no, Trans::no, s, s, k});
-      for (const std::int64_t thin : {s / 16, s / 8, s / 4, s / 2}) {
+    for (const int64_t s : sides) {
+      for (const int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) alone({type, Trans::no, Trans::no, s, s, k});
+      for (const int64_t thin : {s / 16, s / 8, s / 4, s / 2}) {
         alone({type, Trans::no, Trans::no, thin, s, s});
         if (all || thin == s / 4) alone({type, Trans::no, Trans::no, s, thin, s});
       }
-      for (const std::int64_t edge : {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // of the last tiles of a row or a column
+      for (const int64_t edge : {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // of the last tiles of a row or a column
         alone({type, Trans::no, Trans::no, edge, s, s});
         alone({type, Trans::no, Trans::no, s, edge, s});
       }
     }
-    std::vector<std::int64_t> ragged{1000, 3000};
+    std::vector<int64_t> ragged{1000, 3000};
     if (all) ragged = {300, 700, 1000, 1500, 1700, 2000, 2176, 2500, 3000, 3750, 5000, 7500};
-    for (const std::int64_t s : ragged) {
+    for (const int64_t s : ragged) {
       alone({type, Trans::no, Trans::no, s, s, s});
       if (!all) continue;
       alone({type, Trans::no, Trans::no, s, s, 2048});
@@ -87,9 +86,9 @@ class Kernels {
   /// Other kernels run for other transposes: the tiles that plans take most, and their edges.
   void transposes(DType type) {
     for (const auto& [ta, tb] : {std::pair{Trans::no, Trans::yes}, {Trans::yes, Trans::no}, {Trans::yes, Trans::yes}}) {
-      for (const std::int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144}) alone({type, ta, tb, s, s, s});
-      for (const std::int64_t s : {1024, 2048, 4096}) {
-        for (const std::int64_t k : {s / 4, s / 2}) alone({type, ta, tb, s, s, k});
+      for (const int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144}) alone({type, ta, tb, s, s, s});
+      for (const int64_t s : {1024, 2048, 4096}) {
+        for (const int64_t k : {s / 4, s / 2}) alone({type, ta, tb, s, s, k});
         alone({type, ta, tb, s / 4, s, s});
         alone({type, ta, tb, s, s / 4, s});
       }
@@ -99,9 +98,8 @@ class Kernels {
 
   /// Columns whose length is an odd multiple of 2, 4, 8, 16 and 32 bytes.
   void unaligned(DType type) {
-    for (std::int64_t bytes = element_size(type); bytes <= 32; bytes *= 2)
-      for (const std::int64_t s : {2048, 4096})
-        alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
+    for (int64_t bytes = element_size(type); bytes <= 32; bytes *= 2)
+      for (const int64_t s : {2048, 4096}) alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
   }
 
   static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty, Measured seconds) {
@@ -109,11 +107,11 @@ class Kernels {
     run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
     run.m = g.m, run.n = g.n, run.k = g.k;
     run.at_once = streams, run.duty = duty, run.seconds = seconds;
-    run.alignment = static_cast<int>(g.extra * element_size(g.dtype));
+    run.alignment = int(g.extra * element_size(g.dtype));
     return run;
   }
 
-  static int batch_of(double seconds) { return std::clamp(static_cast<int>(burst_seconds / seconds), 1, 200); }
+  static int batch_of(double seconds) { return std::clamp(int(burst_seconds / seconds), 1, 200); }
 
   /// Runs a burst of kernels, then pauses until the device was busy for this share of the time since the call.
   static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams, double duty) {
@@ -188,13 +186,12 @@ class Kernels {
                         };
                         const auto on_all = [&] {
                           std::vector<double> times(bench.devices.size());
-                          run_together(times.size(), [&](std::size_t d) { times[d] = on_one(*bench.devices[d]); });
+                          run_together(times.size(), [&](size_t d) { times[d] = on_one(*bench.devices[d]); });
                           return times;
                         };
                         const auto times = watch.repeat(on_all);
                         for (int d = 0; d < bench.count(); ++d)
-                          bench.results.kernels.push_back(
-                              record_of(d, g, 1, rested, times[static_cast<std::size_t>(d)]));
+                          bench.results.kernels.push_back(record_of(d, g, 1, rested, times[size_t(d)]));
                       }});
   }
 

@@ -22,7 +22,7 @@ struct Bench {
   PowerMeter& power;
   Measurements& results;
 
-  int count() const { return static_cast<int>(devices.size()); }
+  int count() const { return int(devices.size()); }
   static std::string name(int end) { return end == host_end ? "host" : "gpu" + std::to_string(end); }
 };
 
@@ -33,7 +33,7 @@ struct Task {
 };
 
 /// Of kernels that are measured side by side, and in how many streams: as many as presets have, more or less.
-constexpr std::array<std::int64_t, 10> sides_side_by_side{256, 512, 640, 768, 1024, 1152, 1280, 1536, 2048, 3072};
+constexpr std::array<int64_t, 10> sides_side_by_side{256, 512, 640, 768, 1024, 1152, 1280, 1536, 2048, 3072};
 constexpr int streams_side_by_side = 4;
 
 void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks);

@@ -6,10 +6,10 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::size_t MiB = std::size_t{1} << 20;
-constexpr std::size_t tile_bytes = 16 * MiB;                         // of a copy where size is not the subject
-constexpr std::size_t strided_bytes = 4 * MiB, leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
-constexpr auto forgotten = static_cast<std::size_t>(fills_any_cache);
+constexpr size_t MiB = size_t{1} << 20;
+constexpr size_t tile_bytes = 16 * MiB;                         // of a copy where size is not the subject
+constexpr size_t strided_bytes = 4 * MiB, leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
+constexpr auto forgotten = size_t(fills_any_cache);
 
 class Transfers {
  public:
@@ -21,7 +21,7 @@ class Transfers {
     peers();
     for (int g = 0; g < bench_.count(); ++g) latencies(host_end, g), latencies(g, host_end);
     columns(host_end, 0), columns(0, host_end);
-    for (std::size_t kib = 4; kib <= 64; kib *= 2) strided_flows(kib << 10);
+    for (size_t kib = 4; kib <= 64; kib *= 2) strided_flows(kib << 10);
     if (bench_.count() > 1 && bench_.flows.reaches(0, 1)) columns(0, 1), latencies(0, 1);
   }
 
@@ -29,15 +29,15 @@ class Transfers {
   using Flows = std::vector<FlowSpec>;
 
   /// How many copies to time: more of peer copies, which are quicker.
-  static std::size_t copies_of(const Flows& flows, std::size_t bytes) {
+  static size_t copies_of(const Flows& flows, size_t bytes) {
     const bool host =
         std::ranges::any_of(flows, [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
-    const std::size_t total = (host ? 384 : 1024) * MiB;
-    return std::clamp<std::size_t>(total / bytes, 6, 160);
+    const size_t total = (host ? 384 : 1024) * MiB;
+    return std::clamp<size_t>(total / bytes, 6, 160);
   }
 
-  void run(const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread,
-           std::size_t bytes = tile_bytes, std::size_t column = 0) {
+  void run(const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread, size_t bytes = tile_bytes,
+           size_t column = 0) {
     tasks_.push_back({kind, [=, &bench = bench_](Stopwatch& watch) {
                         const FlowMeter::Shape shape = column > 0 ? FlowMeter::Shape{column, bytes / column, leading}
                                                                   : FlowMeter::Shape{bytes, 1, bytes};
@@ -50,9 +50,8 @@ class Transfers {
                         });
                         TransferRun record;
                         record.kind = kind, record.pages = pages, record.total = measured.back();
-                        record.copy_bytes = static_cast<double>(bytes),
-                        record.column_bytes = static_cast<double>(column);
-                        for (std::size_t i = 0; i < flows.size(); ++i)
+                        record.copy_bytes = double(bytes), record.column_bytes = double(column);
+                        for (size_t i = 0; i < flows.size(); ++i)
                           record.flows.push_back(
                               {Bench::name(flows[i].src), Bench::name(flows[i].dst), flows[i].in_flight, measured[i]});
                         bench.results.transfers.push_back(record);
@@ -95,7 +94,7 @@ class Transfers {
   }
 
   /// 2-D copies between host and several devices at once, which load shared links in another way than packed copies do.
-  void strided_flows(std::size_t column) {
+  void strided_flows(size_t column) {
     const auto strided = [&](const std::string& kind, int count, Way way) {
       run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes, column);
     };
@@ -118,7 +117,7 @@ class Transfers {
 
   /// Copies of several sizes one after another, and several at once.
   void sizes(int src, int dst) {
-    for (const std::size_t bytes : {MiB / 4, MiB, 2 * MiB, 4 * MiB, 64 * MiB})
+    for (const size_t bytes : {MiB / 4, MiB, 2 * MiB, 4 * MiB, 64 * MiB})
       run("pair", {{src, dst}}, HostPages::spread, bytes);
     for (const int in_flight : {2, 3}) run("in flight", {{src, dst, in_flight}});
     one_each({{src, dst}, {src, dst}});
@@ -128,19 +127,19 @@ class Transfers {
   void one_each(const Flows& flows) {
     tasks_.push_back(
         {"one copy each", [=, &bench = bench_](Stopwatch& watch) {
-           constexpr std::size_t bytes = 64 * MiB;
+           constexpr size_t bytes = 64 * MiB;
            const FlowMeter::Shape shape{bytes, 1, bytes};
            const auto measured = watch.repeat([&] {
              auto rates = bench.flows.finish_times(flows, shape);
              std::ranges::sort(rates);  // which one is first may change
-             for (double& rate : rates) rate = static_cast<double>(bytes) / rate;
-             rates.push_back(rates.back() * static_cast<double>(rates.size()));
+             for (double& rate : rates) rate = double(bytes) / rate;
+             rates.push_back(rates.back() * double(rates.size()));
              return rates;
            });
            TransferRun record;
            record.kind = "one each", record.total = measured.back();
-           record.copy_bytes = static_cast<double>(bytes);
-           for (std::size_t i = 0; i < flows.size(); ++i)
+           record.copy_bytes = double(bytes);
+           for (size_t i = 0; i < flows.size(); ++i)
              record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst), 1, measured[i]});
            bench.results.transfers.push_back(record);
          }});
@@ -160,7 +159,7 @@ class Transfers {
       if (&flow == &every.front()) sizes(flow.src, flow.dst);
       if (flow.dst == (flow.src + 1) % n) neighbours(flow.src, flow.dst);
     }
-    const bool is_complete = every.size() == static_cast<std::size_t>(n) * static_cast<std::size_t>(n - 1);
+    const bool is_complete = every.size() == size_t(n) * size_t(n - 1);
     if (is_complete && n >= 3) many_peers(every);
   }
 
@@ -224,31 +223,30 @@ class Transfers {
   /// at multiples of some KiB. Those with the host of pages that were copied just before, too.
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
-    const auto of_pitch = [&](std::size_t pitch) {
-      for (const std::size_t kib : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}) {
+    const auto of_pitch = [&](size_t pitch) {
+      for (const size_t kib : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}) {
         if (kib << 10 >= pitch) continue;
         column(src, dst, kib << 10, pitch, forgotten);
         if (host) column(src, dst, kib << 10, pitch, 0);
       }
     };
     if (!host) return of_pitch(128 << 10);
-    for (std::size_t mib = 4; mib <= 96; mib += mib < 48 ? 4 : 16) column(src, dst, 4 << 10, 128 << 10, mib * MiB);
-    constexpr std::size_t off_border = std::size_t{13} * 64;
-    for (const std::size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
-    for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
-    for (const std::size_t pitch :
-         {std::size_t{48} << 10, std::size_t{128} << 10, (std::size_t{96} << 10) + off_border})
-      for (const std::size_t kib : {4, 8, 16}) column_beside(src, dst, kib << 10, pitch);
+    for (size_t mib = 4; mib <= 96; mib += mib < 48 ? 4 : 16) column(src, dst, 4 << 10, 128 << 10, mib * MiB);
+    constexpr size_t off_border = size_t{13} * 64;
+    for (const size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
+    for (const size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
+    for (const size_t pitch : {size_t{48} << 10, size_t{128} << 10, (size_t{96} << 10) + off_border})
+      for (const size_t kib : {4, 8, 16}) column_beside(src, dst, kib << 10, pitch);
   }
 
   /// The same of pages that no cache knows, beside small kernels, which use the device's memory the most, and beside
   /// the same copies the other way.
-  void column_beside(int src, int dst, std::size_t bytes, std::size_t pitch) {
+  void column_beside(int src, int dst, size_t bytes, size_t pitch) {
     tasks_.push_back(
         {"2-D copies beside kernels", [=, &bench = bench_](Stopwatch& watch) {
-           constexpr std::size_t copied = strided_bytes / 2, copies = 16;
+           constexpr size_t copied = strided_bytes / 2, copies = 16;
            constexpr int kernels = 150;  // of some 40 us: longer than the copies take
-           const std::size_t count = copied / bytes;
+           const size_t count = copied / bytes;
            KernelMeter meter{*bench.devices.front()};
            const auto beside = [&] {
              meter.touch(forgotten);
@@ -262,37 +260,34 @@ class Transfers {
              const double packed = bench.flows.rates({{src, dst}}, HostPages::spread, {copied, 1, copied}, copies)[0];
              return std::vector<double>{packed, beside()};
            });
-           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
-                                            static_cast<double>(count), static_cast<double>(pitch),
-                                            static_cast<double>(forgotten), true, measured[1], measured[0]});
+           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), double(bytes), double(count),
+                                            double(pitch), double(forgotten), true, measured[1], measured[0]});
          }});
   }
 
   /// The device's cache keeps where the pages of a host are until kernels push that out. So the copies are of different
   /// pages, and follow the same copies and a kernel that has read and written so many bytes since.
-  void column(int src, int dst, std::size_t bytes, std::size_t pitch, std::size_t between) {
-    tasks_.push_back({"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
-                        constexpr std::size_t copied = strided_bytes / 2, most = 24;
-                        const std::size_t count = copied / bytes;
-                        KernelMeter kernels{*bench.devices.front()};
-                        const auto rate = [&](const FlowMeter::Shape& shape) {
-                          const std::size_t places = bench.flows.places(HostPages::spread, shape);
-                          const auto copies = [&] {
-                            return bench.flows.rates({{src, dst}}, HostPages::spread, shape,
-                                                     std::clamp<std::size_t>(places, 1, most))[0];
-                          };
-                          if (between < forgotten) copies();
-                          if (between > 0) kernels.touch(between);
-                          return copies();
-                        };
-                        const auto measured = watch.repeat([&] {
-                          return std::vector<double>{rate({bytes, count, pitch}), rate({copied, 1, copied})};
-                        });
-                        bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
-                                                         static_cast<double>(count), static_cast<double>(pitch),
-                                                         static_cast<double>(between), false, measured[0],
-                                                         measured[1]});
-                      }});
+  void column(int src, int dst, size_t bytes, size_t pitch, size_t between) {
+    tasks_.push_back(
+        {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
+           constexpr size_t copied = strided_bytes / 2, most = 24;
+           const size_t count = copied / bytes;
+           KernelMeter kernels{*bench.devices.front()};
+           const auto rate = [&](const FlowMeter::Shape& shape) {
+             const size_t places = bench.flows.places(HostPages::spread, shape);
+             const auto copies = [&] {
+               return bench.flows.rates({{src, dst}}, HostPages::spread, shape, std::clamp<size_t>(places, 1, most))[0];
+             };
+             if (between < forgotten) copies();
+             if (between > 0) kernels.touch(between);
+             return copies();
+           };
+           const auto measured = watch.repeat([&] {
+             return std::vector<double>{rate({bytes, count, pitch}), rate({copied, 1, copied})};
+           });
+           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), double(bytes), double(count),
+                                            double(pitch), double(between), false, measured[0], measured[1]});
+         }});
   }
 
   Bench& bench_;

@@ -40,7 +40,7 @@ struct PowerMeter::Library {
     for (int device = 0; device < count; ++device) {
       std::array<char, 32> bus{};
       nvmlDevice_t handle = nullptr;
-      const bool known = cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) == cudaSuccess &&
+      const bool known = cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device) == cudaSuccess &&
                          by_bus(bus.data(), &handle) == NVML_SUCCESS;
       devices.push_back(known ? handle : nullptr);
     }
@@ -48,10 +48,10 @@ struct PowerMeter::Library {
 
   template <class Number>
   double milli(nvmlReturn_t (*query)(nvmlDevice_t, Number*), int device) const {
-    const auto index = static_cast<std::size_t>(device);
+    const auto index = size_t(device);
     Number value = 0;
     const bool known = index < devices.size() && devices[index] && query(devices[index], &value) == NVML_SUCCESS;
-    return known ? 1e-3 * static_cast<double>(value) : 0;
+    return known ? 1e-3 * double(value) : 0;
   }
 };
 

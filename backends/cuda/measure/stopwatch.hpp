@@ -13,7 +13,7 @@ namespace tilerail::cuda {
 /// those after them.
 class Stopwatch {
  public:
-  Stopwatch(double seconds, std::size_t figures) : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
+  Stopwatch(double seconds, size_t figures) : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
 
   /// Says that a figure is measured once, which takes what it takes.
   void repeat_once() {
@@ -24,8 +24,7 @@ class Stopwatch {
   /// least three times, until the 95 % interval of the last figure is within 5 % of its mean or the part is spent.
   std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {
     const auto begin = Clock::now();
-    const Duration part =
-        std::max(Duration{0}, Duration{end_ - begin} / static_cast<double>(std::max<std::size_t>(1, left_)));
+    const Duration part = std::max(Duration{0}, Duration{end_ - begin} / double(std::max<size_t>(1, left_)));
     if (left_ > 0) --left_;
     std::vector<std::vector<double>> values;
     std::vector<Measured> means;
@@ -33,7 +32,7 @@ class Stopwatch {
       const std::vector<double> now = measure();
       values.resize(now.size());
       means.clear();
-      for (std::size_t i = 0; i < now.size(); ++i) {
+      for (size_t i = 0; i < now.size(); ++i) {
         values[i].push_back(now[i]);
         means.push_back(mean_of(values[i]));
       }
@@ -46,7 +45,7 @@ class Stopwatch {
  private:
   using Clock = std::chrono::steady_clock;
   using Duration = std::chrono::duration<double>;
-  std::size_t left_;
+  size_t left_;
   std::chrono::time_point<Clock, Duration> end_;
 };
 

@@ -13,13 +13,13 @@ CudaExecutor::CudaExecutor(Topology topology, CudaOptions options)
 
 CudaExecutor::~CudaExecutor() = default;
 
-void CudaExecutor::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) {
+void CudaExecutor::reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) {
   state_->reserve(gpus, bytes, compute_streams);
 }
 
-std::int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
+int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
   try {
-    return state_->device(gpu).room_for_tiles(static_cast<std::size_t>(compute_streams));
+    return state_->device(gpu).room_for_tiles(size_t(compute_streams));
   } catch (const std::runtime_error&) {  // no context fits in, for one
     return 0;
   }

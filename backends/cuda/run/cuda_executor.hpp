@@ -15,7 +15,7 @@
 
 namespace tilerail {
 
-enum class CudaTrace : std::uint8_t { none, automatic, cupti, events };
+enum class CudaTrace : uint8_t { none, automatic, cupti, events };
 
 struct CudaOptions {
   CudaTrace trace = CudaTrace::none;  // automatic: CUPTI activity records, or timed events where CUPTI does not work
@@ -25,7 +25,7 @@ struct CudaOptions {
 
 /// What tells the allocations of matrices on hosts from others that have the same addresses at other times; empty where
 /// the caller sees to it that there are none.
-using AllocationIds = std::vector<std::uint64_t>;
+using AllocationIds = std::vector<uint64_t>;
 
 /// Seconds of one run, as its caller sees it.
 struct CudaRunTimes {
@@ -52,10 +52,10 @@ class CudaExecutor final : public Executor {
 
   /// Opens devices, with an arena of at least so many bytes and so many compute streams each, so that plans that need
   /// no more find them ready. Throws HardwareError when a device is not there, InputError when it lacks the memory.
-  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams);
+  void reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams);
 
   /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be opened.
-  std::int64_t room_for_tiles(MemoryId gpu, int compute_streams);
+  int64_t room_for_tiles(MemoryId gpu, int compute_streams);
 
   /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology, MemoryShortage when its peak
   /// exceeds a device's free memory (naming what would fit), HardwareError when a device is not there or the plan

@@ -28,7 +28,7 @@ void CudaPlan::create_events() {
   cuda::check(cudaGetDevice(&before), "reading the current device");
   const cuda::DeviceScope restore{before};
   events_.reserve(program.event_streams.size());
-  for (const std::uint32_t stream : program.event_streams) {
+  for (const uint32_t stream : program.event_streams) {
     if (ordinals[stream] != current) {
       current = ordinals[stream];
       cuda::check(cudaSetDevice(current), "choosing a device");

@@ -29,12 +29,12 @@ class CudaPlan {
   std::vector<cudaStream_t> streams;  // by stream
   std::vector<void*> handles;         // by stream: cublasHandle_t of compute streams, else null
   std::vector<std::byte*> scalars;    // by stream: GemmCall::scalar of compute streams, else null
-  std::vector<std::vector<std::uint32_t>> streams_of_issuer;
+  std::vector<std::vector<uint32_t>> streams_of_issuer;
   cuda::RepeatedRuns runs;
 
   /// Creates the events. Throws CudaError.
   void create_events();
-  cudaEvent_t event(std::size_t index) const { return events_[index]; }
+  cudaEvent_t event(size_t index) const { return events_[index]; }
   std::vector<cuda::StreamOnDevice> streams_on_devices() const;
 
  private:

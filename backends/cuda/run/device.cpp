@@ -11,11 +11,11 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS recommends from Hopper on
-constexpr std::size_t small_workspace_bytes = std::size_t{4} << 20;
+constexpr size_t workspace_bytes = size_t{32} << 20;  // what cuBLAS recommends from Hopper on
+constexpr size_t small_workspace_bytes = size_t{4} << 20;
 // What a handle takes by itself, the kernels included that the first one loads; measured on an H200.
-constexpr std::size_t handle_bytes = std::size_t{96} << 20;
-constexpr std::int64_t share_of_driver = 16, most_of_driver = std::int64_t{256} << 20;  // of what is free, and at most
+constexpr size_t handle_bytes = size_t{96} << 20;
+constexpr int64_t share_of_driver = 16, most_of_driver = int64_t{256} << 20;  // of what is free, and at most
 
 }  // namespace
 
@@ -48,20 +48,20 @@ void Device::wait() const noexcept {
   cudaGetLastError();
 }
 
-bool Device::reserve(std::int64_t bytes) {
+bool Device::reserve(int64_t bytes) {
   if (bytes <= arena_bytes_) return true;
   const DeviceScope scope{ordinal_};
   check(cudaFree(arena_), "freeing an arena");
   arena_ = nullptr;
-  const std::int64_t before = std::exchange(arena_bytes_, 0);
+  const int64_t before = std::exchange(arena_bytes_, 0);
   if (allocate_arena(bytes)) return true;
   if (before > 0) allocate_arena(before);
   return false;
 }
 
-bool Device::allocate_arena(std::int64_t bytes) {
+bool Device::allocate_arena(int64_t bytes) {
   void* memory = nullptr;
-  if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) {
+  if (cudaMalloc(&memory, size_t(bytes)) != cudaSuccess) {
     cudaGetLastError();
     return false;
   }
@@ -71,27 +71,27 @@ bool Device::allocate_arena(std::int64_t bytes) {
   return true;
 }
 
-void Device::fill_arena(int byte, std::int64_t bytes) const {
+void Device::fill_arena(int byte, int64_t bytes) const {
   const DeviceScope scope{ordinal_};
-  check(cudaMemset(arena_, byte, static_cast<std::size_t>(bytes)), "filling an arena");
+  check(cudaMemset(arena_, byte, size_t(bytes)), "filling an arena");
   check(cudaDeviceSynchronize(), "filling an arena");
 }
 
-std::int64_t Device::available_bytes() const {
+int64_t Device::available_bytes() const {
   const DeviceScope scope{ordinal_};
-  std::size_t free = 0, total = 0;
+  size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "reading the free memory");
-  return static_cast<std::int64_t>(free) + arena_bytes_;
+  return int64_t(free) + arena_bytes_;
 }
 
-std::int64_t Device::room_for_tiles(std::size_t compute_streams) const {
-  const std::size_t missing = compute_streams - std::min(compute_streams, compute_.size());
-  const auto workspaces = static_cast<std::int64_t>(missing * (workspace_bytes + handle_bytes));
-  const std::int64_t left = available_bytes() - workspaces;
-  return std::max<std::int64_t>(0, left - std::min(left / share_of_driver, most_of_driver));
+int64_t Device::room_for_tiles(size_t compute_streams) const {
+  const size_t missing = compute_streams - std::min(compute_streams, compute_.size());
+  const auto workspaces = int64_t(missing * (workspace_bytes + handle_bytes));
+  const int64_t left = available_bytes() - workspaces;
+  return std::max<int64_t>(0, left - std::min(left / share_of_driver, most_of_driver));
 }
 
-void Device::open_streams(std::size_t compute, std::size_t copy) {
+void Device::open_streams(size_t compute, size_t copy) {
   const DeviceScope scope{ordinal_};
   while (compute_.size() < compute) compute_.push_back(open_compute());
   while (copy_.size() < copy) {
@@ -112,7 +112,7 @@ Device::Compute Device::open_compute() const {
   }
   check(status, "creating a cuBLAS handle");
   void* memory = nullptr;
-  for (const std::size_t bytes : {workspace_bytes, small_workspace_bytes, std::size_t{0}}) {
+  for (const size_t bytes : {workspace_bytes, small_workspace_bytes, size_t{0}}) {
     if (cudaMalloc(&memory, bytes + sizeof(double)) == cudaSuccess) {
       made.workspace_bytes = bytes;
       break;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
 
-std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * static_cast<double>(bytes)); }
+std::string gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * double(bytes)); }
 
 }  // namespace
 
@@ -80,49 +80,49 @@ void CudaExecutor::State::open_peers(const Plan& plan) {
   }
 }
 
-void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const {
-  const std::int64_t bytes = plan.peak_bytes[gpu.index()];
-  const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
-  throw MemoryShortage{plan.memories[gpu.index()], gigabytes(bytes),
-                       fmt::format("are needed for tiles, and {} are free", gigabytes(available)),
-                       fmt::format("a memory-fraction of at most {:.2f}",
-                                   std::floor(90 * static_cast<double>(available) / capacity) / 100)};
+void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, int64_t available) const {
+  const int64_t bytes = plan.peak_bytes[gpu.index()];
+  const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{double(bytes)}).value;
+  throw MemoryShortage{
+      plan.memories[gpu.index()], gigabytes(bytes),
+      fmt::format("are needed for tiles, and {} are free", gigabytes(available)),
+      fmt::format("a memory-fraction of at most {:.2f}", std::floor(90 * double(available) / capacity) / 100)};
 }
 
 void CudaExecutor::State::reserve_arenas(const Plan& plan) {
   for (const auto m : indices(plan.peak_bytes)) {
-    const std::int64_t bytes = plan.peak_bytes[m];
+    const int64_t bytes = plan.peak_bytes[m];
     if (bytes == 0 || topology_.is_host(MemoryId{m})) continue;
     cuda::Device& d = device(MemoryId{m});
     if (bytes <= d.arena_bytes()) continue;
     pending_.wait();
-    const std::int64_t available = d.available_bytes();
+    const int64_t available = d.available_bytes();
     if (bytes > available || !d.reserve(bytes)) refuse(plan, MemoryId{m}, available);
   }
 }
 
-void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) {
+void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) {
   pending_.wait();
   for (const MemoryId gpu : gpus) {
     cuda::Device& d = device(gpu);
-    const std::int64_t available = d.available_bytes();
+    const int64_t available = d.available_bytes();
     if (bytes > available || !d.reserve(bytes))
       throw InputError{topology_.memory(gpu).name, gigabytes(bytes),
                        fmt::format("cannot be reserved, and {} are free", gigabytes(available))};
-    d.open_streams(static_cast<std::size_t>(compute_streams), 0);
+    d.open_streams(size_t(compute_streams), 0);
   }
 }
 
 /// Before an arena leaves nothing for the streams of the plan.
-void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams) {
+void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, size_t compute_streams) {
   cuda::Device& d = device(gpu);
   if (compute_streams <= d.compute_streams()) return;
-  const std::int64_t room = d.room_for_tiles(compute_streams);
+  const int64_t room = d.room_for_tiles(compute_streams);
   if (plan.peak_bytes[gpu.index()] > room) refuse(plan, gpu, room);
 }
 
 void CudaExecutor::State::reserve_host(const Plan& plan) {
-  const auto on_host = [&](std::size_t m) { return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m}); };
+  const auto on_host = [&](size_t m) { return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m}); };
   for (const auto m : indices(plan.peak_bytes))
     if (on_host(m)) pending_.wait();  // an arena that grows is freed
   host_arenas_.reserve(plan, topology_);
@@ -130,10 +130,10 @@ void CudaExecutor::State::reserve_host(const Plan& plan) {
 
 /// And arenas, once it is known that both fit.
 void CudaExecutor::State::open_streams(CudaPlan& made) {
-  std::vector<std::array<std::size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
+  std::vector<std::array<size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
   for (const auto& stream : made.program.streams) {
-    std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
-    count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
+    size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
+    count = std::max(count, size_t(stream.slot) + 1);
   }
   for (const auto m : indices(slots))
     if (slots[m][1] > 0) check_room(made.plan, MemoryId{m}, slots[m][1]);
@@ -142,7 +142,7 @@ void CudaExecutor::State::open_streams(CudaPlan& made) {
     if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
   for (const auto& stream : made.program.streams) {
     cuda::Device& d = device(stream.device);
-    const auto slot = static_cast<std::size_t>(stream.slot);
+    const auto slot = size_t(stream.slot);
     made.ordinals.push_back(d.ordinal());
     made.streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
     made.handles.push_back(stream.compute ? d.handle(slot) : nullptr);
@@ -171,7 +171,7 @@ std::vector<std::byte*> CudaExecutor::State::arenas() const {
 
 void CudaExecutor::State::check_place_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
   if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) return;
-  const auto which = static_cast<std::size_t>(buffer.kind);
+  const auto which = size_t(buffer.kind);
   const void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
   const auto device = topology_.is_host(buffer.memory) ? std::nullopt : std::optional{ordinal(buffer.memory)};
   cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
@@ -202,7 +202,7 @@ void CudaExecutor::State::poison(const Plan& plan) const {
     if (devices_[m] && plan.peak_bytes[m] > 0)
       devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
     else if (std::byte* const tiles = host_arenas_.data(MemoryId{m}))
-      std::memset(tiles, nan_byte, static_cast<std::size_t>(plan.peak_bytes[m]));
+      std::memset(tiles, nan_byte, size_t(plan.peak_bytes[m]));
 }
 
 CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,

@@ -25,7 +25,7 @@ class CudaExecutor::State {
 
   int ordinal(MemoryId gpu) const;
   cuda::Device& device(MemoryId gpu);
-  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams);
+  void reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams);
   void reserve_host(const Plan& plan);
   void reserve_arenas(const Plan& plan);
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
@@ -44,8 +44,8 @@ class CudaExecutor::State {
 
  private:
   void open_peers(const Plan& plan);
-  [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const;
-  void check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams);
+  [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, int64_t available) const;
+  void check_room(const Plan& plan, MemoryId gpu, size_t compute_streams);
   void open_streams(CudaPlan& made);
   std::vector<std::byte*> arenas() const;
   void check_place_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;

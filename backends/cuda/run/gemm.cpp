@@ -31,7 +31,7 @@ Types types_of(DType dtype) {
 void multiply(cublasHandle_t handle, const GemmCall& call) {
   const Types types = types_of(call.dtype);
   const double alpha64 = call.alpha, beta64 = call.beta;
-  const auto alpha32 = static_cast<float>(call.alpha), beta32 = static_cast<float>(call.beta);
+  const auto alpha32 = float(call.alpha), beta32 = float(call.beta);
   const bool wide = call.dtype == DType::f64;
   const void* alpha = wide ? static_cast<const void*>(&alpha64) : &alpha32;
   const void* beta = wide ? static_cast<const void*>(&beta64) : &beta32;
@@ -41,20 +41,20 @@ void multiply(cublasHandle_t handle, const GemmCall& call) {
         "multiplying");
 }
 
-bool whole_words(const Block& block, std::int64_t element) {
-  return reinterpret_cast<std::uintptr_t>(block.data) % loaded_word == 0 && block.ld * element % loaded_word == 0;
+bool whole_words(const Block& block, int64_t element) {
+  return reinterpret_cast<uintptr_t>(block.data) % loaded_word == 0 && block.ld * element % loaded_word == 0;
 }
 
 /// The part of an operand that starts at this row and column of op(operand).
-Block within(const Block& block, Trans trans, std::int64_t row, std::int64_t col, std::int64_t element) {
-  const std::int64_t first = trans == Trans::no ? row + col * block.ld : col + row * block.ld;
+Block within(const Block& block, Trans trans, int64_t row, int64_t col, int64_t element) {
+  const int64_t first = trans == Trans::no ? row + col * block.ld : col + row * block.ld;
   return {block.data + first * element, block.rows, block.cols, block.ld};
 }
 
 }  // namespace
 
 void gemm(cublasHandle_t handle, const GemmCall& call) {
-  const std::int64_t element = element_size(call.dtype);
+  const int64_t element = element_size(call.dtype);
   if (call.y.cols == 1 && element >= element_size(DType::f32))
     return call.y.rows == 1 && call.scalar ? dot(handle, call) : gemv(handle, call);
   if (!whole_words(call.a, element) || !whole_words(call.b, element) || !whole_words(call.y, element))

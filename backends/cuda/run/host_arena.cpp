@@ -10,7 +10,7 @@ HostArena::~HostArena() {
   if (data_) allocator_.free(data_);
 }
 
-void HostArena::reserve(std::int64_t bytes) {
+void HostArena::reserve(int64_t bytes) {
   if (bytes <= bytes_) return;
   auto* const made = static_cast<std::byte*>(allocator_.allocate(bytes));
   if (std::byte* const old = std::exchange(data_, made)) allocator_.free(old);
@@ -29,7 +29,7 @@ std::byte* HostArenas::data(MemoryId host) const {
   return found == arenas_.end() ? nullptr : found->second.data();
 }
 
-std::uint64_t HostArenas::number(MemoryId host) const {
+uint64_t HostArenas::number(MemoryId host) const {
   const auto found = arenas_.find(host);
   return found == arenas_.end() ? 0 : found->second.number();
 }

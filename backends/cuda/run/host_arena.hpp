@@ -12,7 +12,7 @@ namespace tilerail::cuda {
 
 /// Allocates host memory and frees it. `allocate` throws if there is too little.
 struct HostAllocator {
-  std::function<void*(std::int64_t bytes)> allocate;
+  std::function<void*(int64_t bytes)> allocate;
   std::function<void(void*)> free;
 };
 
@@ -26,16 +26,16 @@ class HostArena {
 
   /// Provides at least so many bytes. A larger arena is allocated before the old one is freed, so that plans which use
   /// the old one can still run if `allocate` throws. New memory does not have the contents of the old.
-  void reserve(std::int64_t bytes);
+  void reserve(int64_t bytes);
   std::byte* data() const { return data_; }
   /// Differs for every allocation of this arena.
-  std::uint64_t number() const { return number_; }
+  uint64_t number() const { return number_; }
 
  private:
   HostAllocator allocator_;
   std::byte* data_ = nullptr;
-  std::int64_t bytes_ = 0;
-  std::uint64_t number_ = 0;
+  int64_t bytes_ = 0;
+  uint64_t number_ = 0;
 };
 
 /// The arenas of all hosts. Each host has its own, because the offsets of tiles count from the start of their memory.
@@ -47,7 +47,7 @@ class HostArenas {
   void reserve(const Plan& plan, const Topology& topology);
   /// Null for a host without tiles.
   std::byte* data(MemoryId host) const;
-  std::uint64_t number(MemoryId host) const;
+  uint64_t number(MemoryId host) const;
 
  private:
   HostAllocator allocator_;

@@ -26,7 +26,7 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::size_t touch_bytes = 64 << 10;  // that a core touches before the next one's turn
+constexpr size_t touch_bytes = 64 << 10;  // that a core touches before the next one's turn
 
 std::vector<int> allowed_cores() {
   cpu_set_t set;
@@ -53,44 +53,44 @@ unsigned long memory_nodes() {
 }
 
 /// Asks the kernel to interleave the pages over the nodes; false where it shows one node or refuses.
-bool interleave(void* data, std::size_t bytes) {
+bool interleave(void* data, size_t bytes) {
   const unsigned long nodes = memory_nodes();
   if ((nodes & (nodes - 1)) == 0) return false;
   return syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U) == 0;
 }
 
 /// Every core in turn is the first to touch some pages. Where the mapping is interleaved, this is only faster.
-void touch(std::byte* data, std::size_t bytes) {
+void touch(std::byte* data, size_t bytes) {
   const std::vector<int> cores = allowed_cores();
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto page = size_t(sysconf(_SC_PAGESIZE));
   const auto caller = std::this_thread::get_id();
-  share_work(cores.size(), [&](std::size_t t) {
+  share_work(cores.size(), [&](size_t t) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cores[t], &set);
     if (std::this_thread::get_id() != caller) sched_setaffinity(0, sizeof set, &set);  // a refusal changes little
-    for (std::size_t block = t * touch_bytes; block < bytes; block += cores.size() * touch_bytes)
-      for (std::size_t at = block; at < std::min(bytes, block + touch_bytes); at += page) data[at] = std::byte{0};
+    for (size_t block = t * touch_bytes; block < bytes; block += cores.size() * touch_bytes)
+      for (size_t at = block; at < std::min(bytes, block + touch_bytes); at += page) data[at] = std::byte{0};
   });
 }
 
-[[noreturn]] void no_memory(std::size_t bytes, const std::string& why) {
+[[noreturn]] void no_memory(size_t bytes, const std::string& why) {
   throw fault_of("host memory", fmt::format("{} bytes cannot be page-locked ({})", bytes, why),
                  "a machine with as much free memory, and a limit on locked memory (ulimit -l) above it");
 }
 
 /// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies depends on where columns
 /// start within some 64 KiB.
-constexpr std::size_t border = 2 << 20;
+constexpr size_t border = 2 << 20;
 
-std::size_t mapped_bytes(std::size_t bytes) { return bytes + border; }
+size_t mapped_bytes(size_t bytes) { return bytes + border; }
 
 std::byte* at_border(std::byte* mapped) {
-  return mapped + (border - reinterpret_cast<std::uintptr_t>(mapped) % border) % border;
+  return mapped + (border - reinterpret_cast<uintptr_t>(mapped) % border) % border;
 }
 
-std::byte* map_spread(std::size_t bytes) {
-  const std::size_t all = mapped_bytes(bytes);
+std::byte* map_spread(size_t bytes) {
+  const size_t all = mapped_bytes(bytes);
   void* mapped = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) no_memory(bytes, std::strerror(errno));
   madvise(mapped, all, MADV_NOHUGEPAGE);  // a kernel without huge pages refuses, and has small ones anyway
@@ -103,7 +103,7 @@ std::byte* map_spread(std::size_t bytes) {
   no_memory(bytes, cudaGetErrorString(status));
 }
 
-std::byte* allocate_plain(std::size_t bytes) {
+std::byte* allocate_plain(size_t bytes) {
   void* data = nullptr;
   const cudaError_t status = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
   if (status == cudaSuccess) return static_cast<std::byte*>(data);
@@ -113,7 +113,7 @@ std::byte* allocate_plain(std::size_t bytes) {
 
 }  // namespace
 
-HostBuffer::HostBuffer(std::size_t bytes, HostPages pages) : bytes_{bytes}, pages_{pages} {
+HostBuffer::HostBuffer(size_t bytes, HostPages pages) : bytes_{bytes}, pages_{pages} {
   if (bytes == 0) return;
   allocated_ = pages == HostPages::spread ? map_spread(bytes) : allocate_plain(bytes);
   data_ = pages == HostPages::spread ? at_border(allocated_) : allocated_;
@@ -143,15 +143,15 @@ HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
   return *this;
 }
 
-double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<const int> devices) {
-  constexpr std::size_t most = std::size_t{256} << 20;  // a device
+double host_buffer_rate(const std::byte* data, size_t bytes, std::span<const int> devices) {
+  constexpr size_t most = size_t{256} << 20;  // a device
   struct Reader {
     int device;
     cudaStream_t stream = nullptr;
     void* target = nullptr;
   };
   std::vector<Reader> readers;
-  const std::size_t share = std::min(most, bytes / std::max<std::size_t>(1, devices.size()));
+  const size_t share = std::min(most, bytes / std::max<size_t>(1, devices.size()));
   const auto read_all = [&] {
     for (const auto i : indices(readers)) {
       const DeviceScope scope{readers[i].device};
@@ -179,7 +179,7 @@ double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<cons
     const auto begin = std::chrono::steady_clock::now();
     read_all();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    rate = static_cast<double>(share * devices.size()) / taken.count();
+    rate = double(share * devices.size()) / taken.count();
   } catch (...) {
     close();
     throw;

@@ -16,22 +16,22 @@ class HostBuffer {
  public:
   HostBuffer() = default;
   /// Throws InputError when the machine has not so much memory to lock.
-  HostBuffer(std::size_t bytes, HostPages pages);
+  HostBuffer(size_t bytes, HostPages pages);
   ~HostBuffer();
   HostBuffer(HostBuffer&& other) noexcept;
   HostBuffer& operator=(HostBuffer&& other) noexcept;
 
   std::byte* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
+  size_t bytes() const { return bytes_; }
 
  private:
   std::byte *allocated_ = nullptr, *data_ = nullptr;
-  std::size_t bytes_ = 0;
+  size_t bytes_ = 0;
   HostPages pages_ = HostPages::spread;
 };
 
 /// Bytes a second that all these devices together read from a page-locked buffer of the user's, measured in about 30
 /// ms: this rate tells which kind of pages the buffer has. Throws CudaError.
-double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<const int> devices);
+double host_buffer_rate(const std::byte* data, size_t bytes, std::span<const int> devices);
 
 }  // namespace tilerail::cuda

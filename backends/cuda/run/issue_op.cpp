@@ -9,7 +9,7 @@ namespace {
 
 Block block(const Plan& plan, const View& view, std::span<std::byte* const> buffers) {
   const Buffer& buffer = plan.buffer(view.buffer);
-  const std::int64_t first = view.row + view.col * buffer.ld;
+  const int64_t first = view.row + view.col * buffer.ld;
   std::byte* base = buffers[view.buffer.index()];
   return {base ? base + first * buffer.element() : nullptr, view.rows, view.cols, buffer.ld};
 }

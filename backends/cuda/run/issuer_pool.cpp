@@ -11,15 +11,15 @@ IssuerPool::~IssuerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void IssuerPool::grow(std::size_t threads) {
+void IssuerPool::grow(size_t threads) {
   threads_.reserve(threads);
   while (threads_.size() < threads) {
-    const std::size_t index = threads_.size();
+    const size_t index = threads_.size();
     threads_.push_back(start_thread([this, index, seen = generation_.load()] { work(index, seen); }));
   }
 }
 
-void IssuerPool::run(std::size_t count, const std::function<void(std::size_t)>& job) {
+void IssuerPool::run(size_t count, const std::function<void(size_t)>& job) {
   job_ = &job;
   count_ = count;
   running_.store(threads_.size(), std::memory_order_relaxed);
@@ -28,7 +28,7 @@ void IssuerPool::run(std::size_t count, const std::function<void(std::size_t)>& 
   spin_until([this] { return running_.load(std::memory_order_acquire) == 0; });
 }
 
-void IssuerPool::work(std::size_t index, std::uint64_t seen) {
+void IssuerPool::work(size_t index, uint64_t seen) {
   for (;;) {
     generation_.wait(seen, std::memory_order_acquire);
     ++seen;

@@ -17,20 +17,20 @@ class IssuerPool {
   IssuerPool& operator=(const IssuerPool&) = delete;
 
   /// Makes threads until there are so many. Throws ThreadShortage; the pool is then as large as it could get.
-  void grow(std::size_t threads);
+  void grow(size_t threads);
 
   /// Calls job(0) ... job(count - 1), each on a thread of its own, and returns when all have returned. `job` does not
   /// throw; `count` threads exist.
-  void run(std::size_t count, const std::function<void(std::size_t)>& job);
+  void run(size_t count, const std::function<void(size_t)>& job);
 
  private:
-  void work(std::size_t index, std::uint64_t seen);
+  void work(size_t index, uint64_t seen);
 
   std::vector<std::thread> threads_;
-  const std::function<void(std::size_t)>* job_ = nullptr;
-  std::size_t count_ = 0;
-  std::atomic<std::uint64_t> generation_{0};
-  std::atomic<std::size_t> running_{0};
+  const std::function<void(size_t)>* job_ = nullptr;
+  size_t count_ = 0;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<size_t> running_{0};
   bool stop_ = false;
 };
 

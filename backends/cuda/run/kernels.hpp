@@ -13,17 +13,17 @@ namespace tilerail::cuda {
 /// rows x cols elements of a column-major matrix in device or host memory.
 struct Block {
   std::byte* data = nullptr;
-  std::int64_t rows = 0, cols = 0, ld = 0;  // elements
+  int64_t rows = 0, cols = 0, ld = 0;  // elements
 };
 
 /// y = a in stream order, between any memories of one address space: as one transfer where both are packed, else as a
 /// 2-D copy. Throws CudaError.
-void copy(const Block& a, const Block& y, std::int64_t element, cudaStream_t stream);
+void copy(const Block& a, const Block& y, int64_t element, cudaStream_t stream);
 
 struct GemmCall {
   DType dtype;
   Trans trans_a, trans_b;
-  std::int64_t k;
+  int64_t k;
   double alpha, beta;
   Block a, b, y;
   std::byte* scalar = nullptr;  // device memory for one element, which calls on this stream may overwrite
@@ -41,7 +41,7 @@ void dot(cublasHandle_t handle, const GemmCall& call);
 
 /// y = a in stream order, both within the current device, by a kernel: in two dimensions the runtime's copies reach 0.8
 /// of 2.0 TB/s there (one H200). Elements of `element` bytes, at least 2. Throws CudaError.
-void copy_within(const Block& a, const Block& y, std::int64_t element, cudaStream_t stream);
+void copy_within(const Block& a, const Block& y, int64_t element, cudaStream_t stream);
 
 /// y = alpha x + beta y; alpha == 0 never reads x, beta == 0 never reads y. Halves are computed in f32. Throws
 /// CudaError.
@@ -49,6 +49,6 @@ void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtyp
 
 /// Fills with uniform random numbers in [-1, 1) that depend on the seed and on each element's row and column only; rows
 /// beyond `rows` keep what they hold. Throws CudaError.
-void fill_random(const Block& y, DType dtype, std::uint64_t seed, cudaStream_t stream);
+void fill_random(const Block& y, DType dtype, uint64_t seed, cudaStream_t stream);
 
 }  // namespace tilerail::cuda

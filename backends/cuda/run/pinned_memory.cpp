@@ -8,10 +8,10 @@
 namespace tilerail::cuda {
 
 HostAllocator pinned_memory() {
-  return {[](std::int64_t bytes) {
+  return {[](int64_t bytes) {
             void* memory = nullptr;
-            check(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
-                  fmt::format("allocating {:.2f} GB on the host", 1e-9 * static_cast<double>(bytes)));
+            check(cudaHostAlloc(&memory, size_t(bytes), cudaHostAllocPortable),
+                  fmt::format("allocating {:.2f} GB on the host", 1e-9 * double(bytes)));
             return memory;
           },
           [](void* memory) { cudaFreeHost(memory); }};

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool may_be_graph(const CudaPlan& plan) {
-  const std::size_t ops = plan.plan.ops.size();
+  const size_t ops = plan.plan.ops.size();
   return ops > 0 && ops <= most_graph_operations;
 }
 
@@ -59,7 +59,7 @@ CudaRunTimes PlanGraph::hand_over() const {
 CudaRunTimes PlanGraph::times_of_issue(double seconds) const {
   CudaRunTimes times;
   times.wall = times.issue = seconds;
-  times.issue_per_op = seconds / static_cast<double>(ops_);
+  times.issue_per_op = seconds / double(ops_);
   times.as_graph = true;
   return times;
 }

@@ -16,8 +16,8 @@ namespace tilerail::cuda {
 struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
-  AllocationIds allocations;          // of matrices: other memory may have the same address
-  std::vector<std::uint64_t> arenas;  // Device::arena_number and HostArenas::number: so may another arena
+  AllocationIds allocations;     // of matrices: other memory may have the same address
+  std::vector<uint64_t> arenas;  // Device::arena_number and HostArenas::number: so may another arena
   bool operator==(const GraphValues&) const = default;
 };
 
@@ -41,7 +41,7 @@ class PlanGraph {
   GraphValues values_;
   Tracer* tracer_;
   StreamGraph graph_;
-  std::size_t ops_;
+  size_t ops_;
 };
 
 /// Runs of a plan that may be one graph. A graph takes about as long to make as two runs of its operations one by one

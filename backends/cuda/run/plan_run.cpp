@@ -41,7 +41,7 @@ CudaRunTimes PlanRun::hand_over(IssuerPool& pool) {
 
 CudaRunTimes PlanRun::on_all_issuers(IssuerPool& pool, bool waited_for) {
   const auto start = Clock::now();
-  pool.run(progress_.size(), [&](std::size_t issuer) { issue_all(issuer, waited_for); });
+  pool.run(progress_.size(), [&](size_t issuer) { issue_all(issuer, waited_for); });
   if (staged_ && !failed_) staged_->finish();
   CudaRunTimes times;
   times.wall = seconds(Clock::now() - start);
@@ -51,11 +51,11 @@ CudaRunTimes PlanRun::on_all_issuers(IssuerPool& pool, bool waited_for) {
     times.issue = std::max(times.issue, p.issue_seconds);
     total += p.issue_seconds;
   }
-  if (!plan_.plan.ops.empty()) times.issue_per_op = total / static_cast<double>(plan_.plan.ops.size());
+  if (!plan_.plan.ops.empty()) times.issue_per_op = total / double(plan_.plan.ops.size());
   return times;
 }
 
-void PlanRun::issue_all(std::size_t issuer, bool waited_for) noexcept {
+void PlanRun::issue_all(size_t issuer, bool waited_for) noexcept {
   std::optional<OpId> current;
   try {
     const auto start = Clock::now();
@@ -68,11 +68,11 @@ void PlanRun::issue_all(std::size_t issuer, bool waited_for) noexcept {
     fail(current, error.what());
   }
   if (failed_)
-    for (const std::uint32_t stream : plan_.streams_of_issuer[issuer]) cudaStreamSynchronize(plan_.streams[stream]);
+    for (const uint32_t stream : plan_.streams_of_issuer[issuer]) cudaStreamSynchronize(plan_.streams[stream]);
 }
 
 /// `current` is the operation that is being issued. Returns the seconds that the issuer spent waiting.
-double PlanRun::issue_steps(std::size_t issuer, std::optional<OpId>& current) {
+double PlanRun::issue_steps(size_t issuer, std::optional<OpId>& current) {
   int device = -1;
   double waited = 0;
   for (const StreamProgram::Step& step : plan_.program.steps[issuer]) {
@@ -80,7 +80,7 @@ double PlanRun::issue_steps(std::size_t issuer, std::optional<OpId>& current) {
     waited += issue_on_device(step, device);
     progress_[issuer].issued.store(step.op.value + 1, std::memory_order_release);
   }
-  progress_[issuer].issued.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_release);
+  progress_[issuer].issued.store(std::numeric_limits<int64_t>::max(), std::memory_order_release);
   return waited;
 }
 
@@ -98,7 +98,7 @@ void PlanRun::record() {
   std::optional<OpId> current;
   try {
     int device = -1;
-    std::vector<std::size_t> next(progress_.size(), 0);
+    std::vector<size_t> next(progress_.size(), 0);
     for (const auto i : indices(plan_.plan.ops)) {
       for (const auto issuer : indices(next)) {
         const auto& steps = plan_.program.steps[issuer];
@@ -113,8 +113,8 @@ void PlanRun::record() {
   }
 }
 
-void PlanRun::wait_for_streams(std::size_t issuer) {
-  for (const std::uint32_t stream : plan_.streams_of_issuer[issuer]) {
+void PlanRun::wait_for_streams(size_t issuer) {
+  for (const uint32_t stream : plan_.streams_of_issuer[issuer]) {
     const StreamProgram::Stream& s = plan_.program.streams[stream];
     const cudaError_t status = cudaStreamSynchronize(plan_.streams[stream]);
     if (status != cudaSuccess)
@@ -126,7 +126,7 @@ void PlanRun::wait_for_streams(std::size_t issuer) {
 double PlanRun::issue_step(const StreamProgram::Step& step) {
   const cudaStream_t stream = plan_.streams[step.stream];
   double waited = 0;
-  for (std::uint32_t w = step.wait_begin; w < step.wait_end; ++w) {
+  for (uint32_t w = step.wait_begin; w < step.wait_end; ++w) {
     const StreamProgram::Wait& wait = plan_.program.waits[w];
     const auto& issued = progress_[wait.issuer].issued;
     if (issued.load(std::memory_order_acquire) <= wait.op.value) {
@@ -144,8 +144,7 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
     issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
              {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});
   if (tracer_) tracer_->after(step.op, stream);
-  if (step.event >= 0)
-    check(cudaEventRecord(plan_.event(static_cast<std::size_t>(step.event)), stream), "recording an event");
+  if (step.event >= 0) check(cudaEventRecord(plan_.event(size_t(step.event)), stream), "recording an event");
   return waited;
 }
 

@@ -39,14 +39,14 @@ class PlanRun {
  private:
   using Clock = std::chrono::steady_clock;
   struct alignas(64) Progress {
-    std::atomic<std::int64_t> issued{0};  // operations below this id, of this issuer, were handed over
+    std::atomic<int64_t> issued{0};  // operations below this id, of this issuer, were handed over
     double issue_seconds = 0;
   };
 
   CudaRunTimes on_all_issuers(IssuerPool& pool, bool waited_for);
-  void issue_all(std::size_t issuer, bool waited_for) noexcept;
-  double issue_steps(std::size_t issuer, std::optional<OpId>& current);
-  void wait_for_streams(std::size_t issuer);
+  void issue_all(size_t issuer, bool waited_for) noexcept;
+  double issue_steps(size_t issuer, std::optional<OpId>& current);
+  void wait_for_streams(size_t issuer);
   double issue_on_device(const StreamProgram::Step& step, int& current);
   double issue_step(const StreamProgram::Step& step);
   void fail(std::optional<OpId> op, const std::string& what);

@@ -11,16 +11,15 @@ namespace tilerail::cuda {
 namespace {
 
 // docs/model.md#pageable-memory
-constexpr std::size_t slot_bytes = std::size_t{2} << 20;  // copied at nearly full speed
-constexpr std::array<std::size_t, 2> most_slots{48,
-                                                256};  // in: few, so that they stay in a cache; out: whole tiles of C
+constexpr size_t slot_bytes = size_t{2} << 20;        // copied at nearly full speed
+constexpr std::array<size_t, 2> most_slots{48, 256};  // in: few, so that they stay in a cache; out: whole tiles of C
 
 /// Of the cores that the process may use, most fill slots: more bytes go to GPUs than come back.
-std::array<std::size_t, 2> threads() {
-  constexpr std::size_t issuing = 2, most_out = 16;  // the caller and whoever issues
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t out = std::clamp<std::size_t>(cores / 4, 1, most_out);
-  const std::size_t left = cores > out + issuing ? cores - out - issuing : 1;
+std::array<size_t, 2> threads() {
+  constexpr size_t issuing = 2, most_out = 16;  // the caller and whoever issues
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const size_t out = std::clamp<size_t>(cores / 4, 1, most_out);
+  const size_t left = cores > out + issuing ? cores - out - issuing : 1;
   return {std::min(left, most_slots[0]), out};
 }
 
@@ -32,11 +31,9 @@ StagingMemory::~StagingMemory() {
 }
 
 std::array<StagingRing, 2> StagingMemory::rings(const StagingChunks& chunks) {
-  const auto slots = [&](Way way) {
-    return std::clamp<std::size_t>(chunks.of(way).size(), 1, most_slots[static_cast<std::size_t>(way)]);
-  };
-  const std::size_t in = slots(Way::in), out = slots(Way::out);
-  memory_.reserve(static_cast<std::int64_t>((in + out) * slot_bytes));
+  const auto slots = [&](Way way) { return std::clamp<size_t>(chunks.of(way).size(), 1, most_slots[size_t(way)]); };
+  const size_t in = slots(Way::in), out = slots(Way::out);
+  memory_.reserve(int64_t((in + out) * slot_bytes));
   return {StagingRing{memory_.data(), in, slot_bytes}, StagingRing{memory_.data() + in * slot_bytes, out, slot_bytes}};
 }
 
@@ -44,7 +41,7 @@ void StagingMemory::open(int device) {
   const DeviceScope scope{device};
   for (const Way way : {Way::in, Way::out}) {
     auto& events = events_[{device, way}];
-    while (events.size() < most_slots[static_cast<std::size_t>(way)]) {
+    while (events.size() < most_slots[size_t(way)]) {
       cudaEvent_t event = nullptr;
       check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
       events.push_back(event);
@@ -57,7 +54,7 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatr
     : memory_{memory},
       plan_{plan},
       starts_{starts},
-      chunks_{plan, pageable, starts, static_cast<std::int64_t>(slot_bytes)},
+      chunks_{plan, pageable, starts, int64_t(slot_bytes)},
       rings_{memory.rings(chunks_)},
       devices_{[&] {
         std::array<std::vector<int>, 2> of_chunks;
@@ -65,13 +62,13 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatr
           for (const StagingChunk& chunk : chunks_.of(way)) {
             const Op& op = plan.op(chunk.op);
             const BufferId on_gpu = way == Way::in ? op.y.buffer : op.a.buffer;
-            of_chunks[static_cast<std::size_t>(way)].push_back(devices[plan.buffer(on_gpu).memory.index()]);
+            of_chunks[size_t(way)].push_back(devices[plan.buffer(on_gpu).memory.index()]);
           }
         for (const auto& all : of_chunks)
           for (const int device : all) memory.open(device);
         return of_chunks;
       }()},
-      staging_{chunks_, rings_, [this](Way way, std::size_t chunk) { return has_ended(way, chunk); }, threads()} {}
+      staging_{chunks_, rings_, [this](Way way, size_t chunk) { return has_ended(way, chunk); }, threads()} {}
 
 bool StagedCopies::has(OpId op) const {
   const StagingChunks::Part part = chunks_.of(op);
@@ -79,8 +76,8 @@ bool StagedCopies::has(OpId op) const {
 }
 
 /// Asked by threads that have chosen no device yet: the first call of the runtime would open device 0.
-bool StagedCopies::has_ended(Way way, std::size_t chunk) {
-  const auto which = static_cast<std::size_t>(way);
+bool StagedCopies::has_ended(Way way, size_t chunk) {
+  const auto which = size_t(way);
   const int device = devices_[which][chunk];
   check(cudaSetDevice(device), "choosing a device");
   const cudaError_t status = cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), device));
@@ -95,15 +92,15 @@ double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
   const View& view = part.way == Way::in ? op.y : op.a;
   const Buffer& buffer = plan_.buffer(view.buffer);
   double waited = 0;
-  for (std::size_t i = part.begin; i < part.end; ++i) {
+  for (size_t i = part.begin; i < part.end; ++i) {
     const StagingChunk& chunk = chunks_.of(part.way)[i];
-    const std::int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
+    const int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
     const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows, chunk.cols, buffer.ld};
     const auto start = std::chrono::steady_clock::now();
     const Block slot{staging_.await(part.way, i), chunk.rows, chunk.cols, chunk.rows};
     waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     part.way == Way::in ? copy(slot, on_gpu, chunk.element, stream) : copy(on_gpu, slot, chunk.element, stream);
-    const std::size_t number = rings_[static_cast<std::size_t>(part.way)].slot_of(i);
+    const size_t number = rings_[size_t(part.way)].slot_of(i);
     check(cudaEventRecord(memory_.event(part.way, number, device), stream), "recording an event");
     staging_.issued(part.way, i);
   }

@@ -25,7 +25,7 @@ class StagingMemory {
   /// For so many chunks each way. Throws CudaError where the memory cannot be locked.
   std::array<StagingRing, 2> rings(const StagingChunks& chunks);
   /// Of a slot, where a copy of this device uses it.
-  cudaEvent_t event(Way way, std::size_t slot, int device) { return events_.at({device, way})[slot]; }
+  cudaEvent_t event(Way way, size_t slot, int device) { return events_.at({device, way})[slot]; }
   /// Makes the events of a device. Throws CudaError.
   void open(int device);
 
@@ -51,7 +51,7 @@ class StagedCopies {
   void abandon() { staging_.abandon(); }
 
  private:
-  bool has_ended(Way way, std::size_t chunk);
+  bool has_ended(Way way, size_t chunk);
 
   StagingMemory& memory_;
   const Plan& plan_;

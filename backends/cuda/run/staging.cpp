@@ -16,7 +16,7 @@ constexpr std::chrono::microseconds rest{20};
 }  // namespace
 
 Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
-                 std::array<std::size_t, 2> threads)
+                 std::array<size_t, 2> threads)
     : chunks_{chunks},
       rings_{rings},
       copied_{std::move(copied)},
@@ -33,10 +33,10 @@ Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, 
 }
 
 /// Beside the first of each way, as many as there can be.
-void Staging::start_more(std::array<std::size_t, 2> threads) {
+void Staging::start_more(std::array<size_t, 2> threads) {
   try {
     for (const Way way : {Way::in, Way::out})
-      for (std::size_t t = 1; t < threads[static_cast<std::size_t>(way)] && !stages(way).empty(); ++t)
+      for (size_t t = 1; t < threads[size_t(way)] && !stages(way).empty(); ++t)
         threads_.push_back(start_thread([this, way] { work(way); }));
   } catch (const ThreadShortage&) {
   }
@@ -50,7 +50,7 @@ void Staging::stop() {
     if (thread.joinable()) thread.join();
 }
 
-void Staging::wait_for(Way way, std::size_t chunk, int stage, bool rests) {
+void Staging::wait_for(Way way, size_t chunk, int stage, bool rests) {
   const std::atomic<int>& now = stages(way)[chunk];
   const auto over = [&] { return abandoned_ || now.load(std::memory_order_acquire) >= stage; };
   if (rests)
@@ -63,21 +63,21 @@ void Staging::wait_for(Way way, std::size_t chunk, int stage, bool rests) {
   }
 }
 
-void Staging::wait_for_copy(Way way, std::size_t chunk) {
+void Staging::wait_for_copy(Way way, size_t chunk) {
   while (!copied_(way, chunk)) std::this_thread::sleep_for(rest);
 }
 
-std::byte* Staging::await(Way way, std::size_t chunk) {
+std::byte* Staging::await(Way way, size_t chunk) {
   if (way == Way::in) wait_for(way, chunk, 1, false);
   if (way == Way::out && chunk >= ring(way).slots) wait_for(way, chunk - ring(way).slots, 2, false);
   return ring(way).memory_of(chunk);
 }
 
 void Staging::work(Way way) {
-  std::atomic<std::size_t>& next = next_[static_cast<std::size_t>(way)];
+  std::atomic<size_t>& next = next_[size_t(way)];
   try {
     for (;;) {
-      const std::size_t chunk = next.fetch_add(1);
+      const size_t chunk = next.fetch_add(1);
       if (chunk >= stages(way).size()) return;
       way == Way::in ? fill(chunk) : empty(chunk);
     }
@@ -90,25 +90,25 @@ void Staging::work(Way way) {
   }
 }
 
-void Staging::fill(std::size_t chunk) {
-  if (const std::size_t slots = ring(Way::in).slots; chunk >= slots) {
+void Staging::fill(size_t chunk) {
+  if (const size_t slots = ring(Way::in).slots; chunk >= slots) {
     wait_for(Way::in, chunk - slots, 2, true);
     wait_for_copy(Way::in, chunk - slots);
   }
   const StagingChunk& c = chunks_.of(Way::in)[chunk];
   std::byte* slot = ring(Way::in).memory_of(chunk);
-  for (std::int64_t col = 0; col < c.cols; ++col)
-    std::memcpy(slot + col * c.width(), c.host + col * c.pitch, static_cast<std::size_t>(c.width()));
+  for (int64_t col = 0; col < c.cols; ++col)
+    std::memcpy(slot + col * c.width(), c.host + col * c.pitch, size_t(c.width()));
   set(Way::in, chunk, 1);
 }
 
-void Staging::empty(std::size_t chunk) {
+void Staging::empty(size_t chunk) {
   wait_for(Way::out, chunk, 1, true);
   wait_for_copy(Way::out, chunk);
   const StagingChunk& c = chunks_.of(Way::out)[chunk];
   const std::byte* slot = ring(Way::out).memory_of(chunk);
-  for (std::int64_t col = 0; col < c.cols; ++col)
-    std::memcpy(c.host + col * c.pitch, slot + col * c.width(), static_cast<std::size_t>(c.width()));
+  for (int64_t col = 0; col < c.cols; ++col)
+    std::memcpy(c.host + col * c.pitch, slot + col * c.width(), size_t(c.width()));
   set(Way::out, chunk, 2);
 }
 

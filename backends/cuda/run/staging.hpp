@@ -17,10 +17,10 @@ namespace tilerail::cuda {
 /// Memory in slots that chunks take in turn.
 struct StagingRing {
   std::byte* data = nullptr;
-  std::size_t slots = 0, slot_bytes = 0;
+  size_t slots = 0, slot_bytes = 0;
 
-  std::size_t slot_of(std::size_t chunk) const { return chunk % slots; }
-  std::byte* memory_of(std::size_t chunk) const { return data + slot_of(chunk) * slot_bytes; }
+  size_t slot_of(size_t chunk) const { return chunk % slots; }
+  std::byte* memory_of(size_t chunk) const { return data + slot_of(chunk) * slot_bytes; }
 };
 
 /// One run's transfers between pageable memory and slots that a GPU copies at full speed. Threads fill slots ahead of
@@ -35,21 +35,20 @@ struct StagingRing {
 class Staging {
  public:
   /// Whether the copy of a chunk that was issued has ended; may throw.
-  using Copied = std::function<bool(Way way, std::size_t chunk)>;
+  using Copied = std::function<bool(Way way, size_t chunk)>;
 
   /// Starts the threads, fillers and emptiers, or fewer if no more can be started. `chunks` outlive it. Throws
   /// ThreadShortage if chunks need a filler or an emptier and not even one can be started.
-  Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
-          std::array<std::size_t, 2> threads);
+  Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied, std::array<size_t, 2> threads);
   /// Abandons what is left.
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
   /// Waits until the slot of this chunk is full (Way::in) or empty (Way::out). Throws ExecutionError after `abandon`.
-  std::byte* await(Way way, std::size_t chunk);
+  std::byte* await(Way way, size_t chunk);
   /// The copy of the chunk has been issued.
-  void issued(Way way, std::size_t chunk) { set(way, chunk, way == Way::in ? 2 : 1); }
+  void issued(Way way, size_t chunk) { set(way, chunk, way == Way::in ? 2 : 1); }
   /// Waits until every chunk is where it belongs; all have been issued. Throws what stopped a thread.
   void finish();
   /// Lets every wait end, so that threads stop. Chunks that are under way may still be emptied.
@@ -60,24 +59,24 @@ class Staging {
   using Stages = std::vector<std::atomic<int>>;
 
   void work(Way way);
-  void start_more(std::array<std::size_t, 2> threads);
+  void start_more(std::array<size_t, 2> threads);
   void stop();
   /// Throws what stopped a thread, if something did.
   void rethrow_failure();
-  void wait_for_copy(Way way, std::size_t chunk);
-  void fill(std::size_t chunk);
-  void empty(std::size_t chunk);
-  void set(Way way, std::size_t chunk, int stage) { stages(way)[chunk].store(stage, std::memory_order_release); }
+  void wait_for_copy(Way way, size_t chunk);
+  void fill(size_t chunk);
+  void empty(size_t chunk);
+  void set(Way way, size_t chunk, int stage) { stages(way)[chunk].store(stage, std::memory_order_release); }
   /// `rests`: whether the thread sleeps between looks, or looks all the time.
-  void wait_for(Way way, std::size_t chunk, int stage, bool rests);
-  const StagingRing& ring(Way way) const { return rings_[static_cast<std::size_t>(way)]; }
-  Stages& stages(Way way) { return stages_[static_cast<std::size_t>(way)]; }
+  void wait_for(Way way, size_t chunk, int stage, bool rests);
+  const StagingRing& ring(Way way) const { return rings_[size_t(way)]; }
+  Stages& stages(Way way) { return stages_[size_t(way)]; }
 
   const StagingChunks& chunks_;
   std::array<StagingRing, 2> rings_;
   Copied copied_;
   std::array<Stages, 2> stages_;
-  std::array<std::atomic<std::size_t>, 2> next_{};
+  std::array<std::atomic<size_t>, 2> next_{};
   std::atomic<bool> abandoned_{false};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;

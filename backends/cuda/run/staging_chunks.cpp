@@ -7,7 +7,7 @@
 namespace tilerail::cuda {
 namespace {
 
-bool overlap(std::int64_t begin, std::int64_t size, std::int64_t other, std::int64_t other_size) {
+bool overlap(int64_t begin, int64_t size, int64_t other, int64_t other_size) {
   return begin < other + other_size && other < begin + size;
 }
 
@@ -18,7 +18,7 @@ bool overlap(const View& x, const View& y) {
 }  // namespace
 
 StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
-                             std::int64_t slot_bytes)
+                             int64_t slot_bytes)
     : parts_(plan.ops.size()) {
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
@@ -31,24 +31,24 @@ StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable, std::s
 }
 
 void StagingChunks::add(Way way, const Plan& plan, OpId op, const View& host, std::span<std::byte* const> starts,
-                        std::int64_t slot_bytes) {
-  auto& chunks = chunks_[static_cast<std::size_t>(way)];
+                        int64_t slot_bytes) {
+  auto& chunks = chunks_[size_t(way)];
   Part& part = parts_[op.index()];
   part = {way, chunks.size(), chunks.size()};
   if (host.rows == 0 || host.cols == 0) return;
   const Buffer& buffer = plan.buffer(host.buffer);
-  const std::int64_t element = buffer.element(), most_rows = std::max<std::int64_t>(1, slot_bytes / element);
-  const std::int64_t rows = std::min(host.rows, most_rows), cols = std::max<std::int64_t>(1, most_rows / host.rows);
+  const int64_t element = buffer.element(), most_rows = std::max<int64_t>(1, slot_bytes / element);
+  const int64_t rows = std::min(host.rows, most_rows), cols = std::max<int64_t>(1, most_rows / host.rows);
   std::byte* const first = starts[host.buffer.index()] + (host.row + host.col * buffer.ld) * element;
-  for (std::int64_t col = 0; col < host.cols; col += cols)
-    for (std::int64_t row = 0; row < host.rows; row += rows)
+  for (int64_t col = 0; col < host.cols; col += cols)
+    for (int64_t row = 0; row < host.rows; row += rows)
       chunks.push_back({op, first + (row + col * buffer.ld) * element, buffer.ld * element, row, col,
                         std::min(rows, host.rows - row), std::min(cols, host.cols - col), element});
   part.end = chunks.size();
 }
 
 bool may_read_ahead(const Plan& plan, const Topology& topology) {
-  constexpr std::size_t most_written = 10'000;  // every pair of them is looked at
+  constexpr size_t most_written = 10'000;  // every pair of them is looked at
   const auto is_c = [&](const View& view) {
     const Buffer& buffer = plan.buffer(view.buffer);
     return buffer.kind == Buffer::Kind::matrix_c && topology.is_host(buffer.memory);

@@ -11,7 +11,7 @@
 namespace tilerail::cuda {
 
 /// To a GPU, or from one.
-enum class Way : std::uint8_t { in, out };
+enum class Way : uint8_t { in, out };
 
 /// Which matrices lie in pageable memory.
 struct PageableMatrices {
@@ -28,31 +28,30 @@ struct PageableMatrices {
 struct StagingChunk {
   OpId op;
   std::byte* host;
-  std::int64_t pitch;                                    // bytes between columns of the host's memory
-  std::int64_t row, col;                                 // where it starts in the copy's views
-  std::int64_t rows, cols;                               // elements
-  std::int64_t element;                                  // bytes
-  std::int64_t width() const { return rows * element; }  // bytes; in a slot columns have no gaps
+  int64_t pitch;                                    // bytes between columns of the host's memory
+  int64_t row, col;                                 // where it starts in the copy's views
+  int64_t rows, cols;                               // elements
+  int64_t element;                                  // bytes
+  int64_t width() const { return rows * element; }  // bytes; in a slot columns have no gaps
 };
 
 /// The copies of a plan from and to pageable matrices, in chunks of at most `slot_bytes`, in the order of the plan.
 class StagingChunks {
  public:
   /// `starts`: where each buffer of the plan starts.
-  StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
-                std::int64_t slot_bytes);
+  StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts, int64_t slot_bytes);
 
-  const std::vector<StagingChunk>& of(Way way) const { return chunks_[static_cast<std::size_t>(way)]; }
+  const std::vector<StagingChunk>& of(Way way) const { return chunks_[size_t(way)]; }
 
   struct Part {
     Way way = Way::in;
-    std::size_t begin = 0, end = 0;  // of its chunks; none where the operation is no such copy
+    size_t begin = 0, end = 0;  // of its chunks; none where the operation is no such copy
   };
   Part of(OpId op) const { return parts_[op.index()]; }
 
  private:
   void add(Way way, const Plan& plan, OpId op, const View& host, std::span<std::byte* const> starts,
-           std::int64_t slot_bytes);
+           int64_t slot_bytes);
 
   std::array<std::vector<StagingChunk>, 2> chunks_;
   std::vector<Part> parts_;  // by operation

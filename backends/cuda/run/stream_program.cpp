@@ -14,8 +14,8 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::int64_t no_event = -1;
-constexpr std::uint32_t no_stream = ~std::uint32_t{0};
+constexpr int64_t no_event = -1;
+constexpr uint32_t no_stream = ~uint32_t{0};
 
 class Builder {
  public:
@@ -39,7 +39,7 @@ class Builder {
   }
 
   void open_stream(QueueId id) {
-    std::uint32_t& stream = stream_of_queue_[id.index()];
+    uint32_t& stream = stream_of_queue_[id.index()];
     if (stream != no_stream) return;
     if (const QueueId first = waits_.stream_of(id); first != id) {
       open_stream(first);
@@ -49,15 +49,15 @@ class Builder {
     const Queue& queue = plan_.queue(id);
     const MemoryId device = owner(queue);
     const bool compute = queue.kind == Queue::Kind::compute;
-    stream = static_cast<std::uint32_t>(program_.streams.size());
+    stream = uint32_t(program_.streams.size());
     program_.streams.push_back({device, compute, slots_[{device.index(), compute}]++});
     issuer_of_stream_.push_back(issuer_of(device));
   }
 
-  std::uint32_t issuer_of(MemoryId device) {
+  uint32_t issuer_of(MemoryId device) {
     const auto first = program_.issuers.begin(), last = program_.issuers.end();
     const auto found = plan_.single_issuer ? first : std::find(first, last, device);
-    const auto issuer = static_cast<std::uint32_t>(found - first);
+    const auto issuer = uint32_t(found - first);
     if (found == last) {
       program_.issuers.push_back(device);
       program_.steps.emplace_back();
@@ -67,38 +67,38 @@ class Builder {
 
   void issue() {
     event_of_op_.assign(plan_.ops.size(), no_event);
-    std::vector<std::pair<std::uint32_t, std::size_t>> step_of_op(plan_.ops.size());
+    std::vector<std::pair<uint32_t, size_t>> step_of_op(plan_.ops.size());
     for (const auto i : indices(plan_.ops)) {
       const OpId id{i};
-      const std::uint32_t stream = stream_of_queue_[plan_.op(id).queue.index()];
-      const std::uint32_t issuer = issuer_of_stream_[stream];
-      const auto begin = static_cast<std::uint32_t>(program_.waits.size());
+      const uint32_t stream = stream_of_queue_[plan_.op(id).queue.index()];
+      const uint32_t issuer = issuer_of_stream_[stream];
+      const auto begin = uint32_t(program_.waits.size());
       for (const OpId dep : waits_.before(id)) program_.waits.push_back(wait_for(dep));
       auto& steps = program_.steps[issuer];
       step_of_op[i] = {issuer, steps.size()};
-      steps.push_back({id, stream, no_event, begin, static_cast<std::uint32_t>(program_.waits.size())});
+      steps.push_back({id, stream, no_event, begin, uint32_t(program_.waits.size())});
     }
     for (const auto i : indices(plan_.ops))
       program_.steps[step_of_op[i].first][step_of_op[i].second].event = event_of_op_[i];
   }
 
   StreamProgram::Wait wait_for(OpId dep) {
-    const std::uint32_t stream = stream_of_queue_[plan_.op(dep).queue.index()];
-    std::int64_t& event = event_of_op_[dep.index()];
+    const uint32_t stream = stream_of_queue_[plan_.op(dep).queue.index()];
+    int64_t& event = event_of_op_[dep.index()];
     if (event == no_event) {
-      event = static_cast<std::int64_t>(program_.event_streams.size());
+      event = int64_t(program_.event_streams.size());
       program_.event_streams.push_back(stream);
     }
-    return {static_cast<std::uint32_t>(event), dep, issuer_of_stream_[stream]};
+    return {uint32_t(event), dep, issuer_of_stream_[stream]};
   }
 
   const Plan& plan_;
   const Topology& topology_;
   StreamProgram program_;
-  std::vector<std::uint32_t> stream_of_queue_, issuer_of_stream_;
+  std::vector<uint32_t> stream_of_queue_, issuer_of_stream_;
   StreamWaits waits_;
-  std::map<std::pair<std::size_t, bool>, int> slots_;
-  std::vector<std::int64_t> event_of_op_;
+  std::map<std::pair<size_t, bool>, int> slots_;
+  std::vector<int64_t> event_of_op_;
 };
 
 }  // namespace

@@ -18,22 +18,22 @@ struct StreamProgram {
     int slot;         // its number among the compute streams, or among the copy streams, of the device
   };
   struct Wait {
-    std::uint32_t event;
-    OpId op;               // whose end the event marks
-    std::uint32_t issuer;  // that records it
+    uint32_t event;
+    OpId op;          // whose end the event marks
+    uint32_t issuer;  // that records it
   };
   struct Step {
     OpId op;
-    std::uint32_t stream;
-    std::int64_t event;  // to record after the operation, or -1
-    std::uint32_t wait_begin, wait_end;
+    uint32_t stream;
+    int64_t event;  // to record after the operation, or -1
+    uint32_t wait_begin, wait_end;
   };
 
   std::vector<Stream> streams;
   std::vector<Wait> waits;
-  std::vector<std::uint32_t> event_streams;  // by event: the stream that records it
-  std::vector<MemoryId> issuers;             // by issuer: the device that it issues to first
-  std::vector<std::vector<Step>> steps;      // by issuer, operations ascending
+  std::vector<uint32_t> event_streams;   // by event: the stream that records it
+  std::vector<MemoryId> issuers;         // by issuer: the device that it issues to first
+  std::vector<std::vector<Step>> steps;  // by issuer, operations ascending
 };
 
 /// One issuer for each device of the plan, or one for all when the plan says so. A copy belongs to its source GPU, or

@@ -28,7 +28,7 @@ using PlainEvent = OwnedEvent<cudaEventDisableTiming>;  // which takes streams l
 inline double seconds_between(cudaEvent_t from, cudaEvent_t to) {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, from, to), "reading a time");
-  return 1e-3 * static_cast<double>(milliseconds);
+  return 1e-3 * double(milliseconds);
 }
 
 }  // namespace tilerail::cuda

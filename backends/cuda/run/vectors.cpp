@@ -7,7 +7,7 @@ namespace {
 template <class T>
 struct Vector {
   const T* data;
-  std::int64_t step;
+  int64_t step;
 };
 
 /// The one column of op(b), or of op(a) transposed: contiguous, or along a row.
@@ -19,7 +19,7 @@ Vector<T> vector_of(const Block& block, bool is_column) {
 template <class T>
 void gemv(cublasHandle_t handle, const GemmCall& call) {
   const bool stored = call.trans_a == Trans::no;
-  const std::int64_t rows = stored ? call.y.rows : call.k, cols = stored ? call.k : call.y.rows;
+  const int64_t rows = stored ? call.y.rows : call.k, cols = stored ? call.k : call.y.rows;
   const auto alpha = static_cast<T>(call.alpha), beta = static_cast<T>(call.beta);
   const auto x = vector_of<T>(call.b, call.trans_b == Trans::no);
   const auto* a = reinterpret_cast<const T*>(call.a.data);

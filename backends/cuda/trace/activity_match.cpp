@@ -14,22 +14,20 @@ namespace {
 
 bool has_work(const Op& op) { return op.kind != OpKind::join && op.y.rows > 0 && op.y.cols > 0; }
 
-double seconds_since(std::uint64_t time, std::uint64_t origin) {
-  return (static_cast<double>(time) - static_cast<double>(origin)) * 1e-9;
-}
+double seconds_since(uint64_t time, uint64_t origin) { return (double(time) - double(origin)) * 1e-9; }
 
 }  // namespace
 
 std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
-                                     std::span<const LaunchMark> marks, std::uint64_t origin) {
-  std::unordered_map<std::uint64_t, OpId> op_of;
+                                     std::span<const LaunchMark> marks, uint64_t origin) {
+  std::unordered_map<uint64_t, OpId> op_of;
   for (const LaunchMark& mark : marks) op_of.emplace(mark.launcher, mark.op);
   std::vector<OpTime> times(plan.ops.size());
   std::vector<bool> known(plan.ops.size(), false);
   for (const ActivityRecord& record : records) {
     const auto launched = op_of.find(record.launcher);
     if (launched == op_of.end()) continue;
-    const std::size_t op = launched->second.index();
+    const size_t op = launched->second.index();
     const OpTime seen{seconds_since(record.start, origin), seconds_since(record.end, origin)};
     times[op] = known[op] ? OpTime{std::min(times[op].start, seen.start), std::max(times[op].end, seen.end)} : seen;
     known[op] = true;

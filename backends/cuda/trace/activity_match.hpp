@@ -11,17 +11,17 @@ namespace tilerail::cuda {
 
 /// One copy or kernel as the profiler saw it: nanoseconds of one clock for all devices.
 struct ActivityRecord {
-  std::uint64_t launcher;  // the call that launched it, or the node of a graph
-  std::uint64_t start, end;
+  uint64_t launcher;  // the call that launched it, or the node of a graph
+  uint64_t start, end;
 };
 
 /// What launched an activity, calls and nodes of graphs apart.
-constexpr std::uint64_t launcher_of_call(std::uint32_t correlation) { return correlation; }
-constexpr std::uint64_t launcher_of_node(std::uint64_t node) { return node | std::uint64_t{1} << 63; }
+constexpr uint64_t launcher_of_call(uint32_t correlation) { return correlation; }
+constexpr uint64_t launcher_of_node(uint64_t node) { return node | uint64_t{1} << 63; }
 
 /// Which operation a call was made, or a node recorded, for.
 struct LaunchMark {
-  std::uint64_t launcher;
+  uint64_t launcher;
   OpId op;
 };
 
@@ -30,7 +30,7 @@ struct LaunchMark {
 /// its queue predecessor have ended. Throws std::runtime_error naming the first operation with work but without a
 /// record.
 std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
-                                     std::span<const LaunchMark> marks, std::uint64_t origin);
+                                     std::span<const LaunchMark> marks, uint64_t origin);
 
 /// Fills in the operations without work; `known` says which times are measured.
 void derive_idle_operations(const Plan& plan, const std::vector<bool>& known, std::vector<OpTime>& times);

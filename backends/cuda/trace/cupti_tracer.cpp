@@ -15,8 +15,8 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
-constexpr std::size_t buffer_alignment = 8;  // what CUPTI asks for
+constexpr size_t buffer_bytes = size_t{8} << 20;
+constexpr size_t buffer_alignment = 8;  // what CUPTI asks for
 // CUPTI gives external correlations for the records of calls only, so the kinds for calls are needed, too.
 constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY,
                            CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -42,9 +42,9 @@ struct Collected {
   std::mutex mutex;
   std::vector<ActivityRecord> records;
   std::vector<LaunchMark> marks;
-  std::unordered_map<std::uint64_t, OpId> op_of_node;  // of graphs, recorded or made ready to launch
-  std::optional<OpId> issuing;                         // the operation whose calls are being recorded
-  std::size_t dropped = 0;
+  std::unordered_map<uint64_t, OpId> op_of_node;  // of graphs, recorded or made ready to launch
+  std::optional<OpId> issuing;                    // the operation whose calls are being recorded
+  size_t dropped = 0;
 };
 
 Collected& collected() {
@@ -55,7 +55,7 @@ Collected& collected() {
 template <class Record>
 void add_activity(const CUpti_Activity* activity) {
   const auto* record = reinterpret_cast<const Record*>(activity);
-  const std::uint64_t launcher =
+  const uint64_t launcher =
       record->graphNodeId != 0 ? launcher_of_node(record->graphNodeId) : launcher_of_call(record->correlationId);
   collected().records.push_back({launcher, record->start, record->end});
 }
@@ -66,7 +66,7 @@ void CUPTIAPI node_was_made(void*, CUpti_CallbackDomain, CUpti_CallbackId kind, 
   const std::lock_guard lock{all.mutex};
   const auto* graph =
       static_cast<const CUpti_GraphData*>(static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
-  std::uint64_t node = 0, original = 0;
+  uint64_t node = 0, original = 0;
   if (all.cupti->graph_node_id(graph->node, &node) != CUPTI_SUCCESS) return;
   if (kind == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
     if (all.issuing) all.op_of_node[node] = *all.issuing;
@@ -87,8 +87,7 @@ void add(const CUpti_Activity* activity) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto* record = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(activity);
       if (record->externalKind == correlation_kind)
-        collected().marks.push_back(
-            {launcher_of_call(record->correlationId), OpId{static_cast<std::size_t>(record->externalId)}});
+        collected().marks.push_back({launcher_of_call(record->correlationId), OpId{size_t(record->externalId)}});
       return;
     }
     default:
@@ -96,19 +95,18 @@ void add(const CUpti_Activity* activity) {
   }
 }
 
-void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* most_records) {
+  *buffer = static_cast<uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
   *size = *buffer ? buffer_bytes : 0;
   *most_records = 0;  // as many as fit
 }
 
-void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
-                              std::size_t valid) {
+void CUPTIAPI complete_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t, size_t valid) {
   Collected& all = collected();
   const std::lock_guard lock{all.mutex};
   CUpti_Activity* record = nullptr;
   while (valid > 0 && all.cupti->next_record(buffer, valid, &record) == CUPTI_SUCCESS) add(record);
-  std::size_t dropped = 0;
+  size_t dropped = 0;
   if (all.cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) all.dropped += dropped;
   std::free(buffer);
 }
@@ -141,7 +139,7 @@ class CuptiTracer final : public Tracer {
   }
 
   void after(OpId, cudaStream_t) override {
-    std::uint64_t last = 0;
+    uint64_t last = 0;
     cupti_.pop_correlation(correlation_kind, &last);
     if (watches_graphs_) set_issuing(std::nullopt);
   }
@@ -206,7 +204,7 @@ class CuptiTracer final : public Tracer {
 
   const CuptiLibrary& cupti_;
   const Plan* plan_ = nullptr;
-  std::uint64_t origin_ = 0;
+  uint64_t origin_ = 0;
   bool recording_ = false, watches_graphs_ = false;
 };
 

@@ -33,11 +33,11 @@ class EventTracer final : public Tracer {
     skew_ = 0;
     plan_ = &run.plan;
     ordinals_.resize(run.plan.ops.size());
-    const std::size_t streams = run.streams.size();
-    for (std::size_t s = 0; s < streams; ++s)
+    const size_t streams = run.streams.size();
+    for (size_t s = 0; s < streams; ++s)
       if (!bases_.contains(run.ordinals[s])) bases_[run.ordinals[s]] = {};
     make_events(run);
-    for (std::size_t s = 0; s < streams; ++s)
+    for (size_t s = 0; s < streams; ++s)
       if (Base& base = bases_[run.ordinals[s]]; !base.event) base = align(run.ordinals[s], run.streams[s]);
   }
 
@@ -67,16 +67,16 @@ class EventTracer final : public Tracer {
   static double since(const Base& base, cudaEvent_t event) {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, base.event, event), "reading a traced time");
-    return static_cast<double>(milliseconds) * 1e-3;
+    return double(milliseconds) * 1e-3;
   }
 
   void make_events(const TracedRun& run) {
-    const std::size_t count = run.plan.ops.size();
+    const size_t count = run.plan.ops.size();
     starts_.assign(count, nullptr);
     ends_.assign(count, nullptr);
     for (const auto& steps : run.program.steps) {
       for (const StreamProgram::Step& step : steps) {
-        const std::size_t op = step.op.index();
+        const size_t op = step.op.index();
         ordinals_[op] = run.ordinals[step.stream];
         const DeviceScope scope{ordinals_[op]};
         check(cudaEventCreate(&starts_[op]), "creating a timed event");

@@ -24,11 +24,11 @@ using host::CalibrationRuns;
 using host::CopyRole;
 using host::now;
 
-constexpr std::int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
-constexpr std::int64_t axpby_size = 512;                   // tiles of 2 MiB
-constexpr std::int64_t thin_size = 1024, thin_share = 16;  // s, and s / k of a GEMM with a short k loop
-constexpr double runs_in_budget = 400;                     // 10 rounds of 40 figures
-constexpr double element = 8;                              // bytes: copies and axpby are measured in f64
+constexpr int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
+constexpr int64_t axpby_size = 512;                   // tiles of 2 MiB
+constexpr int64_t thin_size = 1024, thin_share = 16;  // s, and s / k of a GEMM with a short k loop
+constexpr double runs_in_budget = 400;                // 10 rounds of 40 figures
+constexpr double element = 8;                         // bytes: copies and axpby are measured in f64
 
 /// Adds every figure to the runs, measures them in turns, then writes them into the description.
 class Calibration {
@@ -45,15 +45,15 @@ class Calibration {
  private:
   struct Copies {  // of one role
     CopyRole role;
-    std::vector<std::size_t> figures;  // by number of copies at once
+    std::vector<size_t> figures;  // by number of copies at once
   };
   struct Strided {
-    std::int64_t rows, cols;
-    std::size_t figure;
+    int64_t rows, cols;
+    size_t figure;
   };
   struct Gemms {
     DType dtype;
-    std::vector<std::pair<std::int64_t, std::size_t>> figures;  // by size
+    std::vector<std::pair<int64_t, size_t>> figures;  // by size
   };
 
   void add_copies();
@@ -66,13 +66,13 @@ class Calibration {
   void write_uncertainty();
   double k_overhead();
 
-  double seconds(std::size_t figure) {
+  double seconds(size_t figure) {
     const Measured estimate = runs_.of(figure);
     widest_ = std::max(widest_, estimate.half_width);
     return estimate.mean;
   }
   /// Bytes a second, with the latency taken off the time of an operation.
-  double rate(double elements, std::size_t figure) {
+  double rate(double elements, size_t figure) {
     const double each = seconds(figure);
     return element * elements / std::max(each - latency_, each / 2);
   }
@@ -87,7 +87,7 @@ class Calibration {
   int all_workers_, devices_;
   Topology::Description d_;
   CalibrationRuns runs_;
-  std::size_t empty_ = 0, axpby_ = 0, thin_ = 0, square_ = 0;  // figures
+  size_t empty_ = 0, axpby_ = 0, thin_ = 0, square_ = 0;  // figures
   std::vector<int> at_once_;
   std::vector<Copies> copies_;
   std::vector<Strided> strided_;
@@ -105,7 +105,7 @@ Topology::Description Calibration::run() {
   tell("warming up");
   add_copies();
   for (const DType dtype : {DType::f64, DType::f32}) add_gemms(dtype);
-  const std::int64_t s = std::min(thin_size, options_.largest_gemm);
+  const int64_t s = std::min(thin_size, options_.largest_gemm);
   thin_ = runs_.add_gemm(s, s / thin_share, DType::f64);
   square_ = runs_.add_gemm(s, s, DType::f64);
   tell("measuring");
@@ -131,7 +131,7 @@ void Calibration::add_copies() {
       copies_.back().figures.push_back(runs_.add_copy(role, CalibrationRuns::matrix_rows, packed_columns, n));
     }
   }
-  constexpr std::int64_t shapes[][2] = {{32, 2048}, {128, 2048}, {256, 1024}, {512, 512}, {2048, 128}};
+  constexpr int64_t shapes[][2] = {{32, 2048}, {128, 2048}, {256, 1024}, {512, 512}, {2048, 128}};
   for (const auto& [rows, cols] : shapes) {
     strided_.push_back({rows, cols, runs_.add_copy(CopyRole::h2d, rows, cols, 1)});
   }
@@ -141,7 +141,7 @@ void Calibration::add_copies() {
 void Calibration::add_gemms(DType dtype) {
   gemms_.push_back({dtype, {}});
   double last = 0;
-  for (std::int64_t s = 64; s <= options_.largest_gemm; s *= 2) {
+  for (int64_t s = 64; s <= options_.largest_gemm; s *= 2) {
     constexpr double growth = 8, most = 0.05;
     if (s > 256 && growth * last > most * options_.budget_seconds) break;
     gemms_.back().figures.emplace_back(s, runs_.add_gemm(s, s, dtype));
@@ -157,7 +157,7 @@ void Calibration::write_shape() {
        fmt::format(
            "devices and workers as chosen for {} CPUs; each device may use an equal share of half of the memory",
            std::thread::hardware_concurrency())});
-  const double ram = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  const double ram = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   constexpr double mebibyte = 1 << 20;
   d_.issue.source = "shape";
   for (Node& node : d_.nodes) node.source = "shape";
@@ -174,12 +174,12 @@ void Calibration::write_shape() {
 void Calibration::write_copies() {
   latency_ = seconds(empty_);
   CapacityCurve curve;
-  for (const int n : at_once_) curve.points.push_back({static_cast<double>(n), Rate{0}});
+  for (const int n : at_once_) curve.points.push_back({double(n), Rate{0}});
   for (const Copies& copies : copies_) {
     double single = 0, saturated = 0;
     for (const auto i : indices(at_once_)) {
       const double together =
-          at_once_[i] * rate(static_cast<double>(CalibrationRuns::matrix_rows * packed_columns), copies.figures[i]);
+          at_once_[i] * rate(double(CalibrationRuns::matrix_rows * packed_columns), copies.figures[i]);
       if (i == 0) single = together;
       saturated = std::max(saturated, together);
       curve.points[i].rate = std::max(curve.points[i].rate, Rate{together});
@@ -212,8 +212,8 @@ void Calibration::write_links(CopyRole role, double single, double saturated) {
 void Calibration::write_strided(double packed_rate) {
   d_.strided.source = "copies";
   for (const Strided& s : strided_) {
-    const double efficiency = rate(static_cast<double>(s.rows * s.cols), s.figure) / packed_rate;
-    d_.strided.points.push_back({Bytes{element * static_cast<double>(s.rows)}, std::min(1.0, efficiency)});
+    const double efficiency = rate(double(s.rows * s.cols), s.figure) / packed_rate;
+    d_.strided.points.push_back({Bytes{element * double(s.rows)}, std::min(1.0, efficiency)});
   }
   d_.strided.points.push_back({Bytes{element * CalibrationRuns::matrix_rows}, 1.0});
 }
@@ -221,7 +221,7 @@ void Calibration::write_strided(double packed_rate) {
 /// From t(s, s, k) / t(s, s, s) = (k + k0) / (s + k0), the rule of docs/model.md#kernel-times:
 ///   k0 = (s t_k - k t_s) / (t_s - t_k).
 double Calibration::k_overhead() {
-  const double s = static_cast<double>(std::min(thin_size, options_.largest_gemm)), k = s / thin_share;
+  const double s = double(std::min(thin_size, options_.largest_gemm)), k = s / thin_share;
   const double thin = seconds(thin_), square = seconds(square_);
   return square > thin ? std::clamp((s * thin - k * square) / (square - thin), 0.0, s) : 0.0;
 }
@@ -240,7 +240,7 @@ void Calibration::write_kernels() {
     curve.source = "kernels";
     double least = 0;  // times may not fall from one size to a larger one; noise that says so is evened out
     for (const auto& [s, figure] : gemms.figures) {
-      const double size = static_cast<double>(s);
+      const double size = double(s);
       least = std::max(least, seconds(figure));
       curve.points.push_back({size, FlopRate{2 * size * size * size / least}});
     }
@@ -264,7 +264,7 @@ void Calibration::write_uncertainty() {
     if (!kernels.empty()) u.kernels.push_back({gemms_[i].dtype, kernels.half_width(), kernels.half_width()});
   }
   Deviations copies, columns;
-  const double bytes = element * static_cast<double>(CalibrationRuns::matrix_rows * packed_columns);
+  const double bytes = element * double(CalibrationRuns::matrix_rows * packed_columns);
   for (const Copies& role : copies_) {
     const double single = rate(bytes / element, role.figures.front());
     for (const auto i : indices(at_once_)) {
@@ -288,7 +288,7 @@ Topology::Description calibrate_host(const HostCalibrationOptions& options) {
   if (options.largest_gemm < 64 || options.largest_gemm > 2048) {
     throw out_of_range("largest GEMM", std::to_string(options.largest_gemm), "64 to 2048");
   }
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int cores = int(std::max(1U, std::thread::hardware_concurrency()));
   const int devices = options.devices != 0 ? options.devices : std::min(2, cores);
   const int workers = options.workers != 0 ? options.workers : std::max(1, cores / std::max(1, devices));
   return Calibration{devices, workers, options}.run();

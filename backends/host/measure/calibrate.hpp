@@ -10,11 +10,11 @@
 namespace tilerail {
 
 struct HostCalibrationOptions {
-  int devices = 0;                   // 0: two, or one on a machine with one core
-  int workers = 0;                   // of each device; 0: the cores divided by the devices
-  double budget_seconds = 20;        // about what it takes; every figure is measured once at least
-  std::function<double()> clock;     // seconds, that the budget is measured by; may be empty: a real one
-  std::int64_t largest_gemm = 2048;  // of the sizes 64, 128, ... that are measured; larger ones if time allows
+  int devices = 0;                // 0: two, or one on a machine with one core
+  int workers = 0;                // of each device; 0: the cores divided by the devices
+  double budget_seconds = 20;     // about what it takes; every figure is measured once at least
+  std::function<double()> clock;  // seconds, that the budget is measured by; may be empty: a real one
+  int64_t largest_gemm = 2048;    // of the sizes 64, 128, ... that are measured; larger ones if time allows
   std::string name = "this-host";
   std::function<void(std::string_view)> progress;  // told what comes next; may be empty
   std::function<void(std::string_view)> warning;   // told what is not as certain as wanted; may be empty

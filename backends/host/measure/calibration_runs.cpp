@@ -13,18 +13,18 @@
 namespace tilerail::host {
 namespace {
 
-constexpr std::int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
-constexpr int products_of_a_tile = 8;                 // squares, before the next tile of C: a plan's k loop
-constexpr std::size_t least_batches = 5;
+constexpr int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
+constexpr int products_of_a_tile = 8;            // squares, before the next tile of C: a plan's k loop
+constexpr size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
-constexpr std::int64_t matrix_columns = 2048;
+constexpr int64_t matrix_columns = 2048;
 
 /// How many sets of operands, of `bytes` each, a queue uses in turn.
-int sets(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes_in_rotation / bytes, 1, 64)); }
+int sets(int64_t bytes) { return int(std::clamp<int64_t>(bytes_in_rotation / bytes, 1, 64)); }
 
 /// The i-th of the disjoint rows x cols views of a matrix; after the last comes the first again.
-View piece(const View& matrix, std::int64_t i, std::int64_t rows, std::int64_t cols) {
-  const std::int64_t down = matrix.rows / rows, across = matrix.cols / cols;
+View piece(const View& matrix, int64_t i, int64_t rows, int64_t cols) {
+  const int64_t down = matrix.rows / rows, across = matrix.cols / cols;
   return part(matrix, i % down * rows, i / down % across * cols, rows, cols);
 }
 
@@ -50,9 +50,7 @@ CalibrationRuns::CalibrationRuns(int devices, int workers, double run_seconds)
       floats_{matrix_rows, matrix_columns, matrix_rows, DType::f32, 2},
       sink_{matrix_rows, matrix_columns, matrix_rows, DType::f64, 3} {}
 
-MemoryId CalibrationRuns::gpu(int queue) const {
-  return executor_.topology().gpus()[static_cast<std::size_t>(queue % devices_)];
-}
+MemoryId CalibrationRuns::gpu(int queue) const { return executor_.topology().gpus()[size_t(queue % devices_)]; }
 
 /// Mean time of an operation: the time of each queue from its first start to its last end, over its operations.
 double CalibrationRuns::run(const Draft& draft) {
@@ -62,8 +60,8 @@ double CalibrationRuns::run(const Draft& draft) {
   const Timeline timeline = executor_.execute(plan);
   std::vector<std::optional<double>> first_start(plan.queues.size());
   std::vector<double> last_end(plan.queues.size(), 0);
-  for (std::size_t i = draft.first; i < plan.ops.size(); ++i) {
-    const std::size_t queue = plan.ops[i].queue.index();
+  for (size_t i = draft.first; i < plan.ops.size(); ++i) {
+    const size_t queue = plan.ops[i].queue.index();
     if (!first_start[queue]) first_start[queue] = timeline.ops[i].start;
     last_end[queue] = timeline.ops[i].end;
   }
@@ -71,13 +69,13 @@ double CalibrationRuns::run(const Draft& draft) {
   for (const auto queue : indices(last_end)) {
     if (first_start[queue]) busy += last_end[queue] - *first_start[queue];
   }
-  return busy / static_cast<double>(plan.ops.size() - draft.first);
+  return busy / double(plan.ops.size() - draft.first);
 }
 
-std::size_t CalibrationRuns::add(const std::function<Draft(int count)>& draft) {
+size_t CalibrationRuns::add(const std::function<Draft(int count)>& draft) {
   run(draft(1));
   const double each = run(draft(1));
-  const int count = static_cast<int>(std::clamp(run_seconds_ / std::max(each, 1e-7), 1.0, 2000.0));
+  const int count = int(std::clamp(run_seconds_ / std::max(each, 1e-7), 1.0, 2000.0));
   figures_.push_back({draft(count), {each}, true});
   return figures_.size() - 1;
 }
@@ -98,12 +96,12 @@ void CalibrationRuns::measure(double seconds, const std::function<double()>& clo
   }
 }
 
-std::size_t CalibrationRuns::add_gemm(std::int64_t s, std::int64_t k, DType dtype) {
+size_t CalibrationRuns::add_gemm(int64_t s, int64_t k, DType dtype) {
   return add([&](int count) { return gemm_draft(s, k, dtype, count); });
 }
 
 /// Tiles are filled with random numbers first; then every worker multiplies on a queue of its own.
-CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t k, DType dtype, int count) const {
+CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType dtype, int count) const {
   PlanDraft draft{executor_.topology(), problem_of(dtype)};
   struct Operands {
     View a, b, c;
@@ -121,12 +119,10 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
   }
   const OpId ready = draft.join(draft.copy_queue(host_memory, gpu(0)), filled);
   const int products = k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
-  const std::size_t first = draft.plan.ops.size();
+  const size_t first = draft.plan.ops.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
-      const auto turn = [&](int number) {
-        return static_cast<std::size_t>(std::int64_t{number} % rotation * all_workers() + w);
-      };
+      const auto turn = [&](int number) { return size_t(int64_t{number} % rotation * all_workers() + w); };
       const Operands& factors = operands[turn(i)];
       draft.gemm(draft.compute_queue(gpu(w), w / devices_), factors.a, factors.b, operands[turn(i / products)].c,
                  {Scalar::one, Scalar::one}, {ready});
@@ -135,11 +131,11 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
   return {std::move(draft.plan), first};
 }
 
-std::size_t CalibrationRuns::add_axpby(std::int64_t s) {
+size_t CalibrationRuns::add_axpby(int64_t s) {
   return add([&](int count) { return axpby_draft(s, count); });
 }
 
-CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) const {
+CalibrationRuns::Draft CalibrationRuns::axpby_draft(int64_t s, int count) const {
   GemmProblem problem = problem_of(DType::f64);
   problem.beta = 0.5;
   PlanDraft draft{executor_.topology(), problem};
@@ -151,18 +147,18 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) c
   }
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
-      const auto tile = static_cast<std::size_t>(std::int64_t{i} % rotation * all_workers() + w);
+      const auto tile = size_t(int64_t{i} % rotation * all_workers() + w);
       draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {Scalar::one, Scalar::beta});
     }
   }
   return {std::move(draft.plan), 0};
 }
 
-std::size_t CalibrationRuns::add_copy(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once) {
+size_t CalibrationRuns::add_copy(CopyRole role, int64_t rows, int64_t cols, int at_once) {
   return add([&](int count) { return copy_draft(role, rows, cols, at_once, count); });
 }
 
-CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once,
+CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, int64_t rows, int64_t cols, int at_once,
                                                    int count) const {
   PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
   const int rotation = sets(rows * cols * element_size(DType::f64));
@@ -173,13 +169,13 @@ CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, std::int64_t r
   }
   for (int i = 0; i < count * at_once; ++i) {
     const int q = i % at_once, index = q / devices_, turn = i % (rotation * at_once);
-    const View& tile = near[static_cast<std::size_t>(turn)];
+    const View& tile = near[size_t(turn)];
     if (role == CopyRole::h2d) {
       draft.copy(draft.copy_queue(host_memory, gpu(q), index), piece(draft.a(), turn, rows, cols), tile);
     } else if (role == CopyRole::d2h) {
       draft.copy(draft.copy_queue(gpu(q), host_memory, index), tile, piece(draft.c(), turn, rows, cols));
     } else {
-      draft.copy(draft.copy_queue(gpu(q), gpu(q + 1), index), tile, far[static_cast<std::size_t>(turn)]);
+      draft.copy(draft.copy_queue(gpu(q), gpu(q + 1), index), tile, far[size_t(turn)]);
     }
   }
   return {std::move(draft.plan), 0};

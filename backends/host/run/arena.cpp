@@ -6,25 +6,25 @@
 namespace tilerail::host {
 namespace {
 
-constexpr std::int64_t page_bytes = 4096;
+constexpr int64_t page_bytes = 4096;
 
 }  // namespace
 
-bool Arena::reserve(std::int64_t bytes) {
+bool Arena::reserve(int64_t bytes) {
   if (bytes <= size_) return false;
   data_.reset();
   size_ = 0;
-  const std::int64_t rounded = (bytes + page_bytes - 1) / page_bytes * page_bytes;
-  data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, static_cast<std::size_t>(rounded))));
+  const int64_t rounded = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, size_t(rounded))));
   if (!data_) throw std::bad_alloc{};
   size_ = rounded;
   return true;
 }
 
 void Arena::fill(int part, int parts, unsigned char value) {
-  const std::int64_t pages = size_ / page_bytes;
-  const std::int64_t begin = pages * part / parts * page_bytes, end = pages * (part + 1) / parts * page_bytes;
-  if (end > begin) std::memset(data() + begin, value, static_cast<std::size_t>(end - begin));
+  const int64_t pages = size_ / page_bytes;
+  const int64_t begin = pages * part / parts * page_bytes, end = pages * (part + 1) / parts * page_bytes;
+  if (end > begin) std::memset(data() + begin, value, size_t(end - begin));
 }
 
 }  // namespace tilerail::host

@@ -12,10 +12,10 @@ class Arena {
  public:
   /// Makes room for `bytes`; returns whether the memory is new, so that it must be touched by the threads it is for.
   /// Throws std::bad_alloc.
-  bool reserve(std::int64_t bytes);
+  bool reserve(int64_t bytes);
 
   std::byte* data() const { return data_.get(); }
-  std::int64_t size() const { return size_; }
+  int64_t size() const { return size_; }
 
   /// Writes `value` to the part-th of `parts` slices: the first write decides which NUMA node the pages lie on.
   void fill(int part, int parts, unsigned char value);
@@ -25,7 +25,7 @@ class Arena {
     void operator()(std::byte* data) const { std::free(data); }
   };
   std::unique_ptr<std::byte, Free> data_;
-  std::int64_t size_ = 0;
+  int64_t size_ = 0;
 };
 
 }  // namespace tilerail::host

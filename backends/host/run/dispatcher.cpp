@@ -10,25 +10,25 @@
 namespace tilerail::host {
 namespace {
 
-constexpr std::int32_t no_device = -1, end_of_list = -1;
+constexpr int32_t no_device = -1, end_of_list = -1;
 
 /// Place of a memory among the devices. Copies between two hosts belong to no GPU; the first device's threads do them.
-std::int32_t device_index(MemoryId memory, const Topology& topology) {
+int32_t device_index(MemoryId memory, const Topology& topology) {
   const auto& gpus = topology.gpus();
   const auto found = std::ranges::find(gpus, memory);
-  return found == gpus.end() ? 0 : static_cast<std::int32_t>(found - gpus.begin());
+  return found == gpus.end() ? 0 : int32_t(found - gpus.begin());
 }
 
 }  // namespace
 
 void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
-  const std::size_t count = plan.ops.size();
+  const size_t count = plan.ops.size();
   device_.resize(count);
-  std::vector<std::size_t> per_device(ready_.size(), 0);
-  for (std::size_t i = 0; i < count; ++i) {
+  std::vector<size_t> per_device(ready_.size(), 0);
+  for (size_t i = 0; i < count; ++i) {
     const Op& op = plan.ops[i];
     device_[i] = op.kind == OpKind::join ? no_device : device_index(plan.device_of(op, topology), topology);
-    if (device_[i] != no_device) ++per_device[static_cast<std::size_t>(device_[i])];
+    if (device_[i] != no_device) ++per_device[size_t(device_[i])];
   }
   graph_.emplace(plan);
   waiting_.resize(count);
@@ -37,16 +37,16 @@ void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
 }
 
 void Dispatcher::reset() {
-  const std::vector<std::uint32_t>& waits_for = graph_->waits_for();
+  const std::vector<uint32_t>& waits_for = graph_->waits_for();
   std::ranges::copy(waits_for, waiting_.begin());
   for (Ready& ready : ready_) ready.heap.clear();
   for (const auto i : indices(device_)) {
     // Ascending ids make a heap as they are.
     if (waits_for[i] == 0 && device_[i] != no_device) {
-      ready_[static_cast<std::size_t>(device_[i])].heap.push_back(static_cast<std::int32_t>(i));
+      ready_[size_t(device_[i])].heap.push_back(int32_t(i));
     }
   }
-  left_ = static_cast<std::int64_t>(device_.size());
+  left_ = int64_t(device_.size());
   stopped_ = device_.empty();
   failure_.reset();
 }
@@ -55,14 +55,14 @@ void Dispatcher::start(std::span<OpTime> times) {
   times_ = times;
   origin_ = Clock::now();
   for (const auto i : indices(device_)) {
-    if (graph_->waits_for()[i] == 0 && device_[i] == no_device) finish(static_cast<std::int32_t>(i));
+    if (graph_->waits_for()[i] == 0 && device_[i] == no_device) finish(int32_t(i));
   }
 }
 
 void Dispatcher::work(int device, const std::function<void(OpId)>& run_op) {
-  Ready& ready = ready_[static_cast<std::size_t>(device)];
-  while (const std::optional<std::int32_t> op = take(ready)) {
-    OpTime& time = times_[static_cast<std::size_t>(*op)];
+  Ready& ready = ready_[size_t(device)];
+  while (const std::optional<int32_t> op = take(ready)) {
+    OpTime& time = times_[size_t(*op)];
     time.start = now();
     try {
       run_op(OpId{*op});
@@ -76,7 +76,7 @@ void Dispatcher::work(int device, const std::function<void(OpId)>& run_op) {
   }
 }
 
-std::optional<std::int32_t> Dispatcher::take(Ready& ready) {
+std::optional<int32_t> Dispatcher::take(Ready& ready) {
   std::unique_lock lock{ready.mutex};
   if (ready.heap.empty() && !stopped_) {
     ++ready.idle;
@@ -85,18 +85,18 @@ std::optional<std::int32_t> Dispatcher::take(Ready& ready) {
   }
   if (stopped_) return std::nullopt;
   std::pop_heap(ready.heap.begin(), ready.heap.end(), std::greater<>{});
-  const std::int32_t op = ready.heap.back();
+  const int32_t op = ready.heap.back();
   ready.heap.pop_back();
   return op;
 }
 
-void Dispatcher::finish(std::int32_t op) {
-  std::int32_t joins = end_of_list;  // operations to finish after `op`, linked by next_join_
+void Dispatcher::finish(int32_t op) {
+  int32_t joins = end_of_list;  // operations to finish after `op`, linked by next_join_
   while (true) {
-    const auto index = static_cast<std::size_t>(op);
+    const auto index = size_t(op);
     for (const OpId next : graph_->successors(OpId{index})) {
-      const std::int32_t successor = next.value;
-      const std::size_t at = next.index();
+      const int32_t successor = next.value;
+      const size_t at = next.index();
       // acq_rel: what the ended operations wrote is visible to whoever takes the successor.
       if (std::atomic_ref{waiting_[at]}.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
       if (device_[at] == no_device) {
@@ -107,13 +107,13 @@ void Dispatcher::finish(std::int32_t op) {
     }
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) return stop();
     if (joins == end_of_list) return;
-    op = std::exchange(joins, next_join_[static_cast<std::size_t>(joins)]);
-    times_[static_cast<std::size_t>(op)].start = times_[static_cast<std::size_t>(op)].end = now();
+    op = std::exchange(joins, next_join_[size_t(joins)]);
+    times_[size_t(op)].start = times_[size_t(op)].end = now();
   }
 }
 
-void Dispatcher::push(std::int32_t op) {
-  Ready& ready = ready_[static_cast<std::size_t>(device_[static_cast<std::size_t>(op)])];
+void Dispatcher::push(int32_t op) {
+  Ready& ready = ready_[size_t(device_[size_t(op)])];
   const std::lock_guard lock{ready.mutex};
   ready.heap.push_back(op);
   std::push_heap(ready.heap.begin(), ready.heap.end(), std::greater<>{});

@@ -39,7 +39,7 @@ class Dispatcher {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Dispatcher(int devices) : ready_(static_cast<std::size_t>(devices)) {}
+  explicit Dispatcher(int devices) : ready_(size_t(devices)) {}
 
   /// Builds the counters and successor lists of a plan; the only call that allocates.
   void prepare(const Plan& plan, const Topology& topology);
@@ -61,24 +61,24 @@ class Dispatcher {
   struct Ready {  // operations of one device whose counter is zero
     std::mutex mutex;
     std::condition_variable arrived;
-    std::vector<std::int32_t> heap;  // lowest id on top
-    int idle = 0;                    // workers waiting for an arrival
+    std::vector<int32_t> heap;  // lowest id on top
+    int idle = 0;               // workers waiting for an arrival
   };
 
-  std::optional<std::int32_t> take(Ready& ready);
-  void finish(std::int32_t op);
-  void push(std::int32_t op);
+  std::optional<int32_t> take(Ready& ready);
+  void finish(int32_t op);
+  void push(int32_t op);
   void stop();
   void fail(OpId op, std::string what, bool bad_input);
   double now() const { return std::chrono::duration<double>(Clock::now() - origin_).count(); }
 
-  std::vector<std::int32_t> device_;  // by operation; no_device for joins
-  std::optional<PlanGraph> graph_;    // of the prepared plan
+  std::vector<int32_t> device_;     // by operation; no_device for joins
+  std::optional<PlanGraph> graph_;  // of the prepared plan
 
-  std::vector<std::int32_t> waiting_;    // by operation: how many of those that it waits for have not ended
-  std::vector<std::int32_t> next_join_;  // by operation: links of the list of joins that one finish() ends
-  std::deque<Ready> ready_;              // by device
-  std::atomic<std::int64_t> left_ = 0;   // operations that have not ended
+  std::vector<int32_t> waiting_;    // by operation: how many of those that it waits for have not ended
+  std::vector<int32_t> next_join_;  // by operation: links of the list of joins that one finish() ends
+  std::deque<Ready> ready_;         // by device
+  std::atomic<int64_t> left_ = 0;   // operations that have not ended
   std::atomic<bool> stopped_ = false;
   std::span<OpTime> times_;
   Clock::time_point origin_;

@@ -120,7 +120,7 @@ void HostExecutor::State::require_matrices(const Plan& plan) const {
   constexpr std::array names{"a", "b", "c"};
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) continue;
-    const auto which = static_cast<std::size_t>(buffer.kind);
+    const auto which = size_t(buffer.kind);
     if (pointers[which] == nullptr) {
       throw fault_of(fmt::format("matrix {}", names[which]), "is not given to the host backend");
     }
@@ -135,7 +135,7 @@ void HostExecutor::State::touch_arenas(bool only_fresh) {
       const unsigned char value = poison_ ? nan_byte : 0;
       if (topology_.is_host(MemoryId{m})) {
         arenas_[m].fill(id.overall, pool_.size(), value);
-      } else if (topology_.gpus()[static_cast<std::size_t>(id.device)] == MemoryId{m}) {
+      } else if (topology_.gpus()[size_t(id.device)] == MemoryId{m}) {
         arenas_[m].fill(id.worker, pool_.workers(id.device), value);
       }
     }
@@ -145,7 +145,7 @@ void HostExecutor::State::touch_arenas(bool only_fresh) {
 
 host::Block HostExecutor::State::block(const Plan& plan, const View& view) const {
   const Buffer& buffer = plan.buffer(view.buffer);
-  const std::int64_t first = view.row + view.col * buffer.ld;
+  const int64_t first = view.row + view.col * buffer.ld;
   std::byte* const start = start_of(buffer, starts_, matrices_);
   return {start ? start + first * buffer.element() : nullptr, view.rows, view.cols, buffer.ld};
 }
@@ -204,6 +204,6 @@ const Topology& HostExecutor::topology() const { return state_->topology_; }
 
 int HostExecutor::workers(int device) const { return state_->pool_.workers(device); }
 
-std::int64_t HostExecutor::arena_bytes(MemoryId memory) const { return state_->arenas_[memory.index()].size(); }
+int64_t HostExecutor::arena_bytes(MemoryId memory) const { return state_->arenas_[memory.index()].size(); }
 
 }  // namespace tilerail

@@ -46,7 +46,7 @@ class HostExecutor final : public RealExecutor {
   /// Threads of the device-th GPU, counted from 0 in the order of Topology::gpus().
   int workers(int device) const;
   /// Bytes that the arena of a memory holds.
-  std::int64_t arena_bytes(MemoryId memory) const;
+  int64_t arena_bytes(MemoryId memory) const;
 
  private:
   class State;

@@ -15,8 +15,8 @@ namespace {
 
 /// A, B and C, and what the check needs besides.
 double matrix_bytes(const GemmProblem& p, bool checked) {
-  const auto matrix = [&](std::int64_t ld, std::int64_t cols) {
-    return static_cast<double>(ld) * static_cast<double>(cols) * static_cast<double>(element_size(p.dtype));
+  const auto matrix = [&](int64_t ld, int64_t cols) {
+    return double(ld) * double(cols) * double(element_size(p.dtype));
   };
   const double c = matrix(p.ldc, p.n);
   return matrix(p.lda, p.cols_a()) + matrix(p.ldb, p.cols_b()) + (checked ? 2 * c : c);
@@ -25,15 +25,15 @@ double matrix_bytes(const GemmProblem& p, bool checked) {
 }  // namespace
 
 HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
-  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::vector<std::int64_t> arenas;  // by memory; the executor keeps them
+  const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+  std::vector<int64_t> arenas;  // by memory; the executor keeps them
   for (const auto i : indices(plans)) {
     const Plan* const plan = plans[i];
     arenas.resize(std::max(arenas.size(), plan->peak_bytes.size()));
     double needed = matrix_bytes(plan->problem, checked);
     for (const auto m : indices(plan->peak_bytes)) {
       arenas[m] = std::max(arenas[m], plan->peak_bytes[m]);
-      needed += static_cast<double>(arenas[m]);
+      needed += double(arenas[m]);
     }
     if (needed > there)
       throw PlanError{i,
@@ -43,7 +43,7 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
   }
 }
 
-Matrices HostMatrices::of(const Plan& plan, std::uint64_t seed) {
+Matrices HostMatrices::of(const Plan& plan, uint64_t seed) {
   return data_.emplace(plan.problem, seed).matrices();  // frees the last ones first
 }
 

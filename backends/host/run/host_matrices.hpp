@@ -15,7 +15,7 @@ class HostMatrices final : public TestMatrices {
   /// has.
   HostMatrices(std::span<const Plan* const> plans, bool checked);
 
-  Matrices of(const Plan& plan, std::uint64_t seed) override;
+  Matrices of(const Plan& plan, uint64_t seed) override;
   void reset_c() override { data_->reset_c(); }
   CheckResult check() override;
 

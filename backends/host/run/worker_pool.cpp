@@ -11,7 +11,7 @@ namespace tilerail::host {
 
 WorkerPool::WorkerPool(std::vector<int> workers) : workers_{std::move(workers)} {
   const int wanted = std::accumulate(workers_.begin(), workers_.end(), 0);
-  threads_.reserve(static_cast<std::size_t>(wanted));
+  threads_.reserve(size_t(wanted));
   try {
     for (int device = 0; device < devices(); ++device) {
       for (int worker = 0; worker < this->workers(device); ++worker) {
@@ -57,7 +57,7 @@ void WorkerPool::run(const std::function<void(WorkerId)>& job, const std::functi
 /// A mutex and a condition, not std::barrier: that is made of atomic operations and futexes, in which helgrind sees no
 /// order, so that it would report everything that `start` writes.
 void WorkerPool::wait_for_all(std::unique_lock<std::mutex>& lock) {
-  const std::uint64_t job = jobs_;
+  const uint64_t job = jobs_;
   if (++ready_ < size()) return all_ready_.wait(lock, [&] { return started_ == job; });
   (*start_)();
   started_ = job;
@@ -65,7 +65,7 @@ void WorkerPool::wait_for_all(std::unique_lock<std::mutex>& lock) {
 }
 
 void WorkerPool::serve(WorkerId id) {
-  std::uint64_t served = 0;
+  uint64_t served = 0;
   std::unique_lock lock{mutex_};
   while (true) {
     wake_.wait(lock, [&] { return closing_ || jobs_ > served; });

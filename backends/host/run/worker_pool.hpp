@@ -30,9 +30,9 @@ class WorkerPool {
     run(job, [] {});
   }
 
-  int devices() const { return static_cast<int>(workers_.size()); }
-  int workers(int device) const { return workers_[static_cast<std::size_t>(device)]; }
-  int size() const { return static_cast<int>(threads_.size()); }
+  int devices() const { return int(workers_.size()); }
+  int workers(int device) const { return workers_[size_t(device)]; }
+  int size() const { return int(threads_.size()); }
 
  private:
   void serve(WorkerId id);
@@ -44,8 +44,8 @@ class WorkerPool {
   std::condition_variable wake_, all_ready_, finished_;
   const std::function<void(WorkerId)>* job_ = nullptr;
   const std::function<void()>* start_ = nullptr;
-  std::uint64_t jobs_ = 0;       // how many were given out; a thread runs each once
-  std::uint64_t started_ = 0;    // how many of them have started
+  uint64_t jobs_ = 0;            // how many were given out; a thread runs each once
+  uint64_t started_ = 0;         // how many of them have started
   int ready_ = 0, running_ = 0;  // threads that have come to the job, and that have not returned from it
   bool closing_ = false;
   std::vector<std::thread> threads_;

@@ -82,7 +82,7 @@ class NameMatch {
       return std::ranges::any_of(items, [&](const auto& item) { return item.name == one; });
     };
     Strings directions{name};
-    if (const std::size_t both = name.find("<->"); both != std::string::npos && !exists(name)) {
+    if (const size_t both = name.find("<->"); both != std::string::npos && !exists(name)) {
       const std::string left = name.substr(0, both), right = name.substr(both + 3);
       directions = {fmt::format("{}->{}", left, right), fmt::format("{}->{}", right, left)};
     }
@@ -214,7 +214,7 @@ void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
   if (!curve.tiled) return;
   const TiledGemm before = *curve.tiled;
   curve.tiled->peak *= factor;
-  const auto element = static_cast<double>(element_size(curve.dtype));
+  const auto element = double(element_size(curve.dtype));
   for (TiledGemm::Shape& shape : curve.tiled->shapes) {
     const auto time = [&](const TiledGemm& tiled) {
       return tiled.uncorrected(shape.m, shape.n, shape.k, kernels.multiprocessors, element, *kernels.memory_bandwidth)
@@ -272,7 +272,7 @@ class DescriptionEditor {
       std::string text;
       const auto original = std::ranges::find(d_.sources, changed.original, &Source::key);
       if (original != d_.sources.end())
-        text = fmt::format("{}: {}; then ", source_kinds[static_cast<std::size_t>(original->kind)], original->text);
+        text = fmt::format("{}: {}; then ", source_kinds[size_t(original->kind)], original->text);
       d_.sources.push_back(
           {key, Source::Kind::assumed, fmt::format("{}set: {}", text, fmt::join(changed.settings, "; "))});
     }
@@ -310,12 +310,12 @@ class DescriptionEditor {
   }
 
   void apply_to_gpus(const SettingValue& value) {
-    const auto gpus = static_cast<int>(std::ranges::count(d_.memories, NodeKind::gpu, &Memory::kind));
+    const auto gpus = int(std::ranges::count(d_.memories, NodeKind::gpu, &Memory::kind));
     if (gpus == 0) fail("the machine has no GPUs", "a machine with GPUs");
     int count = gpus;  // that a factor is of
     const std::string range = fmt::format("1 to {}, the GPUs of the machine", gpus);
     value.apply(count, {1, gpus, range.c_str()});
-    d_ = with_first_gpus(d_, static_cast<std::size_t>(count));
+    d_ = with_first_gpus(d_, size_t(count));
   }
 
   /// By item, whether the name fits it.
@@ -347,9 +347,9 @@ class DescriptionEditor {
         fail(fmt::format("{} is host memory", in_quotes(name)), "GPUs");
     }
     if (!value.is_none()) return;
-    const auto goes = [&](bool kind, std::size_t index) { return kind == of_links && fits[index]; };
+    const auto goes = [&](bool kind, size_t index) { return kind == of_links && fits[index]; };
     d_ = with_parts(
-        d_, [&](const Memory& m) { return !goes(false, static_cast<std::size_t>(&m - d_.memories.data())); },
+        d_, [&](const Memory& m) { return !goes(false, size_t(&m - d_.memories.data())); },
         [&](LinkId link) { return !goes(true, link.index()); });
     std::string removed;
     mark(removed);
@@ -456,8 +456,8 @@ bool is_setting_key(std::string_view key) {
 bool begins_as_setting(std::string_view key) { return is_setting_key(key) || Key{key}.kind; }
 
 std::pair<std::string, std::string> split_setting(std::string_view setting) {
-  const std::size_t first = setting.find('=');
-  std::size_t equals = first;
+  const size_t first = setting.find('=');
+  size_t equals = first;
   while (equals != std::string_view::npos && !is_setting_key(trimmed(setting.substr(0, equals))))
     equals = setting.find('=', equals + 1);
   if (equals == std::string_view::npos) equals = setting.starts_with("link:") ? setting.rfind('=') : first;

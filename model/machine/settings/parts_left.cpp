@@ -56,11 +56,11 @@ Topology::Description with_parts(const Topology::Description& machine, const std
 
   Topology::Description d = machine;
   d.nodes.clear(), d.memories.clear(), d.links.clear(), d.groups.clear(), d.routes.clear();
-  const auto nodes = keep<NodeId>(machine.nodes, d.nodes, [&](const Node&, std::size_t i) { return !node_goes[i]; });
+  const auto nodes = keep<NodeId>(machine.nodes, d.nodes, [&](const Node&, size_t i) { return !node_goes[i]; });
   const auto memories =
-      keep<MemoryId>(machine.memories, d.memories, [&](const Memory& each, std::size_t) { return memory(each); });
+      keep<MemoryId>(machine.memories, d.memories, [&](const Memory& each, size_t) { return memory(each); });
   for (Memory& each : d.memories) each.node = *nodes[each.node.index()];
-  const auto links = keep<LinkId>(machine.links, d.links, [&](const Link& each, std::size_t i) {
+  const auto links = keep<LinkId>(machine.links, d.links, [&](const Link& each, size_t i) {
     return link(LinkId{i}) && nodes[each.from.index()] && nodes[each.to.index()];
   });
   for (Link& each : d.links) each.from = *nodes[each.from.index()], each.to = *nodes[each.to.index()];
@@ -73,7 +73,7 @@ Topology::Description with_parts(const Topology::Description& machine, const std
   return d;
 }
 
-Topology::Description with_first_gpus(const Topology::Description& machine, std::size_t count) {
+Topology::Description with_first_gpus(const Topology::Description& machine, size_t count) {
   std::vector<int> numbers;
   for (const Memory& memory : machine.memories)
     if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);

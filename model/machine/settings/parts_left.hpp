@@ -13,6 +13,6 @@ Topology::Description with_parts(const Topology::Description& machine, const std
                                  const std::function<bool(LinkId)>& link);
 
 /// The machine with its first `count` GPUs by number. There are at least so many.
-Topology::Description with_first_gpus(const Topology::Description& machine, std::size_t count);
+Topology::Description with_first_gpus(const Topology::Description& machine, size_t count);
 
 }  // namespace tilerail

@@ -28,8 +28,8 @@ std::vector<double> product(const GemmProblem& p, std::vector<double> a, std::ve
     alpha = size(alpha), beta = size(beta);
   }
   const auto flag = [](Trans t) { return t == Trans::no ? CblasNoTrans : CblasTrans; };
-  const auto extent = [](std::int64_t n) { return static_cast<int>(n); };
-  const auto leading = [](std::int64_t n) { return static_cast<int>(std::max<std::int64_t>(n, 1)); };
+  const auto extent = [](int64_t n) { return int(n); };
+  const auto leading = [](int64_t n) { return int(std::max<int64_t>(n, 1)); };
   if (p.m > 0 && p.n > 0)
     cblas_dgemm(CblasColMajor, flag(p.trans_a), flag(p.trans_b), extent(p.m), extent(p.n), extent(p.k), alpha, a.data(),
                 leading(p.rows_a()), b.data(), leading(p.rows_b()), beta, c.data(), leading(p.m));
@@ -38,10 +38,10 @@ std::vector<double> product(const GemmProblem& p, std::vector<double> a, std::ve
 
 }  // namespace
 
-ApiCase::ApiCase(const GemmProblem& given, Where wa, Where wb, Where wc, std::uint64_t seed) : problem{given} {
+ApiCase::ApiCase(const GemmProblem& given, Where wa, Where wb, Where wc, uint64_t seed) : problem{given} {
   std::mt19937_64 random{seed};
   const GemmProblem& p = problem;
-  const auto make = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, Where where, bool poison) {
+  const auto make = [&](int64_t rows, int64_t cols, int64_t ld, Where where, bool poison) {
     places_ += std::string{places_.empty() ? "" : ", "} + name_of(where.kind) + " " + std::to_string(where.device);
     return std::make_unique<PlacedMatrix>(rows, cols, ld, p.dtype, where.kind, where.device, poison, random);
   };
@@ -75,25 +75,25 @@ void ApiCase::call(Context& context, void* stream, GemmTimes* times, bool wait) 
   }
 }
 
-std::string ApiCase::mismatch(std::int64_t steps) const {
+std::string ApiCase::mismatch(int64_t steps) const {
   const GemmProblem& p = problem;
   if (a->fetch() != a->given) return "A was written";
   if (b->fetch() != b->given) return "B was written";
   const std::vector<std::byte> now = c->fetch();
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    const auto padding = static_cast<std::size_t>((p.m + j * p.ldc) * element_size(p.dtype));
-    const auto bytes = static_cast<std::size_t>((p.ldc - p.m) * element_size(p.dtype));
+  for (int64_t j = 0; j < p.n; ++j) {
+    const auto padding = size_t((p.m + j * p.ldc) * element_size(p.dtype));
+    const auto bytes = size_t((p.ldc - p.m) * element_size(p.dtype));
     if (std::memcmp(now.data() + padding, c->given.data() + padding, bytes) != 0) return "padding of C was written";
   }
   const std::vector<double> va = a->values(a->given), vb = b->values(b->given), vc = c->values(c->given);
   const std::vector<double> expected = product(p, va, vb, vc, false), scale = product(p, va, vb, vc, true);
   const double u = unit_roundoff(p.dtype), sums = p.dtype == DType::f64 ? u : 0x1p-24;
-  const auto roundings = static_cast<double>(steps + 1);
+  const auto roundings = double(steps + 1);
   const double inputs = p.dtype == DType::tf32 ? 0x1p-10 : 0;
-  const double relative = 2 * (static_cast<double>(p.k + 2) * sums + roundings * u + inputs);
+  const double relative = 2 * (double(p.k + 2) * sums + roundings * u + inputs);
   const double absolute = p.dtype == DType::f16 ? roundings * 0x1p-24 : 0;
   const std::vector<double> computed = c->values(now);
-  for (std::size_t e = 0; e < computed.size(); ++e)
+  for (size_t e = 0; e < computed.size(); ++e)
     if (!(std::abs(computed[e] - expected[e]) <= relative * scale[e] + absolute))
       return "C[" + std::to_string(e) + "] = " + std::to_string(computed[e]) + ", expected " +
              std::to_string(expected[e]) + " within " + std::to_string(relative * scale[e] + absolute);

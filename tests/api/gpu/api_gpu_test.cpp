@@ -43,7 +43,7 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
   contexts[1].set_pageable(Pageable::staged);
   std::mt19937_64 random{test::test_seed()};
   for (int i = 0; i < 250; ++i) {
-    const std::uint64_t seed = random();
+    const uint64_t seed = random();
     std::mt19937_64 own{seed};
     const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(own); };
     const auto where = [&] {
@@ -52,11 +52,11 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
     const GemmProblem problem = random_problem(own, 500, 0);
     const auto a = where(), b = where(), c = where();
     ApiCase one{problem, a, b, c, own()};
-    Context& context = contexts[static_cast<std::size_t>(pick(0, static_cast<int>(contexts.size()) - 1))];
-    std::vector<int> devices(static_cast<std::size_t>(gpus_));
-    for (int d = 0; d < gpus_; ++d) devices[static_cast<std::size_t>(d)] = d;
+    Context& context = contexts[size_t(pick(0, int(contexts.size()) - 1))];
+    std::vector<int> devices(static_cast<size_t>(gpus_));
+    for (int d = 0; d < gpus_; ++d) devices[size_t(d)] = d;
     std::shuffle(devices.begin(), devices.end(), own);
-    devices.resize(static_cast<std::size_t>(pick(1, gpus_)));
+    devices.resize(size_t(pick(1, gpus_)));
     context.set_devices(devices);
     const std::string what = one.describe() + ", " + std::to_string(devices.size()) + " GPUs, " + context.policy() +
                              " on " + context.topology_name() + ", seed " + std::to_string(seed);
@@ -70,14 +70,14 @@ TEST_F(Api, WholeMatricesAreUsedInPlaceWhateverTheirMemory) {
   for (const MemoryKind kind : test::memory_kinds) {
     ApiCase one{square(200), {kind, 0}, {kind, 0}, {kind, 0}, 13};
     api::Matrices matrices;
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
       const test::PlacedMatrix& placed = *std::array{one.a.get(), one.b.get(), one.c.get()}[i];
       matrices[i] = {placed.data<void>(), 200, 200, 200, 8, true, i == 2};
       if (const int device = cuda::device_of(matrices[i].data); device >= 0) matrices[i].location = device;
     }
     for (const Pageable pageable : {Pageable::registered, Pageable::staged}) {
       const cuda::MatrixAccess access{matrices, std::array{0}, pageable};
-      for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(access.pointers()[i], matrices[i].data) << test::name_of(kind);
+      for (size_t i = 0; i < 3; ++i) EXPECT_EQ(access.pointers()[i], matrices[i].data) << test::name_of(kind);
     }
   }
 }
@@ -86,7 +86,7 @@ TEST_F(Api, AnAutomaticDescriptionHasTheDevicesThatAreHere) {
   unsetenv("TILERAIL_TOPOLOGY");
   Context context;
   EXPECT_EQ(context.topology_name(), "automatic");
-  EXPECT_EQ(static_cast<int>(context.devices().size()), cuda::device_count());
+  EXPECT_EQ(int(context.devices().size()), cuda::device_count());
 }
 
 TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
@@ -101,14 +101,14 @@ TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
 }
 
 /// Work that takes some milliseconds, in stream order.
-void occupy(cudaStream_t stream, void* scratch, std::size_t bytes) {
+void occupy(cudaStream_t stream, void* scratch, size_t bytes) {
   for (int i = 0; i < 200; ++i) cuda::check(cudaMemsetAsync(scratch, i, bytes, stream), "occupying a stream");
 }
 
 /// A is put in place behind a queue of other work in the caller's stream.
 TEST_F(Api, ReadsComeAfterTheCallersStream) {
   Context context{in_tiles()};
-  constexpr std::size_t scratch_bytes = std::size_t{256} << 20;
+  constexpr size_t scratch_bytes = size_t{256} << 20;
   for (const bool blocking : {true, false}) {
     const int device = gpus_ - 1;
     const cuda::DeviceScope scope{device};
@@ -150,9 +150,9 @@ TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
     EXPECT_THROW(gemm(context, 'N', 'N', 5, 5, 5, 1.0, one.a->data<double>(), 4, one.b->data<double>(), 5, 1.0,
                       one.c->data<double>(), 5),
                  ArgumentError);
-    EXPECT_THROW(context.reserve(std::int64_t{1} << 50), InputError);
+    EXPECT_THROW(context.reserve(int64_t{1} << 50), InputError);
     EXPECT_EQ(current(), device);
-    context.reserve(std::int64_t{1} << 26);
+    context.reserve(int64_t{1} << 26);
     EXPECT_EQ(current(), device);
     ApiCase again{square(200), {}, {}, {}, 6};
     again.call(context);
@@ -169,9 +169,9 @@ TEST_F(Api, ThreadsMayShareAContext) {
                                                 ApiCase::Where{i % 2 ? MemoryKind::pageable : MemoryKind::pinned, 0},
                                                 ApiCase::Where{}, ApiCase::Where{}, 100 * t + i));
   std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < 4; ++t)
+  for (size_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 5; ++i) calls[5 * t + i]->call(context);
+      for (size_t i = 0; i < 5; ++i) calls[5 * t + i]->call(context);
     });
   for (std::thread& thread : threads) thread.join();
   for (const auto& one : calls) EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
@@ -179,7 +179,7 @@ TEST_F(Api, ThreadsMayShareAContext) {
 
 /// Both register the same pages for their calls; neither may end what the other still uses.
 TEST_F(Api, ContextsMayShareAPageableMatrix) {
-  constexpr std::int64_t n = 600;
+  constexpr int64_t n = 600;
   ApiCase one{square(n), {}, {}, {}, 7}, two{square(n), {}, {}, {}, 8};
   std::copy(one.a->given.begin(), one.a->given.end(), two.a->data<std::byte>());
   const auto work = [&](ApiCase& mine, std::string& wrong) {
@@ -208,13 +208,13 @@ TEST_F(Api, ContextsMayShareAPageableMatrix) {
 /// The caller registered the first, a middle or the last part of C: no copy may span its border.
 TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
   Context context{in_tiles()};
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
   for (const int part : {0, 1, 2}) {
     ApiCase one{square(500), {}, {}, {}, 9};
-    const auto address = reinterpret_cast<std::uintptr_t>(one.c->data<std::byte>());
-    const std::uintptr_t begin = address / page * page, end = (address + one.c->bytes() + page - 1) / page * page;
-    const std::uintptr_t third = (end - begin) / 3 / page * page;
-    const std::uintptr_t borders[] = {begin, begin + third, begin + 2 * third, end};
+    const auto address = reinterpret_cast<uintptr_t>(one.c->data<std::byte>());
+    const uintptr_t begin = address / page * page, end = (address + one.c->bytes() + page - 1) / page * page;
+    const uintptr_t third = (end - begin) / 3 / page * page;
+    const uintptr_t borders[] = {begin, begin + third, begin + 2 * third, end};
     auto* const registered = reinterpret_cast<void*>(borders[part]);
     cuda::check(cudaHostRegister(registered, borders[part + 1] - borders[part], cudaHostRegisterPortable),
                 "registering");
@@ -226,7 +226,7 @@ TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
 
 TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
   Context context{in_tiles()};
-  constexpr std::int64_t n = 300;
+  constexpr int64_t n = 300;
   ApiCase one{square(n), {}, {}, {}, 10};
   // A, B and C side by side in one allocation, off page borders; then A as both factors.
   std::vector<double> memory(3 * n * n + 5);
@@ -238,13 +238,13 @@ TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
   std::copy_n(c, n * n, one.c->data<double>());
   EXPECT_EQ(one.mismatch(steps(one.problem)), "");
   EXPECT_NO_THROW(gemm(context, 'T', 'N', n, n, n, 1.0, a, n, a, n, 0.0, c, n));
-  for (std::int64_t i = 0; i < n; ++i) EXPECT_GT(c[i + i * n], 0) << "the diagonal of A^T A is a sum of squares";
+  for (int64_t i = 0; i < n; ++i) EXPECT_GT(c[i + i * n], 0) << "the diagonal of A^T A is a sum of squares";
 }
 
 TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
   Context context{in_tiles()};
   ApiCase one{square(300), {}, {}, {}, 11};
-  context.register_memory(one.a->data<void>(), static_cast<std::int64_t>(one.a->bytes()));
+  context.register_memory(one.a->data<void>(), int64_t(one.a->bytes()));
   one.call(context);
   cudaPointerAttributes attributes{};
   cuda::check(cudaPointerGetAttributes(&attributes, one.a->data<void>()), "asking");
@@ -258,12 +258,12 @@ TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
 
 TEST_F(Api, HostMemoryOfBothKindsIsUsedInPlaceAndMeasured) {
   Context context{in_tiles()};
-  constexpr std::int64_t n = 500, bytes = n * n * 8;
+  constexpr int64_t n = 500, bytes = n * n * 8;
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
     ApiCase one{square(n), {}, {}, {}, 13};
     auto* const c = static_cast<double*>(context.allocate_host(bytes, pages));
     if (pages == HostPages::spread) {
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(c) % (2 << 20), 0u);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(c) % (2 << 20), 0u);
     }
     std::copy_n(one.c->data<double>(), n * n, c);
     gemm(context, 'N', 'N', n, n, n, one.problem.alpha, one.a->data<double>(), n, one.b->data<double>(), n,

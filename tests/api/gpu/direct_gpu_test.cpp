@@ -35,7 +35,7 @@ TEST_F(DirectCalls, AreRightWithAllTypesInAnyStream) {
   Context assumed{options(false)}, measured{options(true)};
   std::mt19937_64 random{test::test_seed()};
   for (int i = 0; i < 100; ++i) {
-    const std::uint64_t seed = random();
+    const uint64_t seed = random();
     std::mt19937_64 own{seed};
     const int device = std::uniform_int_distribution<int>{0, std::min(gpus_, 8) - 1}(own);
     const cuda::DeviceScope scope{std::uniform_int_distribution<int>{0, gpus_ - 1}(own)};
@@ -45,14 +45,14 @@ TEST_F(DirectCalls, AreRightWithAllTypesInAnyStream) {
     if (i % 2) cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
     ASSERT_NO_THROW(one.call(i % 4 < 2 ? assumed : measured, stream)) << one.describe() << ", seed " << seed;
     if (stream) cudaStreamDestroy(stream);
-    const std::int64_t steps = 1;
+    const int64_t steps = 1;
     ASSERT_EQ(one.mismatch(steps), "") << one.describe() << ", seed " << seed;
   }
 }
 
 /// A is put in place behind a queue of other work.
 TEST_F(DirectCalls, ComeAfterTheCallersWork) {
-  constexpr std::size_t scratch_bytes = std::size_t{256} << 20;
+  constexpr size_t scratch_bytes = size_t{256} << 20;
   Context context{options(false)};
   for (const bool default_stream : {true, false}) {
     const cuda::DeviceScope scope{0};
@@ -79,7 +79,7 @@ TEST_F(DirectCalls, ComeAfterTheCallersWork) {
   }
 }
 
-GemmProblem large(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, double beta) {
+GemmProblem large(int64_t m, int64_t n, int64_t k, DType dtype, double beta) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k, p.dtype = dtype, p.alpha = 1.5, p.beta = beta;
   p.ldc = m + 3, p.lda = m + 1;
@@ -94,11 +94,11 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
   Context searched{options(false)}, tiled{with_tiles}, without_caching{options(false)};
   without_caching.set_override("caching=off");
   for (Context* context : {&searched, &tiled, &without_caching}) context->set_pageable(Pageable::copied);
-  std::uint64_t seed = 20;
+  uint64_t seed = 20;
   for (Context* context : {&searched, &tiled, &without_caching})
     for (const DType dtype : {DType::f64, DType::f32})
       for (const double beta : {0.0, 2.0}) {
-        const std::int64_t longer = dtype == DType::f64 ? 1 : 2;
+        const int64_t longer = dtype == DType::f64 ? 1 : 2;
         ApiCase one{large(3300 * longer, 2600, 90, dtype, beta), {}, {}, {}, ++seed};
         GemmTimes times;
         for (int i = 0; i < 2; ++i) {  // a first call and one whose plan is there

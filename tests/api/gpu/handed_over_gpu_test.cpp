@@ -82,8 +82,8 @@ TEST_F(HandedOver, CallsRunOneAfterAnother) {
   BusyStream streams[2];
   const ApiCase::Where where{MemoryKind::device, 0};
   std::vector<std::unique_ptr<ApiCase>> cases;
-  for (std::uint64_t i = 0; i < 3; ++i) {
-    GemmProblem problem = test::square(300 + 100 * static_cast<std::int64_t>(i));
+  for (uint64_t i = 0; i < 3; ++i) {
+    GemmProblem problem = test::square(300 + 100 * int64_t(i));
     problem.beta = 0;
     cases.push_back(std::make_unique<ApiCase>(problem, where, where, where, i));
   }
@@ -101,11 +101,11 @@ TEST_F(HandedOver, RandomCallsAreRight) {
   std::mt19937_64 random{test::test_seed()};
   BusyStream stream;
   for (int i = 0; i < 100; ++i) {
-    const std::uint64_t seed = random();
+    const uint64_t seed = random();
     std::mt19937_64 own{seed};
     const auto where = [&] {
       const auto kind =
-          test::memory_kinds[std::uniform_int_distribution<std::size_t>{0, std::size(test::memory_kinds) - 1}(own)];
+          test::memory_kinds[std::uniform_int_distribution<size_t>{0, std::size(test::memory_kinds) - 1}(own)];
       return ApiCase::Where{kind, std::uniform_int_distribution<int>{0, gpus_ - 1}(own)};
     };
     const auto a = where(), b = where(), c = where();

@@ -26,17 +26,17 @@ using test::BusyStream;
 using test::MemoryKind;
 using test::square;
 
-constexpr std::int64_t n = 400;
+constexpr int64_t n = 400;
 
 class Lifetimes : public test::ApiOnGpus {
  protected:
-  static constexpr std::int64_t steps = n / test::tile + 2;
+  static constexpr int64_t steps = n / test::tile + 2;
 };
 
 /// Anonymous pages at an address of their own.
 class Pages {
  public:
-  explicit Pages(std::size_t bytes) : bytes_{bytes} {
+  explicit Pages(size_t bytes) : bytes_{bytes} {
     data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data_ == MAP_FAILED) throw std::bad_alloc{};
   }
@@ -49,11 +49,11 @@ class Pages {
     mmap(data_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
   double* numbers() const { return static_cast<double*>(data_); }
-  std::size_t bytes() const { return bytes_; }
+  size_t bytes() const { return bytes_; }
 
  private:
   void* data_ = nullptr;
-  std::size_t bytes_;
+  size_t bytes_;
 };
 
 /// The run of one context is behind other work when another context takes the memory of C away.
@@ -98,14 +98,14 @@ TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
   for (const bool by_context : {false, true}) {
     SCOPED_TRACE(testing::Message() << (by_context ? "by the context" : "by the caller"));
     Context context{in_tiles()};
-    Pages pages{std::size_t{2} << 20};
-    std::optional<std::uint64_t> before;
-    for (std::uint64_t round = 0; round < 4; ++round) {
+    Pages pages{size_t{2} << 20};
+    std::optional<uint64_t> before;
+    for (uint64_t round = 0; round < 4; ++round) {
       pages.replace();
       ApiCase one{square(n), {}, {MemoryKind::device, 0}, {MemoryKind::device, 0}, round};
       std::copy_n(one.a->data<double>(), n * n, pages.numbers());
       if (by_context)
-        context.register_memory(pages.numbers(), static_cast<std::int64_t>(pages.bytes()));
+        context.register_memory(pages.numbers(), int64_t(pages.bytes()));
       else
         cuda::check(cudaHostRegister(pages.numbers(), pages.bytes(), cudaHostRegisterPortable), "registering");
       const auto id = cuda::allocation_of(pages.numbers());
@@ -141,18 +141,18 @@ TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
 
 /// A pitch of 2^31 bytes or more is none for a copy in two dimensions.
 TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
-  constexpr std::int64_t rows = (std::int64_t{1} << 28) + 8, few = 8;  // more than 2 GiB
+  constexpr int64_t rows = (int64_t{1} << 28) + 8, few = 8;  // more than 2 GiB
   for (const bool all_rows : {false, true}) {
     Context context{in_tiles()};
-    const Pages pages{static_cast<std::size_t>(2 * rows) * 8};
+    const Pages pages{size_t(2 * rows) * 8};
     double* const last = pages.numbers() + (all_rows ? rows - few : 0);
-    for (std::int64_t i = 0; i < few; ++i) last[i] = static_cast<double>(i), last[i + rows] = 10.0 * i;
+    for (int64_t i = 0; i < few; ++i) last[i] = double(i), last[i + rows] = 10.0 * i;
     ASSERT_NO_THROW(context.keep(pages.numbers(), all_rows ? rows : few, 2, rows));
-    for (std::int64_t i = 0; i < few; ++i) last[i] = last[i + rows] = -1;  // nobody may read it now
+    for (int64_t i = 0; i < few; ++i) last[i] = last[i + rows] = -1;  // nobody may read it now
     const std::vector<double> b{1, 2};
     std::vector<double> c(few), expected;
     gemm(context, 'N', 'N', few, 1, 2, 1.0, last, rows, b.data(), 2, 0.0, c.data(), few);
-    for (std::int64_t i = 0; i < few; ++i) expected.push_back(21.0 * static_cast<double>(i));
+    for (int64_t i = 0; i < few; ++i) expected.push_back(21.0 * double(i));
     EXPECT_EQ(c, expected);
     context.release(pages.numbers());
   }
@@ -164,7 +164,7 @@ TEST_F(Lifetimes, WithoutMoreThreadsHostMemoryIsAllocatedAndACallIsRefused) {
   {
     const ThreadLimit none{0};
     void* memory = nullptr;
-    EXPECT_NO_THROW(memory = context.allocate_host(std::int64_t{64} << 20));
+    EXPECT_NO_THROW(memory = context.allocate_host(int64_t{64} << 20));
     context.free_host(memory);
     EXPECT_THROW(one.call(context), ThreadShortage);
   }

@@ -13,25 +13,24 @@ namespace tilerail::test {
 
 const char* name_of(MemoryKind kind) {
   constexpr const char* names[] = {"pageable", "pinned", "registered", "managed", "device", "default pool", "own pool"};
-  return names[static_cast<int>(kind)];
+  return names[int(kind)];
 }
 
-PlacedMatrix::PlacedMatrix(std::int64_t r, std::int64_t c, std::int64_t l, DType type, MemoryKind kind, int device,
-                           bool poison, std::mt19937_64& random)
+PlacedMatrix::PlacedMatrix(int64_t r, int64_t c, int64_t l, DType type, MemoryKind kind, int device, bool poison,
+                           std::mt19937_64& random)
     : rows{r}, cols{c}, ld{l}, dtype{type}, kind_{kind}, device_{device} {
-  const std::int64_t element = element_size(dtype);
-  given.assign(static_cast<std::size_t>(std::max<std::int64_t>(ld * cols, 1) * element), std::byte{0xFF});
+  const int64_t element = element_size(dtype);
+  given.assign(size_t(std::max<int64_t>(ld * cols, 1) * element), std::byte{0xFF});
   std::uniform_real_distribution<double> uniform{-1, 1};
-  for (std::int64_t j = 0; j < cols && !poison; ++j)
-    for (std::int64_t i = 0; i < rows; ++i)
-      from_double(uniform(random), &given[static_cast<std::size_t>((i + j * ld) * element)], dtype);
+  for (int64_t j = 0; j < cols && !poison; ++j)
+    for (int64_t i = 0; i < rows; ++i) from_double(uniform(random), &given[size_t((i + j * ld) * element)], dtype);
   const cuda::DeviceScope scope{device_};
   allocate(given.size());
   cuda::check(cudaMemcpy(data_, given.data(), given.size(), cudaMemcpyDefault), "filling a matrix");
   cuda::check(cudaDeviceSynchronize(), "filling a matrix");
 }
 
-void PlacedMatrix::allocate(std::size_t bytes) {
+void PlacedMatrix::allocate(size_t bytes) {
   switch (kind_) {
     case MemoryKind::pageable:
       data_ = std::malloc(bytes);
@@ -39,7 +38,7 @@ void PlacedMatrix::allocate(std::size_t bytes) {
     case MemoryKind::pinned:
       return cuda::check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "allocating");
     case MemoryKind::registered: {  // pages of its own: a page is registered only once
-      const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+      const auto page = size_t(sysconf(_SC_PAGESIZE));
       data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
       return cuda::check(cudaHostRegister(data_, bytes, cudaHostRegisterPortable), "registering");
     }
@@ -101,10 +100,10 @@ std::vector<std::byte> PlacedMatrix::fetch() const {
 
 std::vector<double> PlacedMatrix::values(const std::vector<std::byte>& bytes) const {
   std::vector<double> all;
-  all.reserve(static_cast<std::size_t>(rows * cols));
-  for (std::int64_t j = 0; j < cols; ++j)
-    for (std::int64_t i = 0; i < rows; ++i)
-      all.push_back(to_double(&bytes[static_cast<std::size_t>((i + j * ld) * element_size(dtype))], dtype));
+  all.reserve(size_t(rows * cols));
+  for (int64_t j = 0; j < cols; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      all.push_back(to_double(&bytes[size_t((i + j * ld) * element_size(dtype))], dtype));
   return all;
 }
 

@@ -22,8 +22,8 @@ const char* name_of(MemoryKind kind);
 /// poisoned) and NaNs in the rows beyond its own.
 class PlacedMatrix {
  public:
-  PlacedMatrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, DType dtype, MemoryKind kind, int device,
-               bool poison, std::mt19937_64& random);
+  PlacedMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, MemoryKind kind, int device, bool poison,
+               std::mt19937_64& random);
   ~PlacedMatrix();
   PlacedMatrix(const PlacedMatrix&) = delete;
   PlacedMatrix& operator=(const PlacedMatrix&) = delete;
@@ -32,17 +32,17 @@ class PlacedMatrix {
   Element* data() const {
     return static_cast<Element*>(data_);
   }
-  std::size_t bytes() const { return given.size(); }
+  size_t bytes() const { return given.size(); }
   std::vector<std::byte> fetch() const;
   /// Elements of `bytes` without padding, as doubles.
   std::vector<double> values(const std::vector<std::byte>& bytes) const;
 
-  const std::int64_t rows, cols, ld;
+  const int64_t rows, cols, ld;
   const DType dtype;
   std::vector<std::byte> given;
 
  private:
-  void allocate(std::size_t bytes);
+  void allocate(size_t bytes);
 
   MemoryKind kind_;
   int device_;

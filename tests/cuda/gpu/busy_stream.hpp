@@ -31,7 +31,7 @@ class BusyStream {
   }
   /// For some 200 ms: asynchronous copies between pinned memory and a GPU wait for functions of the host before them.
   void occupy_by_kernels() {
-    constexpr std::size_t bytes = std::size_t{2} << 30;
+    constexpr size_t bytes = size_t{2} << 30;
     constexpr int times = 200;
     if (!scratch_) cuda::check(cudaMalloc(&scratch_, bytes), "allocating");
     for (int i = 0; i < times; ++i) cuda::check(cudaMemsetAsync(scratch_, i, bytes, stream_), "occupying a stream");

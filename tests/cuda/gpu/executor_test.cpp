@@ -37,7 +37,7 @@ void place(GemmProblem& p, std::mt19937_64& random, const Topology& topology, in
 }
 
 /// Of several runs: a plan of one GPU is a graph from the second one on.
-std::string first_mismatch(CudaExecutor& executor, const Plan& plan, CudaGemmCase& data, std::int64_t steps) {
+std::string first_mismatch(CudaExecutor& executor, const Plan& plan, CudaGemmCase& data, int64_t steps) {
   const auto bound = executor.prepare(plan);
   for (int run = 0; run < (plan.graph ? 3 : 1); ++run) {
     if (run > 0) data.reset_c();
@@ -61,7 +61,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
     place(problem, own, topology, gpus_);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
     Policy policy = any_preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
-    policy.choices.tile = 64 + static_cast<std::int64_t>(own() % 200);
+    policy.choices.tile = 64 + int64_t(own() % 200);
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};
@@ -98,7 +98,7 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
     problem = checked(problem);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
     Policy policy = any_preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
-    policy.choices.tile = 64 + static_cast<std::int64_t>(own() % 1000);
+    policy.choices.tile = 64 + int64_t(own() % 1000);
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};
@@ -147,7 +147,7 @@ TEST_F(Gpu, ABoundPlanRunsAgainOnOtherMatrices) {
   const GemmProblem problem = square(900);
   const Policy policy = in_tiles(300);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_), policy));
-  for (std::uint64_t seed : {1u, 2u, 3u}) {
+  for (uint64_t seed : {1u, 2u, 3u}) {
     CudaGemmCase data{problem, executor, seed};
     executor.run(*bound, data.matrices());
     EXPECT_EQ(data.mismatch(4), "");
@@ -179,7 +179,7 @@ TEST_P(GpuTrace, TimelinesKeepTheExecutionRule) {
   const double slack = 2e-6 + times.clock_skew;
   std::vector<double> queue_end(plan.queues.size(), 0);
   double least = 1;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpTime t = timeline.ops[i];
     EXPECT_LE(t.start, t.end + slack);
     double ready = queue_end[plan.ops[i].queue.index()];
@@ -249,9 +249,9 @@ TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   CudaExecutor executor{topology};
   const GemmProblem problem = square(2048);
   Plan plan = plan_gemm(problem, topology, devices(1), any_preset("tilerail"));
-  std::size_t free = 0, total = 0;
+  size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
-  plan.peak_bytes[devices(1)[0].index()] = static_cast<std::int64_t>(free) + (std::int64_t{1} << 30);
+  plan.peak_bytes[devices(1)[0].index()] = int64_t(free) + (int64_t{1} << 30);
   expect_input_error([&] { executor.prepare(plan); }, {"a memory-fraction of at most"});
 }
 

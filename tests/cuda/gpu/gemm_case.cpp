@@ -36,11 +36,11 @@ double to_double(const std::byte* element, DType dtype) {
     case DType::f64:
       return *reinterpret_cast<const double*>(element);
     case DType::f16:
-      return static_cast<double>(__half2float(*reinterpret_cast<const __half*>(element)));
+      return double(__half2float(*reinterpret_cast<const __half*>(element)));
     case DType::bf16:
-      return static_cast<double>(__bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(element)));
+      return double(__bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(element)));
     default:
-      return static_cast<double>(*reinterpret_cast<const float*>(element));
+      return double(*reinterpret_cast<const float*>(element));
   }
 }
 
@@ -50,17 +50,17 @@ void from_double(double value, std::byte* element, DType dtype) {
       *reinterpret_cast<double*>(element) = value;
       return;
     case DType::f16:
-      *reinterpret_cast<__half*>(element) = __float2half(static_cast<float>(value));
+      *reinterpret_cast<__half*>(element) = __float2half(float(value));
       return;
     case DType::bf16:
-      *reinterpret_cast<__nv_bfloat16*>(element) = __float2bfloat16(static_cast<float>(value));
+      *reinterpret_cast<__nv_bfloat16*>(element) = __float2bfloat16(float(value));
       return;
     default:
-      *reinterpret_cast<float*>(element) = static_cast<float>(value);
+      *reinterpret_cast<float*>(element) = float(value);
   }
 }
 
-GemmProblem square(std::int64_t n, double alpha, double beta) {
+GemmProblem square(int64_t n, double alpha, double beta) {
   GemmProblem p;
   p.m = p.n = p.k = n;
   p.alpha = alpha, p.beta = beta;
@@ -69,9 +69,7 @@ GemmProblem square(std::int64_t n, double alpha, double beta) {
 
 GemmProblem random_problem(std::mt19937_64& random, int longest, int least_k) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
-  const auto one_of = [&](const auto& values) {
-    return values[static_cast<std::size_t>(pick(0, static_cast<int>(values.size()) - 1))];
-  };
+  const auto one_of = [&](const auto& values) { return values[size_t(pick(0, int(values.size()) - 1))]; };
   const std::array scalars{0.0, 1.0, -1.0, 0.375};
   GemmProblem p;
   p.m = pick(1, longest), p.n = pick(1, longest), p.k = pick(least_k, longest);
@@ -79,13 +77,13 @@ GemmProblem random_problem(std::mt19937_64& random, int longest, int least_k) {
   p.trans_a = pick(0, 1) ? Trans::yes : Trans::no;
   p.trans_b = pick(0, 1) ? Trans::yes : Trans::no;
   p.alpha = one_of(scalars), p.beta = one_of(scalars);
-  p.lda = std::max<std::int64_t>(1, p.rows_a()) + pick(0, 1) * pick(0, 9);
-  p.ldb = std::max<std::int64_t>(1, p.rows_b()) + pick(0, 1) * pick(0, 9);
+  p.lda = std::max<int64_t>(1, p.rows_a()) + pick(0, 1) * pick(0, 9);
+  p.ldb = std::max<int64_t>(1, p.rows_b()) + pick(0, 1) * pick(0, 9);
   p.ldc = p.m + pick(0, 1) * pick(0, 9);
   return checked(p);
 }
 
-CudaGemmCase::CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, std::uint64_t seed)
+CudaGemmCase::CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, uint64_t seed)
     : problem_{problem}, executor_{executor}, random_{seed} {
   const GemmProblem& p = problem_;
   a_ = make(p.rows_a(), p.cols_a(), p.lda, p.place_a, false);
@@ -97,17 +95,16 @@ CudaGemmCase::~CudaGemmCase() {
   for (const Matrix* matrix : {&a_, &b_, &c_}) matrix->pinned ? cudaFreeHost(matrix->there) : cudaFree(matrix->there);
 }
 
-CudaGemmCase::Matrix CudaGemmCase::make(std::int64_t rows, std::int64_t cols, std::int64_t ld, MemoryId place,
-                                        bool poison) {
+CudaGemmCase::Matrix CudaGemmCase::make(int64_t rows, int64_t cols, int64_t ld, MemoryId place, bool poison) {
   Matrix made{rows, cols, ld, {}, nullptr, executor_.topology().is_host(place)};
-  const std::int64_t element = element_size(problem_.dtype);
-  made.host.assign(static_cast<std::size_t>(ld * cols * element), std::byte{0xFF});
+  const int64_t element = element_size(problem_.dtype);
+  made.host.assign(size_t(ld * cols * element), std::byte{0xFF});
   std::uniform_real_distribution<double> uniform{-1, 1};
-  for (std::int64_t j = 0; j < cols && !poison; ++j)
-    for (std::int64_t i = 0; i < rows; ++i)
-      from_double(uniform(random_), &made.host[static_cast<std::size_t>((i + j * ld) * element)], problem_.dtype);
+  for (int64_t j = 0; j < cols && !poison; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      from_double(uniform(random_), &made.host[size_t((i + j * ld) * element)], problem_.dtype);
   void* memory = nullptr;
-  const std::size_t bytes = std::max<std::size_t>(made.host.size(), 1);
+  const size_t bytes = std::max<size_t>(made.host.size(), 1);
   if (made.pinned) {
     cuda::check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "allocating");
   } else {
@@ -120,12 +117,12 @@ CudaGemmCase::Matrix CudaGemmCase::make(std::int64_t rows, std::int64_t cols, st
 }
 
 std::vector<double> CudaGemmCase::values(const Matrix& matrix, bool absolute) const {
-  std::vector<double> all(static_cast<std::size_t>(matrix.rows * matrix.cols));
-  for (std::int64_t j = 0; j < matrix.cols; ++j) {
-    for (std::int64_t i = 0; i < matrix.rows; ++i) {
-      const auto at = static_cast<std::size_t>((i + j * matrix.ld) * element_size(problem_.dtype));
+  std::vector<double> all(size_t(matrix.rows * matrix.cols));
+  for (int64_t j = 0; j < matrix.cols; ++j) {
+    for (int64_t i = 0; i < matrix.rows; ++i) {
+      const auto at = size_t((i + j * matrix.ld) * element_size(problem_.dtype));
       const double value = to_double(&matrix.host[at], problem_.dtype);
-      all[static_cast<std::size_t>(i + j * matrix.rows)] = absolute ? std::abs(value) : value;
+      all[size_t(i + j * matrix.rows)] = absolute ? std::abs(value) : value;
     }
   }
   return all;
@@ -144,7 +141,7 @@ void CudaGemmCase::fill(const Matrix& matrix) const {
 
 void CudaGemmCase::reset_c() { fill(c_); }
 
-std::string CudaGemmCase::mismatch(std::int64_t steps) {
+std::string CudaGemmCase::mismatch(int64_t steps) {
   const GemmProblem& p = problem_;
   std::vector<std::byte> a, b, c;
   fetch(a_, a);
@@ -153,34 +150,31 @@ std::string CudaGemmCase::mismatch(std::int64_t steps) {
   if (a != a_.host) return "A was written";
   if (b != b_.host) return "B was written";
   const auto product = [&](bool absolute) {
-    std::vector<double> result =
-        p.beta == 0 ? std::vector<double>(static_cast<std::size_t>(p.m * p.n)) : values(c_, absolute);
+    std::vector<double> result = p.beta == 0 ? std::vector<double>(size_t(p.m * p.n)) : values(c_, absolute);
     const auto scale = [&](double x) { return absolute ? std::abs(x) : x; };
     const std::vector<double> va = values(a_, absolute), vb = p.has_b() ? values(b_, absolute) : std::vector<double>{1};
     const auto flag = [](Trans t) { return t == Trans::no ? CblasNoTrans : CblasTrans; };
-    const auto n = [](std::int64_t size) { return static_cast<int>(std::max<std::int64_t>(size, 1)); };
+    const auto n = [](int64_t size) { return int(std::max<int64_t>(size, 1)); };
     if (p.m > 0 && p.n > 0)
-      cblas_dgemm(CblasColMajor, flag(p.trans_a), flag(p.trans_b), static_cast<int>(p.m), static_cast<int>(p.n),
-                  static_cast<int>(p.k), scale(p.alpha), va.data(), n(p.rows_a()), vb.data(), n(p.rows_b()),
-                  scale(p.beta), result.data(), n(p.m));
+      cblas_dgemm(CblasColMajor, flag(p.trans_a), flag(p.trans_b), int(p.m), int(p.n), int(p.k), scale(p.alpha),
+                  va.data(), n(p.rows_a()), vb.data(), n(p.rows_b()), scale(p.beta), result.data(), n(p.m));
     return result;
   };
   const std::vector<double> expected = product(false), magnitude = product(true);
   const double u = unit_roundoff(p.dtype), sums = p.dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
   const double inputs = p.dtype == DType::tf32 ? 0x1p-10 : 0;
-  const double bound = 2 * (static_cast<double>(p.k + 2) * sums + static_cast<double>(steps + 1) * u + inputs);
-  const std::int64_t element = element_size(p.dtype);
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    for (std::int64_t i = 0; i < p.ldc; ++i) {
-      const auto at = static_cast<std::size_t>((i + j * p.ldc) * element);
+  const double bound = 2 * (double(p.k + 2) * sums + double(steps + 1) * u + inputs);
+  const int64_t element = element_size(p.dtype);
+  for (int64_t j = 0; j < p.n; ++j) {
+    for (int64_t i = 0; i < p.ldc; ++i) {
+      const auto at = size_t((i + j * p.ldc) * element);
       if (i >= p.m) {
-        if (std::memcmp(&c[at], &c_.host[at], static_cast<std::size_t>(element)) != 0)
-          return "padding of C was written";
+        if (std::memcmp(&c[at], &c_.host[at], size_t(element)) != 0) return "padding of C was written";
         continue;
       }
-      const auto e = static_cast<std::size_t>(i + j * p.m);
+      const auto e = size_t(i + j * p.m);
       const double error = std::abs(to_double(&c[at], p.dtype) - expected[e]);
-      const double smallest = p.dtype == DType::f16 ? 0x1p-24 * static_cast<double>(steps + 1) : 0;  // subnormal
+      const double smallest = p.dtype == DType::f16 ? 0x1p-24 * double(steps + 1) : 0;  // subnormal
       if (!(error <= bound * magnitude[e] + smallest))
         return "C(" + std::to_string(i) + ", " + std::to_string(j) +
                ") = " + std::to_string(to_double(&c[at], p.dtype)) + ", expected " + std::to_string(expected[e]) +

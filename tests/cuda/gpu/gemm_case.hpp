@@ -15,7 +15,7 @@ double to_double(const std::byte* element, DType dtype);
 void from_double(double value, std::byte* element, DType dtype);
 
 /// n x n x n in f64, all matrices on the host.
-GemmProblem square(std::int64_t n, double alpha = 1, double beta = 1);
+GemmProblem square(int64_t n, double alpha = 1, double beta = 1);
 
 /// Sizes from 1 to `longest` (the inner one from `least_k`), any type, transposes, special and other scalars, leading
 /// dimensions above and at the least; all matrices on the host.
@@ -26,7 +26,7 @@ GemmProblem random_problem(std::mt19937_64& random, int longest, int least_k);
 class CudaGemmCase {
  public:
   /// `problem` as `checked` returns it; `executor` knows the devices.
-  CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, std::uint64_t seed);
+  CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, uint64_t seed);
   ~CudaGemmCase();
   CudaGemmCase(const CudaGemmCase&) = delete;
   CudaGemmCase& operator=(const CudaGemmCase&) = delete;
@@ -40,17 +40,17 @@ class CudaGemmCase {
   ///   |C - Ref| <= (gamma(k + 2, u32 or u64) + (steps + 1) u + 2 u_in) S,   S = |alpha| |op(A)| |op(B)| + |beta C|:
   /// sums in f64 or f32, one rounding to the dtype after each of `steps` products along k and at the end, and inputs
   /// rounded to TF32's mantissa where they are.
-  std::string mismatch(std::int64_t steps);
+  std::string mismatch(int64_t steps);
 
  private:
   struct Matrix {
-    std::int64_t rows = 0, cols = 0, ld = 0;
+    int64_t rows = 0, cols = 0, ld = 0;
     std::vector<std::byte> host;
     std::byte* there = nullptr;
     bool pinned = false;
   };
   void fill(const Matrix& matrix) const;
-  Matrix make(std::int64_t rows, std::int64_t cols, std::int64_t ld, MemoryId place, bool poison);
+  Matrix make(int64_t rows, int64_t cols, int64_t ld, MemoryId place, bool poison);
   std::vector<double> values(const Matrix& matrix, bool absolute) const;
   void fetch(const Matrix& matrix, std::vector<std::byte>& bytes) const;
 

@@ -30,7 +30,7 @@ class Gpu : public ::testing::Test {
   int gpus_ = 0;
 };
 
-inline Policy in_tiles(std::int64_t tile) {
+inline Policy in_tiles(int64_t tile) {
   Policy policy = any_preset("tilerail");
   policy.choices.tile = tile;
   policy.device_choice = DeviceChoice::all;

@@ -46,7 +46,7 @@ TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
   GemmProblem problem = square(900);
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
-  for (std::uint64_t seed = 1; seed < 6; ++seed) {
+  for (uint64_t seed = 1; seed < 6; ++seed) {
     CudaGemmCase data{problem, executor, seed};
     executor.run(*bound, data.matrices(), {}, AllocationIds{});
     EXPECT_EQ(data.mismatch(4), "") << seed;
@@ -129,7 +129,7 @@ TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
   const Plan plan = plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300));
   for (int round = 0; round < 6; ++round) {
     auto bound = executor.prepare(plan);
-    CudaGemmCase data{problem, executor, static_cast<std::uint64_t>(round)};
+    CudaGemmCase data{problem, executor, uint64_t(round)};
     const cuda::DeviceScope scope{executor.ordinal(topology.gpus()[0])};
     test::BusyStream stream;
     const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]), stream};

@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-GemmProblem on_gpu(MemoryId gpu, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans trans_b) {
+GemmProblem on_gpu(MemoryId gpu, int64_t m, int64_t n, int64_t k, DType dtype, Trans trans_b) {
   GemmProblem p;
   p.m = m, p.n = n, p.k = k, p.dtype = dtype, p.trans_b = trans_b, p.alpha = -2;
   p.place_a = p.place_b = p.place_c = gpu;

@@ -48,7 +48,7 @@ class GpuPower : public ::testing::Test {
 
 // Were readings taken for steps of the counter, short spans would be off by up to half.
 TEST_F(GpuPower, SpansOfDifferentLengthsAgree) {
-  BenchDevice device{0, std::size_t{1} << 30};
+  BenchDevice device{0, size_t{1} << 30};
   KernelMeter kernels{device};
   kernels.fill(DType::f64);
   const auto burst = [&] { kernels.gemm({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, 10); };

@@ -14,7 +14,7 @@ namespace {
 
 using test::CudaGemmCase;
 
-Plan staged_plan(const Topology& topology, std::int64_t size, const char* name) {
+Plan staged_plan(const Topology& topology, int64_t size, const char* name) {
   GemmProblem p = test::square(size);
   p.place_a = topology.gpus()[0], p.place_b = topology.gpus()[2], p.place_c = topology.gpus()[1];
   Policy policy = any_preset(name);

@@ -33,16 +33,16 @@ double largest_error(const Topology& machine, const std::string& file) {
   s4u::Engine engine{&count, arguments};
   engine.load_platform(file);
   double worst = 0;
-  std::size_t copies = 0;
+  size_t copies = 0;
   s4u::Actor::create("copies", engine.get_all_hosts().front(), [&] {
-    for (std::size_t s = 0; s < machine.description().memories.size(); ++s)
-      for (std::size_t d = 0; d < machine.description().memories.size(); ++d) {
+    for (size_t s = 0; s < machine.description().memories.size(); ++s)
+      for (size_t d = 0; d < machine.description().memories.size(); ++d) {
         const MemoryId src{s}, dst{d};
         if (s == d || !machine.has_route(src, dst)) continue;
         for (const double bytes : {64.0 * 1024 * 1024, 1024.0}) {
           const double begin = s4u::Engine::get_clock();
           s4u::Comm::sendto(s4u::Host::by_name(machine.memory(src).name), s4u::Host::by_name(machine.memory(dst).name),
-                            static_cast<std::uint64_t>(bytes));
+                            uint64_t(bytes));
           const double ours = (machine.latency(src, dst) + Bytes{bytes} / machine.pair_rate(src, dst)).value;
           ++copies;
           worst = std::max(worst, std::abs(s4u::Engine::get_clock() - begin - ours) / ours);
@@ -82,7 +82,7 @@ TEST(SimGridXml, SplitCopiesTakeOurTimes) {
   }
   const auto id = [&](const std::string& name) {
     const auto names = link_names(d.nodes, d.links);
-    return LinkId{static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())};
+    return LinkId{size_t(std::ranges::find(names, name) - names.begin())};
   };
   for (const std::string rail : {"s0", "s1"})
     d.routes.push_back({MemoryId{0}, MemoryId{1}, {id("h->" + rail), id(rail + "->g0")}, "s", rail == "s0" ? 1 : 2});
