@@ -15,11 +15,10 @@ namespace {
 /// For more devices, the link map takes longer than all plans.
 constexpr size_t most_with_link_map = 64;
 
-/// All values of a field that is a choice.
-std::vector<std::string> choices_of(std::string_view key) {
-  const Policy any;
-  std::vector<std::string> values = neighbors_of(any, key);
-  values.push_back(value_of(any, key));
+/// All values of a field that is a choice, the policy's own first.
+std::vector<std::string> choices_of(const Policy& policy, std::string_view key) {
+  std::vector<std::string> values = neighbors_of(policy, key);
+  values.insert(values.begin(), value_of(policy, key));
   return values;
 }
 
@@ -31,72 +30,89 @@ bool forbids_relays(const Policy& policy) {
 
 }  // namespace
 
-Strategies::Strategies(const Question& question)
+Strategies::Strategies(const Question& question, Surrogate& surrogate)
     : question_{question},
+      surrogate_{surrogate},
       relays_{question.devices.size() <= most_with_link_map &&
               (question.problem.routine != Routine::gemm || !forbids_relays(question.policy))},
       speeds_differ_{!equally_fast(question)},
       stages_{staging_may_help(question)} {
   for (const std::string_view key : searched_keys())
-    if (question.varies(key)) free_.push_back(key);
+    if (question.varies(key)) keys_.push_back(key);
+  own_ = strategy(question.policy);
 }
 
-std::vector<Policy> Strategies::starts() const {
-  std::vector<Policy> all;
-  std::vector<std::string> known;
+size_t Strategies::feature(size_t field, std::string value) {
+  const size_t number = surrogate_.feature(fmt::format("{}={}", keys_[field], value));
+  values_.try_emplace(number, std::move(value));
+  return number;
+}
+
+Strategy Strategies::strategy(const Policy& policy) {
+  Strategy strategy;
+  for (size_t field = 0; field < keys_.size(); ++field)
+    strategy.push_back(feature(field, value_of(policy, keys_[field])));
+  return strategy;
+}
+
+Policy Strategies::policy(const Strategy& strategy) const {
+  Policy policy = question_.policy;
+  for (size_t field = 0; field < keys_.size(); ++field)
+    if (strategy[field] != own_[field]) set_value(policy, keys_[field], values_.at(strategy[field]));
+  return policy;
+}
+
+std::vector<Strategy> Strategies::starts() {
+  std::vector<Strategy> all;
   const auto add = [&](const Policy& like) {
-    Policy policy = question_.policy;
-    for (const std::string_view key : free_)
-      if (const std::string value = value_of(like, key); allows(key, value)) set_value(policy, key, value);
-    std::string differences = text(policy);
-    if (std::ranges::find(known, differences) != known.end()) return;
-    known.push_back(std::move(differences));
-    all.push_back(std::move(policy));
+    Strategy next = strategy(like);
+    for (size_t field = 0; field < keys_.size(); ++field)
+      if (!allows(keys_[field], values_[next[field]])) next[field] = own_[field];
+    if (std::ranges::find(all, next) == all.end()) all.push_back(std::move(next));
   };
-  add(question_.policy);
-  for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
-    add(changed(question_.policy, {"grid", value}));
-  add(with_relays(question_.policy));
+  const Policy& own = question_.policy;
+  add(own);
+  Policy changed = own;
+  for (const std::string& value : neighbors_of(own, "grid")) {  // other layouts
+    set_value(changed, "grid", value);
+    add(changed);
+  }
+  add(with_relays(own));
   add(Policy{});  // the plainest values
-  Policy shaped = question_.policy;
-  const std::string own_order = value_of(shaped, "order");
-  std::vector<std::string> orders = neighbors_of(shaped, "order");
-  orders.insert(orders.begin(), own_order);
-  for (const std::string& order : orders)
-    for (const std::string& rows : choices_of("tile-rows"))
-      for (const std::string& depth : choices_of("tile-depth")) {
-        set_value(shaped, "order", order), set_value(shaped, "tile-rows", rows), set_value(shaped, "tile-depth", depth);
-        add(shaped);
+  changed = own;
+  for (const std::string& order : choices_of(own, "order"))
+    for (const std::string& rows : choices_of({}, "tile-rows"))
+      for (const std::string& depth : choices_of({}, "tile-depth")) {
+        set_value(changed, "order", order);
+        set_value(changed, "tile-rows", rows);
+        set_value(changed, "tile-depth", depth);
+        add(changed);
       }
   return all;
 }
 
-std::vector<Strategies::Change> Strategies::changes(const Policy& policy) const {
-  std::vector<Change> all;
-  std::vector<std::vector<Change>> of_fields;
-  for (const std::string_view key : free_) {
-    of_fields.emplace_back();
-    for (const std::string& value : neighbors_of(policy, key))
-      if (allows(key, value)) of_fields.back().push_back({std::string{key}, value});
-  }
-  for (size_t i = 0, before = 1; before != all.size(); ++i) {  // the first values of all fields first
-    before = all.size();
-    for (const std::vector<Change>& changes : of_fields)
-      if (i < changes.size()) all.push_back(changes[i]);
-  }
-  return all;
+const std::vector<size_t>& Strategies::neighbors(const Strategy& strategy, size_t field) {
+  const auto [entry, is_new] = neighbors_.try_emplace({field, strategy[field]});
+  if (!is_new) return entry->second;
+  for (std::string& value : neighbors_of(policy(strategy), keys_[field]))
+    if (allows(keys_[field], value)) entry->second.push_back(feature(field, std::move(value)));
+  return entry->second;
 }
 
-Policy Strategies::changed(Policy policy, const Change& change) {
-  set_value(policy, change.key, change.value);
-  return policy;
+void Strategies::set(Strategy& strategy, std::string_view key, const std::string& value) {
+  const auto field = std::ranges::find(keys_, key) - keys_.begin();
+  if (field < std::ssize(keys_)) strategy[size_t(field)] = feature(size_t(field), value);
 }
 
-std::string Strategies::text(const Policy& policy) const {
+std::string Strategies::value(const Strategy& strategy, std::string_view key) const {
+  const auto field = std::ranges::find(keys_, key) - keys_.begin();
+  return field < std::ssize(keys_) ? values_.at(strategy[size_t(field)]) : value_of(question_.policy, key);
+}
+
+std::string Strategies::text(const Strategy& strategy) const {
   std::string differences;
-  for (const std::string_view key : free_)
-    if (const std::string value = value_of(policy, key); value != value_of(question_.policy, key))
-      differences += fmt::format(" {}={}", key, value);
+  for (size_t field = 0; field < keys_.size(); ++field)
+    if (strategy[field] != own_[field]) differences += fmt::format(" {}={}", keys_[field], values_.at(strategy[field]));
   return differences;
 }
 

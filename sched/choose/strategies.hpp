@@ -1,41 +1,56 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "sched/choose/surrogate.hpp"
 #include "sched/policy/question.hpp"
 
 namespace tilerail {
 
-/// The policies that a search may plan by. They differ from the question's in the fields that the table of fields marks
-/// as varied and that the user has not overridden. docs/model.md#ways
+/// A policy that a search may plan by: for each field that the search may change, the number of the value's feature in
+/// the surrogate.
+using Strategy = std::vector<size_t>;
+
+/// The fields that the table of fields marks as varied and that the user has not overridden, and their values.
+/// docs/model.md#strategies
 class Strategies {
  public:
-  struct Change {
-    std::string key, value;
-    std::string text() const { return key + "=" + value; }
-  };
-
-  /// Keeps a reference to the question.
-  explicit Strategies(const Question& question);
+  /// Keeps references.
+  Strategies(const Question& question, Surrogate& surrogate);
 
   /// The starting strategies, in the order of their importance: the question's policy, the other layouts of GPUs, the
   /// policy with relays, the plainest values of all fields that may change, each pair of a shape of tiles and an order.
-  std::vector<Policy> starts() const;
-  /// The changes of one field of this policy.
-  std::vector<Change> changes(const Policy& policy) const;
-  /// The policy with that change.
-  static Policy changed(Policy policy, const Change& change);
-  /// How the policy differs from the question's: " sends=free order=fifo".
-  std::string text(const Policy& policy) const;
+  std::vector<Strategy> starts();
+  /// The policy's values of the fields that may change.
+  Strategy strategy(const Policy& policy);
+  /// The question's policy with the values of a strategy.
+  Policy policy(const Strategy& strategy) const;
+
+  /// The values that a search tries next for a field of a strategy, possibly none.
+  const std::vector<size_t>& neighbors(const Strategy& strategy, size_t field);
+  /// Sets a field that may change, and leaves another as it is.
+  void set(Strategy& strategy, std::string_view key, const std::string& value);
+  /// The value of a field: the question's value if the field may not change.
+  std::string value(const Strategy& strategy, std::string_view key) const;
+  /// How the strategy differs from the question's policy: " sends=free order=fifo".
+  std::string text(const Strategy& strategy) const;
 
  private:
+  size_t feature(size_t field, std::string value);
   bool allows(std::string_view key, std::string_view value) const;
 
   const Question& question_;
+  Surrogate& surrogate_;
   bool relays_, speeds_differ_, stages_;
-  std::vector<std::string_view> free_;  // keys of fields that may change
+  std::vector<std::string_view> keys_;                                  // of fields that may change
+  std::map<size_t, std::string> values_;                                // by feature
+  std::map<std::pair<size_t, size_t>, std::vector<size_t>> neighbors_;  // by field and feature
+  Strategy own_;                                                        // the question's policy
 };
 
 }  // namespace tilerail

@@ -35,14 +35,23 @@ class StrategiesOf : public ::testing::Test {
   /// The values of a field in the strategies where searches start.
   std::vector<std::string> values(const char* key) const {
     std::vector<std::string> all;
-    for (const Policy& policy : Strategies{*question_}.starts()) all.push_back(value_of(policy, key));
+    Surrogate surrogate;
+    Strategies strategies{*question_, surrogate};
+    for (const Strategy& strategy : strategies.starts()) all.push_back(strategies.value(strategy, key));
     return all;
   }
-  /// The values to which a change of the policy itself sets the field.
+  /// The values to which a change of one field of the policy itself sets that field.
   std::vector<std::string> changes(const char* key) const {
     std::vector<std::string> all;
-    for (const Strategies::Change& change : Strategies{*question_}.changes(policy_))
-      if (change.key == key) all.push_back(change.value);
+    Surrogate surrogate;
+    Strategies strategies{*question_, surrogate};
+    const Strategy own = strategies.strategy(policy_);
+    for (size_t field = 0; field < own.size(); ++field)
+      for (const size_t value : strategies.neighbors(own, field)) {
+        Strategy changed = own;
+        changed[field] = value;
+        if (strategies.value(changed, key) != strategies.value(own, key)) all.push_back(strategies.value(changed, key));
+      }
     return all;
   }
 
@@ -56,11 +65,12 @@ class StrategiesOf : public ::testing::Test {
 
 TEST_F(StrategiesOf, StartWithThePolicysOwnThePlainestAndRelaysAndListNoneTwice) {
   ask("meluxina-a100", 4, {});
-  const Strategies strategies{*question_};
-  const std::vector<Policy> starts = strategies.starts();
+  Surrogate surrogate;
+  Strategies strategies{*question_, surrogate};
+  const std::vector<Strategy> starts = strategies.starts();
   EXPECT_EQ(strategies.text(starts[0]), "");
   std::set<std::string> texts;
-  for (const Policy& policy : starts) texts.insert(strategies.text(policy));
+  for (const Strategy& strategy : starts) texts.insert(strategies.text(strategy));
   EXPECT_THAT(texts, SizeIs(starts.size()));
   for (const auto& [key, plainest, relayed] :
        {std::tuple{"routing", "initial", "link-map"}, {"distribution", "blocks", "2d-cyclic"}})
@@ -92,6 +102,29 @@ TEST_F(StrategiesOf, DoNotRelayIfTheUserForbidsIt) {
     policy_.relays = false;  // as the search makes it: strategies say themselves whether they relay
     EXPECT_THAT(values("routing"), Contains("link-map"));
   }
+}
+
+TEST_F(StrategiesOf, AreThePoliciesThatTheyCameFrom) {
+  ask("clx-ai", 8, {});
+  Surrogate surrogate;
+  Strategies strategies{*question_, surrogate};
+  for (const std::string_view key : searched_keys())
+    for (const std::string& value : neighbors_of(policy_, key)) {
+      Policy changed = policy_;
+      set_value(changed, key, value);
+      EXPECT_EQ(value_of(strategies.policy(strategies.strategy(changed)), key), value) << key;
+    }
+}
+
+TEST_F(StrategiesOf, SetFieldsThatMayChangeAlone) {
+  ask("clx-ai", 8, {"sends=in-order"});
+  Surrogate surrogate;
+  Strategies strategies{*question_, surrogate};
+  Strategy strategy = strategies.strategy(policy_);
+  strategies.set(strategy, "sends", "free");
+  strategies.set(strategy, "batch", "chain");
+  EXPECT_EQ(strategies.value(strategy, "sends"), "in-order");
+  EXPECT_EQ(strategies.text(strategy), " batch=chain");
 }
 
 TEST_F(StrategiesOf, ChangeEachSearchedFieldToAcceptedValuesOnly) {

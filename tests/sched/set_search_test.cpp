@@ -1,0 +1,74 @@
+#include "sched/choose/set_search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "model/base/parse.hpp"
+#include "sched/choose/search.hpp"
+#include "sched/emulation/presets.hpp"
+#include "sched/gemm/tile_scheduler.hpp"
+#include "sched/policy/fields.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+/// A question about four GPUs whose work is not balanced, everything on the host.
+struct Asked {
+  explicit Asked(int64_t side) : problem{checked(cube(side))}, policy{any_preset("tilerail")} {
+    apply_override(policy, "distribution=blocks");
+    apply_override(policy, "shares=equal");
+  }
+  Question by(const Policy& other) const { return {problem, problem, topology, resources, devices, other, {}, true}; }
+
+  GemmProblem problem;
+  Policy policy;
+  Topology topology = test::shipped("meluxina-a100");
+  Resources resources{topology};
+  std::vector<MemoryId> devices = topology.gpus();
+};
+
+/// The differences from the policy that a candidate's text names, such as {"sends", "free"}.
+std::vector<std::pair<std::string, std::string>> strategy_of(const std::string& what) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const std::string_view word : split(what, ' ')) {
+    const std::string key{word.substr(0, word.find('='))};
+    if (key == "tile" || key == "gpus" ||
+        (key == "grid" && !word.starts_with("grid=auto") && !word.starts_with("grid=sq")))
+      continue;
+    all.emplace_back(key, word.substr(key.size() + 1));
+  }
+  return all;
+}
+
+TEST(SetSearch, NamesNoValueThatLeavesThePlanAsItIs) {
+  const Asked asked{2048};
+  const Question question = asked.by(asked.policy);
+  const Plan start = estimated_plan(question.estimated());
+  Judge judge;
+  judge.of = [](const Plan& plan) {  // so that plans with random changes are the fastest
+    return Judgement{Seconds{1 + double(std::hash<std::string>{}(content_hash(plan)) % 1000)}, {}};
+  };
+  const auto search = set_search(question, judge, start);
+  search->judge_until(100'000);
+  const JudgedPlan found = search->take();
+  const auto strategy = strategy_of(found.what);
+  ASSERT_FALSE(strategy.empty()) << found.what;
+  const auto hash_without = [&](size_t left_out) {
+    Policy policy = asked.policy;
+    for (size_t i = 0; i < strategy.size(); ++i)
+      if (i != left_out) set_value(policy, strategy[i].first, strategy[i].second);
+    const Question by = asked.by(policy);
+    const TileScheduler scheduler{by};
+    return content_hash(scheduler.plan(found.plan.tile, scheduler.fitting(scheduler.grid(), found.plan.tile)));
+  };
+  EXPECT_EQ(hash_without(strategy.size()), content_hash(found.plan));
+  for (size_t i = 0; i < strategy.size(); ++i)
+    EXPECT_NE(hash_without(i), content_hash(found.plan)) << strategy[i].first << "=" << strategy[i].second;
+}
+
+}  // namespace
+}  // namespace tilerail::testing
