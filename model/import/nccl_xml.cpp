@@ -114,8 +114,7 @@ class Importer {
   int number(pugi::xml_node element, const char* name, int least, int most) const {
     const std::string text = attribute(element, name);
     const auto value = whole_number(text, least, most);
-    if (!value)
-      fail(element, fmt::format("{} {} is not a number", name, in_quotes(text)), fmt::format("{} to {}", least, most));
+    if (!value) fail(element, fmt::format("{} is {}", name, in_quotes(text)), fmt::format("{} to {}", least, most));
     return *value;
   }
 

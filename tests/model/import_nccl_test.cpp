@@ -67,7 +67,7 @@ TEST(NcclXgmi, AnUnknownArchitectureNeedsARate) {
 TEST(NcclXgmi, LinksAreCheckedAsNvlinksAre) {
   refused(replaced(xgmi(), "count=\"1\"", "count=\"2\""),
           {"n.xml:5: gpu: gpu0 has 2 links to gpu1, which has 1 back; expected as many"});
-  refused(replaced(xgmi(), "count=\"1\"", "count=\"\""), {"n.xml:6: xgmi: count '' is not a number; expected 1 to 18"});
+  refused(replaced(xgmi(), "count=\"1\"", "count=\"\""), {"n.xml:6: xgmi: count is ''; expected 1 to 18"});
   refused(replaced(xgmi(), "target=\"0000:11:00.0\"", "target=\"0000:10:00.0\""), {"n.xml:6: xgmi", "the GPU itself"});
   refused(replaced(xgmi(), "<xgmi target=\"0000:11:00.0\"", "<xgmi target=\"0000:01:00.0\""), {"n.xml:6: xgmi"});
   refused(replaced(replaced(xgmi(), "0000:11:00.0\" count", "0000:99:00.0\" count"), "tclass=\"0x120000\"",

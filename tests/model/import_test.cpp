@@ -122,11 +122,11 @@ void nccl_refused(const std::string& from, const std::string& to, const std::vec
 TEST(ImportNccl, RefusesOtherTexts) {
   const auto refused = nccl_refused;
   refused("</system>", "", {"n.xml:", "expected XML"});
-  refused("dev=\"1\"", "dev=\"one\"", {"n.xml:8: gpu: dev 'one' is not a number; expected 0 to 1048576"});
+  refused("dev=\"1\"", "dev=\"one\"", {"n.xml:8: gpu: dev is 'one'; expected 0 to 1048576"});
   refused("dev=\"1\"", "dev=\"0\"", {"dev '0' is another GPU's"});
   for (const char* count : {"", "4.7abc", "1e3", "-1", "19"})
     refused("count=\"2\"", fmt::format("count=\"{}\"", count),
-            {fmt::format("n.xml:5: nvlink: count '{}' is not a number; expected 1 to 18", count)});
+            {fmt::format("n.xml:5: nvlink: count is '{}'; expected 1 to 18", count)});
   refused("<pci busid=\"0000:07:00.0\"", "<pci",
           {"n.xml:7: pci: busid '' is not an address of PCI; expected such as 0000:06:00.0"});
   refused("0000:07:00.0", "0000:06:00.0", {"n.xml:7: pci: busid '0000:06:00.0' is another device's"});
@@ -151,14 +151,14 @@ TEST(ImportNccl, RefusesSpeedsWidthsAndCapabilitiesThatAreNone) {
                  {fmt::format("n.xml:7: pci: link_width '{}' is unknown; expected 1, 2, 4,", width)});
   for (const char* sm : {"seventy", "0", "7.0", "-70"})
     nccl_refused("sm=\"70\"", fmt::format("sm=\"{}\"", sm),
-                 {fmt::format("n.xml:5: gpu: sm '{}' is not a number; expected 10 to 999", sm)});
+                 {fmt::format("n.xml:5: gpu: sm is '{}'; expected 10 to 999", sm)});
 }
 
 TEST(ImportNccl, RefusesNumaDomainsThatAreNoneOrThereTwice) {
   nccl_refused("numaid=\"1\"", "numaid=\"0\"",
                {"n.xml:13: cpu: numaid '0' is another cpu's; expected a number of its own"});
-  nccl_refused(" numaid=\"1\"", "", {"n.xml:13: cpu: numaid '' is not a number; expected -1 to 1023"});
-  nccl_refused("numaid=\"1\"", "numaid=\"one\"", {"n.xml:13: cpu: numaid 'one' is not a number"});
+  nccl_refused(" numaid=\"1\"", "", {"n.xml:13: cpu: numaid is ''; expected -1 to 1023"});
+  nccl_refused("numaid=\"1\"", "numaid=\"one\"", {"n.xml:13: cpu: numaid is 'one'"});
 }
 
 TEST(ImportNccl, RefusesNvlinksThatTheOtherDirectionHasNot) {
@@ -171,7 +171,7 @@ TEST(ImportNccl, RefusesNvlinksThatTheOtherDirectionHasNot) {
 
 TEST(ImportNccl, RefusesNumbersOfC2cThatAreNone) {
   nccl_refused("<nvlink target=\"0000:85:00.0\"", "<c2c count=\"ten\" bw=\"44712\"/><nvlink target=\"0000:85:00.0\"",
-               {"n.xml:5: c2c: count 'ten' is not a number; expected 0 to 1000"});
+               {"n.xml:5: c2c: count is 'ten'; expected 0 to 1000"});
 }
 
 std::string nvbandwidth(const std::string& more = "") {
