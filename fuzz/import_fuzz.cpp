@@ -7,7 +7,6 @@
 #include "calibration/measurements.hpp"
 #include "model/base/error.hpp"
 #include "model/import/import.hpp"
-#include "model/import/nccl_export.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 
@@ -28,18 +27,10 @@ std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topol
   return std::nullopt;
 }
 
-/// The export may refuse a machine that NCCL's files cannot describe.
-void check_export(const tilerail::Topology& machine) try {
-  tilerail::to_nccl_xml(machine);
-} catch (const tilerail::InputError&) {
-}
-
 /// Another one is a machine that can be written and read again.
 void check(const std::function<tilerail::Topology::Description()>& import) {
-  if (const auto machine = machine_of(import)) {
+  if (const auto machine = machine_of(import))
     tilerail::read_topology(tilerail::to_toml(machine->description()), "again.toml");
-    check_export(*machine);
-  }
 }
 
 /// Measurements that are no InputError can be written and read again.

@@ -1,60 +1,31 @@
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
-
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
 #include "model/base/error.hpp"
-#include "model/base/parse.hpp"
-#include "model/import/nccl_export.hpp"
 #include "model/machine/simgrid_xml.hpp"
 #include "study/job.hpp"
 
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
-  tilerail topo export karolina-hgx-a100 --simgrid karolina.xml
-  tilerail topo export karolina-hgx-a100 --nccl karolina-nccl.xml)";
+constexpr const char* footer = R"(Example:
+  tilerail topo export karolina-hgx-a100 --simgrid karolina.xml)";
 
 struct ExportOptions {
   study::MachineText machine;
-  std::string simgrid, nccl;
-  std::optional<std::string> bus_ids;
+  std::string simgrid;
 };
 
-std::vector<std::string> addresses_of(const ExportOptions& options, const Topology& machine) try {
-  if (!options.bus_ids) return {};
-  std::vector<std::string> texts;
-  for (const std::string_view text : split(*options.bus_ids, ',')) texts.emplace_back(text);
-  return pci_addresses(texts, machine.gpus().size());
-} catch (const InputError& error) {
-  throw error.about("bus-ids");
-}
-
 int run_export(const ExportOptions& options) {
-  if (options.simgrid.empty() && options.nccl.empty())
-    throw missing("topo export", "a file, such as --simgrid machine.xml or --nccl machine.xml");
-  if (options.bus_ids && options.nccl.empty())
-    throw fault_of("bus-ids", "changes nothing without --nccl", "--nccl FILE next to it");
+  if (options.simgrid.empty()) throw missing("topo export", "a file, such as --simgrid machine.xml");
   OutputSet files;
   files.expect(options.simgrid, "--simgrid");
-  files.expect(options.nccl, "--nccl");
-  const Topology machine = options.machine.load();
-  if (!options.simgrid.empty()) files.add(options.simgrid, to_simgrid_xml(machine));
-  NcclFile nccl;
-  if (!options.nccl.empty()) {
-    nccl = to_nccl_xml(machine, addresses_of(options, machine));
-    files.add(options.nccl, nccl.text);
-  }
+  files.add(options.simgrid, to_simgrid_xml(options.machine.load()));
   files.finish("");
-  for (const std::string& note : nccl.notes) spdlog::info("--nccl: {}", note);
   return exit_ok;
 }
 
@@ -67,12 +38,6 @@ Command add_topo_export(CLI::App& topo) {
   add_machine(*app, options->machine);
   const OptionGroup output{*app, "OUTPUT"};
   output.add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout");
-  output.add("--nccl", "FILE", options->nccl,
-             "A topology file of NCCL or RCCL (.xml), for NCCL_TOPO_FILE, or - for stdout; what it cannot say is "
-             "printed on stderr");
-  output.add("--bus-ids", "LIST", options->bus_ids,
-             "Addresses of the GPUs for --nccl, by number, such as 0000:06:00.0,0000:07:00.0, as 'nvidia-smi "
-             "--query-gpu=pci.bus_id --format=csv,noheader' prints them [made up]");
   return {app, [options] { return run_export(*options); }};
 }
 

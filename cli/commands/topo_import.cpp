@@ -12,7 +12,6 @@
 #include "model/base/files.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/import.hpp"
-#include "model/import/peer_access.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "study/design/kernel_tables.hpp"
@@ -25,12 +24,11 @@ constexpr const char* footer = R"(Examples:
   nvidia-smi topo -m > topo.txt; tilerail topo import --nvidia-smi topo.txt --kernels h200 -o node.toml
   NCCL_TOPO_DUMP_FILE=nccl.xml ./any-nccl-program; tilerail topo import --nccl nccl.xml --kernels h200 -o node.toml
   nvbandwidth -j > rates.json; tilerail topo import --nvbandwidth rates.json --kernels h200 -o node.toml
-  p2pBandwidthLatencyTest > p2p.txt; tilerail topo import --p2p p2p.txt --kernels a100 -o node.toml
-  nvidia-smi topo -p2p r > p2p.txt; tilerail topo import --nvidia-smi topo.txt --peer-access p2p.txt --kernels a100)";
+  p2pBandwidthLatencyTest > p2p.txt; tilerail topo import --p2p p2p.txt --kernels a100 -o node.toml)";
 
 struct ImportOptions {
   std::string nvidia_smi, nccl, nvbandwidth, p2p, out = "-";
-  std::string kernels, peer_access;
+  std::string kernels;
   std::optional<std::string> name;
   std::string pcie, nvlink, c2c, host_memory, socket_link;  // what is assumed of these, if empty
 };
@@ -82,9 +80,6 @@ int run_import(const ImportOptions& options) {
   std::vector<std::string> notes;
   write_machine(options.out, [&] {
     Topology::Description machine = imported(options, notes);
-    if (!options.peer_access.empty())
-      deny_peer_access(machine, parse_peer_access(options.peer_access, machine),
-                       {"--peer-access", Source::Kind::assumed, "--peer-access " + options.peer_access}, "peer-access");
     machine.name = options.name.value_or(machine.name);
     if (!is_name(machine.name)) throw InputError{"name", machine.name, "is not a name", expected_name};
     return to_toml(Topology{machine}.description());
@@ -100,16 +95,14 @@ Command add_topo_import(CLI::App& topo) {
   CLI::App* app = topo.add_subcommand("import", "Write the file of a machine that another tool describes");
   app->footer(footer);
   OptionGroup from{*app, "FROM (one of them)"};
-  from.add("--nvidia-smi", "FILE", options->nvidia_smi, "What 'nvidia-smi topo -m' prints");
+  from.add("--nvidia-smi", "FILE", options->nvidia_smi,
+           "What 'nvidia-smi topo -m' prints; what 'nvidia-smi topo -p2p r' prints can follow in the same file");
   from.add("--nccl", "FILE", options->nccl, "NCCL's topology file, of NCCL_TOPO_DUMP_FILE");
   from.add("--nvbandwidth", "FILE", options->nvbandwidth,
-           "What 'nvbandwidth' prints, or 'nvbandwidth -j' ('--format json' of newer versions)");
+           "What 'nvbandwidth -j' prints ('--format json' of newer versions)");
   from.add("--p2p", "FILE", options->p2p, "What NVIDIA's p2pBandwidthLatencyTest prints");
   OptionGroup with{*app, "MACHINE (what files do not tell; a rate without a unit is in GB/s, of one direction)"};
   with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'");
-  with.add("--peer-access", "none|PAIRS|FILE", options->peer_access,
-           "Pairs of GPUs that can access each other, such as 0-1,2-3; or what 'nvidia-smi topo -p2p r' prints [all]")
-      ->check([](const std::string& text) { return text.empty() ? "expected none, pairs or a file" : ""; });
   with.add("--pcie", "GEN|RATE", options->pcie,
            "PCIe generation, 3 to 7, or rate, where the file has none [by the GPU: 4 of an A100, 5 of an H100]");
   with.add(

@@ -63,7 +63,6 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
       refuse_redirected(*identity, path);
       try_to_stage(path);
     }
-    require_writable(target, path);
     expect_once(identity, path, option);
   } catch (const InputError& error) {
     throw error.about(option);

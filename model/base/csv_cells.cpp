@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 
 #include "model/base/error.hpp"
 #include "model/base/number_text.hpp"
@@ -104,12 +105,7 @@ void append_cell(std::string& csv, std::string_view text) {
     csv += text;
     return;
   }
-  csv += '"';
-  for (const char c : text) {
-    if (c == '"') csv += '"';
-    csv += c;
-  }
-  csv += '"';
+  csv += fmt::format("\"{}\"", boost::replace_all_copy(std::string{text}, "\"", "\"\""));
 }
 
 void append_number(std::string& csv, double value) { csv += shortest(value); }

@@ -19,26 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a symbolic link leads to, whether that exists or not, so that all names of a file have one lock.
-fs::path place_of(const std::string& path) {
-  try {
-    return output_target(path).place;
-  } catch (const InputError&) {
-    return path;  // the lock cannot be made, either
-  }
-}
-
+/// All names of a file have one lock.
 std::string lock_name(const std::string& path) {
-  const fs::path place = place_of(path);
+  const fs::path place = output_target(path).place;
   return (place.parent_path() / ("." + place.filename().string() + ".lock")).string();
-}
-
-[[noreturn]] void fail(const std::string& path, int error) {
-  if (error == ENOENT)
-    throw InputError{
-        "", path,
-        fmt::format("cannot be written: the folder '{}' does not exist", fs::path{path}.parent_path().string())};
-  throw InputError{"", path, "cannot be locked: " + std::generic_category().message(error)};
 }
 
 }  // namespace
@@ -56,17 +40,16 @@ FileLock::~FileLock() {
 /// False where the file that was locked is not the one of the name any more: the process before has removed it.
 bool FileLock::try_lock(const std::string& path) {
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) fail(path, errno);
   int failed = 0;
-  do failed = flock(file_, LOCK_EX) == 0 ? 0 : errno;
+  do failed = file_ >= 0 && flock(file_, LOCK_EX) == 0 ? 0 : errno;
   while (failed == EINTR);
   struct stat held {
   }, named{};
   if (failed == 0 && fstat(file_, &held) == 0 && stat(name_.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
       held.st_ino == named.st_ino)
     return true;
-  close(std::exchange(file_, -1));
-  if (failed != 0) fail(path, failed);
+  if (file_ >= 0) close(std::exchange(file_, -1));
+  if (failed != 0) throw InputError{"", path, "cannot be locked: " + std::generic_category().message(failed)};
   return false;
 }
 

@@ -6,13 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <span>
-#include <streambuf>
 #include <system_error>
 #include <utility>
 
@@ -38,8 +35,9 @@ class File {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   int get() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
   /// Errors of delayed writes appear here. Returns errno or 0.
-  int close() { return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno; }
+  int close() { return ::close(release()) == 0 ? 0 : errno; }
 
  private:
   int descriptor_;
@@ -65,28 +63,17 @@ void check_refused(const struct stat& status, const std::string& path) {
     throw InputError{fmt::format("{} is read as '{}', too", refused->second, path), "a file of its own"};
 }
 
-int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
-
-/// Its status, where it is something to read.
-struct stat status_to_read(const File& file, const std::string& path) {
+/// Of a file that is something to read.
+int open_to_read(const std::string& path) {
+  File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
+  if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
   if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
     throw InputError{"", path, "cannot be read: it is a device", "a file, a pipe or a terminal"};
   check_refused(status, path);
-  return status;
+  return file.release();
 }
-
-/// The next bytes, none at the end.
-size_t read_piece(const File& file, std::span<char> piece, const std::string& path) {
-  while (true) {
-    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
-    if (got >= 0) return size_t(got);
-    if (errno != EINTR) fail("read", path, errno);
-  }
-}
-
-constexpr size_t block = 1 << 16;
 
 /// A device or a pipe is opened anew, a descriptor of this process is used: what is there already stays before it.
 void write_in_place(const OutputTarget& target, const std::string& path, std::string_view content) {
@@ -111,16 +98,13 @@ namespace {
 
 std::atomic<StagedName*> staged_names{nullptr};  // the newest first
 
-/// ".stem.process-number.extension" next to `place`, such that no file has that name. Long names are cut.
+/// ".tilerail-process-number.extension" next to `place`, such that no file has that name. Long extensions are cut.
 std::string hidden_name(const fs::path& place) {
-  constexpr size_t longest_stem = 180, longest_extension = 32;  // of the 255 bytes that a name may have
-  const std::string stem = place.stem().string().substr(0, longest_stem), extension = place.extension().string();
+  constexpr size_t longest_extension = 32;
+  const std::string extension = place.extension().string().substr(0, longest_extension);
   for (int number = 0;; ++number) {
-    const std::string unique = fmt::format("{}-{}", ::getpid(), number);
-    fs::path hidden = place.parent_path();
-    hidden /= fmt::format(".{}.{}{}", stem, unique, extension.substr(0, longest_extension));
-    struct stat status {};
-    if (::lstat(hidden.c_str(), &status) != 0) return hidden.string();
+    const fs::path hidden = place.parent_path() / fmt::format(".tilerail-{}-{}{}", ::getpid(), number, extension);
+    if (!fs::exists(fs::symlink_status(hidden))) return hidden.string();
   }
 }
 
@@ -195,42 +179,12 @@ void check_to_be_read(const std::string& path) {
   if (::stat(path.c_str(), &status) == 0) check_refused(status, path);
 }
 
+InputFile::InputFile(const std::string& path)
+    : buffer_{open_to_read(path), std::ios::in | std::ios::binary}, stream_{&buffer_} {}
+
 std::string read_file(const std::string& path) {
-  const File file{open_to_read(path)};
-  const struct stat status = status_to_read(file, path);
-  std::string content;
-  if (S_ISREG(status.st_mode)) content.reserve(size_t(status.st_size) + block);
-  while (true) {
-    const size_t size = content.size();
-    content.resize(size + block);
-    const size_t got = read_piece(file, {content.data() + size, block}, path);
-    content.resize(size + got);
-    if (got == 0) return content;
-  }
+  InputFile file{path};
+  return {std::istreambuf_iterator<char>{file.stream()}, {}};
 }
-
-class InputFile::Buffer final : public std::streambuf {
- public:
-  /// With the first piece: a folder can be opened, but not read.
-  explicit Buffer(const std::string& path) : path_{path}, file_{open_to_read(path)} {
-    status_to_read(file_, path);
-    fill();
-  }
-
- private:
-  size_t fill() {
-    const size_t got = read_piece(file_, piece_, path_);
-    setg(piece_.data(), piece_.data(), piece_.data() + got);
-    return got;
-  }
-  int_type underflow() override { return fill() == 0 ? traits_type::eof() : traits_type::to_int_type(piece_[0]); }
-
-  std::string path_;
-  File file_;
-  std::array<char, block> piece_;
-};
-
-InputFile::InputFile(const std::string& path) : buffer_{std::make_unique<Buffer>(path)}, stream_{buffer_.get()} {}
-InputFile::~InputFile() = default;
 
 }  // namespace tilerail

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <ext/stdio_filebuf.h>
+
 #include <functional>
 #include <istream>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,16 +18,12 @@ std::string read_file(const std::string& path);
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
 
   /// Only its buffer throws: std::istream itself would keep the error to itself.
   std::istream& stream() { return stream_; }
 
  private:
-  class Buffer;
-  std::unique_ptr<Buffer> buffer_;
+  __gnu_cxx::stdio_filebuf<char> buffer_;
   std::istream stream_;
 };
 

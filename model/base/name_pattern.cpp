@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 
 #include "model/base/error.hpp"
+#include "model/base/number_text.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 
@@ -14,14 +15,10 @@ namespace {
 
 constexpr size_t most_digits = 9;  // of a number in a name
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// The number that is all of `digits`; negative where it is none.
-int64_t number_of(std::string_view digits) {
-  int64_t value = -1;
-  if (digits.empty() || digits.size() > most_digits || !std::ranges::all_of(digits, is_digit)) return -1;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value;
+/// The number that is all of a text of digits.
+std::optional<int64_t> number_of(std::string_view digits) {
+  const bool is_number = digits.size() <= most_digits && digits.find_first_not_of("0123456789") == digits.npos;
+  return is_number ? number_in<int64_t>(digits) : std::nullopt;
 }
 
 }  // namespace
@@ -50,12 +47,12 @@ NamePattern::Part NamePattern::numbers(std::string_view list) const {
   Part part{Kind::numbers, {}, {}};
   for (const std::string_view range : split(list, ',')) {
     const auto ends = split(range, '-');
-    const int64_t first = number_of(ends.front()), last = number_of(ends.back());
-    if (ends.size() > 2 || first < 0 || last < first)
+    const auto first = number_of(ends.front()), last = number_of(ends.back());
+    if (ends.size() > 2 || !first || !last || *last < *first)
       throw InputError{"", text_, fmt::format("has the bracket {}, which is not a list of ranges", in_quotes(list)),
                        "such as [0-7] or [0,2,4-6]"};
     const bool filled = ends.front().size() > 1 && ends.front().front() == '0';
-    part.ranges.push_back({first, last, filled ? ends.front().size() : 1});
+    part.ranges.push_back({*first, *last, filled ? ends.front().size() : 1});
   }
   return part;
 }
@@ -67,11 +64,11 @@ std::vector<size_t> NamePattern::ends_of(const Part& part, std::string_view name
   if (part.kind == Kind::text && rest.starts_with(part.text)) ends.push_back(begin + part.text.size());
   if (part.kind == Kind::one && !rest.empty()) ends.push_back(begin + 1);
   if (part.kind != Kind::numbers) return ends;
-  for (size_t length = 1; length <= rest.size() && length <= most_digits && is_digit(rest[length - 1]); ++length) {
+  for (size_t length = 1; length <= std::min(rest.size(), most_digits); ++length) {
     const std::string_view digits = rest.substr(0, length);
-    const int64_t value = number_of(digits);
-    if (std::ranges::any_of(part.ranges, [&](const Range& range) {
-          return value >= range.first && value <= range.last && digits == range.number(value);
+    const auto value = number_of(digits);
+    if (value && std::ranges::any_of(part.ranges, [&](const Range& range) {
+          return *value >= range.first && *value <= range.last && digits == range.number(*value);
         }))
       ends.push_back(begin + length);
   }

@@ -48,31 +48,6 @@ std::optional<OutputIdentity> identity_of(const struct stat& status) {
   return OutputIdentity{status.st_dev, status.st_ino};
 }
 
-/// A write of no bytes changes nothing, and fails where a device takes none: /dev/full, for one.
-void try_to_write(int descriptor, const std::string& path) {
-  struct stat status {};
-  if ((fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) fail(path, "the descriptor is open for reading only");
-  const bool is_character = fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode);
-  if (is_character && write(descriptor, "", 0) < 0) fail(path, errno);
-}
-
-/// A new file cannot replace a mount point, an immutable file, or, in a folder with the sticky bit, the file of another
-/// user.
-void require_replaceable(const fs::path& place, const std::string& path) {
-  struct statx file {
-  }, folder{};
-  const auto status = [](const fs::path& of, struct statx& found) {
-    return statx(AT_FDCWD, of.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &found) == 0;
-  };
-  if (!status(place, file) || !status(place.parent_path(), folder)) return;
-  const auto is = [&](uint64_t attribute) { return (file.stx_attributes & attribute) != 0; };
-  if (is(STATX_ATTR_MOUNT_ROOT)) fail(path, EBUSY);
-  const uid_t user = geteuid();
-  const bool of_others = user != 0 && file.stx_uid != user && folder.stx_uid != user;
-  if (is(STATX_ATTR_IMMUTABLE) || is(STATX_ATTR_APPEND) || ((folder.stx_mode & S_ISVTX) != 0 && of_others))
-    fail(path, EPERM);
-}
-
 }  // namespace
 
 OutputTarget output_target(const std::string& path) {
@@ -113,25 +88,6 @@ std::optional<OutputIdentity> identity_of(const OutputTarget& target) {
   if (stat(target.place.c_str(), &status) == 0) return identity_of(status);
   if (stat(target.place.parent_path().c_str(), &status) != 0) return std::nullopt;
   return OutputIdentity{status.st_dev, status.st_ino, target.place.filename().string()};
-}
-
-void require_writable(const OutputTarget& target, const std::string& path) {
-  if (target.kind == OutputTarget::Kind::descriptor) return try_to_write(target.descriptor, path);
-  if (target.kind == OutputTarget::Kind::file) return require_replaceable(target.place, path);
-  struct stat status {};
-  if (target.kind != OutputTarget::Kind::device || stat(target.place.c_str(), &status) != 0) return;
-  if (S_ISSOCK(status.st_mode) || S_ISBLK(status.st_mode)) fail(path, "it is a socket or a disk");
-  if (access(target.place.c_str(), W_OK) != 0) fail(path, errno);
-  if (!S_ISCHR(status.st_mode)) return;  // whoever reads a pipe would see it end
-  const int opened = open(target.place.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (opened < 0) fail(path, errno);
-  try {
-    try_to_write(opened, path);
-  } catch (...) {
-    close(opened);
-    throw;
-  }
-  close(opened);
 }
 
 }  // namespace tilerail

@@ -38,8 +38,4 @@ struct OutputIdentity {
 std::optional<OutputIdentity> identity_of(const OutputTarget& target);
 std::optional<OutputIdentity> identity_of_descriptor(int descriptor);
 
-/// Throws InputError "'PATH' cannot be written: ..." if a device, a pipe or a descriptor cannot take any text now, and
-/// if a new file cannot take the place of a file that exists.
-void require_writable(const OutputTarget& target, const std::string& path);
-
 }  // namespace tilerail

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <limits>
 
@@ -18,12 +19,8 @@ constexpr int most_device_number = 9999;
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (size_t begin = 0;;) {
-    const size_t end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-    if (end == std::string_view::npos) return parts;
-    begin = end + 1;
-  }
+  boost::split(parts, text, [=](char c) { return c == separator; });
+  return parts;
 }
 
 int64_t parse_size(std::string_view text, std::string_view subject) {
@@ -78,26 +75,21 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view subject) 
   return numbers;
 }
 
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return std::string{text.substr(begin, text.find_last_not_of(blanks) - begin + 1)};
-}
+std::string trimmed(std::string_view text) { return std::string{boost::trim_copy_if(text, boost::is_any_of(" \t"))}; }
 
 std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known) {
-  std::vector<size_t> begins{0};
-  for (size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) begins.push_back(at + 1);
-  begins.push_back(text.size() + 1);
-  const size_t count = begins.size() - 1;
-  const auto between = [&](size_t i, size_t j) { return trimmed(text.substr(begins[i], begins[j] - 1 - begins[i])); };
-  std::vector<size_t> next(count, 0);  // 0: there is no way from here
-  for (size_t i = count; i-- > 0;)
-    for (size_t j = i + 1; j <= count && next[i] == 0; ++j)
-      if ((j == count || next[j] != 0) && is_known(between(i, j))) next[i] = j;
   std::vector<std::string> parts;
-  for (size_t i = 0; i < count && next[i] != 0; i = next[i]) parts.push_back(between(i, next[i]));
-  return parts;
+  std::string part;
+  for (const std::string_view piece : split(text, '&')) {
+    part += piece;
+    if (is_known(trimmed(part))) {
+      parts.push_back(trimmed(part));
+      part.clear();
+    } else {
+      part += '&';
+    }
+  }
+  return part.empty() ? parts : std::vector<std::string>{};
 }
 
 }  // namespace tilerail

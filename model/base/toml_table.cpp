@@ -5,32 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/base/nearest.hpp"
-
 namespace tilerail {
-namespace {
-
-const char* type_name(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "a list";
-    case toml::node_type::string:
-      return "a text";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a number";
-    case toml::node_type::boolean:
-      return "a boolean";
-    default:
-      return "a date or time";
-  }
-}
-
-}  // namespace
-
 std::string toml_place(const std::string& file, const toml::source_position& position) {
   return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
 }
@@ -44,7 +19,8 @@ std::string TomlValue::shown() const {
   if (const auto* value = node_->as_integer()) return fmt::format("'{}'", value->get());
   if (const auto* value = node_->as_floating_point()) return in_quotes(shortest(value->get()));
   if (const auto* value = node_->as_boolean()) return value->get() ? "'true'" : "'false'";
-  return fmt::format("({})", type_name(*node_));
+  if (is_table()) return "(a table)";
+  return is_list() ? "(a list)" : "(a date or time)";
 }
 
 void TomlValue::fail_type(std::string_view is_not, std::string_view expected) const {
@@ -135,7 +111,8 @@ void TomlTable::fail(const std::string& message) const { throw InputError{named(
 void TomlTable::allow_only(const std::vector<std::string>& keys) const {
   for (const auto& [key, value] : all())
     if (std::ranges::find(keys, key) == keys.end())
-      throw InputError{named(unknown_key(key, keys))}.at(toml_place(*file_, table_->find(key)->first.source().begin));
+      throw InputError{named("unknown key " + in_quotes(key)), fmt::format("one of {}", fmt::join(keys, ", "))}.at(
+          toml_place(*file_, table_->find(key)->first.source().begin));
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {

@@ -21,29 +21,30 @@ struct Unit {
   double times = 1, over = 1;
 };
 
+constexpr const char* per_second = "/s";  // of a rate, behind the unit of bytes
+
 constexpr double ki = 1024, mi = ki * ki, gi = mi * ki, ti = gi * ki;
 
 // Largest first; the base unit has times == over == 1. Binary units come last: text is written in decimal ones.
 constexpr std::array byte_units{Unit{"PB", 1e15}, Unit{"TB", 1e12}, Unit{"GB", 1e9}, Unit{"MB", 1e6},
                                 Unit{"KB", 1e3},  Unit{"kB", 1e3},  Unit{"B"},       Unit{"TiB", ti},
                                 Unit{"GiB", gi},  Unit{"MiB", mi},  Unit{"KiB", ki}};
-constexpr std::array rate_units{Unit{"PB/s", 1e15}, Unit{"TB/s", 1e12}, Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6},
-                                Unit{"KB/s", 1e3},  Unit{"kB/s", 1e3},  Unit{"B/s"},       Unit{"TiB/s", ti},
-                                Unit{"GiB/s", gi},  Unit{"MiB/s", mi},  Unit{"KiB/s", ki}};
 constexpr std::array second_units{Unit{"s"}, Unit{"ms", 1, 1e3}, Unit{"us", 1, 1e6}, Unit{"ns", 1, 1e9}};
 constexpr std::array flop_units{Unit{"PFLOP/s", 1e15}, Unit{"TFLOP/s", 1e12}, Unit{"GFLOP/s", 1e9},
                                 Unit{"MFLOP/s", 1e6}, Unit{"FLOP/s"}};
 constexpr std::array watt_units{Unit{"MW", 1e6}, Unit{"kW", 1e3}, Unit{"W"}, Unit{"mW", 1, 1e3}};
 
-double parse(std::string_view text, std::string_view subject, std::span<const Unit> units,
-             std::string_view known_units) {
+double parse(std::string_view text, std::string_view subject, std::span<const Unit> units, std::string_view known_units,
+             std::string_view suffix = {}) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number))
     throw InputError{subject, text, "is not a number with a unit", known_units};
   std::string_view unit = text.substr(size_t(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
-  const auto known = std::ranges::find_if(units, [=](const Unit& u) { return u.name == unit; });
+  const auto known = std::ranges::find_if(units, [&](const Unit& u) {
+    return unit.ends_with(suffix) && unit.substr(0, unit.size() - suffix.size()) == u.name;
+  });
   if (known == units.end()) throw InputError{subject, text, "has no known unit", known_units};
   const double value = number * known->times / known->over;
   if (!std::isfinite(value)) throw InputError{subject, text, "is too large", "a finite value"};
@@ -58,15 +59,12 @@ std::string write(double value, std::span<const Unit> units) {
   const auto few_digits = [&](const Unit& unit) {
     return std::strtod(fmt::format("{:.15g}", quotient(unit)).c_str(), nullptr);
   };
-  const auto reads_back = [&](double number, const Unit& unit) {
-    return std::abs(number) >= 1 && number * unit.times / unit.over == value;
-  };
-  for (const Unit& unit : units)
-    if (const double number = few_digits(unit); reads_back(number, unit))
-      return shortest(number) + " " + std::string{unit.name};
-  for (const Unit& unit : units)
-    if (const double number = quotient(unit); reads_back(number, unit))
-      return shortest(number) + " " + std::string{unit.name};
+  for (const bool few : {true, false})
+    for (const Unit& unit : units) {
+      const double number = few ? few_digits(unit) : quotient(unit);
+      if (std::abs(number) >= 1 && number * unit.times / unit.over == value)
+        return fmt::format("{} {}", shortest(number), unit.name);
+    }
   const auto base = std::ranges::find_if(units, [](const Unit& unit) { return unit.times == 1 && unit.over == 1; });
   return shortest(value) + " " + std::string{base->name};
 }
@@ -91,7 +89,7 @@ Seconds parse_seconds(std::string_view text, std::string_view subject) {
   return Seconds{parse(text, subject, second_units, "s, ms, us or ns")};
 }
 Rate parse_rate(std::string_view text, std::string_view subject) {
-  return Rate{parse(text, subject, rate_units, "GB/s or GiB/s (8 Gb/s are 1 GB/s)")};
+  return Rate{parse(text, subject, byte_units, "GB/s or GiB/s (8 Gb/s are 1 GB/s)", per_second)};
 }
 FlopRate parse_flop_rate(std::string_view text, std::string_view subject) {
   return FlopRate{parse(text, subject, flop_units, "TFLOP/s or GFLOP/s")};
@@ -102,12 +100,12 @@ Watts parse_watts(std::string_view text, std::string_view subject) {
 
 std::string to_text(Bytes value) { return write(value.value, byte_units); }
 std::string to_text(Seconds value) { return write(value.value, second_units); }
-std::string to_text(Rate value) { return write(value.value, rate_units); }
+std::string to_text(Rate value) { return write(value.value, byte_units) + per_second; }
 std::string to_text(FlopRate value) { return write(value.value, flop_units); }
 std::string to_text(Watts value) { return write(value.value, watt_units); }
 
 std::string brief_text(Seconds value) { return write_brief(value.value, second_units); }
-std::string brief_text(Rate value) { return write_brief(value.value, rate_units); }
+std::string brief_text(Rate value) { return write_brief(value.value, byte_units) + per_second; }
 std::string brief_text(FlopRate value) { return write_brief(value.value, flop_units); }
 
 std::string shortest(double value) {

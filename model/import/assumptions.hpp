@@ -42,22 +42,21 @@ inline constexpr int most_nvlinks = 18;
 /// DGX and HGX boards (4 of 12, 6 of 18), the cube meshes (1 of 4, 2 of 6).
 inline constexpr int least_parts = 3;
 
-/// A kind of GPU by a word of the name of its kernels: compute capability times ten (0: of AMD), PCIe generation, and
-/// how many NVLinks it has at most. Source: NVIDIA's and AMD's data sheets.
+/// PCIe of GPUs whose kernels have another name than the kinds below.
+inline constexpr int other_generation = 5;
+/// A kind of GPU by a word of the name of its kernels: PCIe generation, and how many NVLinks it has at most. Source:
+/// NVIDIA's and AMD's data sheets.
 struct GpuModel {
   std::string_view word;
-  int sm, pcie;
+  int pcie = other_generation;
   int nvlinks = most_nvlinks;
 };
 inline constexpr std::array<GpuModel, 30> gpu_models{
-    {{"k40", 35, 3},   {"k80", 37, 3},   {"p40", 61, 3},    {"p100", 60, 3, 4}, {"v100", 70, 3, 6},
-     {"t4", 75, 3},    {"a10", 86, 4},   {"a30", 80, 4, 4}, {"a40", 86, 4, 4},  {"a100", 80, 4, 12},
-     {"a800", 80, 4},  {"a5000", 86, 4}, {"a6000", 86, 4},  {"l4", 89, 4},      {"l40", 89, 4},
-     {"l40s", 89, 4},  {"h20", 90, 5},   {"h100", 90, 5},   {"h800", 90, 5},    {"h200", 90, 5},
-     {"gh200", 90, 5}, {"b200", 100, 5}, {"gb200", 100, 5}, {"b300", 103, 6},   {"gb300", 103, 6},
-     {"mi100", 0, 4},  {"mi210", 0, 4},  {"mi250", 0, 4},   {"mi250x", 0, 4},   {"mi300x", 0, 5}}};
-/// Of GPUs whose kernels have another name.
-inline constexpr int other_generation = 5;
+    {{"k40", 3},   {"k80", 3},    {"p40", 3},    {"p100", 3, 4},  {"v100", 3, 6}, {"t4", 3},
+     {"a10", 4},   {"a30", 4, 4}, {"a40", 4, 4}, {"a100", 4, 12}, {"a800", 4},    {"a5000", 4},
+     {"a6000", 4}, {"l4", 4},     {"l40", 4},    {"l40s", 4},     {"h20", 5},     {"h100", 5},
+     {"h800", 5},  {"h200", 5},   {"gh200", 5},  {"b200", 5},     {"gb200", 5},   {"b300", 6},
+     {"gb300", 6}, {"mi100", 4},  {"mi210", 4},  {"mi250", 4},    {"mi250x", 4},  {"mi300x", 5}}};
 /// One xGMI link of an AMD GPU, one direction, by the GPU's architecture, with what reaching it loses. Source: RCCL's
 /// ncclTopoXGMISpeed (src/graph/topo.h); AMD's nominal rates are 50 GB/s of gfx90a and 64 GB/s of gfx942.
 inline constexpr std::array<std::pair<std::string_view, Rate>, 7> xgmi_links{{{"gfx906", Rate{24e9}},

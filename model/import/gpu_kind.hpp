@@ -20,16 +20,10 @@ struct GpuKind {
 };
 
 /// The GPUs with kernels of this name: by its first word that names a GPU, "a100" or "nvidia-a100-sxm4-40gb"; letters
-/// may follow, "v100s". nullptr if no word does.
-const assumptions::GpuModel* gpu_model(std::string_view kernels);
+/// may follow, "v100s". Of other names a GPU without a word.
+assumptions::GpuModel gpu_model(std::string_view kernels);
 
-/// The PCIe generation of such GPUs.
-int pcie_generation(std::string_view kernels);
-
-/// The first generation whose nominal rate of 16 lanes is at least this, or the last.
+/// The first PCIe generation whose nominal rate of 16 lanes is at least this, or the last.
 int pcie_generation(Rate rate);
-
-/// How many NVLinks such a GPU has at most.
-int nvlinks_of(const GpuKind& kind);
 
 }  // namespace tilerail

@@ -57,12 +57,35 @@ NodeId MachineBuilder::add_gpu(const std::string& name, int device, const std::s
   return memory.node;
 }
 
-void MachineBuilder::link(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source) {
+LinkId MachineBuilder::link(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source) {
   Link link;
   link.from = from, link.to = to;
   link.bandwidth = rate, link.latency = latency;
   link.source = source;
   d_.links.push_back(link);
+  return LinkId{d_.links.size() - 1};
+}
+
+void MachineBuilder::bound(const std::string& name, const std::vector<LinkId>& links, CapacityCurve most,
+                           const std::string& source) {
+  CapacityGroup group;
+  group.name = name;
+  group.forward = links;
+  group.capacity = std::move(most);
+  group.source = source;
+  d_.groups.push_back(group);
+}
+
+void MachineBuilder::bound_both(const std::string& name, const std::vector<LinkId>& forward,
+                                const std::vector<LinkId>& backward, CapacityCurve most, std::optional<double> share,
+                                const std::string& source) {
+  CapacityGroup group;
+  group.name = name;
+  group.forward = forward, group.backward = backward;
+  group.both_busy = std::move(most);
+  group.forward_share = share;
+  group.source = source;
+  d_.groups.push_back(group);
 }
 
 void MachineBuilder::join(NodeId a, NodeId b, Rate rate, Seconds latency, const std::string& source) {
@@ -76,8 +99,8 @@ MemoryId MachineBuilder::memory_at(NodeId node) const {
 }
 
 void MachineBuilder::link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source) {
-  link(from, to, rate, latency, source);
-  route(from, to, {last_link()}, source);
+  const LinkId direct = link(from, to, rate, latency, source);
+  route(from, to, {direct}, source);
 }
 
 void MachineBuilder::route(NodeId from, NodeId to, std::vector<LinkId> links, const std::string& source) {
@@ -86,44 +109,30 @@ void MachineBuilder::route(NodeId from, NodeId to, std::vector<LinkId> links, co
 
 NodeId MachineBuilder::add_domain(const std::string& number, const assumptions::HostRates& rates,
                                   const std::string& source) {
-  const std::string memory = memory_source;
-  if (hosts_.empty()) this->source(memory, Source::Kind::assumed, assumptions::host_memory_text);
+  if (hosts_.empty()) this->source(memory_source, Source::Kind::assumed, assumptions::host_memory_text);
   const NodeId host = add_host("host" + number, source), cpu = add_switch("cpu" + number, source);
-  link(host, cpu, rates.read, assumptions::memory_latency, memory);
-  link(cpu, host, rates.written, assumptions::memory_latency, memory);
-  CapacityGroup both;
-  both.name = "host" + number;
-  both.forward = {LinkId{d_.links.size() - 2}}, both.backward = {LinkId{d_.links.size() - 1}};
-  both.both_busy = CapacityCurve{{{1, rates.both}}};
-  both.forward_share = rates.read_share;
-  both.source = memory;
-  group(both);
-  hosts_.push_back({both.forward.front(), both.backward.front(), rates});
+  const LinkId read = link(host, cpu, rates.read, assumptions::memory_latency, memory_source);
+  const LinkId written = link(cpu, host, rates.written, assumptions::memory_latency, memory_source);
+  bound_both("host" + number, {read}, {written}, {{{1, rates.both}}}, rates.read_share, memory_source);
+  hosts_.push_back({read, written, rates});
   return cpu;
 }
 
 void MachineBuilder::join_domains(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source) {
-  const size_t first = d_.links.size();
-  bool shared = false;
+  std::map<std::pair<size_t, size_t>, std::vector<LinkId>> links;  // from a socket to a socket
   for (const auto i : indices(domains))
     for (size_t j = i + 1; j < domains.size(); ++j) {
-      const bool same = domains[i].socket == domains[j].socket;
-      join(domains[i].node, domains[j].node, same ? assumptions::domains : between_sockets,
-           same ? assumptions::domain_latency : assumptions::socket_latency, source);
-      shared = shared || same;
+      const Domain &a = domains[i], &b = domains[j];
+      const bool same = a.socket == b.socket;
+      const Rate rate = same ? assumptions::domains : between_sockets;
+      const Seconds latency = same ? assumptions::domain_latency : assumptions::socket_latency;
+      links[{a.socket, b.socket}].push_back(link(a.node, b.node, rate, latency, source));
+      links[{b.socket, a.socket}].push_back(link(b.node, a.node, rate, latency, source));
     }
-  if (shared) share_socket_links(domains, between_sockets, source, first);
+  for (const auto& [ends, between] : links)
+    if (ends.first != ends.second && between.size() > 1)
+      bound(fmt::format("socket {} to socket {}", ends.first, ends.second), between, {{{1, between_sockets}}}, source);
   share_memories(domains);
-}
-
-CapacityGroup MachineBuilder::group_of_hosts(const std::string& name, const std::vector<LinkId>& forward,
-                                             Rate bound) const {
-  CapacityGroup all;
-  all.name = name;
-  all.forward = forward;
-  all.capacity = CapacityCurve{{{1, bound}}};
-  all.source = memory_source;
-  return all;
 }
 
 void MachineBuilder::share_memories(const std::vector<Domain>& domains) {
@@ -136,31 +145,9 @@ void MachineBuilder::share_memories(const std::vector<Domain>& domains) {
     sum.read += host.rates.read * shares.read, sum.written += host.rates.written * shares.written;
     sum.both += host.rates.both * shares.both, sum.read_share = host.rates.read_share;
   }
-  group(group_of_hosts("host memories, read", read, sum.read));
-  group(group_of_hosts("host memories, written", written, sum.written));
-  CapacityGroup both = group_of_hosts("host memories, both directions", read, sum.both);
-  both.backward = written;
-  both.both_busy.swap(both.capacity);
-  both.forward_share = sum.read_share;
-  group(both);
-}
-
-/// Of the links from `first` on, those from one socket to another are one.
-void MachineBuilder::share_socket_links(const std::vector<Domain>& domains, Rate between_sockets,
-                                        const std::string& source, size_t first) {
-  const auto socket_of = [&](NodeId node) { return std::ranges::find(domains, node, &Domain::node)->socket; };
-  std::map<std::pair<size_t, size_t>, std::vector<LinkId>> links;
-  for (size_t i = first; i < d_.links.size(); ++i)
-    links[{socket_of(d_.links[i].from), socket_of(d_.links[i].to)}].emplace_back(i);
-  for (const auto& [ends, between] : links) {
-    if (ends.first == ends.second || between.size() == 1) continue;
-    CapacityGroup one;
-    one.name = fmt::format("socket {} to socket {}", ends.first, ends.second);
-    one.forward = between;
-    one.capacity = CapacityCurve{{{1, between_sockets}}};
-    one.source = source;
-    group(one);
-  }
+  bound("host memories, read", read, {{{1, sum.read}}}, memory_source);
+  bound("host memories, written", written, {{{1, sum.written}}}, memory_source);
+  bound_both("host memories, both directions", read, written, {{{1, sum.both}}}, sum.read_share, memory_source);
 }
 
 }  // namespace tilerail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,19 @@ class MachineBuilder {
   NodeId add_host(const std::string& name, const std::string& source);
   NodeId add_switch(const std::string& name, const std::string& source);
   NodeId add_gpu(const std::string& name, int device, const std::string& source);
-  void link(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source);
+  LinkId link(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source);
   /// Both directions.
   void join(NodeId a, NodeId b, Rate rate, Seconds latency, const std::string& source);
-  void group(CapacityGroup group) { d_.groups.push_back(std::move(group)); }
+  /// Copies over these links get no more than `most` in all.
+  void bound(const std::string& name, const std::vector<LinkId>& links, CapacityCurve most, const std::string& source);
+  /// While copies run on both sides, they get no more than `most` in all; if both want more than their part, the part
+  /// of `forward` is `share`.
+  void bound_both(const std::string& name, const std::vector<LinkId>& forward, const std::vector<LinkId>& backward,
+                  CapacityCurve most, std::optional<double> share, const std::string& source);
   /// A link between two GPUs that copies between them take, whatever other paths there are.
   void link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source);
   /// Copies between two memories take these links, whatever other paths there are.
   void route(NodeId from, NodeId to, std::vector<LinkId> links, const std::string& source);
-  LinkId last_link() const { return LinkId{d_.links.size() - 1}; }
 
   /// A NUMA domain: host memory "hostNUMBER" behind the switch "cpuNUMBER" of its socket. Returns the switch.
   NodeId add_domain(const std::string& number, const assumptions::HostRates& rates, const std::string& source);
@@ -44,15 +49,11 @@ class MachineBuilder {
 
  private:
   MemoryId memory_at(NodeId node) const;
-  void share_socket_links(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source,
-                          size_t first);
-
   /// A host memory's links, and its rates.
   struct Host {
     LinkId read, written;
     assumptions::HostRates rates;
   };
-  CapacityGroup group_of_hosts(const std::string& name, const std::vector<LinkId>& forward, Rate bound) const;
   void share_memories(const std::vector<Domain>& domains);
 
   Topology::Description d_;

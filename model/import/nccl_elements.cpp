@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "model/base/number_text.hpp"
+#include "model/import/assumptions.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -16,6 +19,22 @@ std::optional<uint64_t> hexadecimal(std::string_view text, size_t most_digits) {
 }
 
 }  // namespace
+
+XmlFile::XmlFile(std::string_view text, const std::string& name) : text_{text}, name_{name} {
+  // Another encoding would move offsets.
+  const auto result = document_.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
+  if (!result) throw InputError{result.description(), "XML"}.at(name, line_at(result.offset));
+}
+
+size_t XmlFile::line_at(ptrdiff_t offset) const {
+  return 1 + size_t(std::ranges::count(text_.substr(0, size_t(offset)), '\n'));
+}
+
+void XmlFile::fail(pugi::xml_node element, std::string_view problem, std::string_view expected) const {
+  throw fault_of(element.name(), problem, expected).at(name_, line_of(element));
+}
+
+std::string attribute(pugi::xml_node element, const char* name) { return element.attribute(name).value(); }
 
 std::optional<PciClass> pci_class(std::string_view text) {
   if (!text.starts_with("0x") || text.size() < 4 || !hexadecimal(text.substr(2), 6)) return std::nullopt;
@@ -41,6 +60,39 @@ std::optional<uint64_t> pci_address(std::string_view text) {
   return *domain << 24 | *bus << 16 | *device << 8 | *function;
 }
 
+std::optional<double> pcie_transfers(std::string_view speed) {
+  constexpr std::array<std::string_view, 4> unknown{"", "Unknown speed", "Unknown", "255"};
+  constexpr std::string_view unit = " GT/s", rest = " PCIe";
+  if (contains(unknown, speed)) return 0;
+  if (speed.ends_with(rest)) speed.remove_suffix(rest.size());
+  if (!speed.ends_with(unit)) return std::nullopt;
+  speed.remove_suffix(unit.size());
+  const auto value = number_in<double>(speed, std::chars_format::fixed);
+  return value && contains(assumptions::pcie_transfers, *value) ? value : std::nullopt;
+}
+
+std::optional<int> pcie_lanes(std::string_view width) {
+  constexpr std::array<std::string_view, 4> unknown{"", "0", "63", "255"};
+  if (contains(unknown, width)) return 0;
+  const auto value = number_in<int>(width);
+  return value && contains(assumptions::pcie_widths, *value) ? value : std::nullopt;
+}
+
+Rate pcie_payload(double transfers, int lanes) {
+  namespace known = assumptions;
+  const double payload = transfers < known::line_code_from ? known::old_line_code
+                         : transfers < known::flits_from   ? known::line_code
+                                                           : known::flits;
+  return Rate{transfers * 1e9 * lanes / 8 * payload};
+}
+
+Rate nvlink_of(int compute_capability) {
+  if (compute_capability == 0) return assumptions::nvlink_nominal;
+  for (const auto& [from, rate] : assumptions::nvlinks)
+    if (compute_capability >= from) return rate;
+  return assumptions::nvlinks.back().second;
+}
+
 std::string gcn_architecture(std::string_view gcn) {
   const std::string name{gcn.substr(0, gcn.find(':'))};
   if (name == "910") return "gfx90a";
@@ -49,9 +101,9 @@ std::string gcn_architecture(std::string_view gcn) {
 }
 
 void LeftOut::add(const std::string& what, pugi::xml_node element, int count) {
-  Entry& entry = entries_[what];
-  if (entry.count == 0) entry.line = file_.line_of(element);
-  entry.count += count;
+  auto entry = entries_.find(what);
+  if (entry == entries_.end()) entry = entries_.emplace(what, Entry{file_.line_of(element)}).first;
+  entry->second.count += count;
 }
 
 std::string LeftOut::text() const {

@@ -3,48 +3,71 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
-#include "model/base/error.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/import.hpp"
-#include "model/import/link_rates.hpp"
-#include "model/import/link_values.hpp"
 #include "model/import/machine_builder.hpp"
 #include "model/import/nccl_elements.hpp"
-#include "model/import/xml_text.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
 
-using assumptions::gpu_latency, assumptions::nvlink_latency;
+using assumptions::gpu_latency, assumptions::nvlink_latency, assumptions::reached;
 const std::string told = "NCCL", assumed = "assumed rates";
+
+bool is_nvlink(pugi::xml_node link) { return link.name() == std::string_view{"nvlink"}; }
+
+bool leads_to_processor(pugi::xml_node link) { return pci_class(attribute(link, "tclass")) == PciClass::processor; }
+
+/// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
+bool is_coherent(pugi::xml_node cpu) {
+  return !!cpu.find_node([](pugi::xml_node node) {
+    return node.name() == std::string_view{"c2c"} || (is_nvlink(node) && leads_to_processor(node));
+  });
+}
+
+bool is_of_amd(pugi::xml_node root) {
+  return !!root.find_node([](pugi::xml_node node) {
+    const std::string_view name = node.name();
+    return name == "xgmi" || (name == "gpu" && !attribute(node, "gcn").empty());
+  });
+}
+
+bool is_gpu(pugi::xml_node pci) { return pci.child("gpu") || pci_class(attribute(pci, "class")) == PciClass::gpu; }
+
+bool has_gpu(pugi::xml_node element) {
+  const auto pcis = element.children("pci");
+  return std::ranges::any_of(pcis, [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
+}
 
 class Importer {
  public:
-  Importer(const XmlFile& file, const GpuKind& kind, const ImportRates& rates, bool amd)
+  Importer(const XmlFile& file, const GpuKind& kind, const ImportRates& rates)
       : file_{file},
         rates_{rates},
-        link_rates_{rates.nvlink},
         machine_{"nccl",
-                 amd ? "as RCCL's topology file describes it: AMD GPUs, for simulations only"
-                     : "as NCCL's topology file describes it",
+                 is_of_amd(file.root()) ? "as RCCL's topology file describes it: AMD GPUs, for simulations only"
+                                        : "as NCCL's topology file describes it",
                  kind} {}
 
   Topology::Description import() {
-    const pugi::xml_node system = checked_system();
-    collect_devices(system);
+    const pugi::xml_node system = file_.root();
+    check_system(system);
+    collect_devices(system, 1);
     std::vector<MachineBuilder::Domain> domains;
     for (const pugi::xml_node& cpu : system.children("cpu")) {
-      check_domain(cpu);
+      const std::string number = number_of(cpu);
       if (!has_gpu(cpu)) {
         left_out_.add("cpu without GPUs", cpu);
         count_devices(cpu);
         continue;
       }
       check_host(cpu);
-      const NodeId domain = machine_.add_domain(number_of(cpu), rates_.host(is_coherent(cpu)), assumed);
+      const NodeId domain = machine_.add_domain(number, rates_.host(is_coherent(cpu)), assumed);
       domains.push_back({domain, domains.size()});
       add_children(cpu, domain, domain);
     }
@@ -52,12 +75,19 @@ class Importer {
       throw InputError{"there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12", "one for each GPU"}
           .at(file_.name());
     machine_.join_domains(domains, rates_.sockets, assumed);
-    add_links();
+    for (Gpu& gpu : gpus_) add_gpu_links(gpu);
+    check_both_directions();
+    for (const Bridge& bridge : bridges_) add_pcilinks(bridge);
     add_sources();
     return machine_.description();
   }
 
  private:
+  /// One link between GPUs, and the key of the source that says so.
+  struct LinkUnit {
+    Rate rate;
+    std::string source;
+  };
   /// What NVLinks or xGMI links to one GPU have in all.
   struct PeerLinks {
     int count = 0;
@@ -67,91 +97,90 @@ class Importer {
   struct Gpu {
     NodeId node;
     pugi::xml_node element;  // 'gpu', or the 'pci' of one that has none
-    std::string bus, sm, gcn;
+    int sm;                  // compute capability, 90 of 9.0; 0: unknown
+    std::string gcn;
     std::map<NodeId, PeerLinks> to_peers = {};
   };
+  struct Bridge {
+    pugi::xml_node element;
+    NodeId node;
+  };
 
-  /// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
-  static bool is_coherent(pugi::xml_node cpu) {
-    return !cpu.find_node([](pugi::xml_node node) {
-                 return node.name() == std::string_view{"c2c"} || (is_nvlink(node) && leads_to_processor(node));
-               })
-                .empty();
+  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem, std::string_view expected) const {
+    file_.fail(element, problem, expected);
   }
 
-  [[noreturn]] void fail(pugi::xml_node element, const std::string& message) const { file_.fail(element, message); }
+  /// Of an attribute, in these limits.
+  int number(pugi::xml_node element, const char* name, int least, int most) const {
+    const std::string text = attribute(element, name);
+    const auto value = whole_number(text, least, most);
+    if (!value) fail(element, fmt::format("{} is {}", name, in_quotes(text)), fmt::format("{} to {}", least, most));
+    return *value;
+  }
+
+  /// 0 without the attribute. NCCL writes 0 for what it does not know.
+  int number_if_any(pugi::xml_node element, const char* name, int most) const {
+    return attribute(element, name).empty() ? 0 : number(element, name, 0, most);
+  }
 
   /// NCCL's files have version 1, RCCL's version 2.
-  pugi::xml_node checked_system() {
-    const pugi::xml_node system = file_.root();
+  void check_system(pugi::xml_node system) const {
     if (system.name() != std::string_view{"system"})
-      fail(system, "there is no element 'system'; expected NCCL's topology file");
+      throw InputError{"there is no element 'system'", "NCCL's topology file"}.at(file_.name(), file_.line_of(system));
     const std::string version = attribute(system, "version");
     if (!version.empty() && version != "1" && version != "2")
-      fail(system, fmt::format("system: version {} is unknown; expected 1, or RCCL's 2", in_quotes(version)));
-    return system;
-  }
-
-  static bool is_gpu(pugi::xml_node pci) {
-    return pci.child("gpu") || pci_class(attribute(pci, "class")) == PciClass::gpu;
-  }
-
-  static bool has_gpu(pugi::xml_node element) {
-    const auto pcis = element.children("pci");
-    return std::ranges::any_of(pcis, [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
+      fail(system, fmt::format("version {} is unknown", in_quotes(version)), "1, or RCCL's 2");
   }
 
   /// Collects the numbers of GPUs in the file, and the elements that the import leaves out.
-  void collect_devices(pugi::xml_node element) {
+  void collect_devices(pugi::xml_node element, int depth) {
     static const std::set<std::string_view> known{"cpu",    "pci",  "gpu", "nic",    "net",
                                                   "nvlink", "xgmi", "c2c", "pcilink"};
-    for (const pugi::xml_node& child : element.children())
+    constexpr int most_depth = 200;
+    if (depth > most_depth)
+      throw InputError{fmt::format("elements in more than {} others", most_depth), "fewer"}.at(file_.name(),
+                                                                                               file_.line_of(element));
+    for (const pugi::xml_node& child : element.children()) {
+      if (child.type() != pugi::node_element) continue;
       if (!known.contains(child.name())) left_out_.add(fmt::format("element {}", in_quotes(child.name())), child);
-    for (const pugi::xml_node& gpu : element.children("gpu"))
-      if (const auto number = device_number(attribute(gpu, "dev"))) told_devices_.insert(*number);
-    for (const pugi::xml_node& child : element.children()) collect_devices(child);
-  }
-
-  static std::optional<int> device_number(const std::string& text) {
-    return whole_number(text, TopologyLimits::device.least, TopologyLimits::device.most);
+      const auto device = whole_number(attribute(child, "dev"), 0, TopologyLimits::device.most);
+      if (child.name() == std::string_view{"gpu"} && device) told_devices_.insert(*device);
+      collect_devices(child, depth + 1);
+    }
   }
 
   /// NCCL joins the files of hosts whose GPUs share NVLinks.
   void check_host(pugi::xml_node cpu) {
-    const std::string host = attribute(cpu, "host_hash");
-    if (hosts_.insert(host).second && hosts_.size() > 1)
-      fail(cpu, fmt::format("cpu: host_hash {} is that of another host than {}; expected the file of one host",
-                            in_quotes(host), in_quotes(attribute(first_cpu_, "host_hash"))));
     if (!first_cpu_) first_cpu_ = cpu;
+    const std::string host = attribute(cpu, "host_hash"), first = attribute(first_cpu_, "host_hash");
+    if (host != first)
+      fail(cpu, fmt::format("host_hash {} is that of another host than {}", in_quotes(host), in_quotes(first)),
+           "the file of one host");
   }
 
-  /// Of a cpu that check_domain passed; 0 of a machine without NUMA domains.
-  static std::string number_of(pugi::xml_node cpu) {
-    return std::to_string(std::max(0, *whole_number(attribute(cpu, "numaid"), -1, assumptions::last_domain)));
-  }
-
-  /// Each NUMA domain of a host once; -1 is that of a machine that has none.
-  void check_domain(pugi::xml_node cpu) {
-    const std::string number = attribute(cpu, "numaid");
-    if (!whole_number(number, -1, assumptions::last_domain))
-      fail(cpu, fmt::format("cpu: numaid {} is no number of a NUMA domain; expected -1 to {}", in_quotes(number),
-                            assumptions::last_domain));
-    if (!domains_.emplace(attribute(cpu, "host_hash"), number_of(cpu)).second)
-      fail(cpu, fmt::format("cpu: numaid {} is another cpu's; expected a number of its own", in_quotes(number)));
+  /// Each NUMA domain of a host once; -1 is that of a machine that has none, 0 here.
+  std::string number_of(pugi::xml_node cpu) {
+    const std::string domain = std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
+    if (!domains_.emplace(attribute(cpu, "host_hash"), domain).second)
+      fail(cpu, fmt::format("numaid '{}' is another cpu's", domain), "a number of its own");
+    return domain;
   }
 
   /// Where the width alone is unknown, 16 lanes are assumed, as NCCL does.
   std::pair<Rate, std::string> rate_of(pugi::xml_node pci) const {
+    constexpr int usual_lanes = 16;
     const std::string speed = attribute(pci, "link_speed"), width = attribute(pci, "link_width");
-    const auto refuse = [&](const char* name, const std::string& value, const std::string& expected) {
-      fail(pci, fmt::format("pci at {}: {} {} is unknown; expected {}", in_quotes(attribute(pci, "busid")), name,
-                            in_quotes(value), expected));
-    };
-    if (!is_pcie_speed(speed)) refuse("link_speed", speed, expected_pcie_speed());
-    if (!is_pcie_width(width)) refuse("link_width", width, expected_pcie_width());
-    if (const auto payload = pcie_payload(speed, width)) return {*payload * assumptions::reached, told};
-    if (const auto payload = pcie_payload(speed, "16")) return {*payload * assumptions::reached, assumed};
-    return {rates_.pcie, assumed};
+    const auto transfers = pcie_transfers(speed);
+    const auto lanes = pcie_lanes(width);
+    if (!transfers)
+      fail(pci, fmt::format("link_speed {} is unknown", in_quotes(speed)),
+           fmt::format("{} GT/s, or 'Unknown'", fmt::join(assumptions::pcie_transfers, ", ")));
+    if (!lanes)
+      fail(pci, fmt::format("link_width {} is unknown", in_quotes(width)),
+           fmt::format("{} lanes, or 0", fmt::join(assumptions::pcie_widths, ", ")));
+    if (*transfers == 0) return {rates_.pcie, assumed};
+    if (*lanes == 0) return {pcie_payload(*transfers, usual_lanes) * reached, assumed};
+    return {pcie_payload(*transfers, *lanes) * reached, told};
   }
 
   void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
@@ -184,18 +213,10 @@ class Importer {
 
   /// A class that says what the device is, where nothing else does.
   void check_class(pugi::xml_node pci) const {
-    const std::string text = attribute(pci, "class"), bus = in_quotes(attribute(pci, "busid"));
-    const auto known = pci_class(text);
+    const std::string text = attribute(pci, "class");
     const bool needed = !is_gpu(pci) && !has_gpu(pci) && !pci.child("nic");
-    if (!known && (needed || !text.empty()))
-      fail(pci, fmt::format("pci at {}: class {} is not a PCI class; expected such as 0x0302, 0x12, 0x02 or 0x0604",
-                            bus, in_quotes(text)));
-    if (count(pci, "gpu") > 1) fail(pci, fmt::format("pci at {}: 'gpu' is there twice; expected one", bus));
-    if (is_gpu(pci) && (pci.child("pci") || pci.child("pcilink")))
-      fail(pci, fmt::format("pci at {}: is a GPU with other devices below it or links to them; expected none", bus));
-    if (known == PciClass::network && has_gpu(pci))
-      fail(pci, fmt::format("pci at {}: GPUs are below a device of class {}; expected a bridge, 0x0604", bus,
-                            in_quotes(text)));
+    if (!pci_class(text) && (needed || !text.empty()))
+      fail(pci, fmt::format("class {} is not a PCI class", in_quotes(text)), "such as 0x0302, 0x12, 0x02 or 0x0604");
   }
 
   void count_device(pugi::xml_node pci) {
@@ -214,21 +235,11 @@ class Importer {
   /// The address of a GPU or a switch, which nothing else has.
   uint64_t bus_of(pugi::xml_node pci) const {
     const std::string bus = attribute(pci, "busid");
-    if (bus.empty()) fail(pci, "pci: busid of a GPU, or of what has GPUs below it, is missing; expected one");
     const auto address = pci_address(bus);
-    if (!address)
-      fail(pci, fmt::format("pci: busid {} is no address of PCI; expected such as 0000:06:00.0", in_quotes(bus)));
+    if (!address) fail(pci, fmt::format("busid {} is not an address of PCI", in_quotes(bus)), "such as 0000:06:00.0");
     if (by_bus_.contains(*address))
-      fail(pci, fmt::format("pci: busid {} is another device's; expected one of its own", in_quotes(bus)));
+      fail(pci, fmt::format("busid {} is another device's", in_quotes(bus)), "one of its own");
     return *address;
-  }
-
-  /// NCCL writes 0 for what it does not know.
-  int number_of_c2c(pugi::xml_node link, const char* name, int most) const {
-    const std::string text = attribute(link, name);
-    const auto number = text.empty() ? 0 : whole_number(text, 0, most);
-    if (!number) fail(link, fmt::format("c2c: {} {} is no number; expected 0 to {}", name, in_quotes(text), most));
-    return *number;
   }
 
   /// All of one GPU; nothing where the rate of one is unknown.
@@ -236,11 +247,11 @@ class Importer {
     Rate sum{0};
     bool known = true;
     for (const pugi::xml_node& link : gpu.element.children("c2c")) {
-      const int count = number_of_c2c(link, "count", 1000), megabytes = number_of_c2c(link, "bw", 10'000'000);
+      const int count = number_if_any(link, "count", 1000), megabytes = number_if_any(link, "bw", 10'000'000);
       known = known && count > 0 && megabytes > 0;
       sum = Rate{sum.value + 1e6 * megabytes * count};
     }
-    return known ? std::optional{sum * assumptions::reached} : std::nullopt;
+    return known ? std::optional{sum * reached} : std::nullopt;
   }
 
   /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them instead of PCIe.
@@ -254,37 +265,30 @@ class Importer {
     for (const pugi::xml_node& link : gpu.element.children("nvlink"))
       if (leads_to_processor(link)) links += count_of(link);
     if (links == 0) return false;
-    const LinkUnit unit = link_rates_.nvlink(gpu.sm);
+    const LinkUnit unit = nvlink_unit(gpu);
     machine_.join(socket, gpu.node, unit.rate * links, nvlink_latency * 2, unit.source);
     return true;
   }
 
   const Gpu& add_gpu(pugi::xml_node pci) {
+    constexpr int most_capability = 999;  // 99.9
+    constexpr size_t most_gpus = TopologyLimits::memories / 2;
+    if (gpus_.size() >= most_gpus) fail(pci, "too many GPUs", fmt::format("at most {}", most_gpus));
     const pugi::xml_node gpu = pci.child("gpu");
-    const std::string bus = attribute(pci, "busid");
-    const int device = gpu ? told_device(gpu, bus) : next_device();
-    if (gpus_.size() >= TopologyLimits::memories / 2)
-      fail(pci, fmt::format("too many GPUs; expected at most {}", TopologyLimits::memories / 2));
+    const int device = gpu ? told_device(gpu) : next_device();
     const uint64_t address = bus_of(pci);
     const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, told);
     by_bus_.emplace(address, node);
-    gpus_.push_back({node, gpu ? gpu : pci, bus, attribute(gpu, "sm"), gcn_architecture(attribute(gpu, "gcn"))});
-    if (const std::string& sm = gpus_.back().sm; !is_compute_capability(sm))
-      fail(gpu, fmt::format("gpu at {}: sm {} is no compute capability; expected ten times it, as 90 of 9.0",
-                            in_quotes(bus), in_quotes(sm)));
+    const int sm = attribute(gpu, "sm").empty() ? 0 : number(gpu, "sm", 10, most_capability);
+    gpus_.push_back({node, gpu ? gpu : pci, sm, gcn_architecture(attribute(gpu, "gcn"))});
     return gpus_.back();
   }
 
-  int told_device(pugi::xml_node gpu, const std::string& bus) {
-    const std::string dev = attribute(gpu, "dev");
-    const auto device = device_number(dev);
-    if (!device)
-      fail(gpu, fmt::format("gpu at {}: dev {} is no number of a GPU; expected {}", in_quotes(bus), in_quotes(dev),
-                            TopologyLimits::device.text));
-    if (!devices_.insert(*device).second)
-      fail(gpu,
-           fmt::format("gpu at {}: dev '{}' is another GPU's; expected a number of its own", in_quotes(bus), *device));
-    return *device;
+  int told_device(pugi::xml_node gpu) {
+    const int device = number(gpu, "dev", 0, TopologyLimits::device.most);
+    if (!devices_.insert(device).second)
+      fail(gpu, fmt::format("dev '{}' is another GPU's", device), "a number of its own");
+    return device;
   }
 
   /// GPUs that the file does not number are numbered in its order.
@@ -293,56 +297,53 @@ class Importer {
     return next_device_++;
   }
 
-  int count_of(pugi::xml_node link) const {
-    const auto count = whole_number(attribute(link, "count"), 1, assumptions::most_nvlinks);
-    if (!count)
-      fail(link, fmt::format("{} to {}: count {} is no number of links; expected 1 to {}", link.name(),
-                             in_quotes(attribute(link, "target")), in_quotes(attribute(link, "count")),
-                             assumptions::most_nvlinks));
-    return *count;
+  int count_of(pugi::xml_node link) const { return number(link, "count", 1, assumptions::most_nvlinks); }
+
+  /// A rate that is given holds for all links.
+  LinkUnit link_unit(const std::string& key, Rate rate, Source::Kind kind, const std::string& text) {
+    if (rates_.nvlink)
+      link_sources_[key] = {key, Source::Kind::assumed,
+                            fmt::format("one link has {}, as given to the import", to_text(*rates_.nvlink))};
+    else
+      link_sources_[key] = {key, kind, text};
+    return {rates_.nvlink.value_or(rate), key};
   }
 
-  static bool is_nvlink(pugi::xml_node link) { return link.name() == std::string_view{"nvlink"}; }
-
-  static bool leads_to_processor(pugi::xml_node link) {
-    return pci_class(attribute(link, "tclass")) == PciClass::processor;
+  LinkUnit nvlink_unit(const Gpu& gpu) {
+    const Rate nominal = nvlink_of(gpu.sm);
+    const std::string sm = gpu.sm == 0 ? "" : fmt::format("sm {}", gpu.sm);
+    return link_unit(sm.empty() ? "NVLink" : "NVLink of " + sm, nominal * reached, Source::Kind::assumed,
+                     fmt::format("one NVLink has {} in one direction, nominal ({}), of which {} is reached, as by an "
+                                 "H200",
+                                 to_text(nominal), sm.empty() ? "the file has no sm: generation 2 to 4" : sm, reached));
   }
 
-  LinkUnit unit_of(const Gpu& gpu, pugi::xml_node link) {
-    if (is_nvlink(link)) return link_rates_.nvlink(gpu.sm);
-    const auto known = link_rates_.xgmi(gpu.gcn);
-    if (!known)
-      fail(link, fmt::format("xgmi: the rate of a link of a GPU whose gcn is {} is unknown; expected {}, or a given "
-                             "rate of one link",
-                             in_quotes(gpu.gcn), fmt::join(xgmi_architectures(), ", ")));
-    return *known;
-  }
-
-  void add_links() {
-    for (Gpu& gpu : gpus_) add_gpu_links(gpu);
-    check_both_directions();
-    for (const Bridge& bridge : bridges_) add_pcilinks(bridge);
+  LinkUnit xgmi_unit(const Gpu& gpu, pugi::xml_node link) {
+    const auto& rates = assumptions::xgmi_links;
+    const auto known = std::ranges::find(rates, gpu.gcn, [](const auto& row) { return row.first; });
+    const bool is_known = known != rates.end();
+    if (!is_known && !rates_.nvlink)
+      fail(link, fmt::format("the rate of a link of a GPU whose gcn is {} is unknown", in_quotes(gpu.gcn)),
+           fmt::format("{}, or a given rate of one link", fmt::join(rates | std::views::keys, ", ")));
+    return link_unit(gpu.gcn.empty() ? "xGMI" : "xGMI of " + gpu.gcn, is_known ? known->second : Rate{0},
+                     Source::Kind::published,
+                     "one xGMI link of this GPU has this rate in one direction, as RCCL counts it (ncclTopoXGMISpeed "
+                     "in its src/graph/topo.h)");
   }
 
   /// To another GPU, those that its own entry counts, in one direction; to switches all together.
   void add_gpu_links(Gpu& gpu) {
-    if (gpu.element.child("nvlink") && gpu.element.child("xgmi"))
-      fail(gpu.element, fmt::format("gpu at {}: has NVLinks and xGMI links; expected one of them", in_quotes(gpu.bus)));
-    int to_switch = 0, nvlinks = 0;
+    int to_switch = 0;
     for (const pugi::xml_node& link : gpu.element.children()) {
       if (!is_nvlink(link) && link.name() != std::string_view{"xgmi"}) continue;
       const int count = count_of(link);
-      nvlinks += is_nvlink(link) ? count : 0;
       if (!add_peer_links(gpu, link, count)) to_switch += count;
     }
-    if (nvlinks > assumptions::most_nvlinks)
-      fail(gpu.element, fmt::format("gpu at {}: {} NVLinks in all; expected at most {}", in_quotes(gpu.bus), nvlinks,
-                                    assumptions::most_nvlinks));
     for (const auto& [peer, links] : gpu.to_peers)
       machine_.link_peers(gpu.node, peer, links.rate, nvlink_latency * 2, links.source);
     if (to_switch == 0) return;
     if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", told);
-    const LinkUnit unit = link_rates_.nvlink(gpu.sm);
+    const LinkUnit unit = nvlink_unit(gpu);
     machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency, unit.source);
   }
 
@@ -362,20 +363,17 @@ class Importer {
       left_out_.add(fmt::format("{} to a GPU that the file does not have", link.name()), link, count);
       return true;
     }
-    const bool to_switch = is_nvlink(link) && (tclass.empty() || kind == PciClass::nvswitch);
-    if (!to_switch)
-      fail(link, fmt::format("{} to {}: tclass {} is unknown; expected 0x03 or 0x12 of a GPU{}", link.name(),
-                             in_quotes(target), in_quotes(tclass),
-                             is_nvlink(link) ? ", 0x068000 of an NVSwitch or 0x068001 of a processor" : ""));
+    if (!is_nvlink(link) || (!tclass.empty() && kind != PciClass::nvswitch))
+      fail(link, fmt::format("tclass {} is unknown", in_quotes(tclass)),
+           "0x03 or 0x12 of a GPU; of an nvlink also 0x068000 of an NVSwitch or 0x068001 of a processor");
     return false;
   }
 
   void add_links_between(Gpu& gpu, NodeId peer, pugi::xml_node link, int count) {
-    const bool is_peer = std::ranges::find(gpus_, peer, &Gpu::node) != gpus_.end() && peer != gpu.node;
-    if (!is_peer)
-      fail(link, fmt::format("{} to {}: is the GPU itself, or a PCIe switch; expected another GPU", link.name(),
-                             in_quotes(attribute(link, "target"))));
-    const LinkUnit unit = unit_of(gpu, link);
+    if (peer == gpu.node || std::ranges::find(gpus_, peer, &Gpu::node) == gpus_.end())
+      fail(link, fmt::format("target {} is the GPU itself, or a PCIe switch", in_quotes(attribute(link, "target"))),
+           "another GPU");
+    const LinkUnit unit = is_nvlink(link) ? nvlink_unit(gpu) : xgmi_unit(gpu, link);
     PeerLinks& links = gpu.to_peers[peer];
     links.count += count;
     links.rate = unit.rate * links.count;
@@ -384,6 +382,7 @@ class Importer {
 
   /// Each link has both directions.
   void check_both_directions() const {
+    const auto name = [&](const Gpu& gpu) { return machine_.description().nodes[gpu.node.index()].name; };
     const auto links = [](const Gpu& from, const Gpu& to) {
       const auto known = from.to_peers.find(to.node);
       return known == from.to_peers.end() ? 0 : known->second.count;
@@ -391,15 +390,9 @@ class Importer {
     for (const Gpu& gpu : gpus_)
       for (const Gpu& peer : gpus_)
         if (const int there = links(gpu, peer), back = links(peer, gpu); there > back)
-          fail(gpu.element, fmt::format("gpu at {}: {} {} to the one at {}, which has {} to it; expected as many",
-                                        in_quotes(gpu.bus), there, gpu.gcn.empty() ? "NVLinks" : "xGMI links",
-                                        in_quotes(peer.bus), back));
+          fail(gpu.element, fmt::format("{} has {} links to {}, which has {} back", name(gpu), there, name(peer), back),
+               "as many");
   }
-
-  struct Bridge {
-    pugi::xml_node element;
-    NodeId node;
-  };
 
   /// Switches that are parts of one chip.
   void add_pcilinks(const Bridge& bridge) {
@@ -407,8 +400,7 @@ class Importer {
       const std::string target = attribute(link, "target");
       const auto address = pci_address(target);
       if (!address)
-        fail(link,
-             fmt::format("pcilink: target {} is no address of PCI; expected such as 0000:06:00.0", in_quotes(target)));
+        fail(link, fmt::format("target {} is not an address of PCI", in_quotes(target)), "such as 0000:06:00.0");
       const auto other = by_bus_.find(*address);
       if (other == by_bus_.end())
         left_out_.add("pcilink to a switch that no GPU is below", link);
@@ -418,10 +410,9 @@ class Importer {
   }
 
   void join_bridges(const Bridge& bridge, NodeId other, pugi::xml_node link) {
-    const bool is_bridge = std::ranges::find(bridges_, other, &Bridge::node) != bridges_.end() && other != bridge.node;
-    if (!is_bridge)
-      fail(link, fmt::format("pcilink: target {} is the switch itself, or a GPU; expected another PCIe switch",
-                             in_quotes(attribute(link, "target"))));
+    if (other == bridge.node || std::ranges::find(bridges_, other, &Bridge::node) == bridges_.end())
+      fail(link, fmt::format("target {} is the switch itself, or a GPU", in_quotes(attribute(link, "target"))),
+           "another PCIe switch");
     if (!joined_.insert(std::minmax(bridge.node, other)).second) return;
     machine_.join(bridge.node, other, assumptions::within_switch, assumptions::pcie_switch_latency, assumed);
   }
@@ -432,20 +423,18 @@ class Importer {
         told, Source::Kind::measured,
         fmt::format("the topology file: what there is, speed and width of PCIe, links and rate of NVLink-C2C; {} of "
                     "their rates is reached, as by an H200; latencies assumed{}{}",
-                    assumptions::reached, missing.empty() ? "" : "; not in this machine: ", missing));
+                    reached, missing.empty() ? "" : "; not in this machine: ", missing));
     machine_.source(assumed, Source::Kind::assumed,
                     "the topology file tells no rates of host memories and sockets, and not every speed of PCIe");
-    for (const Source& source : link_rates_.sources()) machine_.source(source.key, source.kind, source.text);
+    for (const auto& [key, source] : link_sources_) machine_.source(key, source.kind, source.text);
   }
 
   const XmlFile& file_;
   ImportRates rates_;
-  LinkRates link_rates_;
   MachineBuilder machine_;
   LeftOut left_out_{file_};
   std::vector<Gpu> gpus_;
   std::vector<Bridge> bridges_;
-  std::set<std::string> hosts_;
   std::set<std::pair<std::string, std::string>> domains_;  // host_hash and number
   pugi::xml_node first_cpu_;
   std::set<int> told_devices_, devices_;
@@ -453,22 +442,15 @@ class Importer {
   std::map<uint64_t, NodeId> by_bus_;  // GPUs and switches
   std::set<std::pair<NodeId, NodeId>> joined_;
   std::optional<NodeId> nvswitch_;
+  std::map<std::string, Source> link_sources_;
 };
-
-bool is_of_amd(pugi::xml_node root) {
-  return !root.find_node([](pugi::xml_node node) {
-                const std::string_view name = node.name();
-                return name == "xgmi" || (name == "gpu" && *node.attribute("gcn").value() != 0);
-              })
-              .empty();
-}
 
 }  // namespace
 
 Topology::Description import_nccl_xml(std::string_view text, const std::string& name, const GpuKind& kind,
                                       const ImportRates& rates) {
   const XmlFile file{text, name};
-  return Importer{file, kind, rates, is_of_amd(file.root())}.import();
+  return Importer{file, kind, rates}.import();
 }
 
 }  // namespace tilerail

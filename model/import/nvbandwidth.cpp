@@ -1,39 +1,140 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "model/base/error.hpp"
+#include <algorithm>
+#include <map>
+
 #include "model/base/indices.hpp"
-#include "model/import/host_links.hpp"
+#include "model/base/json_parser.hpp"
+#include "model/base/topology_limits.hpp"
 #include "model/import/import.hpp"
-#include "model/import/machine_builder.hpp"
-#include "model/import/nvbandwidth_cases.hpp"
-#include "model/import/peer_links.hpp"
+#include "model/import/measured_links.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
 
-using assumptions::host_latency;
+using assumptions::host_latency, assumptions::most_gpus;
 const std::string measured = "nvbandwidth", assumed = "assumed";
+constexpr const char* expected_text = "what 'nvbandwidth -j' ('nvbandwidth --format json' of newer versions) prints";
 
-HostLinks add_host_links(MachineBuilder& machine, const NvbandwidthCases& cases, NodeId host,
-                         const std::vector<NodeId>& gpus) {
+/// "25.5" or 25.5 as 25.5 GB/s; nothing of "N/A" and 0.
+std::optional<Rate> rate_of(const JsonReader& cell) {
+  if (!cell.is_number() && cell.text() == "N/A") return std::nullopt;
+  const auto value = cell.is_number() ? std::optional{cell.real()} : finite_number(cell.text());
+  if (value == 0) return std::nullopt;
+  if (!value || !TopologyLimits::rate.holds(Rate{*value * 1e9})) cell.fail("a rate of 0.001 to 1000000 GB/s, or N/A");
+  return Rate{*value * 1e9};
+}
+
+MeasuredPairs cells_of(const JsonReader& matrix) {
+  MeasuredPairs cells;
+  for (const auto r : indices(matrix)) {
+    const JsonReader row = matrix.entry(r);
+    if (row.size() > most_gpus) row.fail(fmt::format("at most {} GPUs", most_gpus));
+    cells.emplace_back();
+    for (const auto c : indices(row)) cells.back().push_back(rate_of(row.entry(c)));
+  }
+  return cells;
+}
+
+/// The matrices that nvbandwidth measured, by the name of the test case.
+class Cases {
+ public:
+  /// Files of old versions do not tell which test cases passed. Waived ones were not run, since the machine has no such
+  /// links.
+  Cases(std::string_view text, const std::string& file) : file_{file} {
+    const Json json = parse_json(text, file);
+    const JsonReader root{json, file, ""};
+    if (!root.has("nvbandwidth")) throw missing("nvbandwidth", expected_text).at(file);
+    const JsonReader cases = root.at("nvbandwidth").at("testcases");
+    for (const auto i : indices(cases)) {
+      const JsonReader each = cases.entry(i);
+      const std::string name = each.at("name").text();
+      const std::string status = each.has("status") ? each.at("status").text() : "Passed";
+      if (status == "Passed" && each.has("bandwidth_matrix")) {
+        if (!all_.emplace(name, cells_of(each.at("bandwidth_matrix"))).second)
+          each.at("name").fail("a test case that is there once");
+      } else if (status != "Waived") {
+        failed_.push_back(fmt::format("{} ({})", name, status == "Passed" ? "no matrix" : status));
+      }
+    }
+    const MeasuredPairs in = cells("host_to_device_memcpy_ce");
+    if (in.empty() || in.front().empty())
+      throw InputError{"there is no matrix of host_to_device_memcpy_ce",
+                       fmt::format("{}, with that test case", expected_text)}
+          .at(file);
+    gpus_ = in.front().size();
+  }
+
+  size_t gpus() const { return gpus_; }
+  /// Those that did not pass.
+  const std::vector<std::string>& failed() const { return failed_; }
+
+  /// What a test case gives each GPU.
+  MeasuredRates host(const std::string& name) const {
+    const MeasuredPairs rows = cells(name);
+    if (rows.empty()) return {};
+    if (rows.size() > 1) throw InputError{fmt::format("{} has {} rows", name, rows.size()), "one"}.at(file_);
+    if (rows[0].size() != gpus_)
+      throw InputError{fmt::format("{} has {} GPUs", name, rows[0].size()), std::to_string(gpus_)}.at(file_);
+    return rows[0];
+  }
+
+  /// The same for the first of two test cases that is there; one GPU has no others that it copies with.
+  MeasuredRates host(const char* name, const char* other) const {
+    if (gpus_ == 1) return {};
+    return host(all_.contains(name) ? name : other);
+  }
+
+  /// The test case of reads, `begin` + "read" + `end`, or else that of writes; empty without both. Rows are the GPUs
+  /// that copies come from.
+  MeasuredPairs pairs(const std::string& begin, const std::string& end, bool reads_are_by_column) const {
+    const bool reads = all_.contains(begin + "read" + end);
+    const std::string name = begin + (reads ? "read" : "write") + end;
+    const MeasuredPairs rows = cells(name);
+    if (rows.empty()) return {};
+    const auto has_all_columns = [&](const MeasuredRates& row) { return row.size() == gpus_; };
+    if (rows.size() != gpus_ || !std::ranges::all_of(rows, has_all_columns))
+      throw InputError{fmt::format("the matrix of {} is not {} x {}", name, gpus_, gpus_), "a cell for each pair"}.at(
+          file_);
+    MeasuredPairs pairs(gpus_, MeasuredRates(gpus_));
+    for (size_t i = 0; i < gpus_; ++i)
+      for (size_t j = 0; j < gpus_; ++j)
+        if (i != j) pairs[i][j] = reads && reads_are_by_column ? rows[j][i] : rows[i][j];
+    return pairs;
+  }
+
+ private:
+  /// Empty where there is no such test case.
+  MeasuredPairs cells(const std::string& name) const {
+    const auto known = all_.find(name);
+    return known == all_.end() ? MeasuredPairs{} : known->second;
+  }
+
+  const std::string& file_;
+  std::map<std::string, MeasuredPairs> all_;
+  std::vector<std::string> failed_;
+  size_t gpus_ = 0;
+};
+
+HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId host, const std::vector<NodeId>& gpus,
+                         const std::string& file) {
   HostLinks links;
-  const auto& in = *cases.host("host_to_device_memcpy_ce");
-  const auto* out = cases.host("device_to_host_memcpy_ce");
+  const MeasuredRates in = cases.host("host_to_device_memcpy_ce"), out = cases.host("device_to_host_memcpy_ce");
   for (const auto i : indices(gpus)) {
-    if (!in[i]) throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(cases.file());
-    machine.link(host, gpus[i], *in[i], host_latency, measured);
-    links.in.push_back(machine.last_link());
+    if (!in[i]) throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(file);
+    const bool there = !out.empty() && out[i];
     links.in_rate.push_back(*in[i]);
-    const bool there = out != nullptr && (*out)[i];
-    links.out_rate.push_back(there ? *(*out)[i] : *in[i]);
-    machine.link(gpus[i], host, links.out_rate.back(), host_latency, there ? measured : assumed);
-    links.out.push_back(machine.last_link());
+    links.out_rate.push_back(there ? *out[i] : *in[i]);
+    links.in.push_back(machine.link(host, gpus[i], links.in_rate[i], host_latency, measured));
+    links.out.push_back(machine.link(gpus[i], host, links.out_rate[i], host_latency, there ? measured : assumed));
   }
   return links;
 }
 
 /// One GPU has no others that copy, too.
-HostLoad load_of(const NvbandwidthCases& cases) {
+HostLoad load_of(const Cases& cases) {
   HostLoad load{.in_both = cases.host("host_to_device_bidirectional_memcpy_ce"),
                 .out_both = cases.host("device_to_host_bidirectional_memcpy_ce")};
   if (cases.gpus() == 1) return load;
@@ -44,19 +145,11 @@ HostLoad load_of(const NvbandwidthCases& cases) {
   return load;
 }
 
-/// The first of these test cases that is there. A read from all is a copy from all to one.
-MeasuredRates first_of(const NvbandwidthCases& cases, const char* name, const char* other) {
-  if (cases.gpus() == 1) return {};
-  const auto* rates = cases.host(name);
-  if (rates == nullptr) rates = cases.host(other);
-  return rates == nullptr ? MeasuredRates{} : *rates;
-}
-
 }  // namespace
 
 Topology::Description import_nvbandwidth(std::string_view text, const std::string& file, const GpuKind& kind,
                                          std::vector<std::string>* notes) {
-  const NvbandwidthCases cases{text, file};
+  const Cases cases{text, file};
   MachineBuilder machine{"nvbandwidth", fmt::format("{} GPUs as nvbandwidth measured them", cases.gpus()), kind};
   machine.source(measured, Source::Kind::measured, "nvbandwidth: rates; latencies assumed");
   machine.source(
@@ -66,19 +159,23 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   const NodeId host = machine.add_host("host", assumed);
   std::vector<NodeId> gpus;
   for (size_t i = 0; i < cases.gpus(); ++i) gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed));
-  const HostLinks links = add_host_links(machine, cases, host, gpus);
+  const HostLinks links = add_host_links(machine, cases, host, gpus, file);
   add_host_load(machine, links, load_of(cases), measured);
-  PeerRates peers{cases.pairs()};
-  peers.out = first_of(cases, "one_to_all_write_ce", "all_to_one_read_ce");
-  peers.both = cases.pairs_both();
-  peers.in = first_of(cases, "all_to_one_write_ce", "one_to_all_read_ce");
+  // A read goes from column to row, a write from row to column, whatever the arrows of their descriptions say. Source:
+  // DeviceToDeviceReadCE and WriteCE of nvbandwidth, whose first and later versions agree in it.
+  PeerRates peers{cases.pairs("device_to_device_memcpy_", "_ce", true)};
+  // A read from all is a copy from all to one.
+  peers.out = cases.host("one_to_all_write_ce", "all_to_one_read_ce");
+  peers.in = cases.host("all_to_one_write_ce", "one_to_all_read_ce");
+  peers.both = cases.pairs("device_to_device_bidirectional_memcpy_", "_ce_total", false);
   add_peer_links(machine, peers, gpus, links, measured, assumed);
   if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
     notes->push_back(
         fmt::format("{}: there is no matrix of device_to_device_memcpy_read_ce or device_to_device_memcpy_write_ce; "
                     "the machine has no copies between GPUs",
-                    cases.file()));
-  if (const std::string left_out = cases.left_out(); notes != nullptr && !left_out.empty()) notes->push_back(left_out);
+                    file));
+  if (notes != nullptr && !cases.failed().empty())
+    notes->push_back(fmt::format("{}: these test cases are not used: {}", file, fmt::join(cases.failed(), ", ")));
   return machine.description();
 }
 

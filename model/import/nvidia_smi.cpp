@@ -5,18 +5,176 @@
 #include <numeric>
 #include <set>
 
+#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/units_text.hpp"
 #include "model/import/import.hpp"
 #include "model/import/joined_sets.hpp"
 #include "model/import/machine_builder.hpp"
-#include "model/import/peer_access.hpp"
-#include "model/import/smi_domains.hpp"
 #include "model/import/smi_matrix.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
 
+using assumptions::last_domain;
 const std::string told = "topo -m", assumed = "assumed rates";
+
+/// NUMA domains with GPUs.
+struct SmiDomains {
+  std::vector<std::string> numbers;  // of the source (the first of several) if it has them all, else 0, 1, ...
+  std::vector<size_t> sockets;       // by domain: the first domain of its socket
+  std::vector<size_t> of_gpu;        // by row of the matrix: index into `numbers`
+};
+
+bool is_near(const std::string& cell) { return cell == "PIX" || cell == "PXB" || cell == "PHB" || cell == "NODE"; }
+bool is_far(const std::string& cell) { return cell == "SYS" || cell == "SOC"; }
+
+/// GPUs with one NUMA affinity (one CPU affinity where the file has no NUMA affinity), and GPUs whose relation is NODE,
+/// PHB, PXB or PIX, are in one domain; NODE between two NUMA affinities is one socket with two domains; GPUs that are
+/// SYS to each other are below two sockets. If a GPU has no affinity, its relations to network cards count, too; what
+/// is open then goes to the first domain that nothing excludes. Affinities and relations that contradict each other are
+/// refused.
+class Domains {
+ public:
+  Domains(const SmiMatrix& matrix, const std::string& file) : m_{matrix}, file_{file}, first_(matrix.devices.size()) {
+    std::iota(first_.begin(), first_.end(), 0U);
+    socket_ = first_;
+    far_.assign(first_.size(), std::vector<bool>(first_.size()));
+  }
+
+  SmiDomains found() {
+    each_pair([&](size_t i, size_t j) { use_relation(i, j); });
+    each_pair([&](size_t i, size_t j) {
+      if (!told(i) || !told(j)) use_cards(i, j);
+    });
+    each_pair([&](size_t i, size_t j) { check(i, j); });
+    each_pair([&](size_t i, size_t j) {
+      if (may_join(i, j) && !number(i) && !number(j) && same(m_.cpus[i], m_.cpus[j])) join(i, j);
+    });
+    each_pair([&](size_t i, size_t j) {
+      if (may_join(i, j) && (!told_in(i) || !told_in(j))) join(i, j);
+    });
+    return numbered();
+  }
+
+ private:
+  void each_pair(const auto& visit) const {
+    for (const auto j : indices(m_.devices))
+      for (size_t i = 0; i < j; ++i) visit(i, j);
+  }
+
+  static bool same(const std::optional<std::string>& a, const std::optional<std::string>& b) { return a && a == b; }
+
+  /// The NUMA affinity, unless it is several domains.
+  std::optional<std::string> number(size_t gpu) const {
+    const auto& text = m_.domains[gpu];
+    return text && whole_number(*text, 0, last_domain) ? text : std::nullopt;
+  }
+  /// Of the domains of its NUMA affinity: 4 of "4-7".
+  std::optional<int> first_number(size_t gpu) const {
+    const auto& text = m_.domains[gpu];
+    if (!text) return std::nullopt;
+    return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0, last_domain);
+  }
+  bool told(size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
+
+  /// Told, and by the same kind of affinity.
+  bool differ(size_t i, size_t j) const {
+    if (number(i) || number(j)) return number(i) && number(j) && number(i) != number(j);
+    return m_.cpus[i] && m_.cpus[j] && m_.cpus[i] != m_.cpus[j];
+  }
+
+  static void join(size_t i, size_t j, std::vector<size_t>& first) {
+    const size_t from = std::max(first[i], first[j]), to = std::min(first[i], first[j]);
+    std::ranges::replace(first, from, to);
+  }
+  void join(size_t i, size_t j) {
+    join(i, j, first_);
+    join(i, j, socket_);
+  }
+
+  bool any_of(size_t domain, const auto& is) const {
+    for (const auto gpu : indices(first_))
+      if (first_[gpu] == domain && is(gpu)) return true;
+    return false;
+  }
+  bool told_in(size_t gpu) const {
+    return any_of(first_[gpu], [&](size_t other) { return told(other); });
+  }
+  bool may_join(size_t i, size_t j) const {
+    return first_[i] != first_[j] &&
+           !any_of(first_[i], [&](size_t a) { return any_of(first_[j], [&](size_t b) { return far_[a][b]; }); });
+  }
+
+  /// NODE stands between GPUs of one socket, whose domains may differ.
+  void use_relation(size_t i, size_t j) {
+    const std::string& cell = m_.cells[i][j];
+    const bool has_one_number = same(number(i), number(j));
+    far_[i][j] = far_[j][i] = is_far(cell);
+    if (is_near(cell) || has_one_number) join(i, j, socket_);
+    if (has_one_number || (is_near(cell) && !(cell == "NODE" && differ(i, j)))) join(i, j, first_);
+  }
+
+  void use_cards(size_t i, size_t j) {
+    for (const auto card : indices(m_.cards[i])) {
+      const std::string &a = m_.cards[i][card], &b = m_.cards[j][card];
+      if (is_near(a) && is_near(b)) join(i, j);
+      if ((is_near(a) && is_far(b)) || (is_far(a) && is_near(b))) far_[i][j] = far_[j][i] = true;
+    }
+  }
+
+  [[noreturn]] void fail(size_t i, size_t j, const std::string& but, const std::string& expected) const {
+    throw fault_of(
+        "", fmt::format("GPU{} to GPU{} is {}, {}", m_.devices[j], m_.devices[i], in_quotes(m_.cells[j][i]), but),
+        expected)
+        .at(file_, m_.lines[j]);
+  }
+
+  void check(size_t i, size_t j) const {
+    if (socket_[i] == socket_[j] && far_[i][j])
+      fail(i, j, "and other relations or affinities put both below one socket", "GPUs of one socket or of two");
+    if (first_[i] != first_[j] || !differ(i, j)) return;
+    const auto& affinities = number(i) ? m_.domains : m_.cpus;
+    fail(i, j,
+         fmt::format("and their {} affinities are {} and {}", number(i) ? "NUMA" : "CPU", *affinities[j],
+                     *affinities[i]),
+         "one affinity for GPUs below one host bridge");
+  }
+
+  /// By number if each domain has one of its own, else in the order of the GPUs.
+  SmiDomains numbered() const {
+    std::map<int, size_t> by_number;  // the first GPU of a domain
+    std::vector<size_t> domains;
+    for (const auto gpu : indices(first_)) {
+      if (first_[gpu] == gpu) domains.push_back(gpu);
+      if (const auto own = first_number(gpu)) by_number.emplace(*own, first_[gpu]);
+    }
+    const bool all = std::ranges::all_of(domains, [&](size_t domain) {
+      return std::ranges::count(by_number, domain, &std::map<int, size_t>::value_type::second) == 1;
+    });
+    if (!all) by_number.clear();
+    if (!all)
+      for (const size_t domain : domains) by_number.emplace(int(by_number.size()), domain);
+    SmiDomains result;
+    result.of_gpu.resize(first_.size());
+    std::map<size_t, size_t> first_of_socket;
+    for (const auto& [number, domain] : by_number) {
+      const size_t index = result.numbers.size();
+      result.numbers.push_back(std::to_string(number));
+      result.sockets.push_back(first_of_socket.try_emplace(socket_[domain], index).first->second);
+      for (const auto gpu : indices(first_))
+        if (first_[gpu] == domain) result.of_gpu[gpu] = index;
+    }
+    return result;
+  }
+
+  const SmiMatrix& m_;
+  const std::string& file_;
+  std::vector<size_t> first_;           // by GPU: the first GPU of its domain so far
+  std::vector<size_t> socket_;          // and of its socket
+  std::vector<std::vector<bool>> far_;  // by pair: SYS to each other
+};
 
 int nvlinks(const std::string& cell) { return cell.starts_with("NV") ? std::stoi(cell.substr(2)) : 0; }
 
@@ -75,13 +233,17 @@ class Nvlinks {
  public:
   Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& gpus, const ImportRates& rates,
           int of_kind)
-      : machine_{machine}, m_{matrix}, gpus_{gpus}, rates_{rates}, each_{rates.nvlink.value_or(assumptions::nvlink)} {
+      : machine_{machine},
+        m_{matrix},
+        gpus_{gpus},
+        rates_{rates},
+        each_{rates.nvlink.value_or(assumptions::nvlink)},
+        most_{of_kind} {
     for (const auto i : indices(gpus)) most_ = std::max(most_, largest(i));
-    if (most_ <= of_kind) most_ = of_kind;
   }
 
   void add() {
-    const auto islands = islands_of_several();
+    const auto islands = joined_sets(gpus_.size(), [this](size_t i, size_t j) { return count(i, j) > 0; });
     const auto switches = std::ranges::count_if(islands, [this](const auto& island) { return is_switched(island); });
     int number = 0;
     for (const auto& island : islands)
@@ -100,12 +262,6 @@ class Nvlinks {
     int most = 0;
     for (const auto j : indices(gpus_)) most = std::max(most, count(i, j));
     return most;
-  }
-
-  std::vector<Island> islands_of_several() const {
-    auto islands = joined_sets(gpus_.size(), [this](size_t i, size_t j) { return count(i, j) > 0; });
-    std::erase_if(islands, [](const Island& island) { return island.size() == 1; });
-    return islands;
   }
 
   /// Whether NVLinks of an island lead to a switch: where they add up to more than a GPU has; and where all of several
@@ -133,10 +289,9 @@ class Nvlinks {
     const NodeId nvsw = machine_.add_switch(name, told);
     std::map<size_t, LinkId> out, in;
     for (const size_t i : island) {
-      machine_.link(gpus_[i], nvsw, each_ * largest(i), assumptions::nvlink_latency, assumed);
-      out.emplace(i, machine_.last_link());
-      machine_.link(nvsw, gpus_[i], each_ * largest(i), assumptions::nvlink_latency, assumed);
-      in.emplace(i, machine_.last_link());
+      const Rate rate = each_ * largest(i);
+      out.emplace(i, machine_.link(gpus_[i], nvsw, rate, assumptions::nvlink_latency, assumed));
+      in.emplace(i, machine_.link(nvsw, gpus_[i], rate, assumptions::nvlink_latency, assumed));
     }
     for (const size_t i : island)
       for (const size_t j : island)
@@ -156,7 +311,7 @@ class Nvlinks {
   const std::vector<NodeId>& gpus_;
   const ImportRates& rates_;
   Rate each_;
-  int most_ = 0;  // NVLinks of one GPU
+  int most_;  // NVLinks of one GPU
 };
 
 /// Domains of one socket share its memory.
@@ -175,6 +330,24 @@ std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const S
   return nodes;
 }
 
+/// Removes the copies between GPUs that have no peer access: a plan takes their bytes over a host, in two copies, as
+/// drivers do.
+void deny_peer_access(Topology::Description& machine, const std::set<std::pair<int, int>>& denied) {
+  const Topology before{machine};
+  const std::string source = "topo -p2p";
+  bool removed = false;
+  for (const auto& [first, second] : denied) {
+    const MemoryId a = *before.find_gpu(first), b = *before.find_gpu(second);
+    for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
+      if (!before.has_route(from, to)) continue;
+      std::erase_if(machine.routes, [&](const auto& route) { return route.from == from && route.to == to; });
+      machine.routes.push_back({from, to, {}, source});
+      removed = true;
+    }
+  }
+  if (removed) machine.sources.push_back({source, Source::Kind::measured, "nvidia-smi topo -p2p"});
+}
+
 }  // namespace
 
 Topology::Description import_nvidia_smi(std::string_view text, const std::string& file, const GpuKind& kind,
@@ -188,15 +361,14 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
       "nvidia-smi topo -m tells no rates, latencies and host memories; if the NVLinks of a GPU add up to more than "
       "it has, they and those of the GPUs that they join lead to a switch, of each GPU its largest number; a GPU whose "
       "memory is a NUMA domain has NVLink-C2C to its processor");
-  const SmiDomains domains = domains_of(matrix, file);
+  const SmiDomains domains = Domains{matrix, file}.found();
   const auto nodes = add_domains(machine, matrix, domains, rates);
   std::vector<NodeId> of_gpus;
   for (const size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].node);
   const auto gpus = add_gpus(machine, matrix, of_gpus, rates);
-  Nvlinks{machine, matrix, gpus, rates, nvlinks_of(kind)}.add();
+  Nvlinks{machine, matrix, gpus, rates, gpu_model(kind.kernels.name).nvlinks}.add();
   Topology::Description description = machine.description();
-  if (matrix.access)
-    deny_peer_access(description, *matrix.access, {"topo -p2p", Source::Kind::measured, "nvidia-smi topo -p2p"}, file);
+  deny_peer_access(description, matrix.denied);
   return description;
 }
 

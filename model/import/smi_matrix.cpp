@@ -1,195 +1,300 @@
 #include "model/import/smi_matrix.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <cctype>
+#include <map>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
-#include "model/import/link_values.hpp"
-#include "model/import/smi_tables.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
 
-constexpr std::string_view not_there = "N/A";
+using assumptions::most_gpus, assumptions::most_nvlinks;
+using Words = std::vector<std::string>;
 
-[[noreturn]] void fail(const std::string& file, size_t line, const std::string& message) {
-  throw InputError{message}.at(file, line);
+constexpr std::array<std::string_view, 7> relations{"X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"};  // SOC: old SYS
+constexpr std::array<std::string_view, 7> peer_states{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
+
+/// A table of `nvidia-smi topo`, in capitals.
+struct Table {
+  struct Row {
+    size_t line;
+    Words cells;   // by column
+    Words behind;  // by column after them; "" where there is none
+  };
+  size_t line;  // of the header
+  std::vector<int> devices = {};
+  std::vector<size_t> gpu_columns = {};  // by device: its column
+  Words columns = {};                    // GPUs and network cards
+  Words behind = {};                     // "CPU AFFINITY", "NUMA AFFINITY", "GPU NUMA ID"
+  std::map<int, Row> rows = {};          // by device
+  bool of_peer_access = false;           // whether its cells are those of `topo -p2p`
+
+  bool is_complete() const { return rows.size() == devices.size(); }
+};
+
+bool is_peer_state(std::string_view cell) { return contains(peer_states, cell); }
+
+/// X, PIX, PXB, PHB, NODE, SYS, SOC and NV1 to NV18.
+bool is_relation(std::string_view cell) {
+  return contains(relations, cell) || (cell.starts_with("NV") && whole_number(cell.substr(2), 1, most_nvlinks));
 }
 
-std::string name_of(const SmiTable& table, size_t gpu) { return fmt::format("GPU{}", table.devices[gpu]); }
+bool is_cell(const std::string& word) { return is_relation(word) || is_peer_state(word); }
 
-std::vector<std::vector<std::string>> cells_of_gpus(const SmiTable& table) {
-  std::vector<std::vector<std::string>> cells;
-  for (const SmiTable::Row& row : table.rows) {
-    cells.emplace_back();
-    for (const size_t column : table.gpu_columns) cells.back().push_back(row.words[1 + column]);
+/// Without the escapes that underline the header, also where the escape character itself was lost on the way ("[4m"),
+/// and in capitals.
+std::string plain(std::string_view line) {
+  std::string text;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\x1b')
+      while (i < line.size() && line[i] != 'm') ++i;
+    else if (const auto rest = line.substr(i); rest.starts_with("[4m") || rest.starts_with("[0m"))
+      i += 2;
+    else
+      text += char(std::toupper(static_cast<unsigned char>(line[i])));
   }
-  return cells;
+  return text;
 }
 
-/// Only a GPU and itself are X, and a pair has one cell in both directions.
-void check_pairs(const SmiTable& table, const std::string& file) {
-  const auto cells = cells_of_gpus(table);
-  for (const auto row : indices(cells))
-    for (const auto i : indices(cells)) {
-      const std::string& cell = cells[row][i];
-      if ((cell == "X") != (i == row))
-        fail(file, table.rows[row].line,
-             fmt::format("{} to {} is {}; expected X from a GPU to itself and nowhere else", name_of(table, row),
-                         name_of(table, i), in_quotes(cell)));
-      if (i < row && cells[i][row] != cell)
-        fail(
-            file, table.rows[row].line,
-            fmt::format("{} to {} is {}, and {} to {} is {}; expected the same", name_of(table, row), name_of(table, i),
-                        in_quotes(cell), name_of(table, i), name_of(table, row), in_quotes(cells[i][row])));
+std::optional<int> gpu_number(std::string_view word) {
+  constexpr int most_number = 9999;
+  return word.starts_with("GPU") ? whole_number(word.substr(3), 0, most_number) : std::nullopt;
+}
+
+/// GPUs, no cells.
+bool is_header(const Words& words) { return gpu_number(words.front()) && std::ranges::none_of(words, is_cell); }
+
+/// "Legend:", "NIC Legend:", or a line of it, "X = Self".
+bool is_legend(const Words& words) {
+  return words.front() == "LEGEND:" || (words.size() > 1 && (words[1] == "LEGEND:" || words[1] == "="));
+}
+
+class TablesReader {
+ public:
+  explicit TablesReader(const std::string& file) : file_{file} {}
+
+  std::vector<Table> read(std::string_view text) {
+    for (const std::string_view line : lines_of(text)) {
+      ++line_;
+      const Words words = words_of(plain(line));
+      if (words.empty()) continue;
+      if (is_header(words))
+        begin(words);
+      else if (is_legend(words))
+        in_legend_ = true;
+      else if (!tables_.empty() && (!in_legend_ || gpu_number(words.front())))
+        add_row(words);
     }
-}
+    if (tables_.empty()) fail(1, "there is no line with GPU0, GPU1, ...; expected the output of 'nvidia-smi topo -m'");
+    finish();
+    return std::move(tables_);
+  }
 
-PeerAccess access_of(const SmiTable& table, const std::string& file) {
-  PeerAccess access{table.devices, {}};
-  const auto cells = cells_of_gpus(table);
-  for (const auto i : indices(cells))
-    for (const auto j : indices(cells)) {
-      if ((cells[i][j] == "X") != (i == j))
-        fail(file, table.rows[i].line,
-             fmt::format("{} to {} is {}; expected X from a GPU to itself and nowhere else", name_of(table, i),
-                         name_of(table, j), in_quotes(cells[i][j])));
-      if (i != j && cells[i][j] != "OK") access.denied.insert(std::minmax(table.devices[i], table.devices[j]));
+ private:
+  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
+
+  Table& table() { return tables_.back(); }
+
+  void begin(Words words) {
+    finish();
+    constexpr size_t most_columns = 8 * most_gpus;
+    if (words.size() > most_columns)
+      fail(line_, fmt::format("{} words in a header; expected at most {}", words.size(), most_columns));
+    in_legend_ = false;
+    tables_.push_back({line_});
+    for (const std::string_view name : {"GPU NUMA ID", "NUMA AFFINITY", "CPU AFFINITY"}) {
+      const Words parts = words_of(name);
+      if (words.size() < parts.size() || !std::equal(parts.rbegin(), parts.rend(), words.rbegin())) continue;
+      words.resize(words.size() - parts.size());
+      table().behind.emplace(table().behind.begin(), name);
     }
-  return access;
-}
-
-/// What all tables of `topo -p2p` say together.
-std::optional<PeerAccess> access_of(const std::vector<SmiTable>& tables, const std::string& file) {
-  std::optional<PeerAccess> all;
-  for (const SmiTable& table : tables) {
-    if (!table.of_peer_access) continue;
-    const PeerAccess access = access_of(table, file);
-    if (!all) all = access;
-    if (!std::ranges::is_permutation(access.devices, all->devices))
-      fail(file, table.line, "a matrix of other GPUs than the one before; expected the same GPUs");
-    all->denied.insert(access.denied.begin(), access.denied.end());
+    for (const std::string& word : words) add_column(word);
   }
-  return all;
-}
 
-/// What is behind the cells of a row, one text for each column, "" where there is none. Drivers write an empty field
-/// before the last one; without tabs, empty fields cannot be seen, and all but N/A at the end is ambiguous then.
-std::vector<std::string> behind(const SmiTable& table, const SmiTable::Row& row, const std::string& file) {
-  const size_t cells = 1 + table.columns.size(), expected = table.behind.size();
-  std::vector<std::string> texts{row.words.begin() + ptrdiff_t(cells), row.words.end()};
-  if (row.fields.size() >= cells + expected) {
-    texts.assign(row.fields.begin() + ptrdiff_t(cells), row.fields.end());
-    for (auto last = texts.end(); last != texts.begin() && texts.size() > expected;)
-      if ((--last)->empty()) last = texts.erase(last);
-  }
-  const bool has_gpu_domain = expected > 0 && table.behind.back() == "GPU NUMA ID";
-  if (texts.empty() || (texts.size() < expected && has_gpu_domain && texts.back() == not_there))
-    texts.insert(texts.empty() ? texts.end() : texts.end() - 1, expected - texts.size(), "");
-  if (texts.size() != expected || std::ranges::any_of(texts, is_relation))
-    fail(file, row.line,
-         fmt::format("header and row differ in their number of columns: {} behind the {} of GPUs and network cards, {} "
-                     "in the header in line {}; expected as many",
-                     row.words.size() - cells, table.columns.size(), expected, table.line));
-  return texts;
-}
-
-/// Lists of numbers and ranges, "0-23,48-71".
-bool is_list(const std::string& text) { return text.find_first_not_of("0123456789,-") == std::string::npos; }
-
-void add_row(SmiMatrix& matrix, const SmiTable& table, const SmiTable::Row& row, const std::string& file) {
-  const auto texts = behind(table, row, file);
-  std::array<std::optional<std::string>, 3> found;  // CPU Affinity, NUMA Affinity, GPU NUMA ID
-  constexpr std::array<std::string_view, 3> names{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"};
-  for (const auto i : indices(texts)) {
-    if (texts[i].empty() || texts[i] == not_there) continue;
-    const bool single = table.behind[i] == names[2];
-    if (single ? !whole_number(texts[i], 0, assumptions::last_domain) : !is_list(texts[i]))
-      fail(file, row.line,
-           fmt::format("{} is {}; expected {}", table.behind[i], in_quotes(texts[i]),
-                       single ? fmt::format("0 to {}, or N/A", assumptions::last_domain)
-                              : "numbers such as 0-23,48-71, or N/A"));
-    found[size_t(std::ranges::find(names, table.behind[i]) - names.begin())] = texts[i];
-  }
-  matrix.cpus.push_back(found[0]);
-  matrix.domains.push_back(found[1]);
-  matrix.own_domains.push_back(found[2] ? whole_number(*found[2], 0, assumptions::last_domain) : std::nullopt);
-  matrix.lines.push_back(row.line);
-  matrix.cards.emplace_back();
-  for (const auto column : indices(table.columns))
-    if (std::ranges::find(table.gpu_columns, column) == table.gpu_columns.end())
-      matrix.cards.back().push_back(row.words[1 + column]);
-}
-
-/// Whether a list such as "0,2-3" has the number.
-bool has_number(const std::string& list, int number) {
-  return std::ranges::any_of(split(list, ','), [&](std::string_view part) {
-    const auto ends = split(part, '-');
-    const auto first = whole_number(ends.front(), 0, assumptions::last_domain);
-    const auto last = whole_number(ends.back(), 0, assumptions::last_domain);
-    return first && last && *first <= number && number <= *last;
-  });
-}
-
-/// The memory of a GPU is a NUMA domain without CPUs and without other GPUs.
-void check_own_domains(const SmiMatrix& matrix, const std::string& file) {
-  for (const auto i : indices(matrix.devices)) {
-    if (!matrix.own_domains[i]) continue;
-    const int own = *matrix.own_domains[i];
-    const auto refuse = [&](const std::string& why) {
-      fail(file, matrix.lines[i],
-           fmt::format("GPU NUMA ID '{}' of GPU{} is {}; expected a NUMA node of the GPU's own", own, matrix.devices[i],
-                       why));
-    };
-    for (const auto j : indices(matrix.devices)) {
-      if (j < i && matrix.own_domains[j] == own) refuse(fmt::format("that of GPU{}, too", matrix.devices[j]));
-      if (matrix.domains[j] && has_number(*matrix.domains[j], own))
-        refuse(fmt::format("in the NUMA affinity {} of GPU{}, a node with CPUs", in_quotes(*matrix.domains[j]),
-                           matrix.devices[j]));
+  void add_column(const std::string& word) {
+    constexpr std::array<std::string_view, 5> parts{"CPU", "NUMA", "GPU", "AFFINITY", "ID"};
+    const auto device = gpu_number(word);
+    const bool is_bad_gpu = word.starts_with("GPU") && !word.starts_with("GPU-") && !device;
+    if (contains(parts, word) || is_bad_gpu)
+      fail(line_, fmt::format("the column {} is unknown; expected GPUs and network cards, then CPU Affinity, NUMA "
+                              "Affinity and GPU NUMA ID",
+                              in_quotes(word)));
+    if (device) {
+      if (contains(table().devices, *device))
+        fail(line_, fmt::format("{} is there twice; expected different GPUs", in_quotes(word)));
+      if (table().devices.size() == most_gpus) fail(line_, fmt::format("more than {} GPUs; expected fewer", most_gpus));
+      table().devices.push_back(*device);
+      table().gpu_columns.push_back(table().columns.size());
     }
+    table().columns.push_back(word);
   }
-}
+
+  /// Rows of network cards repeat what their columns say. After the last row there may be other text.
+  void add_row(const Words& words) {
+    const auto device = gpu_number(words.front());
+    if (!device && table().is_complete() && std::ranges::none_of(words, is_cell)) return;
+    if (!device && contains(table().columns, words.front())) return;
+    if (!device || !contains(table().devices, *device))
+      fail(line_, fmt::format("the row {} is unknown; expected rows of the GPUs and network cards of the header in "
+                              "line {}",
+                              in_quotes(words.front()), table().line));
+    const size_t columns = table().columns.size();
+    if (words.size() <= columns)
+      fail(line_, fmt::format("{} cells; expected {}, one for each column", words.size() - 1, columns));
+    const auto behind = words.begin() + ptrdiff_t(1 + columns);
+    const Table::Row row{line_, {words.begin() + 1, behind}, texts_behind({behind, words.end()})};
+    if (!table().rows.emplace(*device, row).second)
+      fail(line_, fmt::format("another row of {}; expected one for each GPU", in_quotes(words.front())));
+  }
+
+  /// One for each column behind the cells. Where nothing is known, drivers leave all of them empty, or all but the
+  /// last.
+  Words texts_behind(Words texts) {
+    const size_t expected = table().behind.size();
+    if (texts.empty() || (texts == Words{"N/A"} && expected > 0 && table().behind.back() == "GPU NUMA ID"))
+      texts.insert(texts.begin(), expected - texts.size(), "");
+    if (texts.size() != expected || std::ranges::any_of(texts, is_relation))
+      fail(line_,
+           fmt::format("header and row differ in their number of columns: {} behind the {} of GPUs and network cards, "
+                       "{} in the header in line {}; expected as many",
+                       texts.size(), table().columns.size(), expected, table().line));
+    return texts;
+  }
+
+  /// The cells are those of one command.
+  void finish() {
+    if (tables_.empty()) return;
+    if (!table().is_complete())
+      fail(table().line, fmt::format("{} GPUs in the header, {} rows of them; expected as many", table().devices.size(),
+                                     table().rows.size()));
+    const auto& rows = table().rows;
+    table().of_peer_access = std::ranges::any_of(rows.begin()->second.cells, is_peer_state) ||
+                             (tables_.size() > 1 && rows.size() == 1 && table().behind.empty());
+    for (const auto& [device, row] : rows)
+      for (const std::string& cell : row.cells)
+        if (table().of_peer_access ? cell != "X" && !is_peer_state(cell) : !is_relation(cell))
+          fail(row.line, fmt::format("the cell {} is unknown; expected X, NV1 to NV{}, PIX, PXB, PHB, NODE or SYS, or, "
+                                     "of 'topo -p2p', {}",
+                                     in_quotes(cell), most_nvlinks, fmt::join(peer_states, ", ")));
+  }
+
+  const std::string& file_;
+  size_t line_ = 0;
+  bool in_legend_ = false;
+  std::vector<Table> tables_;
+};
+
+/// Makes the matrix of the tables of a file.
+class MatrixReader {
+ public:
+  explicit MatrixReader(const std::string& file) : file_{file} {}
+
+  SmiMatrix read(const std::vector<Table>& tables) {
+    const auto table = std::ranges::find(tables, false, &Table::of_peer_access);
+    if (table == tables.end())
+      fail(tables.front().line,
+           "this is the output of 'nvidia-smi topo -p2p', a file of peer access; expected that of 'nvidia-smi topo "
+           "-m'");
+    matrix_.devices = table->devices;
+    matrix_.cells = cells_of_gpus(*table);
+    check_pairs(*table);
+    for (const int device : table->devices) add_row(*table, table->rows.at(device));
+    for (const Table& other : tables) {
+      if (other.of_peer_access)
+        add_access(other);
+      else if (&other != &*table)
+        fail(other.line,
+             fmt::format("another matrix than the one in line {}; expected the output of one machine", table->line));
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
+
+  /// Only a GPU and itself are X.
+  std::vector<Words> cells_of_gpus(const Table& table) const {
+    std::vector<Words> cells;
+    for (const int device : table.devices) {
+      const Table::Row& row = table.rows.at(device);
+      cells.emplace_back();
+      for (const auto i : indices(table.devices)) {
+        const std::string& cell = row.cells[table.gpu_columns[i]];
+        if ((cell == "X") != (table.devices[i] == device))
+          fail(row.line, fmt::format("GPU{} to GPU{} is {}; expected X from a GPU to itself and nowhere else", device,
+                                     table.devices[i], in_quotes(cell)));
+        cells.back().push_back(cell);
+      }
+    }
+    return cells;
+  }
+
+  /// A pair has one cell in both directions.
+  void check_pairs(const Table& table) const {
+    const auto& devices = matrix_.devices;
+    const auto& cells = matrix_.cells;
+    for (const auto j : indices(cells))
+      for (size_t i = 0; i < j; ++i)
+        if (cells[i][j] != cells[j][i])
+          fail(table.rows.at(devices[j]).line,
+               fmt::format("GPU{} to GPU{} is {}, and GPU{} to GPU{} is {}; expected the same", devices[j], devices[i],
+                           in_quotes(cells[j][i]), devices[i], devices[j], in_quotes(cells[i][j])));
+  }
+
+  void add_access(const Table& table) {
+    if (!std::ranges::is_permutation(table.devices, matrix_.devices))
+      fail(table.line, "the GPUs of 'topo -p2p' are others than those of 'topo -m'; expected the same GPUs");
+    const auto cells = cells_of_gpus(table);
+    for (const auto i : indices(cells))
+      for (const auto j : indices(cells))
+        if (i != j && cells[i][j] != "OK") matrix_.denied.insert(std::minmax(table.devices[i], table.devices[j]));
+  }
+
+  void add_row(const Table& table, const Table::Row& row) {
+    matrix_.lines.push_back(row.line);
+    matrix_.cpus.push_back(list_of(table, row, "CPU AFFINITY"));
+    matrix_.domains.push_back(list_of(table, row, "NUMA AFFINITY"));
+    const auto own = text_of(table, row, "GPU NUMA ID");
+    matrix_.own_domains.push_back(own ? whole_number(*own, 0, assumptions::last_domain) : std::nullopt);
+    if (own && !matrix_.own_domains.back())
+      fail(row.line,
+           fmt::format("GPU NUMA ID is {}; expected 0 to {}, or N/A", in_quotes(*own), assumptions::last_domain));
+    matrix_.cards.emplace_back();
+    for (const auto column : indices(table.columns))
+      if (!contains(table.gpu_columns, column)) matrix_.cards.back().push_back(row.cells[column]);
+  }
+
+  static std::optional<std::string> text_of(const Table& table, const Table::Row& row, std::string_view name) {
+    const auto column = size_t(std::ranges::find(table.behind, name) - table.behind.begin());
+    if (column == table.behind.size() || row.behind[column].empty() || row.behind[column] == "N/A") return std::nullopt;
+    return row.behind[column];
+  }
+
+  /// Numbers and ranges, "0-23,48-71".
+  std::optional<std::string> list_of(const Table& table, const Table::Row& row, std::string_view name) const {
+    const auto text = text_of(table, row, name);
+    if (text && text->find_first_not_of("0123456789,-") != std::string::npos)
+      fail(row.line, fmt::format("{} is {}; expected numbers such as 0-23,48-71, or N/A", name, in_quotes(*text)));
+    return text;
+  }
+
+  const std::string& file_;
+  SmiMatrix matrix_;
+};
 
 }  // namespace
 
 SmiMatrix read_smi_matrix(std::string_view text, const std::string& file) {
-  const auto tables = read_smi_tables(text, file);
-  const auto table = std::ranges::find(tables, false, &SmiTable::of_peer_access);
-  if (table == tables.end())
-    fail(file, tables.front().line,
-         "this is the output of 'nvidia-smi topo -p2p', a file of peer access; expected that of 'nvidia-smi topo "
-         "-m'");
-  const auto other = std::find_if(table + 1, tables.end(), [](const SmiTable& each) { return !each.of_peer_access; });
-  if (other != tables.end())
-    fail(file, other->line,
-         fmt::format("another matrix than the one in line {}; expected the output of one machine", table->line));
-  check_pairs(*table, file);
-  SmiMatrix matrix;
-  matrix.devices = table->devices;
-  matrix.cells = cells_of_gpus(*table);
-  for (const SmiTable::Row& row : table->rows) add_row(matrix, *table, row, file);
-  check_own_domains(matrix, file);
-  matrix.access = access_of(tables, file);
-  if (matrix.access && !std::ranges::is_permutation(matrix.access->devices, matrix.devices))
-    fail(file, std::ranges::find(tables, true, &SmiTable::of_peer_access)->line,
-         "the GPUs of 'topo -p2p' are others than those of 'topo -m'; expected the same GPUs");
-  return matrix;
-}
-
-PeerAccess read_peer_access(std::string_view text, const std::string& file) {
-  const auto tables = read_smi_tables(text, file);
-  const auto access = access_of(tables, file);
-  if (!access)
-    fail(file, tables.front().line,
-         "there are no states such as OK and CNS; expected the output of 'nvidia-smi topo -p2p r'");
-  return *access;
+  return MatrixReader{file}.read(TablesReader{file}.read(text));
 }
 
 }  // namespace tilerail

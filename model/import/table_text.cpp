@@ -10,9 +10,10 @@
 namespace tilerail {
 
 std::vector<std::string_view> lines_of(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   std::vector<std::string_view> lines = split(text, '\n');
   for (std::string_view& line : lines) {
-    if (line.starts_with(utf8_mark)) line.remove_prefix(utf8_mark.size());
+    if (line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
     if (line.ends_with('\r')) line.remove_suffix(1);
   }
   return lines;
@@ -26,6 +27,11 @@ std::vector<std::string> words_of(std::string_view line) {
 std::optional<double> finite_number(std::string_view text) {
   const auto value = number_in<double>(text);
   return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::optional<int> whole_number(std::string_view text, int least, int most) {
+  const auto value = number_in<int>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 }  // namespace tilerail

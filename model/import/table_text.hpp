@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,10 +8,7 @@
 
 namespace tilerail {
 
-/// What some editors write before a text in UTF-8.
-inline constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
-
-/// The lines of a text, without the '\r' of CRLF at their ends and without marks at their beginnings.
+/// The lines of a text, without the '\r' of CRLF at their ends and without byte order marks at their beginnings.
 std::vector<std::string_view> lines_of(std::string_view text);
 
 /// The parts of a line between blanks; none is empty.
@@ -18,5 +16,10 @@ std::vector<std::string> words_of(std::string_view line);
 
 /// The finite number that is all of a text; nothing of other texts.
 std::optional<double> finite_number(std::string_view text);
+
+/// The whole number that is all of a text, nothing of others and of those out of range.
+std::optional<int> whole_number(std::string_view text, int least, int most);
+
+bool contains(const auto& values, const auto& value) { return std::ranges::find(values, value) != values.end(); }
 
 }  // namespace tilerail

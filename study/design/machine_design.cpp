@@ -38,7 +38,7 @@ Pcie pcie_of(const std::string& text, const GpuKind& kind) {
     const Rate rate = design_rate(text, "pcie");
     return {rate, pcie_generation(rate)};
   }
-  const int generation = text.empty() ? pcie_generation(kind.kernels.name) : generation_of(text);
+  const int generation = text.empty() ? gpu_model(kind.kernels.name).pcie : generation_of(text);
   return {assumptions::pcie_reached(generation), generation};
 }
 

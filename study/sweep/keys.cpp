@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/base/nearest.hpp"
+#include "model/base/known_names.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
@@ -101,8 +101,8 @@ void set_key(JobText& job, const std::string& key, const std::string& value) {
   std::vector<std::string> names{"gpus", "name", "m", "n", "k"};
   for (const auto& [name, _] : texts) names.push_back(name);
   names.insert(names.end(), policy_fields().begin(), policy_fields().end());
-  throw InputError{
-      "", key, fmt::format("is not a key; {}, or settings of the machine: {}", known_names(key, names), setting_keys)};
+  throw InputError{"", key,
+                   fmt::format("is not a key; {}, or settings of the machine: {}", known_names(names), setting_keys)};
 }
 
 }  // namespace tilerail::study

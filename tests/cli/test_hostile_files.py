@@ -57,8 +57,10 @@ class HostileFiles(CommandTest):
     def test_elements_of_xml_are_nested_to_a_limit(self):
         for text in ("<a>", '<a x="/>">', "<a><![CDATA[/>]]>", "<a><!--/>-->", "<a x='/>'>", "<a><?x /> ?>", "<a>/>"):
             with self.subTest(text):
-                self.write("f", text * (DEEP // 2))
+                self.write("f", "<system>" + text * (DEEP // 2) + "</a>" * (DEEP // 2) + "</system>")
                 self.assert_short(IMPORT_XML, "f:1: elements in more than 200 others; expected fewer")
+                self.write("f", text * (DEEP // 2))
+                self.assert_short(IMPORT_XML, "f:1: Start-end tags mismatch; expected XML")
 
     def test_values_of_xml_are_quoted_short(self):
         many = "x" * LONG

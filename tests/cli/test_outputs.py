@@ -36,7 +36,7 @@ class FullDevice(CommandTest):
     def test_an_output_file_on_a_full_device_is_told(self):
         done = self.run_command("plan", *LARGE, "-o", "/dev/full")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "tilerail: error: -o: '/dev/full' cannot be written: No space left on device\n")
+        self.assertEqual(done.stderr, "tilerail: error: '/dev/full' cannot be written: No space left on device\n")
 
 
 class StandardOutput(CommandTest):

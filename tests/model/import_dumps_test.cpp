@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/import/link_values.hpp"
+#include "model/import/nccl_elements.hpp"
 #include "tests/support/imported.hpp"
 
 namespace tilerail {
@@ -226,13 +226,20 @@ TEST(DumpsOfNvbandwidth, FieldsOfOldAndNewVersions) {
 }
 
 TEST(LinkValues, SpeedsAndWidthsAreTakenAsTheyAreWrittenOrNotAtAll) {
-  EXPECT_NEAR(pcie_payload("16.0 GT/s PCIe", "8")->value, 16e9 * 128 / 130, 1);
-  EXPECT_NEAR(pcie_payload("2.5 GT/s", "16")->value, 2.5e9 * 2 * 0.8, 1);
-  EXPECT_NEAR(pcie_payload("64.0 GT/s PCIe", "16")->value, 121e9, 1);  // as PCIe 6 of `--pcie 6`
-  for (const char* speed : {"16 bananas", "-3", "", "Unknown speed", "GT/s", "4.7abc GT/s", "1e2 GT/s", "inf GT/s"})
-    EXPECT_FALSE(pcie_payload(speed, "16")) << speed;
-  for (const char* width : {"63", "255", "0", "-8", "16x", "", "1e1"})
-    EXPECT_FALSE(pcie_payload("16.0 GT/s PCIe", width)) << width;
+  EXPECT_EQ(pcie_transfers("16.0 GT/s PCIe"), 16);
+  EXPECT_EQ(pcie_transfers("2.5 GT/s"), 2.5);
+  EXPECT_EQ(pcie_lanes("8"), 8);
+  for (const char* speed : {"", "Unknown speed", "Unknown", "255"}) EXPECT_EQ(pcie_transfers(speed), 0) << speed;
+  for (const char* width : {"", "0", "63", "255"}) EXPECT_EQ(pcie_lanes(width), 0) << width;
+  for (const char* speed : {"16 bananas", "-3", "GT/s", "4.7abc GT/s", "1e2 GT/s", "inf GT/s"})
+    EXPECT_FALSE(pcie_transfers(speed)) << speed;
+  for (const char* width : {"-8", "16x", "3", "1e1"}) EXPECT_FALSE(pcie_lanes(width)) << width;
+}
+
+TEST(LinkValues, ThePayloadDependsOnTheEncoding) {
+  EXPECT_NEAR(pcie_payload(16, 8).value, 16e9 * 128 / 130, 1);
+  EXPECT_NEAR(pcie_payload(2.5, 16).value, 2.5e9 * 2 * 0.8, 1);
+  EXPECT_NEAR(pcie_payload(64, 16).value, 121e9, 1);  // as PCIe 6 of `--pcie 6`
 }
 
 TEST(Assumptions, LatenciesOfLinksAddUpToThoseOfCopies) {

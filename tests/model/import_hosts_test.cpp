@@ -176,7 +176,7 @@ TEST(PcieGeneration, IsThatOfTheGpu) {
                                          {"b300", 6},
                                          {"flat", 5},
                                          {"", 5}})
-    EXPECT_EQ(pcie_generation(std::string_view{name}), generation) << name;
+    EXPECT_EQ(gpu_model(name).pcie, generation) << name;
 }
 
 TEST(PcieGeneration, OfARateIsTheFirstThatHasIt) {

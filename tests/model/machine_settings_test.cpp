@@ -269,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(
     , BadSetting,
     testing::Values(Refused{"foo", {"expected KEY=VALUE"}}, Refused{"=3", {"expected KEY=VALUE"}},
                     Refused{"foo=3", {"'foo' is unknown", "link:FROM->TO.bandwidth"}},
-                    Refused{"link:host->gpu9.bandwidth=1 GB/s", {"no link 'host->gpu9'", "nearest", "'host->gpu0'"}},
+                    Refused{"link:host->gpu9.bandwidth=1 GB/s", {"no link 'host->gpu9'", "there are", "'host->gpu0'"}},
                     Refused{"link:gpu0->gpu9=none", {"no link 'gpu0->gpu9'"}},
                     Refused{"link:host->gpu0=5 GB/s", {"bandwidth, latency, per_flow", "NAME=none, which removes it"}},
                     Refused{"memory:host=none", {"'host' is host memory; expected GPUs"}},

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/base/nearest.hpp"
+#include "model/base/known_names.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace tilerail {
@@ -46,12 +46,12 @@ TEST(NamePattern, RefusesWhatIsNoRange) {
   expect_input_error([] { NamePattern{"g[0-9][0-9][0-9]"}.expanded(999); }, {"at most 999"});
 }
 
-TEST(NearestNames, ListsFewAndChoosesAmongMany) {
-  EXPECT_EQ(known_names("x", Names{}), "there is none");
-  EXPECT_EQ(known_names("x", Names{"b", "a"}), "there are 'b', 'a'");
+TEST(KnownNames, ListsAFew) {
+  EXPECT_EQ(known_names(Names{}), "there is none");
+  EXPECT_EQ(known_names(Names{"b", "a"}), "there are 'b', 'a'");
   Names many;
   for (int i = 0; i < 20; ++i) many.push_back("gpu" + std::to_string(i));
-  EXPECT_EQ(known_names("gqu7", many), "of 20 the nearest are 'gpu7', 'gpu0', 'gpu1', 'gpu2'");
+  EXPECT_EQ(known_names(many), "there are 'gpu0', 'gpu1', 'gpu2', 'gpu3', 'gpu4', 'gpu5', 'gpu6', 'gpu7' and 12 more");
 }
 
 }  // namespace

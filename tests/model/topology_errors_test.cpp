@@ -16,11 +16,7 @@ std::vector<BadInput> names() {
   return {
       {"NotToml", "schema = 1", "schema = = 1", "= 1", {"Error while parsing"}},
       {"UnknownRootKey", "schema = 1", "schema = 1\nversion = 3", "version", {"unknown key 'version'"}},
-      {"UnknownLinkKey",
-       "bandwidth",
-       "bandwith",
-       "bandwith",
-       {"unknown key 'bandwith', perhaps 'bandwidth'; expected one of"}},
+      {"UnknownLinkKey", "bandwidth", "bandwith", "bandwith", {"unknown key 'bandwith'; expected one of"}},
       {"UnknownHostKey",
        "kind = \"host\"",
        "kind = \"host\"\ndevice = 0",

@@ -236,7 +236,7 @@ TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
   EXPECT_EQ(read_file(file), "no plan cache");
   expect_input_error([&] { keep(path("no/such.toml"), 64, tuned(64, {})); },
                      {"no/such.toml' cannot be written: the folder", "/no' does not exist"});
-  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"not a regular file"});
+  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"cannot be written: Is a directory"});
 }
 
 }  // namespace

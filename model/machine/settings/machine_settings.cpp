@@ -9,8 +9,8 @@
 
 #include "model/base/digest.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/known_names.hpp"
 #include "model/base/name_pattern.hpp"
-#include "model/base/nearest.hpp"
 #include "model/base/number_text.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
@@ -329,8 +329,7 @@ class DescriptionEditor {
       names.push_back(item.name);
     }
     if (std::ranges::count(fits, true) > 0) return fits;
-    throw InputError{
-        fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(key.name, names))};
+    throw InputError{fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(names))};
   } catch (const InputError& error) {
     throw error.at(setting_);
   }

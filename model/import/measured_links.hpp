@@ -4,9 +4,30 @@
 #include <string>
 #include <vector>
 
-#include "model/import/host_links.hpp"
+#include "model/import/machine_builder.hpp"
 
 namespace tilerail {
+
+using MeasuredRates = std::vector<std::optional<Rate>>;  // by GPU; empty where nothing was measured
+using MeasuredPairs = std::vector<MeasuredRates>;        // [from][to]
+
+/// The links between a host and each GPU.
+struct HostLinks {
+  std::vector<LinkId> in, out;  // of a GPU
+  std::vector<Rate> in_rate, out_rate;
+  bool over_switch = false;  // copies between GPUs can take them, too
+};
+
+/// What GPUs get while others copy, too.
+struct HostLoad {
+  MeasuredRates in_both = {}, out_both = {};          // of one GPU whose directions both copy
+  MeasuredRates in_all = {}, out_all = {};            // of all GPUs in one direction
+  MeasuredRates in_all_both = {}, out_all_both = {};  // of all GPUs in both
+};
+
+/// Groups with which fair shares are what was measured. GPUs with equal rates share a bound that falls with the number
+/// of copies; a GPU alone with its rate gets it while all others copy.
+void add_host_load(MachineBuilder& machine, const HostLinks& links, const HostLoad& load, const std::string& source);
 
 /// What was measured of copies between GPUs. Empty where it was not.
 struct PeerRates {
