@@ -13,19 +13,17 @@
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/import/nccl_export.hpp"
-#include "model/machine/simgrid_xml.hpp"
 #include "study/job.hpp"
 
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
-  tilerail topo export karolina-hgx-a100 --simgrid karolina.xml
+constexpr const char* footer = R"(Example:
   tilerail topo export karolina-hgx-a100 --nccl karolina-nccl.xml)";
 
 struct ExportOptions {
   study::MachineText machine;
-  std::string simgrid, nccl;
+  std::string nccl;
   std::optional<std::string> bus_ids;
 };
 
@@ -39,20 +37,12 @@ std::vector<std::string> addresses_of(const ExportOptions& options, const Topolo
 }
 
 int run_export(const ExportOptions& options) {
-  if (options.simgrid.empty() && options.nccl.empty())
-    throw missing("topo export", "a file, such as --simgrid machine.xml or --nccl machine.xml");
-  if (options.bus_ids && options.nccl.empty())
-    throw fault_of("bus-ids", "changes nothing without --nccl", "--nccl FILE next to it");
+  if (options.nccl.empty()) throw missing("topo export", "a file, such as --nccl machine.xml");
   OutputSet files;
-  files.expect(options.simgrid, "--simgrid");
   files.expect(options.nccl, "--nccl");
   const Topology machine = options.machine.load();
-  if (!options.simgrid.empty()) files.add(options.simgrid, to_simgrid_xml(machine));
-  NcclFile nccl;
-  if (!options.nccl.empty()) {
-    nccl = to_nccl_xml(machine, addresses_of(options, machine));
-    files.add(options.nccl, nccl.text);
-  }
+  const NcclFile nccl = to_nccl_xml(machine, addresses_of(options, machine));
+  files.add(options.nccl, nccl.text);
   files.finish("");
   for (const std::string& note : nccl.notes) spdlog::info("--nccl: {}", note);
   return exit_ok;
@@ -66,7 +56,6 @@ Command add_topo_export(CLI::App& topo) {
   app->footer(footer);
   add_machine(*app, options->machine);
   const OptionGroup output{*app, "OUTPUT"};
-  output.add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout");
   output.add("--nccl", "FILE", options->nccl,
              "A topology file of NCCL or RCCL (.xml), for NCCL_TOPO_FILE, or - for stdout; what it cannot say is "
              "printed on stderr");
