@@ -54,7 +54,7 @@ MACHINES = {
     "engine that never copies": ("h2d = 1", "h2d = 0", "0"),
     "unknown dtype": ('dtype = "f64"', 'dtype = "f8"', "f8"),
     "efficiency above one": ("efficiency = [[1, 1.0]]", "efficiency = [[1, 1.5]]", "1.5"),
-    "efficiency without points": ("efficiency = [[1, 1.0]]", "efficiency = []", "points"),
+    "efficiency without points": ("efficiency = [[1, 1.0]]", "efficiency = []", "rates has 0 entries; expected 1 to 4096"),
     "no multiprocessor": ("multiprocessors = 16", "multiprocessors = 0", "0"),
     "block of one side": ("block = [128, 128]", "block = [128]", "block"),
     "route over a missing link": (
