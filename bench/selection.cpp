@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bench/plans.hpp"
-#include "model/published/workload_selection.hpp"
+#include "model/published/workload.hpp"
 #include "sched/choose/workload_gemm.hpp"
 
 namespace tilerail::bench {

@@ -13,6 +13,8 @@
 namespace tilerail::fit {
 namespace {
 
+bool of_host(const StridedRun& run) { return run.src == host || run.dst == host; }
+
 /// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
 /// pitches are of whole pages.
 Bytes border_of(const std::vector<StridedRun>& runs) {
@@ -33,15 +35,13 @@ Bytes border_of(const std::vector<StridedRun>& runs) {
 /// those of others: between the two runs where it is passed, of the columns and the pitch with the most such runs. 0
 /// where no runs tell.
 Bytes page_cache_of(const std::vector<StridedRun>& runs) {
-  std::map<std::pair<double, double>, std::map<double, std::pair<double, int>>> seconds;  // a byte, by bytes between
-  for (const StridedRun& run : runs) {
-    if ((run.src != "host" && run.dst != "host") || run.beside) continue;
-    auto& [sum, count] = seconds[{run.column_bytes, run.pitch_bytes}][run.between_bytes];
-    sum += run.packed.mean / run.strided.mean, ++count;
-  }
+  std::map<std::pair<double, double>, std::map<double, Mean>> seconds;  // a byte, by bytes between
+  for (const StridedRun& run : runs)
+    if (of_host(run) && !run.beside)
+      seconds[{run.column_bytes, run.pitch_bytes}][run.between_bytes].add(run.packed.mean / run.strided.mean);
   const auto most = std::ranges::max_element(seconds, {}, [](const auto& shape) { return shape.second.size(); });
   if (most == seconds.end() || most->second.size() < 3) return Bytes{0};
-  const auto mean = [](const auto& at) { return at.second.first / at.second.second; };
+  const auto mean = [](const auto& at) { return at.second.value(); };
   const double middle = (mean(*most->second.begin()) + mean(*most->second.rbegin())) / 2;
   const auto above = std::ranges::find_if(most->second, [&](const auto& at) { return mean(at) > middle; });
   if (above == most->second.end() || above == most->second.begin()) return Bytes{0};
@@ -52,17 +52,15 @@ Bytes page_cache_of(const std::vector<StridedRun>& runs) {
 
 /// By pitch and column, the mean over both directions between the host and a device, or over those between devices.
 std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& runs, bool again, bool between_devices) {
-  std::map<std::pair<double, double>, std::pair<double, int>> sums;
+  std::map<std::pair<double, double>, Mean> rates;
   for (const StridedRun& run : runs) {
-    const bool host = run.src == "host" || run.dst == "host";
     const bool counts = again ? run.between_bytes == 0 : between_devices || run.between_bytes >= fills_any_cache;
-    if (!counts || host == between_devices || run.beside) continue;
-    auto& [sum, count] = sums[{run.pitch_bytes, run.column_bytes}];
-    sum += run.strided.mean / run.packed.mean, ++count;
+    if (counts && of_host(run) != between_devices && !run.beside)
+      rates[{run.pitch_bytes, run.column_bytes}].add(run.strided.mean / run.packed.mean);
   }
   std::vector<StridedEfficiency::Point> points;
-  for (const auto& [at, sum] : sums)
-    points.push_back({Bytes{at.second}, std::min(1.0, sum.first / sum.second), Bytes{at.first}});
+  for (const auto& [at, rate] : rates)
+    points.push_back({Bytes{at.second}, std::min(1.0, rate.value()), Bytes{at.first}});
   return points;
 }
 
@@ -100,7 +98,7 @@ std::optional<Finding> finding_of(const StridedRun& run, const std::vector<Strid
 std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
   std::vector<Finding> found;
   for (const StridedRun& run : runs) {
-    if (!run.beside || (run.src != "host" && run.dst != "host")) continue;
+    if (!run.beside || !of_host(run)) continue;
     if (const auto finding = finding_of(run, runs)) found.push_back(*finding);
   }
   return found;

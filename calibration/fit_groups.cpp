@@ -11,32 +11,28 @@
 namespace tilerail::fit {
 namespace {
 
-constexpr const char* host = "host";
-
 enum class Way { to_devices, from_devices };
 
 class Groups {
  public:
-  explicit Groups(Context& context) : context_{context}, d_{context.description} {}
+  explicit Groups(Context& context)
+      : context_{context}, devices_{context.measurements.devices}, d_{context.description} {}
 
   void fit() {
-    for (size_t i = 0; i < context_.devices(); ++i) both_ways_of_device(i);
+    for (const DeviceRecord& device : devices_) both_ways_of_device(device.name);
     for (const Way way : {Way::to_devices, Way::from_devices}) {
       for (const auto& cluster : clusters(way))
-        if (cluster.size() > 1 && cluster.size() < context_.devices()) add_shared(way, cluster);
-      std::vector<size_t> all(context_.devices());
-      std::iota(all.begin(), all.end(), 0);
-      if (all.size() > 1) add_shared(way, all);
+        if (cluster.size() > 1 && cluster.size() < devices_.size()) add_shared(way, cluster);
+      if (devices_.size() > 1) add_shared(way, all_devices());
     }
     host_both_ways();
     ports();
-    for (size_t i = 0; i < context_.devices(); ++i) through_device(i);
+    for (const DeviceRecord& device : devices_) through_device(device.name);
   }
 
  private:
-  LinkId host_link(Way way, size_t device) const {
-    const std::string& name = context_.device(device);
-    return way == Way::to_devices ? link_between(d_, host, name) : link_between(d_, name, host);
+  LinkId host_link(Way way, const std::string& device) const {
+    return way == Way::to_devices ? link_between(d_, host, device) : link_between(d_, device, host);
   }
   double alone(LinkId link) const { return d_.links[link.index()].bandwidth.value; }
 
@@ -46,40 +42,41 @@ class Groups {
     for (const auto& flow : run.flows) {
       const std::string& end = way == Way::to_devices ? flow.dst : flow.src;
       if ((way == Way::to_devices ? flow.src : flow.dst) != host || flow.in_flight != 1) return {};
-      for (size_t i = 0; i < context_.devices(); ++i)
-        if (context_.device(i) == end) devices.push_back(i);
+      for (const auto i : indices(devices_))
+        if (devices_[i].name == end) devices.push_back(i);
     }
     return devices;
   }
 
   /// Runs in this way between the host and several devices.
-  std::vector<const TransferRun*> one_way(Way way) const {
-    std::vector<const TransferRun*> found;
-    for (const char* kind : {"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"})
-      for (const TransferRun* run : context_.runs(kind))
-        if (!devices_of(*run, way).empty()) found.push_back(run);
+  Transfers one_way(Way way) const {
+    Transfers found = context_.runs({"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"});
+    std::erase_if(found, [&](const TransferRun* run) { return devices_of(*run, way).empty(); });
     return found;
   }
 
   /// Sets of devices: those that slow each other down two by two are in one set.
   std::vector<std::vector<size_t>> clusters(Way way) const {
-    std::vector<size_t> root(context_.devices());
-    std::iota(root.begin(), root.end(), 0);
-    const auto find = [&](size_t i) {
-      while (root[i] != i) i = root[i];
-      return i;
-    };
+    std::vector<size_t> set_of = all_devices();
     for (const TransferRun* run : one_way(way)) {
       const auto devices = devices_of(*run, way);
       if (devices.size() != 2) continue;
-      const double apart = alone(host_link(way, devices[0])) + alone(host_link(way, devices[1]));
-      if (run->total.mean < (1 - 2 * noise) * apart) root[find(devices[0])] = find(devices[1]);
+      const auto rate = [&](size_t i) { return alone(host_link(way, devices_[i].name)); };
+      const double apart = rate(devices[0]) + rate(devices[1]);
+      const size_t first = set_of[devices[0]], second = set_of[devices[1]];
+      if (run->total.mean < (1 - 2 * noise) * apart) std::ranges::replace(set_of, first, second);
     }
-    std::map<size_t, std::vector<size_t>> by_root;
-    for (const auto i : indices(root)) by_root[find(i)].push_back(i);
+    std::map<size_t, std::vector<size_t>> sets;
+    for (const auto i : indices(set_of)) sets[set_of[i]].push_back(i);
     std::vector<std::vector<size_t>> result;
-    for (auto& [_, members] : by_root) result.push_back(std::move(members));
+    for (auto& [_, members] : sets) result.push_back(std::move(members));
     return result;
+  }
+
+  std::vector<size_t> all_devices() const {
+    std::vector<size_t> all(devices_.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
   }
 
   /// Adds the group of a set: its capacity for so many flows is the most that so many got together, since other runs
@@ -89,7 +86,7 @@ class Groups {
     double one = 0;  // what a flow gets alone
     CapacityGroup group;
     for (const size_t i : members) {
-      group.forward.push_back(host_link(way, i));
+      group.forward.push_back(host_link(way, devices_[i].name));
       one = std::max(one, alone(group.forward.back()));
     }
     for (const TransferRun* run : one_way(way)) {
@@ -105,8 +102,8 @@ class Groups {
       group.capacity->points.push_back({double(flows), Rate{total}});
     }
     if (!binds) return;
-    const bool all = members.size() == context_.devices();
-    const std::string who = all ? "GPUs" : context_.device(members.front()) + " to " + context_.device(members.back());
+    const bool all = members.size() == devices_.size();
+    const std::string who = all ? "GPUs" : devices_[members.front()].name + " to " + devices_[members.back()].name;
     add(std::move(group), way == Way::to_devices ? "host to " + who : who + " to host");
   }
 
@@ -117,46 +114,42 @@ class Groups {
   }
 
   /// Copies to and from one device at once.
-  void both_ways_of_device(size_t i) {
-    for (const TransferRun* run : context_.runs("both ways")) {
-      if (run->flows.size() != 2 ||
-          (run->flows[0].dst != context_.device(i) && run->flows[0].src != context_.device(i)))
-        continue;
-      const LinkId to = host_link(Way::to_devices, i), from = host_link(Way::from_devices, i);
+  void both_ways_of_device(const std::string& device) {
+    for (const TransferRun* run : context_.runs({"both ways"})) {
+      const auto& flows = run->flows;
+      if (flows.size() != 2 || (flows[0].dst != device && flows[0].src != device)) continue;
+      const LinkId to = host_link(Way::to_devices, device), from = host_link(Way::from_devices, device);
       if (run->total.mean > (1 - noise) * (alone(to) + alone(from))) return;
       CapacityGroup group;
       group.forward = {to}, group.backward = {from};
       group.both_busy = CapacityCurve{{{2, Rate{run->total.mean}}}};
-      return add(std::move(group), "host and " + context_.device(i) + ", both directions");
+      return add(std::move(group), "host and " + device + ", both directions");
     }
   }
 
   /// The host's memory with copies both ways: its bound by the number of copies, and how the two sides divide it where
   /// both are held back.
   void host_both_ways() {
-    std::map<size_t, std::pair<double, int>> sums;  // of totals, by number of flows
+    std::map<size_t, Mean> totals;  // by number of flows
     std::optional<double> share;
-    size_t most_flows = 0;
-    for (const char* kind : {"both ways", "two both ways", "subset", "all both ways"})
-      for (const TransferRun* run : context_.runs(kind)) {
-        double forward = 0, backward = 0;
-        for (const auto& flow : run->flows) (flow.src == host ? forward : backward) += flow.rate.mean;
-        if (forward == 0 || backward == 0) continue;
-        auto& [sum, count] = sums[run->flows.size()];
-        sum += run->total.mean, ++count;
-        if (run->flows.size() <= most_flows || run->flows.size() < 4) continue;
-        most_flows = run->flows.size();
-        share = forward / (forward + backward);
-      }
-    if (sums.size() < 2) return;
+    size_t most_flows = 3;
+    for (const TransferRun* run : context_.runs({"both ways", "two both ways", "subset", "all both ways"})) {
+      double forward = 0, backward = 0;
+      for (const auto& flow : run->flows) (flow.src == host ? forward : backward) += flow.rate.mean;
+      if (forward == 0 || backward == 0) continue;
+      totals[run->flows.size()].add(run->total.mean);
+      if (run->flows.size() <= most_flows) continue;
+      most_flows = run->flows.size();
+      share = forward / (forward + backward);
+    }
+    if (totals.size() < 2) return;
     CapacityGroup group;
-    for (size_t i = 0; i < context_.devices(); ++i) {
-      group.forward.push_back(host_link(Way::to_devices, i));
-      group.backward.push_back(host_link(Way::from_devices, i));
+    for (const DeviceRecord& device : devices_) {
+      group.forward.push_back(host_link(Way::to_devices, device.name));
+      group.backward.push_back(host_link(Way::from_devices, device.name));
     }
     group.both_busy = CapacityCurve{};
-    for (const auto& [flows, total] : sums)
-      group.both_busy->points.push_back({double(flows), Rate{total.first / total.second}});
+    for (const auto& [flows, total] : totals) group.both_busy->points.push_back({double(flows), Rate{total.value()}});
     group.forward_share = share;
     add(std::move(group), "host memory, both directions");
   }
@@ -168,35 +161,32 @@ class Groups {
     if (switched == d_.nodes.end()) return;
     const Seconds latency = 2 * d_.links.back().latency;  // out to the switch and on
     std::optional<Rate> each;
-    for (const char* kind : {"pair both ways", "ring"})
-      for (const TransferRun* run : context_.runs(kind))
-        each = without_latency(Rate{run->total.mean / double(run->flows.size())}, Bytes{run->copy_bytes}, latency);
+    for (const TransferRun* run : context_.runs({"pair both ways", "ring"}))
+      each = without_latency(Rate{run->total.mean / double(run->flows.size())}, Bytes{run->copy_bytes}, latency);
     if (!each) return;
-    for (size_t i = 0; i < context_.devices(); ++i) {
+    for (const DeviceRecord& device : devices_) {
       CapacityGroup group;
-      group.forward = {link_between(d_, context_.device(i), switched->name)};
-      group.backward = {link_between(d_, switched->name, context_.device(i))};
+      group.forward = {link_between(d_, device.name, switched->name)};
+      group.backward = {link_between(d_, switched->name, device.name)};
       if (*each > (1 - noise) * Rate{alone(group.forward[0])}) return;
       group.both_busy = CapacityCurve{{{2, 2 * *each}}};
-      add(std::move(group), "port of " + context_.device(i) + ", both directions");
+      add(std::move(group), "port of " + device.name + ", both directions");
     }
   }
 
   /// The bound of a device that gets data from the host, or sends data there, while it sends to another device.
-  void through_device(size_t i) {
-    for (const char* kind : {"to GPU and on to peer", "from GPU and peer"})
-      for (const TransferRun* run : context_.runs(kind))
-        if (run->flows.size() == 2 && run->flows[1].src == context_.device(i)) through_device(i, *run);
+  void through_device(const std::string& name) {
+    for (const TransferRun* run : context_.runs({"to GPU and on to peer", "from GPU and peer"}))
+      if (run->flows.size() == 2 && run->flows[1].src == name) through_device(name, *run);
   }
 
-  void through_device(size_t i, const TransferRun& run) {
-    const std::string& name = context_.device(i);
+  void through_device(const std::string& name, const TransferRun& run) {
     const std::vector<LinkId> out = links_to_peers(name);
     const double alone = peer_rate(name, run.flows[1].dst, run.copy_bytes);
     if (out.empty() || alone == 0 || run.flows[1].rate.mean > (1 - noise) * alone) return;
     const bool in = run.flows[0].src == host;
     CapacityGroup group;
-    group.forward = {host_link(in ? Way::to_devices : Way::from_devices, i)};
+    group.forward = {host_link(in ? Way::to_devices : Way::from_devices, name)};
     group.backward = out;
     const Link& first = d_.links[out[0].index()];
     const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
@@ -208,11 +198,8 @@ class Groups {
 
   std::vector<LinkId> links_to_peers(const std::string& device) const {
     std::vector<LinkId> links;
-    for (size_t l = 0; l < d_.links.size(); ++l) {
-      const Link& link = d_.links[l];
-      if (d_.nodes[link.from.index()].name == device && d_.nodes[link.to.index()].name != host)
-        links.push_back(LinkId{l});
-    }
+    for (const auto l : indices(d_.links))
+      if (d_.links[l].from == node_of(d_, device) && d_.links[l].to != node_of(d_, host)) links.push_back(LinkId{l});
     return links;
   }
 
@@ -225,6 +212,7 @@ class Groups {
   }
 
   Context& context_;
+  const std::vector<DeviceRecord>& devices_;
   Topology::Description& d_;
 };
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
+#include <tuple>
 
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
@@ -13,29 +13,31 @@
 namespace tilerail::fit {
 namespace {
 
-void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
+bool same_size(const KernelRun& a, const KernelRun& b) { return std::tie(a.m, a.n, a.k) == std::tie(b.m, b.n, b.k); }
+
+bool is_cube(const KernelRun& run, DType dtype) {
+  return run.dtype == dtype && run.trans == "NN" && run.m == run.n && run.n == run.k;
+}
+
+void set_shapes(TiledGemm& tiled, const Runs& runs) {
   tiled.shapes.clear();
   for (const KernelRun* run : runs) {
     if (alignment_of(*run) < whole_columns) continue;
-    tiled.shapes.push_back({double(run->m), double(run->n), double(run->k), Seconds{run->seconds.mean}});
+    const auto [m, n, k] = size_of(*run);
+    tiled.shapes.push_back({m, n, k, Seconds{run->seconds.mean}});
     if (run->issue.count > 0) tiled.shapes.back().issue = Seconds{run->issue.mean};
   }
 }
 
 /// The rule of another pair of transposes as far as it is faster or slower as a whole: the peak by the mean of what the
 /// rule says over what was measured.
-TiledGemm as_fast_as(TiledGemm rule, const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory) {
-  constexpr double large = 1024;  // the least side of shapes whose rate depends on the peak
-  double sum = 0;
-  int count = 0;
-  for (const KernelRun* run : runs) {
-    const auto m = double(run->m), n = double(run->n), k = double(run->k);
-    if (std::min({m, n, k}) < large) continue;
-    const auto element = double(element_size(run->dtype));
-    sum += std::log(rule.uncorrected(m, n, k, multiprocessors, element, memory).time.value / run->seconds.mean);
-    ++count;
-  }
-  if (count > 0) rule.peak = rule.peak * std::exp(sum / count);
+TiledGemm as_fast_as(TiledGemm rule, const Runs& runs, const TiledGemm::Device& device) {
+  constexpr long long large = 1024;  // the least side of shapes whose rate depends on the peak
+  Mean logarithm;
+  for (const KernelRun* run : runs)
+    if (std::min({run->m, run->n, run->k}) >= large)
+      logarithm.add(std::log(rule.uncorrected(size_of(*run), device).time.value / run->seconds.mean));
+  rule.peak *= std::exp(logarithm.value());
   return rule;
 }
 
@@ -43,12 +45,11 @@ TiledGemm as_fast_as(TiledGemm rule, const std::vector<const KernelRun*>& runs, 
 /// `early` seconds and `factor` times that, and stays above for as long. Where it never does, the end of the series.
 double felt_after(const LoadSeries& series, double factor) {
   constexpr double early = 0.02;
-  double fast = 0;
-  int count = 0;
+  Mean fast;
   for (const LoadSeries::Point& point : series.points)
-    if (point.at <= early) fast += point.seconds, ++count;
-  if (count == 0) return 0;
-  const double middle = fast / count * (1 + factor) / 2;
+    if (point.at <= early) fast.add(point.seconds);
+  if (fast.count == 0) return 0;
+  const double middle = fast.value() * (1 + factor) / 2;
   const LoadSeries::Point* since = nullptr;  // the first of those above the middle
   for (const LoadSeries::Point& point : series.points) {
     if (point.seconds < middle)
@@ -71,18 +72,18 @@ struct FirstLoad {
 /// that of much longer.
 FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
   FirstLoad first;
-  std::vector<double> after, rises;
+  Mean after;
+  std::vector<double> rises;
   for (const LoadSeries& series : m.loads) {
     if (series.dtype != dtype || series.gpu != m.devices[0].name || series.points.empty()) continue;
-    after.push_back(felt_after(series, factor));
+    const double felt = felt_after(series, factor);
+    after.add(felt);
     first.fully_after = std::max(first.fully_after, Seconds{series.points.back().at});
     std::vector<double> before, since;
-    for (const LoadSeries::Point& point : series.points)
-      (point.at <= after.back() ? before : since).push_back(point.seconds);
+    for (const auto& [at, seconds] : series.points) (at <= felt ? before : since).push_back(seconds);
     if (!before.empty() && !since.empty()) rises.push_back(median(since) / median(before) - 1);
   }
-  if (after.empty()) return first;
-  first.after = Seconds{std::accumulate(after.begin(), after.end(), 0.0) / double(after.size())};
+  first.after = Seconds{after.value()};
   if (!rises.empty() && factor > 1) first.part = std::clamp(median(rises) / (factor - 1), 0.0, 1.0);
   return first;
 }
@@ -96,65 +97,63 @@ void drop_repeated_sides(std::vector<Point>& points) {
 
 /// What a kernel adds to the time of many side by side, in as many streams as were measured at most, over its time
 /// alone; by the side of its result.
-std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const std::vector<const KernelRun*>& alone) {
-  std::map<int64_t, std::pair<int, double>> together;  // by side: streams, and the time of a kernel
+std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const Runs& alone) {
+  std::map<int64_t, const KernelRun*> together;  // by side
   for (const KernelRun& run : m.kernels)
-    if (run.dtype == dtype && run.trans == "NN" && run.at_once > 1 && run.m == run.n && run.n == run.k &&
-        run.gpu == m.devices[0].name)
-      if (auto& [streams, seconds] = together[run.m]; run.at_once > streams)
-        streams = run.at_once, seconds = run.seconds.mean;
+    if (run.at_once > 1 && is_cube(run, dtype) && run.gpu == m.devices[0].name)
+      if (const KernelRun*& most = together[run.m]; !most || run.at_once > most->at_once) most = &run;
   std::vector<TiledGemm::Fill> fills;
   for (const auto& [side, run] : together)
     for (const KernelRun* like : alone)
-      if (like->m == side && like->n == side && like->k == side)
-        fills.push_back({double(side), std::min(1.0, run.second / like->seconds.mean)});
+      if (same_size(*like, *run))
+        fills.push_back({double(side), std::min(1.0, run->seconds.mean / like->seconds.mean)});
   drop_repeated_sides(fills);
   return fills;
 }
 
 /// By how much kernels of a graph are shorter than in a stream, and what they add to the time of many there.
-std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
-                                            const std::vector<const KernelRun*>& alone) {
-  const auto is_cube = [&](const KernelRun& run, int64_t side) {
-    return run.dtype == dtype && run.trans == "NN" && run.m == side && run.n == side && run.k == side;
-  };
+std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype, const Runs& alone) {
   std::vector<TiledGemm::InGraph> found;
   for (const KernelRun& run : m.graph_kernels)
-    for (const KernelRun& many : m.graph_kernels)
+    for (const KernelRun& many : m.graph_kernels) {
+      if (!is_cube(run, dtype) || !is_cube(many, dtype) || !same_size(run, many)) continue;
+      if (run.at_once > 1 || many.at_once == 1) continue;
       for (const KernelRun* stream : alone)
-        if (is_cube(run, run.m) && run.at_once == 1 && is_cube(many, run.m) && many.at_once > 1 &&
-            is_cube(*stream, run.m))
+        if (same_size(*stream, run))
           found.push_back({double(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
                            std::min(1.0, many.seconds.mean / run.seconds.mean)});
+    }
   std::ranges::sort(found, {}, &TiledGemm::InGraph::side);
   drop_repeated_sides(found);
   return found;
 }
 
-/// Times under load over times with power to spare; they never fall with the load.
-std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& alone,
-                                          const std::vector<const KernelRun*>& loaded) {
-  std::map<double, std::pair<double, int>> sums;
-  for (const KernelRun* run : loaded)
+/// By the key of the runs, the mean of their times over those of the same size alone.
+template <class Key>
+std::map<double, Mean> slowdowns(const Runs& runs, const Runs& alone, Key KernelRun::*key) {
+  std::map<double, Mean> means;
+  for (const KernelRun* run : runs)
     for (const KernelRun* like : alone)
-      if (like->m == run->m && like->n == run->n && like->k == run->k) {
-        auto& [sum, count] = sums[run->duty];
-        sum += run->seconds.mean / like->seconds.mean, ++count;
-      }
+      if (same_size(*like, *run)) means[run->*key].add(run->seconds.mean / like->seconds.mean);
+  return means;
+}
+
+/// Times under load over times with power to spare; they never fall with the load.
+std::vector<GemmCurve::Load> load_factors(const Runs& alone, const Runs& loaded) {
   std::vector<GemmCurve::Load> factors;
   double most = 1;
-  for (const auto& [duty, sum] : sums) {
-    most = std::max(most, sum.first / sum.second);
+  for (const auto& [duty, slowdown] : slowdowns(loaded, alone, &KernelRun::duty)) {
+    most = std::max(most, slowdown.value());
     factors.push_back({duty, most});
   }
-  const bool any = most > 1.005;
-  return any ? factors : std::vector<GemmCurve::Load>{};
+  if (most <= 1.005) factors.clear();
+  return factors;
 }
 
 /// The watts W that a device would draw if kernels filled it all the time and nothing limited it: least squares of
 /// idle + d (W - idle) over the loads d at which the limit did not hold the device back; over all loads where it always
 /// did. Absent where nothing was measured, or no kernel drew more than an idle device.
-std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, const DeviceRecord& device) {
+std::optional<Watts> kernel_watts(const Runs& loaded, const DeviceRecord& device) {
   constexpr double free = 0.9;  // of the limit: below, nothing is held back
   const auto slope = [&](double most) {
     std::vector<double> duties, rises;
@@ -163,26 +162,17 @@ std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, c
         duties.push_back(run->duty), rises.push_back(run->watts - device.idle_watts);
     return least_squares_factor(duties, rises);
   };
-  constexpr double none = std::numeric_limits<double>::infinity();
-  const double unheld = device.limit_watts > 0 ? slope(free * device.limit_watts) : slope(none);
-  const double rise = unheld > 0 ? unheld : slope(none);
+  double rise = slope(free * device.limit_watts);
+  if (rise <= 0) rise = slope(std::numeric_limits<double>::infinity());
   if (device.idle_watts <= 0 || rise <= 0) return std::nullopt;
   return Watts{device.idle_watts + rise};
 }
 
 /// Times on unaligned columns over times on aligned ones; they never rise with the alignment.
-std::vector<GemmCurve::Alignment> alignment_factors(const Measurements& m, DType dtype,
-                                                    const std::vector<const KernelRun*>& alone) {
-  std::map<int, std::pair<double, int>> sums;
-  for (const KernelRun& run : m.kernels)
-    for (const KernelRun* like : alone)
-      if (run.alignment > 0 && run.dtype == dtype && run.trans == like->trans && run.m == like->m && run.n == like->n &&
-          run.k == like->k) {
-        auto& [sum, count] = sums[run.alignment];
-        sum += run.seconds.mean / like->seconds.mean, ++count;
-      }
+std::vector<GemmCurve::Alignment> alignment_factors(const Runs& alone, const Runs& unaligned) {
   std::vector<GemmCurve::Alignment> factors;
-  for (const auto& [bytes, sum] : sums) factors.push_back({double(bytes), std::max(1.0, sum.first / sum.second)});
+  for (const auto& [bytes, slowdown] : slowdowns(unaligned, alone, &KernelRun::alignment))
+    factors.push_back({bytes, std::max(1.0, slowdown.value())});
   for (size_t i = factors.size(); i-- > 1;) factors[i - 1].factor = std::max(factors[i - 1].factor, factors[i].factor);
   while (!factors.empty() && factors.back().factor < 1.005) factors.pop_back();
   return factors;
@@ -195,16 +185,19 @@ std::string kernel_name(const std::string& model) {
 }
 
 struct KernelRuns {
-  std::vector<const KernelRun*> alone, loaded;
+  Runs alone, loaded, unaligned;
 };
 
-/// Runs of one kernel at a time with aligned columns on the first device.
+/// Runs of a type and a pair of transposes: of one kernel at a time with aligned columns on the first device, and those
+/// with unaligned columns.
 KernelRuns runs_of(const Measurements& m, DType dtype, std::string_view trans) {
   KernelRuns runs;
   for (const KernelRun& run : m.kernels) {
-    const bool is_plain = run.at_once == 1 && run.alignment == 0 && run.gpu == m.devices[0].name;
-    if (!is_plain || run.dtype != dtype || run.trans != trans) continue;
-    (run.duty < rested ? runs.alone : runs.loaded).push_back(&run);
+    if (run.dtype != dtype || run.trans != trans) continue;
+    if (run.alignment > 0)
+      runs.unaligned.push_back(&run);
+    else if (run.at_once == 1 && run.gpu == m.devices[0].name)
+      (run.duty < rested ? runs.alone : runs.loaded).push_back(&run);
   }
   return runs;
 }
@@ -214,7 +207,7 @@ GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& run
   GemmCurve curve;
   curve.dtype = dtype;
   curve.source = "kernels";
-  curve.tiled = fit_rule(runs.alone, kernels.multiprocessors, *kernels.memory_bandwidth);
+  curve.tiled = fit_rule(runs.alone, kernels.tiled_device(dtype));
   curve.tiled->fills = fills_of(m, dtype, runs.alone);
   curve.tiled->in_graph = in_graph_of(m, dtype, runs.alone);
   curve.sustained = load_factors(runs.alone, runs.loaded);
@@ -222,7 +215,7 @@ GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& run
   curve.sustained_after = load.after;
   curve.sustained_at_first = load.part;
   curve.sustained_fully_after = load.fully_after;
-  curve.alignment = alignment_factors(m, dtype, runs.alone);
+  curve.alignment = alignment_factors(runs.alone, runs.unaligned);
   curve.watts = kernel_watts(runs.loaded, m.devices[0]);
   return curve;
 }
@@ -242,7 +235,7 @@ void add_curves(const Measurements& m, DType dtype, KernelTimes& kernels) {
     GemmCurve curve = *common;
     if (!is_first) {
       curve.trans = trans;
-      curve.tiled = as_fast_as(*common->tiled, runs.alone, kernels.multiprocessors, *kernels.memory_bandwidth);
+      curve.tiled = as_fast_as(*common->tiled, runs.alone, kernels.tiled_device(dtype));
     }
     set_shapes(*curve.tiled, runs.alone);
     kernels.gemm.push_back(std::move(curve));
@@ -255,6 +248,12 @@ int64_t alignment_of(const KernelRun& run) {
   if (run.alignment > 0) return run.alignment;
   const int64_t bytes = (run.trans.starts_with('N') ? run.m : run.k) * element_size(run.dtype);
   return bytes & -bytes;
+}
+
+Trans trans_of(const KernelRun& run, size_t operand) { return run.trans[operand] == 'T' ? Trans::yes : Trans::no; }
+
+Seconds gemm_time(const KernelTimes& kernels, const KernelRun& run) {
+  return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans_of(run, 0), trans_of(run, 1));
 }
 
 KernelTimes fit_kernels(const Measurements& m) {

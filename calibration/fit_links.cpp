@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "calibration/fit_parts.hpp"
@@ -12,11 +11,10 @@
 namespace tilerail::fit {
 namespace {
 
-constexpr const char* host = "host";
 constexpr const char* peer_switch = "peer-switch";
 
 /// The run of the largest copies.
-const TransferRun& steadiest(const std::vector<const TransferRun*>& runs) {
+const TransferRun& steadiest(const Transfers& runs) {
   return **std::ranges::max_element(runs, [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
 }
 
@@ -26,12 +24,12 @@ class Links {
 
   void fit() {
     const Seconds to = role_latency(host, context_.device(0)), from = role_latency(context_.device(0), host);
-    for (size_t i = 0; i < context_.devices(); ++i) {
-      add(host, context_.device(i), needed_bandwidth(host, context_.device(i), to), to);
-      add(context_.device(i), host, needed_bandwidth(context_.device(i), host, from), from);
+    for (const auto& device : context_.measurements.devices) {
+      add(host, device.name, bandwidth(host, device.name, to), to);
+      add(device.name, host, bandwidth(device.name, host, from), from);
     }
     fit_peers();
-    for (size_t i = 0; i < context_.devices(); ++i) set_engines(i);
+    set_engines();
   }
 
  private:
@@ -45,31 +43,20 @@ class Links {
     return Seconds{0};
   }
 
-  std::optional<Rate> bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
+  Rate bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
     const auto runs = context_.pairs(src, dst);
-    if (runs.empty()) return std::nullopt;
+    if (runs.empty())
+      throw fault_of("measurements", fmt::format("no copy from {} to {}", src, dst), "a run of kind 'pair'");
     const CopyCost cost = copy_cost(runs);
     if (cost.latency > Seconds{0}) return cost.bandwidth;
     const TransferRun& run = steadiest(runs);
     return without_latency(Rate{run.flows[0].rate.mean}, Bytes{run.copy_bytes}, latency);
   }
 
-  Rate needed_bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
-    const auto found = bandwidth(src, dst, latency);
-    if (!found) throw fault_of("measurements", fmt::format("no copy from {} to {}", src, dst), "a run of kind 'pair'");
-    return *found;
-  }
-
-  NodeId node(const std::string& name) const {
-    for (const auto i : indices(d_.nodes))
-      if (d_.nodes[i].name == name) return NodeId{i};
-    throw InputError{"measurements", name, "is not a device of the list"};
-  }
-
   void add(const std::string& from, const std::string& to, Rate bandwidth, Seconds latency,
            std::optional<Rate> per_flow = {}) {
     Link link;
-    link.from = node(from), link.to = node(to);
+    link.from = node_of(d_, from), link.to = node_of(d_, to);
     link.bandwidth = bandwidth, link.latency = latency;
     link.per_flow = per_flow;
     link.source = "copies";
@@ -87,11 +74,11 @@ class Links {
         const auto runs = context_.pairs(from, to);
         if (i == j || runs.empty()) continue;
         if (!latency) latency = copy_cost(runs).latency;
-        pairs.push_back({from, to, *bandwidth(from, to, *latency)});
+        pairs.push_back({from, to, bandwidth(from, to, *latency)});
       }
     if (pairs.empty()) return;
     Rate into, each;  // of several copies, and of one on average
-    for (const TransferRun* run : context_.runs("fan in")) into = std::max(into, Rate{run->total.mean});
+    for (const TransferRun* run : context_.runs({"fan in"})) into = std::max(into, Rate{run->total.mean});
     for (const Pair& pair : pairs) each += pair.bandwidth / double(pairs.size());
     const bool all = pairs.size() == context_.devices() * (context_.devices() - 1);
     if (all && into > Rate{0} && into < 1.5 * each && are_alike(pairs)) return add_switch(into, each, *latency);
@@ -122,25 +109,25 @@ class Links {
 
   /// Engines of a role, from two of its copies at once: where the second ends about twice as late as the first, one
   /// engine runs them in turn.
-  std::optional<int> engines(const std::function<bool(const TransferRun&)>& of_role) const {
-    for (const TransferRun* run : context_.runs("one each"))
-      if (of_role(*run)) {
-        double fast = 0, slow = run->flows[0].rate.mean;
-        for (const auto& flow : run->flows)
-          fast = std::max(fast, flow.rate.mean), slow = std::min(slow, flow.rate.mean);
-        if (fast > 1.6 * slow) return 1;
-      }
+  std::optional<int> engines(bool (*of_role)(const TransferRun& run)) const {
+    for (const TransferRun* run : context_.runs({"one each"})) {
+      if (!of_role(*run)) continue;
+      const auto [slow, fast] = std::ranges::minmax(run->flows, {}, [](const auto& flow) { return flow.rate.mean; });
+      if (fast.rate.mean > 1.6 * slow.rate.mean) return 1;
+    }
     return std::nullopt;
   }
 
   /// One device was measured for each role. Its engines are those of all devices, which are of the same model.
-  void set_engines(size_t i) {
-    Engines& engines_of = d_.memories[1 + i].engines;
-    engines_of.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });
-    engines_of.d2h = engines([](const TransferRun& r) { return r.flows[0].dst == host; });
-    engines_of.peer = engines([](const TransferRun& r) {
+  void set_engines() {
+    Engines of_role;
+    of_role.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });
+    of_role.d2h = engines([](const TransferRun& r) { return r.flows[0].dst == host; });
+    of_role.peer = engines([](const TransferRun& r) {
       return r.flows[0].src != host && r.flows[0].dst != host && r.flows[0].src == r.flows.back().src;
     });
+    for (Memory& memory : d_.memories)
+      if (memory.kind == NodeKind::gpu) memory.engines = of_role;
   }
 
   Context& context_;
@@ -150,7 +137,7 @@ class Links {
 }  // namespace
 
 /// Minimises sum over runs of ((latency + bytes / bandwidth) / time - 1)^2.
-CopyCost copy_cost(const std::vector<const TransferRun*>& runs) {
+CopyCost copy_cost(const Transfers& runs) {
   std::vector<TransferSample> samples;
   for (const TransferRun* run : runs) {
     const Bytes bytes{run->copy_bytes};

@@ -37,8 +37,7 @@ constexpr std::array<Start, 4> starts{{{64, false}, {64, true}, {512, false}, {5
 /// all multiprocessors. The largest of these rates is the peak; the shares of it are the efficiencies.
 class RuleFit {
  public:
-  RuleFit(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory)
-      : runs_{runs}, multiprocessors_{multiprocessors}, memory_{memory} {
+  RuleFit(const Runs& runs, const TiledGemm::Device& device) : runs_{runs}, device_{device} {
     for (const KernelRun* run : runs) {
       fastest_ = std::max(fastest_, 2.0 * double(run->m) * double(run->n) * double(run->k) / run->seconds.mean);
       shortest_ = std::min(shortest_, run->seconds.mean);
@@ -114,8 +113,7 @@ class RuleFit {
     const TiledGemm& rule = rule_of(unknowns);
     double sum = 0;
     for (const KernelRun* run : runs_) {
-      const auto cost = rule.uncorrected(double(run->m), double(run->n), double(run->k), multiprocessors_,
-                                         double(element_size(run->dtype)), memory_);
+      const auto cost = rule.uncorrected(size_of(*run), device_);
       sum += std::min(0.3, std::abs(std::log(cost.time.value / run->seconds.mean)));
     }
     return sum / double(runs_.size());
@@ -130,9 +128,8 @@ class RuleFit {
     return rule_;
   }
 
-  const std::vector<const KernelRun*>& runs_;
-  double multiprocessors_;
-  Rate memory_;
+  const Runs& runs_;
+  TiledGemm::Device device_;
   double fastest_ = 0;                                         // flop/s
   double shortest_ = std::numeric_limits<double>::infinity();  // s
   TiledGemm rule_;
@@ -140,8 +137,6 @@ class RuleFit {
 
 }  // namespace
 
-TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory) {
-  return RuleFit{runs, multiprocessors, memory}.fit();
-}
+TiledGemm fit_rule(const Runs& runs, const TiledGemm::Device& device) { return RuleFit{runs, device}.fit(); }
 
 }  // namespace tilerail::fit

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "calibration/deviations.hpp"
 #include "calibration/fit_parts.hpp"
+#include "calibration/mean.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/machine/concurrent_rates.hpp"
@@ -19,28 +19,41 @@
 namespace tilerail {
 namespace fit {
 
-std::vector<const TransferRun*> Context::runs(const std::string& kind) const {
-  std::vector<const TransferRun*> found;
-  for (const TransferRun& run : measurements.transfers) {
-    const bool host_flow =
-        std::ranges::any_of(run.flows, [](const auto& f) { return f.src == "host" || f.dst == "host"; });
-    if (run.kind == kind && (!host_flow || run.pages == pages)) found.push_back(&run);
+Transfers Context::runs(std::initializer_list<std::string_view> kinds) const {
+  const auto runs_on = [&](std::string_view kind, HostPages on) {
+    Transfers found;
+    for (const TransferRun& run : measurements.transfers) {
+      const bool of_host = std::ranges::any_of(run.flows, [](const auto& f) { return f.src == host || f.dst == host; });
+      if (run.kind == kind && (!of_host || run.pages == on)) found.push_back(&run);
+    }
+    return found;
+  };
+  Transfers all;
+  for (const std::string_view kind : kinds) {
+    Transfers found = runs_on(kind, pages);
+    if (found.empty()) found = runs_on(kind, HostPages::spread);  // measured on one kind only
+    all.insert(all.end(), found.begin(), found.end());
   }
-  if (!found.empty() || pages == HostPages::spread) return found;
-  return Context{measurements, HostPages::spread, description}.runs(kind);  // measured on one kind only
+  return all;
 }
 
-std::vector<const TransferRun*> Context::pairs(const std::string& src, const std::string& dst) const {
-  std::vector<const TransferRun*> found;
-  for (const TransferRun* run : runs("pair"))
+Transfers Context::pairs(const std::string& src, const std::string& dst) const {
+  Transfers found;
+  for (const TransferRun* run : runs({"pair"}))
     if (run->flows[0].src == src && run->flows[0].dst == dst) found.push_back(run);
   return found;
 }
 
+NodeId node_of(const Topology::Description& d, const std::string& name) {
+  const auto node = std::ranges::find(d.nodes, name, &Node::name);
+  return NodeId{size_t(node - d.nodes.begin())};
+}
+
 LinkId link_between(const Topology::Description& d, const std::string& from, const std::string& to) {
-  for (const auto i : indices(d.links))
-    if (d.nodes[d.links[i].from.index()].name == from && d.nodes[d.links[i].to.index()].name == to) return LinkId{i};
-  throw fault_of("measurements", fmt::format("no copy from {} to {}", from, to), "a run of kind 'pair'");
+  const auto link = std::ranges::find(d.links, std::pair{node_of(d, from), node_of(d, to)}, [](const Link& each) {
+    return std::pair{each.from, each.to};
+  });
+  return LinkId{size_t(link - d.links.begin())};
 }
 
 /// Handing over as one thread does it, and a call as all devices need it.
@@ -48,16 +61,15 @@ void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
   const auto cost = [&](std::initializer_list<const char*> names, bool all = false) {
-    double sum = 0;
-    int count = 0;
+    Mean mean;
     for (const std::string name : names) {
       int threads = 0;
       for (const IssueRun& run : m.issue)
         if (run.what == name && (threads == 0 || all == (run.threads > threads))) threads = run.threads;
       for (const IssueRun& run : m.issue)
-        if (run.what == name && run.threads == threads) sum += run.seconds.mean, ++count;
+        if (run.what == name && run.threads == threads) mean.add(run.seconds.mean);
     }
-    return Seconds{count > 0 ? sum / count : 0};
+    return Seconds{mean.value()};
   };
   if (m.issue.empty()) return;
   // Copies within a device cost as much to hand over as kernels do; those between memories may cost less.
@@ -80,21 +92,16 @@ void fit_costs(Context& context) {
 
 namespace {
 
-/// The widest interval of single flows. How several flows share one engine changes from run to run.
-double widest(const std::vector<TransferRun>& runs) {
-  double most = 0;
-  for (const TransferRun& run : runs)
-    if (run.flows.size() == 1) most = std::max(most, run.total.half_width);
-  return most;
-}
+/// The widest intervals, of single flows: how several flows share one engine changes from run to run.
+struct Widest {
+  double copies = 0, kernels = 0;
 
-double widest(const std::vector<KernelRun>& runs) {
-  double most = 0;
-  for (const KernelRun& run : runs) most = std::max(most, run.seconds.half_width);
-  return most;
-}
-
-Source source(const std::string& key, const std::string& text) { return {key, Source::Kind::measured, text}; }
+  explicit Widest(const Measurements& m) {
+    for (const TransferRun& run : m.transfers)
+      if (run.flows.size() == 1) copies = std::max(copies, run.total.half_width);
+    for (const KernelRun& run : m.kernels) kernels = std::max(kernels, run.seconds.half_width);
+  }
+};
 
 void add_memories(fit::Context& context) {
   const Measurements& m = context.measurements;
@@ -115,23 +122,20 @@ void add_memories(fit::Context& context) {
   }
 }
 
+/// Whether one engine takes copies in turns.
 bool in_turns(const TransferRun& run, const Topology& topology) {
-  std::map<std::pair<std::string, bool>, int> of_engine;  // copies out of a device to others, or between it and a host
+  std::map<std::string, int> of_engine;  // copies out of a device to others, or between it and a host
   for (const auto& flow : run.flows) {
-    const bool from_host = flow.src == "host", to_host = flow.dst == "host";
-    const auto& device = topology.memory(*topology.find_memory(from_host ? flow.dst : flow.src));
+    const bool from_host = flow.src == fit::host, to_host = flow.dst == fit::host;
+    const Memory& device = topology.memory(*topology.find_memory(from_host ? flow.dst : flow.src));
     const auto limit = from_host ? device.engines.h2d : to_host ? device.engines.d2h : device.engines.peer;
-    int& used = of_engine[{device.name + (from_host ? "<" : to_host ? ">" : "-"), true}];
+    int& used = of_engine[device.name + (from_host ? "<" : to_host ? ">" : "-")];
     used += flow.in_flight;
     if (limit && used > *limit) return true;
   }
   return run.kind == "one each";
 }
 
-/// To four digits: more than measurements are worth, and still easy to read.
-double rounded(double value) {
-  return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);  // the nearest double, unlike by powers of ten
-}
 bool is_size(const void* range) { return range == &MachineFigures::gemm_size || range == &MachineFigures::gemm_extent; }
 
 /// All figures except bytes and sizes of kernels.
@@ -140,8 +144,10 @@ void round_off(Part& part, const Figures& figures) {
   for_each_there(part, figures, [](const auto& figure, auto& value) {
     if constexpr (requires { figure.figures; })
       round_off(value, figure.figures);
-    else if constexpr (requires { figure.columns; })
+    else if constexpr (requires { value.begin(); })
       for (auto& row : value) round_off(row, figure.columns);
+    else if constexpr (requires { figure.columns; })
+      round_off(value, figure.columns);
     else if constexpr (std::is_same_v<decltype(value), double&>)
       value = is_size(&figure.range) ? value : rounded(value);
     else if constexpr (!std::is_same_v<decltype(value), Bytes&>)
@@ -157,8 +163,7 @@ void round_off(Topology::Description& d) {
   d.strided.cache.value = rounded(d.strided.cache.value);
   round_off(d.issue, MachineFigures::of_issue);
   for (KernelTimes& kernels : d.kernels) {
-    for (double* const figure : {&kernels.launch.value, &kernels.k_overhead}) *figure = rounded(*figure);
-    if (kernels.memory_bandwidth) kernels.memory_bandwidth->value = rounded(kernels.memory_bandwidth->value);
+    round_off(kernels, MachineFigures::of_kernels);
     for (GemmCurve& gemm : kernels.gemm) round_off(gemm, MachineFigures::of_gemms);
   }
 }
@@ -166,10 +171,9 @@ void round_off(Topology::Description& d) {
 }  // namespace
 
 std::vector<std::string> missed_targets(const Measurements& m) {
-  std::vector<std::string> missed;
-  for (const std::string& text :
-       {missed_target("copies", widest(m.transfers)), missed_target("kernels", widest(m.kernels))})
-    if (!text.empty()) missed.push_back(text);
+  const Widest widest{m};
+  std::vector<std::string> missed{missed_target("copies", widest.copies), missed_target("kernels", widest.kernels)};
+  std::erase(missed, "");
   return missed;
 }
 
@@ -181,15 +185,17 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
       fmt::format("{} x {}, {}", m.devices.size(), m.devices[0].model,
                   plain ? "host buffers as the runtime allocates them" : "host buffers spread over all memory");
   const std::string when = fmt::format("calibrated {}, {} devices", m.date, m.devices.size());
-  d.sources = {
-      source("machine", when + ": what driver and system tell"),
-      source("copies",
-             when + ": single flows of several sizes; 95 % intervals within " + width_text(widest(m.transfers))),
-      source("contention", when + ": several flows at once; bounds by how many run"),
-      source("columns", when + ": 2-D copies by bytes of a column and from column to column, against packed ones"),
-      source("issue", when + ": calls of one thread, and of all for what a call costs"),
-      source("kernels", when + ": bursts of kernels with pauses, then under load; 95 % intervals within " +
-                            width_text(widest(m.kernels)))};
+  const auto source = [&](const std::string& key, const std::string& text) {
+    d.sources.push_back({key, Source::Kind::measured, when + ": " + text});
+  };
+  source("machine", "what driver and system tell");
+  const Widest widest{m};
+  source("copies", "single flows of several sizes; 95 % intervals within " + width_text(widest.copies));
+  source("contention", "several flows at once; bounds by how many run");
+  source("columns", "2-D copies by bytes of a column and from column to column, against packed ones");
+  source("issue", "calls of one thread, and of all for what a call costs");
+  source("kernels",
+         "bursts of kernels with pauses, then under load; 95 % intervals within " + width_text(widest.kernels));
   fit::Context context{m, pages, d};
   add_memories(context);
   fit::fit_links(context);
@@ -198,12 +204,12 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   fit::fit_costs(context);
   d.kernels.push_back(fit::fit_kernels(m));
   round_off(d);
-  if (d.groups.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "contention"; });
-  if (d.strided.points.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "columns"; });
-  if (m.issue.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "issue"; });
+  std::erase_if(d.sources, [&](const Source& s) {
+    return (s.key == "contention" && d.groups.empty()) || (s.key == "columns" && d.strided.points.empty()) ||
+           (s.key == "issue" && m.issue.empty());
+  });
   d.uncertainty = fit::uncertainty_of(m, pages, Topology{d});
-  if (!d.uncertainty) return d;
-  d.sources.push_back(source("uncertainty", when + ": " + uncertainty_text));
+  if (d.uncertainty) source("uncertainty", uncertainty_text);
   return d;
 }
 
@@ -231,11 +237,10 @@ std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
 std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& topology) {
   std::vector<Residual> all;
   for (const KernelRun& run : m.kernels) {
-    if (run.at_once != 1 || run.alignment != 0 || run.duty >= 0.5) continue;
+    if (run.at_once != 1 || run.alignment != 0 || run.duty >= fit::rested) continue;
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
-    const auto trans = [&](size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
     const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype), run.trans, run.m, run.n, run.k);
-    all.push_back({what, run.seconds, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
+    all.push_back({what, run.seconds, fit::gemm_time(kernels, run).value});
   }
   return all;
 }

@@ -4,25 +4,25 @@
 #include <optional>
 #include <vector>
 
-#include "calibration/deviations.hpp"
 #include "calibration/fit_parts.hpp"
 #include "calibration/fit_topology.hpp"
+#include "calibration/mean.hpp"
 
 namespace tilerail::fit {
 namespace {
 
 double said_of(const KernelTimes& kernels, const KernelRun& run) {
-  const auto trans = [&](size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
-  return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value *
-         kernels.alignment_factor(run.dtype, trans(0), trans(1), double(alignment_of(run)));
+  const auto alignment = double(alignment_of(run));
+  return gemm_time(kernels, run).value *
+         kernels.alignment_factor(run.dtype, trans_of(run, 0), trans_of(run, 1), alignment);
 }
 
 /// As if the shape of the run had not been measured.
 double said_without(KernelTimes kernels, const KernelRun& run) {
   for (GemmCurve& curve : kernels.gemm)
     if (curve.dtype == run.dtype && curve.tiled)
-      std::erase_if(curve.tiled->shapes, [&](const TiledGemm::Shape& shape) {
-        return shape.m == double(run.m) && shape.n == double(run.n) && shape.k == double(run.k);
+      std::erase_if(curve.tiled->shapes, [size = size_of(run)](const TiledGemm::Shape& shape) {
+        return shape.m == size.m && shape.n == size.n && shape.k == size.k;
       });
   return said_of(kernels, run);
 }
@@ -42,7 +42,7 @@ std::optional<Uncertainty::Kernels> of_kernels(const Measurements& m, const Kern
 double of_load(const Measurements& m, const KernelTimes& kernels) {
   Deviations deviations;
   for (const KernelRun& run : m.kernels)
-    if (const double factor = kernels.load_factor(run.dtype, Trans::no, Trans::no, run.duty);
+    if (const double factor = kernels.curve(run.dtype, Trans::no, Trans::no).load_factor(run.duty);
         run.at_once == 1 && run.duty >= rested && factor > 1)
       deviations.add(said_of(kernels, run) * factor, run.seconds);
   return deviations.half_width();

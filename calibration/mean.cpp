@@ -7,7 +7,10 @@
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cassert>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+
+#include "model/machine/topology.hpp"
 
 namespace tilerail {
 
@@ -47,6 +50,25 @@ std::string missed_target(std::string_view what, double half_width) {
   if (half_width <= target_half_width) return "";
   return fmt::format("{}: 95 % intervals within {} instead of {}; the machine was busy, or needs more seconds", what,
                      width_text(half_width), width_text(target_half_width));
+}
+
+void Deviations::add(double said, const Measured& measured) {
+  const double far = measured.mean / said;
+  if (const double noise = scatter(measured, Uncertainty::level); std::isfinite(noise))
+    sizes_.push_back(std::hypot(far - 1, noise * far));
+}
+
+void Deviations::add_rate(double said, const Measured& measured) {
+  add(1 / said, {1 / measured.mean, measured.half_width, measured.count});
+}
+
+double Deviations::half_width() const {
+  constexpr double most = 0.99;
+  return sizes_.empty() ? 0 : rounded(std::min(covering(sizes_, Uncertainty::level), most));
+}
+
+double rounded(double value) {
+  return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);  // the nearest double, unlike by powers of ten
 }
 
 }  // namespace tilerail

@@ -39,4 +39,28 @@ std::string width_text(double half_width);
 /// "kernels: 95 % intervals within 36.2 % instead of 5.0 %; ..." where the widest one misses the target, else nothing.
 std::string missed_target(std::string_view what, double half_width);
 
+/// How far measured times of one class are from what is said of them, relative to that. docs/model.md#intervals
+class Deviations {
+ public:
+  /// How far one more batch like those of the measurement would be: the distance of their mean, and the scatter of
+  /// batches about it. A single batch tells nothing.
+  void add(double said, const Measured& measured);
+  /// The same of rates.
+  void add_rate(double said, const Measured& measured);
+
+  bool empty() const { return sizes_.empty(); }
+
+  /// What nine of ten such deviations do not exceed, to four digits; 0 without any. No interval reaches down to 0.
+  double half_width() const;
+
+ private:
+  std::vector<double> sizes_;
+};
+
+/// What the source of a fitted Uncertainty says.
+inline constexpr const char* uncertainty_text = "nine of ten measurements deviate no more from the figures";
+
+/// To four digits: more than measurements are worth, and still easy to read.
+double rounded(double value);
+
 }  // namespace tilerail

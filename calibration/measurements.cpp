@@ -23,24 +23,28 @@ struct Extents {
 };
 
 // The fields of each run, in one place for the writer, the reader and the list of keys: field(KEY, VALUE, LIMITS ...).
-// An optional field with its default value is not written.
+// An optional field with its default value is not written. Rows are written as arrays without keys.
 
 void fields(auto& field, Measured& x) {
+  field.row(3);
   field("mean", x.mean, positive);
   field("half_width", x.half_width);
   field("count", x.count, 1, INT32_MAX);
 }
 
 void fields(auto& field, Extents& x) {
+  field.row(3);
   for (long long* const extent : {&x.m, &x.n, &x.k}) field("", *extent, 1, most_extent);
 }
 
 void fields(auto& field, LoadSeries::Point& x) {
+  field.row(2);
   field("at", x.at, positive);
   field("seconds", x.seconds, positive);
 }
 
 void fields(auto& field, TransferRun::Flow& x) {
+  field.row(4);
   field("src", x.src);
   field("dst", x.dst);
   field("in_flight", x.in_flight, 1, 1024);
@@ -124,16 +128,13 @@ void fields(auto& field, DeviceRecord& x) {
   field("limit_watts", x.limit_watts);
 }
 
-void head_fields(auto& field, Measurements& x) {
+void fields(auto& field, Measurements& x) {
   int version = schema;
   field("schema", version, schema, schema);
   field("machine", x.machine, is_name, expected_name);
   field("date", x.date);
   field("command", x.command);
   field("host_bytes", x.host_bytes, positive);
-}
-
-void run_fields(auto& field, Measurements& x) {
   field("devices", x.devices, 1);
   field("latencies", x.latencies);
   field("transfers", x.transfers);
@@ -144,23 +145,6 @@ void run_fields(auto& field, Measurements& x) {
   field.optional("loads", x.loads, !x.loads.empty());
   field("issue", x.issue);
 }
-
-void fields(auto& field, Measurements& x) {
-  head_fields(field, x);
-  run_fields(field, x);
-}
-
-/// The number of fields of a type that is written as an array without keys; 0 for other types.
-template <class T>
-constexpr size_t row_width = 0;
-template <>
-constexpr size_t row_width<Measured> = 3;
-template <>
-constexpr size_t row_width<Extents> = 3;
-template <>
-constexpr size_t row_width<LoadSeries::Point> = 2;
-template <>
-constexpr size_t row_width<TransferRun::Flow> = 4;
 
 Json json_of(const auto& run);
 template <class T>
@@ -175,8 +159,9 @@ template <class T>
 requires std::is_arithmetic_v<T> || std::same_as<T, std::string> Json json_of(const T& value) { return value; }
 
 struct Writer {
-  Json json;
+  Json json = Json::object();
 
+  void row(size_t) { json = Json::array(); }
   void operator()(const char* key, const auto& value, const auto&...) {
     if (json.is_array())
       json.push_back(json_of(value));
@@ -190,25 +175,10 @@ struct Writer {
 
 Json json_of(const auto& run) {
   auto copy = run;
-  Writer writer{row_width<decltype(copy)> > 0 ? Json::array() : Json::object()};
+  Writer writer;
   fields(writer, copy);
   return writer.json;
 }
-
-/// Writes one run a line, so that files can be compared line by line.
-struct LineWriter {
-  std::string text;
-
-  template <class Run>
-  void operator()(const char* key, const std::vector<Run>& runs, const auto&...) {
-    text += std::string{",\n\""} + key + "\": [";
-    for (const Run& run : runs) text += (&run == runs.data() ? "\n  " : ",\n  ") + json_of(run).dump();
-    text += "\n]";
-  }
-  void optional(const char* key, const auto& runs, bool is_there) {
-    if (is_there) (*this)(key, runs);
-  }
-};
 
 void read(const JsonReader& r, auto& run);
 void read(const JsonReader& r, std::string& value) { value = r.text(); }
@@ -237,45 +207,44 @@ void read(const JsonReader& r, std::vector<T>& list, size_t least = 0) {
 struct Reader {
   const JsonReader& from;
   std::vector<std::string_view> known = {};
+  bool is_row = false;
 
+  void row(size_t width) {
+    from.sized(width);
+    is_row = true;
+  }
   void operator()(const char* key, auto& value, const auto&... limits) {
-    read(from.at(key), value, limits...);
-    known.push_back(key);
+    read(is_row ? from.entry(known.size()) : from.at(key), value, limits...);
+    known.emplace_back(key);
   }
   void optional(const char* key, auto& value, bool) {
     if (from.has(key)) (*this)(key, value);
   }
 };
 
-struct RowReader {
-  const JsonReader& from;
-  size_t next = 0;
-
-  void operator()(const char*, auto& value, const auto&... limits) { read(from.entry(next++), value, limits...); }
-};
-
 void read(const JsonReader& r, auto& run) {
-  if constexpr (const size_t width = row_width<std::remove_reference_t<decltype(run)>>; width > 0) {
-    RowReader row{r.sized(width)};
-    fields(row, run);
-  } else {
-    Reader reader{r};
-    fields(reader, run);
-    r.only(reader.known);
-  }
+  Reader reader{r};
+  fields(reader, run);
+  if (!reader.is_row) r.only(reader.known);
 }
 
 }  // namespace
 
+/// Writes one run a line, so that files can be compared line by line.
 std::string to_json(const Measurements& measurements) {
-  Measurements copy = measurements;
-  Writer head{Json::object()};
-  head_fields(head, copy);
-  std::string text = head.json.dump();
-  text.pop_back();
-  LineWriter runs;
-  run_fields(runs, copy);
-  return text + runs.text + "}\n";
+  std::string text;
+  const Json json = json_of(measurements);
+  for (const auto& [key, value] : json.items()) {
+    text += fmt::format("{}\"{}\":", text.empty() ? "{" : value.is_array() ? ",\n" : ",", key);
+    if (value.is_array()) {
+      text += " [";
+      for (const Json& run : value) text += (&run == &value.front() ? "\n  " : ",\n  ") + run.dump();
+      text += "\n]";
+    } else {
+      text += value.dump();
+    }
+  }
+  return text + "}\n";
 }
 
 Measurements measurements_from_json(std::string_view json, const std::string& file) {

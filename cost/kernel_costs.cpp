@@ -59,13 +59,13 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const auto alignment = double(std::min<int64_t>(s.alignment, of_columns));
   const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
-  const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
-  if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1) {
+  const GemmParts parts = gemm_parts(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
+  if (slack == 1 || s.alignment < loaded_word || parts.size() == 1) {
     const KernelCost cost = whole(s.m, s.n, s.k);
     return {slack * cost.time, cost.share, slack, true, cost.issue};
   }
   Seconds sum{0}, filled{0}, issue{0};
-  for (const GemmPart& part : parts.all()) {
+  for (const GemmPart& part : parts) {
     const KernelCost cost = whole(part.m, part.n, part.k);
     sum += cost.time, filled += cost.time * cost.share;
     issue += cost.issue.value_or(topology_->description().issue.of_kernels());

@@ -13,7 +13,6 @@
 namespace tilerail {
 namespace {
 
-constexpr std::array<std::string_view, 5> dtype_names{"f64", "f32", "f16", "bf16", "tf32"};
 constexpr std::array<std::string_view, 2> trans_names{"N", "T"};
 constexpr std::array<std::string_view, 4> routine_names{"gemm", "gemv", "dot", "axpy"};
 

@@ -14,6 +14,7 @@ namespace tilerail {
 /// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the halves accumulate in f32.
 enum class DType : uint8_t { f64, f32, f16, bf16, tf32 };
 inline constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32};
+inline constexpr std::array<std::string_view, 5> dtype_names{"f64", "f32", "f16", "bf16", "tf32"};
 enum class Trans : uint8_t { no, yes };
 enum class Routine : uint8_t { gemm, gemv, dot, axpy };
 

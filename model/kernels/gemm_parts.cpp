@@ -23,10 +23,10 @@ struct Cut {
 };
 
 /// Cuts an extent into its whole words and the rest; one piece where no cut is wanted or nothing is left over.
-std::span<const Cut> cuts(int64_t extent, int64_t word, bool wanted, std::array<Cut, 2>& storage) {
+boost::container::static_vector<Cut, 2> cuts(int64_t extent, int64_t word, bool wanted) {
   const int64_t rest = wanted ? extent % word : 0;
-  storage = {Cut{0, extent - rest}, Cut{extent - rest, rest}};
-  return {storage.data(), rest > 0 ? 2u : 1u};
+  if (rest == 0) return {{0, extent}};
+  return {{0, extent - rest}, {extent - rest, rest}};
 }
 
 }  // namespace
@@ -39,15 +39,16 @@ int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, int64_t m, i
   return on_tensor_cores(dtype) && lengths % loaded_word != 0 ? lengths & -lengths : most_alignment;
 }
 
-GemmParts::GemmParts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k) {
+GemmParts gemm_parts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k) {
   const int64_t word = loaded_word / element_size(dtype);
   const bool cut =
       on_tensor_cores(dtype) && std::min({m, n, k}) >= 8 * word && large_enough(dtype, double(m), double(n), double(k));
-  std::array<Cut, 2> ms, ns, ks;
-  for (const Cut k_cut : cuts(k, word, cut && k_along_columns(trans_a, trans_b), ks))
-    for (const Cut m_cut : cuts(m, word, cut, ms))
-      for (const Cut n_cut : cuts(n, word, cut && n_along_columns(trans_b), ns))
-        parts_[count_++] = {m_cut.begin, m_cut.size, n_cut.begin, n_cut.size, k_cut.begin, k_cut.size};
+  GemmParts parts;
+  for (const auto& [k0, part_k] : cuts(k, word, cut && k_along_columns(trans_a, trans_b)))
+    for (const auto& [m0, part_m] : cuts(m, word, cut))
+      for (const auto& [n0, part_n] : cuts(n, word, cut && n_along_columns(trans_b)))
+        parts.push_back({m0, part_m, n0, part_n, k0, part_k});
+  return parts;
 }
 
 }  // namespace tilerail

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
+#include <boost/container/static_vector.hpp>
 
 #include "model/problem.hpp"
 
@@ -30,15 +27,7 @@ struct GemmPart {
 /// whole words of 16 bytes, slower loads feed the tensor cores. So the rest is cut off, if the product is large enough
 /// to pay for the thin kernels of the rest. Starts and leading dimensions are taken to be whole words.
 /// docs/model.md#alignment-and-parts
-class GemmParts {
- public:
-  GemmParts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k);
-
-  std::span<const GemmPart> all() const { return {parts_.data(), count_}; }
-
- private:
-  std::array<GemmPart, 8> parts_{};
-  size_t count_ = 0;
-};
+using GemmParts = boost::container::static_vector<GemmPart, 8>;
+GemmParts gemm_parts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n, int64_t k);
 
 }  // namespace tilerail

@@ -47,8 +47,7 @@ KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
   limits.rate = kernels.peak(p.dtype, p.trans_a, p.trans_b);
   limits.memory = kernels.peak_memory_rate(p.dtype, p.trans_a, p.trans_b);
   if (curve.tiled) {
-    const auto element = double(element_size(p.dtype));
-    const double faster = curve.tiled->fastest_correction(kernels.multiprocessors, element, *kernels.memory_bandwidth);
+    const double faster = curve.tiled->fastest_correction(kernels.tiled_device(p.dtype));
     limits.shortest = std::min(kernels.launch, curve.tiled->launch / faster);
     for (const TiledGemm::InGraph& graph : curve.tiled->in_graph)
       limits.shortest = std::min(limits.shortest, std::max(Seconds{0}, curve.tiled->launch / faster - graph.gain));

@@ -25,13 +25,6 @@ const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, T
   return any;
 }
 
-const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
-  if (const GemmCurve* curve = find_curve(kernels, dtype, ta, tb)) return *curve;
-  throw InputError{"kernels", kernels.name,
-                   fmt::format("have no GEMM times for {} {}", to_string(dtype), pair_text(ta, tb)),
-                   fmt::format("a [[kernels.{}.gemm]] table for it", kernels.name)};
-}
-
 /// A ragged thread block costs a whole one; a result inside one block costs its own size.
 double whole_blocks(double size, double block) { return size <= block ? size : std::ceil(size / block) * block; }
 
@@ -60,11 +53,7 @@ double panel_time(const GemmCurve& curve, double s, double k0) {
   return least;
 }
 
-TiledGemm::Cost tiled_cost(const KernelTimes& kernels, const TiledGemm& tiled, int64_t m, int64_t n, int64_t k,
-                           DType dtype) {
-  return tiled.cost(double(m), double(n), double(k), kernels.multiprocessors, double(element_size(dtype)),
-                    *kernels.memory_bandwidth);
-}
+TiledGemm::Size size_of(int64_t m, int64_t n, int64_t k) { return {double(m), double(n), double(k)}; }
 
 bool is_vector(int64_t m, int64_t n) { return m == 1 || n == 1; }
 
@@ -120,7 +109,15 @@ double GemmCurve::load_factor(double duty, Seconds time, double calls_before) co
   return 1 / (share.rested + share.first / load_factor_at_first(duty) + share.full / factor);
 }
 
-const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const { return curve_for(*this, dtype, ta, tb); }
+const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const {
+  if (const GemmCurve* curve = find_curve(*this, dtype, ta, tb)) return *curve;
+  throw InputError{"kernels", name, fmt::format("have no GEMM times for {} {}", to_string(dtype), pair_text(ta, tb)),
+                   fmt::format("a [[kernels.{}.gemm]] table for it", name)};
+}
+
+TiledGemm::Device KernelTimes::tiled_device(DType dtype) const {
+  return {multiprocessors, double(element_size(dtype)), *memory_bandwidth};
+}
 
 double KernelTimes::share_at_peak() const {
   constexpr auto largest = int64_t(TopologyLimits::gemm_size.most);
@@ -128,38 +125,38 @@ double KernelTimes::share_at_peak() const {
 }
 
 FlopRate KernelTimes::peak_of_vectors(DType dtype, Trans ta, Trans tb) const {
-  FlopRate rate = curve_for(*this, dtype, ta, tb).fastest();
+  FlopRate rate = curve(dtype, ta, tb).fastest();
   const auto element = double(element_size(dtype));
   if (memory_bandwidth) rate = std::min(rate, FlopRate{2 / element * memory_bandwidth->value});  // as they are read
   return rate / share_at_peak();
 }
 
 FlopRate KernelTimes::peak(DType dtype, Trans ta, Trans tb) const {
-  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  if (!curve.tiled) return curve.fastest() / share_at_peak();
-  return std::max(curve.fastest() / share_at_peak(), peak_of_vectors(dtype, ta, tb));
+  const GemmCurve& times = curve(dtype, ta, tb);
+  if (!times.tiled) return times.fastest() / share_at_peak();
+  return std::max(times.fastest() / share_at_peak(), peak_of_vectors(dtype, ta, tb));
 }
 
 std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans tb) const {
   if (!memory_bandwidth) return std::nullopt;
-  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  const GemmCurve& times = curve(dtype, ta, tb);
   const auto element = double(element_size(dtype));
-  const Rate most = curve.tiled ? curve.tiled->fastest_memory(element, *memory_bandwidth) : *memory_bandwidth;
+  const Rate most = times.tiled ? times.tiled->fastest_memory(element, *memory_bandwidth) : *memory_bandwidth;
   return Rate{most.value / share_at_peak()};
 }
 
 Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
-  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  const double at_peak = gemm_at_peak(*this, curve, m, n, k, dtype);
+  const GemmCurve& times = curve(dtype, ta, tb);
+  const double at_peak = gemm_at_peak(*this, times, m, n, k, dtype);
   if (is_vector(m, n) && memory_bandwidth) return std::max(launch, Seconds{at_peak});
-  if (curve.tiled) return tiled_cost(*this, *curve.tiled, m, n, k, dtype).time;
+  if (times.tiled) return times.tiled->cost(size_of(m, n, k), tiled_device(dtype)).time;
   const double dm = double(m), dn = double(n), dk = double(k);
   const double side = std::sqrt(whole_blocks(dm, block_m) * whole_blocks(dn, block_n));
   const double cube = std::min({dm, dn, dk});
-  return Seconds{std::max({launch.value, at_peak, panel_time(curve, side, k_overhead) * (dk + k_overhead),
-                           2 * cube * cube * cube / square_rate(curve, cube)})};  // the cube inside it
+  return Seconds{std::max({launch.value, at_peak, panel_time(times, side, k_overhead) * (dk + k_overhead),
+                           2 * cube * cube * cube / square_rate(times, cube)})};  // the cube inside it
 }
 
 Seconds KernelTimes::axpby_time(int64_t m, int64_t n, DType dtype, int reads, int writes) const {
@@ -175,27 +172,26 @@ double KernelTimes::occupancy(int64_t m, int64_t n) const {
 double KernelTimes::gemm_occupancy(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return 0;
   if (k == 0) return axpby_occupancy(m, n, dtype, 1, 1);
-  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  const GemmCurve& times = curve(dtype, ta, tb);
   double of_blocks = occupancy(m, n);
   if (is_vector(m, n) && memory_bandwidth) {
     const double read = double(std::max(m, n)) * double(k);
     of_blocks = std::min(1.0, std::ceil(read / (block_m * block_n)) / multiprocessors);
-  } else if (curve.tiled) {
-    of_blocks = tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
+  } else if (times.tiled) {
+    of_blocks = times.tiled->cost(size_of(m, n, k), tiled_device(dtype)).occupancy;
   }
-  const double of_peak = gemm_at_peak(*this, curve, m, n, k, dtype) / gemm_time(m, n, k, dtype, ta, tb).value;
+  const double of_peak = gemm_at_peak(*this, times, m, n, k, dtype) / gemm_time(m, n, k, dtype, ta, tb).value;
   return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak()));
 }
 
 TiledGemm::Cost KernelTimes::gemm_in_graph(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
-  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  if (!curve.tiled || curve.tiled->in_graph.empty() || is_vector(m, n) || m == 0 || n == 0 || k == 0)
+  const GemmCurve& times = curve(dtype, ta, tb);
+  if (!times.tiled || times.tiled->in_graph.empty() || is_vector(m, n) || m == 0 || n == 0 || k == 0)
     return {gemm_time(m, n, k, dtype, ta, tb), gemm_occupancy(m, n, k, dtype, ta, tb)};
-  TiledGemm::Cost cost = curve.tiled->cost_in_graph(double(m), double(n), double(k), multiprocessors,
-                                                    double(element_size(dtype)), *memory_bandwidth);
+  TiledGemm::Cost cost = times.tiled->cost_in_graph(size_of(m, n, k), tiled_device(dtype));
   // Measured shapes may be faster than the memory bandwidth says.
   const Seconds at_peak =
-      std::min(Seconds{gemm_at_peak(*this, curve, m, n, k, dtype)}, gemm_time(m, n, k, dtype, ta, tb));
+      std::min(Seconds{gemm_at_peak(*this, times, m, n, k, dtype)}, gemm_time(m, n, k, dtype, ta, tb));
   cost.time = std::max(cost.time, at_peak);
   cost.occupancy = std::min(1.0, std::max(cost.occupancy, at_peak / cost.time * share_at_peak()));
   return cost;
@@ -209,7 +205,7 @@ double KernelTimes::axpby_occupancy(int64_t m, int64_t n, DType dtype, int reads
 }
 
 double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const {
-  const auto& steps = curve_for(*this, dtype, ta, tb).alignment;
+  const auto& steps = curve(dtype, ta, tb).alignment;
   const auto step = std::ranges::find_if(steps, [=](auto& s) { return bytes <= s.bytes; });
   return step == steps.end() ? 1 : step->factor;
 }
@@ -224,11 +220,7 @@ std::optional<Watts> KernelTimes::gemm_watts(DType dtype, Trans ta, Trans tb) co
 std::optional<Seconds> KernelTimes::gemm_issue(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
   const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
   if (!curve || !curve->tiled || m <= 1 || n <= 1 || k < 1) return std::nullopt;
-  return curve->tiled->issue(double(m), double(n), double(k));
-}
-
-double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {
-  return curve_for(*this, dtype, ta, tb).load_factor(duty);
+  return curve->tiled->issue(size_of(m, n, k));
 }
 
 }  // namespace tilerail

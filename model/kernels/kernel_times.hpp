@@ -97,13 +97,13 @@ struct KernelTimes {
   /// The share that an axpby fills, by the same rule; arguments as of axpby_time.
   double axpby_occupancy(int64_t m, int64_t n, DType dtype, int reads, int writes) const;
 
-  /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
-  double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
   /// What handing such a GEMM over costs; absent where the table does not say, or for results of one row or column.
   std::optional<Seconds> gemm_issue(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const;
   /// The curve that counts for such GEMMs: that of the pair of transposes, else the one for any pair. Throws as
   /// gemm_time.
   const GemmCurve& curve(DType dtype, Trans ta, Trans tb) const;
+  /// The device as tiled GEMMs of a type see it; it has a memory bandwidth.
+  TiledGemm::Device tiled_device(DType dtype) const;
   /// Share of the device that runs at the rates of the table: all of it, but where a thread block holds any result, as
   /// that of a host's worker does. Such a device runs one kernel a multiprocessor at these rates.
   double share_at_peak() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -14,6 +15,13 @@ constexpr double reach = 0.15;     // octaves around a measured shape where it c
 constexpr double farthest = 3;     // reaches from a measured shape where it does not count any more
 constexpr double doubt = 0.1;      // weight of no correction
 
+/// The squared distance of a measured shape in octaves, and `more`.
+double distance(const TiledGemm::Shape& shape, const TiledGemm::Size& size, double more = 0) {
+  const double dm = std::log2(shape.m) - std::log2(size.m), dn = std::log2(shape.n) - std::log2(size.n);
+  const double dk = std::log2(shape.k) - std::log2(size.k);
+  return more + dm * dm + dn * dn + dk * dk;
+}
+
 /// Whether sizes are so far apart that a shape does not count, seen without a logarithm: sizes of shapes that count
 /// differ by 2^(farthest reach) = 1.37 times at most.
 bool too_far(double a, double b) {
@@ -21,11 +29,10 @@ bool too_far(double a, double b) {
   return a > ratio * b || b > ratio * a;
 }
 
-/// How much a measured shape counts for one whose sides have these logarithms: 1 there, falling with the distance in
-/// octaves to 0.
-double weight_of(const TiledGemm::Shape& shape, double lm, double ln, double lk) {
-  const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
-  const double far = (dm * dm + dn * dn + dk * dk) / (reach * reach);
+/// How much a measured shape counts for another: 1 for itself, falling with the distance to 0.
+double weight_of(const TiledGemm::Shape& shape, const TiledGemm::Size& size) {
+  if (too_far(shape.m, size.m) || too_far(shape.n, size.n) || too_far(shape.k, size.k)) return 0;
+  const double far = distance(shape, size) / (reach * reach);
   return far > farthest * farthest ? 0 : std::exp(-far);
 }
 
@@ -33,21 +40,28 @@ double weight_of(const TiledGemm::Shape& shape, double lm, double ln, double lk)
 template <class Point, class Value>
 double by_side(const std::vector<Point>& points, double side, const Value& value) {
   const auto above = std::ranges::lower_bound(points, side, {}, &Point::side);
-  if (above == points.begin()) return value(points.front());
-  if (above == points.end()) return value(points.back());
+  const auto at = [&](auto point) { return std::invoke(value, *point); };
+  if (above == points.begin()) return at(above);
   const auto below = above - 1;
-  return std::lerp(value(*below), value(*above), std::log(side / below->side) / std::log(above->side / below->side));
+  if (above == points.end()) return at(below);
+  return std::lerp(at(below), at(above), std::log(side / below->side) / std::log(above->side / below->side));
 }
 
 /// Bytes that a product reads and writes: A and B once, C twice.
-double traffic(double m, double n, double k, double element) { return element * (m * k + k * n + 2 * m * n); }
+double traffic(const TiledGemm::Size& size, double element) {
+  const auto& [m, n, k] = size;
+  return element * (m * k + k * n + 2 * m * n);
+}
+
+TiledGemm::Size size_of(const TiledGemm::Shape& shape) { return {shape.m, shape.n, shape.k}; }
 
 }  // namespace
 
 ///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts
 /// for the block and the number of parts with the least time: a library chooses well.
-TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double multiprocessors, double element,
-                                       Rate memory) const {
+TiledGemm::Cost TiledGemm::uncorrected(const Size& size, const Device& device) const {
+  const auto& [m, n, k] = size;
+  const auto& [multiprocessors, element, memory] = device;
   Cost best{Seconds{std::numeric_limits<double>::infinity()}, 1};
   for (const Block& block : blocks)
     for (const auto& [rows, cols] : {std::pair{block.rows, block.cols}, std::pair{block.cols, block.rows}}) {
@@ -64,66 +78,56 @@ TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double mult
       if (block.rows == block.cols) break;
     }
   best.occupancy = std::min(1.0, best.occupancy);
-  best.time = std::max(best.time, launch + Bytes{traffic(m, n, k, element)} / memory);
+  best.time = std::max(best.time, launch + Bytes{traffic(size, element)} / memory);
   return best;
 }
 
 /// The uncorrected time multiplied by exp(weighted mean of log(measured / uncorrected)) of the measured shapes, whose
 /// weights fall with their distance in octaves. What made a small shape faster than the rule makes none of its
 /// neighbours faster than the device.
-TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiprocessors, double element,
-                                Rate memory) const {
-  Cost result = uncorrected(m, n, k, multiprocessors, element, memory);
-  const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
+TiledGemm::Cost TiledGemm::cost(const Size& size, const Device& device) const {
+  const auto& [m, n, k] = size;
+  Cost result = uncorrected(size, device);
   double sum = 0, weights = doubt;
   for (const Shape& shape : shapes) {
-    if (too_far(shape.m, m) || too_far(shape.n, n) || too_far(shape.k, k)) continue;
-    const double weight = weight_of(shape, lm, ln, lk);
+    const double weight = weight_of(shape, size);
     if (weight == 0) continue;
-    const Seconds rule = uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory).time;
-    sum += weight * std::log(shape.time.value / rule.value);
+    sum += weight * std::log(shape.time / uncorrected(size_of(shape), device).time);
     weights += weight;
   }
   result.time = std::max({result.time * std::exp(sum / weights), Seconds{2 * m * n * k / fastest().value},
-                          Bytes{traffic(m, n, k, element)} / fastest_memory(element, memory)});
-  if (!fills.empty()) result.occupancy = by_side(fills, std::sqrt(m * n), [](const Fill& f) { return f.share; });
+                          Bytes{traffic(size, device.element)} / fastest_memory(device.element, device.memory)});
+  if (!fills.empty()) result.occupancy = by_side(fills, std::sqrt(m * n), &Fill::share);
   return result;
 }
 
-TiledGemm::Cost TiledGemm::cost_in_graph(double m, double n, double k, double multiprocessors, double element,
-                                         Rate memory) const {
-  Cost result = cost(m, n, k, multiprocessors, element, memory);
+TiledGemm::Cost TiledGemm::cost_in_graph(const Size& size, const Device& device) const {
+  Cost result = cost(size, device);
   if (in_graph.empty()) return result;
-  const double side = std::sqrt(m * n);
+  const double side = std::sqrt(size.m * size.n);
   const double gain = by_side(in_graph, side, [](const InGraph& g) { return g.gain.value; });
   result.time = std::max(result.time - Seconds{gain}, result.time / 2);  // no kernel is mostly what streams add
-  result.occupancy = by_side(in_graph, side, [](const InGraph& g) { return g.share; });
+  result.occupancy = by_side(in_graph, side, &InGraph::share);
   return result;
 }
 
 /// Which kernels a library takes changes from one shape to the next, so the nearest shapes decide: their weights fall
 /// with the fourth power of the distance in octaves.
-std::optional<Seconds> TiledGemm::issue(double m, double n, double k) const {
+std::optional<Seconds> TiledGemm::issue(const Size& size) const {
   constexpr double near = 0.1;  // a squared distance within which shapes count alike: single times scatter
-  const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
   double sum = 0, weights = 0;
   for (const Shape& shape : shapes) {
     if (!shape.issue) continue;
-    const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
-    const double far = near + dm * dm + dn * dn + dk * dk;
+    const double far = distance(shape, size, near);
     sum += shape.issue->value / (far * far);
     weights += 1 / (far * far);
   }
-  if (weights == 0) return std::nullopt;
-  return Seconds{sum / weights};
+  return weights == 0 ? std::nullopt : std::optional{Seconds{sum / weights}};
 }
 
-double TiledGemm::nearness(double m, double n, double k) const {
-  const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
+double TiledGemm::nearness(const Size& size) const {
   double nearest = 0;
-  for (const Shape& shape : shapes)
-    if (!too_far(shape.m, m) && !too_far(shape.n, n) && !too_far(shape.k, k))
-      nearest = std::max(nearest, weight_of(shape, lm, ln, lk));
+  for (const Shape& shape : shapes) nearest = std::max(nearest, weight_of(shape, size));
   return nearest;
 }
 
@@ -135,15 +139,13 @@ FlopRate TiledGemm::fastest() const {
 }
 
 Rate TiledGemm::fastest_memory(double element, Rate memory) const {
-  for (const Shape& shape : shapes)
-    memory = std::max(memory, Rate{traffic(shape.m, shape.n, shape.k, element) / shape.time.value});
+  for (const Shape& shape : shapes) memory = std::max(memory, Bytes{traffic(size_of(shape), element)} / shape.time);
   return memory;
 }
 
-double TiledGemm::fastest_correction(double multiprocessors, double element, Rate memory) const {
+double TiledGemm::fastest_correction(const Device& device) const {
   double most = 1;
-  for (const Shape& shape : shapes)
-    most = std::max(most, uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory).time / shape.time);
+  for (const Shape& shape : shapes) most = std::max(most, uncorrected(size_of(shape), device).time / shape.time);
   return most;
 }
 

@@ -49,12 +49,24 @@ struct TiledGemm {
     double occupancy;  // share of the device that its work takes, in (0, 1]: the rest is launch, and waves that are not
                        // full
   };
-  /// Cost of an m x n x k GEMM (all at least 1) with elements of `element` bytes.
-  Cost cost(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
+  /// The m x n x k of a GEMM, all at least 1.
+  struct Size {
+    double m, n, k;
+  };
+  /// A device whose elements have so many bytes, and its memory.
+  struct Device {
+    double multiprocessors, element;
+    Rate memory;
+  };
+  Cost cost(const Size& size, const Device& device) const;
+  /// The same in a graph.
+  Cost cost_in_graph(const Size& size, const Device& device) const;
+  /// Without the correction by measured shapes.
+  Cost uncorrected(const Size& size, const Device& device) const;
 
   /// What handing over such a GEMM costs, by the measured shapes: the library may need one kernel or two, and may have
   /// to describe operands to the device. Absent where no shape has that. docs/model.md#issue
-  std::optional<Seconds> issue(double m, double n, double k) const;
+  std::optional<Seconds> issue(const Size& size) const;
 
   /// The rate that kernels do not exceed, alone or side by side: that of the best block, or of the fastest measured
   /// shape, if that is larger.
@@ -63,16 +75,10 @@ struct TiledGemm {
   /// that of the measured shape that reads and writes the most.
   Rate fastest_memory(double element, Rate memory) const;
   /// How many times as fast as the rule kernels can be near some shape.
-  double fastest_correction(double multiprocessors, double element, Rate memory) const;
+  double fastest_correction(const Device& device) const;
 
   /// How near the measured shapes are to this one, in [0, 1]: 1 where it is among them, 0 where none counts.
-  double nearness(double m, double n, double k) const;
-
-  /// The same in a graph.
-  Cost cost_in_graph(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
-
-  /// Without the correction by measured shapes.
-  Cost uncorrected(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
+  double nearness(const Size& size) const;
 };
 
 }  // namespace tilerail

@@ -1,11 +1,8 @@
 #include "model/machine/concurrent_rates.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/machine/fair_shares.hpp"
 
@@ -14,9 +11,6 @@ namespace {
 
 /// The way of a copy that is packed: no more than what a link lets through for one.
 FlowRoute route_of(const Topology& topology, MemoryId src, MemoryId dst) {
-  if (!topology.has_route(src, dst))
-    throw InputError{fmt::format("{}: no route from '{}' to '{}'", topology.name(), topology.memory(src).name,
-                                 topology.memory(dst).name)};
   FlowRoute route{src, dst, {}};
   const int parts = topology.parts(src, dst);
   for (const auto& use : topology.links_on(src, dst))

@@ -13,14 +13,14 @@
 namespace tilerail {
 
 /// The value of a figure. Refuses a value that is missing, or that has no meaning because its neighbour is missing.
-inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key, Presence presence,
+inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key, bool is_needed,
                                          std::string_view next_to) {
+  if (is_needed) return table.need(key);
   const auto value = table.find(key);
   const auto neighbour = table.find(next_to);
-  const bool alone = !next_to.empty() && (!neighbour || neighbour->is_empty_list());
-  if (value && alone) value->fail(fmt::format("has no meaning here; expected it next to '{}'", next_to));
-  const bool needed = presence == Presence::needed || (presence == Presence::with_neighbour && !alone);
-  return value || !needed ? value : table.need(key);
+  if (value && !next_to.empty() && (!neighbour || neighbour->is_empty_list()))
+    value->fail(fmt::format("has no meaning here; expected it next to '{}'", next_to));
+  return value;
 }
 
 /// "[column, efficiency] or [column, pitch, efficiency]"
@@ -50,28 +50,16 @@ void read_row(const TomlValue& value, Row& row, const Columns& columns) {
 }
 
 template <class Row, class Columns>
-std::vector<Row> read_rows(const TomlValue& value, const Columns& columns, bool ascend) {
-  const auto& first = std::get<0>(columns);
+std::vector<Row> read_rows(const TomlValue& value, const Columns& columns) {
   std::vector<Row> rows;
-  for (const TomlValue& each : value.list(TopologyLimits::points)) {
-    Row row{};
-    read_row(each, row, columns);
-    if (ascend && !rows.empty())
-      if (const auto last = rows.back().*first.member; row.*first.member <= last)
-        each.list(TopologyLimits::points)
-            .front()
-            .fail(fmt::format("does not ascend; expected a {} above {}", first.key, to_text(last)));
-    rows.push_back(row);
-  }
+  for (const TomlValue& each : value.list(TopologyLimits::points)) read_row(each, rows.emplace_back(), columns);
   return rows;
 }
 
 /// "12 GB/s", or by number of copies: [[1, "22 GB/s"], [4, "72 GB/s"]].
 inline CapacityCurve read_curve(const TomlValue& value) {
   if (value.is_text()) return {{{1, value.in(TopologyLimits::rate)}}};
-  CapacityCurve curve{read_rows<CapacityCurve::Point>(value, MachineFigures::of_curves, true)};
-  if (curve.points.empty()) value.fail("is empty; expected at least one entry");
-  return curve;
+  return {read_rows<CapacityCurve::Point>(value, MachineFigures::of_curves)};
 }
 
 template <class Part, class Figures>
@@ -81,14 +69,13 @@ template <class Part, class Member, class Quantity>
 void read_figure(const TomlTable& table, Part& part, const Figure<Member, Quantity>& figure) {
   auto& member = part.*figure.member;
   using Value = std::remove_cvref_t<decltype(content(member))>;
-  const Presence presence = is_needed(figure) ? Presence::needed : figure.presence;
-  if (const auto value = value_of(table, figure.key, presence, figure.next_to))
+  if (const auto value = value_of(table, figure.key, is_needed(figure), figure.next_to))
     member = static_cast<Value>(value->in(figure.range));
 }
 
 template <class Part, class Member, class Columns>
 void read_figure(const TomlTable& table, Part& part, const Rows<Member, Columns>& rows) {
-  const auto value = value_of(table, rows.key, rows.presence, rows.next_to);
+  const auto value = value_of(table, rows.key, is_needed(rows), rows.next_to);
   if (!value) return;
   auto& member = std::invoke(rows.member, part);
   if constexpr (std::is_same_v<decltype(member), Part&>) {
@@ -96,8 +83,7 @@ void read_figure(const TomlTable& table, Part& part, const Rows<Member, Columns>
   } else if constexpr (requires { member.has_value(); }) {
     member = read_curve(*value);
   } else {
-    member = read_rows<std::remove_cvref_t<decltype(member.front())>>(*value, rows.columns, rows.ascend);
-    if (rows.presence == Presence::needed && member.empty()) value->fail("is empty; expected at least one entry");
+    member = read_rows<std::remove_cvref_t<decltype(member.front())>>(*value, rows.columns);
   }
 }
 

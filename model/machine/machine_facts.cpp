@@ -1,7 +1,10 @@
 #include "model/machine/machine_facts.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "model/base/indices.hpp"
@@ -25,7 +28,15 @@ std::optional<MemoryId> nearest(const Topology& topology, MemoryId gpu) {
   return best;
 }
 
-Rate sum_of(const std::vector<Rate>& rates) { return std::accumulate(rates.begin(), rates.end(), Rate{0}); }
+Flows joined(Flows some, const Flows& others) {
+  some.insert(some.end(), others.begin(), others.end());
+  return some;
+}
+
+Rate sum_of_rates(const Topology& topology, const Flows& flows) {
+  const auto rates = concurrent_rates(topology, flows);
+  return std::accumulate(rates.begin(), rates.end(), Rate{0});
+}
 
 }  // namespace
 
@@ -45,10 +56,8 @@ std::vector<NearestHost> nearest_hosts(const Topology& topology) {
     out.emplace_back(gpu, *host);
     all.push_back(each);
   }
-  Flows ways = in;
-  ways.insert(ways.end(), out.begin(), out.end());
-  const auto in_rates = concurrent_rates(topology, in), out_rates = concurrent_rates(topology, out),
-             rates = concurrent_rates(topology, ways);
+  const auto in_rates = concurrent_rates(topology, in), out_rates = concurrent_rates(topology, out);
+  const auto rates = concurrent_rates(topology, joined(in, out));
   for (const auto i : indices(all)) {
     all[i].in_all = in_rates[i], all[i].out_all = out_rates[i];
     all[i].in_all_both = rates[i], all[i].out_all_both = rates[all.size() + i];
@@ -67,31 +76,24 @@ std::optional<Bisection> bisection(const Topology& topology) {
     forward.emplace_back(a, b);
     backward.emplace_back(b, a);
   }
-  Flows both = forward;
-  both.insert(both.end(), backward.begin(), backward.end());
-  return Bisection{half, sum_of(concurrent_rates(topology, forward)), sum_of(concurrent_rates(topology, backward)),
-                   sum_of(concurrent_rates(topology, both))};
+  return Bisection{half, sum_of_rates(topology, forward), sum_of_rates(topology, backward),
+                   sum_of_rates(topology, joined(forward, backward))};
 }
 
 bool gpus_have_own_links(const Topology& topology) {
-  const auto& gpus = topology.gpus();
-  std::vector<std::vector<bool>> with_hosts(gpus.size(), std::vector<bool>(topology.links().size()));
-  const auto each_link = [&](MemoryId src, MemoryId dst, const auto& visit) {
-    if (topology.has_route(src, dst))
-      for (const auto& use : topology.links_on(src, dst)) visit(use.link.index());
+  std::map<MemoryId, std::set<LinkId>> with_hosts;  // links of each GPU
+  for (const MemoryId gpu : topology.gpus())
+    for (const MemoryId host : topology.hosts())
+      for (const auto& links : {topology.route(gpu, host), topology.route(host, gpu)})
+        with_hosts[gpu].insert(links.begin(), links.end());
+  const auto are_own = [&](MemoryId a, MemoryId b) {
+    const auto links = topology.route(a, b);
+    return !links.empty() && std::ranges::none_of(links, [&](LinkId link) {
+      return with_hosts[a].contains(link) || with_hosts[b].contains(link);
+    });
   };
-  for (const auto g : indices(gpus))
-    for (const MemoryId host : topology.hosts()) {
-      each_link(gpus[g], host, [&](size_t link) { with_hosts[g][link] = true; });
-      each_link(host, gpus[g], [&](size_t link) { with_hosts[g][link] = true; });
-    }
-  const auto are_own = [&](size_t a, size_t b) {
-    bool own = topology.has_route(gpus[a], gpus[b]);
-    each_link(gpus[a], gpus[b], [&](size_t link) { own = own && !with_hosts[a][link] && !with_hosts[b][link]; });
-    return own;
-  };
-  for (const auto a : indices(gpus))
-    for (const auto b : indices(gpus))
+  for (const MemoryId a : topology.gpus())
+    for (const MemoryId b : topology.gpus())
       if (a != b && !are_own(a, b)) return false;
   return true;
 }

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
@@ -13,32 +9,22 @@ namespace tilerail {
 /// for a memory is kept; not to be used by two threads at once.
 class ShortestPaths {
  public:
+  using Links = std::vector<LinkId>;
+
   /// `description` outlives this.
   explicit ShortestPaths(const Topology::Description& description);
-  ~ShortestPaths();
 
-  /// Of equal paths the one with the lowest link id, compared from the destination backwards; empty without a path.
-  std::vector<LinkId> first(MemoryId src, MemoryId dst);
-
-  /// All of them, that one first, but no more than `most`.
-  std::vector<std::vector<LinkId>> all(MemoryId src, MemoryId dst, size_t most);
+  /// Up to `most` of them, at first the one with the lowest link id, compared from the destination backwards.
+  std::vector<Links> all(MemoryId src, MemoryId dst, size_t most);
 
  private:
-  class Graph;
-  /// Whole picoseconds, so that equal paths compare equal whatever the order of their sums.
-  using Picoseconds = int64_t;
-
-  std::vector<Picoseconds> arrivals(MemoryId src) const;
-  bool is_on_time(LinkId link, MemoryId src, const std::vector<Picoseconds>& arrival) const;
-  std::vector<LinkId> last_links(MemoryId src) const;
-  size_t node_of(MemoryId memory) const { return d_.memories[memory.index()].node.index(); }
+  const Links& links_from(MemoryId src);
 
   const Topology::Description& d_;
-  std::unique_ptr<Graph> graph_;
-  std::vector<std::vector<LinkId>> into_;  // by node: the links to it, by ascending id
-  // By source and node, empty until paths from it are asked for: the lowest of the links that are on time, and when.
-  std::vector<std::vector<LinkId>> last_links_;
-  std::vector<std::vector<Picoseconds>> arrivals_;
+  std::vector<Links> out_;  // by node
+  /// By source, empty until paths from it are asked for: the links of its paths, by the node that they lead to, and by
+  /// ascending id.
+  std::vector<Links> found_;
 };
 
 }  // namespace tilerail

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <span>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/machine/routes.hpp"
+#include "model/base/topology_limits.hpp"
+#include "model/machine/pair_table.hpp"
+#include "model/machine/shortest_paths.hpp"
 #include "model/machine/spread_memories.hpp"
 #include "model/machine/topology_check.hpp"
 
@@ -112,15 +116,161 @@ double StridedEfficiency::of(const Copy& copy) const {
   return 1 / ((1 - copy.again) / first + copy.again / second);
 }
 
+namespace {
+
+/// These memories and, where several of them are hosts, one for each spread name; where several are GPUs, last, the one
+/// in which a matrix is that each GPU has a copy of. Such a memory has no node: what is copied from or to it crosses
+/// the routes of the memories that it stands for.
+std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
+  std::vector<MemoryId> hosts, gpus;
+  for (const auto i : indices(memories)) (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
+  const auto add = [&](std::string_view name, NodeKind kind, Pages pages, const std::vector<MemoryId>& over) {
+    Memory spread;
+    spread.name = name, spread.kind = kind;
+    spread.pages = pages, spread.over = over;
+    memories.push_back(std::move(spread));
+  };
+  if (hosts.size() > 1)
+    for (const auto& [name, pages] : spread_names) add(name, NodeKind::host, pages, hosts);
+  if (gpus.size() > 1) add(copies_name, NodeKind::gpu, Pages::copies, gpus);
+  return memories;
+}
+
+}  // namespace
+
+/// A route between two memories.
+struct Route {
+  std::vector<LinkId> links = {};               // in order; empty when there is none and when src == dst
+  int parts = 1;                                // of the bytes of a copy, equal ones
+  std::vector<Topology::LinkUse> uses = {};     // of the links, in their order
+  std::vector<Topology::GroupUse> groups = {};  // ascending, each once
+  Seconds latency{0};
+  std::vector<Topology::Way> ways = {};  // between two memories of the description, where there are several
+};
+
+/// The routes of a machine, found when they are first asked for. The constructor of Topology states the rule.
+class Routes {
+ public:
+  /// `description` is checked; `memories` begins with its memories, and those behind them stand for some of them.
+  Routes(std::shared_ptr<const Topology::Description> description, std::shared_ptr<const std::vector<Memory>> memories)
+      : d_{std::move(description)},
+        memories_{std::move(memories)},
+        paths_{*d_},
+        groups_of_(d_->links.size()),
+        routes_{memories_->size()} {
+    for (const auto& named : d_->routes) {
+      Ways& ways = named_[{named.from, named.to}];  // stays empty if there are no copies between the two
+      if (!named.links.empty()) ways.push_back({named.links, named.share});
+    }
+    for (auto& [pair, ways] : named_) {
+      int divisor = 0;
+      for (const Topology::Way& way : ways) divisor = std::gcd(divisor, way.share);
+      if (divisor < 2) continue;
+      for (Topology::Way& way : ways) way.share /= divisor;
+    }
+    for (const auto i : indices(d_->groups)) {
+      for (const LinkId link : d_->groups[i].forward) groups_of_[link.index()].push_back({GroupId{i}, 1, 0, 1});
+      for (const LinkId link : d_->groups[i].backward) groups_of_[link.index()].push_back({GroupId{i}, 0, 1, 1});
+    }
+  }
+
+  const Route& of(MemoryId src, MemoryId dst) {
+    return routes_.of(src, dst, [&] { return found(src, dst); });  // one thread at a time
+  }
+
+ private:
+  Route found(MemoryId src, MemoryId dst) {
+    if (src == dst) return {};
+    std::vector<Ways> pairs;
+    int parts = 1;  // of what a pair gets: a multiple of the parts of every pair
+    for (const MemoryId& from : parts_of(src))
+      for (const MemoryId& to : parts_of(dst)) {
+        pairs.push_back(ways_of(from, to));
+        if (pairs.back().empty()) return {};  // not even a part of the bytes gets there
+        parts = std::lcm(parts, parts_in(pairs.back()));
+      }
+    Route route;
+    route.parts = int(pairs.size()) * parts;
+    for (const Ways& ways : pairs)
+      for (const Topology::Way& way : ways) add(way.links, way.share * (parts / parts_in(ways)), route);
+    if (pairs.size() == 1 && pairs.front().size() > 1) route.ways = std::move(pairs.front());
+    std::ranges::sort(route.groups, {}, &Topology::GroupUse::group);
+    return route;
+  }
+
+  std::span<const MemoryId> parts_of(const MemoryId& memory) const {
+    const std::vector<MemoryId>& over = (*memories_)[memory.index()].over;
+    return over.empty() ? std::span{&memory, 1} : std::span{over};
+  }
+
+  using Ways = std::vector<Topology::Way>;
+
+  static int parts_in(const Ways& ways) {
+    return std::accumulate(ways.begin(), ways.end(), 0,
+                           [](int sum, const Topology::Way& way) { return sum + way.share; });
+  }
+
+  /// Between two memories of the description; within one there is nothing to cross.
+  Ways ways_of(MemoryId src, MemoryId dst) {
+    if (src == dst) return Ways(1);
+    if (const auto named = named_.find({src, dst}); named != named_.end()) return named->second;
+    Ways ways;
+    for (auto& links : paths_.all(src, dst, d_->split_paths ? TopologyLimits::ways : 1))
+      ways.push_back({std::move(links)});
+    return ways;
+  }
+
+  /// So many parts of the bytes take this way.
+  void add(const std::vector<LinkId>& way, int parts, Route& route) const {
+    Seconds latency{0};
+    for (const LinkId link : way) {
+      latency += d_->links[link.index()].latency;
+      const auto known = std::ranges::find(route.uses, link, &Topology::LinkUse::link);
+      if (known != route.uses.end()) {
+        known->parts += parts;
+        continue;
+      }
+      route.links.push_back(link);
+      route.uses.push_back({link, parts});
+    }
+    route.latency = std::max(route.latency, latency);
+    for (const Topology::GroupUse& use : groups_on(way)) {
+      auto known = std::ranges::find(route.groups, use.group, &Topology::GroupUse::group);
+      if (known == route.groups.end()) known = route.groups.insert(known, {use.group, 0, 0, 0});
+      known->forward += parts * use.forward, known->backward += parts * use.backward;
+      known->parts += parts;
+    }
+  }
+
+  /// Each once, however many of the links are in it.
+  std::vector<Topology::GroupUse> groups_on(const std::vector<LinkId>& links) const {
+    std::vector<Topology::GroupUse> uses;
+    for (const LinkId link : links)
+      for (const Topology::GroupUse& use : groups_of_[link.index()]) {
+        auto known = std::ranges::find(uses, use.group, &Topology::GroupUse::group);
+        if (known == uses.end()) known = uses.insert(uses.end(), {use.group, 0, 0, 1});
+        known->forward = std::max(known->forward, use.forward);
+        known->backward = std::max(known->backward, use.backward);
+      }
+    return uses;
+  }
+
+  std::shared_ptr<const Topology::Description> d_;
+  std::shared_ptr<const std::vector<Memory>> memories_;
+  ShortestPaths paths_;
+  std::map<std::pair<MemoryId, MemoryId>, Ways> named_;
+  std::vector<std::vector<Topology::GroupUse>> groups_of_;  // by link
+  PairTable<Route> routes_;
+};
+
 Topology::Topology(Description description) {
+  name_links(description);
   check_description(description);
-  const auto names = link_names(description.nodes, description.links);
-  for (const auto i : indices(names)) description.links[i].name = names[i];
   d_ = std::make_shared<const Description>(std::move(description));
   memories_ = std::make_shared<const std::vector<Memory>>(with_spread_memories(d_->memories));
   for (const auto i : indices(d_->memories)) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
   std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });
-  routes_ = std::make_shared<const Routes>(d_, memories_);
+  routes_ = std::make_shared<Routes>(d_, memories_);
 }
 
 std::optional<MemoryId> Topology::find_gpu(int device) const {
@@ -154,7 +304,7 @@ Seconds Topology::latency(MemoryId src, MemoryId dst) const { return routes_->of
 Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
   if (!has_route(src, dst))
     throw InputError{fmt::format("{}: no route from '{}' to '{}'", name(), memory(src).name, memory(dst).name)};
-  const Routes::Route& way = routes_->of(src, dst);
+  const Route& way = routes_->of(src, dst);
   Rate rate{infinity};
   const auto bounded = [&](Rate bound, int parts) { rate = std::min(rate, bound * way.parts / parts); };
   for (const LinkUse& use : way.uses) {

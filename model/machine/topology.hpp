@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,7 +11,6 @@
 #include "model/base/ids.hpp"
 #include "model/base/units.hpp"
 #include "model/kernels/kernel_times.hpp"
-#include "model/machine/uncertainty.hpp"
 
 namespace tilerail {
 
@@ -176,6 +174,31 @@ struct IssueCost {
   Seconds of_kernels() const { return per_kernel.value_or(per_op); }
 };
 
+/// How far times are from what a description says, by what they are spent on: half widths of intervals, relative to
+/// what it says, that hold this share of what was measured. docs/model.md#intervals
+struct Uncertainty {
+  static constexpr double level = 0.9;
+
+  struct Kernels {
+    DType dtype;
+    double measured_shapes;
+    double other_shapes;  // so far from any measured one that only the rule of tiled GEMMs speaks of them
+  };
+  std::vector<Kernels> kernels;  // each type once
+  double load = 0;               // of kernels on a device that its load slows down, beside the one above
+  double copies = 0;
+  double columns = 0;  // of copies in two dimensions, beside the one above
+  double issue = 0;
+  std::string source = {};  // provenance key
+
+  /// Absent where kernels of the type were not measured.
+  std::optional<Kernels> of_kernels(DType dtype) const {
+    for (const Kernels& k : kernels)
+      if (k.dtype == dtype) return k;
+    return std::nullopt;
+  }
+};
+
 class Routes;
 
 /// A machine as a graph of memories, switches and directed links. Immutable once built. Copies share everything;
@@ -287,7 +310,7 @@ class Topology {
   std::shared_ptr<const Description> d_;
   std::shared_ptr<const std::vector<Memory>> memories_;
   std::vector<MemoryId> gpus_, hosts_;
-  std::shared_ptr<const Routes> routes_;
+  std::shared_ptr<Routes> routes_;
 };
 
 }  // namespace tilerail

@@ -37,13 +37,10 @@ struct Entry {
   }
 };
 
-/// Calls check(entry, item) for each entry of a table.
+/// Calls check(entry, item) for each entry of a table, by name.
 template <class Items, class Check>
 void each_entry(std::string_view table, const Items& items, const Check& check) {
-  for (const auto i : indices(items)) {
-    Entry entry{table, i};
-    check(entry, items[i]);
-  }
+  for (const auto i : indices(items)) check(Entry{table, i, fmt::format("{} '{}'", table, items[i].name)}, items[i]);
 }
 
 void check_name(const Entry& entry, const std::string& name, Names& names) {
@@ -97,42 +94,24 @@ void check_figures(const Entry& entry, const std::string& prefix, const Part& pa
 }
 
 void check_limits(const Description& d) {
-  const auto limit = [](const auto& items, size_t most, const char* what) {
-    if (items.size() > most)
-      throw TopologyDefect{"", 0, fmt::format("{} {}; expected at most {}", items.size(), what, most)};
-  };
-  limit(d.memories, F::memories, "memories");
-  limit(d.nodes, F::nodes, "nodes");
-  limit(d.links, F::links, "links");
-  limit(d.groups, F::groups, "groups");
-  limit(d.routes, F::routes, "routes");
-}
-
-/// Names of nodes stand in "a->b#2", "A:B:C" and lists with commas.
-bool is_node_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view{"_-."}.find(c) != std::string_view::npos;
+  const std::tuple<const char*, size_t, size_t> limits[] = {{"memories", d.memories.size(), F::memories},
+                                                            {"nodes", d.nodes.size(), F::nodes},
+                                                            {"links", d.links.size(), F::links},
+                                                            {"groups", d.groups.size(), F::groups},
+                                                            {"routes", d.routes.size(), F::routes}};
+  for (const auto& [what, count, most] : limits)
+    if (count > most) throw TopologyDefect{"", 0, fmt::format("{} {}; expected at most {}", count, what, most)};
 }
 
 void check_nodes(const Description& d) {
+  // Names of nodes stand in "a->b#2", "A:B:C" and lists with commas.
+  constexpr const char* allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   Names names;
-  each_entry("node", d.nodes, [&](Entry& entry, const Node& node) {
-    entry.what = fmt::format("node '{}'", node.name);
+  each_entry("node", d.nodes, [&](const Entry& entry, const Node& node) {
     check_name(entry, node.name, names);
-    entry.require(std::ranges::all_of(node.name, is_node_letter),
+    entry.require(node.name.find_first_not_of(allowed) == std::string::npos,
                   "its name has a character that is not allowed; expected letters, digits, '_', '-' and '.'");
   });
-}
-
-/// Throws where a larger square takes less time: gemm_time could not ascend then.
-void check_times(const Entry& entry, const std::string& prefix, const GemmCurve& curve) {
-  const auto square_seconds = [](const GemmCurve::Point& p) { return 2 * p.size * p.size * p.size / p.rate.value; };
-  check_figure(entry, prefix + "rates", F::rates, curve.points);
-  const double rounding = 1 - 1e-9;  // a rate that was computed from a time carries its rounding
-  for (size_t i = 1; i < curve.points.size(); ++i)
-    if (square_seconds(curve.points[i]) < square_seconds(curve.points[i - 1]) * rounding)
-      entry.fail(fmt::format("{}size {} takes less time than size {}; expected times that do not fall", prefix,
-                             curve.points[i].size, curve.points[i - 1].size));
 }
 
 void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve& curve) {
@@ -140,18 +119,14 @@ void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve&
   if (!curve.trans.empty() && std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
     entry.fail(fmt::format("{}trans '{}' is unknown; expected NN, NT, TN or TT", prefix, curve.trans));
   check_figures(entry, prefix, curve, F::of_gemms);
-  if (!curve.tiled) return check_times(entry, prefix, curve);
-  for (const TiledGemm::Shape& shape : curve.tiled->shapes)
-    if (const FlopRate rate = Flops{2 * shape.m * shape.n * shape.k} / shape.time; !F::flop_rate.holds(rate))
-      entry.fail(fmt::format("{}shapes: the rate {} {}", prefix, to_text(rate), out_of_range(F::flop_rate.text)));
+  if (!curve.tiled) return check_figure(entry, prefix + "rates", F::rates, curve.points);
   entry.require(kernels.memory_bandwidth.has_value(),
                 prefix + "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
 }
 
 void check_kernels(const Description& d) {
   Names names;
-  each_entry("kernels", d.kernels, [&](Entry& entry, const KernelTimes& kernels) {
-    entry.what = fmt::format("kernels '{}'", kernels.name);
+  each_entry("kernels", d.kernels, [&](const Entry& entry, const KernelTimes& kernels) {
     check_name(entry, kernels.name, names);
     check_figures(entry, "", kernels, F::of_kernels);
     std::set<std::pair<DType, std::string>> curves;
@@ -164,30 +139,16 @@ void check_kernels(const Description& d) {
   });
 }
 
-void check_watts(const Entry& entry, const Memory& memory, std::optional<Watts> watts, const char* what) {
-  if (memory.idle_watts && watts && *watts < *memory.idle_watts)
-    entry.fail(fmt::format("{} {} are below its idle watts; expected at least {}", what, to_text(*watts),
-                           to_text(*memory.idle_watts)));
-}
-
-void check_gpu(const Entry& entry, const Description& d, const Memory& memory) {
-  entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
-  for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
-    check_watts(entry, memory, curve.watts, "the gemm watts");
-  check_figure(entry, "device", F::of_device, memory.device);
-}
-
 void check_memories(const Description& d) {
   std::map<int, std::string> devices;
-  each_entry("memory", d.memories, [&](Entry& entry, const Memory& memory) {
-    entry.what = fmt::format("memory '{}'", memory.name);
-    entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
-                      d.nodes[memory.node.index()].name == memory.name,
-                  "its node does not match; expected a node of the same name and kind");
+  each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     check_figures(entry, "", memory, F::of_memories);
-    check_watts(entry, memory, memory.busy_watts, "its busy watts");
+    if (memory.busy_watts && *memory.busy_watts < memory.idle_watts)
+      entry.fail(fmt::format("its busy watts {} are below its idle watts; expected at least {}",
+                             to_text(*memory.busy_watts), to_text(*memory.idle_watts)));
     if (memory.kind != NodeKind::gpu) return;
-    check_gpu(entry, d, memory);
+    entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
+    check_figure(entry, "device", F::of_device, memory.device);
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
@@ -198,9 +159,7 @@ void check_memories(const Description& d) {
 }
 
 void check_links(const Description& d) {
-  const auto names = link_names(d.nodes, d.links);
-  each_entry("link", d.links, [&](Entry& entry, const Link& link) {
-    entry.what = fmt::format("link '{}'", names[entry.index]);
+  each_entry("link", d.links, [](const Entry& entry, const Link& link) {
     entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
     check_figures(entry, "", link, F::of_links);
   });
@@ -208,8 +167,7 @@ void check_links(const Description& d) {
 
 void check_groups(const Description& d) {
   Names names;
-  each_entry("group", d.groups, [&](Entry& entry, const CapacityGroup& group) {
-    entry.what = fmt::format("group '{}'", group.name);
+  each_entry("group", d.groups, [&](const Entry& entry, const CapacityGroup& group) {
     check_name(entry, group.name, names);
     entry.require(group.capacity || group.both_busy, "it bounds nothing; expected 'capacity' or 'both_busy'");
     check_figures(entry, "", group, F::of_groups);
@@ -218,12 +176,9 @@ void check_groups(const Description& d) {
     entry.require(!group.forward_share || group.both_busy, "'forward_share' is without 'both_busy'; expected both");
     std::set<LinkId> seen;
     for (const auto* links : {&group.forward, &group.backward})
-      for (const LinkId link : *links) {
-        entry.require(link.index() < d.links.size(), "it names a link that is missing");
+      for (const LinkId link : *links)
         if (!seen.insert(link).second)
-          entry.fail(
-              fmt::format("link '{}' is listed twice; expected it once", link_names(d.nodes, d.links)[link.index()]));
-      }
+          entry.fail(fmt::format("link '{}' is listed twice; expected it once", d.links[link.index()].name));
   });
 }
 
@@ -254,58 +209,47 @@ void check_copies(const Entry& copies, const StridedEfficiency& strided) {
 
 void check_uncertainty(const Entry& entry, const Uncertainty& uncertainty) {
   check_figures(entry, "", uncertainty, F::of_uncertainty);
-  std::set<DType> types;
-  for (const Uncertainty::Kernels& kernels : uncertainty.kernels) {
+  for (const Uncertainty::Kernels& kernels : uncertainty.kernels)
     check_figures(entry, fmt::format("{}: ", to_string(kernels.dtype)), kernels, F::of_kernel_uncertainty);
-    entry.require(types.insert(kernels.dtype).second, "a data type is there twice; expected each once");
-  }
 }
 
 using Pair = std::pair<MemoryId, MemoryId>;
 
-std::string pair_text(const Description& d, const char* what, MemoryId from, MemoryId to) {
+std::string pair_text(const Description& d, const char* what, Pair pair) {
+  const auto& [from, to] = pair;
   return fmt::format("{} '{}' to '{}'", what, d.memories[from.index()].name, d.memories[to.index()].name);
 }
 
-/// Links that lead from a memory to another, through switches only, and through no node twice.
-void check_path(const Entry& entry, const Description& d, const std::vector<LinkId>& links, NodeId from, NodeId to) {
+/// Links that lead from a memory to another, through switches only.
+void check_path(const Entry& entry, const Description& d, const Topology::Description::NamedRoute& route) {
   const auto fail = [&](const char* what, NodeId node, const std::string& expected) {
     entry.fail(fmt::format("{} '{}'; expected {}", what, d.nodes[node.index()].name, expected));
   };
-  std::set<NodeId> visited{from};
+  const NodeId from = d.memories[route.from.index()].node;
+  const Memory& to = d.memories[route.to.index()];
   NodeId at = from;
-  for (const LinkId id : links) {
-    entry.require(id.index() < d.links.size(), "it names a link that is missing");
+  for (const LinkId id : route.links) {
     const Link& link = d.links[id.index()];
-    const std::string& name = d.nodes[at.index()].name;
-    if (at != from && d.nodes[at.index()].kind != NodeKind::network_switch)
-      fail("it passes through memory", at, "switches only");
+    const Node& node = d.nodes[at.index()];
+    if (at != from && node.kind != NodeKind::network_switch) fail("it passes through memory", at, "switches only");
     if (link.from != at)
-      fail("it does not connect: its next link is from", link.from, fmt::format("one from '{}'", name));
+      fail("it does not connect: its next link is from", link.from, fmt::format("one from '{}'", node.name));
     at = link.to;
-    if (!visited.insert(at).second) fail("it visits twice", at, "each node once");
   }
-  if (at != to) fail("its last link ends at", at, fmt::format("'{}'", d.nodes[to.index()].name));
+  if (at != to.node && !route.links.empty()) fail("its last link ends at", at, fmt::format("'{}'", to.name));
 }
 
 void check_routes(const Description& d) {
   std::set<std::tuple<MemoryId, MemoryId, std::vector<LinkId>>> known;
-  std::map<Pair, size_t> routes;
-  for (const auto& route : d.routes) ++routes[{route.from, route.to}];
-  each_entry("route", d.routes, [&](Entry& entry, const auto& route) {
-    entry.what = "route";
-    entry.require(std::max(route.from.index(), route.to.index()) < d.memories.size(),
-                  "it names a memory that is missing");
-    entry.what = pair_text(d, "route", route.from, route.to);
+  for (const auto i : indices(d.routes)) {
+    const auto& route = d.routes[i];
+    const Entry entry{"route", i, pair_text(d, "route", {route.from, route.to})};
     entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
     entry.require(known.emplace(route.from, route.to, route.links).second,
                   "there is another one of the same links; expected other links");
     check_figures(entry, "", route, F::of_routes);
-    if (!route.links.empty())
-      return check_path(entry, d, route.links, d.memories[route.from.index()].node, d.memories[route.to.index()].node);
-    entry.require(routes[{route.from, route.to}] == 1,
-                  "it has no links, and the pair has another route; expected links, or no other route");
-  });
+    check_path(entry, d, route);
+  }
 }
 
 /// By node: whether links join it with a host, from the end `near` of each to its end `far`, through switches only.
@@ -328,67 +272,49 @@ std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near, No
   return joined;
 }
 
-/// Parts into which the copies of all pairs so far are split. Solvers count in their common multiple.
-struct CommonParts {
-  int64_t hosts, common = 1;
-
-  void add(const Entry& entry, size_t ways, int64_t parts) {
-    if (ways > F::ways) entry.fail(fmt::format("copies have more than {0} ways; expected at most {0}", F::ways));
-    common = std::lcm(common, parts);
-    const auto limit = [&](int64_t multiple, int64_t most) {
-      if (multiple > most)
-        entry.fail(
-            fmt::format("copies are split into {} parts: with other pairs and {} hosts, the common multiple is "
-                        "{}; expected at most {}",
-                        parts, hosts, multiple, most));
-    };
-    limit(common, F::split_parts);
-    if (common > 1) limit(common * hosts, F::split_parts_of_hosts);
-  }
-};
-
 /// Copies of pairs that several paths of equal length join are split by themselves.
-void check_paths(const Description& d, const std::set<Pair>& named, CommonParts& common) {
+void add_paths(const Description& d, std::map<Pair, std::vector<int>>& shares) {
   ShortestPaths paths{d};
   for (const auto s : indices(d.memories))
     for (const auto t : indices(d.memories)) {
       const Pair pair{s, t};
-      if (s == t || named.contains(pair)) continue;
+      if (shares.contains(pair)) continue;
       const size_t ways = paths.all(pair.first, pair.second, F::ways + 1).size();
-      if (ways > 1)
-        common.add({"copies", 0, pair_text(d, "multipath: from", pair.first, pair.second)}, ways, int64_t(ways));
+      if (ways > 1) shares[pair].assign(ways, 1);
     }
 }
 
+/// Solvers count in the common multiple of the parts into which the copies of all pairs are split.
 void check_parts(const Description& d) {
-  struct OfPair {
-    size_t ways = 0, last = 0;
-    int64_t parts = 0, divisor = 0;
-  };
-  std::map<Pair, OfPair> pairs;
-  std::set<Pair> named;
-  for (const auto i : indices(d.routes)) {
-    const auto& route = d.routes[i];
-    named.emplace(route.from, route.to);
-    if (route.links.empty()) continue;
-    OfPair& routes = pairs[{route.from, route.to}];
-    ++routes.ways;
-    routes.last = i;
-    routes.parts += route.share;
-    routes.divisor = std::gcd(routes.divisor, route.share);
+  std::map<Pair, std::vector<int>> shares;  // of the ways of a pair
+  for (const auto& route : d.routes) {
+    std::vector<int>& of_pair = shares[{route.from, route.to}];
+    if (!route.links.empty()) of_pair.push_back(route.share);
   }
-  CommonParts common{std::ranges::count(d.memories, NodeKind::host, &Memory::kind)};
-  for (const auto& [pair, routes] : pairs)
-    common.add({"route", routes.last, pair_text(d, "route", pair.first, pair.second)}, routes.ways,
-               routes.parts / routes.divisor);
-  if (d.split_paths) check_paths(d, named, common);
+  if (d.split_paths) add_paths(d, shares);
+  const auto hosts = std::ranges::count(d.memories, NodeKind::host, &Memory::kind);
+  int64_t common = 1;
+  for (const auto& [pair, of_pair] : shares) {
+    if (of_pair.empty()) continue;
+    const Entry entry{"", 0, pair_text(d, "copies from", pair)};
+    if (of_pair.size() > F::ways)
+      entry.fail(fmt::format("they have more than {0} ways; expected at most {0}", F::ways));
+    const int divisor = std::accumulate(of_pair.begin(), of_pair.end(), 0, std::gcd<int, int>);
+    const int parts = std::accumulate(of_pair.begin(), of_pair.end(), 0) / divisor;
+    common = std::lcm(common, parts);
+    const int64_t of_hosts = common > 1 ? common * hosts : 1;
+    if (common > F::split_parts || of_hosts > F::split_parts_of_hosts)
+      entry.fail(
+          fmt::format("they are split into {} parts: with other pairs, the common multiple is {}, and {} over the "
+                      "hosts; expected at most {} and {}",
+                      parts, common, of_hosts, F::split_parts, F::split_parts_of_hosts));
+  }
 }
 
 void check_reachable(const Description& d) {
   const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
   const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
-  each_entry("memory", d.memories, [&](Entry& entry, const Memory& memory) {
-    entry.what = fmt::format("memory '{}'", memory.name);
+  each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     const bool is_host = memory.kind == NodeKind::host;
     entry.require(is_host || from_hosts[memory.node.index()], "unreachable memory; expected a path from a host to it");
     entry.require(is_host || to_hosts[memory.node.index()], "no path from it to a host; expected one");
@@ -402,15 +328,13 @@ bool is_name(std::string_view text) {
          std::ranges::none_of(text, is_control);
 }
 
-std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links) {
-  std::vector<std::string> names;
+void name_links(Description& d) {
   std::map<std::pair<NodeId, NodeId>, int> count;
-  for (const Link& link : links) {
+  for (Link& link : d.links) {
     const int number = ++count[{link.from, link.to}];
-    names.push_back(nodes[link.from.index()].name + "->" + nodes[link.to.index()].name);
-    if (number > 1) names.back().append("#").append(std::to_string(number));
+    link.name = d.nodes[link.from.index()].name + "->" + d.nodes[link.to.index()].name;
+    if (number > 1) link.name += fmt::format("#{}", number);
   }
-  return names;
 }
 
 void check_description(const Description& d) {

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
@@ -21,11 +20,11 @@ struct TopologyDefect : InputError {
 bool is_name(std::string_view text);
 inline constexpr const char* expected_name = "1 to 128 characters of UTF-8, no control character among them";
 
-/// "from->to" of every link, with "#2", "#3", ... for the second and further ones between the same nodes.
-std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links);
+/// Names every link "from->to", with "#2", "#3", ... for the second and further ones between the same nodes.
+void name_links(Topology::Description& description);
 
-/// Throws TopologyDefect for the first invariant that does not hold: of single table entries, and, where these are all
-/// right, that a path leads from some host to every GPU and from every GPU to some host.
+/// Throws TopologyDefect for the first invariant that does not hold; links have their names: of single table entries,
+/// and, where these are all right, that a path leads from some host to every GPU and from every GPU to some host.
 void check_description(const Topology::Description& description);
 
 }  // namespace tilerail

@@ -8,9 +8,9 @@
 
 #include "model/base/files.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/name_pattern.hpp"
 #include "model/machine/figure_reader.hpp"
-#include "model/machine/graph_names.hpp"
-#include "model/machine/machine_files.hpp"
+#include "model/machine/toml_text.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
@@ -18,34 +18,183 @@ namespace {
 
 using F = MachineFigures;
 using Names = std::vector<std::string>;
+using Nodes = std::vector<NodeId>;
+using Links = std::vector<LinkId>;
 using Description = Topology::Description;
 
-const std::vector<std::string_view>& dtype_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (const DType dtype : dtypes) all.push_back(to_string(dtype));
-    return all;
-  }();
-  return names;
+/// "'b' " if it is only one of the names that a text stands for.
+std::string in_text(const TomlValue& text, const std::string& name) {
+  return text.is_text() && text.text() == name ? "" : in_quotes(name) + " ";
 }
 
-/// Turns the tables of a machine's files into a description and remembers where each entry stands. Throws InputError
+/// A value, or each of a list.
+std::vector<TomlValue> one_or_more(const TomlValue& value) {
+  if (!value.is_list()) return {value};
+  const auto list = value.list(F::nodes);
+  if (list.empty()) value.fail("is empty; expected at least one name");
+  return list;
+}
+
+/// The names that a text stands for: "gpu[0-3]" for four; '*' and '?' stay as they are.
+Names expanded(const TomlValue& text, size_t most) {
+  const std::string pattern = text.text();
+  if (pattern.find('[') == std::string::npos) return {pattern};
+  try {
+    return NamePattern{pattern}.expanded(most);
+  } catch (const InputError& error) {
+    text.fail(fmt::format("is not a list of names: {}", error.what()));
+  }
+}
+
+/// What a table calls its entries: `name` as it is, or `names`, ranges or a list of them. From now on, errors name the
+/// first of them.
+Names names_of(TomlTable& table, const char* what) {
+  Names all;
+  if (const auto names = table.find("names")) {
+    if (table.find("name")) names->fail("stands next to 'name'; expected one of the two");
+    for (const TomlValue& each : one_or_more(*names))
+      std::ranges::move(expanded(each, F::nodes), std::back_inserter(all));
+  } else {
+    all.push_back(table.need("name").text());
+  }
+  table.rename(fmt::format("{} {}", what, in_quotes(all.front())));
+  return all;
+}
+
+/// Which nodes the links of a table join, by its `pairing`: "all" (every one of `from` with every one of `to`, the
+/// default), "zip" (the first with the first, ...), "blocks" (the longer list in equal parts of neighbours, each joined
+/// with one of the shorter) or "cyclic" (the longer one dealt out to the shorter in turns).
+using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
+NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table) {
+  static constexpr std::array<std::string_view, 4> pairings{"all", "zip", "blocks", "cyclic"};
+  const auto pairing = table.find("pairing");
+  const std::string_view how = pairings[pairing ? pairing->one_of(pairings) : 0];
+  NodePairs pairs;
+  if (how == "all") {
+    if (from.size() * to.size() > 2 * F::links)
+      table.fail(fmt::format("too many links; expected at most {} in the file", F::links));
+    for (const NodeId a : from)
+      for (const NodeId b : to) pairs.emplace_back(a, b);
+    return pairs;
+  }
+  const size_t longer = std::max(from.size(), to.size()), shorter = std::min(from.size(), to.size());
+  if (how == "zip" ? longer != shorter : longer % shorter != 0)
+    pairing->fail(fmt::format("joins {} nodes with {}; expected {}", from.size(), to.size(),
+                              how == "zip" ? "as many on both sides" : "a multiple of one on the other side"));
+  for (size_t i = 0; i < longer; ++i) {
+    const size_t partner = how == "cyclic" ? i % shorter : i / (longer / shorter);
+    pairs.emplace_back(from[from.size() == longer ? i : partner], to[to.size() == longer ? i : partner]);
+  }
+  return pairs;
+}
+
+/// Finds nodes, memories and links of a description by their names. Refuses unknown names.
+class GraphNames {
+ public:
+  /// False if the name is taken.
+  bool add(const std::string& name, NodeId node) { return nodes_.emplace(name, node).second; }
+  void add(const std::string& name, MemoryId memory) { memories_.emplace(name, memory); }
+  void add(const std::string& name, LinkId link) { links_.emplace(name, link); }
+
+  /// One name, or a list of different ones, each of which may have ranges.
+  Nodes nodes(const TomlValue& names) const {
+    Nodes result;
+    std::set<NodeId> seen;
+    for (const TomlValue& text : one_or_more(names))
+      for (const std::string& name : expanded(text, F::nodes)) {
+        const NodeId node = found(nodes_, text, name, "node; expected names of memories or switches");
+        if (!seen.insert(node).second) text.fail(in_text(text, name) + "is listed twice; expected it once");
+        result.push_back(node);
+      }
+    return result;
+  }
+
+  std::vector<MemoryId> memories(const TomlValue& text) const {
+    std::vector<MemoryId> result;
+    for (const std::string& name : expanded(text, F::routes))
+      result.push_back(found(memories_, text, name, "memory; expected names of memories"));
+    return result;
+  }
+
+  /// The links of each of `count` entries, which are cut into as many equal parts; a text of one link stands for it in
+  /// all entries.
+  std::vector<Links> links(const TomlValue& list, size_t count) {
+    std::vector<Links> entries(count);
+    for (const TomlValue& text : list.list(F::links)) {
+      const Links links = links_of(text);
+      const bool is_shared = links.size() == 1;
+      if (!is_shared && links.size() % count != 0)
+        text.fail(
+            fmt::format("stands for {} names, and the table for {}; expected as many for each", links.size(), count));
+      const size_t length = is_shared ? 1 : links.size() / count;
+      for (const auto i : indices(entries)) {
+        const auto part = std::span{links}.subspan(is_shared ? 0 : i * length, length);
+        entries[i].insert(entries[i].end(), part.begin(), part.end());
+      }
+    }
+    return entries;
+  }
+
+ private:
+  template <class Id>
+  using Ids = std::map<std::string, Id, std::less<>>;
+
+  template <class Id>
+  static Id found(const Ids<Id>& ids, const TomlValue& text, const std::string& name, const char* expected) {
+    const auto known = ids.find(name);
+    if (known == ids.end()) text.fail(fmt::format("{}is not a {}", in_text(text, name), expected));
+    return known->second;
+  }
+
+  /// The links that "from->to#2" with ranges, '*' and '?' stands for.
+  Links links_of(const TomlValue& text) {
+    Links result;
+    for (const std::string& name : expanded(text, F::links))
+      if (name.find_first_of("*?") == std::string::npos)
+        result.push_back(found(links_, text, name, "link; expected \"from->to\" of a [[link]]"));
+      else
+        std::ranges::copy(matching(text, name), std::back_inserter(result));
+    if (result.empty()) text.fail("fits no link; expected \"from->to\" of a [[link]]");
+    return result;
+  }
+
+  /// The links whose names fit, by ascending id.
+  Links matching(const TomlValue& text, const std::string& name) {
+    constexpr size_t most_matched = size_t{1} << 24;  // seconds of work; files of machines need thousands
+    const NamePattern pattern{name};
+    const std::string begin = name.substr(0, name.find_first_of("*?"));
+    Links result;
+    for (auto link = links_.lower_bound(begin); link != links_.end() && link->first.starts_with(begin); ++link) {
+      if (++matched_ > most_matched) text.fail("is one pattern too many for so many links; expected names of links");
+      if (pattern.matches(link->first)) result.push_back(link->second);
+    }
+    std::ranges::sort(result);
+    return result;
+  }
+
+  Ids<NodeId> nodes_;
+  Ids<MemoryId> memories_;
+  Ids<LinkId> links_;
+  size_t matched_ = 0;  // names that patterns were tried on
+};
+
+/// Turns the tables of a machine's file into a description and remembers where each entry stands. Throws InputError
 /// "file:line:column: ..." for a bad table. Source: docs/formats.md#topology.
 class TopologyReader {
  public:
-  /// `files` outlives this.
-  explicit TopologyReader(MachineFiles& files) : files_{files} {}
+  explicit TopologyReader(const TomlTable& root) : root_{root} {}
 
   Description description() {
     read_header();
-    read_sources();
-    read_all_kernels();
-    each("memory", &TopologyReader::read_memories);
-    each("switch", &TopologyReader::read_switches);
-    each("link", &TopologyReader::read_links);
-    names_.add_links();
-    each("group", &TopologyReader::read_groups);
-    each("route", &TopologyReader::read_routes);
+    if (const auto kernels = root_.find("kernels"))
+      for (const auto& [name, value] : kernels->table().all()) read_kernels(name, value.table());
+    each("memory", d_.memories, &TopologyReader::read_memories);
+    each("switch", d_.nodes, &TopologyReader::read_switches);
+    each("link", d_.links, &TopologyReader::read_links);
+    name_links(d_);
+    for (const auto i : indices(d_.links)) names_.add(d_.links[i].name, LinkId{i});
+    each("group", d_.groups, &TopologyReader::read_groups);
+    each("route", d_.routes, &TopologyReader::read_routes);
     only("copies", &TopologyReader::read_copies);
     only("issue", &TopologyReader::read_issue);
     only("uncertainty", &TopologyReader::read_uncertainty);
@@ -56,36 +205,27 @@ class TopologyReader {
   std::string place_of(const TopologyDefect& defect) const {
     const auto places = places_.find(defect.table);
     const bool known = places != places_.end() && defect.index < places->second.size();
-    return known ? places->second[defect.index] : toml_place(files_.files().front().name, {1, 1});
+    return known ? places->second[defect.index] : root_.place();
   }
 
  private:
-  /// Calls `read` for the tables `key` of every scope.
-  void each(std::string_view key, void (TopologyReader::*read)(TomlTable&)) {
-    for (const TableScope& scope : files_.scopes()) {
-      names_.scope = &scope;
-      if (key == "memory") begin_numbers();
-      const auto value = scope.tables.find(key);
-      if (!value || !scope.file->wants(key)) continue;
-      for (TomlTable& table : value->tables(key)) (this->*read)(table);
+  /// Calls `read` for each table `key`, which adds entries.
+  template <class Entries>
+  void each(std::string_view key, const Entries& entries, void (TopologyReader::*read)(TomlTable&)) {
+    const auto value = root_.find(key);
+    if (!value) return;
+    for (TomlTable& table : value->tables(key)) {
+      (this->*read)(table);
+      places_[key].resize(entries.size(), table.place());
     }
   }
 
-  /// Calls `read` for the only table `key`: that of the machine's own file, else of one that it includes.
   void only(std::string_view key, void (TopologyReader::*read)(const TomlTable&)) {
-    const MachineFile* from = nullptr;
-    for (const TableScope& scope : files_.scopes()) {
-      const auto value = scope.tables.find(key);
-      if (!value || !scope.file->wants(key)) continue;
-      if (from && !from->includer) return;  // the machine's own stands for all
-      if (from)
-        value->fail(fmt::format("stands in '{}', too; expected one, chosen by 'take' of an include", from->name));
-      from = scope.file;
-      names_.scope = &scope;
-      const TomlTable table = value->table();
-      places_[key].push_back(table.place());
-      (this->*read)(table);
-    }
+    const auto value = root_.find(key);
+    if (!value) return;
+    const TomlTable table = value->table();
+    places_[key].push_back(table.place());
+    (this->*read)(table);
   }
 
   template <class Part, class Figures>
@@ -102,61 +242,26 @@ class TopologyReader {
   }
 
   void read_header() {
-    Names keys{"schema", "name", "description", "include", "sources"};
-    for (const MachineTable& table : machine_tables) keys.emplace_back(table.key);
-    for (MachineFile& file : files_.files()) {
-      const TomlTable root = file.tables();
-      root.allow_only(keys);
-      if (const auto schema = root.find("schema")) schema->integer(1, 1);
-    }
-    const TomlTable root = files_.files().front().tables();
-    root.need("schema");
-    const TomlValue name = root.need("name");
+    root_.allow_only({"schema", "name", "description", "sources", "kernels", "memory", "switch", "link", "group",
+                      "route", "copies", "issue", "uncertainty"});
+    root_.need("schema").integer(1, 1);
+    const TomlValue name = root_.need("name");
     d_.name = name.text();
     if (!is_name(d_.name)) name.fail(fmt::format("is not a name; expected {}", expected_name));
-    if (const auto text = root.find("description")) d_.description = text->text();
-  }
-
-  void read_sources() {
-    for (MachineFile& file : files_.files()) {
-      const TomlTable root = file.tables();
-      if (!file.includer) root.need("sources");
-      if (const auto sources = root.find("sources"))
-        for (const auto& [key, value] : sources->table().all()) read_source(file, key, value);
+    if (const auto text = root_.find("description")) d_.description = text->text();
+    for (const auto& [key, value] : root_.need("sources").table().all()) {
+      const TomlTable source = value.table();
+      source.allow_only({"kind", "text"});
+      const auto kind = static_cast<Source::Kind>(source.need("kind").one_of(source_kinds));
+      d_.sources.push_back({key, kind, source.need("text").text()});
     }
-  }
-
-  /// Files may use one key for different sources: then that of the later file gets the file's name, too.
-  void read_source(MachineFile& file, const std::string& key, const TomlValue& value) {
-    const TomlTable table = value.table();
-    table.allow_only({"kind", "text"});
-    const auto kind = static_cast<Source::Kind>(table.need("kind").one_of(source_kinds));
-    Source source{key, kind, table.need("text").text()};
-    const auto known = [&] { return std::ranges::find(d_.sources, source.key, &Source::key); };
-    const bool same = known() != d_.sources.end() && known()->kind == kind && known()->text == source.text;
-    while (!same && known() != d_.sources.end()) source.key += fmt::format(" ({})", file.name);
-    file.sources[key] = source.key;
-    if (same) return;
-    d_.sources.push_back(source);
-    places_["source"].push_back(value.place());
   }
 
   std::string source_of(const TomlTable& table) const {
     const TomlValue value = table.need("source");
-    const auto known = names_.scope->file->sources.find(value.text());
-    if (known == names_.scope->file->sources.end()) value.fail("is unknown; expected a key of [sources]");
-    return known->second;
-  }
-
-  /// Templates have none.
-  void read_all_kernels() {
-    for (const TableScope& scope : files_.scopes()) {
-      names_.scope = &scope;
-      const auto kernels = scope.tables.find("kernels");
-      if (scope.prefixes.size() > 1 || !kernels) continue;
-      for (const auto& [name, value] : kernels->table().all())
-        if (scope.file->wants("kernels", name)) read_kernels(name, value.table());
-    }
+    if (std::ranges::find(d_.sources, value.text(), &Source::key) == d_.sources.end())
+      value.fail("is unknown; expected a key of [sources]");
+    return value.text();
   }
 
   void read_kernels(const std::string& name, const TomlTable& table) {
@@ -165,57 +270,47 @@ class TopologyReader {
     kernels.name = name;
     read_part(table, kernels, F::of_kernels);
     if (const auto gemm = table.find("gemm"))
-      for (const TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) {
-        kernels.gemm.push_back(read_gemm(curve));
-        if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
-          curve.fail(fmt::format("has 'blocks'; expected 'memory_bandwidth' in [kernels.{}]", name));
-      }
+      for (const TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) kernels.gemm.push_back(read_gemm(curve));
     d_.kernels.push_back(std::move(kernels));
     places_["kernels"].push_back(table.place());
   }
 
+  /// Times stand in one of four forms.
   GemmCurve read_gemm(const TomlTable& table) {
-    allow(table, F::of_gemms, {"dtype", "trans", "square", "rates", "efficiency"});
+    const bool square = table.find("square").has_value(), rates = table.find("rates").has_value();
+    const bool peak = table.find("peak").has_value();
+    if (square + rates + peak != 1)
+      table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
     GemmCurve curve;
-    curve.dtype = dtypes[table.need("dtype").one_of(dtype_names())];
+    Names keys = keys_of(F::of_gemms);
+    if (peak && table.find("blocks")) {
+      curve.tiled.emplace();
+    } else {
+      for (const std::string& key : keys_of(F::of_tiled_gemms)) std::erase(keys, key);
+      keys.emplace_back(square ? "square" : rates ? "rates" : "efficiency");
+      if (peak) keys.emplace_back("peak");
+    }
+    keys.insert(keys.end(), {"dtype", "trans", "source"});
+    table.allow_only(keys);
+    curve.dtype = dtypes[table.need("dtype").one_of(dtype_names)];
     if (const auto trans = table.find("trans")) curve.trans = trans_pairs[trans->one_of(trans_pairs)];
-    choose_form(table, curve);
     read_figures(table, curve, F::of_gemms);
     if (!curve.tiled) read_points(table, curve);
     curve.source = source_of(table);
     return curve;
   }
 
-  /// Times stand in one of four forms.
-  static void choose_form(const TomlTable& table, GemmCurve& curve) {
-    const bool square = table.find("square").has_value(), rates = table.find("rates").has_value();
-    const bool peak = table.find("peak").has_value();
-    if (square + rates + peak != 1)
-      table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
-    if (peak && table.find("blocks")) curve.tiled.emplace();
-    const auto refuse = [&](std::string_view key, std::string_view neighbours) {
-      if (const auto value = table.find(key))
-        value->fail(fmt::format("has no meaning here; expected it next to {}", neighbours));
-    };
-    if (!peak || curve.tiled) refuse("efficiency", "'peak' and without 'blocks'");
-    if (curve.tiled) return;
-    for (const std::string& key : keys_of(F::of_tiled_gemms))
-      if (key != "peak") refuse(key, "'peak' and 'blocks'");
-  }
-
   static void read_points(const TomlTable& table, GemmCurve& curve) {
     if (const auto square = table.find("square"))
-      for (const auto& [size, time] : read_rows<F::SquareTime>(*square, F::square.columns, true))
+      for (const auto& [size, time] : read_rows<F::SquareTime>(*square, F::square.columns))
         curve.points.push_back({size, Flops{2 * size * size * size} / time});
-    if (const auto rates = table.find("rates"))
-      curve.points = read_rows<GemmCurve::Point>(*rates, F::rates.columns, true);
+    if (const auto rates = table.find("rates")) curve.points = read_rows<GemmCurve::Point>(*rates, F::rates.columns);
     if (const auto value = table.find("peak")) {
       const FlopRate peak = value->in(F::flop_rate);
       const TomlValue shares = table.need("efficiency");
-      for (const auto& [size, share] : read_rows<F::SquareShare>(shares, F::efficiency_of_peak.columns, true))
+      for (const auto& [size, share] : read_rows<F::SquareShare>(shares, F::efficiency_of_peak.columns))
         curve.points.push_back({size, peak * share});
     }
-    if (curve.points.empty()) table.fail("has no points; expected at least one");
   }
 
   void read_copies(const TomlTable& table) {
@@ -236,9 +331,10 @@ class TopologyReader {
     allow(table, F::of_uncertainty, {"kernels", "other_shapes"});
     Uncertainty& u = d_.uncertainty.emplace();
     const auto others = table.find("other_shapes");
-    const TomlTable kernels = table.need("kernels").table(), of_others = others ? others->table() : kernels;
+    const TomlTable kernels = table.need("kernels").table();
+    const TomlTable of_others = others ? others->table() : kernels;
     for (const TomlTable& half_widths : {kernels, of_others})
-      half_widths.allow_only({dtype_names().begin(), dtype_names().end()});
+      half_widths.allow_only({dtype_names.begin(), dtype_names.end()});
     for (const DType dtype : dtypes) {
       const auto value = kernels.find(to_string(dtype)), other = of_others.find(to_string(dtype));
       if (!value && other) other->fail("is of a type that 'kernels' lacks; expected it in both");
@@ -252,21 +348,6 @@ class TopologyReader {
     for (const std::string& name : names_of(table, "switch")) add_node(name, NodeKind::network_switch, table);
   }
 
-  /// The full names of a table's entries; from now on, errors name the first of them.
-  Names names_of(TomlTable& table, const char* what) const {
-    Names names = expanded_names(table);
-    for (std::string& name : names) name.insert(0, names_.scope->prefix());
-    table.rename(fmt::format("{} {}", what, in_quotes(names.front())));
-    return names;
-  }
-
-  /// Of a template, number 0 is the first that no memory before this instance has.
-  void begin_numbers() {
-    const bool of_template = names_.scope->prefixes.size() > 1;
-    if (of_template) next_device_ = names_.scope->first_device.value_or(next_device_);
-    first_device_ = of_template ? next_device_ : 0;
-  }
-
   void read_memories(TomlTable& table) {
     static constexpr std::array<std::string_view, 2> kinds{"gpu", "host"};
     const Names names = names_of(table, "memory");
@@ -277,7 +358,7 @@ class TopologyReader {
     if (is_gpu) keys.insert(keys.end(), {"device", "kernels"});
     allow(table, F::of_memories, keys);
     if (is_gpu) {
-      memory.device = table.need("device").in(F::device) + int(first_device_);
+      memory.device = table.need("device").in(F::device);
       memory.kernels = kernels_of(table.need("kernels"));
     }
     read_figures(table, memory, F::of_memories);
@@ -285,10 +366,9 @@ class TopologyReader {
       memory.node = add_node(name, memory.kind, table);
       memory.name = name;
       memory.source = d_.nodes.back().source;
-      names_.add(memory.node, MemoryId{d_.memories.size()});
+      names_.add(name, MemoryId{d_.memories.size()});
       d_.memories.push_back(memory);
-      places_["memory"].push_back(table.place());
-      if (is_gpu) next_device_ = std::max<int64_t>(next_device_, ++memory.device);
+      if (is_gpu) ++memory.device;
     }
   }
 
@@ -302,9 +382,7 @@ class TopologyReader {
     const TomlValue value = table.need(table.find("names") ? "names" : "name");
     const NodeId id{d_.nodes.size()};
     if (id.index() >= F::nodes) value.fail(fmt::format("is one node too many; expected at most {}", F::nodes));
-    if (!names_.add(name, id))
-      value.fail(fmt::format("{}is the name of another node; expected unique names",
-                             value.is_text() && value.text() == name ? "" : in_quotes(name) + " "));
+    if (!names_.add(name, id)) value.fail(in_text(value, name) + "is the name of another node; expected unique names");
     d_.nodes.push_back({name, kind, source_of(table)});
     places_["node"].push_back(value.place());
     return id;
@@ -313,9 +391,9 @@ class TopologyReader {
   void read_links(TomlTable& table) {
     allow(table, F::of_links, {"from", "to", "pairing", "both"});
     const TomlValue from = table.need("from"), to = table.need("to");
-    const auto sources = names_.nodes(from), targets = names_.nodes(to);
+    const Nodes sources = names_.nodes(from), targets = names_.nodes(to);
     if (sources.size() == 1 && targets == sources) to.fail("is where the link comes from; expected another node");
-    const auto end = [this](const auto& known) {
+    const auto end = [this](const Nodes& known) {
       return d_.nodes[known.front().index()].name + (known.size() > 1 ? ",..." : "");
     };
     table.rename("link " + in_quotes(end(sources) + "->" + end(targets)));
@@ -336,7 +414,6 @@ class TopologyReader {
       link.from = a;
       link.to = b;
       d_.links.push_back(link);
-      places_["link"].push_back(table.place());
     };
     for (const auto& [a, b] : pairs) {
       add(a, b);
@@ -359,7 +436,6 @@ class TopologyReader {
       group.forward = forward[i];
       group.backward = backward[i];
       d_.groups.push_back(group);
-      places_["group"].push_back(table.place());
     }
   }
 
@@ -373,7 +449,7 @@ class TopologyReader {
     Description::NamedRoute route{};
     read_part(table, route, F::of_routes);
     const size_t count = std::max(starts.size(), ends.size());
-    if (std::min(starts.size(), ends.size()) != count && starts.size() != 1 && ends.size() != 1)
+    if (starts.size() != ends.size() && starts.size() != 1 && ends.size() != 1)
       to.fail(fmt::format("stands for {} memories, and 'from' for {}; expected as many, or one", ends.size(),
                           starts.size()));
     const auto over = names_.links(table.need("links"), count);
@@ -382,22 +458,20 @@ class TopologyReader {
       route.to = ends[ends.size() == 1 ? 0 : i];
       route.links = over[i];
       d_.routes.push_back(route);
-      places_["route"].push_back(table.place());
     }
   }
 
-  MachineFiles& files_;
+  TomlTable root_;
   Description d_;
-  GraphNames names_{d_};
-  std::map<std::string_view, std::vector<std::string>> places_;  // of the entries of each table
-  int64_t next_device_ = 0, first_device_ = 0;
+  GraphNames names_;
+  std::map<std::string_view, Names> places_;  // of the entries of each table
 };
 
 }  // namespace
 
-Topology read_topology(std::string_view text, const std::string& file, const FileReader& read) {
-  MachineFiles files{text, file, read};
-  TopologyReader reader{files};
+Topology read_topology(std::string_view text, const std::string& file) {
+  const toml::table tables = parsed_toml(text, file);
+  TopologyReader reader{{tables, file, ""}};
   Description description = reader.description();
   try {
     return Topology{std::move(description)};
@@ -406,6 +480,6 @@ Topology read_topology(std::string_view text, const std::string& file, const Fil
   }
 }
 
-Topology load_topology(const std::string& path) { return read_topology(read_file(path), path, read_file); }
+Topology load_topology(const std::string& path) { return read_topology(read_file(path), path); }
 
 }  // namespace tilerail

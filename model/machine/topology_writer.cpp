@@ -3,8 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include "model/base/digest.hpp"
 #include "model/base/units_text.hpp"
@@ -48,7 +46,7 @@ std::string list(const Items& items, const Write& write) {
 
 struct KeyValue {
   std::string_view key;
-  std::string value;
+  std::string text;
 };
 using KeyValues = std::vector<KeyValue>;
 
@@ -61,7 +59,7 @@ KeyValues key_values(const Part& part, const Figures& figures) {
 
 template <class Row, class Columns>
 std::string row_text(const Row& row, const Columns& columns) {
-  return list(key_values(row, columns), [](const KeyValue& each) { return each.value; });
+  return list(key_values(row, columns), [](const auto& each) { return each.text; });
 }
 
 template <class Member, class Quantity, class Value>
@@ -86,7 +84,7 @@ void add(KeyValues& all, const Group<Member, Figures>& group, const Value& value
   for_each(group.figures,
            [&](const auto& figure) { complete = complete && (!is_needed(figure) || is_there(value, figure)); });
   std::vector<std::string> texts;
-  for (const KeyValue& each : inner) texts.push_back(fmt::format("{} = {}", each.key, each.value));
+  for (const auto& [key, text] : inner) texts.push_back(fmt::format("{} = {}", key, text));
   if (complete) all.push_back({group.key, fmt::format("{{ {} }}", fmt::join(texts, ", "))});
 }
 
@@ -94,11 +92,7 @@ void add(KeyValues& all, const Group<Member, Figures>& group, const Value& value
 std::optional<Seconds> square_time(const GemmCurve::Point& p) {
   const Flops flops{2 * p.size * p.size * p.size};
   for (int digits = 1; digits <= 17; ++digits) {
-    std::array<char, 40> decimal;
-    const auto end = std::to_chars(decimal.data(), decimal.data() + decimal.size(), (flops / p.rate).value,
-                                   std::chars_format::general, digits)
-                         .ptr;
-    const Seconds time = parse_seconds(std::string{decimal.data(), end} + " s");
+    const Seconds time = parse_seconds(fmt::format("{:.{}g} s", (flops / p.rate).value, digits));
     if (flops / time == p.rate) return time;
   }
   return std::nullopt;
@@ -106,7 +100,7 @@ std::optional<Seconds> square_time(const GemmCurve::Point& p) {
 
 class Writer {
  public:
-  explicit Writer(const Topology::Description& d) : d_{d} {}
+  explicit Writer(Topology::Description d) : d_{std::move(d)} {}
 
   std::string machine() {
     line("schema", "1");
@@ -125,7 +119,7 @@ class Writer {
       ends("[[link]]", d_.nodes[link.from.index()], d_.nodes[link.to.index()]);
       lines_and_source(link, F::of_links);
     }
-    names_ = link_names(d_.nodes, d_.links);
+    name_links(d_);
     for (const CapacityGroup& group : d_.groups) write(group);
     for (const auto& route : d_.routes) {
       ends("[[route]]", d_.memories[route.from.index()], d_.memories[route.to.index()]);
@@ -165,7 +159,7 @@ class Writer {
   }
   template <class Part, class Figures>
   void lines(const Part& part, const Figures& figures) {
-    for (const KeyValue& each : key_values(part, figures)) line(each.key, each.value);
+    for (const auto& [key, value] : key_values(part, figures)) line(key, value);
   }
   template <class Part, class Figures>
   void lines_and_source(const Part& part, const Figures& figures) {
@@ -179,7 +173,7 @@ class Writer {
     line("to", toml_text(to.name));
   }
   std::string link_list(const std::vector<LinkId>& links) const {
-    return list(links, [this](LinkId link) { return toml_text(names_[link.index()]); });
+    return list(links, [this](LinkId link) { return toml_text(d_.links[link.index()].name); });
   }
 
   void write(const Memory& memory) {
@@ -236,8 +230,7 @@ class Writer {
          }));
   }
 
-  const Topology::Description& d_;
-  std::vector<std::string> names_;  // of the links
+  Topology::Description d_;
   std::string where_, out_;
 };
 
@@ -250,8 +243,7 @@ std::string source_to_toml(const Source& source) {
 
 std::string figures_to_toml(const Memory& memory) {
   std::string lines;
-  for (const KeyValue& each : key_values(memory, F::of_memories))
-    lines += fmt::format("{} = {}\n", each.key, each.value);
+  for (const auto& [key, value] : key_values(memory, F::of_memories)) lines += fmt::format("{} = {}\n", key, value);
   return lines;
 }
 

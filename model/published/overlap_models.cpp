@@ -28,28 +28,30 @@ Seconds overlapped(const TileTimes& times, double slowdown_in, double slowdown_o
   return in >= out ? out + (in - out) / slowdown_in : in + (out - in) / slowdown_out;
 }
 
+/// Sub-kernels, each overlapped with the transfers of another but for the first transfers and the last.
+Seconds pipelined(const OverlapProblem& p, double tile, const TileTimes& times, Seconds transfers) {
+  const Seconds kernel = p.kernel(tile);
+  return std::max(kernel, transfers) * (p.sub_kernels(tile) - 1) + times.in + kernel + times.out;
+}
+
 /// Everything is fetched and taken back for every sub-kernel.
 Seconds baseline(const OverlapProblem& p, double tile) {
-  const Seconds kernel = p.kernel(tile);
-  Seconds in{0}, out{0};
+  TileTimes times;
   for (const OverlapOperand& o : p.operands) {
     const Bytes bytes = o.tile_elements(tile) * p.element;
-    in += p.h2d.of(bytes), out += p.d2h.of(bytes);
+    times.in += p.h2d.of(bytes), times.out += p.d2h.of(bytes);
   }
-  return std::max({kernel, in, out}) * (p.sub_kernels(tile) - 1) + in + kernel + out;
+  return pipelined(p, tile, times, std::max(times.in, times.out));
 }
 
 Seconds dataloc(const OverlapProblem& p, double tile) {
-  const Seconds kernel = p.kernel(tile);
-  const auto [in, out] = tile_times(p, tile);
-  return std::max({kernel, in, out}) * (p.sub_kernels(tile) - 1) + in + kernel + out;
+  const TileTimes times = tile_times(p, tile);
+  return pipelined(p, tile, times, std::max(times.in, times.out));
 }
 
 Seconds bts(const OverlapProblem& p, double tile) {
-  const Seconds kernel = p.kernel(tile);
   const TileTimes times = tile_times(p, tile);
-  const Seconds both = overlapped(times, p.h2d.slowdown, p.d2h.slowdown);
-  return std::max(kernel, both) * (p.sub_kernels(tile) - 1) + times.in + kernel + times.out;
+  return pipelined(p, tile, times, overlapped(times, p.h2d.slowdown, p.d2h.slowdown));
 }
 
 /// Every tile is fetched once; each fetch but the first of its operand is overlapped with one sub-kernel.
@@ -99,6 +101,13 @@ Seconds cso(const OverlapProblem& p, double tile) {
   return longest + (p.whole_kernel + in + out - longest) / p.sub_kernels(tile);
 }
 
+struct Model {
+  std::string_view name;
+  Seconds (*time)(const OverlapProblem& problem, double tile);
+};
+constexpr std::array<Model, overlap_models.size()> models{
+    {{"baseline", baseline}, {"dataloc", dataloc}, {"bts", bts}, {"dr", dr}, {"dr2", dr2}, {"cso", cso}}};
+
 }  // namespace
 
 double OverlapOperand::tiles(double tile) const {
@@ -115,40 +124,10 @@ double OverlapProblem::sub_kernels(double tile) const {
   return k;
 }
 
-std::string_view to_string(OverlapModel model) {
-  switch (model) {
-    case OverlapModel::baseline:
-      return "baseline";
-    case OverlapModel::dataloc:
-      return "dataloc";
-    case OverlapModel::bts:
-      return "bts";
-    case OverlapModel::dr:
-      return "dr";
-    case OverlapModel::dr2:
-      return "dr2";
-    case OverlapModel::cso:
-      return "cso";
-  }
-  return "";
-}
+std::string_view to_string(OverlapModel model) { return models[size_t(model)].name; }
 
 Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double tile) {
-  switch (model) {
-    case OverlapModel::baseline:
-      return baseline(problem, tile);
-    case OverlapModel::dataloc:
-      return dataloc(problem, tile);
-    case OverlapModel::bts:
-      return bts(problem, tile);
-    case OverlapModel::dr:
-      return dr(problem, tile);
-    case OverlapModel::dr2:
-      return dr2(problem, tile);
-    case OverlapModel::cso:
-      return cso(problem, tile);
-  }
-  return {};
+  return models[size_t(model)].time(problem, tile);
 }
 
 int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const int64_t> tiles) {

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <set>
 
+#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
@@ -108,6 +112,138 @@ Workload WorkloadModel::predict(std::span<const size_t> active) {
     if (!problem_.watts.empty()) workload.energy += problem_.watts[active[d]] * time;
   }
   return workload;
+}
+
+namespace {
+
+using Subset = std::vector<size_t>;
+
+/// Predicted workloads and their metrics, in the order in which they were looked at.
+class Workloads {
+ public:
+  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric, const SelectionRule& rule)
+      : problem_{problem}, metric_{metric}, rule_{rule}, model_{problem, map} {}
+
+  /// Predicts a subset and returns its metric; 0 where some device has no way to an operand.
+  double look_at(const Subset& subset) {
+    Workload workload = model_.predict(subset);
+    if (!std::isfinite(workload.time.value)) return 0;
+    Outcome outcome = workload.outcome(problem_);
+    outcome.time = outcome.time * (1 + rule_.further_device * double(subset.size() - 1));
+    const double value = workload.time > Seconds{0} ? metric_.of(outcome) : 0;
+    all_.emplace_back(value, std::move(workload));
+    return value;
+  }
+
+  std::vector<Workload> ranked() {
+    if (all_.empty()) throw fault_of("devices", "none of them has routes to all operands", "at least one");
+    std::ranges::stable_sort(all_, [](auto& a, auto& b) { return a.first > b.first; });
+    // Of those that are as good as the best, the one with the fewest devices.
+    auto best = all_.begin();
+    for (auto other = all_.begin(); other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
+         ++other)
+      if (other->second.active.size() < best->second.active.size()) best = other;
+    std::rotate(all_.begin(), best, best + 1);
+    std::vector<Workload> workloads;
+    for (auto& [value, workload] : all_) workloads.push_back(std::move(workload));
+    return workloads;
+  }
+
+ private:
+  const WorkloadProblem& problem_;
+  const Metric& metric_;
+  SelectionRule rule_;
+  WorkloadModel model_;
+  std::vector<std::pair<double, Workload>> all_;
+};
+
+}  // namespace
+
+std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+                                            const SelectionRule& rule) {
+  Workloads workloads{problem, map, metric, rule};
+  const size_t count = problem.devices.size();
+  for (size_t size = 1; size <= count; ++size) {
+    std::vector<bool> taken(count, false);
+    std::fill_n(taken.begin(), size, true);
+    do {
+      Subset subset;
+      for (size_t d = 0; d < count; ++d)
+        if (taken[d]) subset.push_back(d);
+      workloads.look_at(subset);
+    } while (std::prev_permutation(taken.begin(), taken.end()));
+  }
+  return workloads.ranked();
+}
+
+namespace {
+
+struct Extension {
+  double value;
+  size_t subset;  // its number in the beam
+  size_t device;  // the further device
+};
+
+Subset with(Subset subset, size_t device) {
+  subset.insert(std::ranges::upper_bound(subset, device), device);
+  return subset;
+}
+
+/// All subsets of the beam extended by one device, without duplicates, the best first.
+std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count, Workloads& workloads) {
+  std::vector<Extension> all;
+  std::set<Subset> known;
+  for (size_t s = 0; s < beam.size(); ++s)
+    for (size_t d = 0; d < count; ++d) {
+      if (std::ranges::binary_search(beam[s], d)) continue;
+      const auto [larger, is_new] = known.insert(with(beam[s], d));
+      if (is_new) all.push_back({workloads.look_at(*larger), s, d});
+    }
+  std::ranges::stable_sort(all, std::greater{}, &Extension::value);
+  return all;
+}
+
+/// The best subsets of the beam, each extended by the devices whose single extensions are best.
+std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Extension> best, size_t several) {
+  beam.resize(std::min(large_workload_beam, beam.size()));
+  for (size_t s = 0; s < beam.size(); ++s) {
+    const size_t size = beam[s].size() + several;
+    for (const Extension& each : best)
+      if (each.subset == s && beam[s].size() < size) beam[s] = with(std::move(beam[s]), each.device);
+  }
+  return beam;
+}
+
+/// The best extensions.
+std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Extension> best) {
+  std::vector<Subset> larger;
+  for (const Extension& each : best.first(std::min(workload_beam, best.size())))
+    larger.push_back(with(beam[each.subset], each.device));
+  return larger;
+}
+
+}  // namespace
+
+std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+                                     const SelectionRule& rule) {
+  Workloads workloads{problem, map, metric, rule};
+  const size_t count = problem.devices.size();
+  std::vector<Subset> beam{{}};
+  for (size_t size = 0, step = 1; size + step < count; size += step) {
+    const std::vector<Extension> best = extensions(beam, count, workloads);
+    step = size < most_by_one ? 1 : size / 4;
+    beam = step == 1 ? with_one(beam, best) : with_several(std::move(beam), best, step);
+  }
+  Subset all(count);
+  std::iota(all.begin(), all.end(), 0);
+  workloads.look_at(all);
+  return workloads.ranked();
+}
+
+std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+                                       const SelectionRule& rule) {
+  return problem.devices.size() <= exhaustive_devices ? ranked_of_all_subsets(problem, map, metric, rule)
+                                                      : ranked_by_beam(problem, map, metric, rule);
 }
 
 }  // namespace tilerail

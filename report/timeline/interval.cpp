@@ -42,7 +42,7 @@ double width_of(const Uncertainty::Kernels& known, const Op& op, const KernelTim
   const GemmCurve& curve = kernels.curve(known.dtype, op.trans_a, op.trans_b);
   if (!curve.tiled) return known.measured_shapes;
   const auto k = double(op.trans_a == Trans::no ? op.a.cols : op.a.rows);
-  const double near = curve.tiled->nearness(double(op.y.rows), double(op.y.cols), k);
+  const double near = curve.tiled->nearness({double(op.y.rows), double(op.y.cols), k});
   return near * known.measured_shapes + (1 - near) * known.other_shapes;
 }
 

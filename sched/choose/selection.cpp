@@ -11,7 +11,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
-#include "model/published/workload_selection.hpp"
+#include "model/published/workload.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/policy/decisions.hpp"

@@ -3,7 +3,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/published/workload_selection.hpp"
+#include "model/published/workload.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/emulation/blasx_tasks.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "model/published/shared_links.hpp"
+#include "model/published/link_map.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/policy/decisions.hpp"

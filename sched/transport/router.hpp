@@ -7,7 +7,7 @@
 
 #include "cost/resources.hpp"
 #include "model/problem.hpp"
-#include "model/published/shared_links.hpp"
+#include "model/published/link_map.hpp"
 
 namespace tilerail {
 

@@ -146,7 +146,7 @@ std::string text_of(const PlanKey& key, const TunedPlan& tuned) {
 }  // namespace
 
 PlanCache read_plan_cache(std::string_view text, const std::string& file) {
-  const toml::table root = parsed_toml(text, file, text.size());
+  const toml::table root = parsed_toml(text, file);
   const TomlTable table{root, file, ""};
   const TomlValue number = table.need("schema");
   if (number.integer(0, most_count) != schema)

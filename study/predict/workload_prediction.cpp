@@ -8,7 +8,7 @@
 
 #include "model/base/error.hpp"
 #include "model/kernels/energy.hpp"
-#include "model/published/workload_selection.hpp"
+#include "model/published/workload.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/scheduler.hpp"

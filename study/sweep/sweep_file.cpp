@@ -98,7 +98,7 @@ SweepAxis read_axis(const TomlTable& table) {
 Sweep load_sweep(const std::string& file) { return read_sweep(read_file(file), file); }
 
 Sweep read_sweep(std::string_view text, const std::string& file) {
-  const toml::table root = parsed_toml(text, file, text.size());
+  const toml::table root = parsed_toml(text, file);
   const TomlTable table{root, file, ""};
   table.allow_only({"base", "vary"});
   Sweep sweep;

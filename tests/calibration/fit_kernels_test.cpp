@@ -64,8 +64,8 @@ TEST(FitKernels, FactsOfTheDeviceAreTaken) {
 TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   for (const double duty : {0.0, 0.6, 0.7, 0.8, 0.9, 1.0}) {
-    const double expected = truth.load_factor(DType::f64, Trans::no, Trans::no, duty);
-    EXPECT_NEAR(found.load_factor(DType::f64, Trans::no, Trans::no, duty), expected, 1e-3) << duty;
+    const double expected = truth.curve(DType::f64, Trans::no, Trans::no).load_factor(duty);
+    EXPECT_NEAR(found.curve(DType::f64, Trans::no, Trans::no).load_factor(duty), expected, 1e-3) << duty;
   }
   EXPECT_TRUE(found.gemm.at(1).sustained.empty()) << "f32 is as fast under load as without";
 }
@@ -188,7 +188,7 @@ TEST(FitKernels, LoadFactorsNeverFallWithTheLoad) {
   const KernelTimes found = fitted(m);
   double last = 1;
   for (double duty = 0; duty <= 1; duty += 0.05) {
-    const double factor = found.load_factor(DType::f64, Trans::no, Trans::no, duty);
+    const double factor = found.curve(DType::f64, Trans::no, Trans::no).load_factor(duty);
     EXPECT_GE(factor, last);
     last = factor;
   }

@@ -172,7 +172,7 @@ void Meter::kernels(Measurements& results) {
     KernelRun run;
     run.gpu = "gpu0", run.dtype = dtype, run.m = m, run.n = n, run.k = k, run.duty = duty;
     run.seconds = measured(times.gemm_time(m, n, k, dtype, Trans::no, Trans::no).value *
-                           times.load_factor(dtype, Trans::no, Trans::no, duty));
+                           times.curve(dtype, Trans::no, Trans::no).load_factor(duty));
     if (const auto watts = times.gemm_watts(dtype, Trans::no, Trans::no))
       run.watts = with_noise(idle_watts + duty * (watts->value - idle_watts)), run.watts_seconds = 0.5;
     results.kernels.push_back(run);

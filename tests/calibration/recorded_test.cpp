@@ -38,8 +38,7 @@ double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
   const TiledGemm& rule = *curve.tiled;
   double sum = 0;
   for (const auto& [m, n, k, time, issue] : rule.shapes) {
-    const auto cost = rule.uncorrected(m, n, k, kernels.multiprocessors, double(element_size(curve.dtype)),
-                                       *kernels.memory_bandwidth);
+    const auto cost = rule.uncorrected({m, n, k}, kernels.tiled_device(curve.dtype));
     sum += std::min(0.3, std::abs(std::log(cost.time / time)));
   }
   return sum / double(rule.shapes.size());

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "calibration/deviations.hpp"
 #include "calibration/fit_topology.hpp"
+#include "calibration/mean.hpp"
 #include "tests/calibration/made_machine.hpp"
 
 namespace tilerail {
@@ -116,7 +116,7 @@ double held(const Measurements& m, DType dtype) {
     const int64_t sm = side(), sn = side(), sk = side();
     const auto time = [&](const KernelTimes& k) { return k.gemm_time(sm, sn, sk, dtype, Trans::no, Trans::no).value; };
     const double near =
-        d.kernels[0].curve(dtype, Trans::no, Trans::no).tiled->nearness(double(sm), double(sn), double(sk));
+        d.kernels[0].curve(dtype, Trans::no, Trans::no).tiled->nearness({double(sm), double(sn), double(sk)});
     const double half = near * width.measured_shapes + (1 - near) * width.other_shapes;
     inside += std::abs(time(truth) / time(d.kernels[0]) - 1) <= half ? 1 : 0;
   }

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import unittest
-import xml.etree.ElementTree
 
 from support import SMALL, SOURCE, CommandTest, kernels_text, machine_text, needs_matplotlib, needs_simulator
 
@@ -107,22 +106,19 @@ class Removed(CommandTest):
         self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "there is no link 'gpu0->gpu7'")
 
 
-INCLUDED = '[sources]\nmade = { kind = "assumed", text = "made up, too" }\n' + kernels_text('rates = [[1024, "5 TFLOP/s"]]')
-SHORT = machine_text("short", 4, [("host", "gpu[0-3]", 10)], root='include = "kernels.toml"')
+SHORT = machine_text("short", 4, [("host", "gpu[0-3]", 10)], kernels_text('rates = [[1024, "5 TFLOP/s"]]'))
 
 
-class Templates(CommandTest):
+class Flat(CommandTest):
     def setUp(self):
         super().setUp()
-        self.write("kernels.toml", INCLUDED)
         self.write("short.toml", SHORT)
 
     def test_a_flat_file_shows_the_same_machine_alone(self):
         flat = self.succeed("topo", "show", "short.toml", "--flat")
         self.assertEqual(flat.count("[[memory]]"), 5)
         shown = self.succeed("topo", "show", "short.toml")
-        for name in ("kernels.toml", "short.toml"):
-            (self.folder / name).unlink()
+        (self.folder / "short.toml").unlink()
         self.write("flat.toml", flat)
         self.assertEqual(self.succeed("topo", "show", "flat.toml"), shown)
         self.assertEqual(self.succeed("topo", "show", "flat.toml", "--flat"), flat)
@@ -131,11 +127,6 @@ class Templates(CommandTest):
         self.write("short.toml", SHORT.replace("10 GB/s", "10 Gb").replace("1 us", "1").replace("schema = 1", "schema = 3"))
         for action in ("show", "validate"):
             self.assert_refused(["topo", action, "short.toml"], "short.toml:1:10: schema '3'")
-
-    def test_a_missing_include_is_named_where_it_stands(self):
-        (self.folder / "kernels.toml").unlink()
-        for action in ("show", "validate"):
-            self.assert_refused(["topo", action, "short.toml"], "short.toml:3:11: include 'kernels.toml' is not there")
 
 
 class Facts(CommandTest):

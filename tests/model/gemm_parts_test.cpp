@@ -10,8 +10,8 @@ namespace {
 constexpr Trans N = Trans::no, T = Trans::yes;
 
 std::vector<GemmPart> parts(DType dtype, Trans ta, Trans tb, int64_t m, int64_t n, int64_t k) {
-  const GemmParts cut{dtype, ta, tb, m, n, k};
-  return {cut.all().begin(), cut.all().end()};
+  const GemmParts cut = gemm_parts(dtype, ta, tb, m, n, k);
+  return {cut.begin(), cut.end()};
 }
 
 TEST(GemmParts, WholeWordsAreOnePart) {

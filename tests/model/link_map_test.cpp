@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "model/published/shared_links.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {

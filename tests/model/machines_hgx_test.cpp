@@ -103,9 +103,9 @@ TEST(HgxH200, ADeviceThatIsAlwaysBusyReachesItsPowerLimit) {
   // 4096^3: 2.586 ms all the time, 2.266 ms with pauses; f32 never gets there.
   const Topology t = shipped("hgx-h200");
   const KernelTimes& kernels = t.kernels_of(t.gpus()[0]);
-  EXPECT_NEAR(kernels.load_factor(DType::f64, Trans::no, Trans::no, 1), 2.586 / 2.266, 0.01);
-  EXPECT_NEAR(kernels.load_factor(DType::f64, Trans::no, Trans::no, 0.5), 1, 0.01);
-  EXPECT_EQ(kernels.load_factor(DType::f32, Trans::no, Trans::no, 1), 1);
+  EXPECT_NEAR(kernels.curve(DType::f64, Trans::no, Trans::no).load_factor(1), 2.586 / 2.266, 0.01);
+  EXPECT_NEAR(kernels.curve(DType::f64, Trans::no, Trans::no).load_factor(0.5), 1, 0.01);
+  EXPECT_EQ(kernels.curve(DType::f32, Trans::no, Trans::no).load_factor(1), 1);
 }
 
 TEST(HgxH200, NarrowColumnsFarApartAreSlow) {

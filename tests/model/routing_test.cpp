@@ -93,8 +93,6 @@ TEST(Routing, APairWhoseRouteHasNoLinksHasNoCopies) {
   EXPECT_FALSE(t.has_route(memory(t, "g0"), memory(t, "g1")));
   EXPECT_EQ(route(t, "g1", "g0"), (Names{"g1->g0"}));
   EXPECT_TRUE(t.has_route(memory(t, "h"), memory(t, "g1")));
-  d.routes.push_back({MemoryId{1}, MemoryId{2}, {LinkId{3}, LinkId{4}}});
-  expect_input_error([&] { Topology{d}; }, {"route 'g0' to 'g1': it has no links, and the pair has another route"});
 }
 
 // Two equal ways, over s0 (links 0 to 3) and over s1 (4 to 7), added in either order.

@@ -83,17 +83,17 @@ TEST(SplitRoutes, AllPathsOfTheLeastTimeCarryAPart) {
 TEST(SplitRoutes, MorePartsThanCanBeCountedAreRefused) {
   auto d = rails(17);
   d.split_paths = true;
-  expect_input_error([&] { Topology{d}; }, {"multipath: from 'h' to 'g0'", "more than 16 ways"});
+  expect_input_error([&] { Topology{d}; }, {"copies from 'h' to 'g0'", "more than 16 ways"});
   d.split_paths = false;
   for (int rail = 0; rail < 17; ++rail)
     d.routes.push_back({MemoryId{0}, MemoryId{1}, {LinkId{4 * rail}, LinkId{4 * rail + 2}}, "s"});
-  expect_input_error([&] { Topology{d}; }, {"route 'h' to 'g0'", "more than 16 ways"});
+  expect_input_error([&] { Topology{d}; }, {"copies from 'h' to 'g0'", "more than 16 ways"});
   d.routes.pop_back();
   EXPECT_DOUBLE_EQ(machine_rates::alone(Topology{d}, "h", "g0"), 160);
   for (int rail = 0; rail < 5; ++rail)
     d.routes.push_back({MemoryId{1}, MemoryId{0}, {LinkId{4 * rail + 3}, LinkId{4 * rail + 1}}, "s"});
   expect_input_error([&] { Topology{d}; },
-                     {"route 'g0' to 'h'", "into 5 parts", "multiple is 80; expected at most 60"});
+                     {"copies from 'g0' to 'h'", "into 5 parts", "multiple is 80", "expected at most 60"});
 }
 
 TEST(SplitRoutes, TheSameLinksTwiceAreRefused) {

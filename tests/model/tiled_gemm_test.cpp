@@ -22,7 +22,7 @@ TiledGemm squares() {
 }
 
 TiledGemm::Cost cost(const TiledGemm& tiled, double m, double n, double k, Rate memory = fast_memory) {
-  return tiled.cost(m, n, k, multiprocessors, element, memory);
+  return tiled.cost({m, n, k}, {multiprocessors, element, memory});
 }
 
 TEST(TiledGemm, AWaveOfBlocksTakesTheLaunchTheFillAndK) {
@@ -85,7 +85,7 @@ TEST(TiledGemm, MemoryMustDeliverAAndBOnceAndCTwice) {
 // A tenth of the weight stays with the rule: measured / rule is raised to 1 / 1.1.
 TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
   TiledGemm tiled = squares();
-  const auto rule = tiled.uncorrected(1000, 1000, 1000, multiprocessors, element, fast_memory);
+  const auto rule = tiled.uncorrected({1000, 1000, 1000}, {multiprocessors, element, fast_memory});
   tiled.shapes = {{1000, 1000, 1000, rule.time * 1.3}};
   const auto corrected = cost(tiled, 1000, 1000, 1000);
   EXPECT_DOUBLE_EQ(corrected.time.value, rule.time.value * std::pow(1.3, 1 / 1.1));
@@ -141,7 +141,7 @@ TEST(TiledGemm, KernelTimesUseIt) {
 
 TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
   const KernelTimes k = kernels();
-  const auto factor = [&](double duty) { return k.load_factor(DType::f64, Trans::no, Trans::no, duty); };
+  const auto factor = [&](double duty) { return k.curve(DType::f64, Trans::no, Trans::no).load_factor(duty); };
   EXPECT_EQ(factor(0), 1.1);
   EXPECT_EQ(factor(0.5), 1.1);
   EXPECT_DOUBLE_EQ(factor(0.625), 1.15);
@@ -234,7 +234,7 @@ TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
 TEST(LoadFactor, WithoutPointsIsOne) {
   KernelTimes k = kernels();
   k.gemm[0].sustained.clear();
-  EXPECT_EQ(k.load_factor(DType::f64, Trans::no, Trans::no, 1), 1);
+  EXPECT_EQ(k.curve(DType::f64, Trans::no, Trans::no).load_factor(1), 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "model/published/workload_selection.hpp"
+#include "model/published/workload.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cost/energy.hpp"
-#include "model/published/workload_selection.hpp"
+#include "model/published/workload.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"

@@ -59,8 +59,7 @@ void gemm(cublasHandle_t handle, const GemmCall& call) {
     return call.y.rows == 1 && call.scalar ? dot(handle, call) : gemv(handle, call);
   if (!whole_words(call.a, element) || !whole_words(call.b, element) || !whole_words(call.y, element))
     return multiply(handle, call);
-  const GemmParts parts{call.dtype, call.trans_a, call.trans_b, call.y.rows, call.y.cols, call.k};
-  for (const GemmPart& part : parts.all()) {
+  for (const GemmPart& part : gemm_parts(call.dtype, call.trans_a, call.trans_b, call.y.rows, call.y.cols, call.k)) {
     GemmCall one = call;
     one.a = within(call.a, call.trans_a, part.m0, part.k0, element);
     one.b = within(call.b, call.trans_b, part.k0, part.n0, element);

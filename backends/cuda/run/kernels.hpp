@@ -30,8 +30,8 @@ struct GemmCall {
 };
 
 /// y = alpha op(a) op(b) + beta y on the handle's stream. In f64, f32 and tf32 `gemv` computes a y of one column, and
-/// `dot` a y of one element where there is a scalar. All others run in the parts of GemmParts, and halves accumulate in
-/// f32 within a part. Throws CudaError.
+/// `dot` a y of one element where there is a scalar. All others run in the parts of gemm_parts, and halves accumulate
+/// in f32 within a part. Throws CudaError.
 void gemm(cublasHandle_t handle, const GemmCall& call);
 
 /// The same for a y of one column, and for a y of one element with a scalar; computed in f64, or f32 for all other

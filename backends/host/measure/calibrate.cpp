@@ -12,7 +12,7 @@
 
 #include "backends/host/measure/calibration_runs.hpp"
 #include "backends/host/measure/host_machine.hpp"
-#include "calibration/deviations.hpp"
+#include "calibration/mean.hpp"
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"

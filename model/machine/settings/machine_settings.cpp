@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "model/base/digest.hpp"
@@ -15,7 +14,6 @@
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/figure_reader.hpp"
-#include "model/machine/settings/parts_left.hpp"
 #include "model/machine/toml_text.hpp"
 #include "model/machine/topology_check.hpp"
 
@@ -34,7 +32,7 @@ struct Kind {
 
 Strings rates_of_types() {
   Strings rates;
-  for (const DType dtype : dtypes) rates.push_back(fmt::format("{}.rate", to_string(dtype)));
+  for (const std::string_view dtype : dtype_names) rates.push_back(fmt::format("{}.rate", dtype));
   return rates;
 }
 
@@ -73,35 +71,27 @@ struct Key {
   bool is_part() const { return (is_of("link") || is_of("memory")) && figure.empty() && !name.empty(); }
 };
 
-/// The items that a name means: the item that has this very name, else all that fit; of links "a<->b" both directions.
-class NameMatch {
- public:
-  template <class Items>
-  NameMatch(const std::string& name, const Items& items) {
-    const auto exists = [&](const std::string& one) {
-      return std::ranges::any_of(items, [&](const auto& item) { return item.name == one; });
-    };
-    Strings directions{name};
-    if (const size_t both = name.find("<->"); both != std::string::npos && !exists(name)) {
-      const std::string left = name.substr(0, both), right = name.substr(both + 3);
-      directions = {fmt::format("{}->{}", left, right), fmt::format("{}->{}", right, left)};
-    }
-    for (const std::string& each : directions)
-      if (exists(each))
-        exact_.push_back(each);
-      else
-        patterns_.emplace_back(each);
+/// By item, whether a name means it: the item that has this very name, else all that fit; of links "a<->b" both
+/// directions.
+template <class Items>
+std::vector<bool> named(const std::string& name, const Items& items) {
+  const auto exists = [&](const std::string& one) {
+    return std::ranges::any_of(items, [&](const auto& item) { return item.name == one; });
+  };
+  Strings directions{name};
+  if (const size_t both = name.find("<->"); both != std::string::npos && !exists(name)) {
+    const std::string left = name.substr(0, both), right = name.substr(both + 3);
+    directions = {left + "->" + right, right + "->" + left};
   }
-
-  bool holds(const std::string& name) const {
-    return std::ranges::find(exact_, name) != exact_.end() ||
-           std::ranges::any_of(patterns_, [&](const NamePattern& pattern) { return pattern.matches(name); });
+  std::vector<bool> fits(items.size());
+  for (const std::string& each : directions) {
+    std::optional<NamePattern> pattern;
+    if (!exists(each)) pattern.emplace(each);
+    for (const auto i : indices(items))
+      if (pattern ? pattern->matches(items[i].name) : items[i].name == each) fits[i] = true;
   }
-
- private:
-  Strings exact_;
-  std::vector<NamePattern> patterns_;
-};
+  return fits;
+}
 
 /// "x2" as 2; nothing of another text.
 std::optional<double> factor_of(std::string_view text) {
@@ -112,8 +102,7 @@ std::optional<double> factor_of(std::string_view text) {
 
 /// A value as a text and, where it is TOML, as that. A copy of a node does not remember the line that it came from.
 toml::table both_forms(const std::string& text) try {
-  const std::string line = "value = " + text;
-  const toml::table parsed = parsed_toml(line, "", line.size());
+  const toml::table parsed = parsed_toml("value = " + text, "");
   if (parsed.size() > 1) throw InputError{text};
   return toml::table{{"text", text}, {"parsed", *parsed.get("value")}};
 } catch (const InputError&) {  // "12 GB/s" is TOML only in quotes
@@ -197,7 +186,7 @@ class SettingValue {
   std::string text_;
   std::string setting_;
   std::optional<double> factor_;
-  toml::table table_;  // the value as `text`, and, if it is a number or a list, as that `parsed`
+  toml::table table_;
 };
 
 /// Each figure that the figure of a key stands for.
@@ -214,11 +203,9 @@ void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
   if (!curve.tiled) return;
   const TiledGemm before = *curve.tiled;
   curve.tiled->peak *= factor;
-  const auto element = double(element_size(curve.dtype));
   for (TiledGemm::Shape& shape : curve.tiled->shapes) {
     const auto time = [&](const TiledGemm& tiled) {
-      return tiled.uncorrected(shape.m, shape.n, shape.k, kernels.multiprocessors, element, *kernels.memory_bandwidth)
-          .time;
+      return tiled.uncorrected({shape.m, shape.n, shape.k}, kernels.tiled_device(curve.dtype)).time;
     };
     shape.time *= time(*curve.tiled) / time(before);
   }
@@ -228,10 +215,65 @@ bool is_unbounded(const std::optional<CapacityCurve>& curve) {
   return !curve || std::ranges::all_of(curve->points, [](const auto& point) { return point.rate >= F::rate.most; });
 }
 
+using Stays = std::vector<bool>;  // by id
+
+/// By old id: the new one of what stays.
+template <class Id>
+using Renumbered = std::vector<std::optional<Id>>;
+
+/// Leaves what stays and says where it went.
+template <class Id, class Item>
+Renumbered<Id> keep(std::vector<Item>& items, const Stays& stays) {
+  Renumbered<Id> ids(items.size());
+  std::vector<Item> left;
+  for (const auto i : indices(items)) {
+    if (!stays[i]) continue;
+    ids[i] = Id{left.size()};
+    left.push_back(std::move(items[i]));
+  }
+  items = std::move(left);
+  return ids;
+}
+
+/// The links that stay.
+void renumber(std::vector<LinkId>& links, const Renumbered<LinkId>& ids) {
+  std::erase_if(links, [&](LinkId link) { return !ids[link.index()]; });
+  for (LinkId& link : links) link = *ids[link.index()];
+}
+
+/// Leaves these memories and links. Also removed are links at removed memories, removed links of groups, groups without
+/// links, and routes with a removed end or link, whose pair then takes the path of the least time.
+void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
+  Stays node_stays(d.nodes.size(), true);
+  for (const auto i : indices(d.memories)) node_stays[d.memories[i].node.index()] = memory_stays[i];
+  for (const auto i : indices(d.links))
+    if (!node_stays[d.links[i].from.index()] || !node_stays[d.links[i].to.index()]) link_stays[i] = false;
+  const auto nodes = keep<NodeId>(d.nodes, node_stays);
+  const auto memories = keep<MemoryId>(d.memories, memory_stays);
+  const auto links = keep<LinkId>(d.links, link_stays);
+  for (Memory& each : d.memories) each.node = *nodes[each.node.index()];
+  for (Link& each : d.links) each.from = *nodes[each.from.index()], each.to = *nodes[each.to.index()];
+  for (CapacityGroup& group : d.groups) {
+    renumber(group.forward, links);
+    renumber(group.backward, links);
+    if (group.forward.empty()) group.forward.swap(group.backward);
+    if (group.backward.empty()) group.both_busy.reset(), group.forward_share.reset();
+  }
+  std::erase_if(d.groups, [](auto& group) { return group.forward.empty() || (!group.capacity && !group.both_busy); });
+  std::erase_if(d.routes, [&](auto& route) {
+    const size_t length = route.links.size();
+    renumber(route.links, links);
+    return !memories[route.from.index()] || !memories[route.to.index()] || route.links.size() < length;
+  });
+  for (auto& route : d.routes) route.from = *memories[route.from.index()], route.to = *memories[route.to.index()];
+}
+
 /// Changes figures of a description, one setting after another, and gives all that it changes sources that tell.
 class DescriptionEditor {
  public:
-  explicit DescriptionEditor(Description description) : d_{std::move(description)} {}
+  explicit DescriptionEditor(Description description) : d_{std::move(description)} {
+    while (std::ranges::find(d_.sources, source_, &Source::key) != d_.sources.end()) source_ += "+set";
+  }
 
   /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
   void apply(const std::string& setting) {
@@ -251,7 +293,7 @@ class DescriptionEditor {
       apply_to_issue(text.substr(std::string_view{"issue."}.size()), value);
     } else if (!key.kind) {
       fail(fmt::format("the key {} is unknown", in_quotes(text)), setting_keys);
-    } else if (key.is_part() && (value.is_none() || value.text() == as_it_is)) {
+    } else if (key.is_part() && (value.is_none() || value.text() == "x1")) {
       apply_to_part(key, value);
     } else if (key.figure.empty()) {
       fail("the key ends with none of its figures",
@@ -266,92 +308,78 @@ class DescriptionEditor {
   /// What the last setting set: "link host->gpu0.bandwidth".
   const std::set<std::string>& figures() const { return figures_; }
 
-  /// With the new name and the new sources. Throws InputError when the name is invalid.
+  /// With the new name and the new source. Throws InputError when the name is invalid.
   Description result() {
-    for (const auto& [key, changed] : sources_) {
-      std::string text;
-      const auto original = std::ranges::find(d_.sources, changed.original, &Source::key);
-      if (original != d_.sources.end())
-        text = fmt::format("{}: {}; then ", source_kinds[size_t(original->kind)], original->text);
-      d_.sources.push_back(
-          {key, Source::Kind::assumed, fmt::format("{}set: {}", text, fmt::join(changed.settings, "; "))});
-    }
+    if (!marked_.empty())
+      d_.sources.push_back({source_, Source::Kind::assumed, fmt::format("set: {}", fmt::join(marked_, "; "))});
     if (!renamed_) d_.name = name_with(d_.name, settings_);
     if (!is_name(d_.name)) throw InputError{"is not a name", expected_name}.at("name=" + d_.name);
     return std::move(d_);
   }
 
  private:
-  struct Changed {
-    std::string original;
-    Strings settings;
-  };
-
   [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
     throw InputError{problem, expected}.at(setting_);
   }
 
-  /// From now on, `source` is one that names the setting, too.
+  /// From now on, `source` is the one that names the settings.
   void mark(std::string& source) {
-    auto changed = sources_.find(source);
-    if (changed == sources_.end()) {
-      changed = std::ranges::find(sources_, source, [](const auto& each) { return each.second.original; });
-      if (changed == sources_.end()) changed = sources_.emplace(fresh_key(source), Changed{source, {}}).first;
-      source = changed->first;
-    }
-    Strings& settings = changed->second.settings;
-    if (settings.empty() || settings.back() != setting_) settings.push_back(setting_);
-  }
-
-  std::string fresh_key(const std::string& source) const {
-    std::string key = source.empty() ? "set" : source + "+set";
-    while (std::ranges::find(d_.sources, key, &Source::key) != d_.sources.end()) key += "+set";
-    return key;
+    source = source_;
+    if (marked_.empty() || marked_.back() != setting_) marked_.push_back(setting_);
   }
 
   void apply_to_gpus(const SettingValue& value) {
-    const auto gpus = int(std::ranges::count(d_.memories, NodeKind::gpu, &Memory::kind));
-    if (gpus == 0) fail("the machine has no GPUs", "a machine with GPUs");
+    std::vector<int> numbers;
+    for (const Memory& memory : d_.memories)
+      if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);
+    std::ranges::sort(numbers);
+    const auto gpus = int(numbers.size());
     int count = gpus;  // that a factor is of
     const std::string range = fmt::format("1 to {}, the GPUs of the machine", gpus);
     value.apply(count, {1, gpus, range.c_str()});
-    d_ = with_first_gpus(d_, size_t(count));
+    Stays stays;
+    for (const Memory& memory : d_.memories)
+      stays.push_back(memory.kind != NodeKind::gpu || memory.device <= numbers[size_t(count) - 1]);
+    keep_parts(d_, stays, Stays(d_.links.size(), true));
   }
 
-  /// By item, whether the name fits it.
+  /// By item, whether the key means it.
   template <class Items>
-  std::vector<bool> named(const Items& items, const Key& key) const try {
-    const NameMatch match{key.name, items};
-    std::vector<bool> fits;
-    Strings names;
-    for (const auto& item : items) {
-      fits.push_back(match.holds(item.name));
-      names.push_back(item.name);
-    }
+  std::vector<bool> named_items(const Items& items, const Key& key) const try {
+    const std::vector<bool> fits = named(key.name, items);
     if (std::ranges::count(fits, true) > 0) return fits;
-    throw InputError{fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(names))};
+    Strings names;
+    for (const auto& item : items) names.push_back(item.name);
+    throw InputError{
+        fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(names))};
   } catch (const InputError& error) {
     throw error.at(setting_);
   }
 
   /// Removes what the name fits, or leaves it as it is.
   void apply_to_part(const Key& key, const SettingValue& value) {
-    const bool of_links = key.is_of("link");
-    const auto fits = of_links ? named(d_.links, key) : named(d_.memories, key);
-    for (const auto i : indices(fits)) {
-      if (!fits[i]) continue;
-      const std::string& name = of_links ? d_.links[i].name : d_.memories[i].name;
-      figures_.insert(key.kind->name + " " + name);
-      if (value.is_none() && !of_links && d_.memories[i].kind != NodeKind::gpu)
-        fail(fmt::format("{} is host memory", in_quotes(name)), "GPUs");
-    }
+    Stays memories(d_.memories.size(), true), links(d_.links.size(), true);
+    if (key.is_of("link"))
+      leave_out(d_.links, key, links);
+    else
+      leave_out(d_.memories, key, memories);
     if (!value.is_none()) return;
-    const auto goes = [&](bool kind, size_t index) { return kind == of_links && fits[index]; };
-    d_ = with_parts(
-        d_, [&](const Memory& m) { return !goes(false, size_t(&m - d_.memories.data())); },
-        [&](LinkId link) { return !goes(true, link.index()); });
+    for (const auto i : indices(memories))
+      if (!memories[i] && d_.memories[i].kind != NodeKind::gpu)
+        fail(fmt::format("{} is host memory", in_quotes(d_.memories[i].name)), "GPUs");
+    keep_parts(d_, memories, links);
     std::string removed;
     mark(removed);
+  }
+
+  template <class Items>
+  void leave_out(const Items& items, const Key& key, Stays& stays) {
+    const std::vector<bool> fits = named_items(items, key);
+    for (const auto i : indices(items)) {
+      if (!fits[i]) continue;
+      stays[i] = false;
+      figures_.insert(key.kind->name + " " + items[i].name);
+    }
   }
 
   void apply_to_items(const Key& key, const SettingValue& value) {
@@ -373,7 +401,7 @@ class DescriptionEditor {
   /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.
   template <class Items, class Change>
   void each(Items& items, const Key& key, const Change& change) {
-    const std::vector<bool> fits = named(items, key);
+    const std::vector<bool> fits = named_items(items, key);
     bool changed = false;
     for (const auto i : indices(items)) {
       if (!fits[i] || !change(items[i])) continue;
@@ -431,9 +459,7 @@ class DescriptionEditor {
     const auto keys = keys_of(F::of_issue, true);
     if (std::ranges::find(keys, figure) == keys.end())
       fail("the key is unknown", fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
-    if (figure.starts_with("graph.") && !d_.issue.graph)
-      fail("the machine has no costs of graphs", "a machine with a 'graph' in [issue]");
-    if (!set(d_.issue, F::of_issue, figure, value)) fail("the machine has no such figure to multiply", "a value");
+    if (!set(d_.issue, F::of_issue, figure, value)) fail("the machine has no such figure", "one that the machine has");
     mark(d_.issue.source);
     figures_.insert("issue." + figure);
   }
@@ -443,7 +469,8 @@ class DescriptionEditor {
   std::set<std::string> figures_;  // that it sets
   Strings settings_;
   bool renamed_ = false;
-  std::map<std::string, Changed> sources_;  // new ones by their keys
+  std::string source_ = "set";  // of what is changed
+  Strings marked_;              // settings that changed something
 };
 
 }  // namespace
@@ -455,11 +482,7 @@ bool is_setting_key(std::string_view key) {
 bool begins_as_setting(std::string_view key) { return is_setting_key(key) || Key{key}.kind; }
 
 std::pair<std::string, std::string> split_setting(std::string_view setting) {
-  const size_t first = setting.find('=');
-  size_t equals = first;
-  while (equals != std::string_view::npos && !is_setting_key(trimmed(setting.substr(0, equals))))
-    equals = setting.find('=', equals + 1);
-  if (equals == std::string_view::npos) equals = setting.starts_with("link:") ? setting.rfind('=') : first;
+  const size_t equals = setting.find('=');
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{
@@ -497,7 +520,7 @@ Topology with_settings(const Topology& machine, std::span<const std::string> set
   try {
     return Topology{std::move(description)};
   } catch (const TopologyDefect& defect) {
-    throw InputError{fmt::format("{}: {}", name, defect.what())};
+    throw defect.at(name);
   }
 }
 

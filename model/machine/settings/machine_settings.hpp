@@ -18,9 +18,6 @@ inline constexpr const char* setting_keys =
     "memory:NAME.capacity (.engines.h2d, .watts.idle, ...), kernels:NAME.rate (.f64.rate, .launch, "
     ".memory_bandwidth, ...), issue.per_op, gpus or name";
 
-/// The value that leaves a link or a GPU as it is, next to "none", which removes it.
-inline constexpr std::string_view as_it_is = "x1";
-
 /// The machine with "KEY=VALUE" settings, applied one after another (docs/formats.md#settings). It has another name,
 /// and what was set has a source of kind "assumed", so that plans, tables and results tell it from the machine that it
 /// was made of. Throws InputError "KEY=VALUE: ..." naming the value, what there is and what was expected.
@@ -30,8 +27,7 @@ Topology with_settings(const Topology& machine, std::span<const std::string> set
 /// above.
 std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings);
 
-/// Key and value without the blanks around them, split at the first '=' before which the text is a known key, or, for
-/// links without a figure, at the last '='. Throws InputError when there is no '='.
+/// Key and value without the blanks around them, split at the first '='. Throws InputError when there is no '='.
 std::pair<std::string, std::string> split_setting(std::string_view setting);
 
 /// "base+KEY=VALUE+KEY=VALUE"; where that is longer than names may be, "base+4 settings 0123456789abcdef", the same for
