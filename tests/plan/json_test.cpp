@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_text.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -200,7 +200,6 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; }, {at(back), "writes to A or B"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
-  refuse([&](Plan& p) { p.dep_begin.pop_back(); }, {"dep_begin"});
 }
 
 /// Executors count with one element size.
