@@ -107,10 +107,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
   if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
   std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
   if (sent && *sent) needed.push_back(**sent);
-  std::ranges::sort(needed, [this](OpId a, OpId b) {
-    const QueueId qa = queue_of(a), qb = queue_of(b);
-    return qa != qb ? qa < qb : a > b;
-  });
+  std::ranges::sort(needed, {}, [this](OpId dep) { return std::pair{queue_of(dep), -dep.value}; });
   std::optional<QueueId> previous;
   for (const OpId dep : needed) {
     assert(dep < id);

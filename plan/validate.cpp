@@ -49,30 +49,14 @@ class Checker {
     for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
       require(is_memory(place), "matrices must be placed in memories of the plan");
     require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
-    each_once(plan_.devices, "/devices");
-    each_once(plan_.origin.given, "/origin/given");
-    if (plan_.origin.given.empty()) return;
-    for (const MemoryId gpu : plan_.devices)
-      require(contains(plan_.origin.given, gpu), "/origin/given: lacks memory {} of /devices; expected all of them",
-              gpu.value);
-  }
-
-  static bool contains(const std::vector<MemoryId>& gpus, MemoryId gpu) {
-    return std::ranges::find(gpus, gpu) != gpus.end();
-  }
-
-  void each_once(const std::vector<MemoryId>& gpus, const char* field) const {
-    for (const MemoryId gpu : gpus) {
-      require(is_memory(gpu), "{}: {} is not a memory of the plan", field, gpu.value);
-      require(std::ranges::count(gpus, gpu) == 1, "{}: names memory {} twice; expected each GPU once", field,
-              gpu.value);
-    }
+    for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
+      for (const MemoryId gpu : *gpus) require(is_memory(gpu), "devices must be memories of the plan");
   }
 
   void queue(const Queue& q) const {
     require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
     if (q.kind == Queue::Kind::compute)
-      require(q.src == q.dst && contains(plan_.devices, q.dst),
+      require(q.src == q.dst && std::ranges::count(plan_.devices, q.dst) == 1,
               "a compute queue's GPU must be one of the plan's devices");
   }
 
