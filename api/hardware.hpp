@@ -90,7 +90,7 @@ class Hardware {
   /// Waits for the runs that were handed over. Throws std::runtime_error when one failed.
   virtual void synchronize() = 0;
 
-  /// Of a plan that is a single kernel (plan/single_kernel.hpp): runs it after the work that `wait_for_caller` would
+  /// Of a plan that is a single kernel (api/single_gpu.hpp): runs it after the work that `wait_for_caller` would
   /// wait for, as fast as a library call that is waited for. The matrices need no `access`.
   virtual RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) = 0;
 

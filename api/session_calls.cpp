@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "api/session.hpp"
+#include "api/single_gpu.hpp"
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "model/machine/spread_memories.hpp"
-#include "plan/single_kernel.hpp"
 
 namespace tilerail::api {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cost/estimate.hpp"
-#include "plan/single_kernel.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/scheduler.hpp"
 
@@ -44,6 +43,14 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
   whole.judge_ops = 0;
   Plan plan = plan_gemm(p, topology, std::span{&p.place_c, 1}, whole);
   return is_single_kernel(plan) ? std::optional{std::move(plan)} : std::nullopt;
+}
+
+bool is_single_kernel(const Plan& plan) {
+  if (plan.ops.size() != 1 || plan.devices.size() != 1 || !is_kernel(plan.ops.front().kind)) return false;
+  const MemoryId gpu = plan.devices.front();
+  return plan.queue(plan.ops.front().queue).dst == gpu && std::ranges::all_of(plan.buffers, [&](const Buffer& buffer) {
+           return buffer.kind != Buffer::Kind::tile && buffer.memory == gpu;
+         });
 }
 
 Trust trust_in_others(const Plan& single, const Topology& topology, std::span<const MemoryId> devices) {

@@ -15,6 +15,10 @@ namespace tilerail::api {
 std::optional<Plan> single_kernel_plan(const GemmProblem& problem, const Topology& topology,
                                        std::span<const MemoryId> devices, const Policy& policy);
 
+/// Whether the plan is one kernel whose operands are all matrices on its own GPU, so that nothing has to be copied and
+/// no tile needs memory.
+bool is_single_kernel(const Plan& plan);
+
 /// Whether a plan is to be taken instead of the single kernel, and why in a sentence. docs/model.md#calls-on-one-gpu
 struct Trust {
   bool several = false;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/machine/topology_toml.hpp"
-#include "plan/draft.hpp"
+#include "plan/builder.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
@@ -18,38 +18,48 @@ constexpr int chains_at_once = 8;
 
 class SyntheticPlan {
  public:
-  explicit SyntheticPlan(const Topology& topology) : topology_{topology}, draft_{topology} {
-    for (size_t i = 0; i < topology.sources(); ++i) tiles_.push_back(draft_.tile_at(MemoryId{i}, 0, tile, tile, tile));
+  explicit SyntheticPlan(const Topology& topology) : topology_{topology}, plan_{empty_plan({}, topology)} {
+    plan_.policy = "by-hand";
+    plan_.devices = topology.gpus();
+    for (size_t i = 0; i < topology.sources(); ++i) {
+      const Buffer buffer{Buffer::Kind::tile, MemoryId{i}, tile, tile, tile};
+      plan_.peak_bytes[i] = tile * tile * buffer.element();
+      tiles_.push_back({builder_.add_buffer(buffer), 0, 0, tile, tile});
+    }
   }
 
   Plan grow_to(int64_t ops) && {
     std::vector<std::optional<OpId>> last(topology_.gpus().size() * chains_at_once);
-    while (int64_t(draft_.plan.ops.size()) < ops)
+    while (int64_t(plan_.ops.size()) < ops)
       for (int64_t k = 0; k < chain_length; ++k)
         for (int chain = 0; chain < chains_at_once; ++chain)
           for (size_t g = 0; g < topology_.gpus().size(); ++g)
             step(g, chain, k, last[g * chains_at_once + size_t(chain)]);
-    return std::move(draft_.plan);
+    return std::move(plan_);
   }
 
  private:
   void step(size_t g, int chain, int64_t k, std::optional<OpId>& last) {
     const MemoryId gpu = topology_.gpus()[g], next = topology_.gpus()[(g + 1) % topology_.gpus().size()];
     const MemoryId host = topology_.hosts().front();
-    PlanDraft::Deps deps;
-    if (k % 4 == 0) deps.push_back(copy(host, gpu));
-    if (k % 4 == 2) deps.push_back(copy(next, gpu));
+    Deps deps;
+    if (k % 4 == 0) deps.after(copy(host, gpu));
+    if (k % 4 == 2) deps.after(copy(next, gpu));
     const View& all = tiles_[gpu.index()];
-    last = draft_.gemm(draft_.compute_queue(gpu, chain), all, all, all, {Scalar::one, Scalar::one}, deps);
-    if (k == chain_length - 1) copy(gpu, host, {*last});
+    const QueueId queue = builder_.compute_queue(gpu, chain);
+    last = builder_.add({OpKind::gemm, Trans::no, Trans::no, queue, all, all, all, Scalar::one, Scalar::one}, deps);
+    if (k == chain_length - 1) copy(gpu, host, Deps{}.after(*last));
   }
 
-  OpId copy(MemoryId src, MemoryId dst, const PlanDraft::Deps& deps = {}) {
-    return draft_.copy(draft_.copy_queue(src, dst), tiles_[src.index()], tiles_[dst.index()], deps);
+  OpId copy(MemoryId src, MemoryId dst, Deps deps = {}) {
+    const QueueId queue = builder_.copy_queue(src, dst);
+    const View &from = tiles_[src.index()], &to = tiles_[dst.index()];
+    return builder_.add({OpKind::copy, Trans::no, Trans::no, queue, from, {}, to}, deps);
   }
 
   const Topology& topology_;
-  PlanDraft draft_;
+  Plan plan_;
+  PlanBuilder builder_{plan_};
   std::vector<View> tiles_;  // one of each memory, by MemoryId, which all operations share
 };
 

@@ -1,11 +1,339 @@
 #include "cost/bound.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "cost/bound_program.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
+namespace {
+
+/// What copies may start from, end at or pass through: the devices, all hosts, and what the matrices are on.
+std::vector<MemoryId> taking_part(const GemmProblem& problem, const Topology& topology,
+                                  std::span<const MemoryId> devices) {
+  std::set<MemoryId> memories{devices.begin(), devices.end()};
+  memories.insert(topology.hosts().begin(), topology.hosts().end());
+  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
+    if (topology.is_gpu(place)) memories.insert(place);
+  return {memories.begin(), memories.end()};
+}
+
+}  // namespace
+
+BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                           bool warm)
+    : problem_{problem},
+      topology_{topology},
+      devices_{devices},
+      product_{!problem.scales_only()},
+      has_b_{product_ && problem.has_b()},
+      inputs_come_{product_ && !warm},
+      memories_{taking_part(problem, topology, devices)},
+      graph_{topology, memories_},
+      need_{program_.add_variable(unlimited, 1)} {
+  const auto m = double(problem.m), n = double(problem.n), k = double(problem.k);
+  size_ = {product_ ? m * k : 0, has_b_ ? k * n : 0, m * n, m * n};
+  const double largest = *std::ranges::max_element(size_);
+  for (double& size : size_) size /= largest;
+  unit_bytes_ = largest * double(element_size(problem.dtype));
+  double fastest = 1;
+  for (const Link& link : topology.links()) fastest = std::max(fastest, link.bandwidth.value);
+  unit_seconds_ = unit_bytes_ / fastest;
+  add_shares();
+  if (inputs_come_) {
+    add_parts(a, problem.place_a, problem.rows_a(), problem.cols_a());
+    add_parts(b, problem.place_b, problem.rows_b(), problem.cols_b());
+  }
+  add_parts(c, problem.place_c, problem.m, problem.n);
+  const bool stays = std::ranges::find(devices, problem.place_c) != devices.end();
+  if (problem.beta != 0 && !stays) add_parts(old, problem.place_c, problem.m, problem.n);
+  add_compute();
+  add_links();
+  add_groups();
+  add_engines();
+}
+
+/// A device that has no time for the shortest kernel does nothing. Where the need of the rows so far is not above 1,
+/// cuts that its solution does not keep to are added.
+double BoundProgram::needed(double seconds) {
+  time_ = seconds / unit_seconds_;
+  bool possible = false;
+  for (const Device& device : device_) {
+    const bool works = device.computes && time_ >= device.idle + device.limits.shortest.value / unit_seconds_;
+    program_.set_upper(device.share, works ? 1 : 0);
+    possible = possible || works;
+  }
+  if (!possible) return share_ = unlimited;
+  for (const Resource& r : resources_) program_.set_coefficient(r.row, need_, -available(r));
+  set_reuse();
+  const int most_rounds = devices_.size() <= most_with_cuts ? 200 : 8;
+  for (int round = 0; round < most_rounds; ++round) {
+    share_ = program_.solve();
+    exact_ = program_.is_solved();
+    if (share_ > 1 || !exact_ || !add_cuts()) return share_;
+  }
+  exact_ = false;
+  return share_;
+}
+
+/// Of T, that a resource can be busy.
+double BoundProgram::available(const Resource& r) const {
+  if (!r.device) return time_;
+  const Device& device = device_[*r.device];
+  return r.multiplies ? work(device) : std::max(0.0, time_ - device.idle);
+}
+
+/// The time that its multiplications take at most with no load, of those that it can do in T.
+double BoundProgram::work(const Device& device) const {
+  if (!(time_ > device.idle)) return 0;
+  const double busy = 1 - device.idle / time_;
+  return time_ * device.limits.work(busy, Seconds{time_ * unit_seconds_});
+}
+
+/// The share of T that goes to a resource. Its price is what the need would change by if it were busy for longer, so
+/// the sum of price times available time is 1. Before and after that it is idle.
+double BoundProgram::explained(const Resource& r) const {
+  const double busy = r.device ? 1 - device_[*r.device].idle / time_ : 1;
+  return share_ * std::abs(program_.price(r.row)) * available(r) * busy;
+}
+
+std::pair<TimeUse, std::string> BoundProgram::binding() const {
+  std::map<TimeUse, double> shares{{TimeUse::latency, 1}};
+  for (const Resource& r : resources_) {
+    shares[r.kind] += explained(r);
+    shares[TimeUse::latency] -= explained(r);
+  }
+  const auto [kind, share] = *std::ranges::max_element(shares, {}, [](const auto& of_kind) { return of_kind.second; });
+  if (!(share > shares[TimeUse::latency])) return {TimeUse::latency, "latency"};
+  const Resource* most = nullptr;  // the one that is worth most
+  int others = -1;
+  const auto price = [&](const Resource& r) { return std::abs(program_.price(r.row)); };
+  for (const Resource& r : resources_) {
+    constexpr double rounding = 1e-6;
+    if (r.kind != kind || explained(r) < 0.01 * share) continue;
+    ++others;
+    if (!most || price(r) > (1 + rounding) * price(*most)) most = &r;
+  }
+  return {kind, others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name};
+}
+
+std::optional<size_t> BoundProgram::device_at(size_t node) const {
+  const auto found = std::ranges::find(device_, node, &Device::node);
+  if (found == device_.end()) return std::nullopt;
+  return size_t(found - device_.begin());
+}
+
+/// One for each memory that holds some of it: of interleaved pages each tile has equally much in all of these.
+void BoundProgram::add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols) {
+  if (size_[matrix] == 0 || topology_.has_copies(place)) return;
+  const std::vector<MatrixBlock> blocks = matrix_blocks(rows, cols, place, topology_);
+  const size_t first = parts_.size();
+  for (const MatrixBlock& block : blocks) {
+    const auto homes = topology_.parts_of(block.memory);
+    const double size = double(block.rows) * double(block.cols) / (double(rows) * double(cols));
+    for (const MemoryId home : homes) parts_.push_back({matrix, node_of(home), size / double(homes.size())});
+  }
+  const std::span parts = std::span{parts_}.subspan(first);
+  for (size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
+    Terms all_of_it{{device_[d].holds[matrix], -1}};
+    for (Part& part : parts) {
+      part.holds.push_back(program_.add_variable(part.size));
+      all_of_it.push_back({part.holds.back(), 1});
+    }
+    add_equal(0, all_of_it);
+  }
+  for (Part& part : parts) {
+    add_flows(part);
+    matrix == c ? add_results(part) : matrix == old ? add_old(part) : add_inputs(part);
+  }
+}
+
+/// Of the copies of an element, those count that a memory needs: of inputs one into each memory, of results one from
+/// each device that passes a sum on, over as many memories as there are.
+double BoundProgram::most(const Part& part) const {
+  const auto memories = double(memories_.size());
+  return part.size * memories * (part.matrix == c ? 2 * double(devices_.size()) : 1);
+}
+
+void BoundProgram::add_flows(Part& part) {
+  for (const BoundGraph::Link& link : graph_.links) {
+    const bool of_no_use = part.matrix == c ? link.from == part.home && !device_at(part.home) : link.to == part.home;
+    part.flow.push_back(program_.add_variable(of_no_use ? 0 : most(part)));
+  }
+  for (const auto node : indices(graph_.is_switch))
+    if (graph_.is_switch[node]) add_equal(0, comes(part, node, 1));
+}
+
+/// What a device touches of a part: of its matrix as much as of any part, or a variable of its own.
+BoundProgram::Term BoundProgram::held(const Part& part, size_t device, double factor) const {
+  if (!part.holds.empty()) return {part.holds[device], factor};
+  return {device_[device].holds[part.matrix], factor * part.size};
+}
+
+/// What crosses these links.
+BoundProgram::Terms BoundProgram::crosses(const Part& part, Numbers links, double factor) const {
+  Terms terms;
+  for (const size_t link : links) terms.push_back({part.flow[link], factor});
+  return terms;
+}
+
+/// What comes into a node, less what leaves it.
+BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node, double factor) const {
+  Terms terms = crosses(part, graph_.into[node], factor);
+  append(terms, crosses(part, graph_.out_of[node], -factor));
+  return terms;
+}
+
+/// A device gets what it touches, unless that is at home there. Cuts say from where.
+void BoundProgram::add_inputs(const Part& part) {
+  for (const auto d : indices(devices_)) {
+    if (device_[d].node == part.home) continue;
+    Terms terms{held(part, d, -1)};
+    append(terms, crosses(part, graph_.into[device_[d].node], 1));
+    add_at_least(0, terms);
+  }
+}
+
+/// The sums of an element make a tree: each of them leaves a device, or a memory that passes it on, once, and where
+/// several come to a device, or one comes to a device that has its own, one may leave. The last is at home.
+void BoundProgram::add_results(const Part& part) {
+  for (const MemoryId memory : memories_) {
+    const size_t node = node_of(memory);
+    const double stays = node == part.home ? part.size : 0;
+    const auto device = device_at(node);
+    Terms sums = comes(part, node, 1);
+    if (!device) {
+      add_equal(stays, sums);
+      continue;
+    }
+    sums.push_back(held(part, *device, 1));
+    add_at_least(stays, sums);
+    if (node == part.home) continue;
+    Terms leaves{held(part, *device, -1)};
+    append(leaves, crosses(part, graph_.out_of[node], 1));
+    add_at_least(0, leaves);
+  }
+}
+
+/// Each element is read by some device.
+void BoundProgram::add_old(const Part& part) {
+  for (const MemoryId memory : memories_) {
+    const size_t node = node_of(memory);
+    Terms terms = comes(part, node, 1);
+    if (const auto device = device_at(node)) terms.push_back(held(part, *device, -1));
+    add_equal(node == part.home ? -part.size : 0, terms);
+  }
+}
+
+/// How much crosses each link in the last solution.
+std::vector<double> BoundProgram::flow_of(const Part& part) const {
+  std::vector<double> flow;
+  for (const size_t variable : part.flow) flow.push_back(std::max(0.0, program_.value(variable)));
+  return flow;
+}
+
+/// The least that links carry of a part from its home to these devices, or from them to it, over any cut between.
+BoundProgram::Touched BoundProgram::crossing(const Part& part, Numbers devices) const {
+  const std::vector<BoundGraph::End> home{{part.home, unlimited}};
+  std::vector<BoundGraph::End> ends;
+  for (const size_t d : devices) ends.push_back({device_[d].node, unlimited});
+  const bool leaves = part.matrix == c;
+  const BoundGraph::Cut cut = graph_.least_cut(flow_of(part), leaves ? ends : home, leaves ? home : ends);
+  return {cut.value, crosses(part, cut.links, 1)};
+}
+
+/// What devices touch of a matrix has come to them, or leaves them: of parts that are alike the least, of others the
+/// sum. All of it may be there where one of them is its home, or nothing has to come.
+BoundProgram::Touched BoundProgram::reached(Matrix matrix, Numbers devices) const {
+  std::optional<Touched> all;
+  for (const Part& part : parts_) {
+    if (part.matrix != matrix) continue;
+    if (std::ranges::any_of(devices, [&](size_t d) { return device_[d].node == part.home; })) return {};
+    Touched touched = crossing(part, devices);
+    if (part.holds.empty()) {
+      touched.value /= part.size;
+      for (Term& term : touched.terms) term.second /= part.size;
+      if (!all || touched.value < all->value) all = touched;
+    } else if (!all) {
+      all = touched;
+    } else {
+      all->value += touched.value;
+      append(all->terms, touched.terms);
+    }
+  }
+  if (!all) return {};
+  if (all->terms.empty()) all->value = 0;
+  return *all;
+}
+
+/// First what is cheaper to find; the rest where that finds nothing.
+bool BoundProgram::add_cuts() {
+  bool found = false;
+  for (size_t d = 0; has_b_ && d < devices_.size(); ++d) {
+    const auto touched = [&](size_t holds) { return Touched{program_.value(holds), {{holds, 1}}}; };
+    const auto& holds = device_[d].holds;
+    found |= add_reuse(regions_[d], {touched(holds[a]), touched(holds[b]), touched(holds[c])});
+  }
+  for (const Part& part : parts_) {
+    if (part.matrix == old) continue;
+    if (devices_.size() <= most_with_cuts) found |= add_cuts(part);
+    if (part.matrix != c) found |= add_use(part);
+  }
+  if (found) return true;
+  for (Region& region : std::span{regions_}.subspan(devices_.size())) {
+    const auto touched = [&](Matrix matrix) { return reached(matrix, region.devices); };
+    found |= add_reuse(region, {touched(a), touched(b), touched(c)});
+  }
+  return found;
+}
+
+/// What a device touches crosses all that is between it and the home.
+bool BoundProgram::add_cuts(const Part& part) {
+  bool found = false;
+  for (const auto d : indices(devices_)) {
+    if (device_[d].node == part.home) continue;
+    Touched crosses = crossing(part, std::array{d});
+    const Term needs = held(part, d, -1);
+    if (crosses.value + needs.second * program_.value(needs.first) >= -precise) continue;
+    crosses.terms.push_back(needs);
+    found |= add_cut(0, crosses.terms);
+  }
+  return found;
+}
+
+/// A share w of the multiplications that some devices do together touches a share w of an input at least; all devices
+/// together touch all of a block.
+bool BoundProgram::add_use(const Part& part) {
+  const bool is_block = !part.holds.empty();
+  std::vector<BoundGraph::End> users;
+  double all = 0;
+  for (const Device& device : device_) {
+    if (device.node == part.home) continue;
+    const double share = part.size * program_.value(device.share);
+    users.push_back({device.node, is_block ? unlimited : share});
+    all += share;
+  }
+  const std::array home{BoundGraph::End{part.home, unlimited}};
+  const BoundGraph::Cut cut = graph_.least_cut(flow_of(part), home, users);
+  if (cut.value >= (is_block ? part.size : all) - precise) return false;
+  Terms terms = crosses(part, cut.links, 1);
+  if (is_block) return add_cut(part.size, terms);
+  for (const Device& device : device_)
+    if (device.node != part.home && cut.inside[device.node]) terms.push_back({device.share, -part.size});
+  return add_cut(0, terms);
+}
+
+/// Returns false if the program contains the cut already. If rates differ by many orders of magnitude, a solution of
+/// Clp may violate a row by more than `precise`.
+bool BoundProgram::add_cut(double least, const Terms& terms) {
+  const bool is_new = cuts_.emplace(least, terms).second;
+  if (is_new) add_at_least(least, terms);
+  return is_new;
+}
+
 namespace {
 
 constexpr double most_seconds = 1e12, least_seconds = 1e-15;  // no plan takes longer; what takes less takes no time
@@ -39,35 +367,18 @@ double impossible(BoundProgram& program) {
 
 }  // namespace
 
-Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  Caches caches, Pace pace) {
-  const bool product = !problem.scales_only();
-  if (problem.m == 0 || problem.n == 0 || (!product && problem.beta == 1)) return {.binding = "nothing"};
-  BoundProgram program{problem, topology, devices, caches, pace};
+Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, bool warm) {
+  const bool changes_nothing = problem.scales_only() && problem.beta == 1;
+  if (problem.m == 0 || problem.n == 0 || changes_nothing) return {.binding = "nothing"};
+  BoundProgram program{problem, topology, devices, warm};
   const double seconds = impossible(program);
   const auto [bound_by, binding] = program.binding();
   return {Seconds{seconds * (1 - rounding)}, bound_by, binding, program.is_exact()};
 }
 
-namespace {
-
-Bound lower_bound(const Plan& plan, const Topology& topology, Pace pace) {
+Bound lower_bound(const Plan& plan, const Topology& topology) {
   const std::vector<MemoryId>& given = plan.origin.given;
-  return lower_bound(plan.problem, topology, given.empty() ? plan.devices : given,
-                     plan.warm ? Caches::warm : Caches::empty, pace);
-}
-
-}  // namespace
-
-Bound lower_bound(const Plan& plan, const Topology& topology) { return lower_bound(plan, topology, Pace::peak); }
-
-std::optional<Seconds> sustained_bound(const Plan& plan, const Topology& topology, const Bound& bound) {
-  const auto is_slowed = [](const KernelTimes& kernels) {
-    return std::ranges::any_of(kernels.gemm, [](const GemmCurve& curve) { return !curve.sustained.empty(); });
-  };
-  if (std::ranges::none_of(topology.description().kernels, is_slowed)) return std::nullopt;
-  const Seconds sustained = lower_bound(plan, topology, Pace::sustained).time;
-  return sustained > bound.time * (1 + 2 * precise) ? std::optional{sustained} : std::nullopt;
+  return lower_bound(plan.problem, topology, given.empty() ? plan.devices : given, plan.warm);
 }
 
 }  // namespace tilerail

@@ -6,19 +6,54 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cost/bound.hpp"
-#include "cost/bound_graph.hpp"
 #include "cost/linear_program.hpp"
 #include "model/kernels/kernel_limits.hpp"
-#include "model/machine/topology.hpp"
 #include "model/matrix_blocks.hpp"
-#include "model/problem.hpp"
 
 namespace tilerail {
+
+/// The links that copies between some memories can take, whatever their routes: vertices are the nodes of the machine.
+/// Links of other memories are left out.
+struct BoundGraph {
+  using Numbers = std::span<const size_t>;  // of nodes, links or devices
+  struct Link {
+    LinkId id;
+    size_t from, to;  // nodes
+  };
+  /// What can leave a node, or enter it, at most.
+  struct End {
+    size_t node;
+    double most;
+  };
+  struct Cut {
+    double value = 0;
+    std::vector<size_t> links;  // from the side of the sources to that of the sinks
+    std::vector<bool> inside;   // by node: whether it is on the side of the sinks
+  };
+
+  BoundGraph(const Topology& topology, std::span<const MemoryId> memories);
+
+  /// Of the sets of nodes whose links from outside, sources inside and sinks outside sum to the least. Values below
+  /// 10^-10 count as 0.
+  Cut least_cut(const std::vector<double>& capacity, std::span<const End> sources, std::span<const End> sinks) const;
+
+  /// By node: the least sum of latencies from a node, or with `back` to it, over any links; infinite where no way is.
+  std::vector<double> latencies(size_t node, bool back) const;
+
+  /// Rate of one copy at most: on any ways through switches, with `per_flow` on each link.
+  double copy_rate(Numbers from, Numbers to) const;
+  /// Whether one way through switches may take a link and later the other.
+  bool in_one_way(size_t first, size_t then) const;
+
+  const Topology& topology;
+  std::vector<Link> links;                        // "links" below and above are their places here
+  std::vector<bool> is_switch;                    // by node
+  std::vector<std::vector<size_t>> out_of, into;  // by node: links
+};
 
 /// The linear program of lower_bound for a makespan T: what share of T do the resources need at least? T is possible
 /// only if that is <= 1. Elements are counted as shares of their matrix, bytes in units of the largest matrix, time in
@@ -26,8 +61,7 @@ namespace tilerail {
 class BoundProgram {
  public:
   /// `problem` is not empty and multiplies something or scales C.
-  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, Caches caches,
-               Pace pace);
+  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, bool warm);
 
   /// A share of T, in seconds, that is needed at least. T is impossible where it is above 1. It is the least of the
   /// program, or any need above 1.
@@ -41,7 +75,9 @@ class BoundProgram {
   bool is_exact() const { return exact_; }
 
  private:
-  using Terms = std::vector<LinearProgram::Term>;
+  using Numbers = BoundGraph::Numbers;
+  using Term = LinearProgram::Term;
+  using Terms = std::vector<Term>;
   enum Matrix : size_t { a, b, c, old };  // old: C before the product, where it is read and has to come
   struct Resource {
     size_t row;
@@ -56,7 +92,7 @@ class BoundProgram {
     bool computes;                // it is known how fast
     KernelLimits limits;          // of its kernels, where it does
     double idle;                  // of T, before its kernels and after them
-    double all;                   // time of all multiplications with no load
+    double all = 0;               // time of all multiplications with no load
     std::array<size_t, 4> holds;  // of A, B and C, that its share touches; of old C, that it reads
   };
   /// Some of the devices, and the rows that say what their share of the multiplications touches.
@@ -68,17 +104,20 @@ class BoundProgram {
   struct Part {
     Matrix matrix;
     size_t home;
-    double size;                // of its matrix
-    std::vector<size_t> flow;   // by link of the graph
-    std::vector<size_t> holds;  // by device: what that has of this part, where parts differ; else empty
+    double size;                     // of its matrix
+    std::vector<size_t> flow = {};   // by link of the graph
+    std::vector<size_t> holds = {};  // by device: what that has of this part, where parts differ; else empty
   };
+  size_t node_of(MemoryId memory) const { return topology_.memory(memory).node.index(); }
+  size_t add_at_least(double least, const Terms& terms) { return program_.add_row(least, unlimited, terms); }
+  size_t add_at_most_zero(const Terms& terms) { return program_.add_row(-unlimited, 0, terms); }
+  void add_equal(double sum, const Terms& terms) { program_.add_row(sum, sum, terms); }
+  static void append(Terms& terms, const Terms& more) { terms.insert(terms.end(), more.begin(), more.end()); }
 
   // What devices do and touch.
-  Device device_of(MemoryId memory) const;
-  void set_idle();
+  double idle_of(size_t node);
   double latency(MemoryId place, size_t node, bool back);
   void add_shares();
-  void add_regions();
   double most(const Region& region) const;
   void set_reuse();
   /// What a region touches of a matrix, at most: a sum of terms, or, where there are none, all of it.
@@ -89,29 +128,28 @@ class BoundProgram {
   bool add_reuse(Region& region, const std::array<Touched, 3>& touched);
 
   // What is copied.
-  void add_parts(Matrix matrix, MemoryId place, const std::vector<MatrixBlock>& blocks);
+  void add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols);
   void add_flows(Part& part);
   double most(const Part& part) const;
-  double sum(const Terms& terms) const;
   std::optional<size_t> device_at(size_t node) const;
-  Terms held(const Part& part, size_t device, double factor) const;
+  Term held(const Part& part, size_t device, double factor) const;
+  Terms crosses(const Part& part, Numbers links, double factor) const;
   Terms comes(const Part& part, size_t node, double factor) const;
   void add_inputs(const Part& part);
   void add_results(const Part& part);
   void add_old(const Part& part);
 
   // What must cross between nodes: docs/model.md#bound, "Cuts".
-  using Flows = std::vector<std::vector<double>>;  // of the last solution: by part and link
-  Flows flows() const;
-  Touched crossing(size_t part, const Flows& flows, std::span<const size_t> devices) const;
-  Touched reached(Matrix matrix, const Flows& flows, std::span<const size_t> devices) const;
+  std::vector<double> flow_of(const Part& part) const;
+  Touched crossing(const Part& part, Numbers devices) const;
+  Touched reached(Matrix matrix, Numbers devices) const;
   bool add_cuts();
-  bool add_cuts(size_t part, const Flows& flows);
-  bool add_use(size_t part, const Flows& flows);
-  bool add_cut(double least, Terms terms);
+  bool add_cuts(const Part& part);
+  bool add_use(const Part& part);
+  bool add_cut(double least, const Terms& terms);
 
   // What the machine can do.
-  Resource& add_resource(TimeUse kind, std::string name, Terms busy);
+  Resource& add_resource(TimeUse kind, const std::string& name, Terms busy);
   double available(const Resource& resource) const;
   double work(const Device& device) const;
   double explained(const Resource& resource) const;
@@ -123,26 +161,34 @@ class BoundProgram {
   void add_groups();
   std::vector<double> counted_once(const CapacityGroup& group) const;
   void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both, std::array<Terms, 2> sides);
-  void add_engines();
   enum Role : size_t { h2d, d2h, peer, between_hosts };
-  std::optional<std::pair<Rate, int>> engine(MemoryId memory, Role role) const;
-  bool may_carry(const BoundGraph::Link& link, Role role) const;
-  void add_roles(const Part& part, std::array<std::vector<Terms>, 4>& carries);
+  /// Copies of a role at a memory: over these links, so many at a time, each of which gets this rate at most.
+  struct Engine {
+    std::string name;
+    Role role;
+    std::vector<size_t> links;
+    int count;
+    Rate rate{0};
+  };
+  std::optional<Engine> engine(MemoryId memory, Role role) const;
+  void add_engines();
+  using TermsByRole = std::array<std::vector<Terms>, 4>;
+  void add_roles(const Part& part, TermsByRole& carries);
 
+  static constexpr double unlimited = LinearProgram::infinity;
   static constexpr size_t most_with_cuts = 8;  // devices, for each of which cuts are looked for
   static constexpr double precise = 1e-7;      // to which a solution keeps to cuts, in shares of a matrix
 
   const GemmProblem& problem_;
   const Topology& topology_;
   std::span<const MemoryId> devices_;
-  Pace pace_;
-  bool inputs_come_;                // A and B, where they are not there
-  std::vector<MemoryId> memories_;  // that take part
+  bool product_, has_b_, inputs_come_;  // it multiplies, and A and B; these are not there
+  std::vector<MemoryId> memories_;      // that take part
   BoundGraph graph_;
   LinearProgram program_;
   std::set<std::pair<double, Terms>> cuts_;
   size_t need_;  // the variable: the share of T
-  bool product_ = false, exact_ = true;
+  bool exact_ = true;
   double unit_bytes_ = 1, unit_seconds_ = 1;
   std::array<double, 4> size_{};  // of A, B, C, old C
   std::vector<Device> device_;

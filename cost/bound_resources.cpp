@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
-#include <set>
 
 #include "cost/bound_program.hpp"
 #include "model/base/indices.hpp"
@@ -13,47 +10,38 @@
 namespace tilerail {
 namespace {
 
-constexpr double unlimited = LinearProgram::infinity;
-
-using Term = LinearProgram::Term;
-
 /// Of any number of copies.
 std::optional<Rate> highest(const std::optional<CapacityCurve>& curve) {
   if (!curve) return std::nullopt;
-  Rate rate{0};
-  for (const CapacityCurve::Point& point : curve->points) rate = std::max(rate, point.rate);
-  return rate;
+  return std::ranges::max_element(curve->points, {}, &CapacityCurve::Point::rate)->rate;
 }
 
 /// Sets of at least two of so many devices and not all of them, which follow from their number alone: every set of few;
-/// else those that are neighbours in their order, or every other one; none of many.
-std::vector<std::vector<size_t>> sets_of(size_t count, size_t most_with_cuts) {
-  constexpr size_t few = 5;
+/// else those that are neighbours in their order, or every other one.
+std::set<std::vector<size_t>> sets_of(size_t count) {
+  constexpr size_t few = 5, even = 0x5555;
+  const size_t all = (size_t{1} << count) - 1;
   std::set<std::vector<size_t>> sets;
-  if (count > most_with_cuts) return {};
-  const auto add = [&](auto&& is_in) {
+  for (size_t bits = 1; bits < all; ++bits) {
+    const size_t lowest = bits & (~bits + 1);
+    const bool are_neighbours = (bits & (bits + lowest)) == 0;
+    if (count > few && !are_neighbours && bits != (even & all) && bits != (~even & all)) continue;
     std::vector<size_t> set;
     for (size_t d = 0; d < count; ++d)
-      if (is_in(d)) set.push_back(d);
-    if (set.size() > 1 && set.size() < count) sets.insert(std::move(set));
-  };
-  if (count <= few) {
-    for (size_t bits = 0; bits < size_t{1} << count; ++bits) add([&](size_t d) { return (bits >> d & 1) == 1; });
-    return {sets.begin(), sets.end()};
+      if ((bits >> d & 1) == 1) set.push_back(d);
+    if (set.size() > 1) sets.insert(set);
   }
-  for (size_t size = 2; size < count; ++size)
-    for (size_t first = 0; first + size <= count; ++first)
-      add([&](size_t d) { return d >= first && d < first + size; });
-  for (const size_t rest : {0, 1}) add([&](size_t d) { return d % 2 == rest; });
-  return {sets.begin(), sets.end()};
+  return sets;
 }
+
+bool contains(const std::vector<LinkId>& links, LinkId link) { return std::ranges::find(links, link) != links.end(); }
 
 }  // namespace
 
 /// A resource is busy for the sum of the terms.
-BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, std::string name, Terms busy) {
+BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, const std::string& name, Terms busy) {
   busy.push_back({need_, -1});
-  return resources_.emplace_back(Resource{program_.add_row(-unlimited, 0, busy), kind, std::move(name)});
+  return resources_.emplace_back(Resource{add_at_most_zero(busy), kind, name});
 }
 
 /// What multiplies reads A and B once, writes C, and reads the old C and the sums of others that it adds to its own.
@@ -62,37 +50,37 @@ void BoundProgram::add_compute() {
   for (const auto d : indices(devices_)) {
     const Device& device = device_[d];
     const std::string& name = topology_.memory(devices_[d]).name;
-    if (device.computes && device.limits.rate) {
+    if (!device.computes) continue;
+    if (device.limits.rate) {
       Resource& kernels = add_resource(TimeUse::kernels, "kernels of " + name, {{device.share, device.all}});
-      kernels.device = d, kernels.multiplies = true;
+      kernels.device = d;
+      kernels.multiplies = true;
     }
-    if (!device.computes || !device.limits.memory) continue;
+    if (!device.limits.memory) continue;
     const double time = time_by(*device.limits.memory);
     Terms traffic;
     for (const Matrix matrix : {a, b, c}) traffic.push_back({device.holds[matrix], size_[matrix] * time});
-    if (product_ && problem_.has_b()) {
-      traffic.push_back({added(d), size_[c] * time});
-      if (problem_.beta != 0) traffic.push_back({device.holds[old], size_[c] * time});
-    } else if (problem_.beta != 0) {
-      traffic.back().second *= 2;
-    }
+    if (has_b_) traffic.push_back({added(d), size_[c] * time});
+    if (has_b_ && problem_.beta != 0) traffic.push_back({device.holds[old], size_[c] * time});
+    if (!has_b_ && problem_.beta != 0) traffic.back().second *= 2;
     add_resource(TimeUse::memory, "memory of " + name, traffic).device = d;
   }
 }
 
 /// Elements of sums of other devices that one adds to its own: what came and what it has, less what leaves or stays.
 size_t BoundProgram::added(size_t device) {
-  Terms terms{{program_.add_variable(0, 2 * double(devices_.size())), 1}};
+  const size_t sums = program_.add_variable(2 * double(devices_.size()));
+  Terms terms{{sums, 1}};
   double stays = 0;
   for (const Part& part : parts_) {
     if (part.matrix != c) continue;
     const size_t node = device_[device].node;
-    for (const auto& term : comes(part, node, -1)) terms.push_back(term);
-    for (const auto& term : held(part, device, -1)) terms.push_back(term);
+    append(terms, comes(part, node, -1));
+    terms.push_back(held(part, device, -1));
     if (part.home == node) stays = part.size;
   }
-  if (terms.size() > 1) program_.add_row(-stays, unlimited, terms);
-  return terms.front().first;
+  if (terms.size() > 1) add_at_least(-stays, terms);
+  return sums;
 }
 
 /// In units of bytes.
@@ -103,8 +91,9 @@ BoundProgram::Terms BoundProgram::carried(size_t link, double factor) const {
 }
 
 void BoundProgram::add_links() {
-  for (size_t l = 0; l < graph_.links().size() && !parts_.empty(); ++l) {
-    const Link& link = topology_.link(graph_.links()[l].id);
+  if (parts_.empty()) return;
+  for (const auto l : indices(graph_.links)) {
+    const Link& link = topology_.link(graph_.links[l].id);
     add_resource(TimeUse::link, "link " + link.name, carried(l, time_by(link.bandwidth)));
   }
 }
@@ -112,25 +101,25 @@ void BoundProgram::add_links() {
 /// A copy loads a group once, however many of its links it crosses. So each link counts by what share of these it is at
 /// least: by graph link, 0 where it is not of the group.
 std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const {
-  const std::vector<BoundGraph::Link>& links = graph_.links();
   std::vector<size_t> of_group;
-  for (const auto l : indices(links))
-    for (const auto* side : {&group.forward, &group.backward})
-      if (std::ranges::find(*side, links[l].id) != side->end()) of_group.push_back(l);
-  std::vector<double> weight(links.size(), 0);
+  for (const auto l : indices(graph_.links)) {
+    const LinkId id = graph_.links[l].id;
+    if (contains(group.forward, id) || contains(group.backward, id)) of_group.push_back(l);
+  }
+  std::vector<double> weight(graph_.links.size(), 0);
   for (const size_t l : of_group) {
-    size_t between = 1;  // links from one switch to another; of those of memories a way has the first and the last
-    bool first = false, last = false;
+    int between = 1;  // links from one switch to another; of those of memories a way has the first and the last
+    int first = 0, last = 0;
     for (const size_t other : of_group) {
       if (!graph_.in_one_way(l, other) && !graph_.in_one_way(other, l)) continue;
-      if (!graph_.is_switch(links[other].from))
-        first = true;
-      else if (!graph_.is_switch(links[other].to))
-        last = true;
+      if (!graph_.is_switch[graph_.links[other].from])
+        first = 1;
+      else if (!graph_.is_switch[graph_.links[other].to])
+        last = 1;
       else
         ++between;
     }
-    weight[l] = 1.0 / double(between + (first ? 1 : 0) + (last ? 1 : 0));
+    weight[l] = 1.0 / (between + first + last);
   }
   return weight;
 }
@@ -140,157 +129,133 @@ void BoundProgram::add_groups() {
   for (const CapacityGroup& group : topology_.groups()) {
     const std::optional<Rate> capacity = highest(group.capacity), both = highest(group.both_busy);
     const std::vector<double> weight = counted_once(group);
-    std::array<Terms, 2> sides;
+    Terms forward, backward;
     for (const auto l : indices(weight)) {
-      if (weight[l] == 0) continue;
-      const bool is_forward = std::ranges::find(group.forward, graph_.links()[l].id) != group.forward.end();
-      for (const Term& term : carried(l, weight[l])) sides[is_forward ? 0 : 1].push_back(term);
+      const bool is_forward = contains(group.forward, graph_.links[l].id);
+      if (weight[l] != 0) append(is_forward ? forward : backward, carried(l, weight[l]));
     }
+    if (forward.empty() && backward.empty()) continue;
     if (both) {
-      add_two_ways(group, capacity, *both, std::move(sides));
+      add_two_ways(group, capacity, *both, {forward, backward});
     } else if (capacity) {
-      Terms busy = std::move(sides[0]);
-      busy.insert(busy.end(), sides[1].begin(), sides[1].end());
-      for (Term& term : busy) term.second *= time_by(*capacity);
-      if (!busy.empty()) add_resource(TimeUse::group, "group " + group.name, busy);
+      append(forward, backward);
+      for (Term& term : forward) term.second *= time_by(*capacity);
+      add_resource(TimeUse::group, "group " + group.name, forward);
     }
   }
 }
 
 void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
                                 std::array<Terms, 2> sides) {
-  if (sides[0].empty() && sides[1].empty()) return;
-  Terms busy, together;
   double bytes = 0;
   for (const Part& part : parts_)
     bytes += most(part) * size_[part.matrix] * double(group.forward.size() + group.backward.size());
-  const size_t both_time = program_.add_variable(0, bytes * time_by(both));
-  busy.push_back({both_time, 1}), together.push_back({both_time, -1 / time_by(both)});
-  for (size_t side = 0; side < 2; ++side) {
+  const size_t both_time = program_.add_variable(bytes * time_by(both));
+  Terms busy{{both_time, 1}}, together{{both_time, -1 / time_by(both)}};
+  for (const size_t side : {0, 1}) {
     if (sides[side].empty()) continue;
-    Rate alone{0};
-    for (const LinkId link : side == 0 ? group.forward : group.backward)
-      alone = Rate{alone.value + topology_.link(link).bandwidth.value};
+    Rate alone;
+    for (const LinkId link : side == 0 ? group.forward : group.backward) alone += topology_.link(link).bandwidth;
     if (capacity) alone = std::min(alone, *capacity);
-    const size_t with_other = program_.add_variable(0, bytes);
-    const size_t alone_time = program_.add_variable(0, bytes * time_by(alone));
-    together.push_back({with_other, 1}), busy.push_back({alone_time, 1});
-    sides[side].push_back({with_other, -1}), sides[side].push_back({alone_time, -1 / time_by(alone)});
-    program_.add_row(-unlimited, 0, sides[side]);
+    const size_t with_other = program_.add_variable(bytes);
+    const size_t alone_time = program_.add_variable(bytes * time_by(alone));
+    together.push_back({with_other, 1});
+    busy.push_back({alone_time, 1});
+    append(sides[side], {{with_other, -1}, {alone_time, -1 / time_by(alone)}});
+    add_at_most_zero(sides[side]);
   }
-  program_.add_row(-unlimited, 0, together);
+  add_at_most_zero(together);
   add_resource(TimeUse::group, "group " + group.name, busy);
 }
 
 /// How many copies of a role a memory has at a time, and the most that one of them gets, whatever else runs. Absent
 /// where the links of the memory let no more pass anyway.
-std::optional<std::pair<Rate, int>> BoundProgram::engine(MemoryId memory, Role role) const {
+std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory, Role role) const {
+  constexpr std::array names{"h2d", "d2h", "peer"};
   const Engines& engines = topology_.memory(memory).engines;
   const std::optional<int> count = std::array{engines.h2d, engines.d2h, engines.peer}[role];
-  if (!count) return std::nullopt;
-  const size_t node = topology_.memory(memory).node.index();
-  Rate links{0}, copy{0};
-  for (const size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
-    links += topology_.link(graph_.links()[l].id).bandwidth;
-  std::vector<size_t> hosts;
-  for (const MemoryId host : topology_.hosts()) hosts.push_back(topology_.memory(host).node.index());
-  const auto fastest = [&](std::span<const size_t> from, std::span<const size_t> to) {
-    copy = std::max(copy, Rate{graph_.copy_rate(from, to)});
+  if (!count || !topology_.is_gpu(memory)) return std::nullopt;
+  const std::array node{node_of(memory)};
+  Engine engine;
+  engine.name = fmt::format("{} engines of {}", names[role], topology_.memory(memory).name);
+  engine.role = role;
+  engine.links = role == h2d ? graph_.into[node[0]] : graph_.out_of[node[0]];
+  engine.count = *count;
+  Rate links;
+  for (const size_t l : engine.links) links += topology_.link(graph_.links[l].id).bandwidth;
+  std::vector<size_t> hosts, others;
+  for (const MemoryId host : topology_.hosts()) hosts.push_back(node_of(host));
+  for (const MemoryId other : memories_)
+    if (other != memory && topology_.is_gpu(other)) others.push_back(node_of(other));
+  const auto fastest = [&](Numbers from, Numbers to) {
+    engine.rate = std::max(engine.rate, Rate{graph_.copy_rate(from, to)});
   };
-  if (role != peer) {  // of a matrix in several hosts a copy has parts to all of them
-    role == h2d ? fastest(hosts, std::array{node}) : fastest(std::array{node}, hosts);
-  } else {
-    constexpr size_t few = 16;
-    std::vector<size_t> others;
-    for (const MemoryId other : memories_)
-      if (other != memory && topology_.is_gpu(other)) others.push_back(topology_.memory(other).node.index());
-    if (others.size() > few)
-      fastest(std::array{node}, others);
-    else
-      for (const size_t other : others) fastest(std::array{node}, std::array{other});
-  }
-  if (copy == Rate{0} || copy * *count >= links) return std::nullopt;  // it copies nothing, or is no limit
-  return std::pair{copy, *count};
+  constexpr size_t few = 16;
+  if (role == h2d)  // of a matrix in several hosts a copy has parts to all of them
+    fastest(hosts, node);
+  else if (role == d2h)
+    fastest(node, hosts);
+  else if (others.size() > few)
+    fastest(node, others);
+  else
+    for (const size_t other : others) fastest(node, std::array{other});
+  if (engine.rate == Rate{0} || engine.rate * *count >= links) return std::nullopt;  // copies nothing, or is no limit
+  return engine;
 }
 
 /// An engine has one copy at a time.
 void BoundProgram::add_engines() {
-  std::map<std::pair<MemoryId, Role>, std::pair<Rate, int>> engines;
+  std::vector<Engine> engines;
   for (const MemoryId memory : memories_)
     for (const Role role : {h2d, d2h, peer})
-      if (topology_.is_gpu(memory))
-        if (const auto of_role = engine(memory, role)) engines.emplace(std::pair{memory, role}, *of_role);
+      if (const auto limited = engine(memory, role)) engines.push_back(*limited);
   if (engines.empty()) return;
-  std::array<std::vector<Terms>, 4> carries;  // by role and link
-  carries.fill(std::vector<Terms>(graph_.links().size()));
+  TermsByRole carries;  // and by link
+  carries.fill(std::vector<Terms>(graph_.links.size()));
   for (const Part& part : parts_) add_roles(part, carries);
-  for (const auto& [which, engine] : engines) {
-    const auto& [memory, role] = which;
-    const size_t node = topology_.memory(memory).node.index();
+  for (const Engine& engine : engines) {
     Terms busy;
-    for (const size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
-      for (const auto& [flow, bytes] : carries[role][l])
-        busy.push_back({flow, bytes * time_by(engine.first) / engine.second});
-    constexpr std::array names{"h2d", "d2h", "peer"};
-    if (!busy.empty())
-      add_resource(TimeUse::engines, fmt::format("{} engines of {}", names[role], topology_.memory(memory).name), busy);
+    for (const size_t l : engine.links)
+      for (const auto& [flow, bytes] : carries[engine.role][l])
+        busy.push_back({flow, bytes * time_by(engine.rate) / engine.count});
+    if (!busy.empty()) add_resource(TimeUse::engines, engine.name, busy);
   }
-}
-
-/// A link between these kinds of nodes has copies of a role; switches have all.
-bool BoundProgram::may_carry(const BoundGraph::Link& link, Role role) const {
-  const auto is_of = [&](size_t node, bool host) {
-    return graph_.is_switch(node) || (topology_.description().nodes[node].kind == NodeKind::host) == host;
-  };
-  return is_of(link.from, role == h2d || role == between_hosts) && is_of(link.to, role == d2h || role == between_hosts);
 }
 
 /// What crosses a link is carried by copies of all roles together, and no switch turns one into the other.
-void BoundProgram::add_roles(const Part& part, std::array<std::vector<Terms>, 4>& carries) {
+void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
   constexpr std::array roles{h2d, d2h, peer, between_hosts};
-  std::array<std::vector<Terms>, 4> comes;  // by role and node
-  comes.fill(std::vector<Terms>(graph_.nodes()));
-  for (const auto l : indices(graph_.links())) {
-    const BoundGraph::Link& link = graph_.links()[l];
+  const auto may_be = [&](size_t node, bool host) {  // a host, or a device; switches may be both
+    return graph_.is_switch[node] || (topology_.description().nodes[node].kind == NodeKind::host) == host;
+  };
+  TermsByRole comes;  // and by node
+  comes.fill(std::vector<Terms>(graph_.is_switch.size()));
+  for (const auto l : indices(graph_.links)) {
+    const BoundGraph::Link& link = graph_.links[l];
     Terms all{{part.flow[l], -1}};
     for (const Role role : roles) {
-      if (!may_carry(link, role)) continue;
-      const size_t flow = program_.add_variable(0, most(part));
+      if (!may_be(link.from, role == h2d || role == between_hosts)) continue;
+      if (!may_be(link.to, role == d2h || role == between_hosts)) continue;
+      const size_t flow = program_.add_variable(most(part));
       all.push_back({flow, 1});
       carries[role][l].push_back({flow, size_[part.matrix]});
-      comes[role][link.to].push_back({flow, 1}), comes[role][link.from].push_back({flow, -1});
+      comes[role][link.to].push_back({flow, 1});
+      comes[role][link.from].push_back({flow, -1});
     }
-    program_.add_row(0, 0, all);
+    add_equal(0, all);
   }
-  for (size_t node = 0; node < graph_.nodes(); ++node)
+  for (const auto node : indices(graph_.is_switch))
     for (const Role role : roles)
-      if (graph_.is_switch(node)) program_.add_row(0, 0, comes[role][node]);
-}
-
-/// It computes where it is known how fast; a plan that may choose leaves others out.
-BoundProgram::Device BoundProgram::device_of(MemoryId memory) const {
-  const KernelTimes& kernels = topology_.kernels_of(memory);
-  Device device{};
-  device.node = topology_.memory(memory).node.index();
-  device.computes = !product_ || problem_.routine == Routine::axpy ||
-                    kernels.knows(problem_.dtype, problem_.trans_a, problem_.trans_b);
-  if (!device.computes) return device;
-  device.limits = kernel_limits(kernels, problem_);
-  if (device.limits.rate) device.all = problem_.flops() / *device.limits.rate / Seconds{unit_seconds_};
-  return device;
+      if (graph_.is_switch[node]) add_equal(0, comes[role][node]);
 }
 
 /// No kernel starts before some of what it reads is there, and C leaves after it. A product may be added to C later.
-void BoundProgram::set_idle() {
-  for (const auto d : indices(devices_)) {
-    const size_t node = device_[d].node;
-    double first = 0;
-    if (inputs_come_) first = latency(problem_.place_a, node, false);
-    if (inputs_come_ && problem_.has_b()) first = std::max(first, latency(problem_.place_b, node, false));
-    if (!(product_ && problem_.has_b()) && problem_.beta != 0)
-      first = std::max(first, latency(problem_.place_c, node, false));
-    device_[d].idle = (first + latency(problem_.place_c, node, true)) / unit_seconds_;
-  }
+double BoundProgram::idle_of(size_t node) {
+  double first = 0;
+  if (inputs_come_) first = latency(problem_.place_a, node, false);
+  if (inputs_come_ && has_b_) first = std::max(first, latency(problem_.place_b, node, false));
+  if (!has_b_ && problem_.beta != 0) first = std::max(first, latency(problem_.place_c, node, false));
+  return (first + latency(problem_.place_c, node, true)) / unit_seconds_;
 }
 
 /// The least from the nearest block of a matrix, or from the farthest part of interleaved pages; with `back` to them.
@@ -300,7 +265,7 @@ double BoundProgram::latency(MemoryId place, size_t node, bool back) {
     double farthest = 0;
     for (const MemoryId part : topology_.parts_of(home)) {
       const auto [known, is_new] = latencies_.try_emplace({part, back});
-      if (is_new) known->second = graph_.latencies(topology_.memory(part).node.index(), back);
+      if (is_new) known->second = graph_.latencies(node_of(part), back);
       farthest = std::max(farthest, known->second[node]);
     }
     least = std::min(least, farthest);
@@ -309,27 +274,30 @@ double BoundProgram::latency(MemoryId place, size_t node, bool back) {
 }
 
 /// Every multiplication is somebody's. An element of A takes part in n of them, one of B in m, one of C in k: a share
-/// w of the multiplications touches a share w of each matrix at least.
+/// w of the multiplications touches a share w of each matrix at least. A device computes where it is known how fast; a
+/// plan that may choose leaves others out.
 void BoundProgram::add_shares() {
   Terms all, read;
   for (const MemoryId memory : devices_) {
-    Device& device = device_.emplace_back(device_of(memory));
-    device.share = program_.add_variable(0, device.computes ? 1 : 0);
+    const KernelTimes& kernels = topology_.kernels_of(memory);
+    Device& device = device_.emplace_back();
+    device.node = node_of(memory);
+    device.computes = !product_ || problem_.routine == Routine::axpy ||
+                      kernels.knows(problem_.dtype, problem_.trans_a, problem_.trans_b);
+    if (device.computes) device.limits = kernel_limits(kernels, problem_);
+    if (device.limits.rate) device.all = problem_.flops() / *device.limits.rate / Seconds{unit_seconds_};
+    device.idle = idle_of(device.node);
+    device.share = program_.add_variable(device.computes ? 1 : 0);
     all.push_back({device.share, 1});
-    for (const Matrix matrix : {a, b, c, old}) device.holds[matrix] = program_.add_variable(0, 1);
-    for (const Matrix matrix : {a, b, c})
-      program_.add_row(0, unlimited, {{device.holds[matrix], 1}, {device.share, -1}});
+    for (const Matrix matrix : {a, b, c, old}) device.holds[matrix] = program_.add_variable(1);
+    for (const Matrix matrix : {a, b, c}) add_at_least(0, {{device.holds[matrix], 1}, {device.share, -1}});
     read.push_back({device.holds[old], 1});
   }
-  set_idle();
-  program_.add_row(1, 1, all);
-  if (problem_.beta != 0) program_.add_row(1, unlimited, read);
-}
-
-void BoundProgram::add_regions() {
+  add_equal(1, all);
+  if (problem_.beta != 0) add_at_least(1, read);
   for (const auto d : indices(devices_)) regions_.push_back({{d}});
-  if (!product_ || !problem_.has_b()) return;
-  for (auto& devices : sets_of(devices_.size(), most_with_cuts)) regions_.push_back({std::move(devices)});
+  if (has_b_ && devices_.size() <= most_with_cuts)
+    for (const auto& devices : sets_of(devices_.size())) regions_.push_back({devices});
 }
 
 /// The share of the multiplications that its devices can do in T.
@@ -381,7 +349,7 @@ bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touch
       terms.push_back({variable, best[matrix] * coefficient});
   }
   for (const size_t d : region.devices) terms.push_back({device_[d].share, -3 / std::cbrt(most(region))});
-  region.rows.push_back(program_.add_row(-there, unlimited, terms));
+  region.rows.push_back(add_at_least(-there, terms));
   return true;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 Clock::Clock(const Resources& resources, const Topology& topology, const Options& options)
@@ -12,27 +14,29 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
       load_(resources.count()),
       device_free_(options.devices),
       issued_(options.devices) {
-  if (!options.engines) return;
-  for (const Memory& memory : topology.memories()) {
-    auto& roles = engines_.emplace_back();
-    const auto count = [](std::optional<int> engines) { return std::vector<Seconds>(engines.value_or(0)); };
-    roles = {count(memory.engines.h2d), count(memory.engines.d2h), count(memory.engines.peer)};
-  }
+  for (const Memory& memory : topology.memories())
+    for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer})
+      engines_.emplace_back(options.engines ? count.value_or(0) : 0);
+  engines_.emplace_back();
 }
 
 /// h2d copies use engines of the GPU that they reach, d2h and peer copies of the GPU that they leave.
-std::vector<Seconds>* Clock::limited_engines_of(const Hop& hop) {
+size_t Clock::engines_of(const Hop& hop) const {
   const bool from_host = topology_.is_host(hop.src), to_host = topology_.is_host(hop.dst);
-  if (from_host && to_host) return nullptr;
-  const size_t role = from_host ? 0 : to_host ? 1 : 2;
-  std::vector<Seconds>& engines = engines_[(role == 0 ? hop.dst : hop.src).index()][role];
-  return engines.empty() ? nullptr : &engines;
+  if (!options_.engines || (from_host && to_host)) return engines_.size() - 1;
+  if (from_host) return 3 * hop.dst.index();
+  return 3 * hop.src.index() + (to_host ? 1 : 2);
+}
+
+void Clock::set_pair_free(const Hop& hop, Seconds free) {
+  std::vector<Seconds>& row = pair_free_[hop.src.index()];
+  row.resize(pair_free_.size());
+  row[hop.dst.index()] = free;
 }
 
 Seconds Clock::run_kernel(size_t device, Seconds ready, Seconds duration) {
   if (options_.issue) {
-    const IssueCost& cost = topology_.description().issue;
-    issued_[device] += cost.per_kernel.value_or(cost.per_op);
+    issued_[device] += topology_.description().issue.of_kernels();
     ready = std::max(ready, issued_[device]);
   }
   return device_free_[device] = std::max(device_free_[device], ready) + duration;
@@ -40,7 +44,8 @@ Seconds Clock::run_kernel(size_t device, Seconds ready, Seconds duration) {
 
 Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arrival& available) const {
   Seconds start = std::max({available.first, pair_free(hop), now_});
-  if (const auto* engines = engines_of(hop)) start = std::max(start, *std::ranges::min_element(*engines));
+  const std::vector<Seconds>& engines = engines_[engines_of(hop)];
+  if (!engines.empty()) start = std::max(start, std::ranges::min(engines));
   const Seconds latency = hop.way->latency, flow = size * hop.way->per_byte;
   Arrival arrival;
   arrival.start = start;
@@ -58,15 +63,16 @@ Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arr
 
 void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
   const Seconds end = options_.in_time ? arrival.last : arrival.pair;
-  pair_free(hop) = end;
-  if (auto* const engines = engines_of(hop)) *std::ranges::min_element(*engines) = end;
+  std::vector<Seconds>& engines = engines_[engines_of(hop)];
+  set_pair_free(hop, end);
+  if (!engines.empty()) *std::ranges::min_element(engines) = end;
   if (has_loads())
     for (const auto& use : hop.way->uses) load_[use.resource] = moved(use, arrival.start, size);
 }
 
 Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
-  Undo undo{hop, pair_free(hop), {}, {}};
-  if (const auto* const engines = engines_of(hop)) undo.engines.assign(engines->begin(), engines->end());
+  const std::vector<Seconds>& engines = engines_[engines_of(hop)];
+  Undo undo{hop, pair_free(hop), {engines.begin(), engines.end()}, {}};
   if (has_loads())
     for (const auto& use : hop.way->uses) undo.loads.push_back(load_[use.resource]);
   commit(hop, size, arrival);
@@ -74,11 +80,9 @@ Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
 }
 
 void Clock::take_back(const Undo& undo) {
-  pair_free(undo.hop) = undo.pair_free;
-  if (auto* const engines = engines_of(undo.hop)) std::ranges::copy(undo.engines, engines->begin());
-  size_t i = 0;
-  if (has_loads())
-    for (const auto& use : undo.hop.way->uses) load_[use.resource] = undo.loads[i++];
+  set_pair_free(undo.hop, undo.pair_free);
+  std::ranges::copy(undo.engines, engines_[engines_of(undo.hop)].begin());
+  for (const auto i : indices(undo.loads)) load_[undo.hop.way->uses[i].resource] = undo.loads[i];
 }
 
 }  // namespace tilerail

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <boost/container/small_vector.hpp>
 #include <cmath>
 #include <vector>
@@ -40,8 +38,8 @@ class Clock {
 
   /// Arrival at the far end of the first and of the last of `chunks` equal pieces.
   struct Arrival {
-    Seconds first{0}, last{0};
-    Seconds pair{0};      // of the last piece, if only pairs counted
+    Seconds first, last;
+    Seconds pair;         // of the last piece, if only pairs counted
     double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r, in s^2
     Seconds start{0};     // of the first piece, where it is sent
   };
@@ -86,30 +84,25 @@ class Clock {
     const std::vector<Seconds>& row = pair_free_[hop.src.index()];
     return row.empty() ? Seconds{0} : row[hop.dst.index()];
   }
-  Seconds& pair_free(const Hop& hop) {
-    std::vector<Seconds>& row = pair_free_[hop.src.index()];
-    if (row.empty()) row.resize(pair_free_.size());
-    return row[hop.dst.index()];
-  }
+  void set_pair_free(const Hop& hop, Seconds free);
   /// When a resource has moved `busy` seconds' worth of bytes that come from `start` on.
   Seconds moved(const Resources::Use& use, Seconds start, Bytes size) const {
     const Seconds behind = load_[use.resource];
     return (options_.in_time ? std::max(behind, start) : behind) + size * use.per_byte;
   }
   bool has_loads() const { return options_.per_link || options_.pressure; }
-  /// Which engines a copy may use; null: any number.
-  std::vector<Seconds>* engines_of(const Hop& hop) { return options_.engines ? limited_engines_of(hop) : nullptr; }
-  const std::vector<Seconds>* engines_of(const Hop& hop) const { return const_cast<Clock*>(this)->engines_of(hop); }
-  std::vector<Seconds>* limited_engines_of(const Hop& hop);
+  /// Which of `engines_` a copy may use.
+  size_t engines_of(const Hop& hop) const;
 
   const Resources& resources_;
   const Topology& topology_;
   Options options_;
-  Seconds now_{0};
+  Seconds now_;
   std::vector<std::vector<Seconds>> pair_free_;  // by source and destination; empty until something leaves the source
   std::vector<Seconds> load_;                    // by resource
   std::vector<Seconds> device_free_, issued_;    // by device
-  std::vector<std::array<std::vector<Seconds>, 3>> engines_;  // by memory and role: when each is free
+  // By memory and role: when each engine is free; empty: any number. Behind them no engines, for what needs none.
+  std::vector<std::vector<Seconds>> engines_;
 };
 
 }  // namespace tilerail

@@ -1,11 +1,10 @@
 #include "cost/copy_times.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <array>
 
 #include "model/base/indices.hpp"
 #include "model/machine/concurrent_rates.hpp"
-#include "plan/op_kinds.hpp"
 
 namespace tilerail {
 namespace {
@@ -14,38 +13,115 @@ constexpr StridedEfficiency::Company nobody{0, 0};
 
 double part(Seconds time, Seconds of) { return of > Seconds{0} ? std::min(1.0, time / of) : 0; }
 
-/// Whether one end of a copy is a buffer on a host that copies between GPUs pass through.
-bool is_staged(const Plan& plan, const Op& op, const Topology& topology) {
-  const auto is_stage = [&](const View& view) {
-    const Buffer& buffer = plan.buffer(view.buffer);
-    return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
-  };
-  return is_stage(op.a) || is_stage(op.y);
+/// Both halves of the L2 cache of a GPU keep what multiprocessors on both sides read, as those of a product do with its
+/// factors.
+constexpr double halves_of_cache = 2;
+
+/// What the kernels of a device have read and written so far.
+class CacheUse {
+ public:
+  void add(const Plan& plan, const Op& op) {
+    const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
+    const auto bytes = [&](const View& v) { return double(v.rows * v.cols * plan.buffer(v.buffer).element()); };
+    before_.push_back(total_);
+    if (reads_a(op)) use(op.a, last_[0], halves * bytes(op.a));
+    if (reads_b(op)) use(op.b, last_[1], halves * bytes(op.b));
+    use(op.y, last_[2], bytes(op.y));
+  }
+
+  size_t kernels() const { return before_.size(); }
+
+  /// Bytes of the cache that all kernels but the first `count` have filled. What a kernel has in common with the one
+  /// before it is in the cache already, if that one is among them.
+  double filled_since(size_t count) const { return count < kernels() ? total_ - before_[count] : 0; }
+
+ private:
+  void use(const View& view, View& before, double size) {
+    const bool is_same =
+        before.buffer == view.buffer && before.row == view.row && before.col == view.col && before.rows == view.rows;
+    if (is_same)
+      before_.back() -= size;
+    else
+      total_ += size;
+    before = view;
+  }
+
+  double total_ = 0;
+  std::vector<double> before_;  // by kernel: in all before it, less what it has in common with the one before it
+  std::array<View, 3> last_{};  // a, b, y
+};
+
+/// The rows of some columns that the last copy of them has used, in bytes from the top of a column, and how many
+/// kernels of the device came before it.
+struct Used {
+  double from, to;
+  size_t kernels;
+
+  /// The share of the entries of other rows of these columns that are those of rows that were used. Where columns start
+  /// within a line is taken to be anywhere.
+  double share(double first, double last) const {
+    if (first >= from && last <= to) return 1;
+    const double line = StridedEfficiency::line.value, apart = std::max({0.0, first - to, from - last});
+    return std::max(0.0, 1 - apart / line) / (1 + (last - first) / line);
+  }
+};
+
+/// By operation: the share of the entries of the page table that a 2-D copy between a host and a device finds in the
+/// device's cache, because an earlier copy of the plan has just used them. Empty where the machine has no rates of such
+/// copies. docs/model.md#copies-in-two-dimensions
+std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
+  const StridedEfficiency& strided = topology.description().strided;
+  if (strided.again.empty()) return {};
+  std::vector<float> shares(plan.ops.size());
+  std::vector<CacheUse> caches(topology.memories().size());
+  std::map<std::tuple<MemoryId, BufferId, int64_t, int64_t>, Used> used;  // by device, buffer and columns
+  for (const auto i : indices(plan.ops)) {
+    const Op& op = plan.ops[i];
+    const Queue& queue = plan.queue(op.queue);
+    if (is_kernel(op.kind)) caches[queue.dst.index()].add(plan, op);
+    const bool in = topology.is_host(queue.src);
+    if (op.kind != OpKind::copy || in == topology.is_host(queue.dst)) continue;
+    if (copy_columns(plan, op, topology).bytes == 0) continue;
+    const MemoryId device = in ? queue.dst : queue.src;
+    const CacheUse& cache = caches[device.index()];
+    const View& view = in ? op.a : op.y;
+    const int64_t element = plan.buffer(view.buffer).element();
+    const Used now{double(view.row * element), double((view.row + view.rows) * element), cache.kernels()};
+    const auto [known, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, now);
+    if (is_new) continue;
+    const Used before = std::exchange(known->second, now);
+    if (cache.filled_since(before.kernels) < strided.cache.value) shares[i] = float(before.share(now.from, now.to));
+  }
+  return shares;
+}
+
+/// Whether this view is of a buffer on a host that copies between GPUs pass through.
+bool is_stage(const View& view, const Plan& plan, const Topology& topology) {
+  const Buffer& buffer = plan.buffer(view.buffer);
+  return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
 }
 
 }  // namespace
 
 CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology) {
-  const auto on_host = [&](const View& view) { return topology.is_host(plan.buffer(view.buffer).memory); };
-  const bool with_host = on_host(op.a) != on_host(op.y);
+  const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
+  const bool from_host = topology.is_host(from.memory), to_host = topology.is_host(to.memory);
   CopyColumns columns;
-  for (const View* view : {&op.a, &op.y}) {
-    const Buffer& buffer = plan.buffer(view->buffer);
-    if (with_host && !on_host(*view)) continue;
-    if (view->cols > 1 && view->rows != buffer.ld)
+  const auto add = [&](const Buffer& buffer) {
+    if (op.y.cols > 1 && op.y.rows != buffer.ld)
       columns = {op.y.rows * buffer.element(), std::max(columns.pitch, buffer.ld * buffer.element())};
-  }
+  };
+  if (from_host || !to_host) add(from);
+  if (to_host || !from_host) add(to);
   return columns;
 }
 
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, const CopyShape& shape) {
   const CopyColumns& columns = shape.columns;
   if (columns.bytes == 0) return 1;
-  StridedEfficiency::Copy copy{Bytes{double(columns.bytes)}, Bytes{double(columns.pitch)}};
-  copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
-  copy.to_host = topology.is_host(dst);
-  copy.again = shape.again, copy.company = shape.company;
-  return topology.description().strided.of(copy);
+  const bool to_host = topology.is_host(dst), between_devices = !topology.is_host(src) && !to_host;
+  return topology.description().strided.of({Bytes{double(columns.bytes)}, Bytes{double(columns.pitch)}, between_devices,
+                                            to_host, shape.again, shape.company});
 }
 
 Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology, StridedEfficiency::Company company) {
@@ -67,20 +143,16 @@ std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId
 }
 
 CopyShapes::CopyShapes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
-    : plan_{plan}, topology_{topology}, reuse_{plan, topology} {
+    : plan_{plan}, topology_{topology}, again_{pages_in_cache(plan, topology)} {
   const StridedEfficiency& strided = topology.description().strided;
   if (strided.beside == 1 && strided.forgotten == 0) return;
   times_.resize(topology.memories().size());
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
-    if (op.kind == OpKind::join) continue;
     const Queue& queue = plan.queue(op.queue);
-    if (op.kind != OpKind::copy) {
-      times_[queue.dst.index()].kernels += kernels.of(OpId{i}).time;
-      continue;
-    }
+    if (is_kernel(op.kind)) times_[queue.dst.index()].kernels += kernels.of(OpId{i}).time;
     const bool in = topology.is_host(queue.src);
-    if (in == topology.is_host(queue.dst)) continue;
+    if (op.kind != OpKind::copy || in == topology.is_host(queue.dst)) continue;
     Times& times = times_[(in ? queue.dst : queue.src).index()];
     (in ? times.in : times.out) += flow_time(plan, op, topology, nobody);
   }
@@ -98,9 +170,12 @@ StridedEfficiency::Company CopyShapes::company_of(const Queue& queue) const {
 
 CopyShape CopyShapes::of(OpId copy) const {
   const Op& op = plan_.op(copy);
-  const bool columns_matter = !topology_.description().strided.points.empty();
-  return {columns_matter ? copy_columns(plan_, op, topology_) : CopyColumns{},
-          plan_.runtime.duplex && is_staged(plan_, op, topology_), reuse_.of(copy), company_of(plan_.queue(op.queue))};
+  CopyShape shape;
+  if (!topology_.description().strided.points.empty()) shape.columns = copy_columns(plan_, op, topology_);
+  if (plan_.runtime.duplex) shape.staged = is_stage(op.a, plan_, topology_) || is_stage(op.y, plan_, topology_);
+  if (!again_.empty()) shape.again = double(again_[copy.index()]);
+  shape.company = company_of(plan_.queue(op.queue));
+  return shape;
 }
 
 std::optional<Rate> CopyShapes::duplex(MemoryId src, MemoryId dst, bool staged) const {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cost/kernel_costs.hpp"
-#include "cost/page_reuse.hpp"
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 
@@ -56,13 +55,13 @@ class CopyShapes {
  private:
   /// Of a device: its copies from and to hosts one after another as they would be alone, and its kernels.
   struct Times {
-    Seconds in{0}, out{0}, kernels{0};
+    Seconds in, out, kernels;
   };
   StridedEfficiency::Company company_of(const Queue& queue) const;
 
   const Plan& plan_;
   const Topology& topology_;
-  PageReuse reuse_;
+  std::vector<float> again_;  // by operation: CopyShape::again; empty: 0
   std::vector<Times> times_;  // by memory
   mutable std::map<std::tuple<MemoryId, MemoryId, bool>, std::optional<Rate>> duplex_;
 };

@@ -33,8 +33,4 @@ std::optional<DeviceWatts> device_watts(const GemmProblem& problem, const Topolo
 std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topology& topology,
                                                    const std::vector<OpTime>& ops);
 
-/// What the GPUs of the machine that take no part draw meanwhile; absent where the topology does not say for one of
-/// them.
-std::optional<Joules> bystander_energy(const Plan& plan, const Topology& topology, Seconds makespan);
-
 }  // namespace tilerail

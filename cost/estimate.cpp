@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <span>
-#include <utility>
 
 #include "cost/copy_times.hpp"
 #include "cost/energy.hpp"
-#include "cost/issue_clock.hpp"
-#include "cost/kernel_costs.hpp"
+#include "cost/issue_times.hpp"
 #include "cost/ready_ops.hpp"
 #include "cost/traffic_clocks.hpp"
-#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -21,83 +16,73 @@ namespace {
 class Pass {
  public:
   Pass(const Plan& plan, const Topology& topology, const Resources& resources)
-      : plan_{plan},
-        topology_{topology},
-        traffic_{topology, resources, plan.devices.size()},
-        number_of_(topology.memories().size()),
-        devices_(topology.memories().size()),
-        kernels_{plan, topology} {
-    for (const auto d : indices(plan.devices)) number_of_[plan.devices[d].index()] = d;
-    for (const auto m : indices(devices_)) {
-      const Engines& engines = topology.memories()[m].engines;
-      const std::array counts{engines.h2d, engines.d2h, engines.peer, engines.total};
-      for (const auto role : indices(counts))
-        if (counts[role]) devices_[m].engines[role].resize(size_t(*counts[role]));
+      : plan_{plan}, topology_{topology}, traffic_{topology, resources, plan.devices} {
+    for (const Memory& memory : topology.memories()) {
+      const Engines& engines = memory.engines;
+      const auto slots = [](std::optional<int> count) { return Slots(size_t(count.value_or(0))); };
+      devices_.push_back({{slots(engines.h2d), slots(engines.d2h), slots(engines.peer), slots(engines.total)}});
     }
   }
 
   Estimate run() {
-    ReadyOps ready{plan_, issued()};
-    Seconds last{0};
+    ReadyOps ready{plan_, issue_times(plan_, topology_)};
+    Seconds last;
     while (const auto next = ready.next()) {
-      const Held held = engines_for(next->op);
-      if (const Seconds free = held.free(); free > next->at) {
+      const auto& [at, id] = *next;
+      Held held = engines_for(plan_.op(id));
+      const Seconds free = held.free();
+      if (free > at) {
         ready.postpone(*next, free);
         continue;
       }
-      const Op& op = plan_.op(next->op);
-      const Seconds end = op.kind == OpKind::join       ? next->at
-                          : kernels_.computes(next->op) ? kernel(next->op, next->at)
-                                                        : copy(next->op, next->at);
+      const bool is_join = plan_.op(id).kind == OpKind::join;
+      const Seconds end = is_join ? at : kernels_.computes(id) ? kernel(id, at) : copy(id, at);
       held.take(end);
-      ready.ended(next->op, end);
+      ready.ended(id, end);
       last = std::max(last, end);
     }
     const double slower = slowdown(last);
-    return {last * slower, energy(last * slower), busiest() * slower, kernels()};
+    Estimate estimate{.makespan = last * slower, .energy = Joules{0}, .busiest = busiest() * slower};
+    for (const MemoryId gpu : plan_.devices) {
+      const Seconds busy = devices_[gpu.index()].busy;
+      const auto watts = device_watts(plan_.problem, topology_, gpu);
+      estimate.kernels += busy;
+      if (!watts) estimate.energy.reset();
+      if (estimate.energy) *estimate.energy += watts->over(estimate.makespan, std::min(estimate.makespan, busy));
+    }
+    return estimate;
   }
 
  private:
   using Slots = std::vector<Seconds>;  // when each engine is free
 
-  /// The engines that an operation needs: one of each.
+  /// The engines that an operation needs: one of each; none where any number of operations may run.
   struct Held {
-    std::array<Slots*, 2> of{};
+    std::array<Slots*, 2> of;
 
     Seconds free() const {
-      Seconds last{0};
+      Seconds last;
       for (const Slots* slots : of)
-        if (slots) last = std::max(last, *std::ranges::min_element(*slots));
+        if (slots && !slots->empty()) last = std::max(last, std::ranges::min(*slots));
       return last;
     }
-    void take(Seconds until) const {
+    void take(Seconds until) {
       for (Slots* slots : of)
-        if (slots) *std::ranges::min_element(*slots) = until;
+        if (slots && !slots->empty()) *std::ranges::min_element(*slots) = until;
     }
   };
 
   /// docs/model.md#engines
-  Held engines_for(OpId id) {
-    constexpr size_t h2d = 0, d2h = 1, peer = 2, total = 3;
-    const Op& op = plan_.op(id);
+  Held engines_for(const Op& op) {
     const Queue& q = plan_.queue(op.queue);
-    const auto limited = [&](MemoryId memory, size_t role) -> Slots* {
-      Slots& slots = devices_[memory.index()].engines[role];
-      return slots.empty() ? nullptr : &slots;
-    };
+    const auto engines = [&](MemoryId memory, size_t role) { return &devices_[memory.index()].engines[role]; };
+    constexpr size_t h2d = 0, d2h = 1, peer = 2, total = 3;
     if (op.kind == OpKind::join) return {};
-    if (op.kind != OpKind::copy) return {{limited(q.dst, total), nullptr}};
+    if (op.kind != OpKind::copy) return {{engines(q.dst, total), nullptr}};
     const bool from_host = topology_.is_host(q.src), to_host = topology_.is_host(q.dst);
     if (q.src == q.dst || (from_host && to_host)) return {};
-    return {{from_host ? limited(q.dst, h2d) : limited(q.src, to_host ? d2h : peer),
-             limited(to_host ? q.src : q.dst, total)}};
-  }
-
-  std::vector<Seconds> issued() const {
-    IssueClock clock{plan_, topology_};
-    std::vector<Seconds> at;
-    for (const auto i : indices(plan_.ops)) at.push_back(clock.issue(OpId{i}));
-    return at;
+    if (from_host) return {{engines(q.dst, h2d), engines(q.dst, total)}};
+    return {{engines(q.src, to_host ? d2h : peer), engines(to_host ? q.src : q.dst, total)}};
   }
 
   /// Kernels on a device that is busy most of the time are slower, and so is what waits for them.
@@ -108,83 +93,63 @@ class Pass {
       if (!device.slows_down) continue;
       const double duty = makespan > Seconds{0} ? std::min(1.0, device.busy / makespan) : 0;
       const double slack = device.busy > Seconds{0} ? device.busy / device.busy_aligned : 1;
-      most = std::max(most,
-                      1 + duty * (load_factor(plan_, topology_, gpu, duty, makespan, usual_calls_before) / slack - 1));
+      const double factor = load_factor(plan_, topology_, gpu, duty, makespan, usual_calls_before);
+      most = std::max(most, 1 + duty * (factor / slack - 1));
     }
     return most;
   }
 
-  std::optional<Joules> energy(Seconds makespan) const {
-    Joules sum{0};
-    for (const MemoryId gpu : plan_.devices) {
-      const auto watts = device_watts(plan_.problem, topology_, gpu);
-      if (!watts) return std::nullopt;
-      sum += watts->over(makespan, std::min(makespan, devices_[gpu.index()].busy));
-    }
-    return sum;
-  }
-
-  Seconds kernels() const {
-    Seconds sum{0};
-    for (const MemoryId gpu : plan_.devices) sum += devices_[gpu.index()].busy;
-    return sum;
-  }
-
   /// What all devices use can do no less; what some use would, if the others had their part of it.
   Seconds busiest() const {
-    Seconds shared{0};
-    std::vector<Seconds> own(plan_.devices.size());
+    Seconds shared, sum;
+    std::vector<Seconds> own;
+    for (const MemoryId gpu : plan_.devices) own.push_back(devices_[gpu.index()].busy);
     for (const auto& [time, users] : traffic_.busy()) {
       if (users.all()) shared = std::max(shared, time);
       for (size_t d = users.find_first(); d != TrafficClocks::Users::npos; d = users.find_next(d))
         own[d] = std::max(own[d], time);
     }
-    for (const auto d : indices(own)) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
-    return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / double(own.size()));
-  }
-
-  /// Of its rate alone, what a copy gets.
-  double efficiency(OpId id, const Queue& q) const {
-    const CopyShape shape = shapes_.of(id);
-    const double strided = strided_efficiency(topology_, q.src, q.dst, shape);
-    const auto duplex = shapes_.duplex(q.src, q.dst, shape.staged);
-    return duplex ? std::min(strided, *duplex / topology_.pair_rate(q.src, q.dst)) : strided;
+    for (const Seconds time : own) sum += time;
+    return std::max(shared, sum / double(own.size()));
   }
 
   Seconds copy(OpId id, Seconds start) {
     const Op& op = plan_.op(id);
-    const Queue& q = plan_.queue(op.queue);
-    if (q.src == q.dst) return start;
-    TrafficClocks::Copy copy{q.src, q.dst, copy_bytes(plan_, op), efficiency(id, q), {}};
-    for (const MemoryId end : {q.src, q.dst})
-      if (const auto number = number_of_[end.index()]) copy.users.push_back(*number);
-    return traffic_.run(copy, start);
+    const auto [kind, src, dst, index] = plan_.queue(op.queue);
+    if (src == dst) return start;
+    const CopyShape shape = shapes_.of(id);
+    double efficiency = strided_efficiency(topology_, src, dst, shape);  // of its rate alone
+    if (const auto duplex = shapes_.duplex(src, dst, shape.staged))
+      efficiency = std::min(efficiency, *duplex / topology_.pair_rate(src, dst));
+    return traffic_.run({src, dst, copy_bytes(plan_, op), efficiency}, start);
   }
 
   Seconds kernel(OpId id, Seconds start) {
     const KernelCost& cost = kernels_.of(id);
-    Device& device = devices_[plan_.queue(plan_.op(id).queue).dst.index()];
-    device.load = std::max(device.load, start) + cost.time * cost.share;
-    if (is_kernel(plan_.op(id).kind)) {  // duty is that of kernels, as in the simulator
-      device.busy += cost.time * cost.share;
-      device.busy_aligned += cost.time * cost.share / cost.slack;
+    const Op& op = plan_.op(id);
+    const Seconds filled = cost.time * cost.share;
+    Device& device = devices_[plan_.queue(op.queue).dst.index()];
+    device.load = std::max(device.load, start) + filled;
+    if (is_kernel(op.kind)) {  // duty is that of kernels, as in the simulator
+      device.busy += filled;
+      device.busy_aligned += filled / cost.slack;
     }
     device.slows_down = device.slows_down || cost.slows_down;
     return std::max(start + cost.time, device.load);
   }
 
+  struct Device {
+    std::array<Slots, 4> engines;          // h2d, d2h, peer, total
+    Seconds load = {};                     // when its kernels so far are done
+    Seconds busy = {}, busy_aligned = {};  // as it is, and were all operands well aligned
+    bool slows_down = false;               // whether any of its kernels does, under load
+  };
+
   const Plan& plan_;
   const Topology& topology_;
   TrafficClocks traffic_;
-  std::vector<std::optional<size_t>> number_of_;  // by memory: of a device, in the plan
-  struct Device {
-    std::array<Slots, 4> engines;      // h2d, d2h, peer, total; none where any number of operations may run
-    Seconds load{0};                   // when its kernels so far are done
-    Seconds busy{0}, busy_aligned{0};  // as it is, and were all operands well aligned
-    bool slows_down = false;           // whether any of its kernels does, under load
-  };
-  std::vector<Device> devices_;
-  PlanKernelCosts kernels_;
+  std::vector<Device> devices_;  // by memory
+  PlanKernelCosts kernels_{plan_, topology_};
   CopyShapes shapes_{plan_, topology_, kernels_};
 };
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,9 +37,6 @@ constexpr double usual_calls_before = 3;
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty, Seconds time,
                    double calls_before);
 
-/// What handing this plan over would cost as one graph, whatever it wishes; null where no simulation takes it for one.
-const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology);
-
 /// What handing this plan over costs where it is one graph; null where threads hand over its operations: those of an
 /// emulated library do, and a machine may not know what graphs cost.
 const GraphCost* graph_cost(const Plan& plan, const Topology& topology);
@@ -54,64 +50,54 @@ Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, int
 class KernelCosts {
  public:
   /// Of kernels that streams hand on or, `in_graph`, a graph.
-  explicit KernelCosts(const Topology& topology, bool in_graph = false) : topology_{&topology}, in_graph_{in_graph} {}
+  explicit KernelCosts(const Topology& topology, bool in_graph = false) : topology_{topology}, in_graph_{in_graph} {}
 
   /// Of a kernel on this GPU, whose views are of buffers of the plan. Valid as long as this object. Throws InputError
   /// when the GPU has no times for the data type.
   const KernelCost& of(const Plan& plan, const Op& op, MemoryId gpu);
 
  private:
-  friend class PlanKernelCosts;
   struct Shape {
     int64_t m, n, k;
-    uint32_t kernels;  // of the topology, whose times count
+    size_t kernels;  // of the topology, whose times count
     OpKind kind;
-    Trans trans_a, trans_b;
     DType dtype;
-    uint8_t reads;
-    uint8_t alignment;  // bytes that all columns start at multiples of
+    Trans trans_a = Trans::no, trans_b = Trans::no;
+    int reads = 0;
+    uint64_t alignment = 0;  // bytes that all columns start at multiples of
 
-    bool operator==(const Shape&) const = default;
-  };
-  struct ShapeHash {
-    size_t operator()(const Shape& s) const;
+    auto operator<=>(const Shape&) const = default;
   };
   Shape shape_of(const Plan& plan, const Op& op, MemoryId gpu) const;
   KernelCost cost_of(const Shape& shape, const Op& op) const;
   KernelCost gemm_cost(const Shape& shape) const;
-  KernelCost unmeasured_cost(const Shape& shape, const Op& op) const;
-  const KernelTimes& times(const Shape& shape) const { return topology_->description().kernels[shape.kernels]; }
-  uint32_t index_of(const Plan& plan, const Op& op, MemoryId gpu);
+  const KernelTimes& times(const Shape& shape) const { return topology_.description().kernels[shape.kernels]; }
 
-  const Topology* topology_;
+  const Topology& topology_;
   bool in_graph_;
-  std::unordered_map<Shape, uint32_t, ShapeHash> known_;
-  std::optional<std::pair<Shape, uint32_t>> last_;  // mostly the next one, too
-  std::deque<KernelCost> costs_;                    // which stay where they are
+  std::map<Shape, KernelCost> known_;
+  const std::pair<const Shape, KernelCost>* last_ = nullptr;  // mostly the next one, too
 };
 
 /// Of everything in a plan that computes on a device: its kernels, and its copies within a device whose memory
-/// bandwidth is known, which are kernels there. Memory: 4 bytes an operation.
+/// bandwidth is known, which are kernels there. Memory: 8 bytes an operation.
 class PlanKernelCosts {
  public:
-  /// Throws InputError when a device has no times for the plan's data type.
-  PlanKernelCosts(const Plan& plan, const Topology& topology);
-  /// As in a graph, or as streams hand them on, whatever the plan is.
-  PlanKernelCosts(const Plan& plan, const Topology& topology, bool in_graph);
+  /// Costs are those in a graph if the plan is one, or, with `as_graph`, could be. Throws InputError when a device has
+  /// no times for the plan's data type.
+  PlanKernelCosts(const Plan& plan, const Topology& topology, bool as_graph = false);
 
-  bool computes(OpId op) const { return index_[op.index()] != none; }
+  bool computes(OpId op) const { return of_op_[op.index()]; }
   /// Of one that computes.
-  const KernelCost& of(OpId op) const { return costs_.costs_[index_[op.index()]]; }
+  const KernelCost& of(OpId op) const { return *of_op_[op.index()]; }
 
   /// Of all kernels one after another.
   Seconds total() const { return total_; }
 
  private:
-  static constexpr uint32_t none = ~uint32_t{0};
-
   KernelCosts costs_;
-  std::vector<uint32_t> index_;  // by operation
-  Seconds total_{0};
+  std::vector<const KernelCost*> of_op_;  // null: it does not compute
+  Seconds total_;
 };
 
 }  // namespace tilerail

@@ -2,123 +2,87 @@
 
 #include <algorithm>
 #include <cmath>
-#include <coin/ClpSimplex.hpp>
 
 namespace tilerail {
 
-namespace {
-
-double clp_bound(double bound) { return std::isfinite(bound) ? bound : std::copysign(COIN_DBL_MAX, bound); }
-
-}  // namespace
-
-/// Variables and rows wait here and are added together: Clp copies the whole program each time that it adds some.
-struct LinearProgram::Solver {
-  ClpSimplex clp;
-  std::vector<double> costs, uppers;  // of variables that wait
-  std::vector<double> row_lowers, row_uppers, values;
-  std::vector<int> columns;
-  std::vector<CoinBigIndex> starts{0};  // by row that waits: its first of `columns` and `values`; then their number
-
-  size_t variables() const { return size_t(clp.numberColumns()) + costs.size(); }
-  size_t rows() const { return size_t(clp.numberRows()) + row_lowers.size(); }
-  void load();
-};
-
-void LinearProgram::Solver::load() {
-  if (!costs.empty()) {
-    const std::vector<double> lowers(costs.size(), 0.0);
-    const std::vector<CoinBigIndex> no_rows(costs.size() + 1, 0);
-    clp.addColumns(int(costs.size()), lowers.data(), uppers.data(), costs.data(), no_rows.data(), nullptr, nullptr);
-    costs.clear(), uppers.clear();
-  }
-  if (!row_lowers.empty()) {
-    clp.addRows(int(row_lowers.size()), row_lowers.data(), row_uppers.data(), starts.data(), columns.data(),
-                values.data());
-    row_lowers.clear(), row_uppers.clear(), values.clear(), columns.clear();
-    starts.assign(1, 0);
-  }
-}
-
-LinearProgram::LinearProgram() : solver_{std::make_unique<Solver>()} {
+LinearProgram::LinearProgram() {
   constexpr double precise = 1e-9;
-  solver_->clp.setLogLevel(0);
-  solver_->clp.setPrimalTolerance(precise), solver_->clp.setDualTolerance(precise);
+  clp_.setLogLevel(0);
+  clp_.setPrimalTolerance(precise);
+  clp_.setDualTolerance(precise);
 }
-LinearProgram::~LinearProgram() = default;
-LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;
 
-size_t LinearProgram::add_variable(double cost, double upper) {
-  solver_->costs.push_back(cost), solver_->uppers.push_back(clp_bound(upper));
-  return solver_->variables() - 1;
+size_t LinearProgram::add_variable(double upper, double cost) {
+  costs_.push_back(cost);
+  uppers_.push_back(upper);
+  return size_t(clp_.numberColumns()) + costs_.size() - 1;
 }
 
 size_t LinearProgram::add_row(double lower, double upper, const std::vector<Term>& terms) {
-  Solver& waiting = *solver_;
   for (const auto& [variable, coefficient] : terms) {
-    waiting.columns.push_back(int(variable));
-    waiting.values.push_back(coefficient);
+    columns_.push_back(int(variable));
+    values_.push_back(coefficient);
   }
-  waiting.starts.push_back(static_cast<CoinBigIndex>(waiting.columns.size()));
-  waiting.row_lowers.push_back(clp_bound(lower)), waiting.row_uppers.push_back(clp_bound(upper));
-  return waiting.rows() - 1;
+  starts_.push_back(int(columns_.size()));
+  row_lowers_.push_back(lower);
+  row_uppers_.push_back(upper);
+  return size_t(clp_.numberRows()) + row_lowers_.size() - 1;
+}
+
+void LinearProgram::load() {
+  const std::vector<double> zeros(costs_.size());
+  const std::vector<CoinBigIndex> no_rows(costs_.size() + 1);
+  const int variables = int(costs_.size()), rows = int(row_lowers_.size());
+  clp_.addColumns(variables, zeros.data(), uppers_.data(), costs_.data(), no_rows.data(), nullptr, nullptr);
+  clp_.addRows(rows, row_lowers_.data(), row_uppers_.data(), starts_.data(), columns_.data(), values_.data());
+  for (auto* const numbers : {&costs_, &uppers_, &row_lowers_, &row_uppers_, &values_}) numbers->clear();
+  columns_.clear();
+  starts_ = {0};
 }
 
 void LinearProgram::set_coefficient(size_t row, size_t variable, double value) {
-  solver_->load();
-  solver_->clp.modifyCoefficient(int(row), int(variable), value, true);
+  load();
+  clp_.modifyCoefficient(int(row), int(variable), value, true);
 }
 
 void LinearProgram::set_upper(size_t variable, double upper) {
-  solver_->load();
-  solver_->clp.setColumnUpper(int(variable), upper);
+  load();
+  clp_.setColumnUpper(int(variable), upper);
 }
 
 double LinearProgram::solve() {
-  solver_->load();
-  ClpSimplex& clp = solver_->clp;
-  clp.dual();
-  if (!clp.isProvenOptimal() && !clp.isProvenPrimalInfeasible()) {  // from scratch, and the other way
-    clp.allSlackBasis(true);
-    clp.primal();
+  load();
+  clp_.dual();
+  if (!is_solved()) {  // from scratch, and the other way
+    clp_.allSlackBasis(true);
+    clp_.primal();
   }
-  if (clp.isProvenPrimalInfeasible()) return infinity;
-  return std::max(0.0, proven());
+  return clp_.isProvenPrimalInfeasible() ? infinity : std::max(0.0, proven());
 }
 
 /// Whatever the prices y of the rows are, every x has
 ///   cost x >= sum over rows of y_r (lower_r, or upper_r where y_r < 0) + sum over variables of min(0, d_j) upper_j
 /// with d_j = cost_j - sum of y_r a_rj. Where d_j < 0 and upper_j is infinite, all y are made smaller until d_j = 0.
 double LinearProgram::proven() const {
-  const ClpSimplex& clp = solver_->clp;
-  std::vector<double> prices(clp.dualRowSolution(), clp.dualRowSolution() + clp.numberRows());
+  const double* const costs = clp_.objective();
+  const double* const uppers = clp_.columnUpper();
+  std::vector<double> prices(clp_.dualRowSolution(), clp_.dualRowSolution() + clp_.numberRows());
   double rows = 0;
-  for (int r = 0; r < clp.numberRows(); ++r) {
-    double& price = prices[size_t(r)];
-    const double bound = price > 0 ? clp.rowLower()[r] : clp.rowUpper()[r];
-    std::abs(bound) < COIN_DBL_MAX ? rows += price* bound : price = 0;
+  for (size_t r = 0; r < prices.size(); ++r) {
+    const double bound = (prices[r] > 0 ? clp_.rowLower() : clp_.rowUpper())[r];
+    std::abs(bound) < COIN_DBL_MAX ? rows += prices[r] * bound : prices[r] = 0;
   }
-  std::vector<double> worth(size_t(clp.numberColumns()), 0.0);
-  clp.matrix()->transposeTimes(prices.data(), worth.data());
+  std::vector<double> worth(size_t(clp_.numberColumns()), 0.0);
+  clp_.matrix()->transposeTimes(prices.data(), worth.data());
   double scale = 1;
-  for (int j = 0; j < clp.numberColumns(); ++j) {
-    const double cost = clp.objective()[j], of = worth[size_t(j)];
-    if (of > cost && clp.columnUpper()[j] == COIN_DBL_MAX) scale = std::min(scale, cost / of);
-  }
+  for (size_t j = 0; j < worth.size(); ++j)
+    if (worth[j] > costs[j] && uppers[j] == COIN_DBL_MAX) scale = std::min(scale, costs[j] / worth[j]);
   double sum = scale * rows;
-  for (int j = 0; j < clp.numberColumns(); ++j) {
-    const double reduced = clp.objective()[j] - scale * worth[size_t(j)];
-    if (reduced < 0 && clp.columnUpper()[j] < COIN_DBL_MAX) sum += reduced * clp.columnUpper()[j];
+  for (size_t j = 0; j < worth.size(); ++j) {
+    const double reduced = costs[j] - scale * worth[j];
+    if (reduced < 0 && uppers[j] < COIN_DBL_MAX) sum += reduced * uppers[j];
   }
   return sum;
 }
-
-bool LinearProgram::is_solved() const {
-  return solver_->clp.isProvenOptimal() || solver_->clp.isProvenPrimalInfeasible();
-}
-
-double LinearProgram::value(size_t variable) const { return solver_->clp.primalColumnSolution()[variable]; }
-
-double LinearProgram::price(size_t row) const { return solver_->clp.dualRowSolution()[row]; }
 
 }  // namespace tilerail

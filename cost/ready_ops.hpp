@@ -1,41 +1,55 @@
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "plan/graph.hpp"
-#include "plan/plan.hpp"
 
 namespace tilerail {
 
 /// The operations of a plan in the order in which they may start, which follows from when others end.
 class ReadyOps {
  public:
-  /// `issued`: by operation, when it has been handed over. Keeps a reference to `plan`.
-  ReadyOps(const Plan& plan, std::vector<Seconds> issued);
+  /// `issued`: by operation, when it has been handed over.
+  ReadyOps(const Plan& plan, std::vector<Seconds> issued)
+      : graph_{plan}, waits_for_{graph_.waits_for()}, ready_{std::move(issued)} {
+    for (const auto op : indices(waits_for_))
+      if (waits_for_[op] == 0) queue_.push({ready_[op], OpId{op}});
+  }
 
   struct Ready {
-    OpId op;
     Seconds at;
+    OpId op;
+    auto operator<=>(const Ready&) const = default;
   };
   /// The one that may start first; of several the lowest. None when all have ended.
-  std::optional<Ready> next();
+  std::optional<Ready> next() {
+    if (queue_.empty()) return std::nullopt;
+    const Ready first = queue_.top();
+    queue_.pop();
+    return first;
+  }
   /// It was next, and has to wait until then for something else.
-  void postpone(const Ready& ready, Seconds until) { queue_.push({until.value, ready.op.index()}); }
+  void postpone(const Ready& ready, Seconds until) { queue_.push({until, ready.op}); }
   /// Those that waited for it may start then.
-  void ended(OpId op, Seconds end);
+  void ended(OpId op, Seconds end) {
+    for (const OpId next : graph_.successors(op)) {
+      Seconds& ready = ready_[next.index()];
+      ready = std::max(ready, end);
+      if (--waits_for_[next.index()] == 0) queue_.push({ready, next});
+    }
+  }
 
  private:
-  using Item = std::pair<double, size_t>;  // seconds and operation
-
   PlanGraph graph_;
   std::vector<uint32_t> waits_for_;
   std::vector<Seconds> ready_;
-  std::priority_queue<Item, std::vector<Item>, std::greater<>> queue_;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> queue_;
 };
 
 }  // namespace tilerail

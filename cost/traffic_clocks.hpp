@@ -1,12 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <boost/container/small_vector.hpp>
 #include <boost/dynamic_bitset.hpp>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "cost/resources.hpp"
-#include "model/machine/topology.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 
@@ -15,26 +17,63 @@ namespace tilerail {
 /// copies that are on it. docs/model.md#estimate
 class TrafficClocks {
  public:
-  using Users = boost::dynamic_bitset<>;
+  using Users = boost::dynamic_bitset<>;  // by place in `devices`
 
   /// Keeps references.
-  TrafficClocks(const Topology& topology, const Resources& resources, size_t users);
+  TrafficClocks(const Topology& topology, const Resources& resources, std::span<const MemoryId> devices)
+      : topology_{topology},
+        resources_{resources},
+        number_of_(topology.memories().size()),
+        link_clock_(topology.links().size()),
+        busy_(resources.count(), Busy{{}, Users{devices.size()}}),
+        groups_(topology.groups().size()) {
+    for (const auto d : indices(devices)) number_of_[devices[d].index()] = d;
+    for (Group& group : groups_) group.users.resize(devices.size());
+  }
 
   struct Copy {
     MemoryId src, dst;
     Bytes bytes;
-    double efficiency;                                // of the rate that it has alone, for its shape
-    boost::container::small_vector<size_t, 2> users;  // numbers of those whose copy it is
+    double efficiency;  // of the rate that it has alone, for its shape
   };
   /// When it ends; it starts no earlier than those before it.
-  Seconds run(const Copy& copy, Seconds start);
+  Seconds run(const Copy& copy, Seconds start) {
+    const Resources::Way& way = resources_.way(copy.src, copy.dst);
+    Seconds end = start + way.latency + copy.bytes * way.per_byte / copy.efficiency;
+    for (const auto& [resource, per_byte] : way.uses) {
+      if (resources_.is_both_busy(resource)) continue;
+      const Seconds time = copy.bytes * per_byte;
+      busy_[resource].time += time;
+      add(busy_[resource].users, copy);
+      if (resource >= link_clock_.size()) continue;
+      Seconds& clock = link_clock_[resource];
+      clock = std::max(clock, start) + time;
+      end = std::max(end, clock);
+    }
+    const auto uses = topology_.groups_on(copy.src, copy.dst);
+    const int parts = topology_.parts(copy.src, copy.dst);
+    for (const auto& use : uses) end = std::max(end, load_group(use, copy, start));
+    for (const auto& use : uses) {
+      Group& group = groups_[use.group.index()];
+      group.shares.push_back({double(use.parts) / parts, end});
+      group.until = std::max(group.until, end);
+    }
+    return end;
+  }
 
-  /// What a resource was busy with, were it never idle, and whose copies these were.
+  /// What a resource was busy with, were it never idle, and the devices that these copies started from or ended at.
   struct Busy {
-    Seconds time{0};
+    Seconds time;
     Users users;
   };
-  std::vector<Busy> busy() const;
+  std::vector<Busy> busy() const {
+    std::vector<Busy> all = busy_;
+    for (const auto g : indices(groups_)) {
+      const auto& [forward, backward] = groups_[g].all;
+      all.push_back({resources_.two_ways(g).time(forward, backward), groups_[g].users});
+    }
+    return all;
+  }
 
  private:
   /// Part of a copy that is on a group, and when it ends.
@@ -44,20 +83,55 @@ class TrafficClocks {
   };
   /// Copies on a group; one that is there in part counts as much.
   struct Group {
-    std::vector<Share> shares;     // those that may not be done
-    Seconds clock{0};              // of its capacity
-    Seconds since{0}, until{0};    // when the copies in `now` began to use it, and when they are done
-    double starts = 0, flows = 0;  // how many of them began, and, added up, how many there were then
-    std::array<Bytes, 2> now{};    // by side, since then
-    std::array<Bytes, 2> all{};
+    std::vector<Share> shares;      // those that may not be done
+    Seconds clock;                  // of its capacity
+    Seconds since, until;           // when the copies in `now` began to use it, and when they are done
+    double starts = 0, flows = 0;   // how many of them began, and, added up, how many there were then
+    std::array<Bytes, 2> now, all;  // by side: since then, and altogether
     Users users;
   };
 
-  Seconds load_group(const Topology::GroupUse& use, const Copy& copy, Seconds start);
-  static void add(Users& users, const Copy& copy);
+  Seconds load_group(const Topology::GroupUse& use, const Copy& copy, Seconds start) {
+    const CapacityGroup& group = topology_.group(use.group);
+    Group& mine = groups_[use.group.index()];
+    const int parts = topology_.parts(copy.src, copy.dst);
+    const auto part = [&](int count) { return copy.bytes * (double(count) / parts); };
+    std::erase_if(mine.shares, [&](const Share& share) { return share.end <= start; });
+    double flows = double(use.parts) / parts;
+    for (const Share& share : mine.shares) flows += share.part;
+    if (start > mine.until) {
+      mine.since = start;
+      mine.now = {};
+      mine.starts = mine.flows = 0;
+    }
+    ++mine.starts;
+    mine.flows += flows;
+    for (auto* const sums : {&mine.now, &mine.all}) {
+      (*sums)[0] += part(use.forward);
+      (*sums)[1] += part(use.backward);
+    }
+    add(mine.users, copy);
+    Seconds end = start;
+    if (group.capacity) {
+      const Rate of_many = group.capacity->saturated(), now = group.capacity->at(flows);
+      end = mine.clock = std::max(mine.clock, start) + part(use.parts) / of_many;
+      if (now < of_many) end = std::max(end, start + copy.bytes * flows / now);  // copies that leave room together
+    }
+    if (group.both_busy) {
+      Resources::TwoWays ways = resources_.two_ways(use.group.index());
+      ways.together = group.both_busy->at(std::max({2.0, flows, mine.flows / mine.starts}));
+      end = std::max(end, mine.since + ways.time(mine.now[0], mine.now[1]));
+    }
+    return end;
+  }
+  void add(Users& users, const Copy& copy) const {
+    for (const MemoryId end : {copy.src, copy.dst})
+      if (const auto number = number_of_[end.index()]) users.set(*number);
+  }
 
   const Topology& topology_;
   const Resources& resources_;
+  std::vector<std::optional<size_t>> number_of_;  // by memory: of a device
   std::vector<Seconds> link_clock_;
   std::vector<Busy> busy_;  // by resource
   std::vector<Group> groups_;

@@ -1,7 +1,6 @@
 #include "plan/builder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <stdexcept>
 
@@ -13,8 +12,7 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
   Plan plan;
   plan.problem = problem;
   plan.machine = topology.name();
-  const bool has_copies = std::ranges::any_of(std::array{problem.place_a, problem.place_b},
-                                              [&](MemoryId place) { return topology.has_copies(place); });
+  const bool has_copies = topology.has_copies(problem.place_a) || topology.has_copies(problem.place_b);
   for (const Memory& memory : topology.memories())
     if (has_copies || memory.pages != Pages::copies) plan.memories.push_back(memory.name);
   plan.peak_bytes.assign(plan.memories.size(), 0);
@@ -25,37 +23,35 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
 Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
   if (matrix == Buffer::Kind::matrix_a) return {matrix, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0, p.dtype};
   if (matrix == Buffer::Kind::matrix_b) return {matrix, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0, p.dtype};
-  return {Buffer::Kind::matrix_c, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
+  return {matrix, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
 }
 
 std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology,
                                    std::span<const MemoryId> devices) {
   const Buffer whole = matrix_buffer(problem, matrix);
   std::vector<Buffer> buffers;
+  const auto add = [&](MemoryId memory, int64_t rows, int64_t cols, int64_t first) {
+    buffers.push_back({matrix, memory, rows, cols, whole.ld, first * whole.element(), whole.dtype});
+  };
   if (topology.has_copies(whole.memory)) {
-    for (const MemoryId gpu : devices)
-      buffers.push_back({matrix, gpu, whole.rows, whole.cols, whole.ld, 0, whole.dtype});
+    for (const MemoryId gpu : devices) add(gpu, whole.rows, whole.cols, 0);
     return buffers;
   }
   for (const MatrixBlock& block : matrix_blocks(whole.rows, whole.cols, whole.memory, topology))
-    buffers.push_back({matrix, block.memory, block.rows, block.cols, whole.ld,
-                       (block.col * whole.ld + block.row) * whole.element(), whole.dtype});
+    add(block.memory, block.rows, block.cols, block.col * whole.ld + block.row);
   return buffers;
 }
 
 void LastUses::add(QueueId queue, OpId op) {
-  for (auto& [known, last] : uses_)
-    if (known == queue) {
-      last = std::max(last, op);
-      return;
-    }
-  uses_.emplace_back(queue, op);
+  const auto known = std::ranges::find(uses_, queue, [](const auto& use) { return use.first; });
+  if (known == uses_.end())
+    uses_.emplace_back(queue, op);
+  else
+    known->second = std::max(known->second, op);
 }
 
 QueueId PlanBuilder::queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index) {
-  const uint64_t key = (uint64_t(src.value) << 40) | (uint64_t(dst.value) << 16) | (uint64_t(index) << 1) |
-                       (kind == Queue::Kind::copy ? 1 : 0);
-  const auto [entry, is_new] = queues_.try_emplace(key, QueueId{plan_.queues.size()});
+  const auto [entry, is_new] = queues_.try_emplace({kind, src, dst, index}, plan_.queues.size());
   if (is_new) {
     plan_.queues.push_back({kind, src, dst, index});
     last_in_queue_.emplace_back();
@@ -99,9 +95,9 @@ void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {
 }
 
 std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
-  if (queue.src == queue.dst || !last_sent_.contains(queue.dst)) return nullptr;
   const auto sender = last_sent_.find(queue.src);
-  return sender == last_sent_.end() ? nullptr : &sender->second;
+  const bool in_order = sender != last_sent_.end() && queue.src != queue.dst && last_sent_.contains(queue.dst);
+  return in_order ? &sender->second : nullptr;
 }
 
 OpId PlanBuilder::add(const Op& op, Deps& deps) {
@@ -111,10 +107,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
   if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
   std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
   if (sent && *sent) needed.push_back(**sent);
-  std::ranges::sort(needed, [this](OpId a, OpId b) {
-    const QueueId qa = queue_of(a), qb = queue_of(b);
-    return qa != qb ? qa < qb : a > b;
-  });
+  std::ranges::sort(needed, {}, [this](OpId dep) { return std::pair{queue_of(dep), -dep.value}; });
   std::optional<QueueId> previous;
   for (const OpId dep : needed) {
     assert(dep < id);
@@ -134,10 +127,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
 void PlanBuilder::barrier(QueueId queue) {
   Deps deps;
   for (const auto& last : last_in_queue_) deps.after(last);
-  Op join;
-  join.kind = OpKind::join;
-  join.queue = queue;
-  barrier_ = add(join, deps);
+  barrier_ = add({OpKind::join, Trans::no, Trans::no, queue, {}, {}, {}}, deps);
 }
 
 }  // namespace tilerail

@@ -2,11 +2,11 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
-#include <unordered_map>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -41,11 +41,11 @@ class Deps {  // NOLINT(bugprone-exception-escape): numbers are moved without ex
   Deps& after(OpId op) { return ops_.push_back(op), *this; }
   Deps& after(std::optional<OpId> op) { return op ? after(*op) : *this; }
   Deps& after(const LastUses& uses) {
-    for (const auto& [queue, op] : uses.all()) ops_.push_back(op);
+    for (const auto& [queue, op] : uses.all()) after(op);
     return *this;
   }
   Deps& after(const Deps& others) {
-    ops_.insert(ops_.end(), others.ops_.begin(), others.ops_.end());
+    for (const OpId op : others.ops_) after(op);
     return *this;
   }
   auto& ops() { return ops_; }
@@ -88,7 +88,7 @@ class PlanBuilder {
   QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index);
 
   Plan& plan_;
-  std::unordered_map<uint64_t, QueueId> queues_;
+  std::map<std::tuple<Queue::Kind, MemoryId, MemoryId, int>, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
   std::vector<QueueId> queue_of_;  // by OpId: operations that are looked back at are seldom still in a cache
   std::optional<OpId> barrier_;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "plan/op_kinds.hpp"
-
 namespace tilerail {
 
 std::string describe(const Plan& plan, OpId id) {

@@ -5,23 +5,25 @@
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
+#include "plan/builder.hpp"
 
 namespace tilerail {
 namespace {
 
-double matrix_bytes(int64_t rows, int64_t cols, int64_t ld, DType dtype) {
-  if (rows == 0 || cols == 0) return 0;
-  const double elements = double(cols - 1) * double(ld) + double(rows);
-  return elements * double(element_size(dtype));
+double bytes_of(const Buffer& matrix) {
+  if (matrix.rows == 0 || matrix.cols == 0) return 0;
+  const double elements = double(matrix.cols - 1) * double(matrix.ld) + double(matrix.rows);
+  return elements * double(matrix.element());
 }
 
 }  // namespace
 
-std::vector<MemoryNeed> memory_needs(const GemmProblem& p, size_t memories) {
+std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, size_t memories) {
   std::vector<MemoryNeed> needs(memories);
-  needs[p.place_a.index()].matrices += matrix_bytes(p.rows_a(), p.cols_a(), p.lda, p.dtype);
-  if (p.has_b()) needs[p.place_b.index()].matrices += matrix_bytes(p.rows_b(), p.cols_b(), p.ldb, p.dtype);
-  needs[p.place_c.index()].matrices += matrix_bytes(p.m, p.n, p.ldc, p.dtype);
+  for (const Buffer::Kind kind : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c}) {
+    const Buffer matrix = matrix_buffer(problem, kind);
+    if (kind != Buffer::Kind::matrix_b || problem.has_b()) needs[matrix.memory.index()].matrices += bytes_of(matrix);
+  }
   return needs;
 }
 
@@ -45,16 +47,14 @@ std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topo
 void check_capacities(std::span<const MemoryNeed> given, const Topology& topology, std::span<const MemoryId> devices,
                       std::string_view subject) {
   const std::vector<MemoryNeed> needs = needs_of_parts({given.begin(), given.end()}, topology, devices);
-  const bool copied = given.size() > topology.sources() && given.back().matrices > 0;
   for (const auto i : indices(needs)) {
+    const auto& [matrices, tiles] = needs[i];
     const Memory& memory = topology.memories()[i];
-    if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;
-    throw InputError{
-        subject, memory.name,
+    if (!memory.capacity || matrices + tiles <= memory.capacity->value) continue;
+    const std::string fault =
         fmt::format("has {}, and {} are needed: {} for matrices, {} for tiles", bytes_text(memory.capacity->value),
-                    bytes_text(needs[i].total()), bytes_text(needs[i].matrices), bytes_text(needs[i].tiles)),
-        copied ? "smaller sizes, other places, or devices without it, each of which has a copy"
-               : "smaller sizes or other places"};
+                    bytes_text(matrices + tiles), bytes_text(matrices), bytes_text(tiles));
+    throw InputError{subject, memory.name, fault, "smaller sizes or other places"};
   }
 }
 

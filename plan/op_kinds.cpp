@@ -6,22 +6,22 @@
 namespace tilerail {
 namespace {
 
-double real(int64_t extent) { return double(extent); }
+Flops product(int64_t m, int64_t n, int64_t k, double factor = 1) {
+  return Flops{factor * double(m) * double(n) * double(k)};
+}
 
 /// m n multiplications and additions for each of k.
 Flops gemm_flops(const Op& op) {
   const int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
-  return Flops{2 * real(op.y.rows) * real(op.y.cols) * real(k)};
+  return product(op.y.rows, op.y.cols, k, 2);
 }
 /// One for each element that is read: a multiplication, and an addition where there are two terms.
-Flops axpby_flops(const Op& op) {
-  return Flops{(real(reads_a(op)) + real(reads_y(op))) * real(op.y.rows) * real(op.y.cols)};
-}
+Flops axpby_flops(const Op& op) { return product(op.y.rows, op.y.cols, int(reads_a(op)) + int(reads_y(op))); }
 /// The leading term of n^3 / 3 + n^2 / 2 + n / 6.
-Flops potrf_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.rows) * real(op.y.cols) / 3}; }
-Flops trsm_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.cols) * real(op.y.cols)}; }
+Flops potrf_flops(const Op& op) { return product(op.y.rows, op.y.rows, op.y.cols) / 3; }
+Flops trsm_flops(const Op& op) { return product(op.y.rows, op.y.cols, op.y.cols); }
 /// One triangle of the product.
-Flops syrk_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.cols) * real(op.a.cols)}; }
+Flops syrk_flops(const Op& op) { return product(op.y.rows, op.y.cols, op.a.cols); }
 
 using enum Access;
 constexpr std::array<OpKindInfo, op_kind_count> table{{

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "model/base/indices.hpp"
-#include "plan/shared_streams.hpp"
+#include "plan/stream_waits.hpp"
 
 namespace tilerail {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "backends/fluid/fluid_machine.hpp"
 #include "backends/fluid/plan_run.hpp"
-#include "cost/issue_clock.hpp"
+#include "cost/issue_times.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
@@ -54,8 +54,8 @@ bool adjust(std::vector<double>& factors, const PreparedPlan& prepared, const st
 std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology, const SimOptions& options) {
   std::vector<OpTime> ops(plan.ops.size());
   if (!options.issue_cost) return ops;
-  IssueClock clock{plan, topology};
-  for (const auto i : indices(ops)) ops[i].start = clock.issue(OpId{i}).value;
+  const std::vector<Seconds> issued = tilerail::issue_times(plan, topology);
+  for (const auto i : indices(ops)) ops[i].start = issued[i].value;
   return ops;
 }
 

@@ -33,10 +33,6 @@ double KernelLimits::work(double most_busy, Seconds time) const {
          share.full * work_under_load(most_busy, false);
 }
 
-double KernelLimits::sustained_work(double most_busy) const {
-  return loaded ? most_busy * std::max(std::min(1.0, 1 / loaded->load_factor(1)), unslowed) : most_busy;
-}
-
 KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
   KernelLimits limits{.rate = {}, .memory = memory_of(kernels), .shortest = kernels.launch};
   if (p.scales_only() || p.routine == Routine::axpy) return limits;

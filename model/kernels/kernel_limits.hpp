@@ -19,8 +19,6 @@ struct KernelLimits {
   /// The most that such a device multiplies in a time of which it can be busy for the share `most_busy`, as a share of
   /// what `rate` would do in all of it. Load is not felt before `sustained_after`, and at first in part.
   double work(double most_busy, Seconds time) const;
-  /// The same where kernels that load slows take as long as in the long run on a device that computes all the time.
-  double sustained_work(double most_busy) const;
 
  private:
   double work_under_load(double most_busy, bool at_first) const;

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <set>
 
-#include "cost/energy.hpp"
 #include "cost/kernel_costs.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/intervals.hpp"
@@ -161,7 +160,7 @@ std::string library_text(const RuntimeCosts& costs) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
+void fill_energy(Summary& summary, const Plan& plan) {
   const std::vector<double>& energies = summary.metadata.energy_j;
   for (const auto d : indices(energies)) summary.devices[d].energy_j = energies[d];
   if (energies.empty() || summary.makespan_s == 0) return;
@@ -171,7 +170,6 @@ void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
   energy.joules = joules.value;
   energy.watts = (joules / makespan).value;
   energy.edp = energy_delay(joules, makespan);
-  if (const auto bystanders = bystander_energy(plan, topology, makespan)) energy.bystanders_j = bystanders->value;
   const Outcome outcome{flops_of(plan), makespan, joules};
   std::ranges::transform(metrics, energy.metric_values.begin(), [&](const Metric& m) { return m.of(outcome); });
 }
@@ -193,7 +191,6 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   }
   summary.makespan_s = timeline.makespan();
   summary.bound = lower_bound(plan, topology);
-  summary.sustained_bound = sustained_bound(plan, topology, summary.bound);
   summary.plan_s = times.plan_s;
   summary.execute_s = times.execute_s;
   summary.tflops = share(flops_of(plan).value, summary.makespan_s) / 1e12;
@@ -201,7 +198,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   Collector{plan, topology, timeline}.fill(summary);
   summary.critical_path = critical_parts(plan, topology, timeline, summary);
   summary.most_used = most_used(summary);
-  fill_energy(summary, plan, topology);
+  fill_energy(summary, plan);
   return summary;
 }
 

@@ -63,9 +63,8 @@ struct Summary {
 
   /// Modelled, of the devices that take part.
   struct Energy {
-    double joules = 0, watts = 0;        // watts: mean over the makespan
-    double edp = 0;                      // joules times makespan
-    std::optional<double> bystanders_j;  // the machine's other GPUs, idle; absent where the topology does not say
+    double joules = 0, watts = 0;                        // watts: mean over the makespan
+    double edp = 0;                                      // joules times makespan
     std::array<double, metrics.size()> metric_values{};  // of model/kernels/energy.hpp
   };
 
@@ -80,8 +79,7 @@ struct Summary {
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;
-  Bound bound;                             // of the makespan of any plan on the GPUs that were given
-  std::optional<Seconds> sustained_bound;  // of plans whose GPUs compute all the time, where it is higher
+  Bound bound;        // of the makespan of any plan on the GPUs that were given
   double tflops = 0;  // flop / makespan / 1e12, of the kernels that multiply or, without any, add; 0 in no time
   int64_t ops = 0;
   double bytes_moved = 0;                              // between different memories, the sum of the next three

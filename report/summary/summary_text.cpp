@@ -40,7 +40,6 @@ void add_energy(Json& json, const Summary::Energy& energy) {
   json["energy_j"] = energy.joules;
   json["watts"] = energy.watts;
   json["edp_js"] = energy.edp;
-  if (energy.bystanders_j) json["bystanders_energy_j"] = *energy.bystanders_j;
   json["metrics"] = Json::object();
   for (const auto i : indices(metrics)) json["metrics"][metrics[i].name] = energy.metric_values[i];
 }
@@ -106,8 +105,6 @@ std::string energy_text(const Summary& summary) {
   std::string text = fmt::format("{}, {} on average", joules_text(energy.joules), watts_text(energy.watts));
   if (summary.tflops > 0) text += fmt::format(", {:.4g} GFLOP/s/W", summary.tflops * 1e3 / energy.watts);
   text += fmt::format(", EDP {:.4g} J s", energy.edp);
-  if (energy.bystanders_j.value_or(0) > 0)
-    text += fmt::format("; other GPUs, idle: {}", joules_text(*energy.bystanders_j));
   return text;
 }
 
@@ -154,12 +151,7 @@ std::string saturated_text(const Summary& summary) {
 std::string bound_text(const Summary& summary) {
   const double bound = summary.bound.time.value;
   if (bound == 0) return "0 s";
-  std::string text =
-      fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
-  if (summary.sustained_bound)
-    text += fmt::format("; {} at sustained rates, {:.2f} x", seconds_text(summary.sustained_bound->value),
-                        summary.makespan_s / summary.sustained_bound->value);
-  return text;
+  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
 }
 
 Json interval_json(const PredictedInterval& interval) {
@@ -248,7 +240,6 @@ std::string to_json(const Summary& summary) {
                {"bytes_in", summary.bytes_in},
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
-  if (summary.sustained_bound) json["bound_sustained_s"] = summary.sustained_bound->value;
   if (const auto& interval = metadata.interval) json["interval"] = interval_json(*interval);
   if (summary.graph) json["graph"] = *summary.graph;
   if (!summary.library.empty()) json["emulated"] = summary.library;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cost/graph_gain.hpp"
+#include "cost/issue_times.hpp"
 #include "model/base/indices.hpp"
 #include "sched/policy/emulation.hpp"
 

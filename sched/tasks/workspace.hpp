@@ -13,7 +13,7 @@ namespace tilerail {
 /// A plan without operations, that says what was decided.
 Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topology& topology, std::string policy);
 
-/// A plan that gains nothing as a graph (cost/graph_gain.hpp) is none, and its decisions say so. For plans that have
+/// A plan that gains nothing as a graph (cost/issue_times.hpp) is none, and its decisions say so. For plans that have
 /// their operations.
 void settle_graph(Plan& plan, const Topology& topology);
 

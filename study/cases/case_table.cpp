@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/kernels/energy.hpp"
-#include "plan/problem_json.hpp"
+#include "plan/json.hpp"
 #include "study/json_cells.hpp"
 
 namespace tilerail::study {

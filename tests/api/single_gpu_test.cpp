@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/describe/device_topology.hpp"
-#include "plan/single_kernel.hpp"
 #include "sched/policy/fields.hpp"
 #include "tests/api/fake_hardware.hpp"
 #include "tests/api/multiplication.hpp"

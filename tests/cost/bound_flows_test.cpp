@@ -101,7 +101,7 @@ TEST(BoundOfFlows, GpusPassOnOnlyWhatCameFromTheHome) {
 }
 
 // 137 GFLOP at 1 TFLOP/s: load of 1.25 at a duty of 1 and none up to 0.9, which a plan with pauses keeps to.
-TEST(BoundOfFlows, AtSustainedRatesKernelsTakeAsLongAsOnABusyGpu) {
+TEST(BoundOfFlows, KernelsMayPauseSoThatLoadDoesNotSlowThem) {
   auto d = memories_and_switches(1, 0);
   d.kernels[0].gemm = {gemms(DType::f64, {{1024, 1}})};
   d.kernels[0].gemm[0].sustained = {{0.9, 1.0}, {1.0, 1.25}};
@@ -110,9 +110,7 @@ TEST(BoundOfFlows, AtSustainedRatesKernelsTakeAsLongAsOnABusyGpu) {
   const Topology machine{std::move(d)};
   const GemmProblem p = checked(cube(4096, DType::f64));
   const double work = 2.0 * 4096 * 4096 * 4096 / 1e12;
-  const auto bound = [&](Pace pace) { return lower_bound(p, machine, machine.gpus(), Caches::empty, pace).time.value; };
-  EXPECT_NEAR(bound(Pace::peak), work / 0.9 / 1.01, 1e-4 * work);
-  EXPECT_NEAR(bound(Pace::sustained), work * 1.25, 1e-4 * work);
+  EXPECT_NEAR(lower_bound(p, machine, machine.gpus()).time.value, work / 0.9 / 1.01, 1e-4 * work);
 }
 
 }  // namespace

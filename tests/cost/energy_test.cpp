@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/draft.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail {
@@ -101,7 +101,6 @@ TEST(Energy, IsUnknownWhereTheDescriptionLacksWattsOfADevice) {
   EXPECT_FALSE(device_energies(run.plan, Topology{d}, run.times));
   run.plan.devices = {gpu0};
   EXPECT_TRUE(device_energies(run.plan, Topology{d}, run.times));
-  EXPECT_FALSE(bystander_energy(run.plan, Topology{d}, Seconds{1}));
 }
 
 TEST(Energy, IsUnknownWithoutTimesOfTheGemms) {
@@ -109,13 +108,6 @@ TEST(Energy, IsUnknownWithoutTimesOfTheGemms) {
   run.gemm(gpu0, 1024, 0, 1);
   run.plan.problem.dtype = DType::tf32;
   EXPECT_FALSE(device_energies(run.plan, two_gpu(), run.times));
-}
-
-TEST(Energy, OfGpusThatTakeNoPartIsTheirIdlePower) {
-  TimedPlan run;
-  EXPECT_EQ(bystander_energy(run.plan, two_gpu(), Seconds{3}), Joules{0});
-  run.plan.devices = {gpu1};
-  EXPECT_EQ(bystander_energy(run.plan, two_gpu(), Seconds{3}), Joules{150});
 }
 
 TEST(Energy, OfARunWithoutTimeIsNothing) {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cost/estimate.hpp"
-#include "plan/draft.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/two_hosts.hpp"
 
 namespace tilerail {

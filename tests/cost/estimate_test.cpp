@@ -5,8 +5,8 @@
 
 #include "cost/copy_times.hpp"
 #include "model/base/error.hpp"
-#include "plan/draft.hpp"
 #include "tests/cost/cost_draft.hpp"
+#include "tests/support/plan_draft.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,4 +1,4 @@
-#include "cost/graph_gain.hpp"
+#include "cost/issue_times.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Which queues share a stream, and what handing operations over costs.
-#include "cost/issue_clock.hpp"
+#include "cost/issue_times.hpp"
 
 #include <gtest/gtest.h>
 
-#include "plan/draft.hpp"
-#include "plan/shared_streams.hpp"
+#include "plan/stream_waits.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail {
@@ -15,6 +15,13 @@ using Deps = std::vector<OpId>;
 
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2}, gpu2{3};
 constexpr double us = 1e-6;
+
+/// Time until an operation has been handed over.
+struct IssueClock {
+  IssueClock(const Plan& plan, const Topology& topology) : times{issue_times(plan, topology)} {}
+  Seconds issue(OpId op) const { return times[op.index()]; }
+  std::vector<Seconds> times;
+};
 
 /// Three GPUs, each linked with the host and with the others. Handing over: 2 us, 5 us for kernels, 1 us a dependency.
 Topology machine() {

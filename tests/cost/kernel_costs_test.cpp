@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "model/base/error.hpp"
-#include "plan/draft.hpp"
 #include "tests/cost/cost_draft.hpp"
+#include "tests/support/plan_draft.hpp"
 
 namespace tilerail {
 namespace {

@@ -8,7 +8,7 @@ namespace {
 
 TEST(LinearProgram, FindsTheLeastCost) {
   LinearProgram p;
-  const auto x = p.add_variable(2, 10), y = p.add_variable(3, 10);
+  const auto x = p.add_variable(10, 2), y = p.add_variable(10, 3);
   const auto together = p.add_row(4, LinearProgram::infinity, {{x, 1}, {y, 1}});
   p.add_row(-LinearProgram::infinity, 3, {{x, 1}});
   EXPECT_NEAR(p.solve(), 2 * 3 + 3 * 1, 1e-9);
@@ -32,7 +32,7 @@ TEST(LinearProgram, SaysWhereThereIsNoSolution) {
 TEST(LinearProgram, ProvesNoMoreThanTheLeastCost) {
   for (const double scale : {1e-9, 1e-3, 1.0, 1e3, 1e9}) {
     LinearProgram p;
-    const auto need = p.add_variable(1), x = p.add_variable(0, 1), y = p.add_variable(0, 1);
+    const auto need = p.add_variable(LinearProgram::infinity, 1), x = p.add_variable(1), y = p.add_variable(1);
     p.add_row(1, LinearProgram::infinity, {{x, 1}, {y, 1}});
     p.add_row(-LinearProgram::infinity, 0, {{x, 1}, {need, -1}});
     p.add_row(-LinearProgram::infinity, 0, {{y, scale}, {need, -1}});

@@ -1,6 +1,4 @@
 // Copies whose pages the cache of a device still knows, by the estimate of plans made by hand.
-#include "cost/page_reuse.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/cost/cost_draft.hpp"

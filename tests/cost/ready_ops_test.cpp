@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/draft.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_draft.hpp"
 
 namespace tilerail {
 namespace {

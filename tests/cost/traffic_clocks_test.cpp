@@ -16,10 +16,10 @@ struct Clocks {
   explicit Clocks(Topology on) : machine{std::move(on)} {}
   Topology machine;
   Resources resources{machine};
-  TrafficClocks traffic{machine, resources, 2};
+  TrafficClocks traffic{machine, resources, machine.gpus()};
 
   double run(MemoryId src, MemoryId dst, double bytes, double start, double efficiency = 1) {
-    return traffic.run({src, dst, Bytes{bytes}, efficiency, {}}, Seconds{start}).value;
+    return traffic.run({src, dst, Bytes{bytes}, efficiency}, Seconds{start}).value;
   }
 };
 
@@ -51,8 +51,8 @@ TEST(TrafficClocks, AnIdleLinkHasNothingToCatchUpWith) {
 
 TEST(TrafficClocks, WhatALinkWasBusyWithAndForWhom) {
   Clocks c{testing::shipped("two-gpu")};
-  c.traffic.run({host, gpu0, Bytes{gigabyte}, 1, {0}}, Seconds{0});
-  c.traffic.run({host, gpu1, Bytes{2 * gigabyte}, 1, {1}}, Seconds{0});
+  c.traffic.run({host, gpu0, Bytes{gigabyte}, 1}, Seconds{0});
+  c.traffic.run({host, gpu1, Bytes{2 * gigabyte}, 1}, Seconds{0});
   const auto busy = c.traffic.busy();
   EXPECT_NEAR(busy[0].time.value, 3 / 12., 1e-12);
   EXPECT_TRUE(busy[0].users.all());

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "plan/draft.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::cuda {

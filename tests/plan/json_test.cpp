@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_text.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -56,15 +56,11 @@ TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
   EXPECT_EQ(plan_from_json(j.dump(), "plan.json").problem.routine, Routine::gemm);
 }
 
-// Of these the bound is, which a makespan is compared with. The hash does not tell.
-TEST_F(PlanJson, WhatWasGivenHasTheDevicesOfThePlanEachOnce) {
-  const auto given = [](const json& gpus) { return [gpus](json& j) { j["origin"]["given"] = gpus; }; };
-  expect_refused(given({1}), {"/origin/given", "lacks memory 2"});
-  expect_refused(given({1, 2, 1}), {"/origin/given", "memory 1 twice"});
-  expect_refused([](json& j) { j["devices"] = {1, 2, 2}; }, {"/devices", "memory 2 twice"});
+TEST_F(PlanJson, WhatWasGivenNeedNotBeSaid) {
   json j = json::parse(to_json(plan));
-  j["origin"]["given"] = json::array();  // not said
+  j["origin"].erase("given");
   EXPECT_TRUE(plan_from_json(j.dump(), "plan.json").origin.given.empty());
+  expect_refused([](json& other) { other["origin"]["given"] = {1, 99}; }, {"plan.json", "memories of the plan"});
 }
 
 TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
@@ -115,7 +111,6 @@ TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
   };
   expect_refused(with("task_s", -1e-6), {"/runtime/task_s", "-1e-06", "from 0 to 10000"});
   expect_refused(with("call_s", 1e307), {"/runtime/call_s", "1e+307", "from 0 to 10000"});
-  expect_refused(with("wait_s", 0), {"/runtime/wait_s", "unknown field"});
   expect_refused([](json& j) { j["runtime"] = {{"task_s", 0}}; }, {"/runtime/request_s", "missing"});
 }
 
@@ -136,7 +131,6 @@ TEST_F(PlanJson, TamperedPlansAreRefused) {
 TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["schema"] = 1; }, {"plan.json", "/schema", "'1'"});
   expect_refused([](json& j) { j.erase("ops"); }, {"/ops", "missing"});
-  expect_refused([](json& j) { j["colour"] = 1; }, {"/colour", "unknown field"});
   expect_refused([](json& j) { j["ops"][5]["op"] = "gem"; }, {"/ops/5/op", "gem", "gemm"});
   expect_refused([](json& j) { j["ops"][5]["queue"] = 1.5; }, {"/ops/5/queue", "1.5", "integer"});
   expect_refused([](json& j) { j["ops"][0]["a"][3] = -1; }, {"/ops/0/a/3", "-1"});
@@ -149,11 +143,6 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});
   expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
-  // What another kind of operations has.
-  const size_t copy = size_t(std::ranges::find(plan.ops, OpKind::copy, &Op::kind) - plan.ops.begin());
-  expect_refused([&](json& j) { j["ops"][copy]["alpha"] = "one"; },
-                 {fmt::format("/ops/{}/alpha", copy), "unknown field"});
-  expect_refused([&](json& j) { j["ops"][copy]["b"] = j["ops"][copy]["a"]; }, {fmt::format("/ops/{}/b", copy)});
   expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); },
                      {"plan.json:1:14: not JSON: syntax error"});
   expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});
@@ -200,7 +189,6 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; }, {at(back), "writes to A or B"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
-  refuse([&](Plan& p) { p.dep_begin.pop_back(); }, {"dep_begin"});
 }
 
 /// Executors count with one element size.

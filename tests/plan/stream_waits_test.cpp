@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plan/draft.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_draft.hpp"
 
 namespace tilerail {
 namespace {

@@ -14,13 +14,13 @@
 #include "backends/host/run/host_executor.hpp"
 #include "model/base/error.hpp"
 #include "plan/buffer_start.hpp"
-#include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/property/random_cases.hpp"
 #include "tests/support/plan_interpreter.hpp"
+#include "tests/support/plan_text.hpp"
 #include "tests/support/split_hosts.hpp"
 
 namespace tilerail::testing {

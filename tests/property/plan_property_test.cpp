@@ -9,12 +9,12 @@
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
 #include "model/base/error.hpp"
-#include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/property/random_cases.hpp"
 #include "tests/support/plan_interpreter.hpp"
+#include "tests/support/plan_text.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/draft.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail {

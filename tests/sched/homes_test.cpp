@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_text.hpp"
 #include "tests/support/two_hosts.hpp"
 
 namespace tilerail::testing {

@@ -10,11 +10,11 @@
 #include <string>
 
 #include "model/machine/topology_toml.hpp"
-#include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/emulation/presets.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_text.hpp"
 #include "tests/support/plan_words.hpp"
 #include "tests/support/two_gpu.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "plan/draft.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::study {

@@ -11,7 +11,7 @@
 
 #include "backends/sim/sim_executor.hpp"
 #include "model/machine/topology_toml.hpp"
-#include "plan/draft.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "model/machine/topology_toml.hpp"
-#include "plan/draft.hpp"
 #include "report/timeline/annotate.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail::test {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "backends/host/measure/host_machine.hpp"
-#include "plan/draft.hpp"
+#include "tests/support/plan_draft.hpp"
 
 namespace tilerail::test {
 

@@ -82,7 +82,7 @@ class CudaExecutor final : public Executor {
   /// Waits for all runs that were handed over. Throws CudaError when one failed.
   void wait();
 
-  /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,
+  /// Runs a bound plan of one kernel whose operands are all matrices (api/single_gpu.hpp) from the calling thread,
   /// in the legacy default stream of its GPU, or, where `own_stream` is set, in one of the executor's. Matrices are not
   /// checked: the caller knows where they are.
   CudaRunTimes run_single(CudaPlan& plan, const Matrices& matrices, bool own_stream);

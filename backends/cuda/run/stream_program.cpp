@@ -8,7 +8,6 @@
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "plan/shared_streams.hpp"
 #include "plan/stream_waits.hpp"
 
 namespace tilerail::cuda {

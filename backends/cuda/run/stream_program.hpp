@@ -9,7 +9,7 @@
 namespace tilerail::cuda {
 
 /// A plan as streams and events: what each issuing thread hands over, in order. A queue with operations is a stream or
-/// shares one (plan/shared_streams.hpp). A dependency between streams is an event that is recorded once, after the
+/// shares one (plan/stream_waits.hpp). A dependency between streams is an event that is recorded once, after the
 /// operation it names, and waited for where needed. Knows nothing of CUDA.
 struct StreamProgram {
   struct Stream {

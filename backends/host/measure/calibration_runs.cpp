@@ -8,7 +8,9 @@
 
 #include "backends/host/measure/host_machine.hpp"
 #include "calibration/mean.hpp"
+#include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
+#include "plan/builder.hpp"
 
 namespace tilerail::host {
 namespace {
@@ -18,14 +20,15 @@ constexpr int products_of_a_tile = 8;            // squares, before the next til
 constexpr size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
 constexpr int64_t matrix_columns = 2048;
+constexpr BufferId matrix_a{0}, matrix_c{2};
 
 /// How many sets of operands, of `bytes` each, a queue uses in turn.
 int sets(int64_t bytes) { return int(std::clamp<int64_t>(bytes_in_rotation / bytes, 1, 64)); }
 
 /// The i-th of the disjoint rows x cols views of a matrix; after the last comes the first again.
-View piece(const View& matrix, int64_t i, int64_t rows, int64_t cols) {
-  const int64_t down = matrix.rows / rows, across = matrix.cols / cols;
-  return part(matrix, i % down * rows, i / down % across * cols, rows, cols);
+View piece(BufferId matrix, int64_t i, int64_t rows, int64_t cols) {
+  const int64_t down = CalibrationRuns::matrix_rows / rows, across = matrix_columns / cols;
+  return {matrix, i % down * rows, i / down % across * cols, rows, cols};
 }
 
 /// A problem with all matrices on the host, of one size whatever is measured.
@@ -36,6 +39,33 @@ GemmProblem problem_of(DType dtype) {
   problem.dtype = dtype;
   return problem;
 }
+
+/// A plan on the problem's matrices and on packed tiles, which follow one another in each memory.
+class TilePlan {
+ public:
+  TilePlan(const Topology& topology, const GemmProblem& problem) : plan{empty_plan(checked(problem), topology)} {
+    plan.policy = "by-hand";
+    plan.devices = topology.gpus();
+    for (const Buffer::Kind matrix : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
+      builder.add_buffer(matrix_buffer(plan.problem, matrix));
+  }
+
+  View tile(MemoryId memory, int64_t rows, int64_t cols) {
+    constexpr int64_t alignment = 64;
+    int64_t& peak = plan.peak_bytes[memory.index()];
+    const Buffer tile{Buffer::Kind::tile, memory, rows, cols, rows, peak, plan.problem.dtype};
+    peak += ceil_div(rows * cols * tile.element(), alignment) * alignment;
+    return {builder.add_buffer(tile), 0, 0, rows, cols};
+  }
+  OpId add(OpKind kind, QueueId queue, const View& a, const View& b, const View& y, Scalar beta = Scalar::zero,
+           Deps deps = {}) {
+    return builder.add({kind, Trans::no, Trans::no, queue, a, b, y, Scalar::one, beta}, deps);
+  }
+  void copy(QueueId queue, const View& from, const View& to) { add(OpKind::copy, queue, from, {}, to); }
+
+  Plan plan;
+  PlanBuilder builder{plan};
+};
 
 }  // namespace
 
@@ -102,30 +132,31 @@ size_t CalibrationRuns::add_gemm(int64_t s, int64_t k, DType dtype) {
 
 /// Tiles are filled with random numbers first; then every worker multiplies on a queue of its own.
 CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType dtype, int count) const {
-  PlanDraft draft{executor_.topology(), problem_of(dtype)};
+  TilePlan draft{executor_.topology(), problem_of(dtype)};
   struct Operands {
     View a, b, c;
   };
   std::vector<Operands> operands;
-  PlanDraft::Deps filled;
+  Deps filled;
   const int rotation = std::min(sets((2 * s * k + s * s) * element_size(dtype)), count);
   for (int i = 0; i < rotation * all_workers(); ++i) {
     const MemoryId device = gpu(i % all_workers());
     operands.push_back({draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
     for (const View& tile : {operands.back().a, operands.back().b, operands.back().c}) {
-      const QueueId fill = draft.copy_queue(host_memory, device);
-      filled.push_back(draft.copy(fill, part(draft.a(), 0, 0, tile.rows, tile.cols), tile));
+      const QueueId fill = draft.builder.copy_queue(host_memory, device);
+      filled.after(draft.add(OpKind::copy, fill, piece(matrix_a, 0, tile.rows, tile.cols), {}, tile));
     }
   }
-  const OpId ready = draft.join(draft.copy_queue(host_memory, gpu(0)), filled);
+  const QueueId joins = draft.builder.copy_queue(host_memory, gpu(0));
+  const OpId ready = draft.add(OpKind::join, joins, {}, {}, {}, Scalar::zero, filled);
   const int products = k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
   const size_t first = draft.plan.ops.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
       const auto turn = [&](int number) { return size_t(int64_t{number} % rotation * all_workers() + w); };
       const Operands& factors = operands[turn(i)];
-      draft.gemm(draft.compute_queue(gpu(w), w / devices_), factors.a, factors.b, operands[turn(i / products)].c,
-                 {Scalar::one, Scalar::one}, {ready});
+      draft.add(OpKind::gemm, draft.builder.compute_queue(gpu(w), w / devices_), factors.a, factors.b,
+                operands[turn(i / products)].c, Scalar::one, Deps{}.after(ready));
     }
   }
   return {std::move(draft.plan), first};
@@ -138,7 +169,7 @@ size_t CalibrationRuns::add_axpby(int64_t s) {
 CalibrationRuns::Draft CalibrationRuns::axpby_draft(int64_t s, int count) const {
   GemmProblem problem = problem_of(DType::f64);
   problem.beta = 0.5;
-  PlanDraft draft{executor_.topology(), problem};
+  TilePlan draft{executor_.topology(), problem};
   const int rotation = sets(2 * s * s * element_size(DType::f64));
   std::vector<View> x, y;
   for (int i = 0; i < rotation * all_workers(); ++i) {
@@ -148,7 +179,7 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(int64_t s, int count) const 
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
       const auto tile = size_t(int64_t{i} % rotation * all_workers() + w);
-      draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {Scalar::one, Scalar::beta});
+      draft.add(OpKind::axpby, draft.builder.compute_queue(gpu(w), w / devices_), x[tile], {}, y[tile], Scalar::beta);
     }
   }
   return {std::move(draft.plan), 0};
@@ -160,7 +191,7 @@ size_t CalibrationRuns::add_copy(CopyRole role, int64_t rows, int64_t cols, int 
 
 CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, int64_t rows, int64_t cols, int at_once,
                                                    int count) const {
-  PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
+  TilePlan draft{executor_.topology(), problem_of(DType::f64)};
   const int rotation = sets(rows * cols * element_size(DType::f64));
   std::vector<View> near, far;  // tiles on the queue's device, and on the next one
   for (int i = 0; i < rotation * at_once; ++i) {
@@ -171,11 +202,11 @@ CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, int64_t rows, 
     const int q = i % at_once, index = q / devices_, turn = i % (rotation * at_once);
     const View& tile = near[size_t(turn)];
     if (role == CopyRole::h2d) {
-      draft.copy(draft.copy_queue(host_memory, gpu(q), index), piece(draft.a(), turn, rows, cols), tile);
+      draft.copy(draft.builder.copy_queue(host_memory, gpu(q), index), piece(matrix_a, turn, rows, cols), tile);
     } else if (role == CopyRole::d2h) {
-      draft.copy(draft.copy_queue(gpu(q), host_memory, index), tile, piece(draft.c(), turn, rows, cols));
+      draft.copy(draft.builder.copy_queue(gpu(q), host_memory, index), tile, piece(matrix_c, turn, rows, cols));
     } else {
-      draft.copy(draft.copy_queue(gpu(q), gpu(q + 1), index), tile, far[size_t(turn)]);
+      draft.copy(draft.builder.copy_queue(gpu(q), gpu(q + 1), index), tile, far[size_t(turn)]);
     }
   }
   return {std::move(draft.plan), 0};

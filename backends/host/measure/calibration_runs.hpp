@@ -7,7 +7,7 @@
 #include "backends/host/run/host_executor.hpp"
 #include "calibration/mean.hpp"
 #include "check/random_matrix.hpp"
-#include "plan/draft.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail::host {
 

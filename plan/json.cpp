@@ -1,0 +1,290 @@
+#include "plan/json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "model/base/indices.hpp"
+#include "model/base/json_parser.hpp"
+#include "plan/validate.hpp"
+
+namespace tilerail {
+namespace {
+
+using std::string_view;
+
+constexpr int schema = 2;  // 1 had values for coefficients, and one element type
+
+// What plan files call things, by the value of the enumeration. docs/formats.md#plan
+constexpr std::array<string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
+constexpr std::array<string_view, 4> buffer_names = {"A", "B", "C", "tile"};
+constexpr std::array<string_view, 2> queue_names = {"compute", "copy"};
+constexpr std::array<string_view, 4> trans_names = {"NN", "NT", "TN", "TT"};  // of A and B
+
+}  // namespace
+
+// What nlohmann's Json makes of parts of a plan.
+
+template <class Tag>
+static void to_json(Json& j, Id<Tag> id) {
+  j = id.value;
+}
+static void to_json(Json& j, const PlanDecision& d) { j = {d.key, d.value}; }
+static void to_json(Json& j, const PlanCandidate& c) { j = {c.what, c.seconds, c.judge}; }
+static void to_json(Json& j, const Queue& q) { j = {queue_names[size_t(q.kind)], q.src, q.dst, q.index}; }
+static void to_json(Json& j, const Buffer& b) {
+  j = {buffer_names[size_t(b.kind)], b.memory, b.rows, b.cols, b.ld, b.offset, to_string(b.dtype)};
+}
+
+namespace {
+
+template <class Id>
+Id id(const JsonReader& r) {
+  return Id{r.index()};
+}
+
+std::string text(const JsonReader& r) { return r.text(); }
+int64_t extent(const JsonReader& r) { return r.extent(); }
+
+/// What `read` makes of each entry of an array.
+template <class Read>
+auto list(const JsonReader& r, const Read& read) {
+  std::vector<decltype(read(r))> values;
+  for (const auto i : indices(r)) values.push_back(read(r.entry(i)));
+  return values;
+}
+
+PlanDecision read_decision(const JsonReader& r) {
+  r.sized(2);
+  return {r.entry(0).text(), r.entry(1).text()};
+}
+
+PlanCandidate read_candidate(const JsonReader& r) {
+  r.sized(3);
+  return {r.entry(0).text(), r.entry(1).real(), r.entry(2).text()};
+}
+
+PlanOrigin read_origin(const JsonReader& r) {
+  PlanOrigin origin;
+  origin.decisions = list(r.at("decisions"), read_decision);
+  origin.judge = r.at("judge").text();
+  origin.candidates = list(r.at("candidates"), read_candidate);
+  origin.why = r.at("why").text();
+  origin.without_effect = list(r.at("without_effect"), text);
+  if (r.has("given")) origin.given = list(r.at("given"), id<MemoryId>);
+  return origin;
+}
+
+GemmProblem read_problem(const JsonReader& r) {
+  const auto trans = [](string_view letter) { return trans_from_string(letter); };
+  const auto places = list(r.at("place").sized(3), id<MemoryId>);
+  const auto leading = list(r.at("ld").sized(3), extent);
+  GemmProblem p;
+  if (r.has("routine")) p.routine = r.at("routine").parsed(routine_from_string);
+  p.m = extent(r.at("m"));
+  p.n = extent(r.at("n"));
+  p.k = extent(r.at("k"));
+  p.dtype = r.at("dtype").parsed(dtype_from_string);
+  p.trans_a = r.at("transa").parsed(trans);
+  p.trans_b = r.at("transb").parsed(trans);
+  p.alpha = r.at("alpha").real();
+  p.beta = r.at("beta").real();
+  p.place_a = places[0];
+  p.place_b = places[1];
+  p.place_c = places[2];
+  p.lda = leading[0];
+  p.ldb = leading[1];
+  p.ldc = leading[2];
+  return p;
+}
+
+OpKind read_kind(const JsonReader& r) {
+  std::array<string_view, op_kind_count> names;
+  std::ranges::transform(all_op_kinds(), names.begin(), [](OpKind kind) { return to_string(kind); });
+  return static_cast<OpKind>(r.one_of(names));
+}
+
+Scalar read_scalar(const JsonReader& r) { return static_cast<Scalar>(r.one_of(scalar_names)); }
+
+View read_view(const JsonReader& r) {
+  r.sized(5);
+  return {id<BufferId>(r.entry(0)), extent(r.entry(1)), extent(r.entry(2)), extent(r.entry(3)), extent(r.entry(4))};
+}
+
+Op read_op(const JsonReader& r) {
+  Op op;
+  op.kind = read_kind(r.at("op"));
+  op.queue = id<QueueId>(r.at("queue"));
+  const OpKindInfo& kind = info(op.kind);
+  if (kind.a != Access::none) op.a = read_view(r.at("a"));
+  if (kind.b != Access::none) op.b = read_view(r.at("b"));
+  if (kind.y != Access::none) op.y = read_view(r.at("y"));
+  if (kind.has_scalars) {
+    op.alpha = read_scalar(r.at("alpha"));
+    op.beta = read_scalar(r.at("beta"));
+  }
+  if (kind.has_trans) {
+    const size_t both = r.at("trans").one_of(trans_names);
+    op.trans_a = static_cast<Trans>(both / 2);
+    op.trans_b = static_cast<Trans>(both % 2);
+  }
+  return op;
+}
+
+void add_op(const JsonReader& r, Plan& plan) {
+  plan.ops.push_back(read_op(r));
+  if (r.has("deps")) std::ranges::copy(list(r.at("deps"), id<OpId>), std::back_inserter(plan.deps));
+  plan.dep_begin.push_back(uint32_t(plan.deps.size()));
+}
+
+Buffer read_buffer(const JsonReader& r) {
+  r.sized(7);
+  const auto kind = static_cast<Buffer::Kind>(r.entry(0).one_of(buffer_names));
+  const int64_t offset = r.entry(5).integer(0, INT64_MAX);
+  const DType dtype = r.entry(6).parsed(dtype_from_string);
+  return {kind, id<MemoryId>(r.entry(1)), extent(r.entry(2)), extent(r.entry(3)), extent(r.entry(4)), offset, dtype};
+}
+
+Queue read_queue(const JsonReader& r) {
+  r.sized(4);
+  const auto kind = static_cast<Queue::Kind>(r.entry(0).one_of(queue_names));
+  return {kind, id<MemoryId>(r.entry(1)), id<MemoryId>(r.entry(2)), r.entry(3).index()};
+}
+
+RuntimeCosts read_runtime(const JsonReader& r) {
+  constexpr double most = 1e4;  // s: more than a policy can ask for, of as many GPUs as there can be
+  const auto cost = [&](const char* key) { return Seconds{r.at(key).not_negative(most)}; };
+  return {cost("task_s"), cost("request_s"), cost("peer_s"), cost("call_s"), r.at("duplex").boolean()};
+}
+
+void read_header(const JsonReader& root, Plan& plan) {
+  root.at("schema").integer(schema, schema);
+  plan.problem = read_problem(root.at("problem"));
+  plan.machine = root.at("machine").text();
+  plan.policy = root.at("policy").text();
+  plan.tile = root.at("tile").extent();
+  plan.single_issuer = root.at("single_issuer").boolean();
+  if (root.has("graph")) plan.graph = root.at("graph").boolean();
+  if (root.has("warm")) plan.warm = root.at("warm").boolean();
+  if (root.has("runtime")) plan.runtime = read_runtime(root.at("runtime"));
+  plan.origin = read_origin(root.at("origin"));
+  plan.memories = list(root.at("memories"), text);
+  plan.peak_bytes = list(root.at("peak_bytes"), [](const JsonReader& r) { return r.integer(0, most_matrix_bytes); });
+  plan.devices = list(root.at("devices"), id<MemoryId>);
+  plan.queues = list(root.at("queues"), read_queue);
+  plan.buffers = list(root.at("buffers"), read_buffer);
+}
+
+void check_plan(const Plan& plan, const JsonReader& root, const std::string& file) {
+  try {
+    validate(plan);
+  } catch (const InputError& error) {
+    throw error.at(file);
+  }
+  const JsonReader hash = root.at("hash");
+  const std::string stated = hash.text(), found = content_hash(plan);
+  if (stated != found)
+    throw InputError{"", stated, "is not the hash of the contents: the plan was changed after it was written", found,
+                     hash.where()};
+}
+
+/// All but the operations.
+Json header_json(const Plan& plan) {
+  const GemmProblem& p = plan.problem;
+  const PlanOrigin& origin = plan.origin;
+  const RuntimeCosts& costs = plan.runtime;
+  Json j = {{"schema", schema}, {"hash", content_hash(plan)}, {"problem", problem_json(p)}};
+  j["problem"]["place"] = {p.place_a, p.place_b, p.place_c};
+  j["problem"]["ld"] = {p.lda, p.ldb, p.ldc};
+  j["machine"] = plan.machine;
+  j["policy"] = plan.policy;
+  j["tile"] = plan.tile;
+  j["single_issuer"] = plan.single_issuer;
+  j["memories"] = plan.memories;
+  j["peak_bytes"] = plan.peak_bytes;
+  if (plan.graph) j["graph"] = true;
+  if (plan.warm) j["warm"] = true;
+  if (costs != RuntimeCosts{})
+    j["runtime"] = {{"task_s", costs.task.value},
+                    {"request_s", costs.request.value},
+                    {"peer_s", costs.peer.value},
+                    {"call_s", costs.call.value},
+                    {"duplex", costs.duplex}};
+  j["origin"] = {{"decisions", origin.decisions},           {"judge", origin.judge},
+                 {"candidates", origin.candidates},         {"why", origin.why},
+                 {"without_effect", origin.without_effect}, {"given", origin.given}};
+  j["devices"] = plan.devices;
+  j["queues"] = plan.queues;
+  j["buffers"] = plan.buffers;
+  return j;
+}
+
+template <class... Values>
+void add(std::string& out, fmt::format_string<Values...> format, Values&&... values) {
+  fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
+}
+
+void add_view(std::string& out, const char* key, const View& v) {
+  add(out, R"(,"{}":[{},{},{},{},{}])", key, v.buffer.value, v.row, v.col, v.rows, v.cols);
+}
+
+void add_op(std::string& out, const Plan& plan, OpId id) {
+  const Op& op = plan.op(id);
+  const OpKindInfo& kind = info(op.kind);
+  const auto name = [](Scalar scalar) { return scalar_names[size_t(scalar)]; };
+  add(out, R"({{"op":"{}","queue":{})", kind.name, op.queue.value);
+  if (kind.a != Access::none) add_view(out, "a", op.a);
+  if (kind.b != Access::none) add_view(out, "b", op.b);
+  if (kind.has_trans) add(out, R"(,"trans":"{}")", trans_names[2 * size_t(op.trans_a) + size_t(op.trans_b)]);
+  if (kind.y != Access::none) add_view(out, "y", op.y);
+  if (kind.has_scalars) add(out, R"(,"alpha":"{}","beta":"{}")", name(op.alpha), name(op.beta));
+  string_view before = R"(,"deps":[)";
+  for (const OpId dep : plan.deps_of(id)) add(out, "{}{}", std::exchange(before, ","), dep.value);
+  out += before == "," ? "]}" : "}";
+}
+
+}  // namespace
+
+Json problem_json(const GemmProblem& p) {
+  return {{"routine", to_string(p.routine)},
+          {"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"dtype", to_string(p.dtype)},
+          {"transa", to_string(p.trans_a)},
+          {"transb", to_string(p.trans_b)},
+          {"alpha", p.alpha},
+          {"beta", p.beta}};
+}
+
+void write_json(const Plan& plan, const TextSink& sink) {
+  std::string text = header_json(plan).dump();
+  text.pop_back();  // its brace, which comes behind the operations
+  text += R"(,"ops":[)";
+  for (const auto i : indices(plan.ops)) {
+    constexpr size_t enough = 1 << 16;
+    if (text.size() >= enough) sink(std::exchange(text, ""));
+    if (i > 0) text += ',';
+    add_op(text, plan, OpId{i});
+  }
+  sink(text + "]}");
+}
+
+Plan plan_from_json(std::istream& json, const std::string& file) {
+  Plan plan;
+  plan.dep_begin.assign(1, 0);
+  JsonEntries ops{"ops", [&](const JsonReader& r) { add_op(r, plan); }};
+  const Json j = parse_json(json, file, {&ops, 1});
+  const JsonReader root{j, file, ""};
+  read_header(root, plan);
+  root.at("ops").size();
+  ops.check();
+  check_plan(plan, root, file);
+  return plan;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "plan/builder.hpp"
+
+namespace tilerail {
+
+/// Puts a plan together by hand, operation by operation, with no policy: tests say exactly what runs.
+class PlanDraft {
+ public:
+  /// The problem's matrices become buffers.
+  PlanDraft(const Topology& topology, const GemmProblem& problem);
+  /// Operations of no problem, on tiles of one type; there are no matrices.
+  explicit PlanDraft(const Topology& topology, DType dtype = DType::f64);
+
+  QueueId compute_queue(MemoryId gpu, int index = 0);
+  QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0);
+
+  View a() const { return whole(BufferId{0}); }
+  View b() const { return whole(BufferId{1}); }
+  View c() const { return whole(BufferId{2}); }
+  /// Packed, behind the tiles before it, from a 64-byte boundary.
+  View tile(MemoryId memory, int64_t rows, int64_t cols);
+  /// So many bytes behind the start of the memory's tiles, wherever others are; columns are `ld` elements apart.
+  View tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld);
+
+  struct Scalars {
+    Scalar alpha = Scalar::one, beta = Scalar::zero;
+  };
+  using Deps = std::vector<OpId>;
+  OpId copy(QueueId queue, const View& from, const View& to, const Deps& deps = {});
+  /// Transposes are the problem's.
+  OpId gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars, const Deps& deps = {});
+  OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars, const Deps& deps = {});
+  OpId join(QueueId queue, const Deps& deps);
+  /// Any operation, as it is.
+  OpId add(const Op& op, const Deps& deps = {});
+
+  Plan plan;  // so far
+
+ private:
+  View whole(BufferId buffer) const;
+  QueueId queue(const Queue& queue);
+};
+
+inline PlanDraft::PlanDraft(const Topology& topology, const GemmProblem& problem)
+    : plan{empty_plan(checked(problem), topology)} {
+  plan.policy = "by-hand";
+  plan.devices = topology.gpus();
+  for (const Buffer::Kind matrix : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
+    plan.buffers.push_back(matrix_buffer(plan.problem, matrix));
+}
+
+inline PlanDraft::PlanDraft(const Topology& topology, DType dtype) {
+  GemmProblem none;
+  none.dtype = dtype;
+  none.place_a = none.place_b = none.place_c = topology.hosts().front();
+  plan = empty_plan(none, topology);
+  plan.policy = "by-hand";
+  plan.devices = topology.gpus();
+}
+
+inline QueueId PlanDraft::queue(const Queue& wanted) {
+  const auto same = [&](const Queue& q) {
+    return q.kind == wanted.kind && q.src == wanted.src && q.dst == wanted.dst && q.index == wanted.index;
+  };
+  const auto found = std::ranges::find_if(plan.queues, same);
+  const QueueId id{size_t(found - plan.queues.begin())};
+  if (found == plan.queues.end()) plan.queues.push_back(wanted);
+  return id;
+}
+
+inline QueueId PlanDraft::compute_queue(MemoryId gpu, int index) {
+  return queue({Queue::Kind::compute, gpu, gpu, index});
+}
+
+inline QueueId PlanDraft::copy_queue(MemoryId src, MemoryId dst, int index) {
+  return queue({Queue::Kind::copy, src, dst, index});
+}
+
+inline View PlanDraft::whole(BufferId buffer) const {
+  return {buffer, 0, 0, plan.buffer(buffer).rows, plan.buffer(buffer).cols};
+}
+
+inline View PlanDraft::tile(MemoryId memory, int64_t rows, int64_t cols) {
+  constexpr int64_t alignment = 64;
+  const int64_t behind = plan.peak_bytes[memory.index()];
+  return tile_at(memory, (behind + alignment - 1) / alignment * alignment, rows, cols, rows);
+}
+
+inline View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld) {
+  const Buffer buffer{Buffer::Kind::tile, memory, rows, cols, std::max<int64_t>(1, ld), offset, plan.problem.dtype};
+  assert(memory.index() < plan.peak_bytes.size());
+  int64_t& peak = plan.peak_bytes[memory.index()];
+  peak = std::max(peak, offset + buffer.ld * cols * buffer.element());
+  plan.buffers.push_back(buffer);
+  return whole(BufferId{plan.buffers.size() - 1});
+}
+
+inline OpId PlanDraft::add(const Op& op, const Deps& deps) {
+  plan.ops.push_back(op);
+  plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
+  plan.dep_begin.push_back(uint32_t(plan.deps.size()));
+  return OpId{plan.ops.size() - 1};
+}
+
+inline OpId PlanDraft::copy(QueueId queue, const View& from, const View& to, const Deps& deps) {
+  return add({OpKind::copy, Trans::no, Trans::no, queue, from, {}, to}, deps);
+}
+
+inline OpId PlanDraft::gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars,
+                            const Deps& deps) {
+  return add({OpKind::gemm, plan.problem.trans_a, plan.problem.trans_b, queue, a, b, y, scalars.alpha, scalars.beta},
+             deps);
+}
+
+inline OpId PlanDraft::axpby(QueueId queue, const View& x, const View& y, Scalars scalars, const Deps& deps) {
+  return add({OpKind::axpby, Trans::no, Trans::no, queue, x, {}, y, scalars.alpha, scalars.beta}, deps);
+}
+
+inline OpId PlanDraft::join(QueueId queue, const Deps& deps) {
+  return add({OpKind::join, Trans::no, Trans::no, queue, {}, {}, {}}, deps);
+}
+
+/// Rows [row, row + rows) and columns [col, col + cols) of a view.
+inline View part(const View& view, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+  return {view.buffer, view.row + row, view.col + col, rows, cols};
+}
+
+}  // namespace tilerail
