@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,10 +24,6 @@ inline constexpr std::string_view as_it_is = "x1";
 /// and what was set has a source of kind "assumed", so that plans, tables and results tell it from the machine that it
 /// was made of. Throws InputError "KEY=VALUE: ..." naming the value, what there is and what was expected.
 Topology with_settings(const Topology& machine, std::span<const std::string> settings);
-
-/// What each of the settings sets, "link host->gpu0.bandwidth", when they are applied one after another. Throws as
-/// above.
-std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings);
 
 /// Key and value without the blanks around them, split at the first '=' before which the text is a known key, or, for
 /// links without a figure, at the last '='. Throws InputError when there is no '='.
