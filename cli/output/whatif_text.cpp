@@ -17,10 +17,6 @@ using study::WhatIf;
 using study::WhatIfRow;
 using Lines = std::vector<std::vector<std::string>>;
 
-std::string bound_text(double seconds, const std::string& by) {
-  return fmt::format("{} ({})", seconds_text(seconds), by);
-}
-
 /// "x2", "x1/2" or "no limit".
 std::string change_text(double factor) {
   if (!std::isfinite(factor)) return "no limit";
@@ -37,7 +33,7 @@ std::string head(const WhatIf& what) {
               {"makespan", seconds_text(now.makespan)}};
   if (now.bound > 0)
     lines.push_back(
-        {"bound", fmt::format("{}, {:.2f} x", bound_text(now.bound, now.binding), now.makespan / now.bound)});
+        {"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound), now.binding, now.makespan / now.bound)});
   if (now.makespan > 0)
     lines.push_back({"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path",
                                                to_string(now.bottleneck), now.busiest, share_text(now.kernels))});
@@ -57,7 +53,7 @@ std::vector<std::string> line_of(const WhatIf& what, const WhatIfRow& row) {
           seconds_text(planned.makespan),
           seconds_text(row.trial->kept.makespan),
           share_text(row.trial->best().kernels),
-          bound_text(planned.bound, planned.binding)};
+          seconds_text(planned.bound)};
 }
 
 /// Only rows that change something; how many others there are is said below.
@@ -65,7 +61,7 @@ std::string table(const WhatIf& what) {
   Lines lines{{"part", "knobs", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels", "bound"}};
   for (const WhatIfRow& row : what.rows)
     if (row.trial && !what.is_negligible(row)) lines.push_back(line_of(what, row));
-  std::string text = "\n" + aligned(lines, "lrllrrrrrl");
+  std::string text = "\n" + aligned(lines, "lrllr");
   const auto negligible =
       std::ranges::count_if(what.rows, [&](const WhatIfRow& row) { return what.is_negligible(row); });
   if (negligible > 0) text += fmt::format("{} more changes save or cost less than 0.1%\n", negligible);

@@ -117,15 +117,6 @@ TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
   EXPECT_GT(simulator_of(machine)->execute(with).makespan(), Seconds{4.2e-3});
 }
 
-TEST(CaseStudy, AWishIsToldOnceToHaveNoEffect) {
-  Case c;
-  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "gemmex", c.policy.tile = "512";
-  c.policy.overrides = {"task-us=0"};
-  const CaseStudy study{{c}, testing::shipped("two-gpu")};
-  EXPECT_THAT(study.results().front().job.plan.origin.without_effect,
-              ::testing::ElementsAre(::testing::StartsWith("task-us")));
-}
-
 TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
   Topology::Description d = testing::shipped("two-gpu").description();
   for (Memory& memory : d.memories) memory.capacity.reset();
