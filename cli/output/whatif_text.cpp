@@ -42,26 +42,23 @@ std::string head(const WhatIf& what) {
 
 std::vector<std::string> line_of(const WhatIf& what, const WhatIfRow& row) {
   const study::Part& part = what.parts[row.part];
-  const study::Evaluation& planned = row.trial->planned;
   const double saved = what.saved(row);
   return {part.name,
-          std::to_string(part.knobs.size()),
           part.now,
           change_text(row.factor),
           fmt::format("{}{}", saved < 0 ? "-" : "", seconds_text(std::abs(saved))),
           fmt::format("{:+.1f}%", 100 * saved / what.now.makespan),
-          seconds_text(planned.makespan),
+          seconds_text(row.trial->planned.makespan),
           seconds_text(row.trial->kept.makespan),
-          share_text(row.trial->best().kernels),
-          seconds_text(planned.bound)};
+          share_text(row.trial->best().kernels)};
 }
 
 /// Only rows that change something; how many others there are is said below.
 std::string table(const WhatIf& what) {
-  Lines lines{{"part", "knobs", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels", "bound"}};
+  Lines lines{{"part", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels"}};
   for (const WhatIfRow& row : what.rows)
     if (row.trial && !what.is_negligible(row)) lines.push_back(line_of(what, row));
-  std::string text = "\n" + aligned(lines, "lrllr");
+  std::string text = "\n" + aligned(lines, "lllr");
   const auto negligible =
       std::ranges::count_if(what.rows, [&](const WhatIfRow& row) { return what.is_negligible(row); });
   if (negligible > 0) text += fmt::format("{} more changes save or cost less than 0.1%\n", negligible);
