@@ -40,7 +40,6 @@
 #include "sched/choose/tile_choice.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
-#include "study/cases/ranking.hpp"
 #include "study/design/machine_design.hpp"
 #include "study/planning/judge.hpp"
 #include "study/problem_text.hpp"
@@ -263,13 +262,27 @@ Result measured(const GemmProblem& p, const Topology& machine, uint32_t number, 
   return result;
 }
 
+/// Kendall's tau-b between two lists of numbers of the same alternatives: 1 when they order them equally, -1 when
+/// oppositely, ties discounted in either. 0 when one list is all ties.
+/// Source: Kendall, Rank Correlation Methods, chapter 3.
+double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
+  double agree = 0, pairs_a = 0, pairs_b = 0;  // pairs that agree minus those that do not; pairs that are no ties
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t j = i + 1; j < a.size(); ++j) {
+      const int in_a = (a[i] > a[j]) - (a[i] < a[j]), in_b = (b[i] > b[j]) - (b[i] < b[j]);
+      agree += in_a * in_b;
+      pairs_a += in_a != 0, pairs_b += in_b != 0;
+    }
+  return pairs_a == 0 || pairs_b == 0 ? 0 : agree / std::sqrt(pairs_a * pairs_b);
+}
+
 struct Totals {
   std::vector<double> regrets, over_bound, taus;
 
   void add(const Result& result) {
     regrets.push_back(result.regret());
     over_bound.push_back(result.ours / result.bound);
-    if (result.simulated.size() > 1) taus.push_back(study::kendall_tau(result.estimated, result.simulated));
+    if (result.simulated.size() > 1) taus.push_back(kendall_tau(result.estimated, result.simulated));
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -19,15 +20,6 @@
 namespace tilerail {
 namespace {
 
-double half_value(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double magnitude =
-      exponent == 0    ? std::ldexp(fraction, -24)
-      : exponent == 31 ? (fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())
-                       : std::ldexp(1024 + fraction, exponent - 25);
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
 template <class T>
 T load(const std::byte* at) {
   T value;
@@ -42,15 +34,11 @@ double value_at(const std::byte* matrix, int64_t index, DType dtype) {
       return load<double>(at);
     case DType::f32:
     case DType::tf32:
-      return double(load<float>(at));
+      return load<float>(at);
     case DType::f16:
-      return half_value(load<uint16_t>(at));
-    case DType::bf16: {
-      const uint32_t bits = uint32_t{load<uint16_t>(at)} << 16;
-      float value;
-      std::memcpy(&value, &bits, sizeof value);
-      return double(value);
-    }
+      return double(load<Eigen::half>(at));
+    case DType::bf16:
+      return double(load<Eigen::bfloat16>(at));
   }
   return 0;
 }

@@ -74,16 +74,6 @@ std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text)
   return values;
 }
 
-/// The decisions with what the policy overrides in their place.
-Decisions overridden(const Question& question, const Decisions& decided) {
-  Policy wish = question.policy;
-  wish.choices = decided.choices;
-  for (const auto& [key, value, _] : question.policy.overridden)
-    if (!is_of_the_search(wish, key)) set_value(wish, key, value);
-  return by_policy(question.on(decided.devices).by(wish),
-                   wish.choices.tile > 0 ? wish.choices.tile : decided.choices.tile);
-}
-
 /// The same decisions, but for the one that follows from another value of a field.
 Decisions with_value(const Question& question, Decisions decided, std::string_view key, std::string_view value) {
   Policy wish = question.policy;
@@ -98,12 +88,6 @@ Decisions with_value(const Question& question, Decisions decided, std::string_vi
   else
     decided.choices = changed.choices;
   return decided;
-}
-
-bool search_differs(const Question& q, const PolicyOverride& given, const Decisions& decided) {
-  const bool all_anyway = given.key == "devices" && q.policy.device_choice == DeviceChoice::all &&
-                          std::ranges::equal(decided.devices, q.devices);
-  return !all_anyway && given.value != given.plain;
 }
 
 /// Whether these decisions, too, make the plan.
@@ -133,25 +117,6 @@ std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topolog
   const auto shares = by_key(to_text(base, topology)).at("shares");
   std::erase_if(text, [&](const PlanDecision& d) { return d.key == "shares" && d.value == shares; });
   return exact_text(with_made(base, text, topology), topology);
-}
-
-std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& text, const GemmProblem& problem,
-                                        const Topology& topology, std::span<const MemoryId> devices,
-                                        const Policy& policy) {
-  const Asked asked{problem, topology, devices, policy};
-  const Decisions decided = made(asked.question, text);
-  auto was = by_key(exact_text(decided, topology));
-  auto wanted = by_key(exact_text(overridden(asked.question, decided), topology));
-  std::vector<std::string> conflicts;
-  for (const PolicyOverride& given : policy.overridden) {
-    const auto& [key, value, _] = given;
-    if (key == "relays" && (policy.relays || was["routing"] != "link-map")) continue;
-    const bool is_of_search = is_of_the_search(policy, key);
-    if (is_of_search ? search_differs(asked.question, given, decided) : wanted[key] != was[key])
-      conflicts.push_back(is_of_search ? fmt::format("{}={}", key, value)
-                                       : fmt::format("{}={} (was decided {})", key, value, was[key]));
-  }
-  return conflicts;
 }
 
 std::vector<std::string> without_effect(const Plan& plan, const Topology& topology, const Policy& policy) {

@@ -21,12 +21,6 @@ Plan plan_decided(const GemmProblem& problem, const Topology& topology, std::spa
 /// plan_decided makes the plan again.
 std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology, const Policy& policy);
 
-/// What the policy overrides with something else than these decisions: "tile=512 (was decided 2048)". A wish such as
-/// compute-streams=auto is compared by what it comes to; a field that says how plans are found, by its preset's value.
-std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& decisions, const GemmProblem& problem,
-                                        const Topology& topology, std::span<const MemoryId> devices,
-                                        const Policy& policy);
-
 /// The overrides of the policy without which the plan would be the same: "batch=off: the plan with batch=on is the
 /// same". For each override of a decision the plan is made again with the preset's value in its place.
 std::vector<std::string> without_effect(const Plan& plan, const Topology& topology, const Policy& policy);

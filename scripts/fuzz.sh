@@ -11,11 +11,11 @@ if [ "${1:-}" = --seconds ]; then seconds=$2; fi
 setup --no-install
 build=build/clang
 cmake --preset clang >&2
-cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz settings_fuzz import_fuzz sweep_fuzz plan_cache_fuzz >&2
+cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz settings_fuzz import_fuzz plan_cache_fuzz >&2
 tilerail=$build/tilerail
 findings=$build/findings
 corpus=$build/corpus
-mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,sweep,plan_cache}
+mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,plan_cache}
 
 # The seeds are files of the repository, and what the command makes of them.
 cp topologies/*.toml "$corpus/topology/"
@@ -37,19 +37,6 @@ rm -f "$corpus/plan_cache/seed.toml"
 "$tilerail" tune --topology two-gpu --vary gemm=48,64 --vary dtype=f64,f32 --budget 2000 \
   --plan-cache "$corpus/plan_cache/seed.toml" >/dev/null
 
-cat >"$corpus/sweep/seed.toml" <<'SWEEP'
-[base]
-gemm = "64"
-topology = "two-gpu"
-set = ["batch=off"]
-[[vary]]
-key = "tile"
-values = "32..128 x2"
-[[vary]]
-keys = ["link:host->pcie0.bandwidth", "link:pcie0->host.bandwidth"]
-values = [6, "12 GB/s"]
-SWEEP
-
 run_target() {
   "$build/fuzz/$1_fuzz" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$findings/$1-" "$corpus/$1" >"$findings/$1.log" 2>&1 || {
@@ -62,7 +49,7 @@ run_target() {
 
 failed=0
 pids=()
-for target in topology plan timeline settings import sweep plan_cache; do
+for target in topology plan timeline settings import plan_cache; do
   run_target "$target" &
   pids+=($!)
 done

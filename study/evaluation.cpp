@@ -21,12 +21,10 @@ TimeUse kind_of(const Summary::PathPart& part) {
 Evaluation evaluation_of(const Summary& summary) {
   Evaluation e{.makespan = summary.makespan_s,
                .bound = summary.bound.time.value,
-               .bound_by = summary.bound.bound_by,
                .binding = summary.bound.binding,
                .plan_hash = summary.metadata.plan_hash,
                .tile = summary.metadata.tile,
-               .ops = summary.ops,
-               .devices = summary.metadata.devices};
+               .ops = summary.ops};
   std::map<TimeUse, double> kinds{{TimeUse::kernels, 0}};
   for (const Summary::PathPart& part : summary.critical_path) kinds[kind_of(part)] += part.seconds;
   if (summary.makespan_s > 0) e.kernels = kinds[TimeUse::kernels] / summary.makespan_s;

@@ -17,17 +17,12 @@ inline constexpr double compute_bound_from = 0.9;
 struct Evaluation {
   double makespan = 0;
   double bound = 0;  // of any plan on that machine
-  TimeUse bound_by = TimeUse::nothing;
   std::string binding;
   double kernels = 0;                     // share of the critical path that runs kernels or waits for them
   TimeUse bottleneck = TimeUse::kernels;  // most of the critical path: kernels, copies, issue or waiting
   std::string busiest = {};               // the part of the critical path that is longest: "group host memory"
   std::string plan_hash;
   int64_t tile = 0, ops = 0;
-  std::vector<std::string> devices;
-
-  bool compute_bound() const { return kernels >= compute_bound_from; }
-  bool bound_by_kernels() const { return bound_by == TimeUse::kernels; }
 };
 
 Evaluation evaluation_of(const Summary& summary);

@@ -40,7 +40,7 @@ Job load_job(const JobText& options) {
   Plan plan = plan_from_json(plan_reader(options.plan_file).stream(), options.plan_file);
   MachineText machine = options.machine;
   if (machine.topology.empty()) machine.topology = plan.machine;
-  if (options.machine.topology.empty() && !known_machine(plan.machine, machine.folder))
+  if (options.machine.topology.empty() && !known_machine(plan.machine))
     throw InputError{"topology", plan.machine, fmt::format("is the machine of {}, and is not known", options.plan_file),
                      "its file, and the settings that changed it"};
   return {machine.load(), std::move(plan), 0};
@@ -56,7 +56,7 @@ void apply_tile(Policy& policy, const std::string& tile) {
 }  // namespace
 
 Topology MachineText::load() const {
-  const std::string file = find_machine(topology, folder).string();
+  const std::string file = find_machine(topology).string();
   spdlog::debug("machine {}", file);
   return changed(load_topology(file));
 }

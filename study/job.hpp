@@ -16,7 +16,6 @@ namespace tilerail::study {
 struct MachineText {
   std::string topology, devices = "all";
   std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
-  std::string folder = {};                 // where a relative file is looked for first, "" for none
 
   Topology load() const;
   /// The machine with the settings.

@@ -5,9 +5,13 @@
 
 namespace tilerail::study {
 
-/// The names of an object's members as the header of a CSV table, and its values as a line: null is empty. With a line
-/// break at the end.
-std::string csv_header(const nlohmann::ordered_json& cells);
-std::string csv_line(const nlohmann::ordered_json& cells);
+/// Rows of a table: a JSON array of objects with the same members, which are texts, numbers or null.
+
+/// The text of a cell: null is empty.
+std::string cell_text(const nlohmann::ordered_json& value);
+/// A header of the members' names and a line for each row; "" without rows.
+std::string csv_table(const nlohmann::ordered_json& rows);
+/// An object with "schema" and "rows".
+std::string json_table(const nlohmann::ordered_json& rows);
 
 }  // namespace tilerail::study

@@ -39,26 +39,20 @@ int64_t leading_dimension(const std::optional<std::string>& text, std::string_vi
   return size;
 }
 
-/// The number of "h3", if the text is of that form.
-std::optional<int> host_number(std::string_view text) {
+/// Of a text of one to four digits.
+std::optional<int> short_number(std::string_view text) {
   constexpr size_t most_digits = 4;
-  if (text.size() < 2 || text.size() > 1 + most_digits || text[0] != 'h') return std::nullopt;
-  if (text.find_first_not_of("0123456789", 1) != std::string_view::npos) return std::nullopt;
-  return int(parse_integer(text.substr(1), "host", 0, 9999));
+  const bool digits = text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (text.empty() || text.size() > most_digits || !digits) return std::nullopt;
+  return int(parse_integer(text, "place", 0, 9999));
 }
 
-bool is_numbered(const Memory& host) {
-  constexpr std::string_view stem = "host";
-  const std::string_view name = host.name;
-  return name.starts_with(stem) && name.size() > stem.size() &&
-         name.find_first_not_of("0123456789", stem.size()) == std::string_view::npos;
-}
-
-/// Where the names of all hosts have numbers, those of NUMA domains, "h3" is "host3"; else the fourth host.
+/// Where hosts are named "host3", those of NUMA domains, that one; else the fourth host.
 std::optional<MemoryId> numbered_host(int number, const Topology& topology) {
   const auto& hosts = topology.hosts();
-  if (std::ranges::all_of(hosts, [&](MemoryId host) { return is_numbered(topology.memory(host)); }))
-    return topology.find_memory(fmt::format("host{}", number));
+  if (hosts.empty()) return std::nullopt;
+  const std::string& first = topology.memory(hosts.front()).name;
+  if (first.starts_with("host") && first != "host") return topology.find_memory(fmt::format("host{}", number));
   const auto index = size_t(number);
   return index < hosts.size() ? std::optional{hosts[index]} : std::nullopt;
 }
@@ -75,11 +69,9 @@ MemoryId place_of(std::string_view text, const Topology& topology) {
   if (const auto named = topology.find_memory(text)) return *named;
   if ((text == "h" || is_spread(text)) && !topology.hosts().empty()) return topology.hosts().front();  // itself
   if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
-  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_number && text.size() < 5) {
-    if (const auto gpu = topology.find_gpu(int(parse_integer(text, "place", 0, 9999)))) return *gpu;
-  }
-  if (const auto number = host_number(text))
+  if (const auto number = short_number(text))
+    if (const auto gpu = topology.find_gpu(*number)) return *gpu;
+  if (const auto number = text.starts_with('h') ? short_number(text.substr(1)) : std::nullopt)
     if (const auto host = numbered_host(*number, topology)) return *host;
   const std::string hosts = topology.hosts().size() > 1 ? "h, h and the number of a host, h*" : "h";
   throw InputError{"place", text, fmt::format("is not a memory of {}", topology.name()),

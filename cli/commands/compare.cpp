@@ -16,7 +16,6 @@
 #include "model/base/error.hpp"
 #include "report/timeline/timeline_csv_reader.hpp"
 #include "study/cases/case_study.hpp"
-#include "study/cases/case_table.hpp"
 #include "study/simulator.hpp"
 
 namespace tilerail::cli {
@@ -100,7 +99,7 @@ int compare_cases(const CompareOptions& options) {
   if (done < cases.size()) {
     const std::string progress = fmt::format("after {} of {} cases; {}", done, cases.size(),
                                              done > 0 ? "the outputs contain these" : nothing_is_kept);
-    runs.rethrow_failure(progress);
+    runs.rethrow_failure();
     stop.end_program(progress);
   }
   return runs.passed() ? exit_ok : exit_check_failed;

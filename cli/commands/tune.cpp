@@ -8,7 +8,6 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/options.hpp"
-#include "cli/options/point_options.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
@@ -26,18 +25,13 @@ library the same. Each plan is kept as soon as it is known; a tuning that was en
 Examples:
   tilerail tune --gemm 16K --topology hgx-h200-4 --plan-cache node.toml
   tilerail tune --topology clx-ai --vary 'gemm=4K..32K x2' --vary 'place=h:h:h;0:0:0' --plan-cache clx-ai-plans.toml
-  tilerail tune sweep.toml --budget 5000000 --plan-cache node.toml
-  tilerail tune --list node.toml
-  tilerail tune --merge other.toml --plan-cache node.toml
-  tilerail tune --forget --gemm 16K --topology hgx-h200-4 --plan-cache node.toml)";
-
-constexpr const char *of_tuning = "TUNE", *of_work = "WORK";  // groups of options
+  tilerail tune --list node.toml)";
 
 struct TuneOptions {
-  PointOptions points;
+  study::JobText job;
+  std::vector<std::string> vary;
   std::string plan_cache, list, budget, backend;
-  std::vector<std::string> merge;
-  bool forget = false, again = false;
+  bool again = false;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   std::string jobs;
 };
@@ -51,7 +45,6 @@ std::string file_of(const TuneOptions& options) {
 
 study::TuneSettings settings_of(const TuneOptions& options) {
   study::TuneSettings settings;
-  settings.version = TILERAIL_VERSION;
   settings.again = options.again;
   constexpr int64_t most = int64_t{1} << 40;
   if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "budget", 1, most);
@@ -65,15 +58,11 @@ study::TuneSettings settings_of(const TuneOptions& options) {
 int run_tune(const TuneOptions& options) {
   const std::string file = file_of(options);
   const study::TuneSettings settings = settings_of(options);
-  const study::Sweep sweep = options.points.sweep();
+  const study::Sweep sweep = study::sweep_of(options.job, options.vary);
   if (!is_simulation(settings.backend) && !sweep.base.machine.settings.empty())
     throw InputError{"backend", settings.backend, "runs on the machine as it is", "no --topo-set"};
   const Topology machine = study::machine_of_tune(sweep);
   const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
-  if (options.forget) {
-    print(fmt::format("{} of {} plans forgotten\n", study::forget_plans(tasks, machine, file), tasks.size()));
-    return exit_ok;
-  }
   const std::vector<study::TuneResult> results = [&] {
     CountedProgress progress{"tuning"};
     StudyOptions study;
@@ -87,41 +76,17 @@ int run_tune(const TuneOptions& options) {
   return any ? exit_ok : exit_bad_input;
 }
 
-int run_merge(const TuneOptions& options) {
-  const std::string file = file_of(options);
-  const size_t taken = study::merge_plan_caches(options.merge, file);
-  print(fmt::format("{} plans taken; {} has {}\n", taken, file, study::load_plan_cache(file).plans.size()));
-  return exit_ok;
-}
-
 int run_list(const TuneOptions& options) {
   print(to_text(study::load_plan_cache(options.list)));
   return exit_ok;
 }
 
-/// Options that mean nothing beside one that asks for something else than tuning. CLI11 would list them in the help.
-void refuse_others(const CLI::App& app, const std::string& asked,
-                   const std::function<bool(const CLI::Option&)>& may_be_given) {
-  for (const CLI::Option* other : app.get_options())
-    if (other->count() > 0 && other->get_name() != asked && !may_be_given(*other))
-      throw fault_of(asked, fmt::format("excludes {}", other->get_name()), "one of them");
-}
-
 int run(const CLI::App& app, const TuneOptions& options) {
-  const auto is_file = [](const CLI::Option& other) { return other.get_name() == "--plan-cache"; };
-  if (!options.list.empty()) {
-    refuse_others(app, "--list", [](const CLI::Option&) { return false; });
-    return run_list(options);
-  }
-  if (!options.merge.empty()) {
-    refuse_others(app, "--merge", is_file);
-    return run_merge(options);
-  }
-  if (options.forget)
-    refuse_others(app, "--forget", [&](const CLI::Option& other) {
-      return is_file(other) || (other.get_group() != of_tuning && other.get_group() != of_work);
-    });
-  return run_tune(options);
+  if (options.list.empty()) return run_tune(options);
+  for (const CLI::Option* other : app.get_options())
+    if (other->count() > 0 && other->get_name() != "--list")
+      throw fault_of("--list", fmt::format("excludes {}", other->get_name()), "one of them");
+  return run_list(options);
 }
 
 }  // namespace
@@ -130,8 +95,10 @@ Command add_tune(CLI::App& root) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* app = root.add_subcommand("tune", "Search long for the fastest plans, and keep them in a plan cache");
   app->footer(footer);
-  options->points.add_to(*app, "PROBLEMS");
-  OptionGroup group{*app, of_tuning};
+  add_options(*app, options->job, false);
+  OptionGroup{*app, "PROBLEMS"}.add("--vary", "KEY=VALUES", options->vary,
+                                    "What takes several values; keys joined by & take the same");
+  OptionGroup group{*app, "TUNE"};
   group.add("--plan-cache", "FILE", options->plan_cache, "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
   group.add("--budget", "OPS", options->budget,
             "Operations of plans that the search of each preset may simulate [1000000]");
@@ -139,12 +106,8 @@ Command add_tune(CLI::App& root) {
   group.add("--backend", "NAME", options->backend,
             "host or cuda: the best plan of each preset is run there, too [fluid]");
   options->bench.add_to(*app, group);
-  OptionGroup{*app, of_work}.add("-j,--jobs", "N", options->jobs, "Threads that simulate simultaneously [all cores]");
-  OptionGroup other{*app, "INSTEAD"};
-  other.add("--list", "FILE", options->list, "Show what a plan cache has");
-  other.add("--merge", "FILE", options->merge, "Put its plans into --plan-cache, too");
-  app->add_flag("--forget", options->forget, "Take the plans of these problems out of --plan-cache")
-      ->group(other.heading);
+  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs, "Threads that simulate simultaneously [all cores]");
+  OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list, "Show what a plan cache has");
   return {app, [app, options] { return run(*app, *options); }};
 }
 

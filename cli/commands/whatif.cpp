@@ -1,4 +1,5 @@
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
@@ -6,20 +7,21 @@
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/whatif_text.hpp"
-#include "study/whatif/whatif_table.hpp"
+#include "study/json_cells.hpp"
+#include "study/whatif/whatif.hpp"
 
 namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Re-plans the problem with each link, group, engine, kernel table, latency and the issue cost twice as fast, half as
-fast and infinitely fast, and simulates the existing plan with it. Equivalent parts share a row.
-A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency:host->plx0, issue, with
-* ? and [0-3] as in a shell.
+    R"(Re-plans the problem with each link, group, engine, kernel table, the latency and the issue cost twice as fast, half as
+fast and infinitely fast, and simulates the existing plan with it. Parts whose names differ in numbers only and whose
+figures do not differ share a row.
+A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency, issue, with * ? and
+[0-3] as in a shell.
 Examples:
   tilerail whatif --gemm 16K --topology karolina-hgx-a100 --figure tornado.svg
-  tilerail whatif --gemm 8K --dtype bf16 --topology clx-ai --only 'link:gpu0->*' --each
-  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --together 'link:*host* & group:host*')";
+  tilerail whatif --gemm 8K --dtype bf16 --topology clx-ai --only 'link:gpu0->*' --each)";
 
 struct WhatIfOptions {
   study::JobText job;
@@ -30,14 +32,15 @@ struct WhatIfOptions {
 int run_whatif(const WhatIfOptions& options) {
   StudyOutputs outputs{options.study};
   study::Workers workers = options.study.workers();
-  study::Question question{options.job.machine.load(), options.job};
-  const std::string places = note_text(options.job.problem.place_note(question.topology));
+  const Topology machine = options.job.machine.load();
+  const std::string places = note_text(options.job.problem.place_note(machine));
   const study::WhatIf what = [&] {
     CountedProgress progress{"changing the machine"};
     workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
-    return study::what_if(std::move(question), options.selection, workers);
+    return study::what_if(machine, options.job, options.selection, workers);
   }();
-  outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, places + to_text(what));
+  const auto rows = study::rows_of(what);
+  outputs.write(study::csv_table(rows), study::json_table(rows), {"tornado"}, places + to_text(what));
   outputs.require_figure();
   return exit_ok;
 }
@@ -53,7 +56,6 @@ Command add_whatif(CLI::App& root) {
   app->add_flag("--each", options->selection.each, "Each part alone, even where others are alike")
       ->group(group.heading);
   group.add("--only", "PATTERN", options->selection.only, "Only parts of this name");
-  group.add("--together", "PATTERN & ...", options->selection.together, "One more part: all these at once");
   OptionGroup output{*app, "OUTPUT"};
   options->study.add_to(*app, output, "What each part saves and costs as a tornado");
   return {app, [options] { return run_whatif(*options); }};

@@ -57,18 +57,11 @@ std::string intervals_text(const study::CaseSummary& summary) {
 }
 
 std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) {
-  std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile {}\n",
-                                 summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases),
-                                 100 * summary.median, 100 * summary.within_95, 100 * summary.largest, worst.name(),
-                                 worst.job.plan.policy, worst.job.plan.tile);
-  text += intervals_text(summary);
-  for (const study::RankedGroup& group : summary.groups)
-    text += fmt::format("{:<44} {:>3} alternatives: Kendall tau {:+.3f}, regret {:.2f}%\n", group.name,
-                        group.alternatives, group.tau, 100 * group.regret);
-  if (!summary.groups.empty())
-    text += fmt::format("{} sets of alternatives: mean tau {:+.3f}, mean regret {:.2f}%\n", summary.groups.size(),
-                        summary.mean_tau(), 100 * summary.mean_regret());
-  return text;
+  const std::string text = fmt::format(
+      "\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile {}\n",
+      summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases), 100 * summary.median,
+      100 * summary.within_95, 100 * summary.largest, worst.name(), worst.job.plan.policy, worst.job.plan.tile);
+  return text + intervals_text(summary);
 }
 
 }  // namespace

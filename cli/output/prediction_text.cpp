@@ -30,8 +30,7 @@ std::string text_of(const OverlapPrediction& prediction, const Topology&) {
   for (const TilePrediction& p : prediction.tiles)
     lines.push_back({p.chooser, std::to_string(p.tile), time_text(p.predicted), time_text(p.simulated)});
   return transfer_text("to the GPU  ", prediction.h2d) + transfer_text("from the GPU", prediction.d2h) + "\n" +
-         aligned(lines, "lr") +
-         (prediction.not_simulated.empty() ? "" : fmt::format("not simulated: {}\n", prediction.not_simulated));
+         aligned(lines, "lr");
 }
 
 std::string text_of(const WorkloadPrediction& prediction, const Topology& topology) {
@@ -62,7 +61,6 @@ Json json_of(const OverlapPrediction& prediction, const Topology&) {
                                    {"tile", p.tile},
                                    {"predicted_s", or_null(p.predicted)},
                                    {"simulated_s", or_null(p.simulated)}});
-  if (!prediction.not_simulated.empty()) json["not_simulated"] = prediction.not_simulated;
   return json;
 }
 

@@ -6,14 +6,10 @@
 namespace tilerail::cli {
 
 void StudyOptions::add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help) {
-  add_tables(group, figure_help);
-  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
-  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Threads that simulate simultaneously [all cores]");
-}
-
-void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help) {
   group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
   group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
+  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
+  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Threads that simulate simultaneously [all cores]");
 }
 
 study::Workers StudyOptions::workers() const {
@@ -29,10 +25,6 @@ StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
   check_figure_name(options.figure, "--figure");
   files_.expect(options.figure, "--figure");
   painter_.emplace("--figure");
-}
-
-void StudyOutputs::expect_figure(const Words& command, const std::string& csv) const {
-  if (painter_) painter_->draw_table(command, csv, options_.figure);
 }
 
 void StudyOutputs::write(const std::string& csv, const std::string& json, const Words& command,

@@ -18,8 +18,6 @@ struct StudyOptions {
   std::string jobs = {};  // "": as many as there are cores
 
   void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
-  /// --csv and --figure alone.
-  void add_tables(OptionGroup& group, const std::string& figure_help);
   /// Throws InputError.
   study::Workers workers() const;
 };
@@ -34,10 +32,6 @@ class StudyOutputs {
   void expect(const std::string& path, const std::string& option) { files_.expect(path, option); }
 
   using Words = std::vector<std::string>;
-
-  /// Whether a figure of such a table can be drawn, as far as `command` of the Python package tells from `csv`, where
-  /// one is asked for. Throws InputError.
-  void expect_figure(const Words& command, const std::string& csv) const;
 
   /// The files, the figure that `command` of the Python package draws of the CSV, without words none, and then `text`
   /// or what goes to stdout instead. All else is written, too, where the figure cannot be drawn: see require_figure().

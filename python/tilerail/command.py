@@ -45,9 +45,6 @@ def _parser() -> argparse.ArgumentParser:
         study.add_argument("table", metavar=metavar, help=f"as `tilerail {metavar[:-4].lower()} --csv` writes it")
         study.add_argument("-o", "--output", required=True, metavar="FILE", help="as above")
         study.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg", help="as above")
-        if name == "sweep":
-            study.add_argument("--outline", action="store_true",
-                               help="draw nothing: say whether points that give every value once can be drawn")
     table = commands.add_parser("summary", help="print what each queue of a timeline did")
     table.add_argument("timeline", metavar="TIMELINE.csv")
     return parser
@@ -156,8 +153,6 @@ def main(arguments: list[str] | None = None) -> int:
             draw_figure(given.timeline, given.output, given.rows, given.format)
         elif given.command == "machine":
             draw_machine(given.machine, given.timeline, given.output, given.format, given.check)
-        elif given.command == "sweep" and given.outline:
-            sweep_figure.check_outline(given.table)
         elif given.command in ("tornado", "sweep"):
             draw_table(given.command, given.table, given.output, given.format)
         else:

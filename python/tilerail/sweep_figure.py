@@ -7,7 +7,7 @@ import os
 from .study_table import TableError, number, read_table
 from .units import plain, time_unit
 
-COLUMNS = ("sweep", "point", "points", "machine", "makespan_s", "tflops", "bound_s", "error")
+COLUMNS = ("point", "machine", "makespan_s", "tflops", "bound_s", "error")
 UNITS = {"x", "s", "ms", "us", "ns", "W", "kW", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "B/s", "kB/s",
          "MB/s", "GB/s", "TB/s", "GiB/s", "MiB/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"}
 PROBLEM_KEYS = {"gemm", "gemv", "dot", "axpy", "m", "n", "k", "dtype"}
@@ -51,24 +51,22 @@ class Axis:
 
 
 def axes_of(rows: list[dict[str, str]]) -> list[Axis]:
-    """Those with several values: the columns between `points` and `machine`."""
+    """Those with several values: the columns between `point` and `machine`."""
     names = list(rows[0])
-    found = [Axis(name, rows) for name in names[names.index("points") + 1:names.index("machine")]]
+    found = [Axis(name, rows) for name in names[names.index("point") + 1:names.index("machine")]]
     return [axis for axis in found if len(axis.values) > 1]
 
 
 class Quantity:
-    """What is drawn upwards: a rate where problems differ, else a time. Measured where it was."""
+    """What is drawn upwards: a rate where problems differ, else a time."""
 
     def __init__(self, rows, axes, path):
-        measured = "measured_s" in rows[0]
         self.rate = any(key.strip() in PROBLEM_KEYS for axis in axes for key in axis.name.split("&"))
-        self.column = ("measured_tflops" if measured else "tflops") if self.rate else \
-                      ("measured_s" if measured else "makespan_s")
+        self.column = "tflops" if self.rate else "makespan_s"
         self.path = path
         longest = max(number(row, self.column, path) for row in rows)
         self.scale, unit = (1.0, "TFLOP/s") if self.rate else time_unit(longest)
-        self.label = f"{unit}" if self.rate else f"{'measured' if measured else 'makespan'} ({unit})"
+        self.label = unit if self.rate else f"makespan ({unit})"
 
     def of(self, row) -> float:
         return number(row, self.column, self.path) * self.scale
@@ -196,14 +194,6 @@ def _check_size(path, axes, kind, panels: int, points: int) -> None:
     if panels > MOST_PANELS or (kind == "bars" and points > MOST_BARS):
         raise TableError(f"{path}: {len(axes)} axes give {panels} panels of {points} points; expected at most "
                          f"{MOST_PANELS}, and {MOST_BARS} bars: vary fewer keys, or draw the table by yourself")
-
-
-def check_outline(path: str | os.PathLike) -> None:
-    """Raises TableError where a sweep has too many points to be drawn: of a table of rows that give every value once."""
-    rows = read_table(path, COLUMNS)
-    axes = axes_of(rows)
-    kind, _, between = shape_of(axes)
-    _check_size("the sweep", axes, kind, math.prod(len(axis.values) for axis in between), int(rows[0]["points"]))
 
 
 def sweep_figure(path: str | os.PathLike, figure=None) -> None:

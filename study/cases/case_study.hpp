@@ -57,9 +57,8 @@ class CaseStudy {
   /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop or a case fails,
   /// results() contains the cases before it.
   void measure(std::string_view backend, const RunSettings& settings);
-  /// Throws the error that ended measure() early, with `progress` in its text if some cases are complete. Does nothing
-  /// if the run was asked to stop.
-  void rethrow_failure(const std::string& progress) const;
+  /// Throws the error that ended measure() early. Does nothing if the run was asked to stop.
+  void rethrow_failure() const;
 
   const std::vector<CaseResult>& results() const { return results_; }
   bool passed() const;
@@ -74,26 +73,18 @@ class CaseStudy {
   std::exception_ptr failure_;
 };
 
-/// How well predictions order alternatives for one task, and what choosing by them costs (study/cases/ranking.hpp).
-struct RankedGroup {
-  std::string name;
-  size_t alternatives = 0;
-  double tau = 0, regret = 0;
-};
-
-/// Of all predictions: sizes of the relative errors, and the groups of at least two alternatives.
+/// Of all predictions: sizes of the relative errors.
 struct CaseSummary {
   size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
   // Predictions with an interval, those that it holds of, and those whose interval is too wide to tell anything.
   size_t intervals = 0, in_interval = 0, wide_intervals = 0;
-  std::vector<RankedGroup> groups;
-
-  double mean_tau() const;
-  double mean_regret() const;
 };
 
 /// Nothing where nothing was predicted.
 std::optional<CaseSummary> summary_of(std::span<const CaseResult> results);
+
+/// A header and one line a case (docs/formats.md#cases).
+std::string to_csv(std::span<const CaseResult> results);
 
 }  // namespace tilerail::study

@@ -1,4 +1,4 @@
-#include "study/cases/case_table.hpp"
+#include "study/cases/case_study.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "model/kernels/energy.hpp"
 #include "plan/json.hpp"
 #include "study/json_cells.hpp"
 
@@ -62,30 +61,25 @@ void add_times(Json& cells, const CaseResult& result) {
 
 /// The energy of the prediction, of the measured timeline, and of the GPUs' counters.
 void add_energy(Json& cells, const CaseResult& result) {
-  const auto delay = [](double joules, double seconds) { return energy_delay(Joules{joules}, Seconds{seconds}); };
-  const auto& predicted = result.predicted_j;
   const CountedEnergy* counted = result.counted();
-  cells["predicted_energy_j"] = or_null(predicted);
-  cells["predicted_edp_js"] = predicted ? Json(delay(*predicted, *result.predicted)) : Json(nullptr);
+  cells["predicted_energy_j"] = or_null(result.predicted_j);
   cells["modelled_energy_j"] = or_null(result.modelled_j);
   cells["counted_energy_j"] = counted ? Json(counted->total()) : Json(nullptr);
   cells["counted_call_s"] = counted ? Json(counted->seconds) : Json(nullptr);
-  cells["counted_edp_js"] = counted ? Json(delay(counted->total(), counted->seconds)) : Json(nullptr);
 }
 
 }  // namespace
 
 std::string to_csv(std::span<const CaseResult> results) {
-  std::string csv;
+  Json rows = Json::array();
   for (const CaseResult& result : results) {
     Json cells = problem_and_plan(result);
     add_times(cells, result);
     add_energy(cells, result);
     cells["check"] = !result.measured.check ? "" : result.failed() ? "FAILED" : "passed";
-    if (csv.empty()) csv = csv_header(cells);
-    csv += csv_line(cells);
+    rows.push_back(std::move(cells));
   }
-  return csv;
+  return csv_table(rows);
 }
 
 }  // namespace tilerail::study

@@ -57,8 +57,7 @@ std::vector<std::string> machine_names() {
   return {names.begin(), names.end()};
 }
 
-std::optional<fs::path> known_machine(const std::string& text, const fs::path& folder) {
-  if (!text.empty() && is_readable_kind(folder / text)) return folder / text;
+std::optional<fs::path> known_machine(const std::string& text) {
   if (is_readable_kind(text)) return text;
   if (!text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml"))
     for (const fs::path& known : machine_folders())
@@ -66,8 +65,8 @@ std::optional<fs::path> known_machine(const std::string& text, const fs::path& f
   return std::nullopt;
 }
 
-fs::path find_machine(const std::string& text, const fs::path& folder) {
-  if (const auto file = known_machine(text, folder)) return *file;
+fs::path find_machine(const std::string& text) {
+  if (const auto file = known_machine(text)) return *file;
   std::error_code error;
   const char* const problem = text.empty()                    ? "is missing"
                               : fs::is_directory(text, error) ? "is a folder"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -58,14 +57,6 @@ std::string_view to_string(TunedBy judge) { return judge == TunedBy::simulator ?
 
 std::string_view program_version() { return TILERAIL_PLANNING_VERSION; }
 
-bool goes_before(const TunedPlan& one, const TunedPlan& other) {
-  const auto rank = [](const TunedPlan& tuned) {
-    return std::tuple{tuned.version != program_version(), tuned.judge, !tuned.metric,
-                      tuned.metric ? -*tuned.metric : tuned.seconds};
-  };
-  return rank(one) < rank(other);
-}
-
 std::string tuned_hash(Plan& plan) {
   const double alpha = plan.problem.alpha, beta = plan.problem.beta;
   std::string policy = std::exchange(plan.policy, "");
@@ -100,11 +91,10 @@ PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner) {
   return cache;
 }
 
-void update_plan_cache(const std::string& file, const CacheOwner& owner,
-                       const std::function<void(PlanCache&)>& change) {
+void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key, const TunedPlan& plan) {
   const FileLock lock{file};
   PlanCache cache = present_plan_cache(file, owner);
-  change(cache);
+  cache.plans.insert_or_assign(key, plan);
   StagedFile{file, to_toml(cache)}.commit();
 }
 

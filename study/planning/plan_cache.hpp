@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -58,10 +57,6 @@ struct TunedPlan {
 /// Of this program. A plan of another one may be made otherwise, or not at all.
 std::string_view program_version();
 
-/// Whether it is to be kept rather than the other one of the same key: found by this program rather than by another,
-/// measured rather than simulated, then the better one by what their policy selects by.
-bool goes_before(const TunedPlan& one, const TunedPlan& other);
-
 /// The hash of a plan's contents with the scalars that are not 0 taken as 1, and no policy: those do not matter to a
 /// choice. The plan is what it was afterwards.
 std::string tuned_hash(Plan& plan);
@@ -79,9 +74,8 @@ CacheOwner owner_of(const Topology& machine);
 struct PlanCache {
   CacheOwner owner;
   std::map<PlanKey, TunedPlan> plans;
-  std::string file = {};  // that it was read from
-  /// Where the file has a plan, by the keys of its decisions, and "" of all: "plans.toml:27:11".
-  std::map<PlanKey, std::map<std::string, std::string>> places = {};
+  std::string file = {};                       // that it was read from
+  std::map<PlanKey, std::string> places = {};  // in the file: "plans.toml:27:11"
 };
 
 /// Throws InputError "file:line:column: ...".
@@ -97,10 +91,9 @@ void require_owner(const PlanCache& cache, const CacheOwner& owner);
 /// The file's, or one without plans where there is no file. Throws as require_owner, too.
 PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner);
 
-/// Changes the file, or makes one. Several processes may do so at once: each changes what the one before has left.
-/// The file is replaced whole or not at all. Throws InputError as the readers do, also where it is another machine's,
-/// and where it cannot be written.
-void update_plan_cache(const std::string& file, const CacheOwner& owner, const std::function<void(PlanCache&)>& change);
+/// Puts a plan into the file, or makes one. Several processes may do so simultaneously. The file is replaced whole or
+/// not at all. Throws InputError as the readers do, also if it is another machine's, and if it cannot be written.
+void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key, const TunedPlan& plan);
 
 /// Throws InputError where it could not be written, without changing it.
 void require_writable_plan_cache(const std::string& file, const CacheOwner& owner);

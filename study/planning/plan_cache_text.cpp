@@ -87,12 +87,6 @@ TunedPlan read_choice(const TomlTable& table) {
   return tuned;
 }
 
-std::map<std::string, std::string> places_of(const TomlTable& table) {
-  std::map<std::string, std::string> places{{"", table.place()}};
-  for (const auto& [key, value] : table.need("decided").table().all()) places.emplace(key, value.place());
-  return places;
-}
-
 void read_plan(PlanCache& cache, const TomlTable& table) {
   table.allow_only({"routine", "m",     "n",      "k",         "dtype",   "trans",   "alpha",
                     "beta",    "place", "ld",     "devices",   "policy",  "seconds", "judge",
@@ -103,7 +97,7 @@ void read_plan(PlanCache& cache, const TomlTable& table) {
   key.policy = table.need("policy").text();
   TunedPlan tuned = read_choice(table);
   const std::string text = text_of(key);
-  cache.places.emplace(key, places_of(table));
+  cache.places.emplace(key, table.place());
   if (!cache.plans.emplace(std::move(key), std::move(tuned)).second)
     table.fail(fmt::format("{} is there before, for these GPUs and this policy; expected it once", text));
 }

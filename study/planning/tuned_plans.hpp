@@ -27,22 +27,17 @@ class TunedPlans {
     std::optional<Plan> plan = {};
     std::string note = {};  // a sentence: what the plan comes from, or why there is none; "" without a cache
   };
-  /// The plan of this very problem on these GPUs by this policy. One that was tuned for the policy without its
-  /// overrides is taken where it agrees with them. Throws InputError naming the file where what that says fits neither
-  /// machine nor problem. The machine is that of the constructor.
+  /// The plan of this very problem on these GPUs by this policy. Throws InputError naming the file if its decisions fit
+  /// neither machine nor problem. The machine is that of the constructor.
   Answer find(const GemmProblem& problem, const Topology& machine, std::span<const MemoryId> devices,
               const Policy& policy) const;
 
-  bool any() const { return !name_.empty(); }
-
  private:
-  Answer rebuilt(const PlanKey& key, const TunedPlan& tuned, const GemmProblem& problem, const Topology& machine,
-                 std::span<const MemoryId> devices, const Policy& policy) const;
-  const std::string& place_of(const PlanKey& key, const InputError& error) const;
+  Answer answer(Plan plan, const TunedPlan& tuned, const Topology& machine) const;
 
-  std::string name_;                // of the cache, as notes have it
-  std::string unusable_;            // why it is not used
-  std::optional<PlanCache> cache_;  // none where it is not used
+  std::string name_;  // of the cache, in notes
+  std::optional<PlanCache> cache_;
+  bool is_for_this_machine_ = false;
 };
 
 /// Says in the plan's origin why it does not come from the cache. Nothing where the note is empty.

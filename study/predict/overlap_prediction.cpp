@@ -1,13 +1,12 @@
 #include "study/predict/overlap_prediction.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,69 +36,35 @@ class Simulations {
 
   Plan chosen() const { return plan(policy_, judge_); }
 
-  /// Of a plan that is made already.
-  std::optional<double> of(const Plan& plan) {
-    if (!simulator_) return of(plan.tile);
-    const double seconds = simulator_->execute(plan).makespan().value;
-    best_plan_ = TilePrediction{"simulator", plan.tile, std::nullopt, seconds};
-    return seconds;
+  std::optional<double> of(const Plan& plan) const {
+    return simulator_ ? std::optional{simulator_->execute(plan).makespan().value} : std::nullopt;
   }
 
-  /// Nothing where the plan would be too long, or tiles do not fit in memory, or there is no simulator.
+  /// Nothing if the plan would be too long, tiles do not fit in memory, or there is no simulator.
   std::optional<double> of(int64_t tile) {
-    if (!can_simulate(tile)) return std::nullopt;
     if (const auto known = known_.find(tile); known != known_.end()) return known->second;
     return known_[tile] = simulated(tile, judge_);
   }
 
-  /// Of the one of these tiles whose plan is the fastest before the policy searches for better ones.
-  void of_best(std::span<const int64_t> tiles) {
-    std::optional<std::pair<double, int64_t>> best;
+  /// The one of these tiles whose plan is the fastest before the policy searches for better ones.
+  std::optional<int64_t> best(std::span<const int64_t> tiles) const {
+    std::map<double, int64_t> by_seconds;
     for (const int64_t tile : tiles)
-      if (const auto seconds = can_simulate(tile) ? simulated(tile, {}) : std::nullopt)
-        if (!best || *seconds < best->first) best = {*seconds, tile};
-    if (best) of(best->second);
-  }
-
-  /// Why some tiles were not simulated.
-  std::string why_not() const {
-    std::set<std::string> reasons = why_not_;
-    if (too_large_)
-      reasons.insert(fmt::format("tiles of {} and more do not fit in the memory of the GPU", *too_large_));
-    return fmt::format("{}", fmt::join(reasons, "; "));
-  }
-
-  /// The tile of the least time so far.
-  std::optional<TilePrediction> best() const {
-    std::optional<TilePrediction> best = best_plan_;
-    for (const auto& [tile, seconds] : known_)
-      if (seconds && (!best || *seconds < *best->simulated))
-        best = TilePrediction{"simulator", tile, std::nullopt, *seconds};
-    return best;
+      if (const auto seconds = simulated(tile, {})) by_seconds.emplace(*seconds, tile);
+    return by_seconds.empty() ? std::nullopt : std::optional{by_seconds.begin()->second};
   }
 
  private:
-  bool can_simulate(int64_t tile) {
+  std::optional<double> simulated(int64_t tile, const Judge& judge) const {
     const bool too_long = kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels;
-    if (!simulator_)
-      why_not_.insert("this build has no simulator");
-    else if (too_long)
-      why_not_.insert(fmt::format("plans of more than {} kernels", most_judged_kernels));
-    return simulator_ && !too_long;
-  }
-
-  /// Nothing where the tiles do not fit: the problem itself can be planned.
-  std::optional<double> simulated(int64_t tile, const Judge& judge) {
+    if (!simulator_ || too_long) return std::nullopt;
     Policy fixed = policy_;
     apply_override(fixed, fmt::format("tile={}", tile));
-    std::optional<Plan> made;
     try {
-      made = plan(fixed, judge);
-    } catch (const InputError&) {
-      too_large_ = std::min(tile, too_large_.value_or(tile));
+      return of(plan(fixed, judge));
+    } catch (const InputError&) {  // the tiles do not fit: the problem itself can be planned
       return std::nullopt;
     }
-    return simulator_->execute(*made).makespan().value;
   }
 
   /// As `simulate` plans, with the judge.
@@ -114,9 +79,6 @@ class Simulations {
   Judge judge_;
   std::unique_ptr<Executor> simulator_;  // none in a build without
   std::map<int64_t, std::optional<double>> known_;
-  std::optional<TilePrediction> best_plan_;
-  std::set<std::string> why_not_;
-  std::optional<int64_t> too_large_;  // the least of them
 };
 
 /// All of them, or the one of that name.
@@ -124,6 +86,15 @@ std::vector<OverlapModel> models_of(const std::string& name) {
   for (const OverlapModel model : overlap_models)
     if (name == to_string(model)) return {model};
   return {overlap_models.begin(), overlap_models.end()};
+}
+
+/// The fastest plan of all, in place of one that nobody has chosen.
+void add_best(std::vector<TilePrediction>& tiles) {
+  const auto seconds = [](const TilePrediction& each) { return each.simulated.value_or(INFINITY); };
+  TilePrediction best = *std::ranges::min_element(tiles, {}, seconds);
+  if (tiles.back().chooser.empty()) tiles.pop_back();
+  best.chooser = "simulator", best.predicted.reset();
+  if (best.simulated) tiles.push_back(std::move(best));
 }
 
 }  // namespace
@@ -143,9 +114,8 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
                                 simulations.of(tile)});
   }
   prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen)});
-  simulations.of_best(tiles);
-  if (const auto best = simulations.best()) prediction.tiles.push_back(*best);
-  prediction.not_simulated = simulations.why_not();
+  if (const auto tile = simulations.best(tiles)) prediction.tiles.push_back({"", *tile, {}, simulations.of(*tile)});
+  add_best(prediction.tiles);
   return prediction;
 }
 

@@ -22,7 +22,6 @@ struct TilePrediction {
 struct OverlapPrediction {
   TransferTime h2d, d2h;  // as the models see copies
   std::vector<TilePrediction> tiles;
-  std::string not_simulated = {};  // why some plans were not; empty where all were
 };
 
 /// By each overlap model, or by the one that the text names: its best tile. Then the policy's tile and, with a

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/base/known_names.hpp"
 #include "model/base/parse.hpp"
-#include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
@@ -85,11 +83,6 @@ bool is_key(const std::string& key) {
          is_policy_field(key);
 }
 
-bool is_text_key(const std::string& key) {
-  constexpr std::string_view texts[] = {"topology", "policy", "place", "dtype", "transa", "transb", "name"};
-  return std::ranges::find(texts, key) != std::end(texts);
-}
-
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto size = std::ranges::find(size_keys, key); size != size_keys.end())
     return set_size(job, size_t(size - size_keys.begin()), value);
@@ -98,11 +91,8 @@ void set_key(JobText& job, const std::string& key, const std::string& value) {
     return std::visit([&](auto* text) { *text = value; }, known->second);
   if (begins_as_setting(key)) return set_setting(job, key, value);
   if (is_policy_field(key)) return set_field(job, key, value);
-  std::vector<std::string> names{"gpus", "name", "m", "n", "k"};
-  for (const auto& [name, _] : texts) names.push_back(name);
-  names.insert(names.end(), policy_fields().begin(), policy_fields().end());
-  throw InputError{"", key,
-                   fmt::format("is not a key; {}, or settings of the machine: {}", known_names(names), setting_keys)};
+  throw InputError{"", key, "is not a key",
+                   fmt::format("an option such as gemm, m, place or tile, a field of policies, or {}", setting_keys)};
 }
 
 }  // namespace tilerail::study

@@ -16,8 +16,6 @@ inline constexpr std::array<std::string_view, 3> size_keys{"m", "n", "k"};
 
 /// Whether it is a key at all, as far as it tells without a machine.
 bool is_key(const std::string& key);
-/// Whether its values are texts, even those that look like numbers: a machine may be called 1e2.
-bool is_text_key(const std::string& key);
 
 /// Sets it, also where it was set before. M, N and K replace those of gemm: of sizes that nothing says, gemm is empty,
 /// as in "4K,,64". Throws InputError for a key that does not exist. Values are checked when the job is planned.

@@ -1,68 +1,100 @@
-#include "study/sweep/run_sweep.hpp"
-
-#include <fmt/format.h>
-
-#include <mutex>
-#include <utility>
+// Points of a sweep are planned and simulated; each becomes a row of a table (docs/formats.md#sweep).
+#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "model/base/error.hpp"
-#include "model/base/parse.hpp"
-#include "model/base/units_text.hpp"
-#include "study/json_cells.hpp"
+#include "model/base/indices.hpp"
+#include "report/summary/summary.hpp"
+#include "study/evaluation.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace tilerail::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The row of a point that cannot be planned, or whose run fails, has an error in place of results.
-Json row_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, size_t point) {
-  try {
-    return cells_of(sweep, machines, stamp, point);
-  } catch (const InputError& error) {
-    return empty_cells(sweep, stamp, point, error.what());
-  } catch (const ExecutionError& error) {
-    return empty_cells(sweep, stamp, point, error.what());
+constexpr const char* result_columns[] = {
+    "machine",         "routine",   "m",        "n",         "k",          "dtype",
+    "transa",          "transb",    "alpha",    "beta",      "place",      "plan_policy",
+    "plan_tile",       "plan_gpus", "ops",      "plan_hash", "makespan_s", "interval_low_s",
+    "interval_high_s", "tflops",    "bound_s",  "bound_by",  "over_bound", "kernels",
+    "bottleneck",      "busiest",   "bytes_in", "bytes_out", "bytes_peer", "energy_j"};
+
+/// A key of the problem that is an axis, too, shows the result of its value: "T" of "t".
+void put_problem(Json& cells, const GemmProblem& problem, const std::string& place) {
+  cells.update({{"routine", to_string(problem.routine)},
+                {"m", problem.m},
+                {"n", problem.n},
+                {"k", problem.k},
+                {"dtype", to_string(problem.dtype)},
+                {"transa", to_string(problem.trans_a)},
+                {"transb", to_string(problem.trans_b)},
+                {"alpha", problem.alpha},
+                {"beta", problem.beta},
+                {"place", place}});
+}
+
+void put_simulation(Json& cells, const Summary& summary) {
+  const Evaluation e = evaluation_of(summary);
+  cells.update({{"machine", summary.metadata.machine},
+                {"plan_policy", summary.metadata.policy},
+                {"plan_tile", e.tile},
+                {"plan_gpus", summary.metadata.devices.size()},
+                {"ops", e.ops},
+                {"plan_hash", e.plan_hash},
+                {"makespan_s", e.makespan},
+                {"tflops", summary.tflops},
+                {"bound_s", e.bound},
+                {"bound_by", e.binding},
+                {"kernels", e.kernels},
+                {"bottleneck", to_string(e.bottleneck)},
+                {"busiest", e.busiest},
+                {"bytes_in", summary.bytes_in},
+                {"bytes_out", summary.bytes_out},
+                {"bytes_peer", summary.bytes_peer}});
+  if (e.bound > 0) cells["over_bound"] = e.makespan / e.bound;
+  if (const auto& interval = summary.metadata.interval) {
+    cells["interval_low_s"] = interval->low;
+    cells["interval_high_s"] = interval->high;
   }
+  if (summary.energy) cells["energy_j"] = summary.energy->joules;
+}
+
+/// All columns, those of results null.
+Json empty_cells(const Sweep& sweep, size_t point) {
+  Json cells{{"point", point}};
+  for (const auto axis : indices(sweep.axes)) {
+    const SweepAxis& a = sweep.axes[axis];
+    const size_t index = sweep.index(point, axis);
+    cells[a.column()] = a.numbers.empty() ? Json(a.values[index]) : Json(a.numbers[index]);
+  }
+  for (const char* column : result_columns) cells.emplace(column, nullptr);
+  cells["version"] = program_version();
+  cells["error"] = nullptr;
+  return cells;
+}
+
+Json row_of(const Sweep& sweep, const Machines& machines, size_t point) {
+  Json cells = empty_cells(sweep, point);
+  try {
+    const JobText text = sweep.job(point);
+    const Job job = plan_job(machine_of(text, machines), text);
+    const Summary summary = simulated(job.plan, job.topology);
+    put_problem(cells, job.plan.problem, text.problem.place_or_default());
+    put_simulation(cells, summary);
+  } catch (const InputError& error) {
+    cells["error"] = error.what();
+  }
+  return cells;
 }
 
 }  // namespace
 
-SweepPart parse_part(const std::string& text) {
-  constexpr int64_t most = 100000;
-  const auto parts = split(text, '/');
-  if (parts.size() != 2) throw InputError{"part", text, "is not a part", "such as 3/8"};
-  const int64_t of = parse_integer(parts[1], "part", 1, most);
-  return {size_t(parse_integer(parts[0], "part", 1, of)), size_t(of)};
-}
-
-SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, const SweepPart& part,
-                   const Workers& workers) {
-  SweepRun run;
-  run.header = csv_header(empty_cells(sweep, stamp, 0, ""));
-  const size_t first = part.number - 1, all = sweep.points();
-  run.points = all > first ? (all - first - 1) / part.of + 1 : 0;
-  std::mutex mutex;
-  in_parallel(workers, run.points, [&](size_t i) {
-    const size_t point = first + i * part.of;
-    Json row = row_of(sweep, machines, stamp, point);
-    const std::lock_guard lock{mutex};
-    if (!row["error"].is_null()) ++run.failed;
-    run.rows[point] = std::move(row);
-  });
-  return run;
-}
-
-std::string to_csv(const SweepRun& run) {
-  std::string csv = run.header;
-  for (const auto& [_, cells] : run.rows) csv += csv_line(cells);
-  return csv;
-}
-
-std::string to_json(const SweepRun& run) {
-  Json json{{"schema", 1}, {"rows", Json::array()}};
-  for (const auto& [_, cells] : run.rows) json["rows"].push_back(cells);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+Json run_sweep(const Sweep& sweep, const Machines& machines, const Workers& workers) {
+  std::vector<Json> rows(sweep.points());
+  in_parallel(workers, rows.size(), [&](size_t point) { rows[point] = row_of(sweep, machines, point); });
+  std::erase(rows, Json{});
+  return rows;
 }
 
 }  // namespace tilerail::study

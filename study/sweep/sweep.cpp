@@ -1,61 +1,106 @@
 #include "study/sweep/sweep.hpp"
 
-#include <nlohmann/json.hpp>
-#include <string_view>
+#include <fmt/format.h>
 
-#include "model/base/digest.hpp"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/base/error.hpp"
 #include "model/machine/settings/machine_settings.hpp"
-#include "model/machine/topology_writer.hpp"
 #include "study/sweep/keys.hpp"
 
 namespace tilerail::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
+void require_few_points(const Sweep& sweep) {
+  constexpr double most = 1e6;
+  double count = 1;
+  for (const SweepAxis& axis : sweep.axes) count *= double(axis.values.size());
+  if (count > most)
+    throw InputError{fmt::format("the sweep has {:.4g} points", count), fmt::format("at most {:.0f}", most)};
+}
 
-Json text_of(const JobText& job) {
-  const auto given = [](const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); };
-  const ProblemText& p = job.problem;
-  return {
-      {"problem",
-       {given(p.gemm), given(p.gemv), given(p.dot), given(p.axpy), p.dtype, p.alpha, given(p.trans_a), given(p.trans_b),
-        given(p.beta), given(p.place), given(p.leading[0]), given(p.leading[1]), given(p.leading[2])}},
-      {"machine", {job.machine.topology, job.machine.devices, job.machine.settings}},
-      {"policy", {job.policy.name, given(job.policy.tile), job.policy.overrides}}};
+void check_keys(const Sweep& sweep) {
+  std::set<std::string> known;
+  for (const SweepAxis& axis : sweep.axes)
+    for (const std::string& key : axis.keys) try {
+        JobText unused;
+        set_key(unused, key, "");
+        if (!known.insert(key).second) throw given_twice("vary", key);
+      } catch (const InputError& error) {
+        throw error.at(axis.place);
+      }
+}
+
+/// Everything that can be wrong without planning.
+void check_job(const JobText& job, Machines& machines) {
+  MachineText plain = job.machine;
+  plain.settings.clear();
+  if (!machines.contains(plain.topology)) machines.emplace(plain.topology, plain.load());
+  job.on(machine_of(job, machines));
+}
+
+/// Of the first values: an error is the base's, or that of the first axis with which it is there.
+void check_first(const Sweep& sweep, Machines& machines) {
+  try {
+    return check_job(sweep.job(0), machines);
+  } catch (const InputError& error) {
+    for (size_t count = 0; count <= sweep.axes.size(); ++count) try {
+        check_job(sweep.job(0, count), machines);
+      } catch (const InputError& earlier) {
+        if (earlier.what() == std::string_view{error.what()})
+          throw count > 0 ? error.at(sweep.axes[count - 1].place) : error;
+      }
+    throw;
+  }
 }
 
 }  // namespace
 
 size_t Sweep::points() const {
   size_t count = 1;
-  for (const SweepAxis& axis : axes) count *= axis.values.texts.size();
+  for (const SweepAxis& axis : axes) count *= axis.values.size();
   return count;
 }
 
 size_t Sweep::index(size_t point, size_t axis) const {
-  for (size_t later = axes.size(); --later > axis;) point /= axes[later].values.texts.size();
-  return point % axes[axis].values.texts.size();
+  for (size_t later = axes.size(); --later > axis;) point /= axes[later].values.size();
+  return point % axes[axis].values.size();
 }
 
 JobText Sweep::job(size_t point, size_t count) const {
   JobText job = base;
   for (size_t axis = 0; axis < count; ++axis)
-    for (const std::string& key : axes[axis].keys) set_key(job, key, value(point, axis));
+    for (const std::string& key : axes[axis].keys) set_key(job, key, axes[axis].values[index(point, axis)]);
   return job;
+}
+
+Sweep sweep_of(JobText base, const std::vector<std::string>& axes) {
+  Sweep sweep{std::move(base), {}};
+  for (const std::string& axis : axes) sweep.axes.push_back(parse_axis(axis));
+  return sweep;
 }
 
 Topology machine_of(const JobText& job, const Machines& machines) {
   return with_settings(machines.at(job.machine.topology), job.machine.settings);
 }
 
-std::string hash_of(const Sweep& sweep, const Machines& machines, const std::string& version) {
-  Json all{{"version", version}, {"base", text_of(sweep.base)}, {"backend", sweep.backend}};
-  const RunSettings& run = sweep.run;
-  if (sweep.is_measured())
-    all["run"] = {run.warmup, run.iterations, run.seed, run.check, int(run.pages), run.energy_seconds};
-  for (const SweepAxis& axis : sweep.axes) all["axes"].push_back({axis.keys, axis.values.texts});
-  for (const auto& [name, machine] : machines) all["machines"].push_back({name, to_toml(machine.description())});
-  return digest_text(all.dump(-1, ' ', false, Json::error_handler_t::replace));
+Machines check_sweep(const Sweep& sweep) {
+  require_few_points(sweep);
+  check_keys(sweep);
+  Machines machines;
+  check_first(sweep, machines);
+  size_t stride = sweep.points();
+  for (const SweepAxis& axis : sweep.axes) {
+    stride /= axis.values.size();
+    for (size_t i = 1; i < axis.values.size(); ++i) try {
+        check_job(sweep.job(i * stride), machines);
+      } catch (const InputError& error) {
+        throw error.at(axis.place);
+      }
+  }
+  return machines;
 }
 
 }  // namespace tilerail::study

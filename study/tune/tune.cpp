@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 #include <utility>
 
@@ -12,8 +11,11 @@
 #include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
+#include "sched/decided_plan.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
-#include "study/tune/finalists.hpp"
+#include "sched/scheduler.hpp"
+#include "study/planning/judge.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -54,145 +56,187 @@ void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backe
                        "fluid"};
 }
 
-/// A search: one of the presets that a task is tuned from; on hardware all of them, since it is measured at the end.
-struct Search {
-  size_t task;
-  std::vector<std::string> presets;
+bool has_metric(const TuneTask& task) { return task.policy.select && task.problem.has_product(); }
+
+/// A plan that was found, judged as it will be made again.
+struct Finalist {
+  TunedPlan tuned;
+  double value = 0;  // of the metric that the policy selects by, else minus its seconds: more is better
+
+  void rate(const TuneTask& task, const Judgement& judged) {
+    tuned.seconds = judged.makespan.value;
+    value = -tuned.seconds;
+    if (!has_metric(task)) return;
+    if (tuned.seconds > 0)
+      value = task.policy.select->of({task.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
+    tuned.metric = value;
+  }
 };
+
+/// What the search of one preset has found.
+struct Finding {
+  std::optional<Finalist> best = {};  // none if the preset plans nothing
+  int64_t tried = 0;
+  std::optional<double> estimated_s = {}, planned_s = {};  // if the preset is that of the policy
+  std::string error = {};
+};
+
+/// The presets that a policy is tuned from: its own, first, and all others.
+std::vector<std::string> presets_for(const Policy& asked) {
+  std::vector<std::string> names{asked.preset};
+  if (any_preset(asked.preset).ways == Ways::search)
+    for (const std::string& name : any_preset_names())
+      if (name != asked.preset) names.push_back(name);
+  return names;
+}
+
+/// The preset with all left open that may be searched, and what the task's policy overrides.
+Policy searching(const std::string& name, const TuneTask& task, int64_t budget) {
+  Policy policy = name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
+  if (name != task.policy.preset) {
+    policy.device_choice = DeviceChoice::search, policy.tile_choice = TileChoice::search;
+    policy.select_ms = task.policy.select_ms;
+    for (const auto& [key, value, _] : task.policy.overridden) apply_override(policy, fmt::format("{}={}", key, value));
+  }
+  policy.ways = Ways::search, policy.judge_ops = budget;
+  return policy;
+}
 
 class Tuning {
  public:
-  Tuning(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
-         const TuneSettings& settings)
-      : tasks_{tasks}, machine_{machine}, file_{file}, settings_{settings}, owner_{owner_of(machine)} {}
+  Tuning(const Topology& machine, const std::string& file, const TuneSettings& settings, const Workers& workers)
+      : machine_{machine},
+        file_{file},
+        settings_{settings},
+        on_hardware_{!is_simulation(settings.backend)},
+        workers_{.count = on_hardware_ ? 1 : workers.count},
+        owner_{owner_of(machine)} {
+    require_writable_plan_cache(file_, owner_);  // before any work
+    known_ = present_plan_cache(file_, owner_).plans;
+  }
 
-  std::vector<TuneResult> run(Workers workers) {
-    look_up();
-    list_searches();
-    if (on_hardware()) workers.count = 1;
-    std::mutex one_at_a_time;
-    in_parallel(workers, searches_.size(), [&](size_t number) {
-      Finding found;
-      std::string error;
-      try {
-        found = found_by(searches_[number]);
-      } catch (const InputError& refused) {
-        error = refused.what();
-      } catch (const ExecutionError& failed) {
-        error = failed.what();
+  TuneResult tuned(const TuneTask& task) const {
+    TuneResult result{.key = task.key};
+    std::optional<Finalist> old;
+    if (const auto known = known_.find(task.key); known != known_.end()) {
+      old = known_finalist(known->second, task);
+      if (old && !settings_.again && is_enough(known->second)) {
+        result.tuned = known->second;
+        result.known = true;
+        return result;
       }
-      const std::lock_guard lock{one_at_a_time};
-      add(number, std::move(found), std::move(error));
-    });
-    return std::move(results_);
+    }
+    search(task, std::move(old), result);
+    if (result.tuned)
+      keep_plan(file_, owner_, task.key, *result.tuned);
+    else if (result.error.empty())
+      result.error = "no preset plans it";
+    return result;
   }
 
  private:
-  bool on_hardware() const { return !is_simulation(settings_.backend); }
+  bool is_enough(const TunedPlan& known) const {
+    const bool judged = !on_hardware_ || known.judge == TunedBy::measurement;
+    return judged && known.version == program_version() && known.budget >= settings_.budget;
+  }
 
-  void look_up() {
-    require_writable_plan_cache(file_, owner_);  // before any work
-    before_ = present_plan_cache(file_, owner_).plans;
-    for (const TuneTask& task : tasks_) {
-      TuneResult result{.key = task.key};
-      const auto known = before_.find(task.key);
-      if (known != before_.end() && !settings_.again && is_enough(known->second, task)) {
-        result.tuned = known->second;
-        result.known = true;
+  Plan decided(const TuneTask& task, const std::vector<PlanDecision>& decisions) const {
+    return plan_decided(task.problem, machine_, task.devices, task.policy, decisions);
+  }
+
+  /// The plan that the cache has, judged, if it can still be made.
+  std::optional<Finalist> known_finalist(const TunedPlan& known, const TuneTask& task) const try {
+    Plan plan = decided(task, known.decisions);
+    if (tuned_hash(plan) != known.plan_hash) return std::nullopt;
+    Finalist result{known};
+    result.rate(task, judge_of(machine_).of(plan));
+    result.tuned.judge = TunedBy::simulator;
+    return result;
+  } catch (const InputError&) {  // of decisions that somebody wrote
+    return std::nullopt;
+  }
+
+  /// Judges the plan that will be made again, whatever the search has judged. Returns its seconds.
+  double consider(Finding& finding, const Policy& policy, const TuneTask& task) const {
+    const Plan plan = plan_gemm(task.problem, machine_, task.devices, policy, judge_of(machine_));
+    finding.tried += std::max<int64_t>(1, int64_t(plan.origin.candidates.size()));
+    Finalist found;
+    found.tuned.decisions = decisions_of(plan, machine_, policy);
+    Plan again = decided(task, found.tuned.decisions);
+    found.rate(task, judge_of(machine_).of(again));
+    found.tuned.preset = policy.preset, found.tuned.plan_hash = tuned_hash(again);
+    found.tuned.budget = settings_.budget, found.tuned.version = program_version();
+    const double seconds = found.tuned.seconds;
+    if (!finding.best || found.value > finding.best->value) finding.best = std::move(found);
+    return seconds;
+  }
+
+  Finding found_by(const std::string& preset, const TuneTask& task) const {
+    Finding finding;
+    const bool is_own = preset == task.policy.preset;
+    try {
+      if (is_own) {
+        Policy estimating = task.policy;
+        estimating.judge_ops = 0;
+        finding.estimated_s = consider(finding, estimating, task);
+        finding.planned_s = consider(finding, task.policy, task);
       }
-      results_.push_back(std::move(result));
+      consider(finding, searching(preset, task, settings_.budget), task);
+    } catch (const InputError& error) {  // other presets may plan what this one cannot
+      if (is_own) finding.error = error.what();
     }
+    return finding;
   }
 
-  bool is_enough(const TunedPlan& known, const TuneTask& task) const {
-    const bool judged = !on_hardware() || known.judge == TunedBy::measurement;
-    return judged && known.version == settings_.version && known.budget >= settings_.budget &&
-           known_finalist(known, task, machine_);
-  }
-
-  void list_searches() {
-    for (const auto i : indices(tasks_)) {
-      if (results_[i].known) continue;
-      const std::vector<std::string> presets = presets_for(tasks_[i].policy);
-      if (on_hardware())
-        searches_.push_back({i, presets});
-      else
-        for (const std::string& name : presets) searches_.push_back({i, {name}});
-      waiting_[i] = on_hardware() ? 1 : presets.size();
-    }
-  }
-
-  Finding found_by(const Search& search) const {
-    const TuneTask& task = tasks_[search.task];
-    Finding all;
+  void search(const TuneTask& task, std::optional<Finalist> old, TuneResult& result) const {
+    const std::vector<std::string> presets = presets_for(task.policy);
+    std::vector<Finding> findings(presets.size());
+    in_parallel(workers_, presets.size(), [&](size_t i) { findings[i] = found_by(presets[i], task); });
+    result.estimated_s = findings.front().estimated_s, result.planned_s = findings.front().planned_s;
+    result.error = findings.front().error;
     std::vector<Finalist> finalists;
     int64_t tried = 0;
-    for (const std::string& name : search.presets) {
-      const Finding found = study::found_by(name, task, machine_, settings_);
-      if (found.planned_s) all.estimated_s = found.estimated_s, all.planned_s = found.planned_s;
-      if (!found.best) continue;
-      tried += found.best->tuned.tried;
-      finalists.push_back(*found.best);
+    for (Finding& finding : findings) {
+      tried += finding.tried;
+      if (finding.best) finalists.push_back(std::move(*finding.best));
     }
-    if (const auto known = before_.find(task.key); known != before_.end())
-      if (auto old = known_finalist(known->second, task, machine_)) finalists.push_back(std::move(*old));
-    if (on_hardware()) measure(finalists, task, machine_, settings_);
-    for (Finalist& each : finalists)
-      if (!all.best || each.value > all.best->value) all.best = std::move(each);
-    if (all.best) all.best->tuned.tried = tried, stamp(all.best->tuned);
-    return all;
-  }
-
-  void stamp(TunedPlan& tuned) const { tuned.budget = settings_.budget, tuned.version = settings_.version; }
-
-  void add(size_t search, Finding found, std::string error) {
-    const size_t task = searches_[search].task;
-    TuneResult& result = results_[task];
-    if (!error.empty()) result.error = std::move(error);
-    if (found.planned_s) result.estimated_s = found.estimated_s, result.planned_s = found.planned_s;
-    if (found.best) tried_[task] += found.best->tuned.tried;
-    if (found.best && is_better(*found.best, search)) best_[task] = {std::move(*found.best), search};
-    if (--waiting_[task] == 0) keep(task);
-  }
-
-  /// Of equal ones the first by number, whichever ends first.
-  bool is_better(const Finalist& found, size_t search) const {
-    const auto known = best_.find(searches_[search].task);
-    if (known == best_.end()) return true;
-    const auto& [best, number] = known->second;
-    return found.value > best.value || (found.value == best.value && search < number);
-  }
-
-  void keep(size_t task) {
-    TuneResult& result = results_[task];
-    if (!best_.contains(task)) {
-      if (result.error.empty()) result.error = "no preset plans it";
+    if (old) finalists.push_back(std::move(*old));
+    if (finalists.empty()) return;
+    try {
+      if (on_hardware_) measure(finalists, task);
+    } catch (const InputError& error) {
+      result.error = error.what();
+      return;
+    } catch (const ExecutionError& error) {
+      result.error = error.what();
       return;
     }
-    TunedPlan tuned = std::move(best_[task].first.tuned);
-    tuned.tried = tried_[task];
-    if (!result.error.empty()) tuned.budget = 0;  // it is tuned again: not all has been searched
-    const auto before = before_.find(result.key);
-    update_plan_cache(file_, owner_, [&](PlanCache& cache) {
-      const auto now = cache.plans.try_emplace(result.key, tuned).first;
-      // What was there has been weighed already, unless another process has found it in the meantime.
-      const bool is_weighed = before != before_.end() && before->second == now->second;
-      if (is_weighed || goes_before(tuned, now->second)) now->second = tuned;
-      result.tuned = now->second;
-    });
+    result.tuned = std::ranges::max_element(finalists, {}, &Finalist::value)->tuned;
+    result.tuned->tried = tried;
+    result.tuned->version = program_version();
+    result.tuned->budget = result.error.empty() ? settings_.budget : 0;  // 0: it is tuned again
   }
 
-  const std::vector<TuneTask>& tasks_;
+  /// Runs each of the finalists on the hardware of the settings.
+  void measure(std::vector<Finalist>& finalists, const TuneTask& task) const {
+    std::vector<Plan> plans;
+    for (const Finalist& each : finalists) plans.push_back(decided(task, each.tuned.decisions));
+    std::vector<const Plan*> all;
+    for (const Plan& plan : plans) all.push_back(&plan);
+    Runner runner{settings_.backend, machine_, all, settings_.run};
+    for (const auto i : indices(plans)) {
+      finalists[i].rate(task, {Seconds{runner.run(plans[i]).median()}, {}, {}});
+      finalists[i].tuned.judge = TunedBy::measurement;
+    }
+  }
+
   const Topology& machine_;
   const std::string& file_;
   const TuneSettings& settings_;
+  const bool on_hardware_;
+  const Workers workers_;
   const CacheOwner owner_;
-  std::map<PlanKey, TunedPlan> before_;
-  std::vector<TuneResult> results_;                     // by task, as are the next three
-  std::map<size_t, size_t> waiting_;                    // for so many searches
-  std::map<size_t, std::pair<Finalist, size_t>> best_;  // and the number of its search
-  std::map<size_t, int64_t> tried_;
-  std::vector<Search> searches_;
+  std::map<PlanKey, TunedPlan> known_;
 };
 
 }  // namespace
@@ -223,35 +267,13 @@ std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology&
                              const TuneSettings& settings, const Workers& workers) {
   refuse_metrics(tasks, settings.backend);
   refuse_stand_ins(tasks, machine, settings.backend);
-  return Tuning{tasks, machine, file, settings}.run(workers);
-}
-
-size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file) {
-  std::vector<PlanCache> caches;
-  for (const std::string& other : others) {
-    caches.push_back(load_plan_cache(other));
-    require_owner(caches.back(), caches.front().owner);
+  const Tuning tuning{machine, file, settings, workers};
+  std::vector<TuneResult> results;
+  for (const TuneTask& task : tasks) {
+    results.push_back(tuning.tuned(task));
+    workers.ended(results.size(), tasks.size());
   }
-  size_t taken = 0;
-  update_plan_cache(file, caches.front().owner, [&](PlanCache& all) {
-    for (const PlanCache& cache : caches)
-      for (const auto& [key, tuned] : cache.plans) {
-        const auto known = all.plans.find(key);
-        if (known != all.plans.end() && !goes_before(tuned, known->second)) continue;
-        all.plans.insert_or_assign(key, tuned);
-        ++taken;
-      }
-  });
-  return taken;
-}
-
-size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file) {
-  size_t gone = 0;
-  (void)load_plan_cache(file);  // no file is made to forget something
-  update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
-    for (const TuneTask& task : tasks) gone += cache.plans.erase(task.key);
-  });
-  return gone;
+  return results;
 }
 
 }  // namespace tilerail::study

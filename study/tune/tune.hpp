@@ -20,7 +20,6 @@ struct TuneSettings {
   bool again = false;                   // also what is known already
   std::string backend = fluid_backend;  // or host, cuda: the best plans are run there, and the fastest of them is taken
   RunSettings run = {};                 // there
-  std::string version;                  // of the program
 };
 
 /// A problem that is to be tuned, on the machine of all of them.
@@ -45,18 +44,10 @@ std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine);
 /// The machine of all points. Throws InputError naming the key that changes it.
 Topology machine_of_tune(const Sweep& sweep);
 
-/// Tunes all of them side by side, one after another where they run on hardware; each goes into the file as soon as it
-/// is known. What the file has from the same program, with as large a budget, is not done again. Results are in the
-/// order of the tasks. Throws HardwareError where there is no such hardware.
+/// Tunes one after another, the presets of each side by side; each goes into the file as soon as it is known. What the
+/// file has from the same program, with as large a budget, is not done again. Results are in the order of the tasks.
+/// Throws HardwareError where there is no such hardware.
 std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
                              const TuneSettings& settings, const Workers& workers);
-
-/// Puts the plans of other files of one machine into one. Of one problem's plans, that stays which goes before the
-/// other (study/planning/plan_cache.hpp); returns how many were taken. Throws InputError where the files are of several
-/// machines.
-size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file);
-
-/// Takes the plans of these tasks out of the file; returns how many there were.
-size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file);
 
 }  // namespace tilerail::study

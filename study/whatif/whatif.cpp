@@ -1,219 +1,217 @@
 #include "study/whatif/whatif.hpp"
 
+#include <fmt/format.h>
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <regex>
 #include <utility>
 
-#include "cost/bound.hpp"
+#include "backends/fluid/simulation.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail::study {
 namespace {
 
-/// Why `work` cannot be done, or "".
-template <class Work>
-std::string error_of(const Work& work) {
-  try {
-    work();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return {};
+using Json = nlohmann::ordered_json;
+
+bool fits(const std::string& pattern, const Knob& knob) {
+  return knob.name == pattern || fnmatch(pattern.c_str(), knob.name.c_str(), 0) == 0;
 }
 
-/// That a part can be changed by, but for `without`.
-std::vector<double> factors_of(const WhatIf& what, size_t part, double without = 1) {
-  std::vector<double> factors{2.0, 0.5, without_limit};
-  std::erase_if(factors, [&](double factor) {
-    return factor == without || !can_change(what.parts[part], what.question.topology, factor);
-  });
-  return factors;
-}
-
-void try_rows(WhatIf& what, const Workers& workers) {
-  for (const auto part : indices(what.parts))
-    for (const double factor : factors_of(what, part)) what.rows.push_back({part, factor});
-  in_parallel(workers, what.rows.size(), [&](size_t i) {
-    WhatIfRow& row = what.rows[i];
-    row.error = error_of([&] {
-      const std::vector<double> others = factors_of(what, row.part, row.factor);
-      row.trial = try_part(what.question, what.plan, what.parts[row.part], row.factor, others);
-    });
-  });
-  share_plans(what.rows);
-}
-
-Topology changed(const WhatIf& what, size_t part, double factor) {
-  return improved(what.question.topology, what.parts[part].knobs, factor);
-}
-
-/// The best plan for the machine as it is, whichever machine it was made for, is tried on all of them.
-void keep_best_plan(WhatIf& what, const Workers& workers) {
-  double least = (1 - negligible_share) * what.planned.makespan;
-  for (const WhatIfRow& row : what.rows)
-    if (row.trial && row.trial->taken_back < least) least = row.trial->taken_back, what.better = {row.part, row.factor};
-  if (!what.better) return;
-  what.plan = what.question.plan_on(changed(what, what.better->first, what.better->second));
-  what.summary = simulated(what.plan, what.question.topology);
-  what.now = evaluation_of(what.summary);
-  in_parallel(workers, what.rows.size(), [&](size_t i) {
-    if (!what.rows[i].trial) return;
-    Trial& trial = *what.rows[i].trial;
-    const Topology machine = changed(what, what.rows[i].part, what.rows[i].factor);
-    Evaluation kept;
-    // If the plan does not fit the changed machine, the trial stays as it is.
-    if (!error_of([&] { kept = evaluation_of(simulated(what.plan, machine)); }).empty()) return;
-    if (trial.other && kept.makespan <= trial.other->makespan) trial.other.reset();
-    if (kept.makespan < trial.kept.makespan) trial.kept = std::move(kept);
-  });
-}
-
-void rank(WhatIf& what) {
-  std::ranges::stable_sort(what.rows, std::ranges::greater{}, [&](const WhatIfRow& row) {
-    return std::pair{row.trial.has_value(), what.saved(row)};
-  });
-}
-
-/// The factors 1/2, 1, 2 and infinity are known; of others `holds` is asked. Where it is true now, only parts are
-/// looked at that cost something when they are halved.
-std::optional<double> turn_of(const WhatIf& what, size_t part, bool (Evaluation::*property)() const,
-                              const std::function<bool(double)>& holds) {
-  const auto known = [&](double factor) {
-    const WhatIfRow* row = what.row(part, factor);
-    return row && row->trial && (row->trial->best().*property)();
+std::vector<Knob> selected_knobs(const Topology& topology, const GemmProblem& problem,
+                                 const std::vector<std::string>& only) {
+  std::vector<Knob> knobs = knobs_of(topology, problem);
+  for (const std::string& pattern : only)
+    if (std::ranges::none_of(knobs, [&](const Knob& knob) { return fits(pattern, knob); }))
+      throw InputError{"only", pattern, fmt::format("is not a part of {}", topology.name()),
+                       fmt::format("a name or a pattern such as '{}'", knobs.front().name)};
+  const auto is_meant = [&](const Knob& knob) {
+    return std::ranges::any_of(only, [&](const std::string& pattern) { return fits(pattern, knob); });
   };
-  if ((what.now.*property)()) {
-    const WhatIfRow* halved = what.row(part, 0.5);
-    if (!halved || -what.saved(*halved) < negligible_share * what.now.makespan) return std::nullopt;
-    return known(0.5) ? least_factor(0, 0.5, holds) : least_factor(0.5, 1, holds);
-  }
-  if (known(2)) return least_factor(1, 2, holds);
-  if (known(without_limit)) return least_factor(2, without_limit, holds);
-  return std::nullopt;
+  if (!only.empty()) std::erase_if(knobs, std::not_fn(is_meant));
+  return knobs;
 }
 
-Turn turn_of(const WhatIf& what, size_t part) {
-  Turn turn{part};
-  turn.by_bound = turn_of(what, part, &Evaluation::bound_by_kernels, [&](double factor) {
-    return lower_bound(what.plan, changed(what, part, factor)).bound_by == TimeUse::kernels;
-  });
-  turn.by_simulation = turn_of(what, part, &Evaluation::compute_bound, [&](double factor) {
-    return what.question.evaluate_on(changed(what, part, factor), what.plan).compute_bound();
-  });
-  return turn;
+/// "gpu12->plx0" as "gpu*->plx*"; numbers inside words stay: "h2d".
+std::string without_numbers(const std::string& name) {
+  static const std::regex number{"[0-9]+(?![0-9A-Za-z])"};
+  return std::regex_replace(name, number, "*");
 }
 
-/// Parts of one kind that cost something when they are halved, or that cannot be, or that save something when they are
-/// doubled; those that cost least come first.
-std::vector<size_t> candidates(const WhatIf& what) {
-  std::vector<std::pair<double, size_t>> found;
-  for (const auto part : indices(what.parts)) {
-    if (!what.parts[part].carries() || what.parts[part].combined) continue;
-    const WhatIfRow *halved = what.row(part, 0.5), *doubled = what.row(part, 2);
-    const double cost = halved && halved->trial ? -what.saved(*halved) : what.now.makespan;
-    const double least = negligible_share * what.now.makespan;
-    if (doubled && doubled->trial && (cost > least || what.saved(*doubled) > least)) found.emplace_back(cost, part);
+/// Parts of one knob have its name; parts whose names would be the same differ in their figures.
+void name_parts(std::vector<Part>& parts) {
+  std::vector<std::string> names;
+  for (const Part& part : parts) names.push_back(part.name);
+  for (Part& part : parts) {
+    if (part.knobs.size() == 1)
+      part.name = part.knobs.front().name;
+    else if (std::ranges::count(names, part.name) > 1)
+      part.name += " of " + part.now;
   }
-  std::ranges::sort(found);
-  std::vector<size_t> parts;
-  for (const auto& [_, part] : found) parts.push_back(part);
+}
+
+std::vector<Part> equivalent_knobs(const std::vector<Knob>& knobs) {
+  std::vector<Part> parts;
+  for (const Knob& knob : knobs) {
+    const std::string name = without_numbers(knob.name);
+    auto part =
+        std::ranges::find_if(parts, [&](const Part& known) { return known.name == name && known.now == knob.now; });
+    if (part == parts.end()) part = parts.insert(part, {name, knob.now, {}});
+    part->knobs.push_back(knob);
+  }
+  name_parts(parts);
   return parts;
 }
 
-double doubled(const WhatIf& what, const std::vector<size_t>& parts) {
-  std::vector<Knob> knobs;
-  for (const size_t part : parts)
-    knobs.insert(knobs.end(), what.parts[part].knobs.begin(), what.parts[part].knobs.end());
-  return what.question.evaluate_on(improved(what.question.topology, knobs, 2), what.plan).makespan;
+/// One engine cannot be halved.
+bool can_change(const Part& part, double factor) {
+  return factor > 1 || part.knobs.front().kind != Knob::Kind::engine || part.now != "1";
 }
 
-/// Leaves out, one after another, what is not needed.
-Together needed_together(const WhatIf& what, std::vector<size_t> parts) {
-  constexpr double may_be_lost = 0.1;  // of what all of them save
-  double makespan = doubled(what, parts);
-  const double allowed = makespan + may_be_lost * std::max(0.0, what.now.makespan - makespan);
-  for (const size_t part : std::vector{parts}) {
-    std::vector<size_t> fewer = parts;
-    std::erase(fewer, part);
-    const double without = fewer.empty() ? what.now.makespan : doubled(what, fewer);
-    if (without <= allowed) parts = std::move(fewer), makespan = without;
-  }
-  std::ranges::sort(parts);
-  return {std::move(parts), makespan};
-}
-
-/// What doubling one of the parts alone takes at best.
-double best_alone(const WhatIf& what, const std::vector<size_t>& parts) {
-  double makespan = what.now.makespan;
-  for (const size_t part : parts)
-    if (const WhatIfRow* row = what.row(part, 2); row && row->trial)
-      makespan = std::min(makespan, row->trial->best().makespan);
-  return makespan;
-}
-
-void find_together(WhatIf& what, const std::vector<size_t>& of) {
-  Together found = needed_together(what, of);
-  const double less = best_alone(what, of) - found.makespan;
-  if (found.parts.size() > 1 && less > negligible_share * what.now.makespan) what.together = std::move(found);
-}
-
-void find_turns(WhatIf& what, const Workers& workers) {
-  for (const auto part : indices(what.parts))
-    if (what.parts[part].carries()) what.turns.push_back({part});
-  const std::vector<size_t> to_combine = candidates(what);
-  const size_t first = to_combine.size() > 1 ? 1 : 0;  // the longest of all tasks begins
-  in_parallel(workers, first + what.turns.size(), [&](size_t i) {
-    if (i < first) {
-      what.together_error = error_of([&] { find_together(what, to_combine); });
-    } else {
-      Turn& turn = what.turns[i - first];
-      turn.error = error_of([&] { turn = turn_of(what, turn.part); });
+/// Does `work` for each row, whose error is that of the work.
+template <class Work>
+void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers, const Work& work) {
+  in_parallel(workers, rows.size(), [&](size_t i) {
+    try {
+      work(rows[i]);
+    } catch (const InputError& error) {
+      rows[i].error = error.what();
+      rows[i].trial.reset();
     }
   });
+}
+
+/// The machine of the rows, and what is asked.
+class Question {
+ public:
+  Question(const Topology& topology, const JobText& job) : topology_{topology}, job_{job} {}
+
+  WhatIf answer(const PartSelection& selection, const Workers& workers) const {
+    Plan plan = plan_on(topology_);
+    WhatIf what{.parts = parts_of(topology_, plan.problem, selection)};
+    describe(what, plan);
+    if (plan.ops.empty()) return what;
+    for (const auto part : indices(what.parts))
+      for (const double factor : {2.0, 0.5, without_limit})
+        if (can_change(what.parts[part], factor)) what.rows.push_back({part, factor});
+    for_each_row(what.rows, workers, [&](WhatIfRow& row) { row.trial = trial(changed(what, row)); });
+    take_best_plan(what, plan);
+    for_each_row(what.rows, workers, [&](WhatIfRow& row) {
+      if (row.trial) row.trial->kept = evaluation_of(simulated(plan, changed(what, row)));
+    });
+    std::ranges::stable_sort(what.rows, std::ranges::greater{}, [&](const WhatIfRow& row) {
+      return std::pair{row.trial.has_value(), what.saved(row)};
+    });
+    return what;
+  }
+
+ private:
+  Plan plan_on(const Topology& machine) const { return plan_job(machine, job_).plan; }
+
+  Topology changed(const WhatIf& what, const WhatIfRow& row) const {
+    return improved(topology_, what.parts[row.part].knobs, row.factor);
+  }
+
+  Trial trial(const Topology& machine) const {
+    const Plan plan = plan_on(machine);
+    const Seconds taken_back = makespan_of(simulate_fluid(plan, topology_));
+    return {evaluation_of(simulated(plan, machine)), {}, taken_back.value};
+  }
+
+  void describe(WhatIf& what, const Plan& plan) const {
+    what.summary = simulated(plan, topology_);
+    what.now = evaluation_of(what.summary);
+  }
+
+  /// The planner may have missed a plan for the machine as it is that it finds for another one: no part is praised for
+  /// that.
+  void take_best_plan(WhatIf& what, Plan& plan) const {
+    const auto taken_back = [](const WhatIfRow& row) { return row.trial ? row.trial->taken_back : INFINITY; };
+    const WhatIfRow& best = *std::ranges::min_element(what.rows, {}, taken_back);
+    if (taken_back(best) >= what.now.makespan) return;
+    plan = plan_on(changed(what, best));
+    describe(what, plan);
+  }
+
+  const Topology& topology_;
+  const JobText& job_;
+};
+
+/// The cells of a line, in order; those of the trial are null if there is none.
+Json cells_of(const WhatIf& what, const WhatIfRow& row) {
+  const Part& part = what.parts[row.part];
+  Json cells{{"part", part.name}, {"knobs", part.knobs.size()}, {"now", part.now}, {"factor", row.factor}};
+  for (const char* figure : {"best_s", "saved_s", "planned_s", "kept_s", "bound_s", "bound_by", "kernels", "bottleneck",
+                             "tile", "ops", "plan_hash"})
+    cells[figure] = nullptr;
+  if (row.trial) {
+    const Evaluation& planned = row.trial->planned;
+    cells.update({{"best_s", row.trial->best().makespan},
+                  {"saved_s", what.saved(row)},
+                  {"planned_s", planned.makespan},
+                  {"kept_s", row.trial->kept.makespan},
+                  {"bound_s", planned.bound},
+                  {"bound_by", planned.binding},
+                  {"kernels", planned.kernels},
+                  {"bottleneck", to_string(planned.bottleneck)},
+                  {"tile", planned.tile},
+                  {"ops", planned.ops},
+                  {"plan_hash", planned.plan_hash}});
+  }
+  cells.update({{"error", row.error},
+                {"machine", what.summary.metadata.machine},
+                {"problem", what.summary.metadata.problem},
+                {"policy", what.summary.metadata.policy},
+                {"version", what.summary.metadata.version},
+                {"base_s", what.now.makespan},
+                {"base_bound_s", what.now.bound},
+                {"base_bound_by", what.now.binding},
+                {"base_plan_hash", what.now.plan_hash}});
+  return cells;
 }
 
 }  // namespace
 
-void share_plans(std::vector<WhatIfRow>& rows) {
-  constexpr double less = 1 - 1e-9;  // by more than rounding
-  for (WhatIfRow& row : rows) {
-    if (!row.trial) continue;
-    for (const WhatIfRow& other : rows) {
-      if (!other.trial || other.part != row.part) continue;
-      for (const auto& [factor, evaluation] : other.trial->elsewhere)
-        if (factor == row.factor && evaluation.makespan < less * row.trial->best().makespan)
-          row.trial->other = evaluation;
-    }
-  }
+std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem, const PartSelection& selection) {
+  const std::vector<Knob> knobs = selected_knobs(topology, problem, selection.only);
+  std::vector<Part> parts;
+  if (selection.each)
+    for (const Knob& knob : knobs) parts.push_back({knob.name, knob.now, {knob}});
+  else
+    parts = equivalent_knobs(knobs);
+  Part moving{"all links and groups", "", {}};
+  const auto moves = [](const Knob& knob) { return knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::group; };
+  std::ranges::copy_if(knobs, std::back_inserter(moving.knobs), moves);
+  if (selection.only.empty()) parts.push_back(std::move(moving));
+  return parts;
 }
 
-const WhatIfRow* WhatIf::row(size_t part, double factor) const {
-  const auto found =
-      std::ranges::find_if(rows, [&](const WhatIfRow& row) { return row.part == part && row.factor == factor; });
-  return found == rows.end() ? nullptr : &*found;
+bool WhatIf::is_negligible(const WhatIfRow& row) const {
+  constexpr double share = 1e-3;
+  return row.trial && std::abs(saved(row)) < share * now.makespan;
 }
 
-bool WhatIf::is_used(const Part& part) const {
-  return std::ranges::any_of(part.knobs, [&](const Knob& knob) {
-    if (knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::latency) return summary.links[knob.index].bytes > 0;
-    return knob.kind != Knob::Kind::group || summary.groups[knob.index].bytes > 0;
-  });
+std::vector<size_t> WhatIf::idle_parts() const {
+  std::vector<size_t> idle;
+  for (const auto part : indices(parts))
+    if (std::ranges::all_of(rows, [&](const WhatIfRow& row) { return row.part != part || is_negligible(row); }))
+      idle.push_back(part);
+  return idle;
 }
 
-WhatIf what_if(Question question, const PartSelection& selection, const Workers& workers) {
-  WhatIf what{.question = std::move(question)};
-  const Topology& machine = what.question.topology;
-  what.plan = what.question.plan_on(machine);
-  what.summary = simulated(what.plan, machine);
-  what.now = what.planned = evaluation_of(what.summary);
-  what.parts = parts_of(machine, what.plan.problem, what.question.job.machine.resolve_devices(machine), selection);
-  if (what.plan.ops.empty()) return what;
-  try_rows(what, workers);
-  keep_best_plan(what, workers);
-  rank(what);
-  find_turns(what, workers);
-  return what;
+WhatIf what_if(const Topology& topology, const JobText& job, const PartSelection& selection, const Workers& workers) {
+  return Question{topology, job}.answer(selection, workers);
+}
+
+Json rows_of(const WhatIf& what) {
+  Json rows = Json::array();
+  for (const WhatIfRow& row : what.rows) rows.push_back(cells_of(what, row));
+  return rows;
 }
 
 }  // namespace tilerail::study

@@ -1,18 +1,44 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "study/evaluation.hpp"
+#include "study/job.hpp"
 #include "study/parallel.hpp"
-#include "study/whatif/part.hpp"
-#include "study/whatif/trial.hpp"
+#include "study/whatif/knob.hpp"
 
 namespace tilerail::study {
 
-/// A part, so many times as good, and what became of that: a trial, or why there is none.
+/// What is changed simultaneously: equivalent knobs, or one.
+struct Part {
+  std::string name;  // "link:host->gpu*": of several, with a * for each number
+  std::string now;   // "24 GB/s"
+  std::vector<Knob> knobs;
+};
+
+struct PartSelection {
+  bool each = false;              // every knob alone
+  std::vector<std::string> only;  // patterns of names of knobs, with * ? and [0-3]; empty: all
+};
+
+/// Knobs are equivalent if their names differ in numbers only and their figures do not differ. Then the part of all
+/// links and groups, if there are several. Throws InputError for a pattern that nothing fits.
+std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem, const PartSelection& selection);
+
+/// A part of the machine, `factor` times as good.
+struct Trial {
+  Evaluation planned;     // a plan made for the changed machine, simulated there
+  Evaluation kept;        // the best plan for the machine as it is, simulated on the changed one
+  double taken_back = 0;  // s: the plan made for the changed machine, simulated on the machine as it is
+
+  const Evaluation& best() const { return planned.makespan <= kept.makespan ? planned : kept; }
+};
+
+/// A part, so many times as good: a trial, or why there is none.
 struct WhatIfRow {
   size_t part = 0;
   double factor = 1;
@@ -20,50 +46,24 @@ struct WhatIfRow {
   std::string error = {};
 };
 
-/// From which factor of a part on the machine is compute bound: 0, from less than an eighth; nothing, not by this part
-/// alone or, where it is so already, by a part that may be half as good for nothing.
-struct Turn {
-  size_t part = 0;
-  std::optional<double> by_bound = {}, by_simulation = {};
-  std::string error = {};  // why it is not known
-};
-
-/// Parts that save, all doubled, nearly what doubling every part does, and more than any of them alone; each is needed
-/// for that.
-struct Together {
-  std::vector<size_t> parts;
-  double makespan = 0;  // s
-};
-
-/// Gives each row the best of the plans that were made for other rows of its part and tried on its machine, where that
-/// is better than what the row has.
-void share_plans(std::vector<WhatIfRow>& rows);
-
 struct WhatIf {
-  Question question;
-  Plan plan = {};           // the best that is known for the machine as it is
-  Summary summary = {};     // of that plan
-  Evaluation planned = {};  // of the plan that is made for the machine as it is
-  Evaluation now = {};      // of the best plan: from there time is saved
-  /// Part and factor for which that best plan was made, where it is not the one made for the machine as it is: the
-  /// planner missed it there, and no part is praised for that.
-  std::optional<std::pair<size_t, double>> better = {};
   std::vector<Part> parts = {};
   std::vector<WhatIfRow> rows = {};  // by time saved, the most first; those without a trial last
-  std::vector<Turn> turns = {};      // of the parts that carry something, in their order
-  std::optional<Together> together = {};
-  std::string together_error = {};  // why it is not known
+  Summary summary = {};              // of the best plan for the machine as it is
+  Evaluation now = {};               // of the same: from there time is saved
 
   double saved(const WhatIfRow& row) const { return row.trial ? now.makespan - row.trial->best().makespan : 0; }
-  const WhatIfRow* row(size_t part, double factor) const;
-  bool is_used(const Part& part) const;  // whether a copy of the plan crosses a link or a group of it
+  /// Whether the row saves or costs less than 0.1 %.
+  bool is_negligible(const WhatIfRow& row) const;
+  /// Parts all of whose rows are negligible.
+  std::vector<size_t> idle_parts() const;
 };
-
-/// What less than this share of the makespan is counted as nothing.
-constexpr double negligible_share = 1e-3;
 
 /// Plans and simulates everything. Throws InputError if the machine as it is cannot run the problem. The result does
 /// not depend on the number of threads.
-WhatIf what_if(Question question, const PartSelection& selection, const Workers& workers);
+WhatIf what_if(const Topology& topology, const JobText& job, const PartSelection& selection, const Workers& workers);
+
+/// A row for each change of a part (docs/formats.md#what-if).
+nlohmann::ordered_json rows_of(const WhatIf& what);
 
 }  // namespace tilerail::study

@@ -10,8 +10,8 @@ COLUMNS = (
     "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s plan_cache "
     "without_effect first_s bound_s bound_by predicted_s interval_low_s interval_high_s in_interval measured_s "
     "measured_min_s over_bound traced_s issue_per_op_s "
-    "kernel_s copy_s waiting_s issue_s predicted_energy_j predicted_edp_js modelled_energy_j counted_energy_j "
-    "counted_call_s counted_edp_js check"
+    "kernel_s copy_s waiting_s issue_s predicted_energy_j modelled_energy_j counted_energy_j "
+    "counted_call_s check"
 ).split()
 
 LIBRARY_COSTS_OFF = [word for cost in ("task-us", "request-us", "peer-us") for word in ("--set", f"{cost}=0")]
@@ -45,16 +45,15 @@ class Cases(CommandTest):
         self.assertEqual(len(results), 4)
         for row in results:
             self.assertGreater(float(row["measured_s"]), 0)
-            empty = "predicted_s kernel_s copy_s waiting_s issue_s predicted_energy_j predicted_edp_js check".split()
+            empty = "predicted_s kernel_s copy_s waiting_s issue_s predicted_energy_j check".split()
             empty += ["interval_low_s", "interval_high_s", "in_interval"]
-            empty += ["counted_energy_j", "counted_call_s", "counted_edp_js"]  # the host counts no energy
+            empty += ["counted_energy_j", "counted_call_s"]  # the host counts no energy
             for column in empty:
                 self.assertEqual(row[column], "", column)
             # Each GPU of two-gpu draws 50 to 250 W. Measured iterations and the timeline are of the same calls.
             watts = float(row["modelled_energy_j"]) / float(row["measured_s"]) / int(row["devices"])
             self.assertGreaterEqual(watts, 50 * (1 - 1e-6))
             self.assertLess(watts, 250)
-        self.assertNotIn("Kendall", text)
 
     def test_lines_may_begin_and_end_as_in_spreadsheets(self):
         self.write("cases.csv", CASES.replace("\n", "\r\n"))
@@ -84,7 +83,6 @@ class Cases(CommandTest):
         simulated = json.loads(self.succeed("simulate", *SMALL, *LIBRARY_COSTS_OFF, "--json", "-"))
         self.assertEqual(float(results[0]["predicted_s"]), simulated["makespan_s"])
         self.assertEqual(float(results[0]["predicted_energy_j"]), simulated["energy_j"])
-        self.assertAlmostEqual(float(results[0]["predicted_edp_js"]) / simulated["edp_js"], 1)
         for row in results:
             difference = float(row["predicted_s"]) - float(row["measured_s"])
             parts = sum(float(row[part]) for part in ("kernel_s", "copy_s", "waiting_s", "issue_s"))
@@ -109,7 +107,7 @@ class Cases(CommandTest):
         self.assertEqual(float(results[2]["bound_s"]), json.loads(self.succeed(*one))["bound_s"])
 
     @needs_simulator
-    def test_the_table_has_a_line_a_case_and_ranks_groups_of_several(self):
+    def test_the_table_has_a_line_a_case(self):
         self.write("cases.csv", CASES)
         text, results = self.measured()
         lines = text.splitlines()
@@ -121,12 +119,6 @@ class Cases(CommandTest):
         self.assertEqual(len(of_third), 1)
         self.assertIn(": the plan with batch=tree is the same", of_third[0])
         self.assertEqual(results[2]["without_effect"], of_third[0].split(": ", 1)[1])
-        self.assertRegex(text, r"tiles +2 alternatives: Kendall tau [+-]\d\.\d{3}, regret \d+\.\d\d%")
-        self.assertIn("1 sets of alternatives", text)
-        self.assertNotRegex(text, r"alone +\d alternatives")
-        predicted, measured = ([float(row[key]) for row in results[:2]] for key in ("predicted_s", "measured_s"))
-        chosen = measured[predicted.index(min(predicted))]
-        self.assertIn(f"regret {100 * (chosen / min(measured) - 1):.2f}%", text)
 
     def test_cases_may_be_of_any_routine(self):
         self.write("cases.csv", "routine,m,n,k,transa,place,tile\ngemv,48,1,1K,T,0:h:h,32\ndot,1,1,1K,,h:1,100\n"

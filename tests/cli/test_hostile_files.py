@@ -15,8 +15,6 @@ READERS_OF_TOML = (
     ["topo", "validate", "f.toml"],
     ["plan", *SMALL[:-1], "f.toml"],
     ["topo", "new", "--gpus", "2", "--kernels", "f.toml"],
-    ["sweep", "f.toml"],
-    ["tune", "f.toml", "--plan-cache", "plans.toml"],
     ["tune", "--list", "f.toml"],
     ["plan", *SMALL, "--plan-cache", "f.toml"],
 )

@@ -57,7 +57,7 @@ class Interrupted(InterruptedTest):
         self.assertTrue(told, said)
         written = rows(self.folder / "all.csv")
         self.assertEqual(len(written), int(told[1]))
-        self.assertTrue(all(float(row["makespan_s"]) > 0 and row["points"] == "3075" for row in written))
+        self.assertTrue(all(float(row["makespan_s"]) > 0 for row in written))
 
     def test_the_signal_is_seen_where_nobody_reads_what_is_said(self):
         process = self.start([*ENDLESS_SWEEP, "--csv", "all.csv"])

@@ -2,31 +2,11 @@
 
 import csv
 import json
-import re
 import unittest
 
-from support import OLD, CommandTest, kernels_text, machine_text, needs_simulator
+from support import OLD, CommandTest, needs_simulator
 
 SMALL = ["whatif", "--gemm", "1K", "--dtype", "f64", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "256"]
-
-# Two islands of one GPU each. Copies between them cross the bridge, which is faster from x2 on than the way through
-# the roots, but all copies from the host to gpu1 take it then, too.
-ISLANDS = machine_text(
-    "islands", 2,
-    [("host", "root", 100), ("root", "gpu[0-1]", 10), ("root", "bridge", 18), ("bridge", "gpu[0-1]", 18)],
-    """[[switch]]
-name = "root"
-source = "made"
-[[switch]]
-name = "bridge"
-source = "made"
-[[group]]
-name = "bridge"
-forward = ["root->bridge"]
-backward = ["bridge->root"]
-capacity = [[1, "18 GB/s"], [2, "9 GB/s"]]
-source = "made"
-""" + kernels_text('peak = "5 TFLOP/s"\nefficiency = [[1, 1.0]]', multiprocessors=16))
 
 
 @needs_simulator
@@ -46,10 +26,9 @@ class WhatIf(CommandTest):
         self.assertEqual(saved, sorted(saved, reverse=True))
         simulated = json.loads(self.succeed("simulate", *SMALL[1:], "--json", "-"))
         for row in rows:
-            self.assertEqual(row["as_planned_s"], simulated["makespan_s"])
+            self.assertLessEqual(row["base_s"], simulated["makespan_s"])
             self.assertEqual(row["base_bound_s"], simulated["bound_s"])
-            self.assertEqual(row["base_plan_hash"], simulated["plan_hash"])
-            self.assertEqual(row["best_s"], min(filter(None, (row["planned_s"], row["kept_s"], row["other_s"]))))
+            self.assertEqual(row["best_s"], min(row["planned_s"], row["kept_s"]))
             self.assertEqual(row["saved_s"], row["base_s"] - row["best_s"])
             self.assertLessEqual(row["bound_s"], row["best_s"])
         self.assertEqual({row["factor"] for row in rows}, {"2", "0.5", "inf"})
@@ -74,67 +53,14 @@ class WhatIf(CommandTest):
         self.assertEqual(*(self.succeed(*SMALL, "--jobs", jobs, "--csv", f"{jobs}.csv") for jobs in "15"))
         self.assertEqual(*((self.folder / f"{jobs}.csv").read_bytes() for jobs in "15"))
 
-    def test_the_table_tells_what_is_worth_upgrading(self):
+    def test_the_table_tells_what_is_worth_upgrading_and_what_is_not(self):
         text = self.succeed(*SMALL)
-        for words in ("worth upgrading", "compute bound, simulated", "compute bound, by the bound", "makespan",
-                      "link:host->pcie0", "more changes save or cost less than 0.1%"):
+        for words in ("makespan", "link:host->pcie0", "more changes save or cost less than 0.1%"):
             self.assertIn(words, text)
 
-    def test_faster_kernels_never_make_it_compute_bound_and_slower_ones_do(self):
-        asked = ["whatif", "--gemm", "8K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "2K"]
-        _, text = self.rows(*asked)
-        simulated, bound = text.split("compute bound, simulated ")[1].split("compute bound, by the bound ")
-        self.assertRegex(bound, r"^yes, as it is down to x0\.\d+ link:host->pcie0 ")  # 2 * 8K^3 flop at 2 TFLOP/s
-        self.assertNotIn("kernels:", bound)
-        self.assertNotIn("x link:gpu[0-1]->gpu[0-1]", bound)
-        # No link of the first and the last tile is hidden: all of them have to be faster at once.
-        self.assertTrue(simulated.startswith("not as it is"))
-        self.assertRegex(simulated, r"from x[\d.]+ all links and groups")
-        self.assertNotIn("link:host->pcie0", simulated)
-        _, slower = self.rows(*asked, "--topo-set", "kernels:*.rate=x0.1")
-        self.assertIn("compute bound, simulated yes, as it is", slower)
-
-    def test_the_bound_of_a_factor_knows_the_caches_of_the_plan(self):
-        asked = ["--gemm", "4K", "--topology", "clx-ai", "--policy", "blasx", "--set", "warm=on"]
-        _, text = self.rows("whatif", *asked)
-        factor = float(re.search(r"by the bound not as it is from x([\d.]+) all links and groups", text)[1])
-        self.assertGreater(factor, 1)
-
-        def binding(times):  # of machines that are little slower, and little faster, than at the turn
-            faster = [word for key in ("link:*.bandwidth", "group:*.capacity", "group:*.both_busy")
-                      for word in ("--topo-set", f"{key}=x{times * factor:.4f}")]
-            return json.loads(self.succeed("simulate", *asked, *faster, "--json", "-"))["bound_by"]
-
-        self.assertTrue(binding(1.006).startswith("kernels"))
-        self.assertFalse(binding(0.93).startswith("kernels"))
-
-    def test_the_share_of_kernels_is_told_now_and_at_most(self):
-        rows, text = self.rows(*SMALL)
-        better = [float(row["kernels"]) for row in rows if row["factor"] != "0.5" and row["best_s"] == row["planned_s"]
-                  and not row["part"].startswith("kernels:")]
-        told = re.search(r"kernels are ([\d.]+)% of the critical path, at most ([\d.]+)% by all links and groups", text)
-        self.assertAlmostEqual(float(told[2]), 100 * max(better), delta=0.05)
-        self.assertGreater(float(told[2]), float(told[1]))
-
-    def test_together_saves_more_than_one_part(self):
-        _, text = self.rows(*SMALL)
-        alone, together = re.search(r"worth upgrading .* x2 saves ([\d.]+) us .*all x2 save ([\d.]+) ms", text).groups()
-        self.assertGreater(1000 * float(together), float(alone))
-
-    def test_the_head_is_of_one_plan(self):
-        rows, text = self.rows("whatif", "--gemm", "2K", "--topology", "two-gpu", "--only", "link:gpu*->gpu*")
-        self.assertIn(f"{rows[0]['base_plan_hash']}, ", text)
-        self.assertEqual("by the plan made for" in text, rows[0]["as_planned_s"] > rows[0]["base_s"])
-
-    def test_a_faster_way_that_all_take_is_slower(self):
-        self.write("islands.toml", ISLANDS)
-        _, text = self.rows("whatif", "--gemm", "4K", "--topology", "islands.toml", "--policy", "gemmex", "--tile",
-                            "512", "--together", "link:*bridge*")
-        self.assertIn("slower though better", text)
-
     def test_links_that_nothing_crosses_do_nothing(self):
-        idle = self.rows(*SMALL, "--devices", "0")[1].split("does nothing here")[1]
-        self.assertIn("link:pcie0->gpu1", idle)
+        idle = self.rows(*SMALL, "--devices", "0")[1].split("could be half as good")[1]
+        self.assertIn("link:gpu*->gpu*", idle)
         self.assertNotIn("link:host->pcie0", idle)
 
     def test_nothing_to_do_is_no_error(self):
@@ -155,9 +81,6 @@ class WhatIf(CommandTest):
             (["--jobs", "0"], "--jobs: '0'"),
             (["--jobs", "many"], "--jobs: 'many'"),
             (["--only", "link:gpu9*"], "--only: 'link:gpu9*' is not a part of two-gpu"),
-            (["--together", "link:*", "--together", "link:*"], "--together: 'link:*' is given twice"),
-            (["--together", "link:host->pcie0"], "--together: 'link:host->pcie0' is one part alone; expected several"),
-            (["--together", "&"], "--together: '' is not a part of two-gpu"),
             (["--figure", "t.pdf"], "--figure: 't.pdf'"),
             (["--csv", "no/such/folder.csv"], "the folder 'no/such' does not exist"),
             (["--csv", "old.csv", "--devices", "7"], "--devices: '7' is not a GPU of two-gpu"),

@@ -205,19 +205,6 @@ TEST(MachineSettings, AnExactNameComesBeforeAPattern) {
   const Topology after = set(machine, {"group:a & c[1].capacity=1 GB/s"});
   EXPECT_EQ(group_of(after, "a & c[1]").capacity->saturated(), Rate{1e9});
   EXPECT_EQ(group_of(after, "a & c1").capacity.has_value(), group_of(machine, "a & c1").capacity.has_value());
-  EXPECT_EQ(figures_set(machine, std::vector<std::string>{"group:a & c[1].capacity=1 GB/s"})[0].size(), 1u);
-}
-
-TEST(MachineSettings, ASettingSaysWhichFiguresItSets) {
-  const Topology machine = shipped("two-gpu");
-  const std::vector<std::string> settings{"link:host<->pcie0.bandwidth=1 GB/s", "kernels:*.rate=x2", "gpus=1",
-                                          "issue.per_op=1 us"};
-  const auto figures = figures_set(machine, settings);
-  ASSERT_EQ(figures.size(), 4u);
-  EXPECT_EQ(figures[0], (std::set<std::string>{"link host->pcie0.bandwidth", "link pcie0->host.bandwidth"}));
-  EXPECT_TRUE(figures[1].contains("kernels " + machine.description().kernels[0].name + ".f64.rate"));
-  EXPECT_EQ(figures[2], std::set<std::string>{"gpus"});
-  EXPECT_EQ(figures[3], std::set<std::string>{"issue.per_op"});
 }
 
 TEST(MachineSettings, GraphsAndHandingOnHaveFiguresWhereTheMachineHasThem) {

@@ -71,12 +71,6 @@ struct Made {
     if (!value.empty()) changed.push_back({key, value});
     expect_input_error([&] { plan_decided(cube(1024), machine, gpus, policy, changed); }, words);
   }
-  std::string decided(const std::string& key) const {
-    return std::ranges::find(decisions, key, &PlanDecision::key)->value;
-  }
-  std::vector<std::string> conflicts(std::initializer_list<std::string_view> overrides) const {
-    return conflicts_with(decisions, cube(1024), machine, gpus, testing::policy("tilerail", overrides));
-  }
 };
 
 TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
@@ -95,20 +89,6 @@ TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
   made.refuse("effort", "high", {"effort: 'high'"});
   made.refuse("compute-streams", "auto", {"compute-streams: 'auto'"});
   made.refuse("colour", "red", {"colour: 'red'", "not a decision"});
-}
-
-TEST(DecidedPlan, OnlyWhatIsOverriddenOtherwiseConflicts) {
-  const Made made;
-  const std::string tile = made.decided("tile");
-  EXPECT_TRUE(made.conflicts({}).empty());
-  EXPECT_TRUE(made.conflicts({"tile=" + tile}).empty());
-  EXPECT_TRUE(made.conflicts({"tile=auto", "relays=on", "compute-streams=auto"}).empty());
-  EXPECT_EQ(made.conflicts({"tile=96"}), std::vector<std::string>{"tile=96 (was decided " + tile + ")"});
-  const std::string other = made.decided("sends") == "free" ? "in-order" : "free";
-  EXPECT_EQ(made.conflicts({"sends=" + other, "tile=" + tile}).size(), 1u);
-  // How a plan is found is no decision: asking for another search asks for another plan.
-  EXPECT_EQ(made.conflicts({"effort=high"}), std::vector<std::string>{"effort=high"});
-  EXPECT_EQ(made.conflicts({"devices=best"}), std::vector<std::string>{"devices=best"});
 }
 
 }  // namespace

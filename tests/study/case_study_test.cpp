@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "study/cases/case_table.hpp"
 #include "study/simulator.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -13,9 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 
 /// A case of this prediction and measurement, in seconds.
-CaseResult result_of(double predicted, double measured, const std::string& group = "") {
+CaseResult result_of(double predicted, double measured) {
   CaseResult result{.what = {}, .job = {testing::shipped("two-gpu"), {}}};
-  result.what.group = group;
   result.predicted = predicted;
   result.measured.makespans = {measured};
   return result;
@@ -28,22 +26,6 @@ TEST(CaseSummary, ErrorsAreRelativeToTheMeasurement) {
   EXPECT_DOUBLE_EQ(summary.median, (0.1 + 0.5) / 2);  // of 0, 0.1, 0.5, 0.5
   EXPECT_DOUBLE_EQ(summary.within_95, 0.5);
   EXPECT_DOUBLE_EQ(summary.largest, 0.5);
-  EXPECT_TRUE(summary.groups.empty());
-}
-
-TEST(CaseSummary, GroupsOfSeveralAreRankedInTheOrderOfTheirFirstCase) {
-  // "b" is predicted in the wrong order: the one that is predicted faster takes 3 s instead of 2 s.
-  const std::vector<CaseResult> results{result_of(1, 3, "b"), result_of(5, 5, "alone"), result_of(1, 1, "a"),
-                                        result_of(2, 2, "b"), result_of(2, 2, "a")};
-  const CaseSummary summary = summary_of(results).value();
-  ASSERT_EQ(summary.groups.size(), 2u);
-  EXPECT_EQ(summary.groups[0].name, "b");
-  EXPECT_EQ(summary.groups[0].alternatives, 2u);
-  EXPECT_DOUBLE_EQ(summary.groups[0].tau, -1);
-  EXPECT_DOUBLE_EQ(summary.groups[0].regret, 0.5);
-  EXPECT_EQ(summary.groups[1].name, "a");
-  EXPECT_DOUBLE_EQ(summary.mean_tau(), 0);
-  EXPECT_DOUBLE_EQ(summary.mean_regret(), 0.25);
 }
 
 TEST(CaseSummary, CountsTheMeasurementsThatLieInTheirInterval) {
@@ -115,10 +97,10 @@ TEST(CaseStudy, AnErrorKeepsTheCasesBeforeIt) {
   study.measure("host", settings);
   EXPECT_EQ(study.results().size(), 2u);
   try {
-    study.rethrow_failure("after 2 of 4 cases");
+    study.rethrow_failure();
     FAIL() << "no error";
   } catch (const ExecutionError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("made to fail (after 2 of 4 cases)"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("made to fail"));
   }
 }
 
@@ -133,25 +115,6 @@ TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
   const Plan with = plan_job(machine, c).plan;
   EXPECT_DOUBLE_EQ(with.runtime.call.value, 2 * 2.1e-3);
   EXPECT_GT(simulator_of(machine)->execute(with).makespan(), Seconds{4.2e-3});
-}
-
-TEST(CaseStudy, WishesForWhatLibrariesTakeAreNamedAsWithoutEffect) {
-  Case c;
-  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "gemmex", c.policy.tile = "512";
-  c.policy.overrides = {"task-us=5000", "copy-rates=duplex"};
-  const CaseStudy study{{c}, testing::shipped("two-gpu")};
-  EXPECT_THAT(study.results().front().job.plan.origin.without_effect,
-              ::testing::IsSupersetOf({"task-us: cases run without a library's own costs",
-                                       "copy-rates: cases run without a library's own costs"}));
-}
-
-TEST(CaseStudy, AWishIsToldOnceToHaveNoEffect) {
-  Case c;
-  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "gemmex", c.policy.tile = "512";
-  c.policy.overrides = {"task-us=0"};
-  const CaseStudy study{{c}, testing::shipped("two-gpu")};
-  EXPECT_THAT(study.results().front().job.plan.origin.without_effect,
-              ::testing::ElementsAre(::testing::StartsWith("task-us")));
 }
 
 TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {

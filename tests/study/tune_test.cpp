@@ -1,47 +1,54 @@
-// Tuned plans that several processes find at the same time.
+// Tasks of a tuning, and what it keeps.
+#include "study/tune/tune.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "study/planning/plan_cache.hpp"
-#include "study/sweep/keys.hpp"
-#include "study/tune/tune.hpp"
 #include "tests/support/machines.hpp"
 
 namespace tilerail::study {
 namespace {
 
-/// What stays of a plan that takes so long, which another process puts into the file while this one is searching.
-double kept_beside(double seconds) {
-  Sweep sweep;
-  set_key(sweep.base, "gemm", "64"), set_key(sweep.base, "topology", TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
-  const Topology machine = machine_of_tune(sweep);
-  const std::vector<TuneTask> tasks = tune_tasks(sweep, machine);
-  const std::string file = ::testing::TempDir() + "tune-test-plans-" + std::to_string(::getpid()) + ".toml";
-  std::filesystem::remove(file);
-  TuneSettings settings;
-  settings.budget = 200, settings.version = program_version();
-  Workers workers;
-  workers.ended = [&](size_t, size_t) {
-    update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
-      TunedPlan other;
-      other.decisions = {{"tile", "64"}}, other.preset = "gemmex", other.plan_hash = "0123456789abcdef";
-      other.seconds = seconds, other.version = program_version();
-      cache.plans.try_emplace(tasks.front().key, other);
-    });
-  };
-  const std::vector<TuneResult> results = tune(tasks, machine, file, settings, workers);
-  EXPECT_EQ(results.at(0).error, "");
-  const PlanCache cache = load_plan_cache(file);
-  EXPECT_EQ(cache.plans.at(tasks.front().key), results[0].tuned);
-  std::filesystem::remove(file);
-  return results[0].tuned->seconds;
+class Tune : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::remove(file_); }
+  void TearDown() override { std::filesystem::remove(file_); }
+
+  static Sweep sweep(const std::vector<std::string>& axes) {
+    JobText base;
+    base.problem.gemm = "64";
+    base.machine.topology = TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml";
+    return sweep_of(base, axes);
+  }
+
+  const std::string file_ = ::testing::TempDir() + "tune-test-plans-" + std::to_string(::getpid()) + ".toml";
+};
+
+TEST_F(Tune, PointsThatAskForOnePlanAreOneTask) {
+  const Sweep points = sweep({"m=64,48", "alpha=1,2"});
+  EXPECT_EQ(tune_tasks(points, machine_of_tune(points)).size(), 2u);
 }
 
-TEST(Tune, KeepsWhatAnotherProcessHasFoundWhereThatIsBetter) {
-  EXPECT_EQ(kept_beside(1e-9), 1e-9);
-  EXPECT_LT(kept_beside(1e3), 1);
+TEST_F(Tune, EveryTaskHasAResultInTheFile) {
+  const Sweep points = sweep({"m=64,48"});
+  const Topology machine = machine_of_tune(points);
+  const std::vector<TuneTask> tasks = tune_tasks(points, machine);
+  size_t ended = 0;
+  const Workers workers{.count = 2, .ended = [&](size_t done, size_t) { ended = done; }};
+  const std::vector<TuneResult> results = tune(tasks, machine, file_, {.budget = 200}, workers);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(ended, 2u);
+  const PlanCache cache = load_plan_cache(file_);
+  for (const TuneResult& result : results) {
+    EXPECT_EQ(result.error, "");
+    ASSERT_TRUE(result.tuned);
+    EXPECT_EQ(cache.plans.at(result.key), result.tuned);
+    EXPECT_LE(result.tuned->seconds, *result.planned_s);
+  }
+  EXPECT_TRUE(tune(tasks, machine, file_, {.budget = 200}, workers).front().known);
 }
 
 }  // namespace

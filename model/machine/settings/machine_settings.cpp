@@ -189,12 +189,6 @@ class SettingValue {
   toml::table table_;
 };
 
-/// Each figure that the figure of a key stands for.
-Strings figures_in(const std::string& figure) {
-  if (figure == "bounds") return {"capacity", "both_busy"};
-  return figure == "rate" ? rates_of_types() : Strings{figure};
-}
-
 FlopRate fastest(const GemmCurve& curve) { return curve.tiled ? curve.tiled->peak : curve.fastest(); }
 
 /// Of a rule, the measured shapes stay as many times faster or slower than the rule as they were.
@@ -278,17 +272,14 @@ class DescriptionEditor {
   /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
   void apply(const std::string& setting) {
     setting_ = setting;
-    figures_.clear();
     const auto [text, value_text] = split_setting(setting);
     const SettingValue value{value_text, setting};
     const Key key{text};
     if (text == "name") {
       d_.name = value.text();
       renamed_ = true;
-      figures_.insert(text);
     } else if (text == "gpus") {
       apply_to_gpus(value);
-      figures_.insert(text);
     } else if (text.starts_with("issue.")) {
       apply_to_issue(text.substr(std::string_view{"issue."}.size()), value);
     } else if (!key.kind) {
@@ -304,9 +295,6 @@ class DescriptionEditor {
     }
     settings_.push_back(setting);
   }
-
-  /// What the last setting set: "link host->gpu0.bandwidth".
-  const std::set<std::string>& figures() const { return figures_; }
 
   /// With the new name and the new source. Throws InputError when the name is invalid.
   Description result() {
@@ -378,7 +366,6 @@ class DescriptionEditor {
     for (const auto i : indices(items)) {
       if (!fits[i]) continue;
       stays[i] = false;
-      figures_.insert(key.kind->name + " " + items[i].name);
     }
   }
 
@@ -407,8 +394,6 @@ class DescriptionEditor {
       if (!fits[i] || !change(items[i])) continue;
       changed = true;
       mark(items[i].source);
-      for (const std::string& figure : figures_in(key.figure))
-        figures_.insert(fmt::format("{} {}.{}", key.kind->name, items[i].name, figure));
     }
     if (!changed)
       fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)), "one that the machine has");
@@ -461,12 +446,10 @@ class DescriptionEditor {
       fail("the key is unknown", fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
     if (!set(d_.issue, F::of_issue, figure, value)) fail("the machine has no such figure", "one that the machine has");
     mark(d_.issue.source);
-    figures_.insert("issue." + figure);
   }
 
   Description d_;
-  std::string setting_;            // the one that is applied
-  std::set<std::string> figures_;  // that it sets
+  std::string setting_;  // the one that is applied
   Strings settings_;
   bool renamed_ = false;
   std::string source_ = "set";  // of what is changed
@@ -499,16 +482,6 @@ std::string name_with(const std::string& base, std::span<const std::string> sett
   if (base.size() + all.size() <= TopologyLimits::name_length) return base + all;
   const std::string brief = fmt::format("+{} settings {}", settings.size(), digest_text(base + all));
   return std::string{cut(base, TopologyLimits::name_length - brief.size())} + brief;
-}
-
-std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings) {
-  std::vector<std::set<std::string>> figures;
-  DescriptionEditor editor{machine.description()};
-  for (const std::string& setting : settings) {
-    editor.apply(setting);
-    figures.push_back(editor.figures());
-  }
-  return figures;
 }
 
 Topology with_settings(const Topology& machine, std::span<const std::string> settings) {

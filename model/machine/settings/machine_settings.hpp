@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,10 +21,6 @@ inline constexpr const char* setting_keys =
 /// and what was set has a source of kind "assumed", so that plans, tables and results tell it from the machine that it
 /// was made of. Throws InputError "KEY=VALUE: ..." naming the value, what there is and what was expected.
 Topology with_settings(const Topology& machine, std::span<const std::string> settings);
-
-/// What each of the settings sets, "link host->gpu0.bandwidth", when they are applied one after another. Throws as
-/// above.
-std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings);
 
 /// Key and value without the blanks around them, split at the first '='. Throws InputError when there is no '='.
 std::pair<std::string, std::string> split_setting(std::string_view setting);
