@@ -8,8 +8,8 @@
 #include "cli/options/point_options.hpp"
 #include "cli/output/interruption.hpp"
 #include "cli/output/note_text.hpp"
+#include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
-#include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
@@ -68,7 +68,7 @@ study::Sweep sweep_of(const SweepOptions& options) {
 
 study::SweepRun run(const study::Sweep& sweep, study::Workers workers, const study::SweepPart& part,
                     const study::SweepStamp& stamp, const study::Machines& machines, const StopRequest& stop) {
-  CountedProgress progress{"sweeping"};
+  Progress progress{"sweeping"};
   if (sweep.is_measured()) workers.count = 1;
   workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
   workers.stop_asked = [&] { return stop.is_asked(); };
@@ -79,26 +79,6 @@ bool checks_failed(const study::SweepRun& run) {
   for (const auto& [_, cells] : run.rows)
     if (cells.contains("check") && cells["check"] == "FAILED") return true;
   return false;
-}
-
-/// The table of the points that give every value once, before anything is known of them.
-std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp) {
-  study::SweepRun outline;
-  outline.rows[0] = study::empty_cells(sweep, stamp, 0, "");
-  outline.header = study::csv_header(outline.rows[0]);
-  for (size_t axis = 0, stride = sweep.points(); axis < sweep.axes.size(); ++axis) {
-    const size_t values = sweep.axes[axis].values.texts.size();
-    stride /= values;
-    for (size_t i = 0; i < values; ++i) outline.rows[i * stride] = study::empty_cells(sweep, stamp, i * stride, "");
-  }
-  return to_csv(outline);
-}
-
-/// Draws an outline of the table, so that a figure that cannot be drawn fails before any point runs. Parts have none.
-void expect_figure(StudyOutputs& outputs, const SweepOptions& options, const study::SweepPart& part,
-                   const study::Sweep& sweep, const study::SweepStamp& stamp) {
-  if (part.of == 1 && !options.study.figure.empty())
-    outputs.expect_figure({"sweep", "--outline"}, outline_of(sweep, stamp));
 }
 
 /// Of the first point.
@@ -118,7 +98,6 @@ int run_sweep(const SweepOptions& options) {
     print(stamp.hash + "\n");
     return exit_ok;
   }
-  expect_figure(outputs, options, part, sweep, stamp);
   const StopRequest stop;
   const study::SweepRun done = run(sweep, workers, part, stamp, machines, stop);
   const bool is_whole = done.rows.size() == done.points, any = done.failed < done.rows.size();
@@ -129,7 +108,6 @@ int run_sweep(const SweepOptions& options) {
   outputs.write(csv, to_json(done), any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
                 has_reader ? place_note(sweep, machines) + to_text(study::read_sweep_table(csv, "the sweep")) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");
-  outputs.require_figure();
   if (part.of == 1 && !any) return exit_bad_input;
   return checks_failed(done) ? exit_check_failed : exit_ok;
 }
@@ -147,7 +125,6 @@ int run_join(const CLI::App& app, const JoinOptions& options) {
   const bool any =
       std::ranges::any_of(table.rows, [&](const auto& row) { return table.cell(row.second, "error").empty(); });
   outputs.write(to_csv(table), "", any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{}, to_text(table));
-  outputs.require_figure();
   return any ? exit_ok : exit_bad_input;
 }
 

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/point_options.hpp"
+#include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
-#include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
-#include "cli/output/tune_text.hpp"
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
+#include "model/base/text.hpp"
+#include "study/tune/tune.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -27,20 +27,60 @@ Examples:
   tilerail tune --gemm 16K --topology hgx-h200-4 --plan-cache node.toml
   tilerail tune --topology clx-ai --vary 'gemm=4K..32K x2' --vary 'place=h:h:h;0:0:0' --plan-cache clx-ai-plans.toml
   tilerail tune sweep.toml --budget 5000000 --plan-cache node.toml
-  tilerail tune --list node.toml
-  tilerail tune --merge other.toml --plan-cache node.toml
-  tilerail tune --forget --gemm 16K --topology hgx-h200-4 --plan-cache node.toml)";
-
-constexpr const char *of_tuning = "TUNE", *of_work = "WORK";  // groups of options
+  tilerail tune --list node.toml)";
 
 struct TuneOptions {
   PointOptions points;
   std::string plan_cache, list, budget, backend;
-  std::vector<std::string> merge;
-  bool forget = false, again = false;
+  bool again = false;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   std::string jobs;
 };
+
+using study::TunedPlan;
+
+std::string decided(const TunedPlan& tuned, std::string_view key) {
+  const auto found = std::ranges::find(tuned.decisions, key, &PlanDecision::key);
+  return found == tuned.decisions.end() ? "?" : found->value;
+}
+
+std::string gpus_of(const TunedPlan& tuned, const study::PlanKey& key) {
+  const std::string names = decided(tuned, "devices");
+  return fmt::format("{} of {}", 1 + std::ranges::count(names, ','), key.devices.size());
+}
+
+std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? seconds_text(*seconds) : "-"; }
+
+/// By how much the tuned plan is faster than what the policy chooses by itself; both by one judge.
+std::string saved(const study::TuneResult& result) {
+  if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator || *result.planned_s <= 0) return "-";
+  return fmt::format("{:.1f}%", 100 * (1 - result.tuned->seconds / *result.planned_s));
+}
+
+std::string to_text(const std::vector<study::TuneResult>& results) {
+  std::vector<std::vector<std::string>> lines{
+      {"problem", "policy", "estimate", "planned", "tuned", "saved", "T", "GPUs", "by"}};
+  std::string failed;
+  for (const study::TuneResult& r : results) {
+    if (!r.error.empty())
+      failed += fmt::format("{}: {}: {}\n", r.tuned ? "in part" : "failed", text_of(r.key), r.error);
+    if (!r.tuned) continue;
+    lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s), seconds_or_dash(r.planned_s),
+                     seconds_text(r.tuned->seconds), r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
+                     gpus_of(*r.tuned, r.key), std::string{to_string(r.tuned->judge)}});
+  }
+  return (lines.size() > 1 ? aligned(lines, "llrrrrrrl") : "") + failed;
+}
+
+std::string to_text(const study::PlanCache& cache) {
+  std::string text = fmt::format("{}: {} plans for machine '{}' of hash {}\n", cache.file, cache.plans.size(),
+                                 cache.owner.machine, cache.owner.hash);
+  std::vector<std::vector<std::string>> lines{{"problem", "policy", "makespan", "T", "GPUs", "by"}};
+  for (const auto& [key, tuned] : cache.plans)
+    lines.push_back({text_of(key), key.policy, seconds_text(tuned.seconds), decided(tuned, "tile"), gpus_of(tuned, key),
+                     fmt::format("{}, from {}", to_string(tuned.judge), tuned.preset)});
+  return lines.size() > 1 ? text + aligned(lines, "llrrrl") : text;
+}
 
 std::string file_of(const TuneOptions& options) {
   const char* const named = std::getenv(study::plan_cache_variable);
@@ -70,12 +110,8 @@ int run_tune(const TuneOptions& options) {
     throw InputError{"backend", settings.backend, "runs on the machine as it is", "no --topo-set"};
   const Topology machine = study::machine_of_tune(sweep);
   const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
-  if (options.forget) {
-    print(fmt::format("{} of {} plans forgotten\n", study::forget_plans(tasks, machine, file), tasks.size()));
-    return exit_ok;
-  }
   const std::vector<study::TuneResult> results = [&] {
-    CountedProgress progress{"tuning"};
+    Progress progress{"tuning"};
     StudyOptions study;
     study.jobs = options.jobs;
     study::Workers workers = study.workers();
@@ -87,41 +123,13 @@ int run_tune(const TuneOptions& options) {
   return any ? exit_ok : exit_bad_input;
 }
 
-int run_merge(const TuneOptions& options) {
-  const std::string file = file_of(options);
-  const size_t taken = study::merge_plan_caches(options.merge, file);
-  print(fmt::format("{} plans taken; {} has {}\n", taken, file, study::load_plan_cache(file).plans.size()));
-  return exit_ok;
-}
-
-int run_list(const TuneOptions& options) {
+int run(const CLI::App& app, const TuneOptions& options) {
+  if (options.list.empty()) return run_tune(options);
+  for (const CLI::Option* other : app.get_options())
+    if (other->count() > 0 && other->get_name() != "--list")
+      throw fault_of("--list", fmt::format("excludes {}", other->get_name()), "one of them");
   print(to_text(study::load_plan_cache(options.list)));
   return exit_ok;
-}
-
-/// Options that mean nothing beside one that asks for something else than tuning. CLI11 would list them in the help.
-void refuse_others(const CLI::App& app, const std::string& asked,
-                   const std::function<bool(const CLI::Option&)>& may_be_given) {
-  for (const CLI::Option* other : app.get_options())
-    if (other->count() > 0 && other->get_name() != asked && !may_be_given(*other))
-      throw fault_of(asked, fmt::format("excludes {}", other->get_name()), "one of them");
-}
-
-int run(const CLI::App& app, const TuneOptions& options) {
-  const auto is_file = [](const CLI::Option& other) { return other.get_name() == "--plan-cache"; };
-  if (!options.list.empty()) {
-    refuse_others(app, "--list", [](const CLI::Option&) { return false; });
-    return run_list(options);
-  }
-  if (!options.merge.empty()) {
-    refuse_others(app, "--merge", is_file);
-    return run_merge(options);
-  }
-  if (options.forget)
-    refuse_others(app, "--forget", [&](const CLI::Option& other) {
-      return is_file(other) || (other.get_group() != of_tuning && other.get_group() != of_work);
-    });
-  return run_tune(options);
 }
 
 }  // namespace
@@ -131,7 +139,7 @@ Command add_tune(CLI::App& root) {
   CLI::App* app = root.add_subcommand("tune", "Search long for the fastest plans, and keep them in a plan cache");
   app->footer(footer);
   options->points.add_to(*app, "PROBLEMS");
-  OptionGroup group{*app, of_tuning};
+  OptionGroup group{*app, "TUNE"};
   group.add("--plan-cache", "FILE", options->plan_cache, "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
   group.add("--budget", "OPS", options->budget,
             "Operations of plans that the search of each preset may simulate [1000000]");
@@ -139,12 +147,8 @@ Command add_tune(CLI::App& root) {
   group.add("--backend", "NAME", options->backend,
             "host or cuda: the best plan of each preset is run there, too [fluid]");
   options->bench.add_to(*app, group);
-  OptionGroup{*app, of_work}.add("-j,--jobs", "N", options->jobs, "Threads that simulate simultaneously [all cores]");
-  OptionGroup other{*app, "INSTEAD"};
-  other.add("--list", "FILE", options->list, "Show what a plan cache has");
-  other.add("--merge", "FILE", options->merge, "Put its plans into --plan-cache, too");
-  app->add_flag("--forget", options->forget, "Take the plans of these problems out of --plan-cache")
-      ->group(other.heading);
+  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs, "Threads that simulate simultaneously [all cores]");
+  OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list, "Show what a plan cache has");
   return {app, [app, options] { return run(*app, *options); }};
 }
 

@@ -7,7 +7,7 @@ from sample import shown
 from test_timeline import Folder
 
 from tilerail.study_table import TableError
-from tilerail.sweep_figure import axes_of, check_outline, shape_of, sweep_figure
+from tilerail.sweep_figure import axes_of, shape_of, sweep_figure
 from tilerail.tornado import tornado
 
 try:
@@ -110,14 +110,6 @@ class SweepFigures(Folder):
         self.assertIn("x$y$z", texts)
         for axes in ({"policy": ("x$y$z", "w")}, {"a": (1, 2, 3), "b": (1, 2, 3), "policy": ("x$y$z", "w")}):
             self.assertIn("x$y$z", shown(self.drawn(**axes)))
-
-    def test_too_many_points_are_known_before_any_is_there(self):
-        axes = {"policy": [f"p{i}" for i in range(9)], "where": [f"q{i}" for i in range(9)]}
-        lines = table(**axes).splitlines()
-        outline = [lines[0], *lines[1:10], *lines[1::9]]  # every value once
-        with self.assertRaisesRegex(TableError, "the sweep: 2 axes give 1 panels of 81 points"):
-            check_outline(self.write("\n".join(outline) + "\n"))
-        check_outline(self.write(table(tile=NUMBERS)))
 
     def test_what_cannot_be_drawn_is_refused(self):
         for text, quoted in [("", "no column 'sweep'"), ("m,n\n1,2\n", "no column 'sweep'"),

@@ -198,14 +198,6 @@ def _check_size(path, axes, kind, panels: int, points: int) -> None:
                          f"{MOST_PANELS}, and {MOST_BARS} bars: vary fewer keys, or draw the table by yourself")
 
 
-def check_outline(path: str | os.PathLike) -> None:
-    """Raises TableError where a sweep has too many points to be drawn: of a table of rows that give every value once."""
-    rows = read_table(path, COLUMNS)
-    axes = axes_of(rows)
-    kind, _, between = shape_of(axes)
-    _check_size("the sweep", axes, kind, math.prod(len(axis.values) for axis in between), int(rows[0]["points"]))
-
-
 def sweep_figure(path: str | os.PathLike, figure=None) -> None:
     """Draws the CSV of `tilerail sweep` into a matplotlib Figure, without points that failed. Raises TableError."""
     rows = read_table(path, COLUMNS)

@@ -226,32 +226,4 @@ std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology&
   return Tuning{tasks, machine, file, settings}.run(workers);
 }
 
-size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file) {
-  std::vector<PlanCache> caches;
-  for (const std::string& other : others) {
-    caches.push_back(load_plan_cache(other));
-    require_owner(caches.back(), caches.front().owner);
-  }
-  size_t taken = 0;
-  update_plan_cache(file, caches.front().owner, [&](PlanCache& all) {
-    for (const PlanCache& cache : caches)
-      for (const auto& [key, tuned] : cache.plans) {
-        const auto known = all.plans.find(key);
-        if (known != all.plans.end() && !goes_before(tuned, known->second)) continue;
-        all.plans.insert_or_assign(key, tuned);
-        ++taken;
-      }
-  });
-  return taken;
-}
-
-size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file) {
-  size_t gone = 0;
-  (void)load_plan_cache(file);  // no file is made to forget something
-  update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
-    for (const TuneTask& task : tasks) gone += cache.plans.erase(task.key);
-  });
-  return gone;
-}
-
 }  // namespace tilerail::study

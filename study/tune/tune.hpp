@@ -51,12 +51,4 @@ Topology machine_of_tune(const Sweep& sweep);
 std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
                              const TuneSettings& settings, const Workers& workers);
 
-/// Puts the plans of other files of one machine into one. Of one problem's plans, that stays which goes before the
-/// other (study/planning/plan_cache.hpp); returns how many were taken. Throws InputError where the files are of several
-/// machines.
-size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file);
-
-/// Takes the plans of these tasks out of the file; returns how many there were.
-size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file);
-
 }  // namespace tilerail::study

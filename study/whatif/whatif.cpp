@@ -194,13 +194,6 @@ const WhatIfRow* WhatIf::row(size_t part, double factor) const {
   return found == rows.end() ? nullptr : &*found;
 }
 
-bool WhatIf::is_used(const Part& part) const {
-  return std::ranges::any_of(part.knobs, [&](const Knob& knob) {
-    if (knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::latency) return summary.links[knob.index].bytes > 0;
-    return knob.kind != Knob::Kind::group || summary.groups[knob.index].bytes > 0;
-  });
-}
-
 WhatIf what_if(Question question, const PartSelection& selection, const Workers& workers) {
   WhatIf what{.question = std::move(question)};
   const Topology& machine = what.question.topology;

@@ -56,7 +56,6 @@ struct WhatIf {
 
   double saved(const WhatIfRow& row) const { return row.trial ? now.makespan - row.trial->best().makespan : 0; }
   const WhatIfRow* row(size_t part, double factor) const;
-  bool is_used(const Part& part) const;  // whether a copy of the plan crosses a link or a group of it
 };
 
 /// What less than this share of the makespan is counted as nothing.

@@ -5,29 +5,9 @@ import json
 import re
 import unittest
 
-from support import OLD, CommandTest, kernels_text, machine_text, needs_simulator
+from support import OLD, CommandTest, needs_simulator
 
 SMALL = ["whatif", "--gemm", "1K", "--dtype", "f64", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "256"]
-
-# Two islands of one GPU each. Copies between them cross the bridge, which is faster from x2 on than the way through
-# the roots, but all copies from the host to gpu1 take it then, too.
-ISLANDS = machine_text(
-    "islands", 2,
-    [("host", "root", 100), ("root", "gpu[0-1]", 10), ("root", "bridge", 18), ("bridge", "gpu[0-1]", 18)],
-    """[[switch]]
-name = "root"
-source = "made"
-[[switch]]
-name = "bridge"
-source = "made"
-[[group]]
-name = "bridge"
-forward = ["root->bridge"]
-backward = ["bridge->root"]
-capacity = [[1, "18 GB/s"], [2, "9 GB/s"]]
-source = "made"
-""" + kernels_text('peak = "5 TFLOP/s"\nefficiency = [[1, 1.0]]', multiprocessors=16))
-
 
 @needs_simulator
 class WhatIf(CommandTest):
@@ -125,17 +105,6 @@ class WhatIf(CommandTest):
         rows, text = self.rows("whatif", "--gemm", "2K", "--topology", "two-gpu", "--only", "link:gpu*->gpu*")
         self.assertIn(f"{rows[0]['base_plan_hash']}, ", text)
         self.assertEqual("by the plan made for" in text, rows[0]["as_planned_s"] > rows[0]["base_s"])
-
-    def test_a_faster_way_that_all_take_is_slower(self):
-        self.write("islands.toml", ISLANDS)
-        _, text = self.rows("whatif", "--gemm", "4K", "--topology", "islands.toml", "--policy", "gemmex", "--tile",
-                            "512", "--together", "link:*bridge*")
-        self.assertIn("slower though better", text)
-
-    def test_links_that_nothing_crosses_do_nothing(self):
-        idle = self.rows(*SMALL, "--devices", "0")[1].split("does nothing here")[1]
-        self.assertIn("link:pcie0->gpu1", idle)
-        self.assertNotIn("link:host->pcie0", idle)
 
     def test_nothing_to_do_is_no_error(self):
         self.assertIn("no part can save any", self.succeed("whatif", "--gemm", "0", "--topology", "two-gpu"))

@@ -60,13 +60,5 @@ TEST(WhatIfRows, TheLargestShareOfKernelsIsOfABetterPartThatIsNoKernels) {
   EXPECT_EQ(most_kernels(what)->trial->planned.kernels, 0.6);
 }
 
-TEST(WhatIfRows, WhatGoesAgainstExpectationIsTold) {
-  WhatIf what = two_gpu();
-  what.rows = {row(0, 0.5, 0.8, 1),    row(1, 0.5, 0.9, 1), row(2, 2, 0.5, 1),
-               row(3, 0.5, 0.9999, 1), row(0, 2, 1.1, 1.2), row(1, 0.5, 1.2, 1.2)};
-  EXPECT_EQ(faster_rows(what), (std::vector<const WhatIfRow*>{&what.rows[0], &what.rows[1]}));
-  EXPECT_EQ(slower_rows(what), std::vector<const WhatIfRow*>{&what.rows[4]});
-}
-
 }  // namespace
 }  // namespace tilerail::study
