@@ -94,15 +94,14 @@ class Cases(CommandTest):
     @needs_simulator
     def test_every_case_stands_beside_its_bound(self):
         self.write("cases.csv", CASES)
-        text, results = self.measured()
+        _, results = self.measured()
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertEqual((float(results[0]["bound_s"]), results[0]["bound_by"]),
                          (simulated["bound_s"], simulated["bound_by"]))
-        for row, line in zip(results, text.splitlines()[1:]):
+        for row in results:
             self.assertLessEqual(float(row["bound_s"]), float(row["predicted_s"]))
             over = float(row["measured_s"]) / float(row["bound_s"])
             self.assertAlmostEqual(float(row["over_bound"]) / over, 1)
-            self.assertIn(f" {over:.2f} x ", line)
         # The third case is on one GPU of two, the others on both: the bound is of the GPUs that a case names.
         one = ["simulate", "--gemm", "48,32,1K", "--dtype", "f32", "--transb", "T", "--place", "0:h:h", "--devices", "0",
                "--topology", "two-gpu", "--json", "-"]
