@@ -5,8 +5,7 @@
 #include <string_view>
 
 #include "model/base/error.hpp"
-#include "report/timeline/timeline_csv_reader.hpp"
-#include "report/timeline/timeline_csv_writer.hpp"
+#include "report/timeline/timeline_csv.hpp"
 
 namespace {
 

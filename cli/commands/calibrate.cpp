@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -11,9 +12,7 @@
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
-#include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
-#include "model/base/output_target.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
@@ -38,6 +37,7 @@ struct CalibrateOptions {
   std::string measurements, from;
   std::optional<std::string> name;
   bool check = false;
+  const CLI::App* app = nullptr;
 };
 
 /// Absent: auto.
@@ -58,6 +58,11 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   return settings;
 }
 
+/// Throws InputError if an option is given that has no meaning with another.
+void refuse(const CalibrateOptions& options, const std::string& name, const char* other) {
+  if (options.app->count("--" + name) > 0) throw fault_of(name, fmt::format("has no meaning with {}", other));
+}
+
 /// When the result is out, so that it says something of what is there.
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
@@ -76,8 +81,7 @@ int check(const Topology& machine, const CalibrateOptions& options) {
 }
 
 int calibrate_on_host(const CalibrateOptions& options) {
-  for (const auto& [name, text] : {std::pair{"measurements", &options.measurements}, {"from", &options.from}})
-    if (!text->empty()) throw fault_of(name, "has no meaning with --backend host");
+  for (const char* name : {"measurements", "from"}) refuse(options, name, "--backend host");
   const study::CalibrationSettings settings = settings_of(options);
   OutputSet outputs;
   outputs.expect(options.output, "-o");
@@ -104,21 +108,17 @@ std::string line_of(const char* what, const std::optional<study::ResidualSummary
                      100 * residuals->median, 100 * residuals->within_95, 100 * residuals->largest, residuals->what);
 }
 
-/// "dir/node.toml" -> "dir/node-plain.toml". Of a device, such as /dev/null, itself.
+/// "dir/node.toml" -> "dir/node-plain.toml"
 std::string plain_name(const std::string& path) {
-  if (output_target(path).kind != OutputTarget::Kind::file) return path;
-  const auto slash = path.rfind('/'), dot = path.rfind('.');
-  const bool extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-  return extension ? path.substr(0, dot) + "-plain" + path.substr(dot) : path + "-plain";
+  const std::filesystem::path spread{path};
+  const std::string name = spread.stem().string() + "-plain" + spread.extension().string();
+  return (spread.parent_path() / name).string();
 }
 
 int calibrate_on_cuda(const CalibrateOptions& options) {
-  if (options.check && !options.from.empty())
-    throw fault_of("check", "runs plans on the hardware, and --from does without it", "one of them");
-  if (options.workers != "auto") throw fault_of("workers", "has no meaning with --backend cuda");
-  for (const auto& [name, text] : {std::pair{"devices", &options.devices}, {"seconds", &options.seconds}})
-    if (!options.from.empty() && *text != "auto")
-      throw fault_of(name, "says what to measure, and --from measures nothing", "one of them");
+  refuse(options, "workers", "--backend cuda");
+  if (!options.from.empty())
+    for (const char* name : {"check", "devices", "seconds"}) refuse(options, name, "--from");
   OutputSet outputs;
   if (options.output == "-") throw InputError{"-o", "-", "is one place, and there are two descriptions", "a file"};
   outputs.expect(options.output, "-o");
@@ -149,6 +149,7 @@ Command add_calibrate(CLI::App& root) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* app = root.add_subcommand("calibrate", "Measure this machine and write its description");
   app->footer(footer);
+  options->app = app;
   OptionGroup group{*app};
   group.add("--backend", "NAME", options->backend, "host: CPU threads and memory; cuda: GPUs")->required();
   group.add("-o,--output", "FILE", options->output, "The .toml file to write")->required();

@@ -1,4 +1,4 @@
-#include "report/compare/compare_text.hpp"
+#include "report/compare/compare.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include "cli/output/cases_text.hpp"
 #include "cli/output/interruption.hpp"
 #include "cli/output/output.hpp"
+#include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
-#include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
-#include "report/timeline/timeline_csv_reader.hpp"
+#include "report/timeline/timeline_csv.hpp"
 #include "study/cases/case_study.hpp"
 #include "study/simulator.hpp"
 
@@ -37,6 +37,7 @@ struct CompareOptions {
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   std::string plan_cache;
   bool no_simulate = false;
+  const CLI::App* app = nullptr;
 };
 
 int compare_timelines(const CompareOptions& options) {
@@ -51,16 +52,10 @@ int compare_timelines(const CompareOptions& options) {
   return exit_ok;
 }
 
-/// What is about two timelines, or about none.
+/// Throws InputError for an option that is about two timelines.
 void refuse_what_cases_have_not(const CompareOptions& options) {
-  if (!options.predicted.empty() || !options.measured.empty())
-    throw fault_of("cases", "excludes timelines to compare", "one or the other");
-  const auto refuse = [](const char* option, const std::vector<std::string>& files) {
-    if (!files.empty()) throw InputError{option, files.front(), "is of two timelines", "--csv with --cases"};
-  };
-  if (!options.output.json.empty()) refuse("--json", {options.output.json});
-  refuse("--trace", options.output.traces);
-  refuse("--gantt", options.output.gantts);
+  for (const char* name : {"predicted", "measured", "--json", "--trace", "--gantt"})
+    if (options.app->count(name) > 0) throw fault_of("cases", fmt::format("excludes {}", name), "one or the other");
 }
 
 int compare_cases(const CompareOptions& options) {
@@ -111,6 +106,7 @@ Command add_compare(CLI::App& root) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* app = root.add_subcommand("compare", "Lay a predicted timeline over a measured one of the same plan");
   app->footer(footer);
+  options->app = app;
   app->add_option("predicted", options->predicted, "Timeline CSV of the prediction");
   app->add_option("measured", options->measured, "Timeline CSV of the measurement");
   options->output.add_to(*app, TraceKind::comparison);

@@ -13,8 +13,8 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
-#include "cli/output/python.hpp"
-#include "cli/output/standard_output.hpp"
+#include "cli/output/output_set.hpp"
+#include "cli/output/painter.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "study/program_files.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/commands/command.hpp"
-#include "cli/output/standard_output.hpp"
+#include "cli/output/output_set.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
@@ -23,16 +23,16 @@ constexpr const char* footer = R"(Examples:
 
 /// One row a field, one column a preset.
 std::string presets_text() {
+  const std::vector<PolicyField> ours = fields_of(any_preset("tilerail"));
   std::vector<std::vector<std::string>> lines{{"field"}};
-  for (const PolicyField& field : fields_of(any_preset("tilerail"))) lines.push_back({field.key});
+  for (const PolicyField& field : ours) lines.push_back({field.key});
   for (const std::string& name : any_preset_names()) {
     lines.front().push_back(name);
     const auto fields = fields_of(any_preset(name));
     for (const auto i : indices(fields)) lines[i + 1].push_back(fields[i].value);
   }
   lines.front().push_back("--set accepts");
-  const auto fields = fields_of(any_preset("tilerail"));
-  for (const auto i : indices(fields)) lines[i + 1].push_back(fields[i].accepted);
+  for (const auto i : indices(ours)) lines[i + 1].push_back(ours[i].accepted);
   return aligned(lines, "l");
 }
 

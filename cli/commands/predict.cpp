@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <variant>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/note_text.hpp"
 #include "cli/output/output_set.hpp"
-#include "cli/output/prediction_text.hpp"
 #include "cli/output/progress.hpp"
+#include "model/base/text.hpp"
+#include "study/predict/prediction.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -31,6 +35,80 @@ struct PredictOptions {
   std::string json;
 };
 
+using study::DevicePrediction;
+using study::OverlapPrediction;
+using study::TilePrediction;
+using study::WorkloadPrediction;
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : nullptr; }
+
+/// A cell of the JSON, with the unit that its key ends in.
+std::string cell_text(const std::string& key, const Json& value) {
+  if (value.is_null()) return "-";
+  if (key.ends_with("_s")) return seconds_text(value);
+  if (key.ends_with("_j")) return joules_text(value);
+  if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
+  std::vector<std::string> items;
+  for (const Json& item : value) items.push_back(item.is_string() ? item.get<std::string>() : share_text(item));
+  return fmt::format("{}", fmt::join(items, ","));
+}
+
+/// A row for each prediction of the JSON, under its keys without units.
+std::string predictions_text(const Json& predictions) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const auto& [key, _] : predictions.front().items()) {
+    std::string heading = key.ends_with("_s") || key.ends_with("_j") ? key.substr(0, key.size() - 2) : key;
+    std::ranges::replace(heading, '_', ' ');
+    lines.front().push_back(heading);
+  }
+  for (const Json& prediction : predictions) {
+    lines.emplace_back();
+    for (const auto& [key, value] : prediction.items()) lines.back().push_back(cell_text(key, value));
+  }
+  return aligned(lines, "lr");
+}
+
+std::string note_of(const OverlapPrediction& prediction, const Topology&) {
+  return prediction.not_simulated.empty() ? "" : fmt::format("not simulated: {}\n", prediction.not_simulated);
+}
+
+std::string note_of(const WorkloadPrediction& prediction, const Topology& topology) {
+  return fmt::format("{} counts kernels and transfers of tiles of {}\n", study::workload_model, prediction.tile) +
+         (prediction.has_watts ? "" : fmt::format("no metrics of energy: {} has no watts of them\n", topology.name()));
+}
+
+Json json_of(const OverlapPrediction& prediction, const Topology&) {
+  const auto transfer = [](const TransferTime& t) {
+    return Json{{"latency_s", t.latency.value}, {"bytes_per_s", inverse(t.per_byte).value}, {"slowdown", t.slowdown}};
+  };
+  Json json{{"schema", 1}, {"h2d", transfer(prediction.h2d)}, {"d2h", transfer(prediction.d2h)}};
+  for (const TilePrediction& p : prediction.tiles)
+    json["predictions"].push_back({{"model", p.chooser},
+                                   {"tile", p.tile},
+                                   {"predicted_s", or_null(p.predicted)},
+                                   {"simulated_s", or_null(p.simulated)}});
+  if (!prediction.not_simulated.empty()) json["not_simulated"] = prediction.not_simulated;
+  return json;
+}
+
+Json json_of(const WorkloadPrediction& prediction, const Topology& topology) {
+  Json json{{"schema", 1}, {"model", study::workload_model}, {"tile", prediction.tile}};
+  for (const DevicePrediction& p : prediction.choices) {
+    std::vector<std::string> names;
+    for (const MemoryId device : p.devices) names.push_back(topology.memory(device).name);
+    json["predictions"].push_back({{"choice", p.choice},
+                                   {"devices", names},
+                                   {"shares", p.shares.empty() ? Json(nullptr) : Json(p.shares)},
+                                   {"predicted_s", or_null(p.predicted_s)},
+                                   {"predicted_energy_j", or_null(p.predicted_j)},
+                                   {"tile", p.tile},
+                                   {"simulated_s", or_null(p.simulated_s)},
+                                   {"simulated_energy_j", or_null(p.simulated_j)}});
+  }
+  return json;
+}
+
 int run_predict(const PredictOptions& options) {
   OutputSet files;
   files.expect(options.json, "--json");
@@ -39,8 +117,14 @@ int run_predict(const PredictOptions& options) {
     const Progress progress{"simulating"};
     return study::predict(options.what, topology);
   }();
-  files.add(options.json, to_json(prediction, topology));
-  files.finish(note_text(options.what.problem.place_note(topology)) + to_text(prediction, topology));
+  std::visit(
+      [&](const auto& each) {
+        const Json json = json_of(each, topology);
+        files.add(options.json, json.dump(2) + "\n");
+        files.finish(note_text(options.what.problem.place_note(topology)) + predictions_text(json["predictions"]) +
+                     note_of(each, topology));
+      },
+      prediction);
   return exit_ok;
 }
 

@@ -14,7 +14,7 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/kernels/energy.hpp"
-#include "report/summary/summary_text.hpp"
+#include "report/summary/summary.hpp"
 #include "study/runner.hpp"
 
 namespace tilerail::cli {
@@ -43,14 +43,9 @@ std::string energy_text(const CountedEnergy& energy) {
                      seconds_text(energy.seconds));
 }
 
-std::string gpu_text(const study::GpuRunFacts& gpu, double median) {
-  std::string text = fmt::format("first call: {}, {} over the median\n", seconds_text(gpu.first_s),
-                                 seconds_text(gpu.first_s - median));
-  text += fmt::format("issue: {} an operation\n", seconds_text(gpu.issue_per_op));
-  text += fmt::format("traced call: {} ({:+.1f}%), by {}, clocks within {}\n", seconds_text(gpu.traced_s),
-                      100 * (gpu.traced_s / median - 1), gpu.tracer, seconds_text(gpu.clock_skew));
-  if (gpu.energy) text += energy_text(*gpu.energy);
-  return text + fmt::format("host buffers: {}\n", gpu.host_buffer);
+std::string gpu_text(const study::GpuRunFacts& gpu) {
+  return (gpu.energy ? energy_text(*gpu.energy) : "") +
+         fmt::format("first call: {}\nhost buffers: {}\n", seconds_text(gpu.first_s), gpu.host_buffer);
 }
 
 /// Threads have no counters of energy, and the watts of a description are those of its GPUs.
@@ -67,11 +62,10 @@ bool are_gpus(const Plan& plan, const Topology& machine) {
 
 std::string text_of(const Summary& summary, const study::RunResult& result) {
   const auto [least, most] = std::minmax_element(result.makespans.begin(), result.makespans.end());
-  const double median = result.median();
   std::string text = summary_table(summary);
-  text += fmt::format("\niterations: {}, median {}, from {} to {}\n", result.makespans.size(), seconds_text(median),
-                      seconds_text(*least), seconds_text(*most));
-  if (result.gpu) text += gpu_text(*result.gpu, median);
+  text += fmt::format("\niterations: {}, median {}, from {} to {}\n", result.makespans.size(),
+                      seconds_text(result.median()), seconds_text(*least), seconds_text(*most));
+  if (result.gpu) text += gpu_text(*result.gpu);
   if (result.check) {
     text += fmt::format("check: {}: {}\n", result.check->passed ? "passed" : "FAILED", result.check->summary);
   }

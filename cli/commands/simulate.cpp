@@ -5,7 +5,7 @@
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
-#include "report/summary/summary_text.hpp"
+#include "report/summary/summary.hpp"
 #include "study/simulator.hpp"
 
 namespace tilerail::cli {

@@ -8,6 +8,7 @@
 #include "cli/options/options.hpp"
 #include "cli/output/interruption.hpp"
 #include "cli/output/note_text.hpp"
+#include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
@@ -34,7 +35,7 @@ struct SweepOptions {
 
 nlohmann::ordered_json run(const study::Sweep& sweep, study::Workers workers, const study::Machines& machines,
                            const StopRequest& stop) {
-  CountedProgress progress{"sweeping"};
+  Progress progress{"sweeping"};
   workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
   workers.stop_asked = [&] { return stop.is_asked(); };
   return study::run_sweep(sweep, machines, workers);
@@ -62,7 +63,6 @@ int run_sweep(const SweepOptions& options) {
                 any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");
-  outputs.require_figure();
   return any ? exit_ok : exit_bad_input;
 }
 

@@ -11,11 +11,9 @@
 #include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
-#include "cli/output/machine_facts_text.hpp"
-#include "cli/output/machine_graph.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
-#include "cli/output/standard_output.hpp"
+#include "cli/output/painter.hpp"
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/text.hpp"
@@ -39,7 +37,7 @@ constexpr const char* footer = R"(Examples:
 
 struct TopoOptions {
   study::MachineText machine;
-  std::string link_map, json, graph, timeline;
+  std::string link_map, graph, timeline;
   bool flat = false;
   CLI::App *list = nullptr, *show = nullptr, *validate = nullptr;
   std::vector<Command> others;
@@ -55,39 +53,33 @@ int list_machines() {
       lines.push_back({name, fmt::format("cannot be read: {}", error.what())});
     }
   }
-  const std::string absent = " (no folder)";
-  std::vector<std::string> folders;
-  for (const auto& folder : study::machine_folders()) {
-    std::error_code error;
-    const bool there = std::filesystem::is_directory(folder, error);
-    folders.push_back(folder.string() + (there ? "" : absent));
-  }
-  const std::string where = fmt::format("{}", fmt::join(folders, ", "));
-  if (lines.empty()) throw missing("topo list", fmt::format(".toml files in one of: {}", where));
-  const bool asked = std::getenv("TILERAIL_TOPOLOGIES") != nullptr && folders.front().ends_with(absent);
-  print(aligned(lines, "l") + (asked ? "\nLooked for in: " + where + "\n" : ""));
+  if (lines.empty()) throw missing("topo list", "machine files (.toml)");
+  print(aligned(lines, "l"));
   return exit_ok;
 }
 
-std::optional<MachinePainter> painter_for(const TopoOptions& options) {
-  if (options.graph.empty() && !options.timeline.empty())
-    throw fault_of("timeline", "colours the links of a figure", "--graph FILE together with it");
-  if (options.graph.empty()) return std::nullopt;
-  if (!options.graph.ends_with(".svg") && !options.graph.ends_with(".png"))
-    throw InputError{"graph", options.graph, "is not a figure", "a name that ends in .svg or .png"};
-  return MachinePainter{};
+/// Links are coloured by their use in the result of --timeline, if there is one.
+std::string figure_of(const Topology& topology, const TopoOptions& options, const Painter& painter) {
+  if (const size_t memories = topology.description().memories.size(); memories > most_in_tables)
+    throw fault_of("graph", fmt::format("{} has {} memories", topology.name(), memories),
+                   fmt::format("at most {}", most_in_tables));
+  std::vector<std::string> command{"machine"};
+  if (!options.timeline.empty()) command.insert(command.end(), {"--timeline", options.timeline});
+  return painter.draw(command, {graph_json(topology)}, options.graph);
 }
 
 int show(const TopoOptions& options) {
   OutputSet files;
   files.expect(options.link_map, "--link-map");
-  files.expect(options.json, "--json");
   files.expect(options.graph, "--graph");
-  const auto painter = painter_for(options);
+  std::optional<Painter> painter;
+  if (!options.graph.empty()) {
+    check_extension(options.graph, "--graph", figure_extensions);
+    painter.emplace("--graph");
+  }
   check_to_be_read(options.timeline);
   const Topology topology = options.machine.load();
-  if (painter) files.add(options.graph, painter->draw(topology, options.graph, options.timeline));
-  if (!options.json.empty()) files.add(options.json, facts_json(topology));
+  if (painter) files.add(options.graph, figure_of(topology, options, *painter));
   if (!options.link_map.empty()) files.add(options.link_map, study::link_map_csv(topology));
   files.finish(options.flat ? to_toml(topology.description()) : describe(topology));
   return exit_ok;
@@ -121,17 +113,16 @@ Command add_topo(CLI::App& root) {
   options->show = app->add_subcommand("show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
   options->validate = app->add_subcommand("validate", "Check the file: the first error with line and column");
   for (CLI::App* action : {options->show, options->validate}) add_machine(*action, options->machine);
+  const OptionGroup output{*options->show, "OUTPUT"};
   options->show->add_flag("--flat", options->flat, "The machine as a file without templates, ranges and includes")
-      ->group("OUTPUT");
-  OptionGroup{*options->show, "OUTPUT"}.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
-  OptionGroup{*options->show, "OUTPUT"}.add("--timeline", "RESULT", options->timeline,
-                                            "Colour the links of --graph by their use: the --json or the .csv timeline "
-                                            "of simulate or run");
-  OptionGroup{*options->show, "OUTPUT"}.add("--json", "FILE", options->json,
-                                            "Routes, bisection and nearest hosts as JSON into a file, or - for stdout");
-  OptionGroup{*options->show, "OUTPUT"}.add("--link-map", "FILE", options->link_map,
-                                            "Pairs of memories and their slowdowns as CSV into a file, or - for "
-                                            "stdout");
+      ->group(output.heading);
+  CLI::Option* const graph = output.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
+  output
+      .add("--timeline", "RESULT", options->timeline,
+           "Colour the links of --graph by their use: the --json or the .csv timeline of simulate or run")
+      ->needs(graph);
+  output.add("--link-map", "FILE", options->link_map,
+             "Pairs of memories and their slowdowns as CSV into a file, or - for stdout");
   options->others = {add_topo_new(*app), add_topo_import(*app), add_topo_export(*app)};
   return {app, [options] { return run_topo(*options); }};
 }

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <memory>
 
 #include "cli/commands/topo_actions.hpp"
@@ -23,20 +21,12 @@ struct NewOptions {
   std::string out = "-";
 };
 
-/// As a shell takes it, in one line.
-std::string quoted(const std::string& word) {
-  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.'; };
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += is_control(c) || c == '\'' ? '?' : c;
-  return text + "'";
-}
-
-/// As it can be typed again.
+/// As it can be typed again, in one line.
 std::string command_of(const CLI::App& app) {
   std::string text = "tilerail topo new";
   for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
-    if (option->get_name() != "--output") text += " " + option->get_name() + " " + quoted(option->as<std::string>());
+    if (option->get_name() != "--output")
+      text += fmt::format(" {} '{}'", option->get_name(), escaped(option->as<std::string>()));
   return text;
 }
 

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/options.hpp"
+#include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
-#include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
-#include "cli/output/tune_text.hpp"
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
+#include "model/base/text.hpp"
+#include "study/tune/tune.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -35,6 +35,51 @@ struct TuneOptions {
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   std::string jobs;
 };
+
+using study::TunedPlan;
+
+std::string decided(const TunedPlan& tuned, std::string_view key) {
+  const auto found = std::ranges::find(tuned.decisions, key, &PlanDecision::key);
+  return found == tuned.decisions.end() ? "?" : found->value;
+}
+
+std::string gpus_of(const TunedPlan& tuned, const study::PlanKey& key) {
+  const std::string names = decided(tuned, "devices");
+  return fmt::format("{} of {}", 1 + std::ranges::count(names, ','), key.devices.size());
+}
+
+std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? seconds_text(*seconds) : "-"; }
+
+/// By how much the tuned plan is faster than what the policy chooses by itself; both by one judge.
+std::string saved(const study::TuneResult& result) {
+  if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator || *result.planned_s <= 0) return "-";
+  return fmt::format("{:.1f}%", 100 * (1 - result.tuned->seconds / *result.planned_s));
+}
+
+std::string to_text(const std::vector<study::TuneResult>& results) {
+  std::vector<std::vector<std::string>> lines{
+      {"problem", "policy", "estimate", "planned", "tuned", "saved", "T", "GPUs", "by"}};
+  std::string failed;
+  for (const study::TuneResult& r : results) {
+    if (!r.error.empty())
+      failed += fmt::format("{}: {}: {}\n", r.tuned ? "in part" : "failed", text_of(r.key), r.error);
+    if (!r.tuned) continue;
+    lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s), seconds_or_dash(r.planned_s),
+                     seconds_text(r.tuned->seconds), r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
+                     gpus_of(*r.tuned, r.key), std::string{to_string(r.tuned->judge)}});
+  }
+  return (lines.size() > 1 ? aligned(lines, "llrrrrrrl") : "") + failed;
+}
+
+std::string to_text(const study::PlanCache& cache) {
+  std::string text = fmt::format("{}: {} plans for machine '{}' of hash {}\n", cache.file, cache.plans.size(),
+                                 cache.owner.machine, cache.owner.hash);
+  std::vector<std::vector<std::string>> lines{{"problem", "policy", "makespan", "T", "GPUs", "by"}};
+  for (const auto& [key, tuned] : cache.plans)
+    lines.push_back({text_of(key), key.policy, seconds_text(tuned.seconds), decided(tuned, "tile"), gpus_of(tuned, key),
+                     fmt::format("{}, from {}", to_string(tuned.judge), tuned.preset)});
+  return lines.size() > 1 ? text + aligned(lines, "llrrrl") : text;
+}
 
 std::string file_of(const TuneOptions& options) {
   const char* const named = std::getenv(study::plan_cache_variable);
@@ -64,7 +109,7 @@ int run_tune(const TuneOptions& options) {
   const Topology machine = study::machine_of_tune(sweep);
   const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
   const std::vector<study::TuneResult> results = [&] {
-    CountedProgress progress{"tuning"};
+    Progress progress{"tuning"};
     StudyOptions study;
     study.jobs = options.jobs;
     study::Workers workers = study.workers();
@@ -79,14 +124,6 @@ int run_tune(const TuneOptions& options) {
 int run_list(const TuneOptions& options) {
   print(to_text(study::load_plan_cache(options.list)));
   return exit_ok;
-}
-
-int run(const CLI::App& app, const TuneOptions& options) {
-  if (options.list.empty()) return run_tune(options);
-  for (const CLI::Option* other : app.get_options())
-    if (other->count() > 0 && other->get_name() != "--list")
-      throw fault_of("--list", fmt::format("excludes {}", other->get_name()), "one of them");
-  return run_list(options);
 }
 
 }  // namespace

@@ -35,13 +35,12 @@ int run_whatif(const WhatIfOptions& options) {
   const Topology machine = options.job.machine.load();
   const std::string places = note_text(options.job.problem.place_note(machine));
   const study::WhatIf what = [&] {
-    CountedProgress progress{"changing the machine"};
+    Progress progress{"changing the machine"};
     workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
     return study::what_if(machine, options.job, options.selection, workers);
   }();
   const auto rows = study::rows_of(what);
   outputs.write(study::csv_table(rows), study::json_table(rows), {"tornado"}, places + to_text(what));
-  outputs.require_figure();
   return exit_ok;
 }
 

@@ -21,19 +21,15 @@ void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
                      "cuda: calls after the measured ones while the GPUs count their energy, 0 or 0.5 to 60 [0.5]")};
 }
 
-void BenchOptions::refuse_any() const {
+std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(const std::string& backend) const {
+  if (!backend.empty() && backend != fluid_backend) {
+    study::require_backend(backend);
+    return settings(1, backend);
+  }
   for (const CLI::Option* option : added)
     if (option->count() > 0)
       throw fault_of(option->get_name(), "means nothing to a simulation", "--backend host or cuda");
-}
-
-std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(const std::string& backend) const {
-  if (backend.empty() || backend == fluid_backend) {
-    refuse_any();
-    return std::nullopt;
-  }
-  study::require_backend(backend);
-  return settings(1, backend);
+  return std::nullopt;
 }
 
 study::RunSettings BenchOptions::settings(int least_warmup, const std::string& backend) const {

@@ -18,8 +18,6 @@ struct BenchOptions {
   std::vector<const CLI::Option*> added = {};
 
   void add_to(CLI::App& app, OptionGroup& group);
-  /// Where nothing is run: throws InputError naming one that was given.
-  void refuse_any() const;
   /// Throws InputError naming the option, also where one means nothing to the backend.
   study::RunSettings settings(int least_warmup, const std::string& backend) const;
   /// The settings of a command that runs plans. A command that simulates (backend "" or "fluid") has none and refuses

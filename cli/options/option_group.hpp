@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,15 +11,10 @@ struct OptionGroup {
   CLI::App& app;
   std::string heading = "Options";
 
-  /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that is not empty.
-  CLI::Option* add(const std::string& name, const std::string& value, std::string& target,
-                   const std::string& help) const {
-    return described(app.add_option(name, target, help), value);
-  }
-
-  /// Tells whether it was given.
-  CLI::Option* add(const std::string& name, const std::string& value, std::optional<std::string>& target,
-                   const std::string& help) const {
+  /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that is not empty. An optional
+  /// target tells whether the option was given.
+  template <class Text>
+  CLI::Option* add(const std::string& name, const std::string& value, Text& target, const std::string& help) const {
     return described(app.add_option(name, target, help), value);
   }
 

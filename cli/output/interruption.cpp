@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/output/process.hpp"
+#include "cli/output/painter.hpp"
 #include "model/base/files.hpp"
 #include "model/base/text.hpp"
 
@@ -32,7 +32,7 @@ void end_by(int number) {
 
 void clean_up(int number) {
   if (only_asks(number)) return;
-  kill_running_process();
+  kill_painter();
   discard_staged_files();
   end_by(number);
 }

@@ -4,19 +4,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
-#include "cli/output/machine_facts_text.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
-#include "model/machine/concurrent_rates.hpp"
+#include "model/machine/machine_facts.hpp"
 
 namespace tilerail::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
-using Flows = std::vector<std::pair<MemoryId, MemoryId>>;
 
 std::string text_of(Rate rate) { return bytes_text(rate.value) + "/s"; }
 std::string text_of(FlopRate rate) { return fmt::format("{:.4g} TFLOP/s", rate.value / 1e12); }
@@ -40,24 +43,15 @@ std::string link_names(const Topology& topology, const std::vector<LinkId>& link
 }
 
 std::string memories_text(const Topology& topology) {
-  Lines lines{
-      {"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle", "busy", "source"}};
+  Lines lines{{"memory", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle", "busy", "source"}};
   for (const Memory& memory : topology.description().memories) {
-    const bool is_gpu = memory.kind == NodeKind::gpu;
-    lines.push_back({memory.name, is_gpu ? "gpu" : "host", is_gpu ? std::to_string(memory.device) : "-",
-                     memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
-                     is_gpu ? topology.description().kernels[memory.kernels].name : "-", or_dash(memory.engines.h2d),
-                     or_dash(memory.engines.d2h), or_dash(memory.engines.peer), or_dash(memory.engines.total),
+    const Engines& engines = memory.engines;
+    lines.push_back({memory.name, memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
+                     memory.kind == NodeKind::gpu ? topology.description().kernels[memory.kernels].name : "-",
+                     or_dash(engines.h2d), or_dash(engines.d2h), or_dash(engines.peer), or_dash(engines.total),
                      watts_text(memory.idle_watts), watts_text(memory.busy_watts), memory.source});
   }
-  std::string text =
-      "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "llrrlrrrrrrl", 2);
-  std::vector<std::string> switches;
-  for (const Node& node : topology.description().nodes) {
-    if (node.kind == NodeKind::network_switch) switches.push_back(node.name);
-  }
-  if (!switches.empty()) text += fmt::format("\nSwitches\n  {}\n", fmt::join(switches, " "));
-  return text;
+  return "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "lrlrrrrrrl", 2);
 }
 
 std::string links_text(const Topology& topology) {
@@ -82,18 +76,16 @@ std::string groups_text(const Topology& topology) {
   return text;
 }
 
-/// Of curves by size, their points; of rules, what they give for some squares.
+/// The rates of some squares.
 std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
-  const auto rate = [](double size, FlopRate at) { return fmt::format("  {:g}: {}", size, text_of(at)); };
-  std::string text;
-  for (const auto& point : curve.points) text += rate(point.size, point.rate);
-  if (!curve.tiled) return text;
   const bool any = curve.trans.empty();
   const Trans ta = any ? Trans::no : trans_from_string(curve.trans.substr(0, 1), "trans");
   const Trans tb = any ? Trans::no : trans_from_string(curve.trans.substr(1, 1), "trans");
+  std::string text;
   for (const int64_t side : {512, 2048, 8192}) {
-    const double flops = 2.0 * double(side) * double(side) * double(side);
-    text += rate(double(side), Flops{flops} / kernels.gemm_time(side, side, side, curve.dtype, ta, tb));
+    const Flops flops{2.0 * double(side) * double(side) * double(side)};
+    const FlopRate rate = flops / kernels.gemm_time(side, side, side, curve.dtype, ta, tb);
+    text += fmt::format("  {}: {}", side, text_of(rate));
   }
   return text;
 }
@@ -111,43 +103,25 @@ std::string kernels_text(const Topology& topology) {
   return text;
 }
 
-/// The costs of submitting operations as text; empty if all costs are zero.
+/// The costs of submitting operations that are not zero.
 std::string issue_text(const IssueCost& issue) {
-  std::string text;
-  if (issue.per_op.value > 0 || issue.per_kernel || issue.per_dependency.value > 0 || issue.per_call.value > 0) {
-    text +=
-        fmt::format("\nIssue cost: {} an operation, {}{} a dependency, {} a call\n", seconds_text(issue.per_op.value),
-                    issue.per_kernel ? seconds_text(issue.per_kernel->value) + " a kernel, " : "",
-                    seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
-  }
-  if (issue.hand_on.value > 0)
-    text += fmt::format("From a copy to what waits for it, and to a copy: {}\n", seconds_text(issue.hand_on.value));
-  if (const auto& graph = issue.graph)
-    text +=
-        fmt::format("As one graph: {} a call, {} a copy between memories, {} a kernel, {} a dependency between them\n",
-                    seconds_text(graph->per_call.value), seconds_text(graph->per_copy.value),
-                    seconds_text(graph->per_kernel.value), seconds_text(graph->per_dependency.value));
-  if (issue.graph && issue.graph->between_gpus.value > 0)
-    text += fmt::format("In it, from one GPU to what waits on another: {}\n",
-                        seconds_text(issue.graph->between_gpus.value));
-  return text;
-}
-
-std::string uncertainty_text(const std::optional<Uncertainty>& uncertainty) {
-  if (!uncertainty) return "";
-  const auto within = [](double half_width) { return fmt::format("{:.3g}%", 100 * half_width); };
-  std::string text = fmt::format("\nWithin what {:g}% of the measurements are of these figures [{}]\n",
-                                 100 * Uncertainty::level, uncertainty->source);
   Lines lines;
-  for (const auto& [dtype, measured_shapes, other_shapes] : uncertainty->kernels)
-    lines.push_back({fmt::format("kernels {}", to_string(dtype)), within(measured_shapes),
-                     other_shapes == measured_shapes ? "" : within(other_shapes) + " far from measured shapes"});
-  for (const auto& [what, half_width] : {std::pair{"kernels under load, too", uncertainty->load},
-                                         {"copies", uncertainty->copies},
-                                         {"2-D copies, too", uncertainty->columns},
-                                         {"issue", uncertainty->issue}})
-    if (half_width > 0) lines.push_back({what, within(half_width), ""});
-  return text + aligned(lines, "lrl", 2);
+  const auto add = [&](const char* what, Seconds time) {
+    if (time > Seconds{0}) lines.push_back({what, seconds_text(time.value)});
+  };
+  add("an operation", issue.per_op);
+  add("a kernel", issue.per_kernel.value_or(Seconds{0}));
+  add("a dependency", issue.per_dependency);
+  add("a call", issue.per_call);
+  add("from a copy to what waits for it, and to a copy", issue.hand_on);
+  if (const auto& graph = issue.graph) {
+    add("as one graph, a call", graph->per_call);
+    add("as one graph, a copy between memories", graph->per_copy);
+    add("as one graph, a kernel", graph->per_kernel);
+    add("as one graph, a dependency", graph->per_dependency);
+    add("as one graph, from one GPU to what waits on another", graph->between_gpus);
+  }
+  return lines.empty() ? "" : "\nIssue cost\n" + aligned(lines, "lr", 2);
 }
 
 std::string sources_text(const Topology& topology) {
@@ -159,63 +133,106 @@ std::string sources_text(const Topology& topology) {
   return "\nProvenance\n" + aligned(lines, "l", 2);
 }
 
-/// One row a source, one column a destination, GB/s; `rate` gives the cell or "-".
-template <class CellOf>
-std::string matrix(const Topology& topology, const std::vector<MemoryId>& memories, CellOf cell_of) {
-  Lines lines{{"from \\ to"}};
-  for (MemoryId dst : memories) lines.front().push_back(topology.memory(dst).name);
-  for (MemoryId src : memories) {
-    std::vector<std::string> row{topology.memory(src).name};
-    for (MemoryId dst : memories) row.push_back(src == dst ? "-" : cell_of(src, dst));
-    lines.push_back(std::move(row));
-  }
-  return aligned(lines, "lr", 2);
-}
-
-/// The hosts and, where there are several, all of them as one place.
-std::vector<MemoryId> places_of_hosts(const Topology& topology) {
-  std::vector<MemoryId> places = topology.hosts();
+/// One row a source, one column a destination: hosts, all of them as one place where they are, and GPUs.
+std::string pairs_text(const Topology& topology) {
+  std::vector<MemoryId> memories = topology.hosts();
   for (const auto i : indices(topology.memories()))
-    if (topology.memories()[i].pages == Pages::interleaved) places.push_back(MemoryId{i});
-  return places;
-}
-
-std::string alone_text(const Topology& topology) {
-  std::vector<MemoryId> all = places_of_hosts(topology);
-  all.insert(all.end(), topology.gpus().begin(), topology.gpus().end());
-  return "\nPair bandwidth, GB/s, one copy alone\n" + matrix(topology, all, [&](MemoryId src, MemoryId dst) {
-           return topology.has_route(src, dst) ? gigabytes(topology.pair_rate(src, dst)) : "-";
-         });
-}
-
-/// A row of what each GPU gets from (or to) one host domain while all of them copy.
-std::string host_text(const Topology& topology, MemoryId host) {
-  Lines lines{{"copies"}};
-  for (MemoryId gpu : topology.gpus()) lines.front().push_back(topology.memory(gpu).name);
-  lines.front().push_back("total");
-  const auto add_rows = [&](const std::vector<const char*>& names) {  // "... h2d" or "... d2h", all at once
-    Flows flows;
-    for (const std::string_view name : names)
-      for (const MemoryId gpu : topology.gpus())
-        flows.push_back(name.ends_with("h2d") ? std::pair{host, gpu} : std::pair{gpu, host});
-    const auto rates = concurrent_rates(topology, flows);
-    auto rate = rates.begin();
-    for (const char* name : names) {
-      std::vector<std::string> row{name};
-      Rate total{0};
-      for (size_t i = 0; i < topology.gpus().size(); ++i, ++rate) {
-        row.push_back(gigabytes(*rate));
-        total += *rate;
-      }
-      row.push_back(gigabytes(total));
-      lines.push_back(std::move(row));
+    if (topology.memories()[i].pages == Pages::interleaved) memories.push_back(MemoryId{i});
+  memories.insert(memories.end(), topology.gpus().begin(), topology.gpus().end());
+  Lines lines{{"from \\ to"}};
+  for (const MemoryId dst : memories) lines.front().push_back(topology.memory(dst).name);
+  for (const MemoryId src : memories) {
+    lines.push_back({topology.memory(src).name});
+    for (const MemoryId dst : memories) {
+      const bool has_rate = src != dst && topology.has_route(src, dst);
+      lines.back().push_back(has_rate ? gigabytes(topology.pair_rate(src, dst)) : "-");
     }
+  }
+  return "\nPair bandwidth, GB/s, one copy alone\n" + aligned(lines, "lr", 2);
+}
+
+std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
+  std::vector<std::string> ways;
+  const auto add = [&](std::span<const LinkId> links, int share) {
+    ways.push_back(share > 1 ? fmt::format("{} parts ", share) : "");
+    ways.back() += topology.memory(src).name;
+    for (const LinkId link : links)
+      ways.back() += " " + topology.description().nodes[topology.link(link).to.index()].name;
   };
-  add_rows({"all h2d"});
-  add_rows({"all d2h"});
-  add_rows({"both: h2d", "both: d2h"});
-  return fmt::format("\nBandwidth, GB/s, between '{}' and all GPUs at once\n", topology.memory(host).name) +
-         aligned(lines, "lr", 2);
+  for (const Topology::Way& way : topology.ways(src, dst)) add(way.links, way.share);
+  if (ways.empty()) add(topology.route(src, dst), 1);
+  return fmt::format("{}", fmt::join(ways, " and "));
+}
+
+/// Routes that differ by their ends alone are one line, with the first of them.
+std::string routes_text(const Topology& topology) {
+  struct Kind {
+    size_t pairs = 0;
+    std::string example;
+  };
+  std::map<std::tuple<std::string, size_t, Seconds, Rate>, Kind> kinds;
+  const auto side = [&](MemoryId id) { return topology.is_host(id) ? "host" : "GPU"; };
+  for (const auto s : indices(topology.description().memories))
+    for (const auto d : indices(topology.description().memories)) {
+      const MemoryId src{s}, dst{d};
+      if (s == d || !topology.has_route(src, dst)) continue;
+      Kind& kind = kinds[{fmt::format("{} to {}", side(src), side(dst)), topology.route(src, dst).size(),
+                          topology.latency(src, dst), topology.pair_rate(src, dst)}];
+      if (kind.pairs++ == 0) kind.example = path_text(topology, src, dst);
+    }
+  Lines lines{{"routes", "pairs", "links", "latency", "GB/s", "such as"}};
+  for (const auto& [key, kind] : kinds) {
+    const auto& [ends, links, latency, rate] = key;
+    lines.push_back({ends, std::to_string(kind.pairs), std::to_string(links), seconds_text(latency.value),
+                     gigabytes(rate), kind.example});
+  }
+  return "\nRoutes by length, latency and bandwidth of one copy alone\n" + aligned(lines, "lrrrrl", 2);
+}
+
+/// Neighbours with the same figures share a line.
+std::string nearest_text(const Topology& topology) {
+  const std::vector<NearestHost> all = nearest_hosts(topology);
+  if (all.empty()) return "";
+  Lines lines{{"GPU", "nearest host", "h2d", "d2h", "all: h2d", "d2h", "all, both ways: h2d", "d2h"}};
+  std::string first;
+  for (const NearestHost& each : all) {
+    const std::string gpu = topology.memory(each.gpu).name;
+    std::vector<std::string> line{gpu, topology.memory(each.host).name};
+    for (const Rate rate :
+         {each.in_alone, each.out_alone, each.in_all, each.out_all, each.in_all_both, each.out_all_both})
+      line.push_back(gigabytes(rate));
+    const bool same = lines.size() > 1 && std::equal(line.begin() + 1, line.end(), lines.back().begin() + 1);
+    if (same)
+      lines.back().front() = fmt::format("{} to {}", first, gpu);
+    else
+      first = gpu, lines.push_back(line);
+  }
+  return "\nEach GPU with its nearest host, GB/s: one copy alone, and copies of all GPUs\n" + aligned(lines, "llr", 2);
+}
+
+std::string bisection_text(const Topology& topology) {
+  const auto cut = bisection(topology);
+  if (!cut) return "";
+  return fmt::format(
+      "\nBisection: the first {} GPUs, each with its partner among the last {}: {} GB/s forward, {} backward, {} both "
+      "ways\n",
+      cut->pairs, cut->pairs, gigabytes(cut->forward), gigabytes(cut->backward), gigabytes(cut->both));
+}
+
+std::string bound_text(const CapacityGroup& group) {
+  std::string both = group.both_busy ? text_of(group.both_busy->saturated()) + " both ways" : "";
+  if (!group.capacity) return both;
+  return text_of(group.capacity->saturated()) + (both.empty() ? "" : ", " + both);
+}
+
+Json node_json(const Topology& topology, const Node& node) {
+  constexpr const char* kinds[] = {"host", "gpu", "switch"};
+  Json json{{"name", node.name}, {"kind", kinds[int(node.kind)]}, {"lines", Json::array()}};
+  const auto memory = topology.find_memory(node.name);
+  if (!memory) return json;
+  if (!topology.is_host(*memory)) json["lines"].push_back(topology.kernels_of(*memory).name);
+  if (const auto capacity = topology.memory(*memory).capacity) json["lines"].push_back(bytes_text(capacity->value));
+  return json;
 }
 
 }  // namespace
@@ -224,19 +241,38 @@ std::string describe(const Topology& topology) {
   const auto& description = topology.description();
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
   text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
-  text += issue_text(topology.description().issue) + uncertainty_text(description.uncertainty);
-  if (topology.description().memories.size() > most_in_tables)
-    return text +
-           fmt::format("\nTables of bandwidth are left out: {} memories; they have at most {}\n",
-                       topology.description().memories.size(), most_in_tables) +
-           facts_text(topology) + sources_text(topology);
-  text += alone_text(topology);
-  for (MemoryId host : places_of_hosts(topology)) {
-    const bool reaches_all = std::ranges::all_of(
-        topology.gpus(), [&](MemoryId gpu) { return topology.has_route(host, gpu) && topology.has_route(gpu, host); });
-    if (reaches_all && !topology.gpus().empty()) text += host_text(topology, host);
+  text += issue_text(description.issue);
+  if (description.memories.size() <= most_in_tables) text += pairs_text(topology) + routes_text(topology);
+  return text + nearest_text(topology) + bisection_text(topology) + sources_text(topology);
+}
+
+std::string brief_text(const Topology& topology) {
+  const auto counted = [](size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  std::set<std::string> kernels;
+  for (const MemoryId gpu : topology.gpus()) kernels.insert(topology.kernels_of(gpu).name);
+  return fmt::format("{}, {} with kernels {}: {}", counted(topology.hosts().size(), "host"),
+                     counted(topology.gpus().size(), "GPU"), fmt::join(kernels, ", "),
+                     topology.description().description);
+}
+
+std::string graph_json(const Topology& topology) {
+  const auto& nodes = topology.description().nodes;
+  Json json{{"name", topology.name()}, {"nodes", Json::array()}, {"links", Json::array()}, {"groups", Json::array()}};
+  for (const Node& node : nodes) json["nodes"].push_back(node_json(topology, node));
+  for (const Link& link : topology.links())
+    json["links"].push_back({{"name", link.name},
+                             {"from", nodes[link.from.index()].name},
+                             {"to", nodes[link.to.index()].name},
+                             {"bandwidth", link.bandwidth.value}});
+  for (const CapacityGroup& group : topology.groups()) {
+    Json links = Json::array();
+    for (const auto* side : {&group.forward, &group.backward})
+      for (const LinkId link : *side) links.push_back(topology.link(link).name);
+    json["groups"].push_back({{"name", group.name}, {"bound", bound_text(group)}, {"links", links}});
   }
-  return text + facts_text(topology) + sources_text(topology);
+  return json.dump();
 }
 
 }  // namespace tilerail::cli

@@ -7,7 +7,7 @@
 
 #include "cli/output/output_set.hpp"
 #include "cli/output/painter.hpp"
-#include "report/trace/tracks.hpp"
+#include "report/trace/trace.hpp"
 
 namespace tilerail::cli {
 
@@ -33,9 +33,6 @@ class Outputs {
   void write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json);
 
  private:
-  void add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines);
-  std::string figure(const std::string& path, const std::vector<NamedTimeline>& timelines) const;
-
   const OutputOptions& options_;
   OutputSet files_;
   std::optional<Painter> painter_;

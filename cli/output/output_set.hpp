@@ -10,6 +10,9 @@
 
 namespace tilerail::cli {
 
+/// Writes to stdout. Throws InputError when not all of it arrives, as on a device that is full.
+void print(std::string_view text);
+
 /// Files that appear all together or not at all. What finish() was not called for leaves no trace. As a path, "-" and
 /// any other name of stdout are stdout, and "" is nowhere.
 class OutputSet {
@@ -22,8 +25,8 @@ class OutputSet {
   void add(const std::string& path, std::string_view content);
   void add(const std::string& path, const TextSource& content);
 
-  /// Everything goes to its place. To stdout goes what was added for it, else `text`. Throws InputError when something
-  /// cannot be written: devices and pipes are first, and files only change when these have taken everything.
+  /// Everything goes to its place, files last. To stdout goes what was added for it, else `text`. Throws InputError
+  /// when something cannot be written.
   void finish(std::string_view text);
 
  private:
@@ -33,8 +36,7 @@ class OutputSet {
     std::string path, option;
   };
 
-  void expect_standard_output(const std::string& path, const std::string& option);
-  void expect_once(const std::optional<OutputIdentity>& identity, const std::string& path, const std::string& option);
+  void expect_once(const OutputIdentity& identity, const std::string& path, const std::string& option);
 
   std::vector<Expected> expected_;
   std::vector<StagedFile> files_;

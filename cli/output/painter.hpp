@@ -1,32 +1,35 @@
 #pragma once
 
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
-
-#include "cli/output/python.hpp"
 
 namespace tilerail::cli {
 
-/// Draws figures by the Python package. To be constructed before any work.
+/// The python3 that has matplotlib: the one on PATH, else the system's own. Nothing when neither has it.
+std::optional<std::string> python_with_matplotlib();
+
+/// Draws figures with the Python package `tilerail`. To be constructed before any work: it looks for the package and
+/// for a Python with matplotlib. Throws InputError "OPTION: ..." when one is missing.
 class Painter {
  public:
-  /// Throws InputError when something is missing.
-  explicit Painter(const std::string& option) : package_{option} {}
+  explicit Painter(std::string option);
 
-  /// What a command of the package ("gantt", files ...) draws, as a file of this format ("png" or "svg"). Throws
-  /// InputError with the last line that Python said.
-  std::string draw(const std::vector<std::string>& command, const std::string& format) const;
-
-  /// The same, of a table that is in no file: its file, beside the figure's `path` for a while, is the last word of the
-  /// command, and the format is that of `path`.
-  std::string draw_table(std::vector<std::string> command, std::string_view csv, const std::string& path) const;
+  /// The figure that `command` of the package draws of files with these texts, which are its last arguments, in the
+  /// format that the name of `path` ends in. The files are next to `path` for a while. Throws InputError with the last
+  /// line that Python said.
+  std::string draw(std::vector<std::string> command, const std::vector<std::string>& texts,
+                   const std::string& path) const;
 
  private:
-  PythonPackage package_;
+  std::string option_, python_;
 };
 
-/// Throws InputError "OPTION: ..." unless the name ends in .png or .svg.
-void check_figure_name(const std::string& path, const std::string& option);
+/// Throws InputError "OPTION: ..." unless the name ends in one of these.
+void check_extension(const std::string& path, const std::string& option, const std::vector<std::string>& known);
+inline const std::vector<std::string> figure_extensions{".png", ".svg"};
+
+/// Ends the Python that draws, if any. A signal handler may call it.
+void kill_painter() noexcept;
 
 }  // namespace tilerail::cli

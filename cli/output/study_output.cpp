@@ -22,7 +22,7 @@ StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
   files_.expect(options.csv, "--csv");
   files_.expect(options.json, "--json");
   if (options.figure.empty()) return;
-  check_figure_name(options.figure, "--figure");
+  check_extension(options.figure, "--figure", figure_extensions);
   files_.expect(options.figure, "--figure");
   painter_.emplace("--figure");
 }
@@ -31,16 +31,9 @@ void StudyOutputs::write(const std::string& csv, const std::string& json, const 
                          const std::string& text) {
   files_.add(options_.csv, csv);
   files_.add(options_.json, json);
-  if (painter_ && !command.empty()) try {
-      files_.add(options_.figure, painter_->draw_table(command, csv, options_.figure));
-    } catch (const InputError& error) {
-      fault_ = error.what();
-    }
   files_.finish(text);
-}
-
-void StudyOutputs::require_figure() const {
-  if (!fault_.empty()) throw InputError{fault_};
+  if (painter_ && !command.empty())
+    StagedFile{options_.figure, painter_->draw(command, {csv}, options_.figure)}.commit();
 }
 
 }  // namespace tilerail::cli

@@ -28,23 +28,16 @@ class StudyOutputs {
   /// Throws InputError "OPTION: ...".
   explicit StudyOutputs(const StudyOptions& options);
 
-  /// One more file that the command writes, by itself.
-  void expect(const std::string& path, const std::string& option) { files_.expect(path, option); }
-
   using Words = std::vector<std::string>;
 
-  /// The files, the figure that `command` of the Python package draws of the CSV, without words none, and then `text`
-  /// or what goes to stdout instead. All else is written, too, where the figure cannot be drawn: see require_figure().
+  /// The files, and then `text` or what goes to stdout instead. At last the figure that `command` of the Python package
+  /// draws of the CSV, without words none: all else is there even if it cannot be drawn. Throws InputError.
   void write(const std::string& csv, const std::string& json, const Words& command, const std::string& text);
-
-  /// Throws InputError when the figure of write() could not be drawn.
-  void require_figure() const;
 
  private:
   const StudyOptions& options_;
   OutputSet files_;
   std::optional<Painter> painter_;
-  std::string fault_;  // of the figure
 };
 
 }  // namespace tilerail::cli

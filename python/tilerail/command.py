@@ -35,7 +35,6 @@ def _parser() -> argparse.ArgumentParser:
     machine = commands.add_parser("machine", help="draw a machine: what 'tilerail topo show --graph' passes on")
     machine.add_argument("machine", metavar="MACHINE.json")
     machine.add_argument("--timeline", metavar="RESULT", help="colours links by their use: a summary .json, a timeline .csv")
-    machine.add_argument("--check", action="store_true", help="draw nothing: say whether the result is of this machine")
     machine.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg; - for stdout")
     machine.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg",
                          help="of a figure that goes to stdout [svg]")
@@ -117,14 +116,12 @@ def draw_figure(paths: list[str], output: str, rows: str = "auto", stdout_format
     _save(output, kind, figures.figure_shape(timelines, rows), paint)
 
 
-def draw_machine(path: str, result: str | None, output: str, stdout_format: str = "svg", check: bool = False) -> None:
-    """The machine that a JSON file describes; with a result, its links coloured by their use. Only reads them to `check`."""
+def draw_machine(path: str, result: str | None, output: str, stdout_format: str = "svg") -> None:
+    """The machine that a JSON file describes; with a result, its links coloured by their use."""
     kind = _format_of(output, stdout_format)
     with open(path, encoding="utf-8") as file:
         machine = json.load(file)
     use = machine_figure.link_use(machine, result) if result else None
-    if check:
-        return
     shape = {"figsize": machine_figure.figure_size(machine), "dpi": DPI, "layout": "constrained"}
     _save(output, kind, shape, lambda figure: machine_figure.draw(machine, figure.add_subplot(), use))
 
@@ -152,7 +149,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.command == "gantt":
             draw_figure(given.timeline, given.output, given.rows, given.format)
         elif given.command == "machine":
-            draw_machine(given.machine, given.timeline, given.output, given.format, given.check)
+            draw_machine(given.machine, given.timeline, given.output, given.format)
         elif given.command in ("tornado", "sweep"):
             draw_table(given.command, given.table, given.output, given.format)
         else:

@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/base/intervals.hpp"
-#include "model/kernels/energy.hpp"
-#include "report/trace/tracks.hpp"
 
 namespace tilerail {
 namespace {
@@ -54,66 +50,38 @@ void require_order(const TimelineMetadata& predicted, const TimelineMetadata& me
 /// The sums of one timeline.
 struct Totals {
   double kernels = 0, copies = 0, waiting = 0, idle = 0;
-  std::map<std::string, double> queues, links;
 };
-
-/// Without the parts of the bytes that cross them.
-std::vector<std::string> links_of(const std::string& route) {
-  std::vector<std::string> links;
-  for (size_t begin = 0; begin < route.size();) {
-    const size_t end = std::min(route.find(';', begin), route.size());
-    links.push_back(route.substr(begin, std::min(end, route.find(' ', begin)) - begin));
-    begin = end + 1;
-  }
-  return links;
-}
 
 Totals totals_of(const AnnotatedTimeline& timeline) {
   Totals totals;
   std::vector<double> busy(timeline.queues.size(), 0);
-  std::vector<IntervalSet<double>> copies(timeline.queues.size());
   for (const AnnotatedOp& op : timeline.ops) {
     if (op.kind == OpKind::copy) totals.copies += op.duration();
     if (is_kernel(op.kind)) totals.kernels += op.duration();
     totals.waiting += std::max(0.0, op.start - op.ready);
     busy[op.queue] += op.duration();
-    if (op.kind == OpKind::copy) copies[op.queue].add({op.start, op.end});
   }
   const double makespan = timeline.makespan();
-  std::map<std::string, IntervalSet<double>> link_times;
-  for (const auto q : indices(busy)) {
-    totals.idle += std::max(0.0, makespan - busy[q]);
-    totals.queues[timeline.queues[q].name] = busy[q];
-    for (const std::string& link : links_of(timeline.queues[q].route)) link_times[link] += copies[q];
-  }
-  for (const auto& [link, times] : link_times) totals.links[link] = length(times);
+  for (const double of_queue : busy) totals.idle += std::max(0.0, makespan - of_queue);
   return totals;
 }
 
-/// Figures of everything that one of the timelines names, in the natural order of names.
-std::vector<Comparison::Named> merged(const std::map<std::string, double>& predicted,
-                                      const std::map<std::string, double>& measured) {
-  std::map<std::string, Figures> all;
-  for (const auto& [name, value] : predicted) all[name].predicted = value;
-  for (const auto& [name, value] : measured) all[name].measured = value;
-  std::vector<Comparison::Named> result;
-  for (const auto& [name, figures] : all) result.push_back({name, figures});
-  std::ranges::sort(result, natural_less, &Comparison::Named::name);
-  return result;
-}
-
-/// The operations with the largest `size(op)` above rounding, largest first; ties by lowest number.
-template <class Size>
-std::vector<uint32_t> largest(size_t ops, Size size) {
+/// The operations whose durations differ most, and by more than rounding; ties by lowest number.
+std::vector<Comparison::OpDifference> worst_durations(const AnnotatedTimeline& predicted,
+                                                      const AnnotatedTimeline& measured) {
+  const auto duration = [&](uint32_t i) { return Figures{predicted.ops[i].duration(), measured.ops[i].duration()}; };
+  const auto size = [&](uint32_t i) { return std::abs(duration(i).difference()); };
   std::vector<uint32_t> numbers;
-  for (uint32_t i = 0; i < ops; ++i) {
+  for (uint32_t i = 0; i < predicted.ops.size(); ++i)
     if (size(i) > rounding) numbers.push_back(i);
+  std::ranges::stable_sort(numbers, std::ranges::greater{}, size);
+  numbers.resize(std::min(worst_count, numbers.size()));
+  std::vector<Comparison::OpDifference> worst;
+  for (const uint32_t i : numbers) {
+    const AnnotatedOp& op = predicted.ops[i];
+    worst.push_back({i, op.kind, predicted.queue_of(op).name, predicted.label_of(op), duration(i)});
   }
-  const auto before = [&](uint32_t a, uint32_t b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
-  const auto kept = ptrdiff_t(std::min(worst_count, numbers.size()));
-  std::ranges::partial_sort(numbers, numbers.begin() + kept, before);
-  numbers.resize(size_t(kept));
-  return numbers;
+  return worst;
 }
 
 double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -122,11 +90,7 @@ void compare_energy(Comparison& result, const TimelineMetadata& predicted, const
   if (predicted.energy_j.empty()) return;
   const double energy = sum_of(predicted.energy_j);
   if (!measured.counted_energy_j.empty()) result.counted_energy = {energy, sum_of(measured.counted_energy_j)};
-  if (measured.energy_j.empty()) return;
-  result.energy = {energy, sum_of(measured.energy_j)};
-  const auto delay = [](double joules, double seconds) { return energy_delay(Joules{joules}, Seconds{seconds}); };
-  result.energy_delay = {delay(result.energy->predicted, result.makespan.predicted),
-                         delay(result.energy->measured, result.makespan.measured)};
+  if (!measured.energy_j.empty()) result.energy = {energy, sum_of(measured.energy_j)};
 }
 
 }  // namespace
@@ -142,18 +106,13 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   require_order(predicted.metadata, measured.metadata);
   const Totals p = totals_of(predicted), m = totals_of(measured);
   Comparison result;
-  result.plan_hash = predicted.metadata.plan_hash;
-  result.problem = predicted.metadata.problem;
-  result.policy = predicted.metadata.policy;
+  result.predicted = predicted.metadata;
+  result.measured = measured.metadata;
   result.of_prediction = is_simulation(predicted.metadata) && !is_simulation(measured.metadata);
   if (!result.of_prediction)
     result.sides = predicted.metadata.machine == measured.metadata.machine
                        ? files
                        : std::array{predicted.metadata.machine, measured.metadata.machine};
-  result.predicted_machine = predicted.metadata.machine;
-  result.measured_machine = measured.metadata.machine;
-  result.predicted_backend = predicted.metadata.backend;
-  result.measured_backend = measured.metadata.backend;
   result.ops = int64_t(predicted.ops.size());
   result.makespan = {predicted.makespan(), measured.makespan()};
   if (result.of_prediction) result.interval = predicted.metadata.interval;
@@ -162,20 +121,7 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.copies = {p.copies, m.copies};
   result.waiting = {p.waiting, m.waiting};
   result.idle = {p.idle, m.idle};
-  result.queues = merged(p.queues, m.queues);
-  result.links = merged(p.links, m.links);
-
-  const auto difference = [&](uint32_t i) {
-    const AnnotatedOp &a = predicted.ops[i], &b = measured.ops[i];
-    return Comparison::OpDifference{
-        i, a.kind, predicted.queue_of(a).name, predicted.label_of(a), {a.start, b.start}, {a.duration(), b.duration()}};
-  };
-  const auto by_duration = [&](uint32_t i) {
-    return std::abs(predicted.ops[i].duration() - measured.ops[i].duration());
-  };
-  const auto by_start = [&](uint32_t i) { return std::abs(predicted.ops[i].start - measured.ops[i].start); };
-  for (const uint32_t i : largest(predicted.ops.size(), by_duration)) result.worst_durations.push_back(difference(i));
-  for (const uint32_t i : largest(predicted.ops.size(), by_start)) result.worst_shifts.push_back(difference(i));
+  result.worst_durations = worst_durations(predicted, measured);
   return result;
 }
 

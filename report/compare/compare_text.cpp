@@ -1,4 +1,4 @@
-#include "report/compare/compare_text.hpp"
+#include "report/compare/compare.hpp"
 
 #include <fmt/format.h>
 
@@ -12,22 +12,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
 
-/// `unit` is the last part of the keys: "s", "j" or "js".
+/// `unit` is the last part of the keys: "s" or "j".
 Json figures_json(const Figures& figures, const std::string& unit = "s") {
   const std::optional<double> error = figures.error();
   return {{"predicted_" + unit, figures.predicted},
           {"measured_" + unit, figures.measured},
           {"error", error ? Json(*error) : Json(nullptr)}};
-}
-
-Json named_json(const std::vector<Comparison::Named>& items) {
-  Json array = Json::array();
-  for (const auto& item : items) {
-    Json entry = {{"name", item.name}};
-    entry.update(figures_json(item.busy));
-    array.push_back(std::move(entry));
-  }
-  return array;
 }
 
 Json differences_json(const std::vector<Comparison::OpDifference>& items) {
@@ -37,17 +27,12 @@ Json differences_json(const std::vector<Comparison::OpDifference>& items) {
                      {"kind", to_string(item.kind)},
                      {"queue", item.queue},
                      {"label", item.label},
-                     {"predicted_start_s", item.start.predicted},
-                     {"measured_start_s", item.start.measured},
-                     {"start_shift_s", item.start_shift()},
                      {"predicted_duration_s", item.duration.predicted},
                      {"measured_duration_s", item.duration.measured},
-                     {"duration_difference_s", item.duration_difference()}});
+                     {"duration_difference_s", item.duration.difference()}});
   }
   return array;
 }
-
-std::string energy_delay_text(double value) { return fmt::format("{:.4g} J s", value); }
 
 std::vector<std::string> figures_line(const std::string& name, const Figures& figures,
                                       std::string (*text)(double) = seconds_text) {
@@ -67,67 +52,55 @@ std::vector<std::string> header(const char* title, const Comparison& comparison)
   return {title, first, second, comparison.of_prediction ? "error" : "difference"};
 }
 
-std::string named_section(const char* title, const Comparison& comparison,
-                          const std::vector<Comparison::Named>& items) {
-  Lines lines = {header(title, comparison)};
-  for (const auto& item : items) lines.push_back(figures_line(item.name, item.busy));
-  return items.empty() ? "" : fmt::format("\n{}", aligned(lines, "lr"));
-}
-
 std::string signed_seconds(double seconds) {
   return fmt::format("{}{}", seconds > 0 ? "+" : "", seconds_text(seconds));
 }
 
-std::string differences_section(const char* title, const Comparison& comparison,
-                                const std::vector<Comparison::OpDifference>& items, bool of_start) {
+std::string differences_section(const Comparison& comparison) {
   const auto& [first, second] = comparison.sides;
-  Lines lines = {{title, "kind", "queue", "region", first, second, "difference"}};
-  for (const auto& item : items) {
-    const Figures& figures = of_start ? item.start : item.duration;
+  Lines lines = {{"op, by duration", "kind", "queue", "region", first, second, "difference"}};
+  for (const auto& item : comparison.worst_durations) {
+    const Figures& duration = item.duration;
     lines.push_back({std::to_string(item.op), std::string{to_string(item.kind)}, item.queue, item.label,
-                     seconds_text(figures.predicted), seconds_text(figures.measured),
-                     signed_seconds(figures.predicted - figures.measured)});
+                     seconds_text(duration.predicted), seconds_text(duration.measured),
+                     signed_seconds(duration.difference())});
   }
-  return items.empty() ? "" : fmt::format("\n{}", aligned(lines, "llllr"));
+  return lines.size() > 1 ? "\n" + aligned(lines, "llllr") : "";
 }
 
 }  // namespace
 
 std::string to_json(const Comparison& comparison) {
   Json json = {{"schema", 1},
-               {"plan_hash", comparison.plan_hash},
-               {"problem", comparison.problem},
-               {"policy", comparison.policy},
-               {"predicted", {{"machine", comparison.predicted_machine}, {"backend", comparison.predicted_backend}}},
-               {"measured", {{"machine", comparison.measured_machine}, {"backend", comparison.measured_backend}}},
+               {"plan_hash", comparison.predicted.plan_hash},
+               {"problem", comparison.predicted.problem},
+               {"policy", comparison.predicted.policy},
+               {"predicted", {{"machine", comparison.predicted.machine}, {"backend", comparison.predicted.backend}}},
+               {"measured", {{"machine", comparison.measured.machine}, {"backend", comparison.measured.backend}}},
                {"ops", comparison.ops},
                {"makespan", figures_json(comparison.makespan)},
                {"kernel", figures_json(comparison.kernels)},
                {"copy", figures_json(comparison.copies)},
                {"waiting", figures_json(comparison.waiting)},
                {"idle", figures_json(comparison.idle)},
-               {"queues", named_json(comparison.queues)},
-               {"links", named_json(comparison.links)},
-               {"worst_durations", differences_json(comparison.worst_durations)},
-               {"worst_shifts", differences_json(comparison.worst_shifts)}};
+               {"worst_durations", differences_json(comparison.worst_durations)}};
   if (const auto& interval = comparison.interval)
     json["interval"] = {{"level", Uncertainty::level},
                         {"low_s", interval->low},
                         {"high_s", interval->high},
                         {"holds", interval->holds(comparison.makespan.measured)}};
   if (comparison.energy) json["energy"] = figures_json(*comparison.energy, "j");
-  if (comparison.energy_delay) json["energy_delay"] = figures_json(*comparison.energy_delay, "js");
   if (comparison.counted_energy) json["counted_energy"] = figures_json(*comparison.counted_energy, "j");
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string comparison_table(const Comparison& comparison) {
   std::string text = aligned(
-      {{"problem", comparison.problem},
-       {"policy", comparison.policy},
-       {"plan", fmt::format("{}, {} operations", comparison.plan_hash, comparison.ops)},
-       {comparison.sides[0], fmt::format("{} on {}", comparison.predicted_backend, comparison.predicted_machine)},
-       {comparison.sides[1], fmt::format("{} on {}", comparison.measured_backend, comparison.measured_machine)}},
+      {{"problem", comparison.predicted.problem},
+       {"policy", comparison.predicted.policy},
+       {"plan", fmt::format("{}, {} operations", comparison.predicted.plan_hash, comparison.ops)},
+       {comparison.sides[0], fmt::format("{} on {}", comparison.predicted.backend, comparison.predicted.machine)},
+       {comparison.sides[1], fmt::format("{} on {}", comparison.measured.backend, comparison.measured.machine)}},
       "l");
   Lines totals = {header("total", comparison),
                   figures_line("makespan", comparison.makespan),
@@ -136,16 +109,11 @@ std::string comparison_table(const Comparison& comparison) {
                   figures_line("waiting (ready to start)", comparison.waiting),
                   figures_line("idle queues", comparison.idle)};
   if (comparison.energy) totals.push_back(figures_line("energy, modelled", *comparison.energy, joules_text));
-  if (comparison.energy_delay)
-    totals.push_back(figures_line("energy times makespan", *comparison.energy_delay, energy_delay_text));
   if (comparison.counted_energy)
     totals.push_back(figures_line("energy, counted by the GPUs", *comparison.counted_energy, joules_text));
   text += fmt::format("\n{}", aligned(totals, "lr"));
   if (comparison.interval) text += interval_line(*comparison.interval, comparison.makespan.measured);
-  text += named_section("queue, busy", comparison, comparison.queues);
-  text += named_section("link, busy", comparison, comparison.links);
-  text += differences_section("op, by duration", comparison, comparison.worst_durations, false);
-  text += differences_section("op, by start", comparison, comparison.worst_shifts, true);
+  text += differences_section(comparison);
   return text;
 }
 

@@ -1,19 +1,17 @@
 #include "report/summary/summary.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
-#include "cost/kernel_costs.hpp"
+#include "cost/energy.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/intervals.hpp"
-#include "model/base/text.hpp"
 #include "plan/memory_needs.hpp"
-#include "report/summary/critical_parts.hpp"
 #include "report/summary/group_use.hpp"
+#include "report/timeline/critical_path.hpp"
 
 namespace tilerail {
 namespace {
@@ -27,137 +25,154 @@ Flops flops_of(const Plan& plan) {
   return products > Flops{0} ? products : sums;
 }
 
-/// Collects what each resource did, then turns it into shares of the makespan.
+/// Collects what each resource did.
 class Collector {
  public:
-  Collector(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline)
+  Collector(const Plan& plan, const Topology& topology, Summary& summary)
       : plan_{plan},
         topology_{topology},
-        queues_(plan.queues.size()),
-        link_times_(topology.links().size()),
-        links_(topology.links().size()),
+        summary_{summary},
+        link_queues_(topology.links().size()),
         group_copies_(topology.groups().size()),
         kernel_times_(topology.memories().size()) {
-    for (const auto i : indices(plan.ops)) add(OpId{i}, timeline.ops[i]);
+    for (const Queue& queue : plan.queues) summary.queues.push_back({queue_name(plan, queue)});
+    for (const Link& link : topology.links()) summary.links.push_back({link.name});
+    for (const CapacityGroup& group : topology.groups()) summary.groups.push_back({group.name});
   }
 
-  void fill(Summary& summary) {
-    fill_queues(summary);
-    fill_links(summary);
-    fill_groups(summary);
-    for (const MemoryId device : plan_.devices) {
-      const double busy = length(kernel_times_[device.index()]);
-      summary.devices.push_back({topology_.memory(device).name, busy, summary.makespan_s - busy});
-    }
-    fill_memories(summary);
-    summary.bytes_in = bytes_in_;
-    summary.bytes_out = bytes_out_;
-    summary.bytes_peer = bytes_peer_;
-    summary.bytes_moved = bytes_in_ + bytes_out_ + bytes_peer_;
-  }
-
- private:
-  struct LinkLoad {
-    double bytes = 0;
-    std::set<QueueId> queues;  // that cross it
-  };
-
-  void add(OpId id, const AnnotatedOp& run) {
-    const Op& op = plan_.op(id);
-    Summary::QueueUse& queue = queues_[op.queue.index()];
+  void add(const Op& op, const AnnotatedOp& run) {
+    Summary::QueueUse& queue = summary_.queues[op.queue.index()];
     queue.busy_s += run.duration();
     queue.bytes += double(run.bytes);
     ++queue.ops;
     const Queue& where = plan_.queue(op.queue);
-    if (op.kind == OpKind::copy && where.src != where.dst) add_copy(id, where, run);
-    if (is_kernel(op.kind)) {
-      kernel_times_[where.dst.index()].add({run.start, run.end});
-    }
+    if (op.kind == OpKind::copy && where.src != where.dst) add_copy(op.queue, run);
+    if (is_kernel(op.kind)) kernel_times_[where.dst.index()].add({run.start, run.end});
   }
 
-  void add_copy(OpId id, const Queue& where, const AnnotatedOp& run) {
+  /// When all operations are added.
+  void finish() {
+    for (const MemoryId device : plan_.devices)
+      summary_.devices.push_back({topology_.memory(device).name, length(kernel_times_[device.index()])});
+    for (const auto i : indices(summary_.links)) finish_link(topology_.links()[i], summary_.links[i], link_queues_[i]);
+    for (const auto i : indices(summary_.groups))
+      summary_.groups[i].utilisation = group_utilisation(topology_.groups()[i], group_copies_[i], summary_.makespan_s);
+    summary_.bytes_moved = summary_.bytes_in + summary_.bytes_out + summary_.bytes_peer;
+  }
+
+ private:
+  void add_copy(QueueId queue, const AnnotatedOp& run) {
+    const MemoryId src = plan_.queue(queue).src, dst = plan_.queue(queue).dst;
     const auto bytes = double(run.bytes);
-    const bool from_host = topology_.is_host(where.src), to_host = topology_.is_host(where.dst);
-    (to_host ? bytes_out_ : from_host ? bytes_in_ : bytes_peer_) += bytes;
-    const int parts = topology_.parts(where.src, where.dst);
-    for (const auto& [link, crossing] : topology_.links_on(where.src, where.dst)) {
-      links_[link.index()].bytes += bytes * crossing / parts;
-      links_[link.index()].queues.insert(plan_.op(id).queue);
-      link_times_[link.index()].add({run.start, run.end});
+    double& moved = topology_.is_host(dst)   ? summary_.bytes_out
+                    : topology_.is_host(src) ? summary_.bytes_in
+                                             : summary_.bytes_peer;
+    moved += bytes;
+    const int parts = topology_.parts(src, dst);
+    for (const auto& [link, crossing] : topology_.links_on(src, dst)) {
+      summary_.links[link.index()].bytes += bytes * crossing / parts;
+      link_queues_[link.index()].insert(queue);
     }
-    for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst))
+    for (const Topology::GroupUse& use : topology_.groups_on(src, dst)) {
+      const double crossing = bytes * use.parts / parts;
+      summary_.groups[use.group.index()].bytes += crossing;
       group_copies_[use.group.index()].push_back(
-          {run.start, run.end, bytes * use.parts / parts, use.forward > 0, use.backward > 0, use.parts, parts});
-  }
-
-  /// Matrices that are spread over several memories are counted in each of these.
-  void fill_memories(Summary& summary) {
-    const auto needs = needs_of_parts(memory_needs(plan_), topology_, plan_.devices);
-    for (const auto i : indices(needs)) {
-      const Memory& memory = topology_.memories()[i];
-      const bool spread = !memory.over.empty();
-      summary.memories.push_back({plan_.memories[i], plan_.peak_bytes[i], spread ? 0 : needs[i].matrices});
-      if (memory.capacity) summary.memories.back().capacity_bytes = memory.capacity->value;
+          {run.start, run.end, crossing, use.forward > 0, use.backward > 0, use.parts, parts});
     }
   }
 
-  void fill_queues(Summary& summary) {
-    for (const auto i : indices(queues_)) queues_[i].name = queue_name(plan_, plan_.queues[i]);
-    summary.queues = std::move(queues_);
-  }
-
-  void fill_links(Summary& summary) {
-    for (const auto i : indices(links_)) {
-      const Link& link = topology_.links()[i];
-      Rate usable = link.bandwidth;
-      if (link.per_flow) usable = std::min(usable, *link.per_flow * double(links_[i].queues.size()));
-      summary.links.push_back({link.name, length(link_times_[i]), links_[i].bytes,
-                               share(links_[i].bytes, usable.value * summary.makespan_s)});
-    }
-  }
-
-  void fill_groups(Summary& summary) {
-    for (const auto i : indices(group_copies_)) {
-      const CapacityGroup& group = topology_.groups()[i];
-      summary.groups.push_back({group.name, 0, group_utilisation(group, group_copies_[i], summary.makespan_s)});
-      for (const GroupCopy& copy : group_copies_[i]) summary.groups.back().bytes += copy.bytes;
-    }
+  void finish_link(const Link& link, Summary::LinkUse& use, const std::set<QueueId>& queues) const {
+    Rate usable = link.bandwidth;
+    if (link.per_flow) usable = std::min(usable, *link.per_flow * double(queues.size()));
+    use.utilisation = share(use.bytes, usable.value * summary_.makespan_s);
   }
 
   const Plan& plan_;
   const Topology& topology_;
-  std::vector<Summary::QueueUse> queues_;
-  std::vector<IntervalSet<double>> link_times_;
-  std::vector<LinkLoad> links_;
+  Summary& summary_;
+  std::vector<std::set<QueueId>> link_queues_;  // that cross it
   std::vector<std::vector<GroupCopy>> group_copies_;
   std::vector<IntervalSet<double>> kernel_times_;  // by MemoryId
-  double bytes_in_ = 0, bytes_out_ = 0, bytes_peer_ = 0;
 };
 
-/// Of equal ones compute comes first, then groups, then links, each by order of the topology.
-std::vector<Summary::ResourceUse> most_used(const Summary& summary) {
-  std::vector<Summary::ResourceUse> uses;
-  const auto add = [&](TimeUse kind, const std::string& name, double used) {
-    if (used > 0) uses.push_back({kind, name, used});
-  };
-  for (const auto& device : summary.devices)
-    add(TimeUse::compute, device.name, share(device.busy_s, summary.makespan_s));
-  for (const auto& group : summary.groups) add(TimeUse::group, group.name, group.utilisation.value_or(0));
-  for (const auto& link : summary.links) add(TimeUse::link, link.name, link.utilisation);
-  std::ranges::stable_sort(uses, std::ranges::greater{}, &Summary::ResourceUse::share);
+/// Matrices that are spread over several memories are counted in each of these.
+std::vector<Summary::MemoryUse> memory_uses(const Plan& plan, const Topology& topology) {
+  std::vector<Summary::MemoryUse> uses;
+  const auto needs = needs_of_parts(memory_needs(plan), topology, plan.devices);
+  for (const auto i : indices(needs)) {
+    const Memory& memory = topology.memories()[i];
+    uses.push_back({plan.memories[i], plan.peak_bytes[i], memory.over.empty() ? needs[i].matrices : 0});
+    if (memory.capacity) uses.back().capacity_bytes = memory.capacity->value;
+  }
   return uses;
 }
 
-/// "40 us a kernel, 4 ms a call; duplex rates"
-std::string library_text(const RuntimeCosts& costs) {
-  std::vector<std::string> parts;
-  const auto add = [&](Seconds time, const char* of) {
-    if (time > Seconds{0}) parts.push_back(fmt::format("{} {}", seconds_text(time.value), of));
+/// Of equal ones compute comes first, then groups, then links, each by order of the topology.
+std::optional<Summary::ResourceUse> busiest_of(const Summary& summary) {
+  Summary::ResourceUse busiest{TimeUse::compute, ""};
+  const auto consider = [&](TimeUse kind, const std::string& name, double used) {
+    if (used > busiest.share) busiest = {kind, name, used};
   };
-  add(costs.task, "a kernel"), add(costs.request, "a copy with a host"), add(costs.peer, "a copy between GPUs");
-  add(costs.call, "a call");
-  if (costs.duplex) parts.emplace_back("duplex rates");
-  return fmt::format("{}", fmt::join(parts, ", "));
+  for (const auto& device : summary.devices)
+    consider(TimeUse::compute, device.name, share(device.busy_s, summary.makespan_s));
+  for (const auto& group : summary.groups) consider(TimeUse::group, group.name, group.utilisation.value_or(0));
+  for (const auto& link : summary.links) consider(TimeUse::link, link.name, *link.utilisation);
+  return busiest.share > 0 ? std::optional{busiest} : std::nullopt;
+}
+
+using Part = std::pair<TimeUse, std::string>;  // kind and name
+
+const char* waited_for(Engine::Kind engine) {
+  if (engine == Engine::Kind::compute) return "kernels";
+  return engine == Engine::Kind::workers ? "workers" : "copies";
+}
+
+/// Of equal ones the group: it bounds what its links carry together.
+Part busiest_on_route(const Queue& queue, const Topology& topology, const Summary& used) {
+  Part busiest{TimeUse::memory, topology.memory(queue.src).name};
+  double most = -1;
+  const auto consider = [&](TimeUse kind, const std::string& name, double utilisation) {
+    if (utilisation > most) busiest = {kind, name}, most = utilisation;
+  };
+  for (const Topology::GroupUse& use : topology.groups_on(queue.src, queue.dst)) {
+    const Summary::LinkUse& group = used.groups[use.group.index()];
+    if (group.utilisation) consider(TimeUse::group, group.name, *group.utilisation);
+  }
+  for (const LinkId id : topology.route(queue.src, queue.dst)) {
+    const Summary::LinkUse& link = used.links[id.index()];
+    consider(TimeUse::link, link.name, *link.utilisation);
+  }
+  return busiest;
+}
+
+/// What the critical path consists of, longest first; the seconds add up to the makespan. A copy counts for the one of
+/// its links and groups that is used most in the whole run, as `used` has it by LinkId and GroupId.
+std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& topology,
+                                              const AnnotatedTimeline& timeline, const Summary& used) {
+  std::vector<OpTime> times;
+  times.reserve(timeline.ops.size());
+  for (const AnnotatedOp& op : timeline.ops) times.push_back({op.start, op.end});
+  const EngineUse engines{plan, topology, times};
+  const std::vector<OpId> path = critical_path(plan, times, engines);
+  std::map<Part, double> parts;
+  for (const auto i : indices(path)) {
+    const Op& op = plan.op(path[i]);
+    const OpTime& time = times[path[i].index()];
+    const Part part =
+        op.kind == OpKind::copy ? busiest_on_route(plan.queue(op.queue), topology, used) : Part{TimeUse::kernels, ""};
+    parts[part] += time.end - time.start;
+    const Engine engine = engine_of(plan, op, topology);
+    const double before = i + 1 < path.size() ? times[path[i + 1].index()].end : 0;
+    const EngineUse::Pause pause = engines.pause(path[i], before, time.start);
+    parts[{TimeUse::waiting, waited_for(engine.kind)}] += pause.waiting - pause.room;
+    parts[{TimeUse::waiting, waited_for(Engine::Kind::compute)}] += pause.room;
+    parts[{TimeUse::issue, ""}] += pause.issue;
+  }
+  std::vector<Summary::PathPart> result;
+  for (const auto& [part, seconds] : parts)
+    if (seconds != 0) result.push_back({part.first, part.second, seconds});
+  std::ranges::stable_sort(result, std::ranges::greater{}, &Summary::PathPart::seconds);
+  return result;
 }
 
 void fill_energy(Summary& summary, const Plan& plan) {
@@ -183,21 +198,20 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.plan_machine = plan.machine;
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
-  summary.library = library_text(plan.runtime);
-  if (is_simulation(timeline.metadata.backend) && topology.description().issue.graph)
-    summary.graph = graph_cost(plan, topology) != nullptr;
-  for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {
+  for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c})
     summary.place.push_back(plan.memories[place.index()]);
-  }
   summary.makespan_s = timeline.makespan();
   summary.bound = lower_bound(plan, topology);
   summary.plan_s = times.plan_s;
   summary.execute_s = times.execute_s;
   summary.tflops = share(flops_of(plan).value, summary.makespan_s) / 1e12;
   summary.ops = int64_t(plan.ops.size());
-  Collector{plan, topology, timeline}.fill(summary);
+  Collector collector{plan, topology, summary};
+  for (const auto i : indices(plan.ops)) collector.add(plan.ops[i], timeline.ops[i]);
+  collector.finish();
+  summary.memories = memory_uses(plan, topology);
   summary.critical_path = critical_parts(plan, topology, timeline, summary);
-  summary.most_used = most_used(summary);
+  summary.busiest = busiest_of(summary);
   fill_energy(summary, plan);
   return summary;
 }

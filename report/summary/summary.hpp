@@ -20,21 +20,16 @@ struct Summary {
     double busy_s = 0, bytes = 0;
     int64_t ops = 0;
   };
+  /// Of a link: bytes / (makespan * min(bandwidth, queues that cross it * per_flow)). Of a group: of its bound, mean
+  /// over the makespan; absent where nothing bounded it.
   struct LinkUse {
     std::string name;
-    double busy_s = 0;  // while at least one copy was under way on it
     double bytes = 0;
-    double utilisation = 0;  // bytes / (makespan * min(bandwidth, queues that cross it * per_flow))
-  };
-  struct GroupUse {
-    std::string name;
-    double bytes = 0;
-    std::optional<double> utilisation;  // of its bound, mean over the makespan; absent where nothing bounded it
+    std::optional<double> utilisation = {};
   };
   struct DeviceUse {
     std::string name;
     double busy_s = 0;                    // while at least one kernel was running
-    double idle_s = 0;                    // the rest of the makespan
     std::optional<double> energy_j = {};  // modelled; absent where the topology gives no watts
   };
   struct MemoryUse {
@@ -51,8 +46,6 @@ struct Summary {
     std::string name;
     double share = 0;  // above 1 where measured copies are faster than described
   };
-  /// A resource that is used at least so much leaves little to gain elsewhere.
-  static constexpr double saturated_from = 0.9;
 
   /// What a part of the makespan went into, along the critical path (report/timeline/critical_path.hpp).
   struct PathPart {
@@ -71,11 +64,9 @@ struct Summary {
   TimelineMetadata metadata;
   std::string plan_machine;                 // that the plan was made for; metadata has the one where it ran
   std::vector<std::string> without_effect;  // wishes that could not matter, each with the reason
-  std::string library;        // what simulations add for the run-time system of an emulated library; "" where nothing
-  std::optional<bool> graph;  // whether a simulation is of one graph; absent where the machine knows no costs of graphs
-  std::string plan_cache;     // what a plan cache had to say of the plan; "" without one
-  std::string ran_on;         // what stood for the GPUs of the machine; "" where nothing did
-  std::string note;           // what the placement means; "" where that is plain
+  std::string plan_cache;                   // what a plan cache had to say of the plan; "" without one
+  std::string ran_on;                       // what stood for the GPUs of the machine; "" where nothing did
+  std::string note;                         // what the placement means; "" where that is plain
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;
@@ -85,12 +76,11 @@ struct Summary {
   double bytes_moved = 0;                              // between different memories, the sum of the next three
   double bytes_in = 0, bytes_out = 0, bytes_peer = 0;  // from a host, to a host, between GPUs
   std::vector<QueueUse> queues;                        // every queue of the plan
-  std::vector<LinkUse> links;                          // every link of the topology
-  std::vector<GroupUse> groups;                        // every group of the topology
+  std::vector<LinkUse> links, groups;                  // every link and every group of the topology
   std::vector<DeviceUse> devices;                      // the plan's
   std::vector<MemoryUse> memories;                     // every memory
   std::vector<PathPart> critical_path;                 // longest first; they add up to the makespan
-  std::vector<ResourceUse> most_used;                  // most first
+  std::optional<ResourceUse> busiest;                  // absent where nothing was used
   std::optional<Energy> energy;                        // absent where the topology gives no watts, or nothing took time
 };
 
@@ -101,5 +91,11 @@ struct RunTimes {
 
 /// `timeline` is `annotate(plan, topology, ...)`.
 Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline, const RunTimes& times);
+
+/// JSON object (docs/formats.md#summary), with a line break at the end.
+std::string to_json(const Summary& summary);
+
+/// The same as text for a terminal, without the queues.
+std::string summary_table(const Summary& summary);
 
 }  // namespace tilerail

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
+#include <compare>
+#include <map>
 #include <optional>
 
 #include "cost/energy.hpp"
-#include "model/base/error.hpp"
-#include "plan/validate.hpp"
-#include "report/timeline/labels.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -50,18 +51,92 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
   return metadata;
 }
 
-void check(const Plan& plan, const Topology& topology, const Timeline& timeline) {
-  if (!names_memories_of(plan, topology)) {
-    throw fault_of("plan",
-                   fmt::format("its memories are those of machine '{}', not of '{}'", plan.machine, topology.name()));
+/// Names the region of the user's matrices that each operation works on: what a copy moves, what a kernel updates. It
+/// follows tiles through the plan: a copy passes on where its data came from, and a kernel's result belongs to the rows
+/// of op(A) and the columns of op(B). One pass in issue order suffices, because every write that an operation can see
+/// has a lower id.
+class RegionLabels {
+ public:
+  explicit RegionLabels(const Plan& plan);
+
+  /// Label of the next operation: call it once for each, in order. Regions are half-open, and rows and columns are
+  /// those of the matrix as stored.
+  uint32_t next(const Op& op, StringTable& labels);
+
+ private:
+  /// Element (r, c) of a buffer is element (r + row, c + col) of the matrix.
+  struct Origin {
+    Buffer::Kind matrix;
+    int64_t row, col;
+  };
+  struct Region {
+    Buffer::Kind matrix;
+    int64_t row, col, rows, cols;
+    auto operator<=>(const Region&) const = default;
+  };
+
+  std::optional<Region> region_of(const View& view) const;
+  void remember(const View& view, const std::optional<Region>& region);
+  std::optional<Region> result_of(const Op& op) const;
+
+  const Plan& plan_;
+  std::vector<std::optional<Origin>> origins_;  // by BufferId
+  std::map<Region, uint32_t> known_;
+};
+
+bool is_matrix(const Buffer& buffer) { return buffer.kind != Buffer::Kind::tile; }
+
+char letter(Buffer::Kind kind) {
+  return kind == Buffer::Kind::matrix_a ? 'A' : kind == Buffer::Kind::matrix_b ? 'B' : 'C';
+}
+
+RegionLabels::RegionLabels(const Plan& plan) : plan_{plan}, origins_(plan.buffers.size()) {
+  for (const auto i : indices(plan.buffers)) {
+    if (is_matrix(plan.buffers[i])) origins_[i] = Origin{plan.buffers[i].kind, 0, 0};
   }
-  if (timeline.ops.size() != plan.ops.size()) {
-    throw fault_of("timeline", fmt::format("{} operations; the plan has {}", timeline.ops.size(), plan.ops.size()));
+}
+
+std::optional<RegionLabels::Region> RegionLabels::region_of(const View& view) const {
+  const std::optional<Origin>& origin = origins_[view.buffer.index()];
+  if (!origin) return std::nullopt;
+  return Region{origin->matrix, origin->row + view.row, origin->col + view.col, view.rows, view.cols};
+}
+
+void RegionLabels::remember(const View& view, const std::optional<Region>& region) {
+  if (is_matrix(plan_.buffer(view.buffer))) return;
+  origins_[view.buffer.index()].reset();
+  if (region) origins_[view.buffer.index()] = Origin{region->matrix, region->row - view.row, region->col - view.col};
+}
+
+std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const {
+  if (is_matrix(plan_.buffer(op.y.buffer))) return region_of(op.y);
+  if (op.kind == OpKind::copy) return region_of(op.a);
+  if (op.kind == OpKind::axpby) {
+    if (reads_y(op))
+      if (const auto own = region_of(op.y)) return own;
+    auto region = reads_a(op) ? region_of(op.a) : std::nullopt;
+    if (region) region->matrix = Buffer::Kind::matrix_c;  // the result is y, also where its rows were found by x
+    return region;
   }
-  const std::string hash = content_hash(plan);
-  if (timeline.plan_hash != hash) {
-    throw fault_of("timeline", fmt::format("plan_hash '{}'; the plan's is '{}'", timeline.plan_hash, hash));
-  }
+  if (op.kind != OpKind::gemm) return region_of(op.y);
+  const auto a = region_of(op.a), b = region_of(op.b);
+  if (!a || !b) return region_of(op.y);
+  return Region{Buffer::Kind::matrix_c, op.trans_a == Trans::no ? a->row : a->col,
+                op.trans_b == Trans::no ? b->col : b->row, op.y.rows, op.y.cols};
+}
+
+uint32_t RegionLabels::next(const Op& op, StringTable& labels) {
+  if (op.kind == OpKind::join) return labels.intern("");
+  const std::optional<Region> region = result_of(op);
+  remember(op.y, region);
+  if (!region) return labels.intern("");
+  const auto found = known_.find(*region);
+  if (found != known_.end()) return found->second;
+  const uint32_t label =
+      labels.intern(fmt::format("{}[{}:{},{}:{}]", letter(region->matrix), region->row, region->row + region->rows,
+                                region->col, region->col + region->cols));
+  known_.emplace(*region, label);
+  return label;
 }
 
 }  // namespace
@@ -87,7 +162,7 @@ std::string problem_text(const Plan& plan) {
 }
 
 AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Timeline& timeline) {
-  check(plan, topology, timeline);
+  assert(timeline.ops.size() == plan.ops.size());
   AnnotatedTimeline result;
   result.metadata = describe(plan, topology, timeline);
   result.ops.reserve(plan.ops.size());

@@ -66,8 +66,8 @@ struct AnnotatedTimeline {
   bool operator==(const AnnotatedTimeline&) const = default;
 };
 
-/// Adds to the times of a plan what its readers need. The plan is valid (plan/plan.hpp). Throws InputError when the
-/// timeline is not one of this plan (hash or number of operations) or the plan has other memories than the topology.
+/// Adds to the times of a plan what its readers need. The plan is valid on the topology (plan/validate.hpp), and the
+/// timeline is one of this plan.
 AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Timeline& timeline);
 
 std::string queue_name(const Plan& plan, const Queue& queue);

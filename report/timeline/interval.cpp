@@ -46,39 +46,6 @@ double width_of(const Uncertainty::Kernels& known, const Op& op, const KernelTim
   return near * known.measured_shapes + (1 - near) * known.other_shapes;
 }
 
-/// Adds up what operations and pauses of a path are uncertain by.
-class PathSum {
- public:
-  PathSum(const Plan& plan, const Topology& topology, std::span<const OpTime> times)
-      : plan_{plan},
-        topology_{topology},
-        known_{*topology.description().uncertainty},
-        kernels_{*known_.of_kernels(plan.problem.dtype)},
-        slowed_{known_.load > 0 ? slowed_down(plan, topology, times)
-                                : std::vector<bool>(topology.memories().size(), false)} {}
-
-  void add(const Op& op, double seconds, double issue) {
-    sum.issue += issue * known_.issue;
-    if (is_kernel(op.kind)) {
-      const MemoryId gpu = plan_.queue(op.queue).dst;
-      sum.kernels += seconds * width_of(kernels_, op, topology_.kernels_of(gpu));
-      if (slowed_[gpu.index()]) sum.load += seconds * known_.load;
-    } else if (op.kind == OpKind::copy) {
-      sum.copies += seconds * known_.copies;
-      if (copy_columns(plan_, op, topology_).bytes > 0) sum.columns += seconds * known_.columns;
-    }
-  }
-
-  PathUncertainty sum;
-
- private:
-  const Plan& plan_;
-  const Topology& topology_;
-  const Uncertainty& known_;
-  Uncertainty::Kernels kernels_;
-  std::vector<bool> slowed_;
-};
-
 }  // namespace
 
 double PathUncertainty::half_width() const {
@@ -88,17 +55,31 @@ double PathUncertainty::half_width() const {
 std::optional<PathUncertainty> path_uncertainty(const Plan& plan, const Topology& topology,
                                                 std::span<const OpTime> times) {
   const std::optional<Uncertainty>& known = topology.description().uncertainty;
-  if (!known || !known->of_kernels(plan.problem.dtype)) return std::nullopt;
-  PathSum path{plan, topology, times};
+  if (!known) return std::nullopt;
+  const auto kernels = known->of_kernels(plan.problem.dtype);
+  if (!kernels) return std::nullopt;
+  std::vector<bool> slowed(topology.memories().size(), false);
+  if (known->load > 0) slowed = slowed_down(plan, topology, times);
+  PathUncertainty sum;
   const EngineUse engines{plan, topology, times};
   const std::vector<OpId> ops = critical_path(plan, times, engines);
   for (const auto i : indices(ops)) {
+    const Op& op = plan.op(ops[i]);
     const OpTime& time = times[ops[i].index()];
     const double before = i + 1 < ops.size() ? times[ops[i + 1].index()].end : 0;
     const EngineUse::Pause pause = engines.pause(ops[i], before, time.start);
-    path.add(plan.op(ops[i]), time.end - time.start + std::max(0.0, pause.waiting), pause.issue);
+    const double seconds = time.end - time.start + std::max(0.0, pause.waiting);
+    sum.issue += pause.issue * known->issue;
+    if (is_kernel(op.kind)) {
+      const MemoryId gpu = plan.queue(op.queue).dst;
+      sum.kernels += seconds * width_of(*kernels, op, topology.kernels_of(gpu));
+      if (slowed[gpu.index()]) sum.load += seconds * known->load;
+    } else if (op.kind == OpKind::copy) {
+      sum.copies += seconds * known->copies;
+      if (copy_columns(plan, op, topology).bytes > 0) sum.columns += seconds * known->columns;
+    }
   }
-  return path.sum;
+  return sum;
 }
 
 std::optional<PredictedInterval> predicted_interval(const Plan& plan, const Topology& topology,

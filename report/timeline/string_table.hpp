@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace tilerail {
@@ -23,12 +23,8 @@ class StringTable {
   bool operator==(const StringTable& other) const { return texts_ == other.texts_; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> numbers_;
+  std::map<std::string, uint32_t, std::less<>> numbers_;
 };
 
 }  // namespace tilerail

@@ -1,4 +1,4 @@
-#include "report/timeline/timeline_csv_reader.hpp"
+#include "report/timeline/timeline_csv.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,6 @@
-#include "report/timeline/timeline_csv_writer.hpp"
+#include "report/timeline/timeline_csv.hpp"
 
 #include <fmt/format.h>
-
-#include <functional>
 
 #include "model/base/csv_cells.hpp"
 #include "model/base/indices.hpp"
@@ -36,24 +34,27 @@ void append_numbers(std::string& csv, std::string_view key, const std::vector<do
 
 void append_row(std::string& csv, int64_t id, const AnnotatedOp& row, const AnnotatedQueue& where,
                 const std::string& region) {
+  const auto text = [&](std::string_view cell) {
+    csv += ',';
+    append_cell(csv, cell);
+  };
+  const auto number = [&](auto value) {
+    csv += ',';
+    append_number(csv, value);
+  };
   append_number(csv, id);
-  for (const std::string_view text : {to_string(row.kind), std::string_view{where.name}, std::string_view{where.device},
-                                      std::string_view{where.src}, std::string_view{where.dst}}) {
-    csv += ',';
-    append_cell(csv, text);
-  }
-  csv += ',';
-  append_number(csv, row.bytes);
-  csv += ',';
-  append_number(csv, row.flops);
-  for (const std::string& text : {std::cref(where.route), std::cref(region)}) {
-    csv += ',';
-    append_cell(csv, text);
-  }
-  for (const double time : {row.ready, row.start, row.end}) {
-    csv += ',';
-    append_number(csv, time);
-  }
+  text(to_string(row.kind));
+  text(where.name);
+  text(where.device);
+  text(where.src);
+  text(where.dst);
+  number(row.bytes);
+  number(row.flops);
+  text(where.route);
+  text(region);
+  number(row.ready);
+  number(row.start);
+  number(row.end);
   csv += '\n';
 }
 

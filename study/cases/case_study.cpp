@@ -111,7 +111,6 @@ std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
     if (const auto in = result.in_interval()) {
       ++summary.intervals;
       summary.in_interval += *in ? 1 : 0;
-      summary.wide_intervals += result.interval->is_wide() ? 1 : 0;
     }
   return summary;
 }

@@ -77,8 +77,7 @@ class CaseStudy {
 struct CaseSummary {
   size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
-  // Predictions with an interval, those that it holds of, and those whose interval is too wide to tell anything.
-  size_t intervals = 0, in_interval = 0, wide_intervals = 0;
+  size_t intervals = 0, in_interval = 0;  // predictions with an interval, and those that it holds of
 };
 
 /// Nothing where nothing was predicted.

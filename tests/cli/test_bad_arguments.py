@@ -20,9 +20,8 @@ def problem(**changes):
 # What is asked, and what the error must quote.
 CASES = {
     "no command": ([], "--help"),
-    "unknown command": (["simulte"], "there is no command 'simulte'; there are: topo, plan, simulate, predict, run, "
-                        "compare, calibrate, policies, experiment, whatif, sweep, tune (see 'tilerail --help')"),
-    "unknown command with options": (["simulat", "--gemm", "16K"], "there is no command 'simulat'; there are: topo"),
+    "unknown command": (["simulte"], "'simulte' is not expected (see 'tilerail --help')"),
+    "unknown command with options": (["simulat", "--gemm", "16K"], "'simulat' is not expected"),
     "unknown option before any command": (["--gem", "64"], "'--gem' is not expected (see 'tilerail --help')"),
     "unknown option": (["simulate", "--gem", "64"], "'--gem' is not expected (see 'tilerail simulate --help')"),
     "option without value": (["simulate", "--gemm"], "--gemm"),
@@ -169,14 +168,13 @@ CASES = {
                          "--seconds: '-1' is out of range; expected 0 to 3600"),
     "negative workers": (["calibrate", "--backend", "host", "--workers", "-2", "-o", "m.toml"], "-2"),
     "unknown machine to show": (["topo", "show", "nowhere"], "nowhere"),
-    "no machine to show": (["topo", "show"], "machine is missing; expected it: A .toml file or a name"),
+    "no machine to show": (["topo", "show"], "machine is required (see 'tilerail topo show --help')"),
     "no machine to export": (["topo", "export"], "(see 'tilerail topo export --help')"),
     "no topo action": (["topo"], "validate"),
     "unknown experiment": (["experiment", "run", "table_99"], "table_99"),
     "no experiment action": (["experiment"], "list or run"),
-    "unknown topo action": (["topo", "sho", "two-gpu"], "there is no action 'sho'; there are: list, show, validate, new, "
-                            "import, export (see 'tilerail topo --help')"),
-    "unknown experiment action": (["experiment", "lis"], "there is no action 'lis'; there are: list, run"),
+    "unknown topo action": (["topo", "sho", "two-gpu"], "'sho' is not expected (see 'tilerail topo --help')"),
+    "unknown experiment action": (["experiment", "lis"], "'lis' is not expected"),
     "too much for an action": (["topo", "list", "two-gpu"], "'two-gpu' is not expected"),
     "unknown option of an action": (["topo", "--machine", "two-gpu"], "'--machine' is not expected"),
     "plan without a name": (["plan", *SMALL, "-o", ""], "--output: '' is not a name; expected a FILE"),

@@ -92,15 +92,14 @@ class Cases(CommandTest):
     @needs_simulator
     def test_every_case_stands_beside_its_bound(self):
         self.write("cases.csv", CASES)
-        text, results = self.measured()
+        _, results = self.measured()
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertEqual((float(results[0]["bound_s"]), results[0]["bound_by"]),
                          (simulated["bound_s"], simulated["bound_by"]))
-        for row, line in zip(results, text.splitlines()[1:]):
+        for row in results:
             self.assertLessEqual(float(row["bound_s"]), float(row["predicted_s"]))
             over = float(row["measured_s"]) / float(row["bound_s"])
             self.assertAlmostEqual(float(row["over_bound"]) / over, 1)
-            self.assertIn(f" {over:.2f} x ", line)
         # The third case is on one GPU of two, the others on both: the bound is of the GPUs that a case names.
         one = ["simulate", "--gemm", "48,32,1K", "--dtype", "f32", "--transb", "T", "--place", "0:h:h", "--devices", "0",
                "--topology", "two-gpu", "--json", "-"]
@@ -115,10 +114,7 @@ class Cases(CommandTest):
         self.assertTrue(lines[1].startswith("small tiles x2"), lines[1])
         self.assertTrue(lines[3].startswith("48,32,1K f32 0:h:h x1"), lines[3])
         self.assertIn("4 cases: error median", text)
-        of_third = [line for line in text.splitlines() if line.startswith("no effect in 48,32,1K")]
-        self.assertEqual(len(of_third), 1)
-        self.assertIn(": the plan with batch=tree is the same", of_third[0])
-        self.assertEqual(results[2]["without_effect"], of_third[0].split(": ", 1)[1])
+        self.assertIn(": the plan with batch=tree is the same", results[2]["without_effect"])
 
     def test_cases_may_be_of_any_routine(self):
         self.write("cases.csv", "routine,m,n,k,transa,place,tile\ngemv,48,1,1K,T,0:h:h,32\ndot,1,1,1K,,h:1,100\n"
@@ -195,9 +191,9 @@ class BadCases(CommandTest):
             (compare("--host-buffers", "scattered"), "'scattered'"),
             (compare("--energy", "1"), "--energy: '1' means nothing to the host"),
             (compare("--csv", "absent/results.csv"), "absent/results.csv"),
-            (compare("--json", "results.json"), "--json: 'results.json' is of two timelines"),
-            (compare("--trace", "both.json"), "--trace: 'both.json' is of two timelines"),
-            (compare("--gantt", "both.svg"), "--gantt: 'both.svg' is of two timelines"),
+            (compare("--json", "results.json"), "--cases: excludes --json"),
+            (compare("--trace", "both.json"), "--cases: excludes --trace"),
+            (compare("--gantt", "both.svg"), "--cases: excludes --gantt"),
             (["compare", "a.csv", "b.csv", "--csv", "results.csv"], "--cases"),
             (["compare", "a.csv", "b.csv", "--no-simulate"], "--cases"),
         ):

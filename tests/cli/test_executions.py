@@ -13,9 +13,9 @@ class Simulate(CommandTest):
         result = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         for key in ("makespan_s", "tflops", "ops", "plan_s", "execute_s", "plan_hash", "policy", "tile", "devices"):
             self.assertIn(key, result)
-        for key in ("queues", "links"):
+        for key, figures in (("queues", {"busy_s", "bytes"}), ("links", {"bytes", "utilisation"})):
             for use in result[key]:
-                self.assertLessEqual({"busy_s", "bytes"}, use.keys())
+                self.assertLessEqual(figures, use.keys())
         # 2 m n k flop in the makespan.
         self.assertAlmostEqual(result["tflops"] * 1e12 * result["makespan_s"], 2 * 64**3, delta=1)
 
@@ -140,7 +140,6 @@ class Compare(CommandTest):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertAlmostEqual(result["energy"]["predicted_j"], simulated["energy_j"], places=12)
-        self.assertAlmostEqual(result["energy_delay"]["predicted_js"], simulated["edp_js"], places=12)
         self.assertNotIn("counted_energy", result)
         self.assertIn("energy, modelled", self.succeed("compare", "p.csv", "p.csv"))
         self.assertNotIn("energy", self.succeed("compare", "p.csv", "m.csv"))

@@ -26,12 +26,6 @@ class Intervals(CommandTest):
         super().setUp()
         self.write("m.toml", machine())
 
-    def test_show_tells_what_the_machine_tells(self):
-        text = self.succeed("topo", "show", "m.toml")
-        self.assertIn("Within what 90% of the measurements are of these figures [made]", text)
-        self.assertRegex(text, r"kernels f64 +10% *\n +copies +20% *\n")
-        self.assertNotIn("Within what", self.succeed("topo", "show", "two-gpu"))
-
     def test_bad_tables_are_refused_at_their_place(self):
         for wrong, quoted in (
             ("{ f64 = 1 }", "uncertainty: kernels: f64 '1' is out of range; expected a share of the time, 0 to 0.99"),
@@ -63,7 +57,7 @@ class Intervals(CommandTest):
         self.assertNotIn("predicted", self.succeed("plan", *KERNEL))
 
     def test_plan_says_it_too(self):
-        self.assertIn("predicted    1.000 ms, 900.0 us to 1.100 ms in 90% of cases\n", self.succeed("plan", *KERNEL))
+        self.assertIn("predicted   1.000 ms, 900.0 us to 1.100 ms in 90% of cases\n", self.succeed("plan", *KERNEL))
 
     @needs_simulator
     def test_compare_says_whether_the_measurement_lies_in_it(self):
@@ -98,13 +92,9 @@ class Intervals(CommandTest):
 
     @needs_simulator
     def test_an_interval_that_holds_almost_anything_is_no_success(self):
-        self.write("cases.csv", "m,n,k,tile,policy\n256,256,256,128,gemmex\n128,128,128,128,baseline\n")
-        command = ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "m.toml", "--iters", "1"]
         for share, wide in ((0.1, False), (0.49, False), (0.99, True)):
             told = UNCERTAINTY.replace("f64 = 0.1", f"f64 = {share}").replace("copies = 0.2", f"copies = {share}")
             self.write("m.toml", machine(told))
-            text = self.succeed(*command)
-            self.assertEqual("2 of these 2 intervals are wider than +-50%: too wide to tell anything" in text, wide, share)
             self.assertEqual("wider than +-50%: too wide to tell anything\n" in self.succeed("simulate", *KERNEL), wide)
 
     @needs_simulator
@@ -136,7 +126,7 @@ class Check(CommandTest):
     def test_recorded_measurements_have_no_hardware_to_check(self):
         self.write("m.json", "{}")
         self.assert_refused(["calibrate", "--backend", "cuda", "--from", "m.json", "-o", "n.toml", "--check"],
-                            "--check: runs plans on the hardware, and --from does without it")
+                            "--check: has no meaning with --from")
 
 
 if __name__ == "__main__":

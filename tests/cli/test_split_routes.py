@@ -38,12 +38,12 @@ class SplitRoutes(CommandTest):
         self.write("flat.toml", flat)
         self.assertEqual(self.succeed("topo", "show", "flat.toml"), shown)
 
-    def test_json_has_the_share_of_each_link(self):
-        routes = json.loads(self.succeed("topo", "show", "rails.toml", "--json", "-"))["routes"]
-        there = next(route for route in routes if route["from"] == "host")
-        self.assertEqual(there["links"], ["host->s0", "s0->gpu0", "host->s1", "s1->gpu0"])
-        self.assertEqual([round(3 * share, 9) for share in there["shares"]], [1, 1, 2, 2])
-        self.assertEqual(there["bandwidth_bytes_per_s"], 30e9)
+    def test_a_platform_lists_a_link_for_each_part(self):
+        self.succeed("topo", "export", "rails.toml", "--simgrid", "p.xml")
+        platform = xml.etree.ElementTree.parse(self.folder / "p.xml").getroot()
+        routes = {route.get("src"): [link.get("id") for link in route.iter("link_ctn")] for route in platform.iter("route")}
+        self.assertEqual((routes["host"].count("link host->s0"), routes["host"].count("link host->s1")), (2, 4))
+        self.assertEqual((routes["gpu0"].count("link gpu0->s0"), routes["gpu0"].count("link gpu0->s1")), (3, 3))
 
     @needs_simulator
     def test_figures_of_a_timeline_and_of_its_summary_agree(self):

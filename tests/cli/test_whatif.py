@@ -8,7 +8,6 @@ from support import OLD, CommandTest, needs_simulator
 
 SMALL = ["whatif", "--gemm", "1K", "--dtype", "f64", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "256"]
 
-
 @needs_simulator
 class WhatIf(CommandTest):
     def rows(self, *arguments):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest
 from waiting import HANG
 
 
@@ -20,17 +20,6 @@ class WithoutResources(CommandTest):
         return subprocess.run(
             [TILERAIL, *arguments], cwd=self.folder, preexec_fn=lower, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=HANG, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
-
-    @needs_simulator
-    def test_a_python_that_cannot_be_started_is_not_one_without_matplotlib(self):
-        # Numbers 0 to 4 are enough to read a machine, and too few for the two pipes of a program that is started.
-        done = self.run_limited(resource.RLIMIT_NOFILE, 5, "simulate", *SMALL, "--gantt", "g.svg")
-        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertIn("--gantt: ", done.stderr)
-        self.assertIn("could not be started: Too many open files", done.stderr)
-        self.assertNotIn("matplotlib", done.stderr)
-        self.assertFalse((self.folder / "g.svg").exists())
 
     def test_measured_cases_that_no_file_can_hold_are_printed(self):
         self.write("cases.csv", "m,n,k,policy,tile\n48,48,48,gemmex,16\n")

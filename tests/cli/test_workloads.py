@@ -60,11 +60,11 @@ class Workloads(WorkloadTest):
         self.assertIn("no metrics of energy", self.succeed(*self.predict(topology="plain.toml")))
 
     def test_text_has_a_row_of_each_choice(self):
-        title, empty, *table = self.succeed(*self.predict()).splitlines()
-        self.assertEqual((title, empty), ("paralia counts kernels and transfers of tiles of 1024", ""))
+        *table, note = self.succeed(*self.predict()).splitlines()
+        self.assertEqual(note, "paralia counts kernels and transfers of tiles of 1024")
         lines = [line.split() for line in table]
         self.assertEqual([line[0] for line in lines], ["choice", "all", *METRICS, "policy"])
-        self.assertEqual(lines[1][1:4], ["0,1", "50.0", "50.0"])
+        self.assertEqual(lines[1][1:3], ["gpu0,gpu1", "50.0%,50.0%"])
 
 
 class LinkMaps(WorkloadTest):

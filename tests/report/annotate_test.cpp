@@ -121,21 +121,5 @@ TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {
   EXPECT_EQ(timeline.label_of(timeline.ops[2]), "B[0:100,98:100]");
 }
 
-TEST(Annotate, RefusesATimelineOfAnotherPlan) {
-  const SamplePlan sample;
-  Timeline other = SamplePlan::timeline(sample.plan());
-  other.plan_hash = "0000000000000000";
-  EXPECT_THROW(annotate(sample.plan(), sample_machine(), other), InputError);
-  Timeline shorter = SamplePlan::timeline(sample.plan());
-  shorter.ops.pop_back();
-  EXPECT_THROW(annotate(sample.plan(), sample_machine(), shorter), InputError);
-}
-
-TEST(Annotate, RefusesAMachineWithOtherMemories) {
-  Plan plan = SamplePlan{}.plan();
-  plan.memories[1] = "gpu7";
-  EXPECT_THROW(annotate(plan, sample_machine(), SamplePlan::timeline(plan)), InputError);
-}
-
 }  // namespace
 }  // namespace tilerail

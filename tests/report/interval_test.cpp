@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/compare/compare_text.hpp"
-#include "report/summary/summary_text.hpp"
+#include "report/compare/compare.hpp"
+#include "report/summary/summary.hpp"
 #include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {

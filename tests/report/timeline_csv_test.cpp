@@ -1,5 +1,4 @@
-#include "report/timeline/timeline_csv_reader.hpp"
-#include "report/timeline/timeline_csv_writer.hpp"
+#include "report/timeline/timeline_csv.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

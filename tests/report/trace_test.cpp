@@ -5,8 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "report/trace/chrome_json.hpp"
-#include "report/trace/tracks.hpp"
+#include "report/trace/trace.hpp"
 #include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,6 @@ struct NamedTimeline {
   std::string name;  // "predicted", "measured", or what else tells it from the other
   const AnnotatedTimeline* timeline = nullptr;
 };
-
-/// The title of its process: "predicted: gemm m=..., gemmex on two-gpu (sim)".
-std::string trace_title(const NamedTimeline& named);
 
 /// One operation on a track; whole nanoseconds.
 struct Slice {
@@ -34,11 +32,10 @@ struct Track {
 /// names are compared as numbers.
 std::vector<Track> tracks_of(const AnnotatedTimeline& timeline);
 
-/// "gemm C[0:2048,0:2048]", or the kind alone where the region is not known.
-std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op);
-
-/// Rounded to whole nanoseconds.
-int64_t nanoseconds(double seconds);
+/// Trace in the Chrome JSON format, which the Perfetto UI and chrome://tracing open: a process for each timeline, a
+/// thread for each queue, a complete event ("X") for each operation with its number, bytes, flops and region.
+/// Times are in microseconds. Text that is not UTF-8 is replaced.
+std::string to_chrome_json(std::span<const NamedTimeline> timelines);
 
 /// Compares names with their runs of digits taken as numbers: "gpu2" before "gpu10".
 bool natural_less(const std::string& a, const std::string& b);
