@@ -140,15 +140,6 @@ class Platform {
     made.all = bounded(&CapacityGroup::Bounds::all);
   }
 
-  /// SimGrid knows one route between two hosts, so the routes of a pair leave from different hosts of the memory.
-  s4u::Host* start_of(const FlowRoute& route, const Topology& topology) {
-    const size_t number = routes_between_[{route.src, route.dst}]++;
-    if (number == 0) return hosts_[route.src.index()];
-    auto& more = more_hosts_[route.src];
-    if (more.size() < number) more.push_back(new_host(topology.memory(route.src)));
-    return more[number - 1];
-  }
-
   void add_route(const FlowRoute& route, const Topology& topology) {
     const auto [src, dst, cap] = route;
     const auto uses = topology.groups_on(src, dst);
@@ -169,7 +160,10 @@ class Platform {
     if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
     const Rate alone = topology.pair_rate(src, dst);
     const double demand = std::min(alone, cap.value_or(alone)).value;
-    s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
+    // SimGrid knows one route between two hosts, so the routes of a pair leave from different hosts of the memory.
+    const bool is_first = joined_.emplace(src, dst).second;
+    s4u::Host* const from = is_first ? hosts_[src.index()] : new_host(topology.memory(src));
+    s4u::Host* const to = hosts_[dst.index()];
     simgrid_versions::add_route(zone_, *from, *to, path);
     routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand, parts});
   }
@@ -180,8 +174,7 @@ class Platform {
   std::vector<s4u::Link*> links_;
   std::deque<Group> groups_;
   std::map<FlowRoute, Route> routes_;
-  std::map<std::pair<MemoryId, MemoryId>, size_t> routes_between_;  // how many
-  std::map<MemoryId, std::vector<s4u::Host*>> more_hosts_;          // beyond the first
+  std::set<std::pair<MemoryId, MemoryId>> joined_;
   int names_ = 0;
 };
 
