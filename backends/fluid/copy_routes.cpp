@@ -28,23 +28,17 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape,
 
 }  // namespace
 
-uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
-                         const CopyShapes& shapes) {
-  const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, shapes);
-  const Rate alone = topology.pair_rate(src, dst);
-  CopyRoute route;
-  route.rate = std::min(alone, cap.value_or(alone));
-  route.latency = topology.latency(src, dst);
-  route.flow = flows_.size();
-  flows_.push_back({src, dst, cap});
-  routes_.push_back(route);
-  return uint32_t(routes_.size() - 1);
-}
-
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
     : index_(plan.ops.size(), none) {
   std::map<std::tuple<MemoryId, MemoryId, int64_t, int64_t, bool, double>, uint32_t> known;
   const CopyShapes shapes{plan, topology, kernels};
+  const auto add = [&](MemoryId src, MemoryId dst, const CopyShape& shape) {
+    const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, shapes);
+    const Rate alone = topology.pair_rate(src, dst);
+    routes_.push_back({flows_.size(), topology.latency(src, dst), std::min(alone, cap.value_or(alone))});
+    flows_.push_back({src, dst, cap});
+    return uint32_t(routes_.size() - 1);
+  };
   struct Last {
     CopyShape shape{{-1, -1}};
     uint32_t route = none;
@@ -61,7 +55,7 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKer
       const auto [bytes, pitch] = shape.columns;
       const auto [entry, is_new] =
           known.try_emplace({queue.src, queue.dst, bytes, pitch, shape.staged, shape.again}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, shape, topology, shapes);
+      if (is_new) entry->second = add(queue.src, queue.dst, shape);
       like = {shape, entry->second};
     }
     index_[i] = like.route;

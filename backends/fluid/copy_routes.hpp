@@ -40,8 +40,6 @@ class CopyRoutes {
  private:
   static constexpr uint32_t none = 0xFFFFFFFF;
 
-  uint32_t add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology, const CopyShapes& shapes);
-
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;  // by route
   std::vector<uint32_t> index_;   // by operation, into routes_
