@@ -128,7 +128,7 @@ class HostileFiles(CommandTest):
         for text in ("[" * DEEP, '{"links": ' * DEEP, '{"links": "' + "7" * LONG + '"}', "7" * LONG):
             with self.subTest(text[:20]):
                 self.write("r.json", text)
-                self.assert_short(["topo", "show", "two-gpu", "--graph", "g.svg", "--timeline", "r.json"], "--timeline: ")
+                self.assert_short(["topo", "show", "two-gpu", "--graph", "g.svg", "--timeline", "r.json"], "r.json: ")
 
 
 if __name__ == "__main__":
