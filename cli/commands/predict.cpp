@@ -69,9 +69,7 @@ std::string predictions_text(const Json& predictions) {
   return aligned(lines, "lr");
 }
 
-std::string note_of(const OverlapPrediction& prediction, const Topology&) {
-  return prediction.not_simulated.empty() ? "" : fmt::format("not simulated: {}\n", prediction.not_simulated);
-}
+std::string note_of(const OverlapPrediction&, const Topology&) { return {}; }
 
 std::string note_of(const WorkloadPrediction& prediction, const Topology& topology) {
   return fmt::format("{} counts kernels and transfers of tiles of {}\n", study::workload_model, prediction.tile) +
@@ -88,7 +86,6 @@ Json json_of(const OverlapPrediction& prediction, const Topology&) {
                                    {"tile", p.tile},
                                    {"predicted_s", or_null(p.predicted)},
                                    {"simulated_s", or_null(p.simulated)}});
-  if (!prediction.not_simulated.empty()) json["not_simulated"] = prediction.not_simulated;
   return json;
 }
 

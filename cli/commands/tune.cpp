@@ -121,7 +121,11 @@ int run_tune(const TuneOptions& options) {
   return any ? exit_ok : exit_bad_input;
 }
 
-int run_list(const TuneOptions& options) {
+int run(const CLI::App& app, const TuneOptions& options) {
+  if (options.list.empty()) return run_tune(options);
+  for (const CLI::Option* other : app.get_options())
+    if (other->count() > 0 && other->get_name() != "--list")
+      throw fault_of("--list", fmt::format("excludes {}", other->get_name()), "one of them");
   print(to_text(study::load_plan_cache(options.list)));
   return exit_ok;
 }

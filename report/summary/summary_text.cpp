@@ -7,7 +7,7 @@
 
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
-#include "plan/problem_json.hpp"
+#include "plan/json.hpp"
 
 namespace tilerail {
 namespace {
