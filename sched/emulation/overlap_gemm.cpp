@@ -25,22 +25,39 @@ TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst)
 struct Transfers {
   const Topology& topology;
   MemoryId gpu;
-  const HostTransfers& measured;
 
   TransferTime from(MemoryId memory) const {
-    const MemoryId src = joined(memory, [&](MemoryId other) { return topology.has_route(other, gpu); });
-    return measured.in && topology.is_host(src) ? *measured.in : transfer_time(topology, src, gpu);
+    return time(memory, [&](MemoryId other) { return Flow{other, gpu}; });
   }
   TransferTime to(MemoryId memory) const {
-    const MemoryId dst = joined(memory, [&](MemoryId other) { return topology.has_route(gpu, other); });
-    return measured.out && topology.is_host(dst) ? *measured.out : transfer_time(topology, gpu, dst);
+    return time(memory, [&](MemoryId other) { return Flow{gpu, other}; });
   }
 
-  /// The memory, or a host where it has no route.
-  MemoryId joined(MemoryId memory, const std::function<bool(MemoryId)>& has_route) const {
-    const auto& hosts = topology.hosts();
-    const auto host = has_route(memory) ? hosts.end() : std::ranges::find_if(hosts, has_route);
-    return host == hosts.end() ? memory : *host;
+ private:
+  TransferTime time(MemoryId memory, const std::function<Flow(MemoryId)>& flow) const {
+    const auto has_route = [&](const Flow& between) { return topology.has_route(between.first, between.second); };
+    const auto host = std::ranges::find_if(topology.hosts(), has_route, flow);
+    const bool straight = has_route(flow(memory)) || host == topology.hosts().end();
+    const auto [src, dst] = flow(straight ? memory : *host);
+    return transfer_time(topology, src, dst);
+  }
+};
+
+/// The dimensions along which the routine is cut, and the bits by which operands name m, n and k.
+struct Dimensions {
+  std::vector<double> sizes;
+  unsigned m = 0, n = 0, k = 0;
+
+  explicit Dimensions(const GemmProblem& p) {
+    if (p.routine != Routine::dot) m = bit_of(p.m);
+    if (p.routine == Routine::gemm) n = bit_of(p.n);
+    if (p.routine != Routine::axpy) k = bit_of(p.k);
+  }
+
+ private:
+  unsigned bit_of(int64_t size) {
+    sizes.push_back(double(size));
+    return 1U << (sizes.size() - 1);
   }
 };
 
@@ -54,51 +71,23 @@ std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& t
     o.along = along;
     return o;
   };
-  const auto c = [&](unsigned along) { return operand(p.m, p.n, p.place_c, p.beta != 0, true, along); };
-  switch (p.routine) {
-    case Routine::gemm: {
-      constexpr unsigned m = 1, n = 2, k = 4;
-      return {operand(p.m, p.k, p.place_a, true, false, m | k), operand(p.k, p.n, p.place_b, true, false, n | k),
-              c(m | n)};
-    }
-    case Routine::gemv: {
-      constexpr unsigned m = 1, k = 2;
-      return {operand(p.m, p.k, p.place_a, true, false, m | k), operand(p.k, p.n, p.place_b, true, false, k), c(m)};
-    }
-    case Routine::dot:
-      return {operand(p.k, 1, p.place_a, true, false, 1), operand(p.k, 1, p.place_b, true, false, 1), c(0)};
-    case Routine::axpy:
-      return {operand(p.m, 1, p.place_a, true, false, 1), c(1)};
-  }
-  return {};
-}
-
-/// Those along which the routine is cut.
-std::vector<double> dims_of(const GemmProblem& p) {
-  const auto m = double(p.m), n = double(p.n), k = double(p.k);
-  switch (p.routine) {
-    case Routine::gemm:
-      return {m, n, k};
-    case Routine::gemv:
-      return {m, k};
-    case Routine::dot:
-      return {k};
-    case Routine::axpy:
-      return {m};
-  }
-  return {};
+  const Dimensions d{p};
+  const auto [rows, cols] = p.routine == Routine::dot ? std::pair{p.k, p.m} : std::pair{p.m, p.k};
+  std::vector<OverlapOperand> operands{operand(rows, cols, p.place_a, true, false, d.m | d.k)};
+  if (p.has_b()) operands.push_back(operand(p.k, p.n, p.place_b, true, false, d.k | d.n));
+  operands.push_back(operand(p.m, p.n, p.place_c, p.beta != 0, true, d.m | d.n));
+  return operands;
 }
 
 }  // namespace
 
-OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, MemoryId gpu,
-                               const HostTransfers& measured) {
-  const Transfers transfers{topology, gpu, measured};
+OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
+  const Transfers transfers{topology, gpu};
   const MemoryId host = topology.hosts().front();
   const KernelTimes& kernels = topology.kernels_of(gpu);
   const auto kernel = [&kernels, p](int64_t m, int64_t n, int64_t k) { return product_time(kernels, p, m, n, k); };
   OverlapProblem problem;
-  problem.dims = dims_of(p);
+  problem.dims = Dimensions{p}.sizes;
   problem.operands = operands_of(p, transfers);
   problem.element = Bytes{double(element_size(p.dtype))};
   problem.h2d = transfers.from(host), problem.d2h = transfers.to(host);
@@ -114,7 +103,7 @@ std::vector<int64_t> overlap_tiles(const GemmProblem& p, int64_t largest) {
   constexpr int64_t square_step = 256, vector_step = 1 << 18, longest_vector = 1 << 26;  // CoCoPeLia's grids
   const int64_t step = p.of_vectors() ? vector_step : square_step;
   int64_t least = largest, longest = 1;
-  for (const double d : dims_of(p)) {
+  for (const double d : Dimensions{p}.sizes) {
     const auto side = int64_t(d);
     longest = std::max(longest, side);
     if (side >= step) least = std::min(least, side);

@@ -23,4 +23,17 @@ inline constexpr int64_t least_slots = 3;
 std::vector<TileDirectory::WarmTile> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
                                                  std::span<const TileDirectory::WarmTile> warm);
 
+/// Plans r = alpha x . y: each device adds up its part of the vectors, tile after tile; the first device adds the sums
+/// of the others to its own and writes the result to its home.
+///
+///   x, y:  | d0 d0 d0 | d1 d1 d1 |     s0 = x y of d0's tiles, s1 = of d1's
+///   r:     s1 goes to d0, s0 += s1, s0 goes home
+///
+/// Devices whose sums cannot reach the first one take no part.
+void plan_dot(PlanContext& context, int64_t tile, const Borders& borders);
+
+/// Plans C = beta C alone, for alpha = 0 or k = 0, or an axpy, y = alpha x + beta y. Devices take turns, each with its
+/// next tile: fetched unless it is there, updated, and written back unless it belongs there.
+void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta);
+
 }  // namespace tilerail

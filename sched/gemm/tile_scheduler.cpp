@@ -11,8 +11,6 @@
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
-#include "sched/gemm/dot_planner.hpp"
-#include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"

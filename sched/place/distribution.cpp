@@ -22,8 +22,8 @@ Owners in_runs(int64_t count, std::span<const double> weights) {
 }
 
 /// Columns to grid columns, then the rows of each column to its devices, both by `deal`.
-template <class Deal>
-Owners by_columns(int64_t rows, int64_t cols, Grid grid, std::span<const double> shares, Deal&& deal) {
+Owners by_columns(int64_t rows, int64_t cols, Grid grid, std::span<const double> shares,
+                  Owners (*deal)(int64_t, std::span<const double>)) {
   const auto grid_rows = size_t(grid.rows), grid_cols = size_t(grid.cols);
   std::vector<double> of_column(grid_cols, 0.0);
   for (const auto d : indices(shares)) of_column[d % grid_cols] += shares[d];
@@ -44,105 +44,68 @@ Owners by_columns(int64_t rows, int64_t cols, Grid grid, std::span<const double>
 /// Equal blocks of whole tile rows and columns; then the tiles right of all blocks, those below them, and those right
 /// of and below them, each row by row, in turn. A device takes no more than its part of all tiles: the next one that
 /// has room takes what is over.
-class EvenBlocks {
- public:
-  EvenBlocks(int64_t rows, int64_t cols, Grid grid, std::span<const double> shares)
-      : rows_{rows},
-        cols_{cols},
-        grid_{grid},
-        block_rows_{rows / grid.rows},
-        block_cols_{cols / grid.cols},
-        room_{apportioned(rows * cols, shares)},
-        owners_(size_t(rows * cols)) {}
-
-  Owners dealt() {
-    const bool has_blocks = block_rows_ > 0 && block_cols_ > 0;
-    const int64_t right = has_blocks ? block_cols_ * grid_.cols : 0;
-    const int64_t below = has_blocks ? block_rows_ * grid_.rows : 0;
-    each({0, below}, {0, right},
-         [&](int64_t i, int64_t j) { take(i, j, size_t(i / block_rows_ * grid_.cols + j / block_cols_)); });
-    const auto in_turn = [&](int64_t i, int64_t j) { next_ = take(i, j, next_) + 1; };
-    each({0, below}, {right, cols_}, in_turn);
-    each({below, rows_}, {0, right}, in_turn);
-    each({below, rows_}, {right, cols_}, in_turn);
-    return owners_;
-  }
-
- private:
-  struct Range {
-    int64_t begin, end;
+Owners even_blocks(int64_t rows, int64_t cols, Grid grid, std::span<const double> shares) {
+  std::vector<int64_t> room = apportioned(rows * cols, shares);
+  Owners owners(size_t(rows * cols));
+  const auto take = [&](int64_t i, int64_t j, size_t device) {
+    device %= room.size();
+    while (room[device] == 0) device = (device + 1) % room.size();
+    --room[device];
+    return owners[size_t(i * cols + j)] = device;
   };
+  const int64_t block_rows = rows / grid.rows, block_cols = cols / grid.cols;
+  const bool has_blocks = block_rows > 0 && block_cols > 0;
+  const int64_t below = has_blocks ? block_rows * grid.rows : 0, right = has_blocks ? block_cols * grid.cols : 0;
+  for (int64_t i = 0; i < below; ++i)
+    for (int64_t j = 0; j < right; ++j) take(i, j, size_t(i / block_rows * grid.cols + j / block_cols));
+  size_t next = 0;
+  const auto take_in_turn = [&](int64_t first_row, int64_t last_row, int64_t first_col, int64_t last_col) {
+    for (int64_t i = first_row; i < last_row; ++i)
+      for (int64_t j = first_col; j < last_col; ++j) next = take(i, j, next) + 1;
+  };
+  take_in_turn(0, below, right, cols);
+  take_in_turn(below, rows, 0, right);
+  take_in_turn(below, rows, right, cols);
+  return owners;
+}
 
-  template <class Function>
-  static void each(Range rows, Range cols, Function&& f) {
-    for (int64_t i = rows.begin; i < rows.end; ++i)
-      for (int64_t j = cols.begin; j < cols.end; ++j) f(i, j);
+/// The tile of one device for which another needs the fewest rows of A and columns of B that it does not need already;
+/// of equal ones, the last.
+size_t tile_to_give(const Owners& owners, size_t cols, size_t from, size_t to) {
+  std::set<size_t> known_rows, known_cols;
+  for (const auto t : indices(owners))
+    if (owners[t] == to) known_rows.insert(t / cols), known_cols.insert(t % cols);
+  size_t best = 0, fewest = 3;
+  for (size_t t = owners.size(); t-- > 0 && fewest > 0;) {
+    if (owners[t] != from) continue;
+    const size_t added = 2 - known_rows.count(t / cols) - known_cols.count(t % cols);
+    if (added < fewest) best = t, fewest = added;
   }
+  return best;
+}
 
-  size_t take(int64_t i, int64_t j, size_t device) {
-    device %= room_.size();
-    while (room_[device] == 0) device = (device + 1) % room_.size();
-    --room_[device];
-    return owners_[size_t(i * cols_ + j)] = device;
-  }
-
-  int64_t rows_, cols_;
-  Grid grid_;
-  int64_t block_rows_, block_cols_;
-  std::vector<int64_t> room_;
-  Owners owners_;
-  size_t next_ = 0;
-};
-
-/// Tiles and shares as they change hands.
-class Balance {
- public:
-  Balance(Owners owners, int64_t cols, std::span<const double> shares)
-      : owners_{std::move(owners)}, cols_{size_t(cols)}, shares_{shares}, tiles_(shares.size(), 0) {
-    for (const size_t d : owners_) ++tiles_[d];
-  }
-
-  Owners balanced() {
-    while (true) {
-      size_t from = 0, to = 0;
-      for (const auto d : indices(shares_)) {
-        if (load(d, 0) > load(from, 0)) from = d;
-        if (load(d, 1) < load(to, 1)) to = d;
-      }
-      constexpr double rounding = 1e-9;
-      if (load(to, 1) >= (1 - rounding) * load(from, 0)) return owners_;
-      give(from, to);
+/// Unless all shares are equal, tiles change hands until none would make the most loaded device less loaded.
+Owners balanced(Owners owners, int64_t cols, std::span<const double> shares) {
+  if (all_equal(shares)) return owners;
+  std::vector<int64_t> tiles(shares.size(), 0);
+  for (const size_t d : owners) ++tiles[d];
+  const auto load = [&](size_t device, int more) {
+    const double own = double(tiles[device] + more);
+    if (own == 0) return 0.0;
+    return shares[device] > 0 ? own / shares[device] : std::numeric_limits<double>::infinity();
+  };
+  while (true) {
+    size_t from = 0, to = 0;
+    for (const auto d : indices(shares)) {
+      if (load(d, 0) > load(from, 0)) from = d;
+      if (load(d, 1) < load(to, 1)) to = d;
     }
+    constexpr double rounding = 1e-9;
+    if (load(to, 1) >= (1 - rounding) * load(from, 0)) return owners;
+    owners[tile_to_give(owners, size_t(cols), from, to)] = to;
+    --tiles[from], ++tiles[to];
   }
-
- private:
-  double load(size_t device, int more) const {
-    const double tiles = double(tiles_[device] + more);
-    if (tiles == 0) return 0;
-    return shares_[device] > 0 ? tiles / shares_[device] : std::numeric_limits<double>::infinity();
-  }
-
-  /// The tile for which the receiver needs the fewest rows of A and columns of B that it does not need already; of
-  /// equal ones, the last.
-  void give(size_t from, size_t to) {
-    std::set<size_t> rows, cols;
-    for (const auto t : indices(owners_))
-      if (owners_[t] == to) rows.insert(t / cols_), cols.insert(t % cols_);
-    size_t best = 0, fewest = 3;
-    for (size_t t = owners_.size(); t-- > 0 && fewest > 0;) {
-      if (owners_[t] != from) continue;
-      const size_t added = 2 - rows.count(t / cols_) - cols.count(t % cols_);
-      if (added < fewest) best = t, fewest = added;
-    }
-    owners_[best] = to;
-    --tiles_[from], ++tiles_[to];
-  }
-
-  Owners owners_;
-  size_t cols_;
-  std::span<const double> shares_;
-  std::vector<int64_t> tiles_;
-};
+}
 
 }  // namespace
 
@@ -179,13 +142,10 @@ std::vector<size_t> dealt(int64_t count, std::span<const double> weights) {
 
 std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t cols, Grid grid,
                                 std::span<const double> shares) {
-  const auto evened = [&](Owners owners) {
-    return all_equal(shares) ? owners : Balance{std::move(owners), cols, shares}.balanced();
-  };
   switch (distribution) {
     case Distribution::blocks:
     case Distribution::proportional:  // of whole tiles; docs/model.md#distribution cuts blocks first
-      return evened(by_columns(rows, cols, grid, shares, in_runs));
+      return balanced(by_columns(rows, cols, grid, shares, in_runs), cols, shares);
     case Distribution::sequential:
       return in_runs(rows * cols, shares);
     case Distribution::round_robin:
@@ -197,9 +157,9 @@ std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t
       return owners;
     }
     case Distribution::even_blocks:
-      return EvenBlocks{rows, cols, grid, shares}.dealt();
+      return even_blocks(rows, cols, grid, shares);
     case Distribution::cyclic_2d:
-      return evened(by_columns(rows, cols, grid, shares, dealt));
+      return balanced(by_columns(rows, cols, grid, shares, dealt), cols, shares);
   }
   return {};
 }
