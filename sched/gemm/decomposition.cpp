@@ -1,7 +1,7 @@
 #include "sched/gemm/decomposition.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 
 #include "model/base/indices.hpp"
 #include "model/matrix_blocks.hpp"
@@ -26,16 +26,28 @@ std::vector<Interval> split_tiles(Interval range, int64_t tile, std::span<const 
   return tiles;
 }
 
+namespace {
+
+/// The tile of `left` at which it is the turn of one of `size`.
+int64_t growing_tile(int64_t left, int64_t size) { return left - size < size ? left : size; }
+
+}  // namespace
+
 std::vector<Interval> growing_tiles(Interval range, int64_t tile, std::span<const int64_t> borders) {
   std::vector<Interval> tiles;
   int64_t begin = range.begin;
   for (int64_t size = tile; begin < range.end; size *= 2) {
-    const int64_t left = range.end - begin;
-    const Interval next{begin, left - size < size ? range.end : begin + size};
-    std::ranges::copy(split_tiles(next, next.size(), borders), std::back_inserter(tiles));
+    const Interval next{begin, begin + growing_tile(range.end - begin, size)};
+    for (const Interval part : split_tiles(next, next.size(), borders)) tiles.push_back(part);
     begin = next.end;
   }
   return tiles;
+}
+
+int64_t growing_tile_count(int64_t extent, int64_t tile) {
+  int64_t count = 0;
+  for (int64_t size = tile; extent > 0; size *= 2, ++count) extent -= growing_tile(extent, size);
+  return count;
 }
 
 namespace {
@@ -116,14 +128,13 @@ class TrafficSum {
     const auto holder = std::ranges::find(members, home);
     const double g = double(members.size());
     for (const auto i : indices(members)) {
-      const MemoryId member = members[i], next = members[(i + 1) % members.size()];
       if (!batch) {
-        add(home, member, bytes);
+        add(home, members[i], bytes);
       } else if (holder != members.end()) {  // the home is a member: its panel goes round once
-        if (next != home) add(member, next, bytes);
+        if (members[(i + 1) % members.size()] != home) add(members[i], members[(i + 1) % members.size()], bytes);
       } else {
-        add(home, member, bytes / g);
-        add(member, next, bytes * (g - 1) / g);
+        add(home, members[i], bytes / g);
+        add(members[i], members[(i + 1) % members.size()], bytes * (g - 1) / g);
       }
     }
   }
@@ -144,15 +155,17 @@ GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::
   const auto row_blocks = split_evenly(p.m, grid.rows), col_blocks = split_evenly(p.n, grid.cols);
   const auto at = [&](int r, int c) { return devices[size_t(int64_t{r} * grid.cols + c)]; };
   TrafficSum sum{resources};
-  const auto add_panels = [&](MemoryId home, std::span<const Interval> blocks, int count, const auto& member) {
-    std::vector<MemoryId> members(size_t(count), home);
-    for (const auto b : indices(blocks)) {
-      for (const auto i : indices(members)) members[i] = member(int(b), int(i));
-      sum.panel(home, members, element * double(blocks[b].size() * p.k), batch);
-    }
-  };
-  add_panels(p.place_a, row_blocks, grid.cols, at);
-  add_panels(p.place_b, col_blocks, grid.rows, [&](int c, int r) { return at(r, c); });
+  std::vector<MemoryId> members;
+  for (int r = 0; r < grid.rows; ++r) {
+    members.clear();
+    for (int c = 0; c < grid.cols; ++c) members.push_back(at(r, c));
+    sum.panel(p.place_a, members, element * double(row_blocks[r].size() * p.k), batch);
+  }
+  for (int c = 0; c < grid.cols; ++c) {
+    members.clear();
+    for (int r = 0; r < grid.rows; ++r) members.push_back(at(r, c));
+    sum.panel(p.place_b, members, element * double(col_blocks[c].size() * p.k), batch);
+  }
   for (int r = 0; r < grid.rows; ++r)
     for (int c = 0; c < grid.cols; ++c) {
       const Bytes bytes = element * double(row_blocks[r].size() * col_blocks[c].size());

@@ -1,7 +1,6 @@
 #include "sched/gemm/tiling.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "model/base/extents.hpp"
@@ -66,7 +65,15 @@ struct Marginals {
   }
 };
 
+void sort_unique(std::vector<int64_t>& numbers) {
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
 }  // namespace
+
+Tiling::Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders)
+    : Tiling{region, grid, how, Distribution::blocks, std::vector<double>(size_t(grid.gpus()), 1.0), borders} {}
 
 Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
                const Borders& borders) {
@@ -80,7 +87,7 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   const auto pieces = weighed(region.k, of.layers);
   for (const auto layer : indices(pieces)) {
     const auto before = int64_t(k.size());
-    std::ranges::copy(cut_k(pieces[layer], how, borders.k), std::back_inserter(k));
+    for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
     depths_.push_back({before, int64_t(k.size())});
     add_columns(how, depths_.back(), borders.k);
     const size_t first = layer * plane;
@@ -97,10 +104,10 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
 }
 
 void Tiling::add_columns(TileCut how, Interval depth, std::span<const int64_t> borders) {
-  const auto joined = [&](int64_t k_tile) {
-    return how.depth == TileDepth::columns && !std::ranges::binary_search(borders, k[size_t(k_tile)].begin);
-  };
   for (int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
+    const auto joined = [&](int64_t k_tile) {
+      return how.depth == TileDepth::columns && !std::ranges::binary_search(borders, k[size_t(k_tile)].begin);
+    };
     do ++end;
     while (end < depth.end && joined(end));
     columns_.resize(size_t(end), {begin, end});
@@ -118,10 +125,7 @@ void Tiling::index(size_t devices) {
     cols_of_[owners_[t]].push_back(tile.j);
     tiles_of_[owners_[t]].push_back(tile);
   }
-  for (auto& cols : cols_of_) {
-    std::ranges::sort(cols);
-    cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
-  }
+  for (auto& cols : cols_of_) sort_unique(cols);
 }
 
 }  // namespace tilerail

@@ -1,6 +1,7 @@
 #include "sched/transport/router.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "model/base/indices.hpp"
 
@@ -56,8 +57,11 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
 }
 
 bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
-  const std::vector<MemoryId> ends = ends_of(problem, topology, devices);
-  return std::ranges::count_if(ends, [&](MemoryId end) { return !topology.is_host(end); }) > 1;
+  if (devices.size() > 1) return true;
+  return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+    return !topology.is_host(place) && !topology.has_copies(place) &&
+           std::ranges::find(devices, place) == devices.end();
+  });
 }
 
 Router::Alone Router::alone(const Leg& leg) const {
@@ -75,24 +79,34 @@ Router::Stops Router::stops(const Leg& leg) const {
   return stops;
 }
 
+void Router::find_neighbours() const {
+  const size_t count = devices_.size();
+  if (!to_.empty()) return;
+  to_.resize(count), from_.resize(count), detours_.resize(count);
+  for (size_t dst = 0; dst < count; ++dst)
+    for (size_t src = 0; src < count; ++src)
+      if (src != dst && reaches(leg(devices_[src], devices_[dst], false)))
+        to_[src].push_back(dst), from_[dst].push_back(src);
+}
+
+const std::vector<size_t>& Router::neighbours(size_t device) const {
+  find_neighbours();
+  return to_[device];
+}
+
 const Router::Detours& Router::detours_to(size_t device) const {
-  if (from_.empty()) {
-    from_.resize(devices_.size()), detours_.resize(devices_.size());
-    for (const auto dst : indices(devices_))
-      for (const auto src : indices(devices_))
-        if (src != dst && reaches(leg(devices_[src], devices_[dst], false))) from_[dst].push_back(src);
-  }
+  find_neighbours();
   Detours& ways = detours_[device];
   if (!ways.copies.empty()) return ways;
   ways.copies.assign(devices_.size(), unreachable), ways.next.assign(devices_.size(), device);
   ways.copies[device] = 0;
   std::vector<size_t> reaching{device};
   for (size_t i = 0; i < reaching.size(); ++i)
-    for (const size_t from : from_[reaching[i]]) {
-      if (ways.copies[from] != unreachable) continue;
-      ways.copies[from] = ways.copies[reaching[i]] + 1, ways.next[from] = reaching[i];
-      reaching.push_back(from);
-    }
+    for (const size_t from : from_[reaching[i]])
+      if (ways.copies[from] == unreachable) {
+        ways.copies[from] = ways.copies[reaching[i]] + 1, ways.next[from] = reaching[i];
+        reaching.push_back(from);
+      }
   return ways;
 }
 

@@ -80,9 +80,9 @@ TEST(SimGridXml, SplitCopiesTakeOurTimes) {
     add_links(d, "h", "s0", 12), add_links(d, "s0", gpu, 30);
     add_links(d, "h", "s1", 20), add_links(d, "s1", gpu, 30);
   }
+  const std::vector<Link> links = Topology{d}.links();
   const auto id = [&](const std::string& name) {
-    const auto names = link_names(d.nodes, d.links);
-    return LinkId{size_t(std::ranges::find(names, name) - names.begin())};
+    return LinkId{size_t(std::ranges::find(links, name, &Link::name) - links.begin())};
   };
   for (const std::string rail : {"s0", "s1"})
     d.routes.push_back({MemoryId{0}, MemoryId{1}, {id("h->" + rail), id(rail + "->g0")}, "s", rail == "s0" ? 1 : 2});
