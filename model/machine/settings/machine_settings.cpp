@@ -338,8 +338,7 @@ class DescriptionEditor {
     if (std::ranges::count(fits, true) > 0) return fits;
     Strings names;
     for (const auto& item : items) names.push_back(item.name);
-    throw InputError{
-        fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(names))};
+    throw InputError{fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(names))};
   } catch (const InputError& error) {
     throw error.at(setting_);
   }
