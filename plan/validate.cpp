@@ -156,10 +156,11 @@ void require_blocks(const Plan& plan, const Topology& topology) {
   for (const Matrix matrix : {Matrix::matrix_a, Matrix::matrix_b, Matrix::matrix_c}) {
     std::vector<Buffer> there;
     std::ranges::copy_if(plan.buffers, std::back_inserter(there), [&](const Buffer& b) { return b.kind == matrix; });
+    const MemoryId place = matrix_buffer(plan.problem, matrix).memory;
     if (!there.empty() &&
         !std::ranges::equal(there, matrix_buffers(plan.problem, matrix, topology, plan.devices), same_block))
-      throw fault_of("plan", fmt::format("the buffers of {} are not those of its place on machine '{}'",
-                                         "ABC"[size_t(matrix)], topology.name()));
+      throw fault_of("plan", fmt::format("the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
+                                         "ABC"[size_t(matrix)], topology.memory(place).name, topology.name()));
   }
 }
 
@@ -197,9 +198,9 @@ void require_fit(const Plan& plan, const Topology& topology) {
                      "other devices or a link");
   }
   for (const Buffer& buffer : plan.buffers) require_memory(buffer.memory);
-  require_blocks(plan, topology);
   std::ranges::for_each(plan.devices, require_gpu);
   std::ranges::for_each(plan.origin.given, require_gpu);
+  require_blocks(plan, topology);
   check_capacities(memory_needs(plan), topology, plan.devices, "plan");
 }
 

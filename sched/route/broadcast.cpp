@@ -1,6 +1,9 @@
 #include "sched/route/broadcast.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -32,51 +35,20 @@ struct Score {
   }
 };
 
-class ChainSearch {
+/// Depth-first over all orders; the clock carries the load of the hops taken so far.
+class Exhaustive {
  public:
-  ChainSearch(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations, Bytes bytes,
-              int chunks)
-      : clock_{clock}, holders_{holders}, destinations_{destinations}, bytes_{bytes}, chunks_{chunks} {}
+  Exhaustive(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes, int chunks)
+      : clock_{clock}, left_{destinations.begin(), destinations.end()}, bytes_{bytes}, chunks_{chunks} {}
 
-  /// Depth-first over all orders; the clock carries the load of the hops taken so far.
-  std::optional<Chain> of_all() {
-    left_.assign(destinations_.begin(), destinations_.end());
-    for (const Holder& holder : holders_) {
-      chain_.source = holder.memory;
-      go_on(holder, {});
-    }
-    return best_;
+  void from(const Holder& holder) {
+    chain_.source = holder.memory;
+    extend(holder, {});
   }
-
-  std::optional<Chain> of_beam() const {
-    std::vector<Partial> beam;
-    for (const Holder& holder : holders_)
-      beam.push_back({{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations_.size())});
-    for (size_t depth = 0; depth < destinations_.size(); ++depth) {
-      std::vector<Partial> longer;
-      for (const Extension& extension : best_extensions(beam)) longer.push_back(extended(beam, extension));
-      beam = std::move(longer);
-    }
-    return beam.empty() ? std::nullopt : std::optional{beam.front().chain};
-  }
+  std::optional<Chain> best() const { return best_; }
 
  private:
-  /// A partial chain of the beam.
-  struct Partial {
-    Chain chain;
-    Holder at;
-    Score score;
-    std::vector<char> visited;  // by destination
-  };
-
-  /// A partial chain made longer by a hop; which, is not copied before it is among the best.
-  struct Extension {
-    size_t partial, destination;
-    Clock::Arrival arrival;
-    Score score;
-  };
-
-  void go_on(const Holder& at, const Score& score) {
+  void extend(const Holder& at, const Score& score) {
     if (chain_.hops.size() == left_.size()) {
       best_ = chain_, best_score_ = score;
       return;
@@ -91,58 +63,99 @@ class ChainSearch {
       const auto undo = clock_.try_out(hop, bytes_, arrival);
       chain_.hops.push_back(next), chain_.arrivals.push_back(arrival);
       const MemoryId here = std::exchange(next, taken);
-      go_on({here, arrival}, longer);
+      extend({here, arrival}, longer);
       next = here;
       chain_.hops.pop_back(), chain_.arrivals.pop_back();
       clock_.take_back(undo);
     }
   }
 
-  /// Of all partial chains with one hop more, the best first.
-  std::vector<Extension> best_extensions(const std::vector<Partial>& beam) const {
-    std::vector<Extension> extensions;
-    for (const auto p : indices(beam))
-      for (const auto d : indices(destinations_)) {
-        if (beam[p].visited[d]) continue;
-        const Clock::Hop hop = clock_.hop(beam[p].at.memory, destinations_[d]);
-        if (!hop.exists()) continue;
-        const auto arrival = clock_.estimate(hop, bytes_, chunks_, beam[p].at.available);
-        extensions.push_back({p, d, arrival, beam[p].score.with(arrival)});
-      }
-    std::ranges::stable_sort(
-        extensions, [](const Score& a, const Score& b) { return a.better_than(b); }, &Extension::score);
-    if (extensions.size() > beam_width) extensions.erase(extensions.begin() + beam_width, extensions.end());
-    return extensions;
-  }
-
-  Partial extended(const std::vector<Partial>& beam, const Extension& by) const {
-    Partial longer = beam[by.partial];
-    const MemoryId to = destinations_[by.destination];
-    longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(by.arrival);
-    longer.at = {to, by.arrival};
-    longer.score = by.score;
-    longer.visited[by.destination] = 1;
-    return longer;
-  }
-
   static constexpr MemoryId taken{int32_t{-1}};
   Clock& clock_;
-  std::span<const Holder> holders_;
-  std::span<const MemoryId> destinations_;
+  std::vector<MemoryId> left_;
   Bytes bytes_;
   int chunks_;
-  std::vector<MemoryId> left_;  // destinations, or `taken`
   Chain chain_;
   std::optional<Chain> best_;
   Score best_score_;
 };
 
+/// A partial chain of the beam.
+struct Partial {
+  Chain chain;
+  Holder at;
+  Score score;
+  std::vector<char> visited;  // by destination
+};
+
+/// A partial chain made longer by a hop; which, is not copied before it is among the best.
+struct Extension {
+  size_t partial, destination;
+  Clock::Arrival arrival;
+  Score score;
+};
+
+Partial extended(const Partial& partial, MemoryId to, const Extension& by) {
+  Partial longer = partial;
+  longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(by.arrival);
+  longer.at = {to, by.arrival};
+  longer.score = by.score;
+  longer.visited[by.destination] = 1;
+  return longer;
+}
+
+std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
+                                Bytes bytes, int chunks) {
+  Exhaustive search{clock, destinations, bytes, chunks};
+  for (const Holder& holder : holders) search.from(holder);
+  return search.best();
+}
+
+/// All partial chains with one hop more.
+void extend(const std::vector<Partial>& beam, Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
+            int chunks, std::vector<Extension>& extensions) {
+  extensions.clear();
+  for (const auto p : indices(beam))
+    for (const auto d : indices(destinations)) {
+      if (beam[p].visited[d]) continue;
+      const Clock::Hop hop = clock.hop(beam[p].at.memory, destinations[d]);
+      if (!hop.exists()) continue;
+      const auto arrival = clock.estimate(hop, bytes, chunks, beam[p].at.available);
+      extensions.push_back({p, d, arrival, beam[p].score.with(arrival)});
+    }
+}
+
+std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
+                                 Bytes bytes, int chunks) {
+  std::vector<Partial> beam, next;
+  std::vector<Extension> extensions;
+  std::vector<uint32_t> order;  // of extensions, the best first
+  for (const Holder& holder : holders)
+    beam.push_back({{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations.size())});
+  for (size_t depth = 0; depth < destinations.size(); ++depth) {
+    extend(beam, clock, destinations, bytes, chunks, extensions);
+    order.resize(extensions.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(
+        order, [&](uint32_t a, uint32_t b) { return extensions[a].score.better_than(extensions[b].score); });
+    if (order.size() > beam_width) order.resize(beam_width);
+    next.clear();
+    for (const uint32_t e : order) {
+      const Extension& extension = extensions[e];
+      next.push_back(extended(beam[extension.partial], destinations[extension.destination], extension));
+    }
+    beam.swap(next);
+  }
+  if (beam.empty()) return std::nullopt;
+  return std::move(beam.front().chain);
+}
+
 }  // namespace
 
 std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
                                 Bytes bytes, int chunks) {
-  ChainSearch search{clock, holders, destinations, bytes, chunks};
-  return destinations.size() <= exhaustive_hops ? search.of_all() : search.of_beam();
+  const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
+  return search(clock, holders, destinations, bytes, chunks);
 }
 
 }  // namespace tilerail

@@ -14,10 +14,7 @@ namespace tilerail {
 class Fetcher {
  public:
   Fetcher(PlanContext& context, TileDirectory& directory)
-      : context_{context},
-        choices_{context.decisions.choices},
-        directory_{directory},
-        shown_before_(context.devices.size(), OpId{int32_t{0}}) {}
+      : context_{context}, directory_{directory}, shown_before_(context.devices.size(), OpId{int32_t{0}}) {}
 
   struct Input {
     View view;
@@ -43,10 +40,6 @@ class Fetcher {
   struct SourceCost {
     double value = std::numeric_limits<double>::infinity();
     std::optional<Seconds> arrival = {};
-    int sent = 0;  // legs so far, which decide between equal values
-    bool operator<(const SourceCost& other) const {
-      return value != other.value ? value < other.value : sent < other.sent;
-    }
   };
   struct Source {
     Holder holder;
@@ -65,20 +58,19 @@ class Fetcher {
     return context_.copier->arrival(leg(from, dst), directory_.tile(tile).home, 1, from.available);
   }
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
-  SourceCost width_cost(const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, size_t device) const;
   std::optional<Source> emulated_source(TileId tile, size_t device) const;
-  Trip trip(TileId tile, const std::optional<Source>& source, size_t device) const;
+  std::optional<Source> widest_source(TileId tile, size_t device) const;
+  Trip trip_from(const Holder& holder, size_t device) const;
   Trip detour(TileId tile, size_t device) const;
   void fetch_alone(TileId tile, size_t device);
   void fetch_for_all(TileId tile, size_t device);
-  void send_chain(TileId tile, size_t device, std::span<const Holder> sources, std::span<const MemoryId> destinations);
+  void send_chain(TileId tile, size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations);
   void send_tree(TileId tile, size_t device, std::vector<Holder> holders, std::vector<MemoryId> left);
   void send(TileId tile, const Holder& from, size_t to, int pieces, size_t on_behalf,
             std::optional<Clock::Arrival> arrival = {});
 
   PlanContext& context_;
-  const Choices& choices_;
   TileDirectory& directory_;
   std::map<MemoryPair, int> sent_;  // legs so far
   std::vector<OpId> shown_before_;  // by device: others may take what earlier operations brought
