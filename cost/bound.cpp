@@ -313,7 +313,8 @@ bool BoundProgram::add_use(const Part& part) {
   for (const Device& device : device_) {
     if (device.node == part.home) continue;
     const double share = part.size * program_.value(device.share);
-    users.push_back({device.node, is_block ? unlimited : share});
+    users.push_back({device.node, share});
+    if (is_block) users.back().most = unlimited;
     all += share;
   }
   const std::array home{BoundGraph::End{part.home, unlimited}};

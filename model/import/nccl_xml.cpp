@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
@@ -160,7 +161,7 @@ class Importer {
 
   /// Each NUMA domain of a host once; -1 is that of a machine that has none, 0 here.
   std::string number_of(pugi::xml_node cpu) {
-    const std::string domain = std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
+    std::string domain = std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
     if (!domains_.emplace(attribute(cpu, "host_hash"), domain).second)
       fail(cpu, fmt::format("numaid '{}' is another cpu's", domain), "a number of its own");
     return domain;
@@ -322,9 +323,11 @@ class Importer {
     const auto& rates = assumptions::xgmi_links;
     const auto known = std::ranges::find(rates, gpu.gcn, [](const auto& row) { return row.first; });
     const bool is_known = known != rates.end();
+    std::vector<std::string_view> kinds;
+    for (const auto& [kind, _] : rates) kinds.push_back(kind);
     if (!is_known && !rates_.nvlink)
       fail(link, fmt::format("the rate of a link of a GPU whose gcn is {} is unknown", in_quotes(gpu.gcn)),
-           fmt::format("{}, or a given rate of one link", fmt::join(rates | std::views::keys, ", ")));
+           fmt::format("{}, or a given rate of one link", fmt::join(kinds, ", ")));
     return link_unit(gpu.gcn.empty() ? "xGMI" : "xGMI of " + gpu.gcn, is_known ? known->second : Rate{0},
                      Source::Kind::published,
                      "one xGMI link of this GPU has this rate in one direction, as RCCL counts it (ncclTopoXGMISpeed "

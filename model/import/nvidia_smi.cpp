@@ -340,7 +340,8 @@ void deny_peer_access(Topology::Description& machine, const std::set<std::pair<i
     const MemoryId a = *before.find_gpu(first), b = *before.find_gpu(second);
     for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
       if (!before.has_route(from, to)) continue;
-      std::erase_if(machine.routes, [&](const auto& route) { return route.from == from && route.to == to; });
+      std::erase_if(machine.routes,
+                    [from = from, to = to](const auto& route) { return route.from == from && route.to == to; });
       machine.routes.push_back({from, to, {}, source});
       removed = true;
     }

@@ -16,7 +16,7 @@ namespace tilerail {
 inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key, bool is_needed,
                                          std::string_view next_to) {
   if (is_needed) return table.need(key);
-  const auto value = table.find(key);
+  auto value = table.find(key);
   const auto neighbour = table.find(next_to);
   if (value && !next_to.empty() && (!neighbour || neighbour->is_empty_list()))
     value->fail(fmt::format("has no meaning here; expected it next to '{}'", next_to));

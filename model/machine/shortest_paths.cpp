@@ -72,11 +72,11 @@ std::vector<ShortestPaths::Links> ShortestPaths::all(MemoryId src, MemoryId dst,
       paths.emplace_back(back.rbegin(), back.rend());
       return;
     }
-    for (const LinkId link :
-         std::ranges::equal_range(links, node, {}, [this](LinkId l) { return d_.links[l.index()].to; })) {
-      if (paths.size() >= most) return;
-      back.push_back(link);
-      walk(d_.links[link.index()].from);
+    const auto end_of = [this](LinkId link) { return d_.links[link.index()].to; };
+    for (auto link = std::ranges::lower_bound(links, node, {}, end_of);
+         link != links.end() && end_of(*link) == node && paths.size() < most; ++link) {
+      back.push_back(*link);
+      walk(d_.links[link->index()].from);
       back.pop_back();
     }
   };

@@ -30,7 +30,7 @@ std::string in_text(const TomlValue& text, const std::string& name) {
 /// A value, or each of a list.
 std::vector<TomlValue> one_or_more(const TomlValue& value) {
   if (!value.is_list()) return {value};
-  const auto list = value.list(F::nodes);
+  auto list = value.list(F::nodes);
   if (list.empty()) value.fail("is empty; expected at least one name");
   return list;
 }

@@ -42,7 +42,7 @@ class Search final : public SetSearch {
       : question_{question}, judge_{judge}, start_{start} {}
 
   void judge_until(int64_t ops) override {
-    constexpr int most_idle = 20;  // draws of children that are all known
+    constexpr int most_idle = 20;  // steps in sequence without a new plan
     if (!started_) begin();
     started_ = true;
     for (int idle = 0; spent_ < double(ops) && idle < most_idle;) idle = breed() ? 0 : idle + 1;
@@ -172,8 +172,8 @@ class Search final : public SetSearch {
 
   double cost_of(const Trial& from, const Move& move) const { return moves_.ops_of(from, move.to.tile) + cost_of_plan; }
 
-  /// Draws children of fast plans, every other time of one grid, and tries the most promising. Returns false if none is
-  /// new.
+  /// Draws children of fast plans, every other time of one grid, and tries the most promising. Returns whether a new
+  /// plan was simulated.
   bool breed() {
     constexpr size_t drawn = 48, some = 8;
     constexpr double mean_rank = 9;
@@ -198,8 +198,7 @@ class Search final : public SetSearch {
     if (options.empty()) return false;
     std::ranges::stable_sort(options, std::greater{}, &Option::promise);
     if (options.size() > some) options.erase(options.begin() + some, options.end());
-    try_all(std::move(options));
-    return true;
+    return try_all(std::move(options)) > 0;
   }
 
   Trial planned(const Candidate& candidate) const {
@@ -259,8 +258,8 @@ class Search final : public SetSearch {
     }
   }
 
-  /// Plans and estimates the moves, and simulates the fastest part of the plans.
-  void try_all(std::vector<Option> options) {
+  /// Plans and estimates the moves, and simulates the fastest part of the plans. Returns the number of simulated plans.
+  size_t try_all(std::vector<Option> options) {
     std::vector<Trial> trials(options.size());
     share_work(options.size(), threads, [&](size_t i) { trials[i] = planned(options[i].move.to); });
     for (const size_t i : indices(trials)) {
@@ -273,6 +272,7 @@ class Search final : public SetSearch {
     const std::vector<size_t> fastest = judged(trials);
     for (const size_t i : indices(trials)) learn(options[i].move.change, trials[i], *options[i].from);
     for (const size_t i : fastest) add(std::move(trials[i]));
+    return fastest.size();
   }
 
   /// Simulates the fastest quarter of the trials by the estimate, and more if the plans are small. Returns the numbers

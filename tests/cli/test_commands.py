@@ -36,17 +36,12 @@ class Topo(CommandTest):
             with self.subTest(path.stem):
                 self.assertIn("valid", self.succeed("topo", "validate", path))
 
-    def test_show_gives_pair_rates_alone_and_busy(self):
+    def test_show_gives_pair_rates(self):
         # two-gpu: host - switch 12 GB/s, switch - GPU 10 GB/s each, GPU - GPU 40 GB/s.
         shown = self.succeed("topo", "show", "two-gpu").splitlines()
         alone = shown.index("Pair bandwidth, GB/s, one copy alone")
         self.assertEqual(shown[alone + 2].split(), ["host", "-", "10.0", "10.0"])
         self.assertEqual(shown[alone + 3].split(), ["gpu0", "10.0", "-", "40.0"])
-        # Both GPUs at once share the 12 GB/s of the host's link; the other direction is free.
-        host = next(i for i, line in enumerate(shown) if line.startswith("Bandwidth, GB/s, between 'host'"))
-        self.assertEqual(shown[host + 2].split(), ["all", "h2d", "6.0", "6.0", "12.0"])
-        self.assertEqual(shown[host + 4].split(), ["both:", "h2d", "6.0", "6.0", "12.0"])
-        self.assertEqual(shown[host + 5].split(), ["both:", "d2h", "6.0", "6.0", "12.0"])
 
     def test_show_finds_a_path_a_name_and_a_name_beside_the_folder(self):
         by_name = self.succeed("topo", "show", "two-gpu")

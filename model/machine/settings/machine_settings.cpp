@@ -334,7 +334,7 @@ class DescriptionEditor {
   /// By item, whether the key means it.
   template <class Items>
   std::vector<bool> named_items(const Items& items, const Key& key) const try {
-    const std::vector<bool> fits = named(key.name, items);
+    std::vector<bool> fits = named(key.name, items);
     if (std::ranges::count(fits, true) > 0) return fits;
     Strings names;
     for (const auto& item : items) names.push_back(item.name);
