@@ -57,7 +57,8 @@ double LinearProgram::solve() {
     clp_.allSlackBasis(true);
     clp_.primal();
   }
-  return clp_.isProvenPrimalInfeasible() ? infinity : std::max(0.0, proven());
+  if (clp_.isProvenPrimalInfeasible()) return infinity;
+  return std::max(0.0, proven());
 }
 
 /// Whatever the prices y of the rows are, every x has

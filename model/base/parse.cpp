@@ -75,7 +75,9 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view subject) 
   return numbers;
 }
 
-std::string trimmed(std::string_view text) { return std::string{boost::trim_copy_if(text, boost::is_any_of(" \t"))}; }
+std::string trimmed(std::string_view text) {
+  return std::string{boost::trim_copy_if(text, [](char c) { return c == ' ' || c == '\t'; })};
+}
 
 std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known) {
   std::vector<std::string> parts;

@@ -143,8 +143,8 @@ std::vector<Field> fields_of_tiles() {
   };
 }
 
-/// How tiles are moved.
-std::vector<Field> fields_of_copies() {
+/// Where tiles come from.
+std::vector<Field> fields_of_routes() {
   const auto routing = [](std::string_view name, Routing choice) { return value(name, &Choices::routing, choice); };
   const std::vector<Field> of_link_map{
       varied({.key = "max-hops", .values = {}, .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
@@ -154,10 +154,6 @@ std::vector<Field> fields_of_copies() {
   const std::vector<Field> of_batch{
       chunks(&Choices::batch_chunks),
       varied({.key = "min-bytes", .values = {}, .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
-  const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
-  const auto copies = [](std::string_view name, PeerCopies choice) {
-    return value(name, &Choices::peer_copies, choice);
-  };
   return {
       varied({"routing",
               "Fetches a tile from its home, over the fastest pair, over a route of the link map, or from where "
@@ -172,6 +168,16 @@ std::vector<Field> fields_of_copies() {
               "has it to the next (tree).",
               {value("off", &Choices::batch, Batch::off), value("chain", &Choices::batch, Batch::chain)(of_batch),
                value("tree", &Choices::batch, Batch::tree)(of_batch)}}),
+  };
+}
+
+/// How tiles are copied.
+std::vector<Field> fields_of_copies() {
+  const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
+  const auto copies = [](std::string_view name, PeerCopies choice) {
+    return value(name, &Choices::peer_copies, choice);
+  };
+  return {
       varied({"sends", "Runs copies from a GPU to others together, or one after another.",
               values(&Choices::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
       {"peer-copies",
@@ -232,7 +238,7 @@ std::vector<Field> fields_of_tasks() {
 const std::vector<Field>& core_fields() {
   static const std::vector<Field> table = [] {
     std::vector<Field> all = fields_of_work();
-    for (auto* more : {fields_of_tiles, fields_of_copies, fields_of_tasks})
+    for (auto* more : {fields_of_tiles, fields_of_routes, fields_of_copies, fields_of_tasks})
       for (Field& field : more()) all.push_back(std::move(field));
     return all;
   }();

@@ -152,13 +152,18 @@ TEST_F(OverTheHost, BothWaysOverlapInItsTime) {
       << "after the one before";
 }
 
-// Piece j of a copy waits for piece j of the one that brought the tile; of another number, for all of them.
-TEST(DirectCopies, FollowThePiecesBeforeThem) {
+/// A host and two GPUs, each joined to each.
+Topology triangle() {
   auto d = small_machine::memories_and_switches(2, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "h", gpu, 10);
   small_machine::add_links(d, "g0", "g1", 10);
-  const Topology machine{d};
+  return Topology{d};
+}
+
+// Piece j of a copy waits for piece j of the one that brought the tile; of another number, for all of them.
+TEST(DirectCopies, FollowThePiecesBeforeThem) {
+  const Topology machine = triangle();
   const GemmProblem problem = cube(64);
   const Resources resources{machine};
   Decisions decisions;

@@ -84,10 +84,24 @@ std::byte* FlowMeter::address(int memory, HostPages pages, size_t lane, size_t l
   return (device ? device->data() : host.data()) + lane * share + copy % places * shape.extent();
 }
 
+/// Issues the copies of one lane, and an event after every eighth part of them: a time costs a stream some
+/// microseconds.
+void FlowMeter::issue(Lane& lane, size_t lanes, HostPages pages, const Shape& shape, size_t copies) {
+  const size_t every = std::max<size_t>(1, copies / 8);
+  for (size_t c = 0; c < copies; ++c) {
+    const auto place = [&](int memory) { return address(memory, pages, lane.index, lanes, c, shape); };
+    const auto rows = int64_t(shape.column_bytes), cols = int64_t(shape.columns);
+    const auto ld = int64_t(shape.columns == 1 ? shape.column_bytes : shape.stride);
+    copy({place(lane.flow->src), rows, cols, ld}, {place(lane.flow->dst), rows, cols, ld}, 1, lane.stream);
+    if (c > 0 && (c + 1) % every != 0 && c + 1 < copies) continue;
+    lane.marks.push_back({c + 1, std::make_unique<TimedEvent>()});
+    check(cudaEventRecord(*lane.marks.back().event, lane.stream), "recording an end");
+  }
+}
+
 /// Issues all copies behind a gate and waits until they are done.
 FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
                                 size_t copies) {
-  const size_t every = std::max<size_t>(1, copies / 8);  // a time costs a stream some microseconds
   Times times;
   std::map<int, size_t> streams;  // copy streams used, by device
   for (const FlowSpec& flow : flows)
@@ -117,15 +131,7 @@ FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pa
   for (Lane& lane : times.lanes) {
     const DeviceScope scope{lane.device};
     check(cudaStreamWaitEvent(lane.stream, *times.starts[lane.device], 0), "waiting for the start");
-    for (size_t c = 0; c < copies; ++c) {
-      const auto place = [&](int memory) { return address(memory, pages, lane.index, times.lanes.size(), c, shape); };
-      const auto rows = int64_t(shape.column_bytes), cols = int64_t(shape.columns);
-      const auto ld = int64_t(shape.columns == 1 ? shape.column_bytes : shape.stride);
-      copy({place(lane.flow->src), rows, cols, ld}, {place(lane.flow->dst), rows, cols, ld}, 1, lane.stream);
-      if (c > 0 && (c + 1) % every != 0 && c + 1 < copies) continue;
-      lane.marks.push_back({c + 1, std::make_unique<TimedEvent>()});
-      check(cudaEventRecord(*lane.marks.back().event, lane.stream), "recording an end");
-    }
+    issue(lane, times.lanes.size(), pages, shape, copies);
   }
   gate.open();
   for (const Lane& lane : times.lanes) check(cudaStreamSynchronize(lane.stream), "copying");

@@ -63,6 +63,7 @@ class FlowMeter {
   struct Lane;   // one stream of one flow
   struct Times;  // when its copies were done
   Times run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape, size_t copies);
+  void issue(Lane& lane, size_t lanes, HostPages pages, const Shape& shape, size_t copies);
   std::byte* address(int memory, HostPages pages, size_t lane, size_t lanes, size_t copy, const Shape& shape) const;
   BenchDevice& owner(const FlowSpec& flow);
 
