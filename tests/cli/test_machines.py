@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import unittest
+import xml.etree.ElementTree
 
 from support import SMALL, SOURCE, CommandTest, kernels_text, machine_text, needs_matplotlib, needs_simulator
 

@@ -2,6 +2,7 @@
 
 import json
 import unittest
+import xml.etree.ElementTree
 
 from support import CommandTest, kernels_text, machine_text, needs_simulator
 from tilerail.machine_figure import link_use
