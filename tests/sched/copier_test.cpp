@@ -152,6 +152,10 @@ TEST_F(OverTheHost, BothWaysOverlapInItsTime) {
       << "after the one before";
 }
 
+View tile_on(PlanBuilder& builder, int memory) {
+  return {builder.add_buffer({Buffer::Kind::tile, MemoryId{memory}, 9, 9, 9, 0, DType::f64}), 0, 0, 9, 9};
+}
+
 /// A host and two GPUs, each joined to each.
 Topology triangle() {
   auto d = small_machine::memories_and_switches(2, 0);
@@ -176,8 +180,7 @@ TEST(DirectCopies, FollowThePiecesBeforeThem) {
     Workspace space{{problem, machine, resources, decisions, devices, capacities, builder, costs, {}, {}, {}}, {}, 0};
     PlanContext& context = space.context();
     std::vector<View> views;
-    for (const int memory : {0, 1, 2})
-      views.push_back({builder.add_buffer({Buffer::Kind::tile, MemoryId{memory}, 9, 9, 9, 0, DType::f64}), 0, 0, 9, 9});
+    for (const int memory : {0, 1, 2}) views.push_back(tile_on(builder, memory));
     Copier::Job job{0, views[0], views[1]};
     job.pieces = 3;
     const Copier::Copied first = context.copier->copy(context.router.leg(MemoryId{0}, MemoryId{1}, true), job);
