@@ -12,13 +12,15 @@ constexpr std::array names{"",  "trans_a", "trans_b", "m",   "n",    "k", "alpha
                            "A", "lda",     "B",       "ldb", "beta", "C", "ldc"};
 
 Defect defect(int position, const std::string& rest) {
-  return {position, fmt::format("argument {} ({}){}", position, names[size_t(position)], rest)};
+  return {position,
+          fmt::format("argument {} ({}){}", position, names[size_t(position)], rest)};
 }
 
 std::optional<Defect> bad_trans(int position, char trans) {
   if (std::string{"NnTtCc"}.find(trans) != std::string::npos && trans != '\0') return {};
   const bool printable = trans >= ' ' && trans <= '~';
-  const std::string shown = printable ? fmt::format("'{}'", trans) : fmt::format("character {}", int{trans});
+  const std::string shown =
+      printable ? fmt::format("'{}'", trans) : fmt::format("character {}", int{trans});
   return defect(position, " = " + shown + ": expected 'N', 'T' or 'C'");
 }
 
@@ -30,20 +32,28 @@ std::optional<Defect> bad_extent(int position, int64_t value) {
 std::optional<Defect> bad_pointer(int position, const void* data, DType dtype) {
   if (data == nullptr) return defect(position, " is null: expected a matrix");
   if (reinterpret_cast<uintptr_t>(data) % uintptr_t(element_size(dtype)) == 0) return {};
-  return defect(position, fmt::format(" is not aligned: expected a multiple of {} bytes", element_size(dtype)));
+  return defect(position, fmt::format(" is not aligned: expected a multiple of {} bytes",
+                                      element_size(dtype)));
 }
 
-std::optional<Defect> bad_leading_dimension(int position, int64_t ld, int64_t rows, int64_t cols, DType dtype) {
+std::optional<Defect> bad_leading_dimension(int position, int64_t ld, int64_t rows,
+                                            int64_t cols, DType dtype) {
   const int64_t least = std::max<int64_t>(1, rows);
   const std::string shown = fmt::format(" = {}", ld);
-  if (ld < least) return defect(position, fmt::format("{}: expected at least {}, the stored rows", shown, least));
+  if (ld < least)
+    return defect(position,
+                  fmt::format("{}: expected at least {}, the stored rows", shown, least));
   if (ld > most_extent) return defect(position, shown + ": expected at most 2^40");
   if (cols > 0 && ld > most_matrix_bytes / element_size(dtype) / cols)
-    return defect(position, fmt::format("{} times {} columns: expected at most 2^60 bytes", shown, cols));
+    return defect(
+        position,
+        fmt::format("{} times {} columns: expected at most 2^60 bytes", shown, cols));
   return {};
 }
 
-Trans trans_of(char trans) { return trans == 'N' || trans == 'n' ? Trans::no : Trans::yes; }
+Trans trans_of(char trans) {
+  return trans == 'N' || trans == 'n' ? Trans::no : Trans::yes;
+}
 
 GemmProblem with_extents(const GemmArguments& x) {
   GemmProblem p;
@@ -67,10 +77,14 @@ std::optional<Defect> first_defect(const GemmArguments& x) {
   const bool writes = x.m > 0 && x.n > 0, reads = writes && !scales_only(x);
   if (reads)
     if (auto bad = bad_pointer(Position::a, x.a, x.dtype)) return bad;
-  if (auto bad = bad_leading_dimension(Position::lda, x.lda, p.rows_a(), p.cols_a(), x.dtype)) return bad;
+  if (auto bad =
+          bad_leading_dimension(Position::lda, x.lda, p.rows_a(), p.cols_a(), x.dtype))
+    return bad;
   if (reads)
     if (auto bad = bad_pointer(Position::b, x.b, x.dtype)) return bad;
-  if (auto bad = bad_leading_dimension(Position::ldb, x.ldb, p.rows_b(), p.cols_b(), x.dtype)) return bad;
+  if (auto bad =
+          bad_leading_dimension(Position::ldb, x.ldb, p.rows_b(), p.cols_b(), x.dtype))
+    return bad;
   if (writes)
     if (auto bad = bad_pointer(Position::c, x.c, x.dtype)) return bad;
   return bad_leading_dimension(Position::ldc, x.ldc, x.m, x.n, x.dtype);

@@ -9,9 +9,10 @@
 
 namespace tilerail::api {
 
-/// What functions of the C interface have in common: calls `body`, turns what it throws into a status, and keeps the
-/// text for this thread and handle.
-tilerail_status_t guarded_call(tilerail_handle_t handle, const std::function<void(Context&)>& body) noexcept;
+/// What functions of the C interface have in common: calls `body`, turns what it throws
+/// into a status, and keeps the text for this thread and handle.
+tilerail_status_t guarded_call(tilerail_handle_t handle,
+                               const std::function<void(Context&)>& body) noexcept;
 
 /// Throws InputError where it is none of tilerail_dtype_t.
 DType checked_dtype(tilerail_dtype_t dtype);

@@ -26,7 +26,8 @@ PlanInfo info_of(const Plan& plan, const Topology& topology) {
   if (judge == "simulator") info.by = PlanInfo::By::simulator;
   info.why = plan.origin.why, info.hash = content_hash(plan), info.tile = plan.tile;
   info.operations = plan.ops.size();
-  for (const MemoryId gpu : plan.devices) info.devices.push_back(topology.memory(gpu).device);
+  for (const MemoryId gpu : plan.devices)
+    info.devices.push_back(topology.memory(gpu).device);
   return info;
 }
 
@@ -42,7 +43,8 @@ PlannedCall single_call(Plan single, const std::string& why, const Topology& top
 
 /// Half of several GPUs: the one with the matrices and the first of the others.
 std::vector<MemoryId> half_of(std::vector<MemoryId> gpus, MemoryId home) {
-  std::stable_partition(gpus.begin(), gpus.end(), [&](MemoryId gpu) { return gpu == home; });
+  std::stable_partition(gpus.begin(), gpus.end(),
+                        [&](MemoryId gpu) { return gpu == home; });
   gpus.resize(gpus.size() / 2);
   std::ranges::sort(gpus);
   return gpus;
@@ -56,30 +58,36 @@ struct Free {
   int64_t bytes;
 };
 
-/// The machine with what is free now: for tiles, beside the matrices that are there already.
-Topology with_free(const Topology& topology, std::span<const Free> free, const GemmProblem& problem) {
+/// The machine with what is free now: for tiles, beside the matrices that are there
+/// already.
+Topology with_free(const Topology& topology, std::span<const Free> free,
+                   const GemmProblem& problem) {
   Topology::Description less = topology.description();
   std::vector<MemoryId> gpus;
   for (const Free& one : free) gpus.push_back(one.gpu);
   const std::vector<MemoryNeed> needs =
       needs_of_parts(memory_needs(problem, topology.memories().size()), topology, gpus);
   for (const Free& one : free)
-    less.memories[one.gpu.index()].capacity = Bytes{std::max(1.0, double(one.bytes) + needs[one.gpu.index()].matrices)};
+    less.memories[one.gpu.index()].capacity =
+        Bytes{std::max(1.0, double(one.bytes) + needs[one.gpu.index()].matrices)};
   return Topology{std::move(less)};
 }
 
 std::string text(std::span<const Free> free, const Topology& topology) {
   std::vector<std::string> all;
   for (const Free& one : free)
-    all.push_back(fmt::format("{} in '{}'", bytes_text(double(one.bytes)), topology.memory(one.gpu).name));
+    all.push_back(fmt::format("{} in '{}'", bytes_text(double(one.bytes)),
+                              topology.memory(one.gpu).name));
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
 }  // namespace
 
-CallPlanner::CallPlanner(const Topology& topology) : topology_{topology}, judge_{study::judge_of(topology)} {}
+CallPlanner::CallPlanner(const Topology& topology)
+    : topology_{topology}, judge_{study::judge_of(topology)} {}
 
-PlannedCall CallPlanner::plan(const GemmProblem& problem, std::span<const MemoryId> devices,
+PlannedCall CallPlanner::plan(const GemmProblem& problem,
+                              std::span<const MemoryId> devices,
                               const Policy& policy) const {
   const GemmProblem whole = checked(problem);
   std::optional<Plan> single = single_kernel_plan(whole, topology_, devices, policy);
@@ -98,12 +106,15 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem, std::span<const Memory
     call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
   }
   if (why.empty())
-    why = fmt::format("one kernel on {}, where all matrices are: more GPUs are not estimated to be faster",
-                      topology_.memory(whole.place_c).name);
+    why = fmt::format(
+        "one kernel on {}, where all matrices are: more GPUs are not estimated to be "
+        "faster",
+        topology_.memory(whole.place_c).name);
   return single_call(std::move(*single), why, topology_);
 }
 
-PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem, std::span<const MemoryId> devices,
+PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem,
+                                              std::span<const MemoryId> devices,
                                               const Policy& policy) const {
   study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices, policy);
   const bool tuned = known.plan.has_value();
@@ -116,13 +127,15 @@ PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem, std::s
   return call;
 }
 
-PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& problem, std::span<const MemoryId> devices,
+PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& problem,
+                                     std::span<const MemoryId> devices,
                                      const Policy& given) const {
   Policy policy = given;
   policy.choices.memory_fraction = 1;
   policy.choices.compute_streams = few_streams;
   std::vector<Free> free;
-  for (const MemoryId gpu : devices) free.push_back({gpu, room(gpu, policy.choices.compute_streams)});
+  for (const MemoryId gpu : devices)
+    free.push_back({gpu, room(gpu, policy.choices.compute_streams)});
   const std::string seen = text(free, topology_);
   std::ranges::stable_sort(free, std::greater{}, &Free::bytes);
   for (std::string why; !free.empty(); free.pop_back()) {
@@ -130,11 +143,15 @@ PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& proble
     for (const Free& one : free) left.push_back(one.gpu);
     std::ranges::sort(left);
     try {
-      PlannedCall call = call_of(plan_gemm(problem, with_free(topology_, free, problem), left, policy), topology_);
+      PlannedCall call =
+          call_of(plan_gemm(problem, with_free(topology_, free, problem), left, policy),
+                  topology_);
       call.info.why += fmt::format("; memory was short: free for tiles were {}", seen);
       return call;
     } catch (const InputError& error) {
-      if (free.size() == 1) throw MemoryShortage{fmt::format("free for tiles are {}: {}", seen, error.what())};
+      if (free.size() == 1)
+        throw MemoryShortage{
+            fmt::format("free for tiles are {}: {}", seen, error.what())};
     }
   }
   throw MemoryShortage{"no GPU is left to plan for"};

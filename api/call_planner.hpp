@@ -18,7 +18,8 @@ struct PlannedCall {
   PlanInfo info;
 };
 
-/// Plans the problems of calls: from a plan cache, by the estimate, or as one kernel where several GPUs would not pay.
+/// Plans the problems of calls: from a plan cache, by the estimate, or as one kernel
+/// where several GPUs would not pay.
 class CallPlanner {
  public:
   /// Keeps a reference to the topology.
@@ -27,17 +28,20 @@ class CallPlanner {
   void set_tuned(study::TunedPlans tuned) { tuned_ = std::move(tuned); }
 
   /// Throws InputError as plan_gemm does.
-  PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices, const Policy& policy) const;
+  PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices,
+                   const Policy& policy) const;
 
   /// Bytes that tiles may take on a GPU that gets so many compute streams.
   using Room = std::function<int64_t(MemoryId gpu, int compute_streams)>;
-  /// The same where GPUs have less memory than described: with what there is, leaving out those that have least while
-  /// no plan fits. Throws MemoryShortage, which says what is free.
-  PlannedCall plan_within(const Room& room, const GemmProblem& problem, std::span<const MemoryId> devices,
-                          const Policy& policy) const;
+  /// The same where GPUs have less memory than described: with what there is, leaving out
+  /// those that have least while no plan fits. Throws MemoryShortage, which says what is
+  /// free.
+  PlannedCall plan_within(const Room& room, const GemmProblem& problem,
+                          std::span<const MemoryId> devices, const Policy& policy) const;
 
  private:
-  PlannedCall by_cache_or_estimate(const GemmProblem& problem, std::span<const MemoryId> devices,
+  PlannedCall by_cache_or_estimate(const GemmProblem& problem,
+                                   std::span<const MemoryId> devices,
                                    const Policy& policy) const;
 
   const Topology& topology_;

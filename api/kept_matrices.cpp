@@ -15,12 +15,14 @@ bool meet(int64_t begin, int64_t size, int64_t other, int64_t other_size) {
   return begin < other + other_size && other < begin + size;
 }
 
-/// Of the same array, blocks may lie between each other's columns without an element in common.
+/// Of the same array, blocks may lie between each other's columns without an element in
+/// common.
 bool share_elements(const Matrix& x, const Matrix& y) {
   if (address(y.data) < address(x.data)) return share_elements(y, x);
   const auto apart = int64_t(address(y.data) - address(x.data));
   if (apart >= x.bytes()) return false;
-  const bool of_one_array = x.ld == y.ld && x.element == y.element && apart % x.element == 0;
+  const bool of_one_array =
+      x.ld == y.ld && x.element == y.element && apart % x.element == 0;
   const int64_t row = apart / x.element % x.ld, col = apart / x.element / x.ld;
   if (!of_one_array || row + y.rows > x.ld) return true;
   return meet(0, x.rows, row, y.rows) && meet(0, x.cols, col, y.cols);
@@ -28,32 +30,42 @@ bool share_elements(const Matrix& x, const Matrix& y) {
 
 }  // namespace
 
-void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus) {
-  std::erase_if(kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
+void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix,
+                        std::span<const MemoryId> gpus) {
+  std::erase_if(kept_,
+                [&](const Kept& kept) { return share_elements(kept.original, matrix); });
   Kept kept{matrix, Arena::leading(matrix.rows, matrix.element), {}};  // as tiles have
   std::vector<std::shared_ptr<void>> copies = hardware.copies_on(gpus, matrix, kept.ld);
-  for (const auto i : indices(gpus)) kept.copies.push_back({gpus[i], std::move(copies[i])});
+  for (const auto i : indices(gpus))
+    kept.copies.push_back({gpus[i], std::move(copies[i])});
   kept_.push_back(std::move(kept));
 }
 
 void KeptMatrices::release(const void* data) {
-  if (std::erase_if(kept_, [&](const Kept& kept) { return kept.original.data == data; }) == 0)
+  if (std::erase_if(kept_,
+                    [&](const Kept& kept) { return kept.original.data == data; }) == 0)
     throw fault_of("matrix to release", "is not kept");
 }
 
-std::optional<KeptMatrices::Part> KeptMatrices::part(const Matrix& matrix, std::span<const MemoryId> gpus) const {
+std::optional<KeptMatrices::Part> KeptMatrices::part(
+    const Matrix& matrix, std::span<const MemoryId> gpus) const {
   for (const Kept& kept : kept_) {
     const Matrix& whole = kept.original;
-    if (matrix.element != whole.element || address(matrix.data) < address(whole.data)) continue;
+    if (matrix.element != whole.element || address(matrix.data) < address(whole.data))
+      continue;
     if (matrix.ld != whole.ld && matrix.cols > 1) continue;
     const auto bytes = int64_t(address(matrix.data) - address(whole.data));
-    const int64_t first = bytes / whole.element, row = first % whole.ld, col = first / whole.ld;
-    if (bytes % whole.element != 0 || row + matrix.rows > whole.rows || col + matrix.cols > whole.cols) continue;
+    const int64_t first = bytes / whole.element, row = first % whole.ld,
+                  col = first / whole.ld;
+    if (bytes % whole.element != 0 || row + matrix.rows > whole.rows ||
+        col + matrix.cols > whole.cols)
+      continue;
     Part part{kept.ld, {}};
     for (const MemoryId gpu : gpus) {
       const auto copy = std::ranges::find(kept.copies, gpu, &Kept::Owned::gpu);
       if (copy == kept.copies.end()) break;
-      part.copies.push_back({gpu, static_cast<std::byte*>(copy->data.get()) + (row + col * kept.ld) * whole.element});
+      part.copies.push_back({gpu, static_cast<std::byte*>(copy->data.get()) +
+                                      (row + col * kept.ld) * whole.element});
     }
     if (part.copies.size() == gpus.size()) return part;
   }
@@ -66,7 +78,8 @@ std::optional<tilerail::Matrices::Copy> KeptMatrices::Part::on(MemoryId gpu) con
 }
 
 bool KeptMatrices::overlaps(const Matrix& matrix) const {
-  return std::ranges::any_of(kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
+  return std::ranges::any_of(
+      kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
 }
 
 }  // namespace tilerail::api

@@ -7,8 +7,8 @@
 
 namespace tilerail::api {
 
-/// A bounded map: where it is full, the entry used longest ago makes room. Pointers to values stay good until their
-/// entry goes.
+/// A bounded map: where it is full, the entry used longest ago makes room. Pointers to
+/// values stay good until their entry goes.
 template <class Key, class Value>
 class LruCache {
  public:

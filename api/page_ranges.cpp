@@ -8,10 +8,12 @@ namespace tilerail::api {
 
 uintptr_t page_size() { return uintptr_t(sysconf(_SC_PAGESIZE)); }
 
-std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, uintptr_t page) {
+std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges,
+                                         uintptr_t page) {
   IntervalSet<uintptr_t> pages;
   for (const AddressRange& range : ranges)
-    if (range.begin < range.end) pages.add({range.begin / page * page, (range.end + page - 1) / page * page});
+    if (range.begin < range.end)
+      pages.add({range.begin / page * page, (range.end + page - 1) / page * page});
   std::vector<AddressRange> united;
   for (const auto& each : pages) united.push_back({each.lower(), each.upper()});
   return united;

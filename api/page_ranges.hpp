@@ -11,15 +11,21 @@ struct AddressRange {
   uintptr_t begin = 0, end = 0;
 
   uintptr_t bytes() const { return end - begin; }
-  bool contains(const AddressRange& other) const { return begin <= other.begin && other.end <= end; }
-  bool overlaps(const AddressRange& other) const { return begin < other.end && other.begin < end; }
+  bool contains(const AddressRange& other) const {
+    return begin <= other.begin && other.end <= end;
+  }
+  bool overlaps(const AddressRange& other) const {
+    return begin < other.end && other.begin < end;
+  }
   bool operator==(const AddressRange&) const = default;
 };
 
 /// Bytes of a page of this machine.
 uintptr_t page_size();
 
-/// The whole pages that hold the ranges, ascending; ranges that share a page, or touch, become one.
-std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, uintptr_t page);
+/// The whole pages that hold the ranges, ascending; ranges that share a page, or touch,
+/// become one.
+std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges,
+                                         uintptr_t page);
 
 }  // namespace tilerail::api

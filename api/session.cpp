@@ -19,8 +19,10 @@ namespace {
 Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
   if (options.machine) return *options.machine;
   const char* const named = std::getenv("TILERAIL_TOPOLOGY");
-  const std::string wanted = options.topology.empty() && named != nullptr ? named : options.topology;
-  return wanted.empty() ? hardware.describe() : load_topology(study::find_machine(wanted).string());
+  const std::string wanted =
+      options.topology.empty() && named != nullptr ? named : options.topology;
+  return wanted.empty() ? hardware.describe()
+                        : load_topology(study::find_machine(wanted).string());
 }
 
 /// A first call waits for its plan.
@@ -52,7 +54,8 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       pageable_{options.pageable},
       plans_{options.cached_plans} {
   if (topology_.hosts().empty())
-    throw fault_of("topology", fmt::format("machine '{}' has no host memory", topology_.name()));
+    throw fault_of("topology",
+                   fmt::format("machine '{}' has no host memory", topology_.name()));
   planner_.set_tuned({options.plan_cache, topology_});
   const auto caller = hardware_->keep_caller_state();
   hardware_->open(topology_);
@@ -73,18 +76,22 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
     for (const MemoryId gpu : topology_.gpus())
       if (topology_.memory(gpu).device < there) gpus.push_back(gpu);
     if (gpus.empty())
-      throw HardwareError{fmt::format("none of the GPUs of machine '{}' is among the {} CUDA devices that are here",
-                                      topology_.name(), there)};
+      throw HardwareError{fmt::format(
+          "none of the GPUs of machine '{}' is among the {} CUDA devices that are here",
+          topology_.name(), there)};
     return gpus;
   }
   for (const int device : devices) {
     if (device < 0) throw out_of_range("devices", std::to_string(device), "0 or more");
-    if (device >= there) throw HardwareError{fmt::format("device {}: this machine has {} CUDA devices", device, there)};
+    if (device >= there)
+      throw HardwareError{
+          fmt::format("device {}: this machine has {} CUDA devices", device, there)};
     const auto gpu = topology_.find_gpu(device);
     if (!gpu)
       throw InputError{"devices", std::to_string(device),
                        fmt::format("is not a GPU of machine '{}'", topology_.name())};
-    if (std::ranges::find(gpus, *gpu) != gpus.end()) throw given_twice("devices", std::to_string(device));
+    if (std::ranges::find(gpus, *gpu) != gpus.end())
+      throw given_twice("devices", std::to_string(device));
     gpus.push_back(*gpu);
   }
   std::ranges::sort(gpus);  // as the command does: the order is no wish
@@ -128,7 +135,8 @@ void Session::set_plan_cache(const std::string& file) {
 }
 
 void Session::register_memory(void* data, int64_t bytes) {
-  if (data == nullptr || bytes <= 0) throw fault_of("memory to register", "is empty", "an address and at least 1 byte");
+  if (data == nullptr || bytes <= 0)
+    throw fault_of("memory to register", "is empty", "an address and at least 1 byte");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   hardware_->register_memory(data, bytes);
@@ -170,7 +178,8 @@ void Session::free_host(void* data) {
 }
 
 double Session::host_rate(const void* data, int64_t bytes) {
-  if (data == nullptr || bytes <= 0) throw fault_of("memory to read", "is empty", "an address and at least 1 byte");
+  if (data == nullptr || bytes <= 0)
+    throw fault_of("memory to read", "is empty", "an address and at least 1 byte");
   const std::vector<int> readers = devices();
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
@@ -182,7 +191,9 @@ void Session::reserve(int64_t bytes) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   // Where plans choose how many streams they take, as many as they may.
-  const int streams = policy_.choices.compute_streams > 0 ? policy_.choices.compute_streams : most_automatic_streams;
+  const int streams = policy_.choices.compute_streams > 0
+                          ? policy_.choices.compute_streams
+                          : most_automatic_streams;
   hardware_->reserve(devices_, bytes, streams);
 }
 

@@ -20,8 +20,8 @@
 
 namespace tilerail::api {
 
-/// What a context is made of. Members lock, so that calls from several threads run one after another. Errors are those
-/// of Context (tilerail.hpp).
+/// What a context is made of. Members lock, so that calls from several threads run one
+/// after another. Errors are those of Context (tilerail.hpp).
 class Session {
  public:
   Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options);
@@ -59,7 +59,8 @@ class Session {
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   void use(Policy policy);
-  /// Inputs that are kept: from now on they and their places and leading dimensions in the problem are those of copies.
+  /// Inputs that are kept: from now on they and their places and leading dimensions in
+  /// the problem are those of copies.
   Copies take_kept(Matrices& matrices, GemmProblem& problem) const;
   struct Held {
     std::unique_ptr<BoundPlan> bound;
@@ -69,11 +70,14 @@ class Session {
   Held& plan_for(const GemmProblem& problem, GemmTimes& times);
   Held bound(const GemmProblem& problem);
   std::vector<int> users() const;
-  /// By the plan that is held, or a new one. Throws MemoryShortage before anything has run.
-  void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies, const GemmOptions& options,
-            GemmTimes& times);
-  RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
-  RunSeconds submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies);
+  /// By the plan that is held, or a new one. Throws MemoryShortage before anything has
+  /// run.
+  void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
+            const GemmOptions& options, GemmTimes& times);
+  RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies,
+                 GemmTimes& times);
+  RunSeconds submit(Held& held, void* stream, const Matrices& matrices,
+                    const Copies& copies);
   void after_runs(const std::function<void()>& work);
 
   mutable std::mutex mutex_;
@@ -84,8 +88,9 @@ class Session {
   std::string policy_name_;  // its name, by which every call looks its plan up
   CallPlanner planner_;      // keeps a reference to the topology
   Pageable pageable_;
-  KeptMatrices kept_;                // goes before the hardware
-  LruCache<Signature, Held> plans_;  // goes before the hardware that its plans are bound to
+  KeptMatrices kept_;  // goes before the hardware
+  LruCache<Signature, Held>
+      plans_;  // goes before the hardware that its plans are bound to
 };
 
 }  // namespace tilerail::api

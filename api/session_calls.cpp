@@ -1,4 +1,5 @@
-// The calls of a session: where their matrices lie, their plans, and what is kept between them.
+// The calls of a session: where their matrices lie, their plans, and what is kept between
+// them.
 #include <fmt/format.h>
 
 #include <array>
@@ -41,13 +42,18 @@ GemmProblem plannable(GemmProblem problem) {
 
 }  // namespace
 
-void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld, int64_t element) {
+void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
+                   int64_t element) {
   if (data == nullptr) throw fault_of("matrix to keep", "is null", "an address");
-  if (rows < 1 || cols < 1 || ld < rows || rows > most_extent || cols > most_extent || ld > most_extent)
-    throw out_of_range("matrix to keep", fmt::format("{} x {} elements with leading dimension {}", rows, cols, ld),
-                       "1 row and 1 column or more, and a leading dimension of at least the rows");
+  if (rows < 1 || cols < 1 || ld < rows || rows > most_extent || cols > most_extent ||
+      ld > most_extent)
+    throw out_of_range(
+        "matrix to keep",
+        fmt::format("{} x {} elements with leading dimension {}", rows, cols, ld),
+        "1 row and 1 column or more, and a leading dimension of at least the rows");
   if (ld > most_matrix_bytes / element / cols)
-    throw out_of_range("matrix to keep", fmt::format("leading dimension {} times {} columns", ld, cols),
+    throw out_of_range("matrix to keep",
+                       fmt::format("leading dimension {} times {} columns", ld, cols),
                        "at most 2^60 bytes");
   Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
   const std::lock_guard lock{mutex_};
@@ -64,8 +70,8 @@ void Session::release(const void* data) {
   after_runs([&] { kept_.release(data); });
 }
 
-/// If C's GPU has both inputs, they are read there: such a call is mostly one kernel. Else each GPU reads its copy,
-/// also of an input whose original is on C's GPU.
+/// If C's GPU has both inputs, they are read there: such a call is mostly one kernel.
+/// Else each GPU reads its copy, also of an input whose original is on C's GPU.
 Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   struct Input {
     Matrix& matrix;
@@ -75,7 +81,8 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
     std::vector<tilerail::Matrices::Copy> copies = {};
     std::optional<KeptMatrices::Part> kept = {};
   };
-  std::array inputs{Input{matrices[0], problem.place_a, problem.lda}, Input{matrices[1], problem.place_b, problem.ldb}};
+  std::array inputs{Input{matrices[0], problem.place_a, problem.lda},
+                    Input{matrices[1], problem.place_b, problem.ldb}};
   const MemoryId home = problem.place_c;
   const bool on_gpu = matrices[2].location.has_value();
   bool there = on_gpu;
@@ -87,7 +94,8 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   for (Input& input : inputs) {
     if (!input.kept || (there && input.at_home)) continue;
     const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
-    const auto each_gpu = topology_.find_memory(copies_name);  // none where there is one GPU, which has it
+    const auto each_gpu =
+        topology_.find_memory(copies_name);  // none where there is one GPU, which has it
     input.place = there || !each_gpu ? gpu : *each_gpu;
     input.ld = input.matrix.ld = input.kept->ld;
     input.matrix.data = data, input.matrix.location = topology_.memory(gpu).device;
@@ -100,9 +108,10 @@ MemoryId Session::place(const Matrix& matrix, const char* name) const {
   if (!matrix.location) return topology_.hosts().front();
   const auto gpu = topology_.find_gpu(*matrix.location);
   if (!gpu)
-    throw fault_of(fmt::format("matrix {}", name),
-                   fmt::format("lies on CUDA device {}, which machine '{}' does not describe", *matrix.location,
-                               topology_.name()));
+    throw fault_of(
+        fmt::format("matrix {}", name),
+        fmt::format("lies on CUDA device {}, which machine '{}' does not describe",
+                    *matrix.location, topology_.name()));
   return *gpu;
 }
 
@@ -110,8 +119,10 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   const int64_t element = element_size(p.dtype);
   const bool inputs = !scales_only(x);
   Matrices matrices{{
-      {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element, true, false},
-      {inputs ? const_cast<void*>(x.b) : nullptr, p.rows_b(), p.cols_b(), p.ldb, element, true, false},
+      {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element,
+       true, false},
+      {inputs ? const_cast<void*>(x.b) : nullptr, p.rows_b(), p.cols_b(), p.ldb, element,
+       true, false},
       {x.c, p.m, p.n, p.ldc, element, p.beta != 0, true},
   }};
   for (Matrix& matrix : matrices)
@@ -119,8 +130,8 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   return matrices;
 }
 
-/// What others have taken of a GPU's memory shows when the plan is bound. How much of the rest can be had in one piece
-/// shows when it is asked for.
+/// What others have taken of a GPU's memory shows when the plan is bound. How much of the
+/// rest can be had in one piece shows when it is asked for.
 Session::Held Session::bound(const GemmProblem& problem) {
   const auto bind = [&](PlannedCall call) -> Held {
     const bool single = is_single_kernel(call.plan);
@@ -132,7 +143,9 @@ Session::Held Session::bound(const GemmProblem& problem) {
   }
   std::exception_ptr first;
   for (const int share : {1, 2, 4, 8}) {
-    const auto room = [&](MemoryId gpu, int streams) { return hardware_->room_for_tiles(gpu, streams) / share; };
+    const auto room = [&](MemoryId gpu, int streams) {
+      return hardware_->room_for_tiles(gpu, streams) / share;
+    };
     try {
       return bind(planner_.plan_within(room, problem, devices_, policy_));
     } catch (const MemoryShortage&) {
@@ -155,7 +168,8 @@ std::vector<int> Session::users() const {
   return numbers;
 }
 
-RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times) {
+RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices,
+                        const Copies& copies, GemmTimes& times) {
   if (held.single_kernel) return hardware_->run_single(*held.bound, stream, matrices);
   hardware_->synchronize();  // what was handed over may write what is read here
   hardware_->wait_for_caller(stream, matrices);
@@ -169,7 +183,8 @@ RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices, cons
   return seconds;
 }
 
-RunSeconds Session::submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies) {
+RunSeconds Session::submit(Held& held, void* stream, const Matrices& matrices,
+                           const Copies& copies) {
   const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
   return hardware_->submit(*held.bound, stream, *access, matrices, copies);
 }
@@ -185,7 +200,8 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   GemmTimes& times = options.times ? *options.times : ignored;
   times = {};
   if (options.plan) *options.plan = {};
-  if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
+  if (const auto defect = first_defect(arguments))
+    throw ArgumentError{defect->position, defect->message};
   if (has_no_work(arguments)) {
     if (options.wait) synchronize();  // for calls before it that did not wait
     return;
@@ -196,7 +212,8 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   const auto caller = hardware_->keep_caller_state();
   if (!options.wait) hardware_->refuse_captured(options.stream);
   Matrices matrices = located(arguments, problem);
-  if (kept_.overlaps(matrices[2])) throw fault_of("matrix C", "lies in a matrix that is kept", "it to be released");
+  if (kept_.overlaps(matrices[2]))
+    throw fault_of("matrix C", "lies in a matrix that is kept", "it to be released");
   problem.place_c = place(matrices[2], "C");
   problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
@@ -204,23 +221,26 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
 
   try {
     call(problem, matrices, copies, options, times);
-  } catch (const MemoryShortage&) {  // nothing has run: others have taken the memory of a plan that was made before
+  } catch (const MemoryShortage&) {  // nothing has run: others have taken the memory of a
+                                     // plan that was made before
     if (times.planned) throw;
     plans_.erase(signature_of(problem, devices_, policy_name_));
     call(problem, matrices, copies, options, times);
   }
 }
 
-void Session::call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
-                   const GemmOptions& options, GemmTimes& times) {
+void Session::call(const GemmProblem& problem, const Matrices& matrices,
+                   const Copies& copies, const GemmOptions& options, GemmTimes& times) {
   Stopwatch watch;
   Held& held = plan_for(problem, times);
   if (options.plan) *options.plan = held.info;
   held.bound->set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
-  const bool hand_over = !options.wait && (held.single_kernel || hardware_->page_locked(matrices));
-  const RunSeconds seconds =
-      hand_over ? submit(held, options.stream, matrices, copies) : run(held, options.stream, matrices, copies, times);
+  const bool hand_over =
+      !options.wait && (held.single_kernel || hardware_->page_locked(matrices));
+  const RunSeconds seconds = hand_over
+                                 ? submit(held, options.stream, matrices, copies)
+                                 : run(held, options.stream, matrices, copies, times);
   times.run = seconds.run, times.issue = seconds.issue, times.handed_over = hand_over;
 }
 

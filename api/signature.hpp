@@ -10,8 +10,8 @@
 
 namespace tilerail::api {
 
-/// What a plan depends on: problems with equal signatures on one machine have equal plans but for the values of alpha
-/// and beta, of which only whether they are 0 counts.
+/// What a plan depends on: problems with equal signatures on one machine have equal plans
+/// but for the values of alpha and beta, of which only whether they are 0 counts.
 struct Signature {
   int64_t m, n, k, lda, ldb, ldc;
   DType dtype;
@@ -24,7 +24,8 @@ struct Signature {
   auto operator<=>(const Signature&) const = default;
 };
 
-inline Signature signature_of(const GemmProblem& p, std::vector<MemoryId> devices, std::string policy) {
+inline Signature signature_of(const GemmProblem& p, std::vector<MemoryId> devices,
+                              std::string policy) {
   return {p.m,
           p.n,
           p.k,

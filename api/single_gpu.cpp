@@ -31,8 +31,11 @@ Estimate estimate(const Plan& plan, const Topology& topology) {
 }  // namespace
 
 std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& topology,
-                                       std::span<const MemoryId> devices, const Policy& policy) {
-  if (policy.device_choice != DeviceChoice::search || policy.tile_choice != TileChoice::search) return {};
+                                       std::span<const MemoryId> devices,
+                                       const Policy& policy) {
+  if (policy.device_choice != DeviceChoice::search ||
+      policy.tile_choice != TileChoice::search)
+    return {};
   if (policy.choices.tile != 0 || policy.select || !policy.choices.in_place) return {};
   if (p.place_a != p.place_c || p.place_b != p.place_c) return {};
   if (std::ranges::find(devices, p.place_c) == devices.end()) return {};
@@ -46,19 +49,26 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
 }
 
 bool is_single_kernel(const Plan& plan) {
-  if (plan.ops.size() != 1 || plan.devices.size() != 1 || !is_kernel(plan.ops.front().kind)) return false;
+  if (plan.ops.size() != 1 || plan.devices.size() != 1 ||
+      !is_kernel(plan.ops.front().kind))
+    return false;
   const MemoryId gpu = plan.devices.front();
-  return plan.queue(plan.ops.front().queue).dst == gpu && std::ranges::all_of(plan.buffers, [&](const Buffer& buffer) {
+  return plan.queue(plan.ops.front().queue).dst == gpu &&
+         std::ranges::all_of(plan.buffers, [&](const Buffer& buffer) {
            return buffer.kind != Buffer::Kind::tile && buffer.memory == gpu;
          });
 }
 
-Trust trust_in_others(const Plan& single, const Topology& topology, std::span<const MemoryId> devices) {
+Trust trust_in_others(const Plan& single, const Topology& topology,
+                      std::span<const MemoryId> devices) {
   const Seconds alone = estimate(single, topology).makespan;
   const std::string& name = topology.memory(single.devices.front()).name;
-  if (devices.size() == 1) return {false, fmt::format("one kernel on {}, the only GPU, where all matrices are", name)};
+  if (devices.size() == 1)
+    return {false,
+            fmt::format("one kernel on {}, the only GPU, where all matrices are", name)};
   if (alone < least_shared)
-    return {false, fmt::format("one kernel on {}, where all matrices are: an estimated {} are too little to share",
+    return {false, fmt::format("one kernel on {}, where all matrices are: an estimated "
+                               "{} are too little to share",
                                name, text(alone))};
   return {true, ""};
 }
@@ -70,12 +80,13 @@ Trust trust_in(const Plan& several, const Plan& single, const Topology& topology
   const Seconds ideal = std::min(alone, shared.kernels) / double(several.devices.size());
   const Seconds at_worst = ideal + doubt * std::max(Seconds{0}, shared.makespan - ideal);
   if (at_worst < alone) return {true, ""};
-  return {
-      false,
-      fmt::format("one kernel on {}, where all matrices are: {} by the estimate; {} are estimated to take {}, but {} "
-                  "if the machine moves data {:.0f} times as slowly as described",
-                  topology.memory(single.devices.front()).name, text(alone), gpus_text(topology, several.devices),
-                  text(shared.makespan), text(at_worst), doubt)};
+  return {false,
+          fmt::format("one kernel on {}, where all matrices are: {} by the estimate; {} "
+                      "are estimated to take {}, but {} "
+                      "if the machine moves data {:.0f} times as slowly as described",
+                      topology.memory(single.devices.front()).name, text(alone),
+                      gpus_text(topology, several.devices), text(shared.makespan),
+                      text(at_worst), doubt)};
 }
 
 }  // namespace tilerail::api

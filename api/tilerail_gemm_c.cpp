@@ -14,31 +14,38 @@ namespace {
 
 std::string text_of(const tilerail::PlanInfo& plan) {
   using By = tilerail::PlanInfo::By;
-  const char* const judge = plan.by == By::estimate ? "estimate: " : plan.by == By::simulator ? "simulator: " : "";
+  const char* const judge = plan.by == By::estimate    ? "estimate: "
+                            : plan.by == By::simulator ? "simulator: "
+                                                       : "";
   return plan.why.empty() ? std::string{"there was nothing to do"} : judge + plan.why;
 }
 
-void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments, void* stream, bool wait) {
+void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments,
+              void* stream, bool wait) {
   tilerail::PlanInfo plan;
   gemm(context, arguments, {.stream = stream, .wait = wait, .plan = &plan});
   tilerail::api::tell_origin(handle, text_of(plan));
 }
 
-tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& arguments) noexcept {
-  return tilerail::api::guarded_call(handle,
-                                     [&](Context& context) { multiply(handle, context, arguments, nullptr, true); });
+tilerail_status_t multiply(tilerail_handle_t handle,
+                           const GemmArguments& arguments) noexcept {
+  return tilerail::api::guarded_call(handle, [&](Context& context) {
+    multiply(handle, context, arguments, nullptr, true);
+  });
 }
 
 /// The same with a type that is told apart when it is called.
-tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, GemmArguments arguments, void* stream,
-                           bool wait) noexcept {
+tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype,
+                           GemmArguments arguments, void* stream, bool wait) noexcept {
   const auto checked = [&](Context& context) {
     arguments.dtype = tilerail::api::checked_dtype(dtype);
     if (arguments.dtype != DType::f64)  // all others compute with f32 scalars
-      for (double* const scalar : {&arguments.alpha, &arguments.beta}) *scalar = float(*scalar);
+      for (double* const scalar : {&arguments.alpha, &arguments.beta})
+        *scalar = float(*scalar);
     multiply(handle, context, arguments, stream, wait);
   };
-  return tilerail::api::guarded_call(handle, std::cref(checked));  // a copy could take memory that is not there
+  return tilerail::api::guarded_call(
+      handle, std::cref(checked));  // a copy could take memory that is not there
 }
 
 }  // namespace
@@ -46,18 +53,23 @@ tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, Gem
 extern "C" {
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types and declarations
-#define TILERAIL_GEMM(name, dtype, scalar, element)                                                               \
-  tilerail_status_t name(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,     \
-                         scalar alpha, const element* A, int64_t lda, const element* B, int64_t ldb, scalar beta, \
-                         element* C, int64_t ldc) {                                                               \
-    return multiply(handle, {dtype, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});               \
+#define TILERAIL_GEMM(name, dtype, scalar, element)                                     \
+  tilerail_status_t name(tilerail_handle_t handle, char transa, char transb, int64_t m, \
+                         int64_t n, int64_t k, scalar alpha, const element* A,          \
+                         int64_t lda, const element* B, int64_t ldb, scalar beta,       \
+                         element* C, int64_t ldc) {                                     \
+    return multiply(                                                                    \
+        handle, {dtype, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}); \
   }
 
-#define TILERAIL_GEMM_OF_TYPE(name, wait)                                                                             \
-  tilerail_status_t name(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb, int64_t m,       \
-                         int64_t n, int64_t k, double alpha, const void* A, int64_t lda, const void* B, int64_t ldb,  \
-                         double beta, void* C, int64_t ldc, void* stream) {                                           \
-    return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, wait); \
+#define TILERAIL_GEMM_OF_TYPE(name, wait)                                               \
+  tilerail_status_t name(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, \
+                         char transb, int64_t m, int64_t n, int64_t k, double alpha,    \
+                         const void* A, int64_t lda, const void* B, int64_t ldb,        \
+                         double beta, void* C, int64_t ldc, void* stream) {             \
+    return multiply(handle, dtype,                                                      \
+                    {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, \
+                    stream, wait);                                                      \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 

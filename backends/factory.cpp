@@ -18,23 +18,31 @@ namespace {
 
 #ifdef TILERAIL_HAVE_CUDA
 constexpr bool has_cuda = true;
-std::unique_ptr<RealExecutor> make_cuda(const Topology& topology) { return std::make_unique<CudaBench>(topology); }
-Measurements measure_cuda(const CudaCalibrationOptions& options) { return measure_cuda_machine(options); }
+std::unique_ptr<RealExecutor> make_cuda(const Topology& topology) {
+  return std::make_unique<CudaBench>(topology);
+}
+Measurements measure_cuda(const CudaCalibrationOptions& options) {
+  return measure_cuda_machine(options);
+}
 #else
 constexpr bool has_cuda = false;
 std::unique_ptr<RealExecutor> make_cuda(const Topology&) { return {}; }
 Measurements measure_cuda(const CudaCalibrationOptions&) { return {}; }
 #endif
-std::unique_ptr<RealExecutor> make_host(const Topology& topology) { return std::make_unique<HostExecutor>(topology); }
+std::unique_ptr<RealExecutor> make_host(const Topology& topology) {
+  return std::make_unique<HostExecutor>(topology);
+}
 
 struct RealBackend {
   std::string_view name;
   bool built;
   std::unique_ptr<RealExecutor> (*make)(const Topology&);
 };
-constexpr std::array real_backends{RealBackend{"host", true, make_host}, RealBackend{"cuda", has_cuda, make_cuda}};
+constexpr std::array real_backends{RealBackend{"host", true, make_host},
+                                   RealBackend{"cuda", has_cuda, make_cuda}};
 
-constexpr const char* no_simulator = "this build has no simulator: it was configured without SimGrid";
+constexpr const char* no_simulator =
+    "this build has no simulator: it was configured without SimGrid";
 constexpr const char* no_cuda = "this build has no CUDA backend";
 
 const RealBackend* find(std::string_view name) {
@@ -43,7 +51,8 @@ const RealBackend* find(std::string_view name) {
   return nullptr;
 }
 
-[[noreturn]] void refuse(std::string_view name, std::string_view what, std::vector<std::string> known) {
+[[noreturn]] void refuse(std::string_view name, std::string_view what,
+                         std::vector<std::string> known) {
   for (const RealBackend& backend : real_backends) known.emplace_back(backend.name);
   throw unknown_name("backend", name, what, known);
 }
@@ -72,7 +81,8 @@ std::unique_ptr<Executor> make_executor(std::string_view name, const Topology& t
   return built(*found).make(topology);
 }
 
-std::unique_ptr<RealExecutor> make_real_executor(std::string_view name, const Topology& topology) {
+std::unique_ptr<RealExecutor> make_real_executor(std::string_view name,
+                                                 const Topology& topology) {
   return real_backend(name).make(topology);
 }
 

@@ -1,5 +1,5 @@
-// Time of one problem with all matrices in host memory: the library against cuBLASXt, in one process, on the same
-// buffers. Ratios are to the library's median.
+// Time of one problem with all matrices in host memory: the library against cuBLASXt, in
+// one process, on the same buffers. Ratios are to the library's median.
 #include <cublasXt.h>
 #include <cuda_runtime_api.h>
 
@@ -41,7 +41,8 @@ class Bench {
         b_{bytes(p.k, p.n), pages},
         c_{bytes(p.m, p.n), pages},
         before_(size_t(p.m * p.n)) {
-    fill_randomly(a(), p.m * p.k, 1), fill_randomly(b(), p.k * p.n, 2), fill_randomly(c(), p.m * p.n, 3);
+    fill_randomly(a(), p.m * p.k, 1), fill_randomly(b(), p.k * p.n, 2),
+        fill_randomly(c(), p.m * p.n, 3);
     std::copy_n(c(), before_.size(), before_.data());
   }
 
@@ -50,27 +51,37 @@ class Bench {
   double* c() const { return reinterpret_cast<double*>(c_.data()); }
 
   /// First call, which is checked, then so many more. Returns the median.
-  double time(const std::string& name, double reference, const std::function<void()>& call) {
+  double time(const std::string& name, double reference,
+              const std::function<void()>& call) {
     std::copy_n(before_.data(), before_.size(), c());
     const double first = seconds(call);
-    const auto as_bytes = [](const double* x) { return reinterpret_cast<const std::byte*>(x); };
+    const auto as_bytes = [](const double* x) {
+      return reinterpret_cast<const std::byte*>(x);
+    };
     const RowCheck right = check_rows(
-        p_.checked_problem(), {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 1, 9);
+        p_.checked_problem(),
+        {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 1,
+        9);
     std::vector<double> times;
     for (int i = 0; i < calls_; ++i) times.push_back(seconds(call));
-    const double middle = median(times), least = *std::min_element(times.begin(), times.end());
-    std::printf("%-28s %10.2f %10.2f %10.2f %8.3f  %s\n", name.c_str(), 1e3 * first, 1e3 * middle, 1e3 * least,
-                middle / (reference > 0 ? reference : middle), right.passed() ? "right" : "WRONG");
+    const double middle = median(times),
+                 least = *std::min_element(times.begin(), times.end());
+    std::printf("%-28s %10.2f %10.2f %10.2f %8.3f  %s\n", name.c_str(), 1e3 * first,
+                1e3 * middle, 1e3 * least, middle / (reference > 0 ? reference : middle),
+                right.passed() ? "right" : "WRONG");
     std::fflush(stdout);
     return middle;
   }
 
  private:
-  static size_t bytes(int64_t rows, int64_t cols) { return size_t(rows * cols) * sizeof(double); }
+  static size_t bytes(int64_t rows, int64_t cols) {
+    return size_t(rows * cols) * sizeof(double);
+  }
   static double seconds(const std::function<void()>& call) {
     const auto begin = std::chrono::steady_clock::now();
     call();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+        .count();
   }
 
   Problem p_;
@@ -80,9 +91,12 @@ class Bench {
 };
 
 void run(const std::string& topology, const Problem& p, HostPages pages, int calls) {
-  std::printf("%lld x %lld x %lld f64, matrices in %s host pages, %d calls\n%-28s %10s %10s %10s %8s\n",
-              static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
-              pages == HostPages::spread ? "spread" : "plain", calls, "", "first ms", "median ms", "least ms", "ratio");
+  std::printf(
+      "%lld x %lld x %lld f64, matrices in %s host pages, %d calls\n%-28s %10s %10s %10s "
+      "%8s\n",
+      static_cast<long long>(p.m), static_cast<long long>(p.n),
+      static_cast<long long>(p.k), pages == HostPages::spread ? "spread" : "plain", calls,
+      "", "first ms", "median ms", "least ms", "ratio");
   Bench bench{p, pages, calls};
   double ours = 0;
   std::vector<int> devices;
@@ -92,18 +106,21 @@ void run(const std::string& topology, const Problem& p, HostPages pages, int cal
     Context context{options};
     devices = context.devices();
     ours = bench.time("TileRail, " + std::to_string(devices.size()) + " GPUs", 0, [&] {
-      gemm(context, 'N', 'N', p.m, p.n, p.k, 1.0, bench.a(), p.m, bench.b(), p.k, 1.0, bench.c(), p.m);
+      gemm(context, 'N', 'N', p.m, p.n, p.k, 1.0, bench.a(), p.m, bench.b(), p.k, 1.0,
+           bench.c(), p.m);
     });
   }
   for (const int block : {1024, 2048, 4096}) {
     cublasXtHandle_t handle = nullptr;
     check(cublasXtCreate(&handle), "creating a cuBLASXt handle");
-    check(cublasXtDeviceSelect(handle, int(devices.size()), devices.data()), "selecting devices");
+    check(cublasXtDeviceSelect(handle, int(devices.size()), devices.data()),
+          "selecting devices");
     check(cublasXtSetBlockDim(handle, block), "setting the block");
     const double one = 1;
     bench.time("cuBLASXt, block " + std::to_string(block), ours, [&] {
-      check(cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, size_t(p.m), size_t(p.n), size_t(p.k), &one, bench.a(),
-                          size_t(p.m), bench.b(), size_t(p.k), &one, bench.c(), size_t(p.m)),
+      check(cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, size_t(p.m), size_t(p.n),
+                          size_t(p.k), &one, bench.a(), size_t(p.m), bench.b(),
+                          size_t(p.k), &one, bench.c(), size_t(p.m)),
             "cublasXtDgemm");
     });
     cublasXtDestroy(handle);

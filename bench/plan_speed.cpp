@@ -1,6 +1,7 @@
-// Planning time: 16384^3 f64 in tiles of 2048 on 8 GPUs with all matrices on the host (target: at most 10 ms), the same
-// with any tile and a judge (target: at most 150 ms on every machine of 8 GPUs), and per operation from 10^3 to 10^7
-// operations (target: linear).
+// Planning time: 16384^3 f64 in tiles of 2048 on 8 GPUs with all matrices on the host
+// (target: at most 10 ms), the same with any tile and a judge (target: at most 150 ms on
+// every machine of 8 GPUs), and per operation from 10^3 to 10^7 operations (target:
+// linear).
 
 #include <benchmark/benchmark.h>
 
@@ -26,14 +27,17 @@ void plan_16k(benchmark::State& state, const char* policy) {
   problem.m = problem.n = problem.k = 16384;
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();
   size_t ops = 0;
-  for (auto _ : state) ops = plan_gemm(problem, topology, topology.gpus(), chosen).ops.size();
+  for (auto _ : state)
+    ops = plan_gemm(problem, topology, topology.gpus(), chosen).ops.size();
   state.counters["ops"] = double(ops);
 }
 BENCHMARK_CAPTURE(plan_16k, gemmex, "gemmex")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(plan_16k, tilerail, "tilerail")->Unit(benchmark::kMillisecond);
 
-/// Seconds an operation of plans of about so many. `of_1e5` says how many times those of 10^5 in the same run.
-double seconds_an_op(benchmark::State& state, const Topology& topology, const char* policy, int64_t about) {
+/// Seconds an operation of plans of about so many. `of_1e5` says how many times those of
+/// 10^5 in the same run.
+double seconds_an_op(benchmark::State& state, const Topology& topology,
+                     const char* policy, int64_t about) {
   size_t ops = 0;
   const std::clock_t start = std::clock();
   int64_t runs = 0;
@@ -45,22 +49,24 @@ double seconds_an_op(benchmark::State& state, const Topology& topology, const ch
 
 void plan_ops(benchmark::State& state, const char* policy) {
   static std::map<std::string, double> of_1e5;
-  const double seconds = seconds_an_op(state, machine("karolina-hgx-a100"), policy, state.range(0));
+  const double seconds =
+      seconds_an_op(state, machine("karolina-hgx-a100"), policy, state.range(0));
   if (state.range(0) == 100'000) of_1e5[policy] = seconds;
   state.counters["per_op"] = seconds;
   if (of_1e5.contains(policy)) state.counters["of_1e5"] = seconds / of_1e5[policy];
 }
 
 void sizes(benchmark::internal::Benchmark* benchmark) {
-  for (const int64_t ops : {1'000, 10'000, 100'000, 1'000'000, 8'000'000})  // about the most that a plan may have
+  for (const int64_t ops : {1'000, 10'000, 100'000, 1'000'000,
+                            8'000'000})  // about the most that a plan may have
     benchmark->Arg(ops);
   benchmark->Unit(benchmark::kMillisecond);
 }
 BENCHMARK_CAPTURE(plan_ops, gemmex, "gemmex")->Apply(sizes);
 BENCHMARK_CAPTURE(plan_ops, tilerail, "tilerail")->Apply(sizes);
 
-/// With the fluid machine as judge, as the command plans 16384^3 f64; `of_estimate` is how many times the time of the
-/// plan that the estimate alone decides.
+/// With the fluid machine as judge, as the command plans 16384^3 f64; `of_estimate` is
+/// how many times the time of the plan that the estimate alone decides.
 void plan_judged(benchmark::State& state, const char* name) {
   const Topology topology = machine(name);
   GemmProblem problem;
@@ -68,9 +74,11 @@ void plan_judged(benchmark::State& state, const char* name) {
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();
   const auto seconds = [&](const Policy& policy) {
     const auto start = std::chrono::steady_clock::now();
-    const Plan plan = plan_gemm(problem, topology, topology.gpus(), policy, study::judge_of(topology));
+    const Plan plan =
+        plan_gemm(problem, topology, topology.gpus(), policy, study::judge_of(topology));
     state.counters["candidates"] = double(plan.origin.candidates.size());
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+        .count();
   };
   Policy estimated = any_preset("tilerail");
   estimated.judge_ops = 0;
@@ -85,8 +93,10 @@ void plan_judged(benchmark::State& state, const char* name) {
 }
 
 void register_judged() {
-  for (const char* name : {"hgx-h200", "karolina-hgx-a100", "clx-ai", "clx-ai-hetero", "pcie-tree-8"})
-    benchmark::RegisterBenchmark((std::string{"plan_judged/"} + name).c_str(), plan_judged, name)
+  for (const char* name :
+       {"hgx-h200", "karolina-hgx-a100", "clx-ai", "clx-ai-hetero", "pcie-tree-8"})
+    benchmark::RegisterBenchmark((std::string{"plan_judged/"} + name).c_str(),
+                                 plan_judged, name)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
 }

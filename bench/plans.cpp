@@ -18,7 +18,8 @@ constexpr int chains_at_once = 8;
 
 class SyntheticPlan {
  public:
-  explicit SyntheticPlan(const Topology& topology) : topology_{topology}, plan_{empty_plan({}, topology)} {
+  explicit SyntheticPlan(const Topology& topology)
+      : topology_{topology}, plan_{empty_plan({}, topology)} {
     plan_.policy = "by-hand";
     plan_.devices = topology.gpus();
     for (size_t i = 0; i < topology.sources(); ++i) {
@@ -40,14 +41,17 @@ class SyntheticPlan {
 
  private:
   void step(size_t g, int chain, int64_t k, std::optional<OpId>& last) {
-    const MemoryId gpu = topology_.gpus()[g], next = topology_.gpus()[(g + 1) % topology_.gpus().size()];
+    const MemoryId gpu = topology_.gpus()[g],
+                   next = topology_.gpus()[(g + 1) % topology_.gpus().size()];
     const MemoryId host = topology_.hosts().front();
     Deps deps;
     if (k % 4 == 0) deps.after(copy(host, gpu));
     if (k % 4 == 2) deps.after(copy(next, gpu));
     const View& all = tiles_[gpu.index()];
     const QueueId queue = builder_.compute_queue(gpu, chain);
-    last = builder_.add({OpKind::gemm, Trans::no, Trans::no, queue, all, all, all, Scalar::one, Scalar::one}, deps);
+    last = builder_.add({OpKind::gemm, Trans::no, Trans::no, queue, all, all, all,
+                         Scalar::one, Scalar::one},
+                        deps);
     if (k == chain_length - 1) copy(gpu, host, Deps{}.after(*last));
   }
 
@@ -60,16 +64,20 @@ class SyntheticPlan {
   const Topology& topology_;
   Plan plan_;
   PlanBuilder builder_{plan_};
-  std::vector<View> tiles_;  // one of each memory, by MemoryId, which all operations share
+  std::vector<View>
+      tiles_;  // one of each memory, by MemoryId, which all operations share
 };
 
 }  // namespace
 
 Topology machine(const std::string& name) {
-  return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name + ".toml");
+  return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name +
+                       ".toml");
 }
 
-Plan synthetic_plan(const Topology& topology, int64_t ops) { return SyntheticPlan{topology}.grow_to(ops); }
+Plan synthetic_plan(const Topology& topology, int64_t ops) {
+  return SyntheticPlan{topology}.grow_to(ops);
+}
 
 Plan planned_gemm(const Topology& topology, const std::string& policy, int64_t ops) {
   Policy chosen = any_preset(policy);

@@ -16,7 +16,8 @@ namespace s4u = simgrid::s4u;
 
 class RawRun {
  public:
-  RawRun(const Plan& plan, const Topology& topology, bool latency) : plan_{plan}, topology_{topology} {
+  RawRun(const Plan& plan, const Topology& topology, bool latency)
+      : plan_{plan}, topology_{topology} {
     build_platform(latency);
     link_operations();
   }
@@ -48,7 +49,7 @@ class RawRun {
   std::vector<s4u::Host*> hosts_;
   std::vector<uint32_t> begin_, next_, waits_for_;
   std::vector<s4u::ActivityPtr> running_{plan_.queues.size()};  // by queue
-  s4u::ActivityPtr ended_;                                      // in use by SimGrid until its callback has returned
+  s4u::ActivityPtr ended_;  // in use by SimGrid until its callback has returned
   double last_ = 0;
 };
 
@@ -66,7 +67,8 @@ void RawRun::build_platform(bool latency) {
   }
   for (const CapacityGroup& group : topology_.groups()) {
     const auto& curve = group.capacity ? group.capacity : group.both_busy;
-    s4u::Link* link = simgrid_versions::add_link(zone, "group " + group.name, curve->saturated().value);
+    s4u::Link* link =
+        simgrid_versions::add_link(zone, "group " + group.name, curve->saturated().value);
     groups.push_back(link->set_latency(0.0)->seal());
   }
   const size_t n = topology_.sources();
@@ -75,7 +77,8 @@ void RawRun::build_platform(bool latency) {
     if (src == dst) continue;
     std::vector<s4u::LinkInRoute> path;
     for (LinkId id : topology_.route(src, dst)) path.emplace_back(links[id.index()]);
-    for (const auto& use : topology_.groups_on(src, dst)) path.emplace_back(groups[use.group.index()]);
+    for (const auto& use : topology_.groups_on(src, dst))
+      path.emplace_back(groups[use.group.index()]);
     simgrid_versions::add_route(zone, *hosts_[src.index()], *hosts_[dst.index()], path);
   }
   zone.seal();
@@ -93,10 +96,12 @@ void RawRun::link_operations() {
       previous = int32_t(i);
     }
   };
-  for_each_edge([&](uint32_t before, uint32_t after) { ++begin_[before], ++waits_for_[after]; });
+  for_each_edge(
+      [&](uint32_t before, uint32_t after) { ++begin_[before], ++waits_for_[after]; });
   for (size_t i = 1; i <= n; ++i) begin_[i] += begin_[i - 1];
   next_.resize(begin_.back());
-  for_each_edge([&](uint32_t before, uint32_t after) { next_[--begin_[before]] = after; });
+  for_each_edge(
+      [&](uint32_t before, uint32_t after) { next_[--begin_[before]] = after; });
 }
 
 void RawRun::start(uint32_t i) {
@@ -116,14 +121,19 @@ void RawRun::start(uint32_t i) {
   const KernelTimes& kernels = topology_.kernels_of(queue.dst);
   const double share = kernels.occupancy(op.y.rows, op.y.cols);
   const double seconds =
-      op.kind == OpKind::gemm ? kernels
-                                    .gemm_time(op.y.rows, op.y.cols, op.trans_a == Trans::no ? op.a.cols : op.a.rows,
-                                               plan_.problem.dtype, op.trans_a, op.trans_b)
-                                    .value
-      : op.kind == OpKind::axpby ? kernels.axpby_time(op.y.rows, op.y.cols, plan_.problem.dtype, 2, 1).value
-                                 : 1e-9;
+      op.kind == OpKind::gemm
+          ? kernels
+                .gemm_time(op.y.rows, op.y.cols,
+                           op.trans_a == Trans::no ? op.a.cols : op.a.rows,
+                           plan_.problem.dtype, op.trans_a, op.trans_b)
+                .value
+      : op.kind == OpKind::axpby
+          ? kernels.axpby_time(op.y.rows, op.y.cols, plan_.problem.dtype, 2, 1).value
+          : 1e-9;
   s4u::ExecPtr exec = s4u::Exec::init();
-  exec->set_flops_amount(seconds * share)->set_bound(share)->set_data(reinterpret_cast<void*>(uintptr_t{i}));
+  exec->set_flops_amount(seconds * share)
+      ->set_bound(share)
+      ->set_data(reinterpret_cast<void*>(uintptr_t{i}));
   here = exec;
   exec->set_host(hosts_[queue.dst.index()]);
   if (exec->get_state() != s4u::Activity::State::STARTED) exec->start();
@@ -135,11 +145,14 @@ double run_raw(const Plan& plan, const Topology& topology, bool latency) {
   xbt_log_control_set("root.thresh:critical");
   RawRun run{plan, topology, latency};
   const auto completed = [&run](const auto& activity) {
-    run.completed(uint32_t(reinterpret_cast<uintptr_t>(activity.template get_data<void>())));
+    run.completed(
+        uint32_t(reinterpret_cast<uintptr_t>(activity.template get_data<void>())));
   };
   s4u::Comm::on_completion_cb(completed);
-  // Older versions have one signal for all kinds of activities, newer ones a signal a kind.
-  if constexpr (!std::is_same_v<decltype(&s4u::Comm::on_completion_cb), decltype(&s4u::Exec::on_completion_cb)>)
+  // Older versions have one signal for all kinds of activities, newer ones a signal a
+  // kind.
+  if constexpr (!std::is_same_v<decltype(&s4u::Comm::on_completion_cb),
+                                decltype(&s4u::Exec::on_completion_cb)>)
     s4u::Exec::on_completion_cb(completed);
   return run.run();
 }

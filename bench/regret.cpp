@@ -1,15 +1,19 @@
-// Regret of the default plan: how much slower it is than the best of random combinations of its own options.
+// Regret of the default plan: how much slower it is than the best of random combinations
+// of its own options.
 //
 //   bench_regret [--seed N] [--problems N] [--combinations N] [--only N] [--effort E]
 //
-// Problems are random in shape, type, placement and size. Half of them run on the machines of topologies/, half on
-// machines of 4 to 16 GPUs as `tilerail topo new` makes them. A combination is one to three overrides of fields of the
-// policy, drawn from the policy's own table with their accepted values, and every second time a tile. Each combination
-// is planned as `simulate --set` plans it, with the search of normal effort. All times are those of the fluid machine.
+// Problems are random in shape, type, placement and size. Half of them run on the
+// machines of topologies/, half on machines of 4 to 16 GPUs as `tilerail topo new` makes
+// them. A combination is one to three overrides of fields of the policy, drawn from the
+// policy's own table with their accepted values, and every second time a tile. Each
+// combination is planned as `simulate --set` plans it, with the search of normal effort.
+// All times are those of the fluid machine.
 //
 //     regret = max(0, t(default) / min over combinations of t - 1)
 //
-// A combination that is refused is drawn anew. Equal seeds give equal problems and combinations.
+// A combination that is refused is drawn anew. Equal seeds give equal problems and
+// combinations.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,7 +77,9 @@ class Draws {
   size_t below(size_t count) { return random_() % count; }
   bool one_in(size_t count) { return below(count) == 0; }
   double uniform() { return double(random_() >> 11) * 0x1p-53; }
-  double log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
+  double log_uniform(double low, double high) {
+    return low * std::pow(high / low, uniform());
+  }
   template <class Values>
   auto of(const Values& values) {
     return *(std::begin(values) + ptrdiff_t(below(std::size(values))));
@@ -87,7 +93,8 @@ class Draws {
 
 std::vector<std::string> shipped_machines() {
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator{std::string{TILERAIL_SOURCE_DIR} + "/topologies"})
+  for (const auto& file : std::filesystem::directory_iterator{
+           std::string{TILERAIL_SOURCE_DIR} + "/topologies"})
     if (file.path().extension() == ".toml") names.push_back(file.path().stem());
   std::ranges::sort(names);
   return names;
@@ -103,7 +110,8 @@ int divisor(Draws& draws, int of, int most) {
 Topology new_machine(Draws& draws, const std::string& name) {
   const int gpus = 4 + int(draws.below(13)), sockets = divisor(draws, gpus, 4);
   study::DesignText text;
-  text.name = name, text.gpus = std::to_string(gpus), text.sockets = std::to_string(sockets);
+  text.name = name, text.gpus = std::to_string(gpus),
+  text.sockets = std::to_string(sockets);
   text.kernels = draws.of(std::array{"a100", "h200", "v100"});
   text.pcie = draws.of(std::array{"3", "4", "5", "6"});
   text.uplink_gpus = std::to_string(divisor(draws, gpus / sockets, 4));
@@ -117,7 +125,8 @@ Topology new_machine(Draws& draws, const std::string& name) {
 }
 
 Topology drawn_machine(Draws& draws, uint32_t number) {
-  return number % 2 == 0 ? machine(draws.of(shipped_machines())) : new_machine(draws, fmt::format("new-{}", number));
+  return number % 2 == 0 ? machine(draws.of(shipped_machines()))
+                         : new_machine(draws, fmt::format("new-{}", number));
 }
 
 std::string drawn_place(Draws& draws, const Topology& machine) {
@@ -129,7 +138,8 @@ std::string drawn_place(Draws& draws, const Topology& machine) {
     case 2:
       return hosts > 1 ? "h*" : "h";
     case 3:
-      return hosts > 1 ? fmt::format("h{}", draws.below(std::min<size_t>(hosts, 10))) : std::to_string(0);
+      return hosts > 1 ? fmt::format("h{}", draws.below(std::min<size_t>(hosts, 10)))
+                       : std::to_string(0);
     default:
       return std::to_string(draws.below(gpus));
   }
@@ -139,7 +149,9 @@ std::string drawn_place(Draws& draws, const Topology& machine) {
 struct Drawn {
   std::string size, dtype, trans, place, beta;
 
-  std::string text() const { return fmt::format("{} {} {} beta={} {}", size, dtype, trans, beta, place); }
+  std::string text() const {
+    return fmt::format("{} {} {} beta={} {}", size, dtype, trans, beta, place);
+  }
 };
 
 Drawn drawn_problem(Draws& draws, const Topology& machine) {
@@ -147,19 +159,23 @@ Drawn drawn_problem(Draws& draws, const Topology& machine) {
   const auto side = [&] { return std::llround(draws.log_uniform(least, most)); };
   Drawn drawn;
   const auto m = side();
-  drawn.size = draws.one_in(3) ? fmt::format("{}", m) : fmt::format("{},{},{}", m, side(), side());
+  drawn.size =
+      draws.one_in(3) ? fmt::format("{}", m) : fmt::format("{},{},{}", m, side(), side());
   drawn.dtype = draws.of(std::array{"f64", "f64", "f32", "f16", "bf16", "tf32"});
-  drawn.trans = fmt::format("{}{}", draws.one_in(3) ? "T" : "N", draws.one_in(3) ? "T" : "N");
+  drawn.trans =
+      fmt::format("{}{}", draws.one_in(3) ? "T" : "N", draws.one_in(3) ? "T" : "N");
   drawn.beta = draws.one_in(3) ? "0" : "1";
   const std::string all = drawn_place(draws, machine);
   const auto place = [&] { return drawn_place(draws, machine); };
-  drawn.place = draws.one_in(2) ? fmt::format("{0}:{0}:{0}", all) : fmt::format("{}:{}:{}", place(), place(), place());
+  drawn.place = draws.one_in(2) ? fmt::format("{0}:{0}:{0}", all)
+                                : fmt::format("{}:{}:{}", place(), place(), place());
   return drawn;
 }
 
 GemmProblem problem_of(const Drawn& drawn, const Topology& machine) {
   study::ProblemText text;
-  text.gemm = drawn.size, text.dtype = drawn.dtype, text.place = drawn.place, text.beta = drawn.beta;
+  text.gemm = drawn.size, text.dtype = drawn.dtype, text.place = drawn.place,
+  text.beta = drawn.beta;
   text.trans_a = drawn.trans.substr(0, 1), text.trans_b = drawn.trans.substr(1);
   return text.resolve(machine);
 }
@@ -176,19 +192,26 @@ std::string value_in(Draws& draws, double low, double high) {
 /// One of the values that a field accepts, with some of its parameters.
 std::string drawn_value(Draws& draws, const PolicyField& field) {
   const size_t which = draws.below(field.values.size() + (field.range ? 1 : 0));
-  if (which == field.values.size()) return value_in(draws, field.range->first, field.range->second);
+  if (which == field.values.size())
+    return value_in(draws, field.range->first, field.range->second);
   const PolicyValue& value = field.values[which];
   std::vector<std::string> parameters;
   for (const PolicyField& parameter : value.parameters)
-    if (draws.one_in(2)) parameters.push_back(fmt::format("{}={}", parameter.key, drawn_value(draws, parameter)));
-  return parameters.empty() ? value.name : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
+    if (draws.one_in(2))
+      parameters.push_back(
+          fmt::format("{}={}", parameter.key, drawn_value(draws, parameter)));
+  return parameters.empty()
+             ? value.name
+             : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
 }
 
-/// All but the tile, which is drawn with the problem, what the search may cost, and what imitates libraries.
+/// All but the tile, which is drawn with the problem, what the search may cost, and what
+/// imitates libraries.
 std::vector<PolicyField> fields_to_draw() {
   std::vector<PolicyField> fields = fields_of(preset("tilerail"));
-  std::erase_if(
-      fields, [&](const PolicyField& field) { return field.emulates || field.key == "tile" || field.key == "effort"; });
+  std::erase_if(fields, [&](const PolicyField& field) {
+    return field.emulates || field.key == "tile" || field.key == "effort";
+  });
   return fields;
 }
 
@@ -209,7 +232,8 @@ Policy drawn_policy(Draws& draws, const GemmProblem& p) {
     const PolicyField& field = fields[draws.below(fields.size())];
     apply_override(policy, field.key + "=" + drawn_value(draws, field));
   }
-  if (draws.one_in(2)) apply_override(policy, fmt::format("tile={}", drawn_tile(draws, p)));
+  if (draws.one_in(2))
+    apply_override(policy, fmt::format("tile={}", drawn_tile(draws, p)));
   return policy;
 }
 
@@ -229,7 +253,9 @@ struct Measure {
   const Judge judge = study::judge_of(machine);
   const Resources resources{machine};
 
-  Plan plan(const Policy& policy) const { return plan_gemm(problem, machine, machine.gpus(), policy, judge); }
+  Plan plan(const Policy& policy) const {
+    return plan_gemm(problem, machine, machine.gpus(), policy, judge);
+  }
 
   /// Returns false where the combination is refused.
   bool add(const Policy& policy, Result& result) const {
@@ -246,7 +272,8 @@ struct Measure {
   }
 };
 
-Result measured(const GemmProblem& p, const Topology& machine, uint32_t number, const Options& options) {
+Result measured(const GemmProblem& p, const Topology& machine, uint32_t number,
+                const Options& options) {
   constexpr uint32_t most_refused = 100;
   const Measure measure{p, machine};
   Result result;
@@ -262,14 +289,16 @@ Result measured(const GemmProblem& p, const Topology& machine, uint32_t number, 
   return result;
 }
 
-/// Kendall's tau-b between two lists of numbers of the same alternatives: 1 when they order them equally, -1 when
-/// oppositely, ties discounted in either. 0 when one list is all ties.
-/// Source: Kendall, Rank Correlation Methods, chapter 3.
+/// Kendall's tau-b between two lists of numbers of the same alternatives: 1 when they
+/// order them equally, -1 when oppositely, ties discounted in either. 0 when one list is
+/// all ties. Source: Kendall, Rank Correlation Methods, chapter 3.
 double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
-  double agree = 0, pairs_a = 0, pairs_b = 0;  // pairs that agree minus those that do not; pairs that are no ties
+  double agree = 0, pairs_a = 0,
+         pairs_b = 0;  // pairs that agree minus those that do not; pairs that are no ties
   for (size_t i = 0; i < a.size(); ++i)
     for (size_t j = i + 1; j < a.size(); ++j) {
-      const int in_a = (a[i] > a[j]) - (a[i] < a[j]), in_b = (b[i] > b[j]) - (b[i] < b[j]);
+      const int in_a = (a[i] > a[j]) - (a[i] < a[j]),
+                in_b = (b[i] > b[j]) - (b[i] < b[j]);
       agree += in_a * in_b;
       pairs_a += in_a != 0, pairs_b += in_b != 0;
     }
@@ -282,7 +311,8 @@ struct Totals {
   void add(const Result& result) {
     regrets.push_back(result.regret());
     over_bound.push_back(result.ours / result.bound);
-    if (result.simulated.size() > 1) taus.push_back(kendall_tau(result.estimated, result.simulated));
+    if (result.simulated.size() > 1)
+      taus.push_back(kendall_tau(result.estimated, result.simulated));
   }
 };
 
@@ -299,15 +329,19 @@ double quantile(std::vector<double> values, double share) {
 
 void print(const Totals& totals) {
   if (totals.regrets.empty()) return;
-  fmt::print("{} problems: regret mean {:.2f} %, 95th percentile {:.2f} %, largest {:.2f} %; above 1 %: {}\n",
-             totals.regrets.size(), 100 * mean(totals.regrets), 100 * quantile(totals.regrets, 0.95),
-             100 * *std::ranges::max_element(totals.regrets),
-             std::ranges::count_if(totals.regrets, [](double regret) { return regret > 0.01; }));
+  fmt::print(
+      "{} problems: regret mean {:.2f} %, 95th percentile {:.2f} %, largest {:.2f} %; "
+      "above 1 %: {}\n",
+      totals.regrets.size(), 100 * mean(totals.regrets),
+      100 * quantile(totals.regrets, 0.95),
+      100 * *std::ranges::max_element(totals.regrets),
+      std::ranges::count_if(totals.regrets, [](double regret) { return regret > 0.01; }));
   fmt::print("default / bound: median {:.3f}; Kendall tau of the estimate, mean {:.3f}\n",
              quantile(totals.over_bound, 0.5), mean(totals.taus));
 }
 
-/// Draws until the machine can be made and holds the problem. Throws InputError if that takes more than 100 draws.
+/// Draws until the machine can be made and holds the problem. Throws InputError if that
+/// takes more than 100 draws.
 void run_problem(uint32_t number, const Options& options, Totals& totals) {
   constexpr uint32_t most_drawn = 100;
   for (uint32_t again = 0;; ++again) {
@@ -317,9 +351,10 @@ void run_problem(uint32_t number, const Options& options, Totals& totals) {
       const Drawn drawn = drawn_problem(draws, machine);
       const GemmProblem problem = problem_of(drawn, machine);
       const Result r = measured(problem, machine, number, options);
-      fmt::print("{:2} {:46} {:22} {:9.3f} {:9.3f} {:7.2f} {:6.2f}  {}\n", number, drawn.text(),
-                 fmt::format("{} ({})", machine.name(), machine.gpus().size()), 1e3 * r.ours, 1e3 * r.best,
-                 100 * r.regret(), r.ours / r.bound, r.by);
+      fmt::print("{:2} {:46} {:22} {:9.3f} {:9.3f} {:7.2f} {:6.2f}  {}\n", number,
+                 drawn.text(),
+                 fmt::format("{} ({})", machine.name(), machine.gpus().size()),
+                 1e3 * r.ours, 1e3 * r.best, 100 * r.regret(), r.ours / r.bound, r.by);
       std::cout.flush();
       return totals.add(r);
     } catch (const InputError&) {
@@ -337,8 +372,9 @@ int main(int argc, char** argv) {
   CLI::App app;
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
-  fmt::print("{:2} {:46} {:22} {:>9} {:>9} {:>7} {:>6}  {}\n", "", "problem", "machine (GPUs)", "default", "best, ms",
-             "regret%", "/bound", "best combination");
+  fmt::print("{:2} {:46} {:22} {:>9} {:>9} {:>7} {:>6}  {}\n", "", "problem",
+             "machine (GPUs)", "default", "best, ms", "regret%", "/bound",
+             "best combination");
   Totals totals;
   try {
     for (uint32_t number = 0; number < options.problems; ++number)

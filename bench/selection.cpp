@@ -1,4 +1,5 @@
-// What it costs to select devices by PARALiA's model: all subsets of 8 GPUs, and of 16 all subsets against the beam.
+// What it costs to select devices by PARALiA's model: all subsets of 8 GPUs, and of 16
+// all subsets against the beam.
 
 #include <benchmark/benchmark.h>
 
@@ -35,14 +36,17 @@ Topology doubled(const Topology& machine) {
 /// Arguments: GPUs (8 or 16), side of the GEMM.
 template <auto search>
 void select(benchmark::State& state) {
-  const Topology tree = machine("pcie-tree-8"), topology = state.range(0) == 8 ? tree : doubled(tree);
+  const Topology tree = machine("pcie-tree-8"),
+                 topology = state.range(0) == 8 ? tree : doubled(tree);
   GemmProblem problem;
   problem.m = problem.n = problem.k = state.range(1);
   size_t devices = 0;
   for (auto _ : state) {
-    const WorkloadProblem workload = workload_problem(problem, topology, topology.gpus(), 2048, 1);
-    devices =
-        search(workload, LinkMap{topology}, *std::ranges::find(metrics, "perf", &Metric::name), {})[0].active.size();
+    const WorkloadProblem workload =
+        workload_problem(problem, topology, topology.gpus(), 2048, 1);
+    devices = search(workload, LinkMap{topology},
+                     *std::ranges::find(metrics, "perf", &Metric::name), {})[0]
+                  .active.size();
   }
   state.counters["devices"] = double(devices);
 }
@@ -51,7 +55,10 @@ BENCHMARK(select<ranked_of_all_subsets>)
     ->Name("all_subsets")
     ->ArgsProduct({{8, 16}, {4096, 16384}})
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(select<ranked_by_beam>)->Name("beam")->ArgsProduct({{8, 16}, {4096, 16384}})->Unit(benchmark::kMillisecond);
+BENCHMARK(select<ranked_by_beam>)
+    ->Name("beam")
+    ->ArgsProduct({{8, 16}, {4096, 16384}})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tilerail::bench

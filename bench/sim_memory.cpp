@@ -1,5 +1,5 @@
-// Peak memory of a plan, its timeline and the simulator together, in bytes an operation (target: at most 400), by
-// counting what operator new hands out.
+// Peak memory of a plan, its timeline and the simulator together, in bytes an operation
+// (target: at most 400), by counting what operator new hands out.
 
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -41,8 +41,10 @@ void measure(benchmark::State& state, const Topology& topology, const Plan& plan
     benchmark::DoNotOptimize(sim.execute(plan));
   }
   const double ops = double(plan.ops.size());
-  const double plan_bytes = double(plan.ops.size() * sizeof(Op) + plan.buffers.size() * sizeof(Buffer) +
-                                   plan.deps.size() * sizeof(OpId) + plan.dep_begin.size() * sizeof(plan.dep_begin[0]));
+  const double plan_bytes =
+      double(plan.ops.size() * sizeof(Op) + plan.buffers.size() * sizeof(Buffer) +
+             plan.deps.size() * sizeof(OpId) +
+             plan.dep_begin.size() * sizeof(plan.dep_begin[0]));
   const double run_bytes = double(peak_bytes - before);
   state.counters["ops"] = ops;
   state.counters["plan_B_op"] = plan_bytes / ops;
@@ -60,8 +62,12 @@ void planned(benchmark::State& state, const char* policy) {
   const Topology topology = machine("karolina-hgx-a100");
   measure(state, topology, planned_gemm(topology, policy, 1'000'000));
 }
-BENCHMARK_CAPTURE(planned, gemmex, "gemmex")->Iterations(1)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(planned, tilerail, "tilerail")->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(planned, gemmex, "gemmex")
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(planned, tilerail, "tilerail")
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tilerail::bench

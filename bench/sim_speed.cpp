@@ -1,7 +1,9 @@
-// Operations a second of the simulator, beside the same copies and kernels given to SimGrid raw, in one run.
-//   sim_ops_s, raw_ops_s: of SimExecutor::execute and of run_raw on the same plan (target 300k for sim at 10^6)
-//   of_raw: sim without issue cost, which raw knows nothing of, as a share of raw (target 0.8)
-//   of_raw_0: the same against raw on links without latency, which has half the events a copy
+// Operations a second of the simulator, beside the same copies and kernels given to
+// SimGrid raw, in one run.
+//   sim_ops_s, raw_ops_s: of SimExecutor::execute and of run_raw on the same plan (target
+//   300k for sim at 10^6) of_raw: sim without issue cost, which raw knows nothing of, as
+//   a share of raw (target 0.8) of_raw_0: the same against raw on links without latency,
+//   which has half the events a copy
 
 #include <benchmark/benchmark.h>
 
@@ -20,7 +22,8 @@
 namespace tilerail::bench {
 namespace {
 
-/// Processor time: everything measured here runs in one thread, on machines that may be busy with other work.
+/// Processor time: everything measured here runs in one thread, on machines that may be
+/// busy with other work.
 template <class Work>
 double seconds(Work work) {
   const std::clock_t start = std::clock();
@@ -29,7 +32,8 @@ double seconds(Work work) {
 }
 
 Plan make_plan(const Topology& topology, const std::string& kind, int64_t ops) {
-  return kind == "synthetic" ? synthetic_plan(topology, ops) : planned_gemm(topology, kind, ops);
+  return kind == "synthetic" ? synthetic_plan(topology, ops)
+                             : planned_gemm(topology, kind, ops);
 }
 
 const char* const machine_name = "karolina-hgx-a100";
@@ -38,14 +42,17 @@ const char* const machine_name = "karolina-hgx-a100";
 int raw_main(const std::string& kind, int64_t ops, bool latency) {
   const Topology topology = machine(machine_name);
   const Plan plan = make_plan(topology, kind, ops);
-  std::printf("%.9f\n", seconds([&] { benchmark::DoNotOptimize(run_raw(plan, topology, latency)); }));
+  std::printf("%.9f\n", seconds([&] {
+                benchmark::DoNotOptimize(run_raw(plan, topology, latency));
+              }));
   return 0;
 }
 
 /// Runs this program anew, since raw SimGrid wants a process of its own.
 double raw_seconds(const std::string& kind, int64_t ops, bool latency) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = "'" + program + "' --raw " + kind + " " + std::to_string(ops) + (latency ? " 1" : " 0");
+  const std::string command = "'" + program + "' --raw " + kind + " " +
+                              std::to_string(ops) + (latency ? " 1" : " 0");
   std::FILE* output = popen(command.c_str(), "r");
   double result = 0;
   if (!output || std::fscanf(output, "%lf", &result) != 1 || pclose(output) != 0)
@@ -66,7 +73,8 @@ void speed(benchmark::State& state, const char* kind) {
   Least raw_s, raw_0_s, no_issue_s, sim_s;
   for (auto _ : state) {
     raw_s.add(raw_seconds(kind, state.range(0), true));
-    no_issue_s.add(seconds([&] { benchmark::DoNotOptimize(sim_no_issue.execute(plan)); }));
+    no_issue_s.add(
+        seconds([&] { benchmark::DoNotOptimize(sim_no_issue.execute(plan)); }));
     raw_0_s.add(raw_seconds(kind, state.range(0), false));
     const double s = seconds([&] { benchmark::DoNotOptimize(sim.execute(plan)); });
     state.SetIterationTime(s);
@@ -96,7 +104,8 @@ BENCHMARK_CAPTURE(speed, tilerail, "tilerail")->Apply(sizes);
 
 int main(int argc, char** argv) {
   if (argc == 5 && std::string{argv[1]} == "--raw")
-    return tilerail::bench::raw_main(argv[2], std::stoll(argv[3]), std::string{argv[4]} == "1");
+    return tilerail::bench::raw_main(argv[2], std::stoll(argv[3]),
+                                     std::string{argv[4]} == "1");
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -1,4 +1,5 @@
-// What 2-D copies cost, by column, pitch and what the device's cache knows of their pages.
+// What 2-D copies cost, by column, pitch and what the device's cache knows of their
+// pages.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -15,8 +16,8 @@ namespace {
 
 bool of_host(const StridedRun& run) { return run.src == host || run.dst == host; }
 
-/// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
-/// pitches are of whole pages.
+/// The largest number of bytes of which all measured pitches of whole pages are
+/// multiples; 0 where all or none of the pitches are of whole pages.
 Bytes border_of(const std::vector<StridedRun>& runs) {
   constexpr int64_t page = 4096;
   int64_t border = 0;
@@ -31,30 +32,37 @@ Bytes border_of(const std::vector<StridedRun>& runs) {
   return Bytes{others ? double(border) : 0};
 }
 
-/// What kernels read and write until copies take as long as halfway from those of pages that were copied just before to
-/// those of others: between the two runs where it is passed, of the columns and the pitch with the most such runs. 0
-/// where no runs tell.
+/// What kernels read and write until copies take as long as halfway from those of pages
+/// that were copied just before to those of others: between the two runs where it is
+/// passed, of the columns and the pitch with the most such runs. 0 where no runs tell.
 Bytes page_cache_of(const std::vector<StridedRun>& runs) {
-  std::map<std::pair<double, double>, std::map<double, Mean>> seconds;  // a byte, by bytes between
+  std::map<std::pair<double, double>, std::map<double, Mean>>
+      seconds;  // a byte, by bytes between
   for (const StridedRun& run : runs)
     if (of_host(run) && !run.beside)
-      seconds[{run.column_bytes, run.pitch_bytes}][run.between_bytes].add(run.packed.mean / run.strided.mean);
-  const auto most = std::ranges::max_element(seconds, {}, [](const auto& shape) { return shape.second.size(); });
+      seconds[{run.column_bytes, run.pitch_bytes}][run.between_bytes].add(
+          run.packed.mean / run.strided.mean);
+  const auto most = std::ranges::max_element(
+      seconds, {}, [](const auto& shape) { return shape.second.size(); });
   if (most == seconds.end() || most->second.size() < 3) return Bytes{0};
   const auto mean = [](const auto& at) { return at.second.value(); };
   const double middle = (mean(*most->second.begin()) + mean(*most->second.rbegin())) / 2;
-  const auto above = std::ranges::find_if(most->second, [&](const auto& at) { return mean(at) > middle; });
+  const auto above = std::ranges::find_if(
+      most->second, [&](const auto& at) { return mean(at) > middle; });
   if (above == most->second.end() || above == most->second.begin()) return Bytes{0};
   const auto below = std::prev(above);
   const double part = (middle - mean(*below)) / (mean(*above) - mean(*below));
   return Bytes{below->first + part * (above->first - below->first)};
 }
 
-/// By pitch and column, the mean over both directions between the host and a device, or over those between devices.
-std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& runs, bool again, bool between_devices) {
+/// By pitch and column, the mean over both directions between the host and a device, or
+/// over those between devices.
+std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& runs,
+                                               bool again, bool between_devices) {
   std::map<std::pair<double, double>, Mean> rates;
   for (const StridedRun& run : runs) {
-    const bool counts = again ? run.between_bytes == 0 : between_devices || run.between_bytes >= fills_any_cache;
+    const bool counts = again ? run.between_bytes == 0
+                              : between_devices || run.between_bytes >= fills_any_cache;
     if (counts && of_host(run) != between_devices && !run.beside)
       rates[{run.pitch_bytes, run.column_bytes}].add(run.strided.mean / run.packed.mean);
   }
@@ -64,8 +72,8 @@ std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& ru
   return points;
 }
 
-/// Time to find the pages of a copy over that of its bytes when packed: alone, without lines that its columns have in
-/// common, and beside kernels and copies the other way.
+/// Time to find the pages of a copy over that of its bytes when packed: alone, without
+/// lines that its columns have in common, and beside kernels and copies the other way.
 struct Finding {
   double alone, apart, beside;
 };
@@ -80,18 +88,23 @@ bool is_unloaded(const StridedRun& other, const StridedRun& run) {
   return is_cold_and_alone && has_same_ends && other.column_bytes == run.column_bytes;
 }
 
-/// None if the copy was not measured alone. Columns are apart at the smallest measured pitch of at least a line that is
-/// not below the run's own pitch.
-std::optional<Finding> finding_of(const StridedRun& run, const std::vector<StridedRun>& runs) {
+/// None if the copy was not measured alone. Columns are apart at the smallest measured
+/// pitch of at least a line that is not below the run's own pitch.
+std::optional<Finding> finding_of(const StridedRun& run,
+                                  const std::vector<StridedRun>& runs) {
   const StridedRun *alone = nullptr, *apart = nullptr;
   for (const StridedRun& other : runs) {
     if (!is_unloaded(other, run)) continue;
     if (other.pitch_bytes == run.pitch_bytes) alone = &other;
-    if (Bytes{other.pitch_bytes} < StridedEfficiency::line || other.pitch_bytes < run.pitch_bytes) continue;
+    if (Bytes{other.pitch_bytes} < StridedEfficiency::line ||
+        other.pitch_bytes < run.pitch_bytes)
+      continue;
     if (!apart || other.pitch_bytes < apart->pitch_bytes) apart = &other;
   }
   if (!alone) return std::nullopt;
-  return Finding{more_time(*alone), std::max(more_time(*alone), apart ? more_time(*apart) : 0), more_time(run)};
+  return Finding{more_time(*alone),
+                 std::max(more_time(*alone), apart ? more_time(*apart) : 0),
+                 more_time(run)};
 }
 
 /// Of copies between a host and a GPU that were measured both alone and under load.
@@ -104,22 +117,26 @@ std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
   return found;
 }
 
-/// What kernels and copies the other way add to finding pages: a factor, and the share of common lines that they push
-/// out.
+/// What kernels and copies the other way add to finding pages: a factor, and the share of
+/// common lines that they push out.
 struct Beside {
   double factor = 1, forgotten = 0;
 };
 
-/// The two with the least mean |log(described / measured)| of the times of all runs, no run counting more than 0.3: of
-/// each share in hundredths, and the median factor of the runs that take long enough to find their pages to tell.
+/// The two with the least mean |log(described / measured)| of the times of all runs, no
+/// run counting more than 0.3: of each share in hundredths, and the median factor of the
+/// runs that take long enough to find their pages to tell.
 Beside beside_of(const std::vector<StridedRun>& runs) {
-  constexpr double long_enough = 0.25, most = 0.3;  // of the time of packed bytes; of the logarithm
+  constexpr double long_enough = 0.25,
+                   most = 0.3;  // of the time of packed bytes; of the logarithm
   const std::vector<Finding> findings = findings_of(runs);
   Beside best;
   double least = std::numeric_limits<double>::infinity();
   for (int hundredths = 0; hundredths <= 100 && !findings.empty(); ++hundredths) {
     const double forgotten = hundredths / 100.0;
-    const auto told = [&](const Finding& f) { return f.alone + forgotten * (f.apart - f.alone); };
+    const auto told = [&](const Finding& f) {
+      return f.alone + forgotten * (f.apart - f.alone);
+    };
     std::vector<double> factors;
     for (const Finding& f : findings)
       if (told(f) > long_enough) factors.push_back(f.beside / told(f));
@@ -137,9 +154,11 @@ Beside beside_of(const std::vector<StridedRun>& runs) {
 void fit_columns(Context& context) {
   const std::vector<StridedRun>& runs = context.measurements.strided;
   StridedEfficiency& strided = context.description.strided;
-  strided.points = curve_of(runs, false, false), strided.peer = curve_of(runs, false, true);
+  strided.points = curve_of(runs, false, false),
+  strided.peer = curve_of(runs, false, true);
   strided.again = curve_of(runs, true, false), strided.cache = page_cache_of(runs);
-  if (strided.again.empty() || strided.cache == Bytes{0}) strided.again.clear(), strided.cache = Bytes{0};
+  if (strided.again.empty() || strided.cache == Bytes{0})
+    strided.again.clear(), strided.cache = Bytes{0};
   if (strided.points.empty()) {
     strided = {};
     return;

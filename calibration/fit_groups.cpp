@@ -16,13 +16,16 @@ enum class Way { to_devices, from_devices };
 class Groups {
  public:
   explicit Groups(Context& context)
-      : context_{context}, devices_{context.measurements.devices}, d_{context.description} {}
+      : context_{context},
+        devices_{context.measurements.devices},
+        d_{context.description} {}
 
   void fit() {
     for (const DeviceRecord& device : devices_) both_ways_of_device(device.name);
     for (const Way way : {Way::to_devices, Way::from_devices}) {
       for (const auto& cluster : clusters(way))
-        if (cluster.size() > 1 && cluster.size() < devices_.size()) add_shared(way, cluster);
+        if (cluster.size() > 1 && cluster.size() < devices_.size())
+          add_shared(way, cluster);
       if (devices_.size() > 1) add_shared(way, all_devices());
     }
     host_both_ways();
@@ -32,16 +35,19 @@ class Groups {
 
  private:
   LinkId host_link(Way way, const std::string& device) const {
-    return way == Way::to_devices ? link_between(d_, host, device) : link_between(d_, device, host);
+    return way == Way::to_devices ? link_between(d_, host, device)
+                                  : link_between(d_, device, host);
   }
   double alone(LinkId link) const { return d_.links[link.index()].bandwidth.value; }
 
-  /// Devices of a run all of whose flows go this way between the host and a device; empty for other runs.
+  /// Devices of a run all of whose flows go this way between the host and a device; empty
+  /// for other runs.
   std::vector<size_t> devices_of(const TransferRun& run, Way way) const {
     std::vector<size_t> devices;
     for (const auto& flow : run.flows) {
       const std::string& end = way == Way::to_devices ? flow.dst : flow.src;
-      if ((way == Way::to_devices ? flow.src : flow.dst) != host || flow.in_flight != 1) return {};
+      if ((way == Way::to_devices ? flow.src : flow.dst) != host || flow.in_flight != 1)
+        return {};
       for (const auto i : indices(devices_))
         if (devices_[i].name == end) devices.push_back(i);
     }
@@ -50,8 +56,10 @@ class Groups {
 
   /// Runs in this way between the host and several devices.
   Transfers one_way(Way way) const {
-    Transfers found = context_.runs({"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"});
-    std::erase_if(found, [&](const TransferRun* run) { return devices_of(*run, way).empty(); });
+    Transfers found = context_.runs(
+        {"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"});
+    std::erase_if(found,
+                  [&](const TransferRun* run) { return devices_of(*run, way).empty(); });
     return found;
   }
 
@@ -64,7 +72,8 @@ class Groups {
       const auto rate = [&](size_t i) { return alone(host_link(way, devices_[i].name)); };
       const double apart = rate(devices[0]) + rate(devices[1]);
       const size_t first = set_of[devices[0]], second = set_of[devices[1]];
-      if (run->total.mean < (1 - 2 * noise) * apart) std::ranges::replace(set_of, first, second);
+      if (run->total.mean < (1 - 2 * noise) * apart)
+        std::ranges::replace(set_of, first, second);
     }
     std::map<size_t, std::vector<size_t>> sets;
     for (const auto i : indices(set_of)) sets[set_of[i]].push_back(i);
@@ -79,8 +88,9 @@ class Groups {
     return all;
   }
 
-  /// Adds the group of a set: its capacity for so many flows is the most that so many got together, since other runs
-  /// may be held back by groups of their own. Adds nothing where every flow gets what it gets alone.
+  /// Adds the group of a set: its capacity for so many flows is the most that so many got
+  /// together, since other runs may be held back by groups of their own. Adds nothing
+  /// where every flow gets what it gets alone.
   void add_shared(Way way, const std::vector<size_t>& members) {
     std::map<size_t, double> most;
     double one = 0;  // what a flow gets alone
@@ -91,8 +101,9 @@ class Groups {
     }
     for (const TransferRun* run : one_way(way)) {
       const auto devices = devices_of(*run, way);
-      const bool inside =
-          std::ranges::all_of(devices, [&](size_t i) { return std::ranges::find(members, i) != members.end(); });
+      const bool inside = std::ranges::all_of(devices, [&](size_t i) {
+        return std::ranges::find(members, i) != members.end();
+      });
       if (inside) most[devices.size()] = std::max(most[devices.size()], run->total.mean);
     }
     bool binds = false;
@@ -103,7 +114,9 @@ class Groups {
     }
     if (!binds) return;
     const bool all = members.size() == devices_.size();
-    const std::string who = all ? "GPUs" : devices_[members.front()].name + " to " + devices_[members.back()].name;
+    const std::string who =
+        all ? "GPUs"
+            : devices_[members.front()].name + " to " + devices_[members.back()].name;
     add(std::move(group), way == Way::to_devices ? "host to " + who : who + " to host");
   }
 
@@ -117,8 +130,10 @@ class Groups {
   void both_ways_of_device(const std::string& device) {
     for (const TransferRun* run : context_.runs({"both ways"})) {
       const auto& flows = run->flows;
-      if (flows.size() != 2 || (flows[0].dst != device && flows[0].src != device)) continue;
-      const LinkId to = host_link(Way::to_devices, device), from = host_link(Way::from_devices, device);
+      if (flows.size() != 2 || (flows[0].dst != device && flows[0].src != device))
+        continue;
+      const LinkId to = host_link(Way::to_devices, device),
+                   from = host_link(Way::from_devices, device);
       if (run->total.mean > (1 - noise) * (alone(to) + alone(from))) return;
       CapacityGroup group;
       group.forward = {to}, group.backward = {from};
@@ -127,15 +142,17 @@ class Groups {
     }
   }
 
-  /// The host's memory with copies both ways: its bound by the number of copies, and how the two sides divide it where
-  /// both are held back.
+  /// The host's memory with copies both ways: its bound by the number of copies, and how
+  /// the two sides divide it where both are held back.
   void host_both_ways() {
     std::map<size_t, Mean> totals;  // by number of flows
     std::optional<double> share;
     size_t most_flows = 3;
-    for (const TransferRun* run : context_.runs({"both ways", "two both ways", "subset", "all both ways"})) {
+    for (const TransferRun* run :
+         context_.runs({"both ways", "two both ways", "subset", "all both ways"})) {
       double forward = 0, backward = 0;
-      for (const auto& flow : run->flows) (flow.src == host ? forward : backward) += flow.rate.mean;
+      for (const auto& flow : run->flows)
+        (flow.src == host ? forward : backward) += flow.rate.mean;
       if (forward == 0 || backward == 0) continue;
       totals[run->flows.size()].add(run->total.mean);
       if (run->flows.size() <= most_flows) continue;
@@ -149,20 +166,23 @@ class Groups {
       group.backward.push_back(host_link(Way::from_devices, device.name));
     }
     group.both_busy = CapacityCurve{};
-    for (const auto& [flows, total] : totals) group.both_busy->points.push_back({double(flows), Rate{total.value()}});
+    for (const auto& [flows, total] : totals)
+      group.both_busy->points.push_back({double(flows), Rate{total.value()}});
     group.forward_share = share;
     add(std::move(group), "host memory, both directions");
   }
 
-  /// The ports of the switch, from runs with a copy in and one out of each device at once.
+  /// The ports of the switch, from runs with a copy in and one out of each device at
+  /// once.
   void ports() {
-    const auto switched =
-        std::ranges::find_if(d_.nodes, [](const Node& n) { return n.kind == NodeKind::network_switch; });
+    const auto switched = std::ranges::find_if(
+        d_.nodes, [](const Node& n) { return n.kind == NodeKind::network_switch; });
     if (switched == d_.nodes.end()) return;
     const Seconds latency = 2 * d_.links.back().latency;  // out to the switch and on
     std::optional<Rate> each;
     for (const TransferRun* run : context_.runs({"pair both ways", "ring"}))
-      each = without_latency(Rate{run->total.mean / double(run->flows.size())}, Bytes{run->copy_bytes}, latency);
+      each = without_latency(Rate{run->total.mean / double(run->flows.size())},
+                             Bytes{run->copy_bytes}, latency);
     if (!each) return;
     for (const DeviceRecord& device : devices_) {
       CapacityGroup group;
@@ -174,9 +194,11 @@ class Groups {
     }
   }
 
-  /// The bound of a device that gets data from the host, or sends data there, while it sends to another device.
+  /// The bound of a device that gets data from the host, or sends data there, while it
+  /// sends to another device.
   void through_device(const std::string& name) {
-    for (const TransferRun* run : context_.runs({"to GPU and on to peer", "from GPU and peer"}))
+    for (const TransferRun* run :
+         context_.runs({"to GPU and on to peer", "from GPU and peer"}))
       if (run->flows.size() == 2 && run->flows[1].src == name) through_device(name, *run);
   }
 
@@ -191,20 +213,24 @@ class Groups {
     const Link& first = d_.links[out[0].index()];
     const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
     const Seconds latency = (direct ? 1 : 2) * first.latency;
-    const Rate sent = without_latency(Rate{run.flows[1].rate.mean}, Bytes{run.copy_bytes}, latency);
+    const Rate sent =
+        without_latency(Rate{run.flows[1].rate.mean}, Bytes{run.copy_bytes}, latency);
     group.both_busy = CapacityCurve{{{2, Rate{run.flows[0].rate.mean} + sent}}};
-    add(std::move(group), name + (in ? ", in from the host and out to GPUs" : ", out to the host and to GPUs"));
+    add(std::move(group), name + (in ? ", in from the host and out to GPUs"
+                                     : ", out to the host and to GPUs"));
   }
 
   std::vector<LinkId> links_to_peers(const std::string& device) const {
     std::vector<LinkId> links;
     for (const auto l : indices(d_.links))
-      if (d_.links[l].from == node_of(d_, device) && d_.links[l].to != node_of(d_, host)) links.push_back(LinkId{l});
+      if (d_.links[l].from == node_of(d_, device) && d_.links[l].to != node_of(d_, host))
+        links.push_back(LinkId{l});
     return links;
   }
 
   /// Bytes per second of one copy alone; 0 if copies of this size were not measured.
-  double peer_rate(const std::string& src, const std::string& dst, double copy_bytes) const {
+  double peer_rate(const std::string& src, const std::string& dst,
+                   double copy_bytes) const {
     double rate = 0;
     for (const TransferRun* run : context_.pairs(src, dst))
       if (run->copy_bytes == copy_bytes) rate = run->flows[0].rate.mean;

@@ -13,7 +13,9 @@
 namespace tilerail::fit {
 namespace {
 
-bool same_size(const KernelRun& a, const KernelRun& b) { return std::tie(a.m, a.n, a.k) == std::tie(b.m, b.n, b.k); }
+bool same_size(const KernelRun& a, const KernelRun& b) {
+  return std::tie(a.m, a.n, a.k) == std::tie(b.m, b.n, b.k);
+}
 
 bool is_cube(const KernelRun& run, DType dtype) {
   return run.dtype == dtype && run.trans == "NN" && run.m == run.n && run.n == run.k;
@@ -29,20 +31,23 @@ void set_shapes(TiledGemm& tiled, const Runs& runs) {
   }
 }
 
-/// The rule of another pair of transposes as far as it is faster or slower as a whole: the peak by the mean of what the
-/// rule says over what was measured.
+/// The rule of another pair of transposes as far as it is faster or slower as a whole:
+/// the peak by the mean of what the rule says over what was measured.
 TiledGemm as_fast_as(TiledGemm rule, const Runs& runs, const TiledGemm::Device& device) {
-  constexpr long long large = 1024;  // the least side of shapes whose rate depends on the peak
+  constexpr long long large =
+      1024;  // the least side of shapes whose rate depends on the peak
   Mean logarithm;
   for (const KernelRun* run : runs)
     if (std::min({run->m, run->n, run->k}) >= large)
-      logarithm.add(std::log(rule.uncorrected(size_of(*run), device).time.value / run->seconds.mean));
+      logarithm.add(std::log(rule.uncorrected(size_of(*run), device).time.value /
+                             run->seconds.mean));
   rule.peak *= std::exp(logarithm.value());
   return rule;
 }
 
-/// When a device that rested begins to feel its load: the kernels' time passes the middle between that of the first
-/// `early` seconds and `factor` times that, and stays above for as long. Where it never does, the end of the series.
+/// When a device that rested begins to feel its load: the kernels' time passes the middle
+/// between that of the first `early` seconds and `factor` times that, and stays above for
+/// as long. Where it never does, the end of the series.
 double felt_after(const LoadSeries& series, double factor) {
   constexpr double early = 0.02;
   Mean fast;
@@ -67,24 +72,28 @@ struct FirstLoad {
   double part = 1;  // of the rise
 };
 
-/// The device looks at its power now and then, so that one series feels the load later than another: their mean counts.
-/// What kernels take from there to the end of a series, over what they took before, is the factor at first; `factor` is
-/// that of much longer.
+/// The device looks at its power now and then, so that one series feels the load later
+/// than another: their mean counts. What kernels take from there to the end of a series,
+/// over what they took before, is the factor at first; `factor` is that of much longer.
 FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
   FirstLoad first;
   Mean after;
   std::vector<double> rises;
   for (const LoadSeries& series : m.loads) {
-    if (series.dtype != dtype || series.gpu != m.devices[0].name || series.points.empty()) continue;
+    if (series.dtype != dtype || series.gpu != m.devices[0].name || series.points.empty())
+      continue;
     const double felt = felt_after(series, factor);
     after.add(felt);
     first.fully_after = std::max(first.fully_after, Seconds{series.points.back().at});
     std::vector<double> before, since;
-    for (const auto& [at, seconds] : series.points) (at <= felt ? before : since).push_back(seconds);
-    if (!before.empty() && !since.empty()) rises.push_back(median(since) / median(before) - 1);
+    for (const auto& [at, seconds] : series.points)
+      (at <= felt ? before : since).push_back(seconds);
+    if (!before.empty() && !since.empty())
+      rises.push_back(median(since) / median(before) - 1);
   }
   first.after = Seconds{after.value()};
-  if (!rises.empty() && factor > 1) first.part = std::clamp(median(rises) / (factor - 1), 0.0, 1.0);
+  if (!rises.empty() && factor > 1)
+    first.part = std::clamp(median(rises) / (factor - 1), 0.0, 1.0);
   return first;
 }
 
@@ -95,33 +104,41 @@ void drop_repeated_sides(std::vector<Point>& points) {
   points.erase(std::unique(points.begin(), points.end(), same_side), points.end());
 }
 
-/// What a kernel adds to the time of many side by side, in as many streams as were measured at most, over its time
-/// alone; by the side of its result.
-std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const Runs& alone) {
+/// What a kernel adds to the time of many side by side, in as many streams as were
+/// measured at most, over its time alone; by the side of its result.
+std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype,
+                                      const Runs& alone) {
   std::map<int64_t, const KernelRun*> together;  // by side
   for (const KernelRun& run : m.kernels)
     if (run.at_once > 1 && is_cube(run, dtype) && run.gpu == m.devices[0].name)
-      if (const KernelRun*& most = together[run.m]; !most || run.at_once > most->at_once) most = &run;
+      if (const KernelRun*& most = together[run.m]; !most || run.at_once > most->at_once)
+        most = &run;
   std::vector<TiledGemm::Fill> fills;
   for (const auto& [side, run] : together)
     for (const KernelRun* like : alone)
       if (same_size(*like, *run))
-        fills.push_back({double(side), std::min(1.0, run->seconds.mean / like->seconds.mean)});
+        fills.push_back(
+            {double(side), std::min(1.0, run->seconds.mean / like->seconds.mean)});
   drop_repeated_sides(fills);
   return fills;
 }
 
-/// By how much kernels of a graph are shorter than in a stream, and what they add to the time of many there.
-std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype, const Runs& alone) {
+/// By how much kernels of a graph are shorter than in a stream, and what they add to the
+/// time of many there.
+std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
+                                            const Runs& alone) {
   std::vector<TiledGemm::InGraph> found;
   for (const KernelRun& run : m.graph_kernels)
     for (const KernelRun& many : m.graph_kernels) {
-      if (!is_cube(run, dtype) || !is_cube(many, dtype) || !same_size(run, many)) continue;
+      if (!is_cube(run, dtype) || !is_cube(many, dtype) || !same_size(run, many))
+        continue;
       if (run.at_once > 1 || many.at_once == 1) continue;
       for (const KernelRun* stream : alone)
         if (same_size(*stream, run))
-          found.push_back({double(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
-                           std::min(1.0, many.seconds.mean / run.seconds.mean)});
+          found.push_back(
+              {double(run.m),
+               Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
+               std::min(1.0, many.seconds.mean / run.seconds.mean)});
     }
   std::ranges::sort(found, {}, &TiledGemm::InGraph::side);
   drop_repeated_sides(found);
@@ -130,11 +147,13 @@ std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype, 
 
 /// By the key of the runs, the mean of their times over those of the same size alone.
 template <class Key>
-std::map<double, Mean> slowdowns(const Runs& runs, const Runs& alone, Key KernelRun::*key) {
+std::map<double, Mean> slowdowns(const Runs& runs, const Runs& alone,
+                                 Key KernelRun::*key) {
   std::map<double, Mean> means;
   for (const KernelRun* run : runs)
     for (const KernelRun* like : alone)
-      if (same_size(*like, *run)) means[run->*key].add(run->seconds.mean / like->seconds.mean);
+      if (same_size(*like, *run))
+        means[run->*key].add(run->seconds.mean / like->seconds.mean);
   return means;
 }
 
@@ -150,9 +169,10 @@ std::vector<GemmCurve::Load> load_factors(const Runs& alone, const Runs& loaded)
   return factors;
 }
 
-/// The watts W that a device would draw if kernels filled it all the time and nothing limited it: least squares of
-/// idle + d (W - idle) over the loads d at which the limit did not hold the device back; over all loads where it always
-/// did. Absent where nothing was measured, or no kernel drew more than an idle device.
+/// The watts W that a device would draw if kernels filled it all the time and nothing
+/// limited it: least squares of idle + d (W - idle) over the loads d at which the limit
+/// did not hold the device back; over all loads where it always did. Absent where nothing
+/// was measured, or no kernel drew more than an idle device.
 std::optional<Watts> kernel_watts(const Runs& loaded, const DeviceRecord& device) {
   constexpr double free = 0.9;  // of the limit: below, nothing is held back
   const auto slope = [&](double most) {
@@ -168,19 +188,23 @@ std::optional<Watts> kernel_watts(const Runs& loaded, const DeviceRecord& device
   return Watts{device.idle_watts + rise};
 }
 
-/// Times on unaligned columns over times on aligned ones; they never rise with the alignment.
-std::vector<GemmCurve::Alignment> alignment_factors(const Runs& alone, const Runs& unaligned) {
+/// Times on unaligned columns over times on aligned ones; they never rise with the
+/// alignment.
+std::vector<GemmCurve::Alignment> alignment_factors(const Runs& alone,
+                                                    const Runs& unaligned) {
   std::vector<GemmCurve::Alignment> factors;
   for (const auto& [bytes, slowdown] : slowdowns(unaligned, alone, &KernelRun::alignment))
     factors.push_back({bytes, std::max(1.0, slowdown.value())});
-  for (size_t i = factors.size(); i-- > 1;) factors[i - 1].factor = std::max(factors[i - 1].factor, factors[i].factor);
+  for (size_t i = factors.size(); i-- > 1;)
+    factors[i - 1].factor = std::max(factors[i - 1].factor, factors[i].factor);
   while (!factors.empty() && factors.back().factor < 1.005) factors.pop_back();
   return factors;
 }
 
 std::string kernel_name(const std::string& model) {
   std::string name;
-  for (const char c : model) name += std::isalnum(static_cast<unsigned char>(c)) ? char(std::tolower(c)) : '-';
+  for (const char c : model)
+    name += std::isalnum(static_cast<unsigned char>(c)) ? char(std::tolower(c)) : '-';
   return name.empty() ? "gpu" : name;
 }
 
@@ -188,8 +212,8 @@ struct KernelRuns {
   Runs alone, loaded, unaligned;
 };
 
-/// Runs of a type and a pair of transposes: of one kernel at a time with aligned columns on the first device, and those
-/// with unaligned columns.
+/// Runs of a type and a pair of transposes: of one kernel at a time with aligned columns
+/// on the first device, and those with unaligned columns.
 KernelRuns runs_of(const Measurements& m, DType dtype, std::string_view trans) {
   KernelRuns runs;
   for (const KernelRun& run : m.kernels) {
@@ -202,8 +226,10 @@ KernelRuns runs_of(const Measurements& m, DType dtype, std::string_view trans) {
   return runs;
 }
 
-/// The part of a curve that all transposes of a dtype share, from the first measured transpose.
-GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& runs, const KernelTimes& kernels) {
+/// The part of a curve that all transposes of a dtype share, from the first measured
+/// transpose.
+GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& runs,
+                       const KernelTimes& kernels) {
   GemmCurve curve;
   curve.dtype = dtype;
   curve.source = "kernels";
@@ -211,7 +237,9 @@ GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& run
   curve.tiled->fills = fills_of(m, dtype, runs.alone);
   curve.tiled->in_graph = in_graph_of(m, dtype, runs.alone);
   curve.sustained = load_factors(runs.alone, runs.loaded);
-  const FirstLoad load = curve.sustained.empty() ? FirstLoad{} : first_load(m, dtype, curve.sustained.back().factor);
+  const FirstLoad load = curve.sustained.empty()
+                             ? FirstLoad{}
+                             : first_load(m, dtype, curve.sustained.back().factor);
   curve.sustained_after = load.after;
   curve.sustained_at_first = load.part;
   curve.sustained_fully_after = load.fully_after;
@@ -220,7 +248,8 @@ GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& run
   return curve;
 }
 
-/// One curve for each measured transpose. The first also applies to transposes without a curve.
+/// One curve for each measured transpose. The first also applies to transposes without a
+/// curve.
 void add_curves(const Measurements& m, DType dtype, KernelTimes& kernels) {
   std::optional<GemmCurve> common;
   for (const char* trans : {"NN", "NT", "TN", "TT"}) {
@@ -246,18 +275,23 @@ void add_curves(const Measurements& m, DType dtype, KernelTimes& kernels) {
 
 int64_t alignment_of(const KernelRun& run) {
   if (run.alignment > 0) return run.alignment;
-  const int64_t bytes = (run.trans.starts_with('N') ? run.m : run.k) * element_size(run.dtype);
+  const int64_t bytes =
+      (run.trans.starts_with('N') ? run.m : run.k) * element_size(run.dtype);
   return bytes & -bytes;
 }
 
-Trans trans_of(const KernelRun& run, size_t operand) { return run.trans[operand] == 'T' ? Trans::yes : Trans::no; }
+Trans trans_of(const KernelRun& run, size_t operand) {
+  return run.trans[operand] == 'T' ? Trans::yes : Trans::no;
+}
 
 Seconds gemm_time(const KernelTimes& kernels, const KernelRun& run) {
-  return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans_of(run, 0), trans_of(run, 1));
+  return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans_of(run, 0),
+                           trans_of(run, 1));
 }
 
 KernelTimes fit_kernels(const Measurements& m) {
-  if (m.memory.empty()) throw fault_of("measurements", "no memory rate", "a run under 'memory'");
+  if (m.memory.empty())
+    throw fault_of("measurements", "no memory rate", "a run under 'memory'");
   KernelTimes kernels;
   kernels.name = kernel_name(m.devices[0].model);
   kernels.source = "kernels";
@@ -266,7 +300,8 @@ KernelTimes fit_kernels(const Measurements& m) {
   kernels.launch = Seconds{1};
   for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16})
     add_curves(m, dtype, kernels);
-  if (kernels.gemm.empty()) throw fault_of("measurements", "no kernel times", "runs under 'kernels'");
+  if (kernels.gemm.empty())
+    throw fault_of("measurements", "no kernel times", "runs under 'kernels'");
   return kernels;
 }
 

@@ -15,7 +15,8 @@ constexpr const char* peer_switch = "peer-switch";
 
 /// The run of the largest copies.
 const TransferRun& steadiest(const Transfers& runs) {
-  return **std::ranges::max_element(runs, [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
+  return **std::ranges::max_element(
+      runs, [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
 }
 
 class Links {
@@ -23,7 +24,8 @@ class Links {
   explicit Links(Context& context) : context_{context}, d_{context.description} {}
 
   void fit() {
-    const Seconds to = role_latency(host, context_.device(0)), from = role_latency(context_.device(0), host);
+    const Seconds to = role_latency(host, context_.device(0)),
+                  from = role_latency(context_.device(0), host);
     for (const auto& device : context_.measurements.devices) {
       add(host, device.name, bandwidth(host, device.name, to), to);
       add(device.name, host, bandwidth(device.name, host, from), from);
@@ -34,10 +36,12 @@ class Links {
 
  private:
   Seconds role_latency(const std::string& src, const std::string& dst) const {
-    // sizes were varied on one kind of pages, and latency does not depend on where pages lie
+    // sizes were varied on one kind of pages, and latency does not depend on where pages
+    // lie
     for (const HostPages pages : {context_.pages, HostPages::spread}) {
       const auto runs = Context{context_.measurements, pages, d_}.pairs(src, dst);
-      if (const Seconds latency = runs.empty() ? Seconds{} : copy_cost(runs).latency; latency > Seconds{0})
+      if (const Seconds latency = runs.empty() ? Seconds{} : copy_cost(runs).latency;
+          latency > Seconds{0})
         return latency;
     }
     return Seconds{0};
@@ -46,15 +50,16 @@ class Links {
   Rate bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
     const auto runs = context_.pairs(src, dst);
     if (runs.empty())
-      throw fault_of("measurements", fmt::format("no copy from {} to {}", src, dst), "a run of kind 'pair'");
+      throw fault_of("measurements", fmt::format("no copy from {} to {}", src, dst),
+                     "a run of kind 'pair'");
     const CopyCost cost = copy_cost(runs);
     if (cost.latency > Seconds{0}) return cost.bandwidth;
     const TransferRun& run = steadiest(runs);
     return without_latency(Rate{run.flows[0].rate.mean}, Bytes{run.copy_bytes}, latency);
   }
 
-  void add(const std::string& from, const std::string& to, Rate bandwidth, Seconds latency,
-           std::optional<Rate> per_flow = {}) {
+  void add(const std::string& from, const std::string& to, Rate bandwidth,
+           Seconds latency, std::optional<Rate> per_flow = {}) {
     Link link;
     link.from = node_of(d_, from), link.to = node_of(d_, to);
     link.bandwidth = bandwidth, link.latency = latency;
@@ -63,8 +68,9 @@ class Links {
     d_.links.push_back(link);
   }
 
-  /// Where all devices reach each other at one rate, and several copies into a device get no more than one of them
-  /// would alone, a switch joins them whose ports are the limit. Else each pair has a link.
+  /// Where all devices reach each other at one rate, and several copies into a device get
+  /// no more than one of them would alone, a switch joins them whose ports are the limit.
+  /// Else each pair has a link.
   void fit_peers() {
     std::optional<Seconds> latency;
     std::vector<Pair> pairs;
@@ -78,10 +84,12 @@ class Links {
       }
     if (pairs.empty()) return;
     Rate into, each;  // of several copies, and of one on average
-    for (const TransferRun* run : context_.runs({"fan in"})) into = std::max(into, Rate{run->total.mean});
+    for (const TransferRun* run : context_.runs({"fan in"}))
+      into = std::max(into, Rate{run->total.mean});
     for (const Pair& pair : pairs) each += pair.bandwidth / double(pairs.size());
     const bool all = pairs.size() == context_.devices() * (context_.devices() - 1);
-    if (all && into > Rate{0} && into < 1.5 * each && are_alike(pairs)) return add_switch(into, each, *latency);
+    if (all && into > Rate{0} && into < 1.5 * each && are_alike(pairs))
+      return add_switch(into, each, *latency);
     for (const Pair& pair : pairs) add(pair.from, pair.to, pair.bandwidth, *latency);
   }
 
@@ -92,7 +100,8 @@ class Links {
 
   static bool are_alike(const std::vector<Pair>& pairs) {
     const auto [least, most] =
-        std::minmax_element(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
+        std::minmax_element(pairs.begin(), pairs.end(),
+                            [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
     return most->bandwidth < 1.1 * least->bandwidth;
   }
 
@@ -107,24 +116,27 @@ class Links {
     }
   }
 
-  /// Engines of a role, from two of its copies at once: where the second ends about twice as late as the first, one
-  /// engine runs them in turn.
+  /// Engines of a role, from two of its copies at once: where the second ends about twice
+  /// as late as the first, one engine runs them in turn.
   std::optional<int> engines(bool (*of_role)(const TransferRun& run)) const {
     for (const TransferRun* run : context_.runs({"one each"})) {
       if (!of_role(*run)) continue;
-      const auto [slow, fast] = std::ranges::minmax(run->flows, {}, [](const auto& flow) { return flow.rate.mean; });
+      const auto [slow, fast] = std::ranges::minmax(
+          run->flows, {}, [](const auto& flow) { return flow.rate.mean; });
       if (fast.rate.mean > 1.6 * slow.rate.mean) return 1;
     }
     return std::nullopt;
   }
 
-  /// One device was measured for each role. Its engines are those of all devices, which are of the same model.
+  /// One device was measured for each role. Its engines are those of all devices, which
+  /// are of the same model.
   void set_engines() {
     Engines of_role;
     of_role.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });
     of_role.d2h = engines([](const TransferRun& r) { return r.flows[0].dst == host; });
     of_role.peer = engines([](const TransferRun& r) {
-      return r.flows[0].src != host && r.flows[0].dst != host && r.flows[0].src == r.flows.back().src;
+      return r.flows[0].src != host && r.flows[0].dst != host &&
+             r.flows[0].src == r.flows.back().src;
     });
     for (Memory& memory : d_.memories)
       if (memory.kind == NodeKind::gpu) memory.engines = of_role;

@@ -18,28 +18,36 @@ struct BlockSize {
   /// Flops of a block for each element that it loads are in proportion to this.
   double reuse() const { return rows * cols / (rows + cols); }
 };
-constexpr std::array<BlockSize, 6> block_sizes{{{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
+constexpr std::array<BlockSize, 6> block_sizes{
+    {{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
 
 /// Where the search begins, beside what the times tell.
 struct Start {
   double fill;  // in units of k
-  bool reuse;   // efficiencies of blocks fall as their reuse does, else by a tenth from one size to the next
+  bool reuse;   // efficiencies of blocks fall as their reuse does, else by a tenth from
+                // one size to the next
 };
-constexpr std::array<Start, 4> starts{{{64, false}, {64, true}, {512, false}, {512, true}}};
+constexpr std::array<Start, 4> starts{
+    {{64, false}, {64, true}, {512, false}, {512, true}}};
 
-/// Finds the parameters with which the rule is nearest to the measured times: with the least mean of
-/// |log(rule / measured)|, where no shape counts more than 0.3, so that a few odd ones decide nothing.
+/// Finds the parameters with which the rule is nearest to the measured times: with the
+/// least mean of |log(rule / measured)|, where no shape counts more than 0.3, so that a
+/// few odd ones decide nothing.
 ///
-/// That distance has a kink wherever the rule changes from one block size to another, so the search takes no
-/// derivatives. It is the simplex method of Nelder and Mead, which goes down into the nearest hollow; so it begins at
-/// several starts. It may stop early when the simplex collapses; so it begins again at the best end until that gains
-/// nothing. The unknowns are logarithms: of the launch, the fill, the reduction, and for each block size of the rate of
-/// all multiprocessors. The largest of these rates is the peak; the shares of it are the efficiencies.
+/// That distance has a kink wherever the rule changes from one block size to another, so
+/// the search takes no derivatives. It is the simplex method of Nelder and Mead, which
+/// goes down into the nearest hollow; so it begins at several starts. It may stop early
+/// when the simplex collapses; so it begins again at the best end until that gains
+/// nothing. The unknowns are logarithms: of the launch, the fill, the reduction, and for
+/// each block size of the rate of all multiprocessors. The largest of these rates is the
+/// peak; the shares of it are the efficiencies.
 class RuleFit {
  public:
-  RuleFit(const Runs& runs, const TiledGemm::Device& device) : runs_{runs}, device_{device} {
+  RuleFit(const Runs& runs, const TiledGemm::Device& device)
+      : runs_{runs}, device_{device} {
     for (const KernelRun* run : runs) {
-      fastest_ = std::max(fastest_, 2.0 * double(run->m) * double(run->n) * double(run->k) / run->seconds.mean);
+      fastest_ = std::max(fastest_, 2.0 * double(run->m) * double(run->n) *
+                                        double(run->k) / run->seconds.mean);
       shortest_ = std::min(shortest_, run->seconds.mean);
     }
     for (const auto& [rows, cols] : block_sizes) rule_.blocks.push_back({rows, cols, 1});
@@ -54,7 +62,8 @@ class RuleFit {
       const double distance = descend(unknowns, 1e-2);
       if (distance < least) least = distance, best = std::move(unknowns);
     }
-    for (double before = std::numeric_limits<double>::infinity(); close < least && least < (1 - enough) * before;) {
+    for (double before = std::numeric_limits<double>::infinity();
+         close < least && least < (1 - enough) * before;) {
       before = least;
       least = descend(best, 0.1 * enough);
     }
@@ -62,8 +71,10 @@ class RuleFit {
   }
 
  private:
-  static constexpr double close = 1e-3;   // a distance that no measurement can tell from none
-  static constexpr double enough = 1e-3;  // a gain below this share of the distance is none
+  static constexpr double close =
+      1e-3;  // a distance that no measurement can tell from none
+  static constexpr double enough =
+      1e-3;  // a gain below this share of the distance is none
 
   enum Unknown { launch, fill, reduction, first_rate };
   static constexpr size_t count = first_rate + block_sizes.size();
@@ -71,16 +82,22 @@ class RuleFit {
   std::vector<double> first_guess(const Start& start) const {
     std::vector<double> guess{0.8 * shortest_, start.fill, 0.5 * shortest_};
     for (const auto i : indices(block_sizes)) {
-      const double efficiency = start.reuse ? block_sizes[i].reuse() / block_sizes[0].reuse() : 1 - 0.1 * double(i);
+      const double efficiency = start.reuse
+                                    ? block_sizes[i].reuse() / block_sizes[0].reuse()
+                                    : 1 - 0.1 * double(i);
       guess.push_back(1.02 * efficiency * fastest_);
     }
     return logarithms(std::move(guess));
   }
 
-  /// What is possible: nothing that a kernel pays once takes much longer than the shortest one, and no block is much
-  /// faster than the fastest kernel.
-  std::vector<double> least_values() const { return limits({0.3 * shortest_, 1, 0.01 * shortest_}, 0.1 * fastest_); }
-  std::vector<double> most_values() const { return limits({1.3 * shortest_, 1024, 10 * shortest_}, 1.2 * fastest_); }
+  /// What is possible: nothing that a kernel pays once takes much longer than the
+  /// shortest one, and no block is much faster than the fastest kernel.
+  std::vector<double> least_values() const {
+    return limits({0.3 * shortest_, 1, 0.01 * shortest_}, 0.1 * fastest_);
+  }
+  std::vector<double> most_values() const {
+    return limits({1.3 * shortest_, 1024, 10 * shortest_}, 1.2 * fastest_);
+  }
   static std::vector<double> limits(std::vector<double> values, double rate) {
     values.resize(count, rate);
     return logarithms(std::move(values));
@@ -90,8 +107,8 @@ class RuleFit {
     return values;
   }
 
-  /// Moves the unknowns to the bottom of the hollow that they are in, until a step gains less than `precision` of the
-  /// distance, which it returns.
+  /// Moves the unknowns to the bottom of the hollow that they are in, until a step gains
+  /// less than `precision` of the distance, which it returns.
   double descend(std::vector<double>& unknowns, double precision) {
     nlopt::opt search{nlopt::LN_NELDERMEAD, unsigned(count)};
     search.set_min_objective(distance, this);
@@ -106,7 +123,8 @@ class RuleFit {
     return least;
   }
 
-  static double distance(const std::vector<double>& unknowns, std::vector<double>&, void* fit) {
+  static double distance(const std::vector<double>& unknowns, std::vector<double>&,
+                         void* fit) {
     return static_cast<RuleFit*>(fit)->distance(unknowns);
   }
   double distance(const std::vector<double>& unknowns) {
@@ -120,11 +138,13 @@ class RuleFit {
   }
 
   const TiledGemm& rule_of(const std::vector<double>& unknowns) {
-    rule_.launch = Seconds{std::exp(unknowns[launch])}, rule_.reduction = Seconds{std::exp(unknowns[reduction])};
+    rule_.launch = Seconds{std::exp(unknowns[launch])},
+    rule_.reduction = Seconds{std::exp(unknowns[reduction])};
     rule_.fill = std::exp(unknowns[fill]);
     const double peak = *std::max_element(unknowns.begin() + first_rate, unknowns.end());
     rule_.peak = FlopRate{std::exp(peak)};
-    for (const auto i : indices(rule_.blocks)) rule_.blocks[i].efficiency = std::exp(unknowns[first_rate + i] - peak);
+    for (const auto i : indices(rule_.blocks))
+      rule_.blocks[i].efficiency = std::exp(unknowns[first_rate + i] - peak);
     return rule_;
   }
 
@@ -137,6 +157,8 @@ class RuleFit {
 
 }  // namespace
 
-TiledGemm fit_rule(const Runs& runs, const TiledGemm::Device& device) { return RuleFit{runs, device}.fit(); }
+TiledGemm fit_rule(const Runs& runs, const TiledGemm::Device& device) {
+  return RuleFit{runs, device}.fit();
+}
 
 }  // namespace tilerail::fit

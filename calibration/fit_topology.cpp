@@ -23,7 +23,8 @@ Transfers Context::runs(std::initializer_list<std::string_view> kinds) const {
   const auto runs_on = [&](std::string_view kind, HostPages on) {
     Transfers found;
     for (const TransferRun& run : measurements.transfers) {
-      const bool of_host = std::ranges::any_of(run.flows, [](const auto& f) { return f.src == host || f.dst == host; });
+      const bool of_host = std::ranges::any_of(
+          run.flows, [](const auto& f) { return f.src == host || f.dst == host; });
       if (run.kind == kind && (!of_host || run.pages == on)) found.push_back(&run);
     }
     return found;
@@ -31,7 +32,8 @@ Transfers Context::runs(std::initializer_list<std::string_view> kinds) const {
   Transfers all;
   for (const std::string_view kind : kinds) {
     Transfers found = runs_on(kind, pages);
-    if (found.empty()) found = runs_on(kind, HostPages::spread);  // measured on one kind only
+    if (found.empty())
+      found = runs_on(kind, HostPages::spread);  // measured on one kind only
     all.insert(all.end(), found.begin(), found.end());
   }
   return all;
@@ -49,10 +51,12 @@ NodeId node_of(const Topology::Description& d, const std::string& name) {
   return NodeId{size_t(node - d.nodes.begin())};
 }
 
-LinkId link_between(const Topology::Description& d, const std::string& from, const std::string& to) {
-  const auto link = std::ranges::find(d.links, std::pair{node_of(d, from), node_of(d, to)}, [](const Link& each) {
-    return std::pair{each.from, each.to};
-  });
+LinkId link_between(const Topology::Description& d, const std::string& from,
+                    const std::string& to) {
+  const auto link = std::ranges::find(
+      d.links, std::pair{node_of(d, from), node_of(d, to)}, [](const Link& each) {
+        return std::pair{each.from, each.to};
+      });
   return LinkId{size_t(link - d.links.begin())};
 }
 
@@ -65,17 +69,20 @@ void fit_costs(Context& context) {
     for (const std::string name : names) {
       int threads = 0;
       for (const IssueRun& run : m.issue)
-        if (run.what == name && (threads == 0 || all == (run.threads > threads))) threads = run.threads;
+        if (run.what == name && (threads == 0 || all == (run.threads > threads)))
+          threads = run.threads;
       for (const IssueRun& run : m.issue)
         if (run.what == name && run.threads == threads) mean.add(run.seconds.mean);
     }
     return Seconds{mean.value()};
   };
   if (m.issue.empty()) return;
-  // Copies within a device cost as much to hand over as kernels do; those between memories may cost less.
+  // Copies within a device cost as much to hand over as kernels do; those between
+  // memories may cost less.
   Seconds copy = cost({"copy", "2-D copy"});
   double between = 0;
-  for (const LatencyRun& run : m.latencies) between += run.issued.mean / double(m.latencies.size());
+  for (const LatencyRun& run : m.latencies)
+    between += run.issued.mean / double(m.latencies.size());
   if (between > 0) copy = std::min(copy, Seconds{between});
   d.issue = {.per_op = copy,
              .per_kernel = cost({"gemm"}),
@@ -83,7 +90,8 @@ void fit_costs(Context& context) {
              .per_dependency = cost({"record and wait"}),
              .hand_on = std::max(Seconds{0}, cost({"hand on"})),
              .source = "issue"};
-  const GraphCost graph{cost({"graph call"}), cost({"graph copy"}), cost({"graph kernel"}), cost({"graph dependency"}),
+  const GraphCost graph{cost({"graph call"}), cost({"graph copy"}),
+                        cost({"graph kernel"}), cost({"graph dependency"}),
                         cost({"graph of GPUs"})};
   if (graph.per_call > Seconds{0}) d.issue.graph = graph;  // older files have none
 }
@@ -92,14 +100,16 @@ void fit_costs(Context& context) {
 
 namespace {
 
-/// The widest intervals, of single flows: how several flows share one engine changes from run to run.
+/// The widest intervals, of single flows: how several flows share one engine changes from
+/// run to run.
 struct Widest {
   double copies = 0, kernels = 0;
 
   explicit Widest(const Measurements& m) {
     for (const TransferRun& run : m.transfers)
       if (run.flows.size() == 1) copies = std::max(copies, run.total.half_width);
-    for (const KernelRun& run : m.kernels) kernels = std::max(kernels, run.seconds.half_width);
+    for (const KernelRun& run : m.kernels)
+      kernels = std::max(kernels, run.seconds.half_width);
   }
 };
 
@@ -108,12 +118,14 @@ void add_memories(fit::Context& context) {
   Topology::Description& d = context.description;
   d.nodes.push_back({"host", NodeKind::host, "machine"});
   Memory host;
-  host.name = "host", host.kind = NodeKind::host, host.node = NodeId{size_t{0}}, host.source = "machine";
+  host.name = "host", host.kind = NodeKind::host, host.node = NodeId{size_t{0}},
+  host.source = "machine";
   host.capacity = Bytes{m.host_bytes};
   d.memories.push_back(host);
   for (const DeviceRecord& device : m.devices) {
     Memory gpu;
-    gpu.name = device.name, gpu.node = NodeId{d.nodes.size()}, gpu.device = device.number, gpu.source = "machine";
+    gpu.name = device.name, gpu.node = NodeId{d.nodes.size()}, gpu.device = device.number,
+    gpu.source = "machine";
     gpu.capacity = Bytes{device.memory_bytes};
     if (device.idle_watts > 0) gpu.idle_watts = Watts{device.idle_watts};
     if (device.limit_watts > 0) gpu.busy_watts = Watts{device.limit_watts};
@@ -124,11 +136,15 @@ void add_memories(fit::Context& context) {
 
 /// Whether one engine takes copies in turns.
 bool in_turns(const TransferRun& run, const Topology& topology) {
-  std::map<std::string, int> of_engine;  // copies out of a device to others, or between it and a host
+  std::map<std::string, int>
+      of_engine;  // copies out of a device to others, or between it and a host
   for (const auto& flow : run.flows) {
     const bool from_host = flow.src == fit::host, to_host = flow.dst == fit::host;
-    const Memory& device = topology.memory(*topology.find_memory(from_host ? flow.dst : flow.src));
-    const auto limit = from_host ? device.engines.h2d : to_host ? device.engines.d2h : device.engines.peer;
+    const Memory& device =
+        topology.memory(*topology.find_memory(from_host ? flow.dst : flow.src));
+    const auto limit = from_host ? device.engines.h2d
+                       : to_host ? device.engines.d2h
+                                 : device.engines.peer;
     int& used = of_engine[device.name + (from_host ? "<" : to_host ? ">" : "-")];
     used += flow.in_flight;
     if (limit && used > *limit) return true;
@@ -136,7 +152,9 @@ bool in_turns(const TransferRun& run, const Topology& topology) {
   return run.kind == "one each";
 }
 
-bool is_size(const void* range) { return range == &MachineFigures::gemm_size || range == &MachineFigures::gemm_extent; }
+bool is_size(const void* range) {
+  return range == &MachineFigures::gemm_size || range == &MachineFigures::gemm_extent;
+}
 
 /// All figures except bytes and sizes of kernels.
 template <class Part, class Figures>
@@ -172,7 +190,8 @@ void round_off(Topology::Description& d) {
 
 std::vector<std::string> missed_targets(const Measurements& m) {
   const Widest widest{m};
-  std::vector<std::string> missed{missed_target("copies", widest.copies), missed_target("kernels", widest.kernels)};
+  std::vector<std::string> missed{missed_target("copies", widest.copies),
+                                  missed_target("kernels", widest.kernels)};
   std::erase(missed, "");
   return missed;
 }
@@ -181,21 +200,26 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   Topology::Description d;
   const bool plain = pages == HostPages::plain;
   d.name = m.machine + (plain ? "-plain" : "");
-  d.description =
-      fmt::format("{} x {}, {}", m.devices.size(), m.devices[0].model,
-                  plain ? "host buffers as the runtime allocates them" : "host buffers spread over all memory");
-  const std::string when = fmt::format("calibrated {}, {} devices", m.date, m.devices.size());
+  d.description = fmt::format("{} x {}, {}", m.devices.size(), m.devices[0].model,
+                              plain ? "host buffers as the runtime allocates them"
+                                    : "host buffers spread over all memory");
+  const std::string when =
+      fmt::format("calibrated {}, {} devices", m.date, m.devices.size());
   const auto source = [&](const std::string& key, const std::string& text) {
     d.sources.push_back({key, Source::Kind::measured, when + ": " + text});
   };
   source("machine", "what driver and system tell");
   const Widest widest{m};
-  source("copies", "single flows of several sizes; 95 % intervals within " + width_text(widest.copies));
+  source("copies", "single flows of several sizes; 95 % intervals within " +
+                       width_text(widest.copies));
   source("contention", "several flows at once; bounds by how many run");
-  source("columns", "2-D copies by bytes of a column and from column to column, against packed ones");
+  source(
+      "columns",
+      "2-D copies by bytes of a column and from column to column, against packed ones");
   source("issue", "calls of one thread, and of all for what a call costs");
   source("kernels",
-         "bursts of kernels with pauses, then under load; 95 % intervals within " + width_text(widest.kernels));
+         "bursts of kernels with pauses, then under load; 95 % intervals within " +
+             width_text(widest.kernels));
   fit::Context context{m, pages, d};
   add_memories(context);
   fit::fit_links(context);
@@ -205,7 +229,8 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   d.kernels.push_back(fit::fit_kernels(m));
   round_off(d);
   std::erase_if(d.sources, [&](const Source& s) {
-    return (s.key == "contention" && d.groups.empty()) || (s.key == "columns" && d.strided.points.empty()) ||
+    return (s.key == "contention" && d.groups.empty()) ||
+           (s.key == "columns" && d.strided.points.empty()) ||
            (s.key == "issue" && m.issue.empty());
   });
   d.uncertainty = fit::uncertainty_of(m, pages, Topology{d});
@@ -213,14 +238,16 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   return d;
 }
 
-std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages, const Topology& topology) {
+std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
+                                         const Topology& topology) {
   std::vector<Residual> all;
   for (const TransferRun& run : m.transfers) {
     if (run.pages != pages || run.column_bytes > 0 || in_turns(run, topology)) continue;
     std::vector<std::pair<MemoryId, MemoryId>> flows;
     std::string ends;
     for (const auto& flow : run.flows) {
-      flows.emplace_back(*topology.find_memory(flow.src), *topology.find_memory(flow.dst));
+      flows.emplace_back(*topology.find_memory(flow.src),
+                         *topology.find_memory(flow.dst));
       ends += fmt::format(" {}>{}", flow.src, flow.dst);
     }
     const auto rates = concurrent_rates(topology, flows);
@@ -239,7 +266,8 @@ std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& to
   for (const KernelRun& run : m.kernels) {
     if (run.at_once != 1 || run.alignment != 0 || run.duty >= fit::rested) continue;
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
-    const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype), run.trans, run.m, run.n, run.k);
+    const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype),
+                                         run.trans, run.m, run.n, run.k);
     all.push_back({what, run.seconds, fit::gemm_time(kernels, run).value});
   }
   return all;

@@ -8,9 +8,10 @@
 
 namespace tilerail {
 
-/// A machine description from what was measured, for host buffers of one kind of pages (docs/model.md#calibration).
-/// Copies that slow each other down share a capacity: the fit finds such groups and assumes none. Throws InputError
-/// when a measurement that is needed is missing: a copy to and from each device, and kernel times.
+/// A machine description from what was measured, for host buffers of one kind of pages
+/// (docs/model.md#calibration). Copies that slow each other down share a capacity: the
+/// fit finds such groups and assumes none. Throws InputError when a measurement that is
+/// needed is missing: a copy to and from each device, and kernel times.
 Topology::Description fit_topology(const Measurements& measurements, HostPages pages);
 
 /// What is not as certain as wanted, a sentence each.
@@ -25,10 +26,12 @@ struct Residual {
   double error() const { return fitted / measured.mean - 1; }
 };
 
-/// Of runs of copies at the same time. Runs in which one engine takes copies in turns are left out: their order decides
-/// those rates, not sharing.
-std::vector<Residual> transfer_residuals(const Measurements& measurements, HostPages pages, const Topology& topology);
+/// Of runs of copies at the same time. Runs in which one engine takes copies in turns are
+/// left out: their order decides those rates, not sharing.
+std::vector<Residual> transfer_residuals(const Measurements& measurements,
+                                         HostPages pages, const Topology& topology);
 /// Of kernels that ran alone on a device with power to spare.
-std::vector<Residual> kernel_residuals(const Measurements& measurements, const Topology& topology);
+std::vector<Residual> kernel_residuals(const Measurements& measurements,
+                                       const Topology& topology);
 
 }  // namespace tilerail

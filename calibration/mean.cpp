@@ -19,8 +19,8 @@ Measured mean_of(std::span<const double> batch_means) {
   const size_t count = batch_means.size();
   if (count < 2) return {batch_means[0], std::numeric_limits<double>::infinity(), 1};
   const auto n = double(count);
-  const auto [mean, variance] =
-      boost::math::statistics::mean_and_sample_variance(batch_means.begin(), batch_means.end());
+  const auto [mean, variance] = boost::math::statistics::mean_and_sample_variance(
+      batch_means.begin(), batch_means.end());
   const double student = quantile(boost::math::students_t{n - 1}, 0.975);
   return {mean, student * std::sqrt(variance / n) / mean, count};
 }
@@ -43,13 +43,16 @@ double covering(std::vector<double> sizes, double level) {
 }
 
 std::string width_text(double half_width) {
-  return std::isfinite(half_width) ? fmt::format("{:.1f} %", 100 * half_width) : "an unknown width (one sample)";
+  return std::isfinite(half_width) ? fmt::format("{:.1f} %", 100 * half_width)
+                                   : "an unknown width (one sample)";
 }
 
 std::string missed_target(std::string_view what, double half_width) {
   if (half_width <= target_half_width) return "";
-  return fmt::format("{}: 95 % intervals within {} instead of {}; the machine was busy, or needs more seconds", what,
-                     width_text(half_width), width_text(target_half_width));
+  return fmt::format(
+      "{}: 95 % intervals within {} instead of {}; the machine was busy, or needs more "
+      "seconds",
+      what, width_text(half_width), width_text(target_half_width));
 }
 
 void Deviations::add(double said, const Measured& measured) {
@@ -64,11 +67,13 @@ void Deviations::add_rate(double said, const Measured& measured) {
 
 double Deviations::half_width() const {
   constexpr double most = 0.99;
-  return sizes_.empty() ? 0 : rounded(std::min(covering(sizes_, Uncertainty::level), most));
+  return sizes_.empty() ? 0
+                        : rounded(std::min(covering(sizes_, Uncertainty::level), most));
 }
 
 double rounded(double value) {
-  return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);  // the nearest double, unlike by powers of ten
+  return std::strtod(fmt::format("{:.4g}", value).c_str(),
+                     nullptr);  // the nearest double, unlike by powers of ten
 }
 
 }  // namespace tilerail

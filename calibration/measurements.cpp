@@ -16,14 +16,17 @@ constexpr std::array<std::string_view, 2> page_names = {"spread", "plain"};
 constexpr struct Positive {
 } positive;
 
-bool is_trans(std::string_view text) { return text.size() == 2 && text.find_first_not_of("NT") == text.npos; }
+bool is_trans(std::string_view text) {
+  return text.size() == 2 && text.find_first_not_of("NT") == text.npos;
+}
 
 struct Extents {
   long long m = 0, n = 0, k = 0;
 };
 
-// The fields of each run, in one place for the writer, the reader and the list of keys: field(KEY, VALUE, LIMITS ...).
-// An optional field with its default value is not written. Rows are written as arrays without keys.
+// The fields of each run, in one place for the writer, the reader and the list of keys:
+// field(KEY, VALUE, LIMITS ...). An optional field with its default value is not written.
+// Rows are written as arrays without keys.
 
 void fields(auto& field, Measured& x) {
   field.row(3);
@@ -74,7 +77,9 @@ void fields(auto& field, StridedRun& x) {
   field("columns", x.columns, positive);
   field("pitch_bytes", x.pitch_bytes, positive);
   bool busy = false;
-  field.optional("busy", busy, false);  // older files say instead of the bytes whether kernels ran meanwhile
+  field.optional(
+      "busy", busy,
+      false);  // older files say instead of the bytes whether kernels ran meanwhile
   if (busy) x.between_bytes = fills_any_cache;
   field.optional("between_bytes", x.between_bytes, true);
   field("strided", x.strided);
@@ -156,7 +161,10 @@ Json json_of(const std::vector<T>& list) {
 Json json_of(DType dtype) { return to_string(dtype); }
 Json json_of(HostPages pages) { return page_names[size_t(pages)]; }
 template <class T>
-requires std::is_arithmetic_v<T> || std::same_as<T, std::string> Json json_of(const T& value) { return value; }
+requires std::is_arithmetic_v<T> || std::same_as<T, std::string> Json
+json_of(const T& value) {
+  return value;
+}
 
 struct Writer {
   Json json = Json::object();
@@ -182,12 +190,15 @@ Json json_of(const auto& run) {
 
 void read(const JsonReader& r, auto& run);
 void read(const JsonReader& r, std::string& value) { value = r.text(); }
-void read(const JsonReader& r, std::string& value, bool (*is_legal)(std::string_view), std::string_view expected) {
+void read(const JsonReader& r, std::string& value, bool (*is_legal)(std::string_view),
+          std::string_view expected) {
   value = r.text();
   if (!is_legal(value)) r.fail(std::string{expected});
 }
 void read(const JsonReader& r, double& value) { value = r.not_negative(); }
-void read(const JsonReader& r, double& value, double most) { value = r.not_negative(most); }
+void read(const JsonReader& r, double& value, double most) {
+  value = r.not_negative(most);
+}
 void read(const JsonReader& r, double& value, Positive) {
   value = r.real();
   if (!(value > 0)) r.fail("a number above 0");
@@ -197,7 +208,9 @@ void read(const JsonReader& r, std::integral auto& value, int64_t least, int64_t
   value = static_cast<std::remove_reference_t<decltype(value)>>(r.integer(least, most));
 }
 void read(const JsonReader& r, DType& value) { value = r.parsed(dtype_from_string); }
-void read(const JsonReader& r, HostPages& value) { value = static_cast<HostPages>(r.one_of(page_names)); }
+void read(const JsonReader& r, HostPages& value) {
+  value = static_cast<HostPages>(r.one_of(page_names));
+}
 template <class T>
 void read(const JsonReader& r, std::vector<T>& list, size_t least = 0) {
   if (r.size() < least) r.fail("a list of at least one");
@@ -235,10 +248,15 @@ std::string to_json(const Measurements& measurements) {
   std::string text;
   const Json json = json_of(measurements);
   for (const auto& [key, value] : json.items()) {
-    text += fmt::format("{}\"{}\":", text.empty() ? "{" : value.is_array() ? ",\n" : ",", key);
+    text += fmt::format("{}\"{}\":",
+                        text.empty()       ? "{"
+                        : value.is_array() ? ",\n"
+                                           : ",",
+                        key);
     if (value.is_array()) {
       text += " [";
-      for (const Json& run : value) text += (&run == &value.front() ? "\n  " : ",\n  ") + run.dump();
+      for (const Json& run : value)
+        text += (&run == &value.front() ? "\n  " : ",\n  ") + run.dump();
       text += "\n]";
     } else {
       text += value.dump();

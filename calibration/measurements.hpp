@@ -10,7 +10,8 @@
 
 namespace tilerail {
 
-/// Copies between memories that run at the same time. Memories are named as in the topology: "host", "gpu0", ...
+/// Copies between memories that run at the same time. Memories are named as in the
+/// topology: "host", "gpu0", ...
 struct TransferRun {
   struct Flow {
     std::string src, dst;
@@ -25,7 +26,8 @@ struct TransferRun {
   Measured total;  // B/s of all flows together
 };
 
-/// Time of one smallest copy, of many handed over back to back, and of one that is waited for.
+/// Time of one smallest copy, of many handed over back to back, and of one that is waited
+/// for.
 struct LatencyRun {
   std::string src, dst;
   Measured issued, waited;  // seconds
@@ -38,8 +40,9 @@ constexpr double fills_any_cache = 512 << 20;  // bytes
 struct StridedRun {
   std::string src, dst;
   double column_bytes = 0, columns = 0;
-  double pitch_bytes = 0;        // from one column to the next
-  double between_bytes = 0;      // that kernels read and wrote since the last copy of the same pages
+  double pitch_bytes = 0;  // from one column to the next
+  double between_bytes =
+      0;  // that kernels read and wrote since the last copy of the same pages
   bool beside = false;           // kernels, and the same copies the other way
   Measured strided{}, packed{};  // B/s
 };
@@ -50,17 +53,21 @@ struct KernelRun {
   DType dtype = DType::f64;
   std::string trans = "NN";
   long long m = 0, n = 0, k = 0;
-  int at_once = 1;    // streams that run this kernel side by side
-  int alignment = 0;  // bytes that columns of all operands are multiples of; 0: of all that matter
-  double duty = 1;    // share of the time that the GPU was kept busy
-  Measured seconds;   // of one kernel; of all together divided by their number when several ran at once
-  Measured issue{};   // of a host thread that hands one over; 0 samples: not measured
-  /// Mean watts meanwhile, and the seconds from the first to the last step of the energy counter between which they
-  /// were counted; 0: not measured. Older files have watts without those seconds, which may be off by half.
+  int at_once = 1;  // streams that run this kernel side by side
+  int alignment =
+      0;  // bytes that columns of all operands are multiples of; 0: of all that matter
+  double duty = 1;   // share of the time that the GPU was kept busy
+  Measured seconds;  // of one kernel; of all together divided by their number when
+                     // several ran at once
+  Measured issue{};  // of a host thread that hands one over; 0 samples: not measured
+  /// Mean watts meanwhile, and the seconds from the first to the last step of the energy
+  /// counter between which they were counted; 0: not measured. Older files have watts
+  /// without those seconds, which may be off by half.
   double watts = 0, watts_seconds = 0;
 };
 
-/// A device that rested and then runs one square multiplication after another, without a pause.
+/// A device that rested and then runs one square multiplication after another, without a
+/// pause.
 struct LoadSeries {
   std::string gpu;
   DType dtype = DType::f64;
@@ -79,8 +86,9 @@ struct MemoryRun {
 
 /// What it costs a host thread to hand work over.
 struct IssueRun {
-  // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and waiting for all; of graphs, "graph
-  // call", "graph copy", "graph kernel", "graph dependency" and "graph of GPUs", as in GraphCost; "hand on"
+  // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and
+  // waiting for all; of graphs, "graph call", "graph copy", "graph kernel", "graph
+  // dependency" and "graph of GPUs", as in GraphCost; "hand on"
   std::string what;
   int threads = 1;   // that issued at once, each to a device of its own
   Measured seconds;  // of one call, in one thread
@@ -96,8 +104,8 @@ struct DeviceRecord {
   double idle_watts = 0, limit_watts = 0;  // 0: not measured
 };
 
-/// Everything that calibration measured on one machine. The fit needs nothing else, so it can be repeated and tested
-/// without the machine.
+/// Everything that calibration measured on one machine. The fit needs nothing else, so it
+/// can be repeated and tested without the machine.
 struct Measurements {
   std::string machine, date, command;
   double host_bytes = 0;
@@ -106,8 +114,9 @@ struct Measurements {
   std::vector<TransferRun> transfers;
   std::vector<StridedRun> strided;
   std::vector<KernelRun> kernels;
-  std::vector<KernelRun> graph_kernels;  // handed over as one graph; older files have none
-  std::vector<LoadSeries> loads;         // older files have none
+  std::vector<KernelRun>
+      graph_kernels;              // handed over as one graph; older files have none
+  std::vector<LoadSeries> loads;  // older files have none
   std::vector<MemoryRun> memory;
   std::vector<IssueRun> issue;
 };

@@ -21,31 +21,36 @@ namespace {
 
 int to_blas_int(int64_t value, const char* what) {
   if (value > std::numeric_limits<int>::max()) {
-    throw InputError{what, std::to_string(value), "is too large for the BLAS library", "at most 2147483647"};
+    throw InputError{what, std::to_string(value), "is too large for the BLAS library",
+                     "at most 2147483647"};
   }
   return int(value);
 }
 
-constexpr CBLAS_TRANSPOSE to_cblas(Trans trans) { return trans == Trans::no ? CblasNoTrans : CblasTrans; }
+constexpr CBLAS_TRANSPOSE to_cblas(Trans trans) {
+  return trans == Trans::no ? CblasNoTrans : CblasTrans;
+}
 
-void dot(double alpha, const double* x, int incx, const double* y, int incy, int n, double beta, double* r) {
+void dot(double alpha, const double* x, int incx, const double* y, int incy, int n,
+         double beta, double* r) {
   const double product = alpha * cblas_ddot(n, x, incx, y, incy);
   *r = beta == 0 ? product : product + beta * *r;
 }
 
-void dot(float alpha, const float* x, int incx, const float* y, int incy, int n, float beta, float* r) {
+void dot(float alpha, const float* x, int incx, const float* y, int incy, int n,
+         float beta, float* r) {
   const float product = alpha * cblas_sdot(n, x, incx, y, incy);
   *r = beta == 0 ? product : product + beta * *r;
 }
 
 /// y += alpha op(A) x.
-void gemv(CBLAS_TRANSPOSE trans, int m, int n, double alpha, const double* a, int lda, const double* x, int incx,
-          double* y) {
+void gemv(CBLAS_TRANSPOSE trans, int m, int n, double alpha, const double* a, int lda,
+          const double* x, int incx, double* y) {
   cblas_dgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
 }
 
-void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int lda, const float* x, int incx,
-          float* y) {
+void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int lda,
+          const float* x, int incx, float* y) {
   cblas_sgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
 }
 
@@ -57,11 +62,13 @@ void multiply_vector(const GemmCall& call) {
   const auto alpha = static_cast<T>(call.alpha), beta = static_cast<T>(call.beta);
   const int m = to_blas_int(call.m, "m"), k = to_blas_int(call.k, "k");
   const int lda = to_blas_int(call.lda, "leading dimension of a");
-  const int incx = call.trans_b == Trans::no ? 1 : to_blas_int(call.ldb, "leading dimension of b");
+  const int incx =
+      call.trans_b == Trans::no ? 1 : to_blas_int(call.ldb, "leading dimension of b");
   const bool stored = call.trans_a == Trans::no;
   if (m == 1) return dot(alpha, a, stored ? lda : 1, x, incx, k, beta, y);
   // Not by the library: some add 0 times what is there.
-  axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta, call.dtype);
+  axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta,
+        call.dtype);
   gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
 }
 
@@ -69,28 +76,36 @@ void multiply_vector(const GemmCall& call) {
 
 void require_executable(DType dtype) {
   if (dtype != DType::f64 && dtype != DType::f32) {
-    throw InputError{"dtype", to_string(dtype), "cannot be executed on the host backend", "f64 or f32"};
+    throw InputError{"dtype", to_string(dtype), "cannot be executed on the host backend",
+                     "f64 or f32"};
   }
 }
 
 void gemm(const GemmCall& call) {
   require_executable(call.dtype);
   if (call.m == 0 || call.n == 0) return;
-  if (call.alpha == 0 || call.k == 0) {  // OpenBLAS 0.3.21 multiplies small A and B by alpha == 0 all the same
-    axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta, call.dtype);
+  if (call.alpha == 0 ||
+      call.k ==
+          0) {  // OpenBLAS 0.3.21 multiplies small A and B by alpha == 0 all the same
+    axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta,
+          call.dtype);
     return;
   }
-  const int m = to_blas_int(call.m, "m"), n = to_blas_int(call.n, "n"), k = to_blas_int(call.k, "k");
+  const int m = to_blas_int(call.m, "m"), n = to_blas_int(call.n, "n"),
+            k = to_blas_int(call.k, "k");
   const int lda = to_blas_int(call.lda, "leading dimension of a");
   const int ldb = to_blas_int(call.ldb, "leading dimension of b");
   const int ldc = to_blas_int(call.ldc, "leading dimension of c");
   const auto ta = to_cblas(call.trans_a), tb = to_cblas(call.trans_b);
   if (call.dtype == DType::f64) {
-    cblas_dgemm(CblasColMajor, ta, tb, m, n, k, call.alpha, static_cast<const double*>(call.a), lda,
-                static_cast<const double*>(call.b), ldb, call.beta, static_cast<double*>(call.c), ldc);
+    cblas_dgemm(CblasColMajor, ta, tb, m, n, k, call.alpha,
+                static_cast<const double*>(call.a), lda,
+                static_cast<const double*>(call.b), ldb, call.beta,
+                static_cast<double*>(call.c), ldc);
   } else {
-    cblas_sgemm(CblasColMajor, ta, tb, m, n, k, float(call.alpha), static_cast<const float*>(call.a), lda,
-                static_cast<const float*>(call.b), ldb, float(call.beta), static_cast<float*>(call.c), ldc);
+    cblas_sgemm(CblasColMajor, ta, tb, m, n, k, float(call.alpha),
+                static_cast<const float*>(call.a), lda, static_cast<const float*>(call.b),
+                ldb, float(call.beta), static_cast<float*>(call.c), ldc);
   }
 }
 
@@ -106,7 +121,8 @@ void use_one_blas_thread() {
 
 std::string blas_name() {
   if (openblas_get_config == nullptr) return "a BLAS library without a name";
-  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ... SapphireRapids MAX_THREADS=64": name, version and core type count.
+  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ... SapphireRapids MAX_THREADS=64": name,
+  // version and core type count.
   std::istringstream config{openblas_get_config()};
   std::string name, version, word, core;
   config >> name >> version;

@@ -24,7 +24,8 @@ void axpby_column(const T* x, T* y, int64_t rows, T alpha, T beta) {
 template <class T>
 void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
   for (int64_t j = 0; j < y.cols; ++j) {
-    const T* column = reinterpret_cast<const T*>(x.data) + (alpha == T{0} ? 0 : j * x.ld);  // x may be null then
+    const T* column = reinterpret_cast<const T*>(x.data) +
+                      (alpha == T{0} ? 0 : j * x.ld);  // x may be null then
     axpby_column(column, reinterpret_cast<T*>(y.data) + j * y.ld, y.rows, alpha, beta);
   }
 }
@@ -40,7 +41,8 @@ void copy(const Block& x, const Block& y, int64_t element_bytes) {
     return;
   }
   for (int64_t j = 0; j < y.cols; ++j) {
-    std::memcpy(y.data + j * y.ld * element_bytes, x.data + j * x.ld * element_bytes, column_bytes);
+    std::memcpy(y.data + j * y.ld * element_bytes, x.data + j * x.ld * element_bytes,
+                column_bytes);
   }
 }
 

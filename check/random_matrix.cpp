@@ -18,7 +18,8 @@ namespace {
 constexpr int poison_byte = 0xFF;  // all bytes set: a NaN in f64 and in f32
 
 /// The index-th number of a seed's sequence, uniform in [-1, 1].
-/// Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+/// Generators, 2014).
 double uniform(uint64_t seed, uint64_t index) {
   uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -27,11 +28,14 @@ double uniform(uint64_t seed, uint64_t index) {
   return double(z >> 11) * 0x1p-52 - 1.0;
 }
 
-/// Calls work(begin, end) for slices of [0, cols) on all cores; small matrices stay on the caller's.
-void for_columns(int64_t cols, int64_t bytes, const std::function<void(int64_t, int64_t)>& work) {
+/// Calls work(begin, end) for slices of [0, cols) on all cores; small matrices stay on
+/// the caller's.
+void for_columns(int64_t cols, int64_t bytes,
+                 const std::function<void(int64_t, int64_t)>& work) {
   constexpr int64_t worth_a_thread = 1 << 20;
   const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const int64_t parts = std::clamp(std::min(bytes / worth_a_thread, cols), int64_t{1}, cores);
+  const int64_t parts =
+      std::clamp(std::min(bytes / worth_a_thread, cols), int64_t{1}, cores);
   share_work(size_t(parts), [&](size_t part) {
     const auto p = int64_t(part);
     work(cols * p / parts, cols * (p + 1) / parts);
@@ -40,7 +44,8 @@ void for_columns(int64_t cols, int64_t bytes, const std::function<void(int64_t, 
 
 }  // namespace
 
-RandomMatrix::RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, uint64_t seed)
+RandomMatrix::RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype,
+                           uint64_t seed)
     : rows_{rows}, cols_{cols}, ld_{ld}, dtype_{dtype}, seed_{seed} {
   host::require_executable(dtype);
   constexpr double most = 0x1p62;
@@ -48,7 +53,8 @@ RandomMatrix::RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, 
   constexpr int64_t page_bytes = 4096;
   if (wanted < most) {
     const int64_t pages = ld * cols * element_size(dtype) / page_bytes + 1;
-    data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, size_t(pages * page_bytes))));
+    data_.reset(static_cast<std::byte*>(
+        std::aligned_alloc(page_bytes, size_t(pages * page_bytes))));
   }
   if (!data_) {
     throw InputError{"matrix", fmt::format("{} x {} {}", ld, cols, to_string(dtype)),
@@ -72,21 +78,25 @@ double RandomMatrix::at(int64_t row, int64_t col) const {
 }
 
 void RandomMatrix::fill() {
-  for_columns(cols_, ld_ * cols_ * element_size(dtype_), [this](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      for (int64_t i = 0; i < rows_; ++i) {
-        if (dtype_ == DType::f64) {
-          *reinterpret_cast<double*>(element(i, j)) = original(i, j);
-        } else {
-          *reinterpret_cast<float*>(element(i, j)) = float(original(i, j));
-        }
-      }
-      std::memset(element(rows_, j), poison_byte, size_t((ld_ - rows_) * element_size(dtype_)));
-    }
-  });
+  for_columns(cols_, ld_ * cols_ * element_size(dtype_),
+              [this](int64_t begin, int64_t end) {
+                for (int64_t j = begin; j < end; ++j) {
+                  for (int64_t i = 0; i < rows_; ++i) {
+                    if (dtype_ == DType::f64) {
+                      *reinterpret_cast<double*>(element(i, j)) = original(i, j);
+                    } else {
+                      *reinterpret_cast<float*>(element(i, j)) = float(original(i, j));
+                    }
+                  }
+                  std::memset(element(rows_, j), poison_byte,
+                              size_t((ld_ - rows_) * element_size(dtype_)));
+                }
+              });
 }
 
-void RandomMatrix::fill_poison() { std::memset(data_.get(), poison_byte, size_t(ld_ * cols_ * element_size(dtype_))); }
+void RandomMatrix::fill_poison() {
+  std::memset(data_.get(), poison_byte, size_t(ld_ * cols_ * element_size(dtype_)));
+}
 
 bool RandomMatrix::elements_untouched() const {
   for (int64_t j = 0; j < cols_; ++j) {
@@ -101,7 +111,9 @@ bool RandomMatrix::padding_untouched() const {
   const int64_t bytes = (ld_ - rows_) * element_size(dtype_);
   for (int64_t j = 0; j < cols_; ++j) {
     const std::byte* padding = element(rows_, j);
-    if (!std::all_of(padding, padding + bytes, [](std::byte b) { return b == std::byte{poison_byte}; })) return false;
+    if (!std::all_of(padding, padding + bytes,
+                     [](std::byte b) { return b == std::byte{poison_byte}; }))
+      return false;
   }
   return true;
 }

@@ -9,13 +9,15 @@
 
 namespace tilerail {
 
-/// A column-major matrix of f64 or f32 in memory whose elements are uniform in [-1, 1] and depend on the seed, the row
-/// and the column only: what was put there can be told again later without a copy. The rows beyond `rows` of each
-/// column (padding, when ld > rows) hold NaNs: reading them spoils a result, writing them shows.
+/// A column-major matrix of f64 or f32 in memory whose elements are uniform in [-1, 1]
+/// and depend on the seed, the row and the column only: what was put there can be told
+/// again later without a copy. The rows beyond `rows` of each column (padding, when ld >
+/// rows) hold NaNs: reading them spoils a result, writing them shows.
 class RandomMatrix {
  public:
-  /// Allocates and fills. Pages are first touched from all cores, which spreads them over the NUMA nodes.
-  /// Throws InputError when the dtype is neither f64 nor f32 or the memory is not to be had.
+  /// Allocates and fills. Pages are first touched from all cores, which spreads them over
+  /// the NUMA nodes. Throws InputError when the dtype is neither f64 nor f32 or the
+  /// memory is not to be had.
   RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, uint64_t seed);
 
   void fill();         // the random elements, and NaNs in the padding

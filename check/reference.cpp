@@ -15,7 +15,8 @@
 namespace tilerail {
 namespace {
 
-/// Sum and maximum of the absolute values of each row of op(A), or of each column of op(B).
+/// Sum and maximum of the absolute values of each row of op(A), or of each column of
+/// op(B).
 struct LineNorms {
   std::vector<double> sum, max;
 };
@@ -35,15 +36,18 @@ LineNorms line_norms(const RandomMatrix& matrix, bool by_rows) {
 }
 
 double unit_roundoff(DType dtype) {
-  return (dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2;
+  return (dtype == DType::f64 ? std::numeric_limits<double>::epsilon()
+                              : std::numeric_limits<float>::epsilon()) /
+         2;
 }
 
 }  // namespace
 
 std::string GemmCheck::summary() const {
   if (!(residual <= tolerance))
-    return fmt::format("C({}, {}) is {:.17g}, expected {:.17g}: residual {:.3g}, tolerance {:.3g}", row, col, computed,
-                       expected, residual, tolerance);
+    return fmt::format(
+        "C({}, {}) is {:.17g}, expected {:.17g}: residual {:.3g}, tolerance {:.3g}", row,
+        col, computed, expected, residual, tolerance);
   if (!padding_untouched) return "rows beyond a matrix's own were written";
   if (!inputs_untouched) return "A or B was changed";
   return fmt::format("residual {:.3g}, tolerance {:.3g}", residual, tolerance);
@@ -68,17 +72,21 @@ void GemmData::reset_c() {
 
 RandomMatrix GemmData::reference() const {
   const GemmProblem& p = problem_;
-  RandomMatrix result{p.m, p.n, std::max<int64_t>(1, p.m), p.dtype, 3 * seed_ + 2};  // C_in, packed
+  RandomMatrix result{p.m, p.n, std::max<int64_t>(1, p.m), p.dtype,
+                      3 * seed_ + 2};  // C_in, packed
   const double one64 = 1;
   const float one32 = 1;
-  const auto* const b = static_cast<const std::byte*>(p.has_b()               ? b_.data()
-                                                      : p.dtype == DType::f64 ? static_cast<const void*>(&one64)
-                                                                              : &one32);
-  const int64_t element = element_size(p.dtype), column_of_b = p.trans_b == Trans::no ? p.ldb : 1;
+  const auto* const b = static_cast<const std::byte*>(
+      p.has_b()               ? b_.data()
+      : p.dtype == DType::f64 ? static_cast<const void*>(&one64)
+                              : &one32);
+  const int64_t element = element_size(p.dtype),
+                column_of_b = p.trans_b == Trans::no ? p.ldb : 1;
   const auto columns = [&](int64_t begin, int64_t end) {
-    host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, end - begin, p.k, p.alpha, p.beta, a_.data(),
-                b + begin * column_of_b * element,
-                static_cast<std::byte*>(result.data()) + begin * result.ld() * element, p.lda, p.ldb, result.ld()});
+    host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, end - begin, p.k, p.alpha, p.beta,
+                a_.data(), b + begin * column_of_b * element,
+                static_cast<std::byte*>(result.data()) + begin * result.ld() * element,
+                p.lda, p.ldb, result.ld()});
   };
   host::use_one_blas_thread();
   constexpr int64_t few = 64;  // columns, which kernels of any BLAS still multiply fast
@@ -93,19 +101,23 @@ RandomMatrix GemmData::reference() const {
 GemmCheck GemmData::check() const {
   GemmCheck result;
   result.tolerance = 2 * element_bound(problem_, unit_roundoff(problem_.dtype));
-  result.padding_untouched = a_.padding_untouched() && b_.padding_untouched() && c_.padding_untouched();
+  result.padding_untouched =
+      a_.padding_untouched() && b_.padding_untouched() && c_.padding_untouched();
   result.inputs_untouched = a_.elements_untouched() && b_.elements_untouched();
   const RandomMatrix expected = reference();
   const double unit = unit_of(problem_);
   const LineNorms rows = line_norms(a_, problem_.trans_a == Trans::no);
-  const LineNorms cols = problem_.has_b() ? line_norms(b_, problem_.trans_b == Trans::yes) : LineNorms{{1.0}, {1.0}};
+  const LineNorms cols = problem_.has_b() ? line_norms(b_, problem_.trans_b == Trans::yes)
+                                          : LineNorms{{1.0}, {1.0}};
   for (int64_t j = 0; j < problem_.n; ++j) {
     for (int64_t i = 0; i < problem_.m; ++i) {
       const auto row = size_t(i), col = size_t(j);
-      const double product = std::min(rows.sum[row] * cols.max[col], rows.max[row] * cols.sum[col]);
-      const double scale =
-          std::abs(problem_.alpha) / unit * product + std::abs(problem_.beta) / unit * std::abs(c_.original(i, j));
-      const double residual = residual_of(c_.at(i, j) / unit, expected.at(i, j) / unit, scale);
+      const double product =
+          std::min(rows.sum[row] * cols.max[col], rows.max[row] * cols.sum[col]);
+      const double scale = std::abs(problem_.alpha) / unit * product +
+                           std::abs(problem_.beta) / unit * std::abs(c_.original(i, j));
+      const double residual =
+          residual_of(c_.at(i, j) / unit, expected.at(i, j) / unit, scale);
       if (residual <= result.residual) continue;
       result.residual = residual;
       result.row = i, result.col = j;

@@ -62,8 +62,12 @@ struct Precision {
 
 class Checker {
  public:
-  Checker(const GemmProblem& p, const MatrixBytes& matrices, int64_t every, int64_t steps, uint64_t seed)
-      : p_{p}, m_{matrices}, precision_{p}, steps_{std::max<int64_t>(1, std::min(steps, p.k))} {
+  Checker(const GemmProblem& p, const MatrixBytes& matrices, int64_t every, int64_t steps,
+          uint64_t seed)
+      : p_{p},
+        m_{matrices},
+        precision_{p},
+        steps_{std::max<int64_t>(1, std::min(steps, p.k))} {
     std::mt19937_64 random{seed};
     for (int64_t begin = 0; begin < p.m; begin += every) {
       const int64_t count = std::min(every, p.m - begin);
@@ -73,8 +77,9 @@ class Checker {
     a_.resize(rows_.size() * depth);
     for (const auto r : indices(rows_))
       for (int64_t k = 0; k < p.k; ++k)
-        a_[r * depth + size_t(k)] =
-            value_at(m_.a, p.trans_a == Trans::no ? rows_[r] + k * p.lda : k + rows_[r] * p.lda, p.dtype);
+        a_[r * depth + size_t(k)] = value_at(
+            m_.a, p.trans_a == Trans::no ? rows_[r] + k * p.lda : k + rows_[r] * p.lda,
+            p.dtype);
     result_.rows = int64_t(rows_.size());
   }
 
@@ -90,7 +95,10 @@ class Checker {
   void column(int64_t j, std::vector<double>& b) {
     for (int64_t k = 0; k < p_.k; ++k)
       b[size_t(k)] =
-          p_.has_b() ? value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb, p_.dtype) : 1;
+          p_.has_b()
+              ? value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb,
+                         p_.dtype)
+              : 1;
     for (const auto r : indices(rows_)) element(r, j, b);
   }
 
@@ -105,20 +113,26 @@ class Checker {
       largest = std::max(largest, std::abs(p_.alpha / unit_ * sum));
     }
     const int64_t index = rows_[r] + j * p_.ldc;
-    const double in = p_.beta == 0 ? 0 : value_at(m_.c_in, index, p_.dtype), before = p_.beta / unit_ * in;
-    const double expected = stored(p_.alpha * sum + p_.beta * in), computed = value_at(m_.c, index, p_.dtype);
+    const double in = p_.beta == 0 ? 0 : value_at(m_.c_in, index, p_.dtype),
+                 before = p_.beta / unit_ * in;
+    const double expected = stored(p_.alpha * sum + p_.beta * in),
+                 computed = value_at(m_.c, index, p_.dtype);
     absolute *= std::abs(p_.alpha / unit_);
     largest += std::abs(before);
     const double gamma = element_bound(p_, precision_.sums);
-    const double bound = gamma * (absolute + std::abs(before)) + 2 * precision_.inputs * absolute +
+    const double bound = gamma * (absolute + std::abs(before)) +
+                         2 * precision_.inputs * absolute +
                          double(steps_ + 2) * precision_.stores * largest;
-    note(residual_of(computed / unit_, expected / unit_, bound), rows_[r], j, computed, expected);
+    note(residual_of(computed / unit_, expected / unit_, bound), rows_[r], j, computed,
+         expected);
   }
 
   /// What becomes of a value that the type does not have.
   double stored(double value) const {
     const double most = largest_of(p_.dtype);
-    return std::abs(value) > most ? std::copysign(std::numeric_limits<double>::infinity(), value) : value;
+    return std::abs(value) > most
+               ? std::copysign(std::numeric_limits<double>::infinity(), value)
+               : value;
   }
 
   void note(double residual, int64_t row, int64_t col, double computed, double expected) {
@@ -146,12 +160,14 @@ class Checker {
 }  // namespace
 
 std::string RowCheck::summary() const {
-  return fmt::format("{} rows: largest difference {:.3g} of its bound at ({}, {}): {:.17g}, expected {:.17g}", rows,
-                     residual, row, col, computed, expected);
+  return fmt::format(
+      "{} rows: largest difference {:.3g} of its bound at ({}, {}): {:.17g}, expected "
+      "{:.17g}",
+      rows, residual, row, col, computed, expected);
 }
 
-RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, int64_t every, int64_t steps,
-                    uint64_t seed) {
+RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices,
+                    int64_t every, int64_t steps, uint64_t seed) {
   if (problem.m == 0 || problem.n == 0) return {};
   return Checker{problem, matrices, every, steps, seed}.run();
 }

@@ -54,18 +54,22 @@ void log_to_stderr(bool verbose) {
 /// The commands and actions that were asked for, from the program on.
 std::vector<const CLI::App*> asked_of(const CLI::App& root) {
   std::vector<const CLI::App*> asked{&root};
-  while (!asked.back()->get_subcommands().empty()) asked.push_back(asked.back()->get_subcommands().front());
+  while (!asked.back()->get_subcommands().empty())
+    asked.push_back(asked.back()->get_subcommands().front());
   return asked;
 }
 
-/// What an error of the arguments says. The library itself names all that is left over, the last one first.
+/// What an error of the arguments says. The library itself names all that is left over,
+/// the last one first.
 std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
   const auto left = root.remaining(true);
-  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty();
+  const bool is_extra =
+      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty();
   return is_extra ? fmt::format("'{}' is not expected", left.front()) : error.what();
 }
 
-/// Runs the command. The subject of an InputError is spelled as the option of that name, if the command has one.
+/// Runs the command. The subject of an InputError is spelled as the option of that name,
+/// if the command has one.
 int run(const Command& command, const CLI::App& root) {
   try {
     return command.run();
@@ -78,16 +82,19 @@ int run(const Command& command, const CLI::App& root) {
 
 /// Parses and runs; every error leaves as an exception.
 int parse_and_run(int argc, char** argv) {
-  CLI::App root{"TileRail plans a multi-GPU matrix multiplication once, and simulates or executes that same plan.",
-                "tilerail"};
+  CLI::App root{
+      "TileRail plans a multi-GPU matrix multiplication once, and simulates or executes "
+      "that same plan.",
+      "tilerail"};
   root.footer(footer);
   root.set_version_flag("--version", "tilerail " TILERAIL_VERSION);
   root.fallthrough();  // also for the commands: -v may stand anywhere
   bool verbose = false;
   root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
-  const std::vector<Command> commands{add_topo(root),       add_plan(root),    add_simulate(root),  add_predict(root),
-                                      add_run(root),        add_compare(root), add_calibrate(root), add_policies(root),
-                                      add_experiment(root), add_whatif(root),  add_sweep(root),     add_tune(root)};
+  const std::vector<Command> commands{
+      add_topo(root),       add_plan(root),    add_simulate(root),  add_predict(root),
+      add_run(root),        add_compare(root), add_calibrate(root), add_policies(root),
+      add_experiment(root), add_whatif(root),  add_sweep(root),     add_tune(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -99,7 +106,8 @@ int parse_and_run(int argc, char** argv) {
     }
     std::string names;
     for (const CLI::App* app : asked_of(root)) names += app->get_name() + " ";
-    return fail(exit_bad_input, fmt::format("{} (see '{}--help')", words_of(error, root), names));
+    return fail(exit_bad_input,
+                fmt::format("{} (see '{}--help')", words_of(error, root), names));
   }
   log_to_stderr(verbose);
   for (const Command& command : commands) {
@@ -108,7 +116,8 @@ int parse_and_run(int argc, char** argv) {
   return fail(exit_bad_input, "a command is missing (see 'tilerail --help')");
 }
 
-/// 0: done; 1: a check failed; 2: usage or bad input; 3: the hardware asked for is not there; 70: a bug of ours.
+/// 0: done; 1: a check failed; 2: usage or bad input; 3: the hardware asked for is not
+/// there; 70: a bug of ours.
 int run_program(int argc, char** argv) {
   try {
     clean_up_on_signals();

@@ -11,7 +11,8 @@
 namespace tilerail {
 namespace {
 
-/// What copies may start from, end at or pass through: the devices, all hosts, and what the matrices are on.
+/// What copies may start from, end at or pass through: the devices, all hosts, and what
+/// the matrices are on.
 std::vector<MemoryId> taking_part(const GemmProblem& problem, const Topology& topology,
                                   std::span<const MemoryId> devices) {
   std::set<MemoryId> memories{devices.begin(), devices.end()};
@@ -23,8 +24,8 @@ std::vector<MemoryId> taking_part(const GemmProblem& problem, const Topology& to
 
 }  // namespace
 
-BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                           bool warm)
+BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
+                           std::span<const MemoryId> devices, bool warm)
     : problem_{problem},
       topology_{topology},
       devices_{devices},
@@ -40,7 +41,8 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
   for (double& size : size_) size /= largest;
   unit_bytes_ = largest * double(element_size(problem.dtype));
   double fastest = 1;
-  for (const Link& link : topology.links()) fastest = std::max(fastest, link.bandwidth.value);
+  for (const Link& link : topology.links())
+    fastest = std::max(fastest, link.bandwidth.value);
   unit_seconds_ = unit_bytes_ / fastest;
   add_shares();
   if (inputs_come_) {
@@ -56,18 +58,21 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
   add_engines();
 }
 
-/// A device that has no time for the shortest kernel does nothing. Where the need of the rows so far is not above 1,
-/// cuts that its solution does not keep to are added.
+/// A device that has no time for the shortest kernel does nothing. Where the need of the
+/// rows so far is not above 1, cuts that its solution does not keep to are added.
 double BoundProgram::needed(double seconds) {
   time_ = seconds / unit_seconds_;
   bool possible = false;
   for (const Device& device : device_) {
-    const bool works = device.computes && time_ >= device.idle + device.limits.shortest.value / unit_seconds_;
+    const bool works =
+        device.computes &&
+        time_ >= device.idle + device.limits.shortest.value / unit_seconds_;
     program_.set_upper(device.share, works ? 1 : 0);
     possible = possible || works;
   }
   if (!possible) return share_ = unlimited;
-  for (const Resource& r : resources_) program_.set_coefficient(r.row, need_, -available(r));
+  for (const Resource& r : resources_)
+    program_.set_coefficient(r.row, need_, -available(r));
   set_reuse();
   const int most_rounds = devices_.size() <= most_with_cuts ? 200 : 8;
   for (int round = 0; round < most_rounds; ++round) {
@@ -86,15 +91,17 @@ double BoundProgram::available(const Resource& r) const {
   return r.multiplies ? work(device) : std::max(0.0, time_ - device.idle);
 }
 
-/// The time that its multiplications take at most with no load, of those that it can do in T.
+/// The time that its multiplications take at most with no load, of those that it can do
+/// in T.
 double BoundProgram::work(const Device& device) const {
   if (!(time_ > device.idle)) return 0;
   const double busy = 1 - device.idle / time_;
   return time_ * device.limits.work(busy, Seconds{time_ * unit_seconds_});
 }
 
-/// The share of T that goes to a resource. Its price is what the need would change by if it were busy for longer, so
-/// the sum of price times available time is 1. Before and after that it is idle.
+/// The share of T that goes to a resource. Its price is what the need would change by if
+/// it were busy for longer, so the sum of price times available time is 1. Before and
+/// after that it is idle.
 double BoundProgram::explained(const Resource& r) const {
   const double busy = r.device ? 1 - device_[*r.device].idle / time_ : 1;
   return share_ * std::abs(program_.price(r.row)) * available(r) * busy;
@@ -106,7 +113,8 @@ std::pair<TimeUse, std::string> BoundProgram::binding() const {
     shares[r.kind] += explained(r);
     shares[TimeUse::latency] -= explained(r);
   }
-  const auto [kind, share] = *std::ranges::max_element(shares, {}, [](const auto& of_kind) { return of_kind.second; });
+  const auto [kind, share] = *std::ranges::max_element(
+      shares, {}, [](const auto& of_kind) { return of_kind.second; });
   if (!(share > shares[TimeUse::latency])) return {TimeUse::latency, "latency"};
   const Resource* most = nullptr;  // the one that is worth most
   int others = -1;
@@ -117,7 +125,8 @@ std::pair<TimeUse, std::string> BoundProgram::binding() const {
     ++others;
     if (!most || price(r) > (1 + rounding) * price(*most)) most = &r;
   }
-  return {kind, others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name};
+  return {kind,
+          others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name};
 }
 
 std::optional<size_t> BoundProgram::device_at(size_t node) const {
@@ -126,15 +135,18 @@ std::optional<size_t> BoundProgram::device_at(size_t node) const {
   return size_t(found - device_.begin());
 }
 
-/// One for each memory that holds some of it: of interleaved pages each tile has equally much in all of these.
+/// One for each memory that holds some of it: of interleaved pages each tile has equally
+/// much in all of these.
 void BoundProgram::add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols) {
   if (size_[matrix] == 0 || topology_.has_copies(place)) return;
   const std::vector<MatrixBlock> blocks = matrix_blocks(rows, cols, place, topology_);
   const size_t first = parts_.size();
   for (const MatrixBlock& block : blocks) {
     const auto homes = topology_.parts_of(block.memory);
-    const double size = double(block.rows) * double(block.cols) / (double(rows) * double(cols));
-    for (const MemoryId home : homes) parts_.push_back({matrix, node_of(home), size / double(homes.size())});
+    const double size =
+        double(block.rows) * double(block.cols) / (double(rows) * double(cols));
+    for (const MemoryId home : homes)
+      parts_.push_back({matrix, node_of(home), size / double(homes.size())});
   }
   const std::span parts = std::span{parts_}.subspan(first);
   for (size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
@@ -151,8 +163,9 @@ void BoundProgram::add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_
   }
 }
 
-/// Of the copies of an element, those count that a memory needs: of inputs one into each memory, of results one from
-/// each device that passes a sum on, over as many memories as there are.
+/// Of the copies of an element, those count that a memory needs: of inputs one into each
+/// memory, of results one from each device that passes a sum on, over as many memories as
+/// there are.
 double BoundProgram::most(const Part& part) const {
   const auto memories = double(memories_.size());
   return part.size * memories * (part.matrix == c ? 2 * double(devices_.size()) : 1);
@@ -160,28 +173,34 @@ double BoundProgram::most(const Part& part) const {
 
 void BoundProgram::add_flows(Part& part) {
   for (const BoundGraph::Link& link : graph_.links) {
-    const bool of_no_use = part.matrix == c ? link.from == part.home && !device_at(part.home) : link.to == part.home;
+    const bool of_no_use = part.matrix == c
+                               ? link.from == part.home && !device_at(part.home)
+                               : link.to == part.home;
     part.flow.push_back(program_.add_variable(of_no_use ? 0 : most(part)));
   }
   for (const auto node : indices(graph_.is_switch))
     if (graph_.is_switch[node]) add_equal(0, comes(part, node, 1));
 }
 
-/// What a device touches of a part: of its matrix as much as of any part, or a variable of its own.
-BoundProgram::Term BoundProgram::held(const Part& part, size_t device, double factor) const {
+/// What a device touches of a part: of its matrix as much as of any part, or a variable
+/// of its own.
+BoundProgram::Term BoundProgram::held(const Part& part, size_t device,
+                                      double factor) const {
   if (!part.holds.empty()) return {part.holds[device], factor};
   return {device_[device].holds[part.matrix], factor * part.size};
 }
 
 /// What crosses these links.
-BoundProgram::Terms BoundProgram::crosses(const Part& part, Numbers links, double factor) const {
+BoundProgram::Terms BoundProgram::crosses(const Part& part, Numbers links,
+                                          double factor) const {
   Terms terms;
   for (const size_t link : links) terms.push_back({part.flow[link], factor});
   return terms;
 }
 
 /// What comes into a node, less what leaves it.
-BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node, double factor) const {
+BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node,
+                                        double factor) const {
   Terms terms = crosses(part, graph_.into[node], factor);
   append(terms, crosses(part, graph_.out_of[node], -factor));
   return terms;
@@ -197,8 +216,9 @@ void BoundProgram::add_inputs(const Part& part) {
   }
 }
 
-/// The sums of an element make a tree: each of them leaves a device, or a memory that passes it on, once, and where
-/// several come to a device, or one comes to a device that has its own, one may leave. The last is at home.
+/// The sums of an element make a tree: each of them leaves a device, or a memory that
+/// passes it on, once, and where several come to a device, or one comes to a device that
+/// has its own, one may leave. The last is at home.
 void BoundProgram::add_results(const Part& part) {
   for (const MemoryId memory : memories_) {
     const size_t node = node_of(memory);
@@ -231,27 +251,33 @@ void BoundProgram::add_old(const Part& part) {
 /// How much crosses each link in the last solution.
 std::vector<double> BoundProgram::flow_of(const Part& part) const {
   std::vector<double> flow;
-  for (const size_t variable : part.flow) flow.push_back(std::max(0.0, program_.value(variable)));
+  for (const size_t variable : part.flow)
+    flow.push_back(std::max(0.0, program_.value(variable)));
   return flow;
 }
 
-/// The least that links carry of a part from its home to these devices, or from them to it, over any cut between.
+/// The least that links carry of a part from its home to these devices, or from them to
+/// it, over any cut between.
 BoundProgram::Touched BoundProgram::crossing(const Part& part, Numbers devices) const {
   const std::vector<BoundGraph::End> home{{part.home, unlimited}};
   std::vector<BoundGraph::End> ends;
   for (const size_t d : devices) ends.push_back({device_[d].node, unlimited});
   const bool leaves = part.matrix == c;
-  const BoundGraph::Cut cut = graph_.least_cut(flow_of(part), leaves ? ends : home, leaves ? home : ends);
+  const BoundGraph::Cut cut =
+      graph_.least_cut(flow_of(part), leaves ? ends : home, leaves ? home : ends);
   return {cut.value, crosses(part, cut.links, 1)};
 }
 
-/// What devices touch of a matrix has come to them, or leaves them: of parts that are alike the least, of others the
-/// sum. All of it may be there where one of them is its home, or nothing has to come.
+/// What devices touch of a matrix has come to them, or leaves them: of parts that are
+/// alike the least, of others the sum. All of it may be there where one of them is its
+/// home, or nothing has to come.
 BoundProgram::Touched BoundProgram::reached(Matrix matrix, Numbers devices) const {
   std::optional<Touched> all;
   for (const Part& part : parts_) {
     if (part.matrix != matrix) continue;
-    if (std::ranges::any_of(devices, [&](size_t d) { return device_[d].node == part.home; })) return {};
+    if (std::ranges::any_of(devices,
+                            [&](size_t d) { return device_[d].node == part.home; }))
+      return {};
     Touched touched = crossing(part, devices);
     if (part.holds.empty()) {
       touched.value /= part.size;
@@ -273,9 +299,12 @@ BoundProgram::Touched BoundProgram::reached(Matrix matrix, Numbers devices) cons
 bool BoundProgram::add_cuts() {
   bool found = false;
   for (size_t d = 0; has_b_ && d < devices_.size(); ++d) {
-    const auto touched = [&](size_t holds) { return Touched{program_.value(holds), {{holds, 1}}}; };
+    const auto touched = [&](size_t holds) {
+      return Touched{program_.value(holds), {{holds, 1}}};
+    };
     const auto& holds = device_[d].holds;
-    found |= add_reuse(regions_[d], {touched(holds[a]), touched(holds[b]), touched(holds[c])});
+    found |=
+        add_reuse(regions_[d], {touched(holds[a]), touched(holds[b]), touched(holds[c])});
   }
   for (const Part& part : parts_) {
     if (part.matrix == old) continue;
@@ -304,8 +333,8 @@ bool BoundProgram::add_cuts(const Part& part) {
   return found;
 }
 
-/// A share w of the multiplications that some devices do together touches a share w of an input at least; all devices
-/// together touch all of a block.
+/// A share w of the multiplications that some devices do together touches a share w of an
+/// input at least; all devices together touch all of a block.
 bool BoundProgram::add_use(const Part& part) {
   const bool is_block = !part.holds.empty();
   std::vector<BoundGraph::End> users;
@@ -323,12 +352,13 @@ bool BoundProgram::add_use(const Part& part) {
   Terms terms = crosses(part, cut.links, 1);
   if (is_block) return add_cut(part.size, terms);
   for (const Device& device : device_)
-    if (device.node != part.home && cut.inside[device.node]) terms.push_back({device.share, -part.size});
+    if (device.node != part.home && cut.inside[device.node])
+      terms.push_back({device.share, -part.size});
   return add_cut(0, terms);
 }
 
-/// Returns false if the program contains the cut already. If rates differ by many orders of magnitude, a solution of
-/// Clp may violate a row by more than `precise`.
+/// Returns false if the program contains the cut already. If rates differ by many orders
+/// of magnitude, a solution of Clp may violate a row by more than `precise`.
 bool BoundProgram::add_cut(double least, const Terms& terms) {
   const bool is_new = cuts_.emplace(least, terms).second;
   if (is_new) add_at_least(least, terms);
@@ -337,12 +367,15 @@ bool BoundProgram::add_cut(double least, const Terms& terms) {
 
 namespace {
 
-constexpr double most_seconds = 1e12, least_seconds = 1e-15;  // no plan takes longer; what takes less takes no time
-constexpr double precise = 1e-5;                              // relative
-constexpr double rounding = 1e-6;                             // that of the linear programs is far less
+constexpr double most_seconds = 1e12,
+                 least_seconds =
+                     1e-15;        // no plan takes longer; what takes less takes no time
+constexpr double precise = 1e-5;   // relative
+constexpr double rounding = 1e-6;  // that of the linear programs is far less
 
-/// A makespan at which a need above 1 was found, and that is `precise` below one with a need of at most 1. As the need
-/// falls about as 1 / T, the next T is near where it would be 1 then; now and then it is in the middle.
+/// A makespan at which a need above 1 was found, and that is `precise` below one with a
+/// need of at most 1. As the need falls about as 1 / T, the next T is near where it would
+/// be 1 then; now and then it is in the middle.
 double impossible(BoundProgram& program) {
   constexpr double most_step = 100;
   constexpr int middle_each = 3;
@@ -353,7 +386,8 @@ double impossible(BoundProgram& program) {
     (need > 1 ? shorter : longer) = time;
     if (longer < least_seconds) return 0;
     if (shorter > most_seconds) return most_seconds;
-    time *= std::clamp(need, 1 / most_step, most_step) * (need > 1 ? 1 + beside : 1 - beside);
+    time *=
+        std::clamp(need, 1 / most_step, most_step) * (need > 1 ? 1 + beside : 1 - beside);
     const bool is_between = shorter > 0 && longer < LinearProgram::infinity;
     if (!is_between)
       beside = std::min(2 * beside, 0.5);
@@ -368,7 +402,8 @@ double impossible(BoundProgram& program) {
 
 }  // namespace
 
-Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, bool warm) {
+Bound lower_bound(const GemmProblem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices, bool warm) {
   const bool changes_nothing = problem.scales_only() && problem.beta == 1;
   if (problem.m == 0 || problem.n == 0 || changes_nothing) return {.binding = "nothing"};
   BoundProgram program{problem, topology, devices, warm};
@@ -379,7 +414,8 @@ Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::spa
 
 Bound lower_bound(const Plan& plan, const Topology& topology) {
   const std::vector<MemoryId>& given = plan.origin.given;
-  return lower_bound(plan.problem, topology, given.empty() ? plan.devices : given, plan.warm);
+  return lower_bound(plan.problem, topology, given.empty() ? plan.devices : given,
+                     plan.warm);
 }
 
 }  // namespace tilerail

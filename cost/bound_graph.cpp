@@ -10,7 +10,8 @@ namespace {
 constexpr double infinity = LinearProgram::infinity;
 constexpr double nothing = 1e-10;
 
-/// Flows of most value by shortest ways that have room left (Edmonds and Karp), and what they reach.
+/// Flows of most value by shortest ways that have room left (Edmonds and Karp), and what
+/// they reach.
 class Flows {
  public:
   Flows(size_t nodes) : arcs_(nodes) {}
@@ -22,7 +23,8 @@ class Flows {
   std::vector<bool> fill(size_t source, size_t sink) {
     while (reaches(source, sink)) {
       double room = infinity;
-      for (size_t v = sink; v != source; v = from(v)) room = std::min(room, ends_[*last_[v]].room);
+      for (size_t v = sink; v != source; v = from(v))
+        room = std::min(room, ends_[*last_[v]].room);
       for (size_t v = sink; v != source; v = from(v)) {
         ends_[*last_[v]].room -= room;
         ends_[*last_[v] ^ 1].room += room;
@@ -56,21 +58,26 @@ class Flows {
     return false;
   }
 
-  std::vector<std::vector<size_t>> arcs_;  // by node: places in `ends_`; the way back is beside it
+  std::vector<std::vector<size_t>>
+      arcs_;  // by node: places in `ends_`; the way back is beside it
   std::vector<End> ends_;
   std::vector<std::optional<size_t>> last_;  // by node: the arc by which it was reached
 };
 
 }  // namespace
 
-BoundGraph::BoundGraph(const Topology& machine, std::span<const MemoryId> memories) : topology{machine} {
-  for (const auto& node : topology.description().nodes) is_switch.push_back(node.kind == NodeKind::network_switch);
+BoundGraph::BoundGraph(const Topology& machine, std::span<const MemoryId> memories)
+    : topology{machine} {
+  for (const auto& node : topology.description().nodes)
+    is_switch.push_back(node.kind == NodeKind::network_switch);
   out_of.resize(is_switch.size());
   into.resize(is_switch.size());
   std::vector<bool> takes_part = is_switch;
-  for (const MemoryId memory : memories) takes_part[topology.memory(memory).node.index()] = true;
+  for (const MemoryId memory : memories)
+    takes_part[topology.memory(memory).node.index()] = true;
   for (const auto l : indices(topology.links())) {
-    const size_t from = topology.links()[l].from.index(), to = topology.links()[l].to.index();
+    const size_t from = topology.links()[l].from.index(),
+                 to = topology.links()[l].to.index();
     if (!takes_part[from] || !takes_part[to]) continue;
     out_of[from].push_back(links.size());
     into[to].push_back(links.size());
@@ -78,7 +85,8 @@ BoundGraph::BoundGraph(const Topology& machine, std::span<const MemoryId> memori
   }
 }
 
-BoundGraph::Cut BoundGraph::least_cut(const std::vector<double>& capacity, std::span<const End> sources,
+BoundGraph::Cut BoundGraph::least_cut(const std::vector<double>& capacity,
+                                      std::span<const End> sources,
                                       std::span<const End> sinks) const {
   const size_t nodes = is_switch.size(), source = nodes, sink = nodes + 1;
   Flows flows{nodes + 2};
@@ -133,7 +141,9 @@ double BoundGraph::copy_rate(Numbers from, Numbers to) const {
 
 bool BoundGraph::in_one_way(size_t first, size_t then) const {
   const Link &one = links[first], &other = links[then];
-  if (first == then || one.from == other.to || !is_switch[one.to] || !is_switch[other.from]) return false;
+  if (first == then || one.from == other.to || !is_switch[one.to] ||
+      !is_switch[other.from])
+    return false;
   std::vector<bool> seen(is_switch.size());
   seen[one.to] = seen[one.from] = seen[other.to] = true;
   for (std::deque<size_t> next{one.to}; !next.empty(); next.pop_front()) {

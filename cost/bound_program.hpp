@@ -16,8 +16,8 @@
 
 namespace tilerail {
 
-/// The links that copies between some memories can take, whatever their routes: vertices are the nodes of the machine.
-/// Links of other memories are left out.
+/// The links that copies between some memories can take, whatever their routes: vertices
+/// are the nodes of the machine. Links of other memories are left out.
 struct BoundGraph {
   using Numbers = std::span<const size_t>;  // of nodes, links or devices
   struct Link {
@@ -37,82 +37,105 @@ struct BoundGraph {
 
   BoundGraph(const Topology& topology, std::span<const MemoryId> memories);
 
-  /// Of the sets of nodes whose links from outside, sources inside and sinks outside sum to the least. Values below
-  /// 10^-10 count as 0.
-  Cut least_cut(const std::vector<double>& capacity, std::span<const End> sources, std::span<const End> sinks) const;
+  /// Of the sets of nodes whose links from outside, sources inside and sinks outside sum
+  /// to the least. Values below 10^-10 count as 0.
+  Cut least_cut(const std::vector<double>& capacity, std::span<const End> sources,
+                std::span<const End> sinks) const;
 
-  /// By node: the least sum of latencies from a node, or with `back` to it, over any links; infinite where no way is.
+  /// By node: the least sum of latencies from a node, or with `back` to it, over any
+  /// links; infinite where no way is.
   std::vector<double> latencies(size_t node, bool back) const;
 
-  /// Rate of one copy at most: on any ways through switches, with `per_flow` on each link.
+  /// Rate of one copy at most: on any ways through switches, with `per_flow` on each
+  /// link.
   double copy_rate(Numbers from, Numbers to) const;
   /// Whether one way through switches may take a link and later the other.
   bool in_one_way(size_t first, size_t then) const;
 
   const Topology& topology;
-  std::vector<Link> links;                        // "links" below and above are their places here
-  std::vector<bool> is_switch;                    // by node
+  std::vector<Link> links;      // "links" below and above are their places here
+  std::vector<bool> is_switch;  // by node
   std::vector<std::vector<size_t>> out_of, into;  // by node: links
 };
 
-/// The linear program of lower_bound for a makespan T: what share of T do the resources need at least? T is possible
-/// only if that is <= 1. Elements are counted as shares of their matrix, bytes in units of the largest matrix, time in
-/// those of its way over the fastest link, so that coefficients are near 1. docs/model.md#bound
+/// The linear program of lower_bound for a makespan T: what share of T do the resources
+/// need at least? T is possible only if that is <= 1. Elements are counted as shares of
+/// their matrix, bytes in units of the largest matrix, time in those of its way over the
+/// fastest link, so that coefficients are near 1. docs/model.md#bound
 class BoundProgram {
  public:
   /// `problem` is not empty and multiplies something or scales C.
-  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, bool warm);
+  BoundProgram(const GemmProblem& problem, const Topology& topology,
+               std::span<const MemoryId> devices, bool warm);
 
-  /// A share of T, in seconds, that is needed at least. T is impossible where it is above 1. It is the least of the
-  /// program, or any need above 1.
+  /// A share of T, in seconds, that is needed at least. T is impossible where it is
+  /// above 1. It is the least of the program, or any need above 1.
   double needed(double seconds);
 
-  /// What the largest part of the last T that was `needed` goes to: a kind of resources and the first of them, or the
-  /// latency of the first copies and the last ones and the shortest kernels.
+  /// What the largest part of the last T that was `needed` goes to: a kind of resources
+  /// and the first of them, or the latency of the first copies and the last ones and the
+  /// shortest kernels.
   std::pair<TimeUse, std::string> binding() const;
 
-  /// Whether the last T that was `needed` had a need above 1, or all cuts: else its need may be above 1, too.
+  /// Whether the last T that was `needed` had a need above 1, or all cuts: else its need
+  /// may be above 1, too.
   bool is_exact() const { return exact_; }
 
  private:
   using Numbers = BoundGraph::Numbers;
   using Term = LinearProgram::Term;
   using Terms = std::vector<Term>;
-  enum Matrix : size_t { a, b, c, old };  // old: C before the product, where it is read and has to come
+  enum Matrix : size_t {
+    a,
+    b,
+    c,
+    old
+  };  // old: C before the product, where it is read and has to come
   struct Resource {
     size_t row;
     TimeUse kind;
     std::string name;
-    std::optional<size_t> device = {};  // which cannot do anything for this problem in some of T
-    bool multiplies = false;            // it may slow down under load
+    std::optional<size_t> device =
+        {};                   // which cannot do anything for this problem in some of T
+    bool multiplies = false;  // it may slow down under load
   };
   struct Device {
     size_t node;
-    size_t share;                 // of the multiplications
-    bool computes;                // it is known how fast
-    KernelLimits limits;          // of its kernels, where it does
-    double idle;                  // of T, before its kernels and after them
-    double all = 0;               // time of all multiplications with no load
-    std::array<size_t, 4> holds;  // of A, B and C, that its share touches; of old C, that it reads
+    size_t share;         // of the multiplications
+    bool computes;        // it is known how fast
+    KernelLimits limits;  // of its kernels, where it does
+    double idle;          // of T, before its kernels and after them
+    double all = 0;       // time of all multiplications with no load
+    std::array<size_t, 4>
+        holds;  // of A, B and C, that its share touches; of old C, that it reads
   };
-  /// Some of the devices, and the rows that say what their share of the multiplications touches.
+  /// Some of the devices, and the rows that say what their share of the multiplications
+  /// touches.
   struct Region {
     std::vector<size_t> devices;
     std::vector<size_t> rows = {};
   };
-  /// The part of a matrix that is at one node, and how many of its elements cross each link.
+  /// The part of a matrix that is at one node, and how many of its elements cross each
+  /// link.
   struct Part {
     Matrix matrix;
     size_t home;
-    double size;                     // of its matrix
-    std::vector<size_t> flow = {};   // by link of the graph
-    std::vector<size_t> holds = {};  // by device: what that has of this part, where parts differ; else empty
+    double size;                    // of its matrix
+    std::vector<size_t> flow = {};  // by link of the graph
+    std::vector<size_t> holds =
+        {};  // by device: what that has of this part, where parts differ; else empty
   };
   size_t node_of(MemoryId memory) const { return topology_.memory(memory).node.index(); }
-  size_t add_at_least(double least, const Terms& terms) { return program_.add_row(least, unlimited, terms); }
-  size_t add_at_most_zero(const Terms& terms) { return program_.add_row(-unlimited, 0, terms); }
+  size_t add_at_least(double least, const Terms& terms) {
+    return program_.add_row(least, unlimited, terms);
+  }
+  size_t add_at_most_zero(const Terms& terms) {
+    return program_.add_row(-unlimited, 0, terms);
+  }
   void add_equal(double sum, const Terms& terms) { program_.add_row(sum, sum, terms); }
-  static void append(Terms& terms, const Terms& more) { terms.insert(terms.end(), more.begin(), more.end()); }
+  static void append(Terms& terms, const Terms& more) {
+    terms.insert(terms.end(), more.begin(), more.end());
+  }
 
   // What devices do and touch.
   double idle_of(size_t node);
@@ -120,7 +143,8 @@ class BoundProgram {
   void add_shares();
   double most(const Region& region) const;
   void set_reuse();
-  /// What a region touches of a matrix, at most: a sum of terms, or, where there are none, all of it.
+  /// What a region touches of a matrix, at most: a sum of terms, or, where there are
+  /// none, all of it.
   struct Touched {
     double value = 1;
     Terms terms = {};
@@ -160,9 +184,11 @@ class BoundProgram {
   Terms carried(size_t link, double factor) const;
   void add_groups();
   std::vector<double> counted_once(const CapacityGroup& group) const;
-  void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both, std::array<Terms, 2> sides);
+  void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
+                    std::array<Terms, 2> sides);
   enum Role : size_t { h2d, d2h, peer, between_hosts };
-  /// Copies of a role at a memory: over these links, so many at a time, each of which gets this rate at most.
+  /// Copies of a role at a memory: over these links, so many at a time, each of which
+  /// gets this rate at most.
   struct Engine {
     std::string name;
     Role role;
@@ -176,8 +202,10 @@ class BoundProgram {
   void add_roles(const Part& part, TermsByRole& carries);
 
   static constexpr double unlimited = LinearProgram::infinity;
-  static constexpr size_t most_with_cuts = 8;  // devices, for each of which cuts are looked for
-  static constexpr double precise = 1e-7;      // to which a solution keeps to cuts, in shares of a matrix
+  static constexpr size_t most_with_cuts =
+      8;  // devices, for each of which cuts are looked for
+  static constexpr double precise =
+      1e-7;  // to which a solution keeps to cuts, in shares of a matrix
 
   const GemmProblem& problem_;
   const Topology& topology_;
@@ -192,9 +220,10 @@ class BoundProgram {
   double unit_bytes_ = 1, unit_seconds_ = 1;
   std::array<double, 4> size_{};  // of A, B, C, old C
   std::vector<Device> device_;
-  std::map<std::pair<MemoryId, bool>, std::vector<double>> latencies_;  // by node: from a memory, or to it
-  double time_ = 0, share_ = 0;                                         // T, and what of it is needed
-  std::vector<Region> regions_;                                         // the first are single devices
+  std::map<std::pair<MemoryId, bool>, std::vector<double>>
+      latencies_;                // by node: from a memory, or to it
+  double time_ = 0, share_ = 0;  // T, and what of it is needed
+  std::vector<Region> regions_;  // the first are single devices
   std::vector<Part> parts_;
   std::vector<Resource> resources_;
 };

@@ -1,4 +1,5 @@
-// What the machine and its devices can do in a time: the rows of BoundProgram that bound shares and flows.
+// What the machine and its devices can do in a time: the rows of BoundProgram that bound
+// shares and flows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +17,9 @@ std::optional<Rate> highest(const std::optional<CapacityCurve>& curve) {
   return std::ranges::max_element(curve->points, {}, &CapacityCurve::Point::rate)->rate;
 }
 
-/// Sets of at least two of so many devices and not all of them, which follow from their number alone: every set of few;
-/// else those that are neighbours in their order, or every other one.
+/// Sets of at least two of so many devices and not all of them, which follow from their
+/// number alone: every set of few; else those that are neighbours in their order, or
+/// every other one.
 std::set<std::vector<size_t>> sets_of(size_t count) {
   constexpr size_t few = 5, even = 0x5555;
   const size_t all = (size_t{1} << count) - 1;
@@ -25,7 +27,8 @@ std::set<std::vector<size_t>> sets_of(size_t count) {
   for (size_t bits = 1; bits < all; ++bits) {
     const size_t lowest = bits & (~bits + 1);
     const bool are_neighbours = (bits & (bits + lowest)) == 0;
-    if (count > few && !are_neighbours && bits != (even & all) && bits != (~even & all)) continue;
+    if (count > few && !are_neighbours && bits != (even & all) && bits != (~even & all))
+      continue;
     std::vector<size_t> set;
     for (size_t d = 0; d < count; ++d)
       if ((bits >> d & 1) == 1) set.push_back(d);
@@ -34,40 +37,47 @@ std::set<std::vector<size_t>> sets_of(size_t count) {
   return sets;
 }
 
-bool contains(const std::vector<LinkId>& links, LinkId link) { return std::ranges::find(links, link) != links.end(); }
+bool contains(const std::vector<LinkId>& links, LinkId link) {
+  return std::ranges::find(links, link) != links.end();
+}
 
 }  // namespace
 
 /// A resource is busy for the sum of the terms.
-BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, const std::string& name, Terms busy) {
+BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, const std::string& name,
+                                                   Terms busy) {
   busy.push_back({need_, -1});
   return resources_.emplace_back(Resource{add_at_most_zero(busy), kind, name});
 }
 
-/// What multiplies reads A and B once, writes C, and reads the old C and the sums of others that it adds to its own.
-/// The other kernels read and write what they name.
+/// What multiplies reads A and B once, writes C, and reads the old C and the sums of
+/// others that it adds to its own. The other kernels read and write what they name.
 void BoundProgram::add_compute() {
   for (const auto d : indices(devices_)) {
     const Device& device = device_[d];
     const std::string& name = topology_.memory(devices_[d]).name;
     if (!device.computes) continue;
     if (device.limits.rate) {
-      Resource& kernels = add_resource(TimeUse::kernels, "kernels of " + name, {{device.share, device.all}});
+      Resource& kernels = add_resource(TimeUse::kernels, "kernels of " + name,
+                                       {{device.share, device.all}});
       kernels.device = d;
       kernels.multiplies = true;
     }
     if (!device.limits.memory) continue;
     const double time = time_by(*device.limits.memory);
     Terms traffic;
-    for (const Matrix matrix : {a, b, c}) traffic.push_back({device.holds[matrix], size_[matrix] * time});
+    for (const Matrix matrix : {a, b, c})
+      traffic.push_back({device.holds[matrix], size_[matrix] * time});
     if (has_b_) traffic.push_back({added(d), size_[c] * time});
-    if (has_b_ && problem_.beta != 0) traffic.push_back({device.holds[old], size_[c] * time});
+    if (has_b_ && problem_.beta != 0)
+      traffic.push_back({device.holds[old], size_[c] * time});
     if (!has_b_ && problem_.beta != 0) traffic.back().second *= 2;
     add_resource(TimeUse::memory, "memory of " + name, traffic).device = d;
   }
 }
 
-/// Elements of sums of other devices that one adds to its own: what came and what it has, less what leaves or stays.
+/// Elements of sums of other devices that one adds to its own: what came and what it has,
+/// less what leaves or stays.
 size_t BoundProgram::added(size_t device) {
   const size_t sums = program_.add_variable(2 * double(devices_.size()));
   Terms terms{{sums, 1}};
@@ -86,7 +96,8 @@ size_t BoundProgram::added(size_t device) {
 /// In units of bytes.
 BoundProgram::Terms BoundProgram::carried(size_t link, double factor) const {
   Terms terms;
-  for (const Part& part : parts_) terms.push_back({part.flow[link], factor * size_[part.matrix]});
+  for (const Part& part : parts_)
+    terms.push_back({part.flow[link], factor * size_[part.matrix]});
   return terms;
 }
 
@@ -98,17 +109,19 @@ void BoundProgram::add_links() {
   }
 }
 
-/// A copy loads a group once, however many of its links it crosses. So each link counts by what share of these it is at
-/// least: by graph link, 0 where it is not of the group.
+/// A copy loads a group once, however many of its links it crosses. So each link counts
+/// by what share of these it is at least: by graph link, 0 where it is not of the group.
 std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const {
   std::vector<size_t> of_group;
   for (const auto l : indices(graph_.links)) {
     const LinkId id = graph_.links[l].id;
-    if (contains(group.forward, id) || contains(group.backward, id)) of_group.push_back(l);
+    if (contains(group.forward, id) || contains(group.backward, id))
+      of_group.push_back(l);
   }
   std::vector<double> weight(graph_.links.size(), 0);
   for (const size_t l : of_group) {
-    int between = 1;  // links from one switch to another; of those of memories a way has the first and the last
+    int between = 1;  // links from one switch to another; of those of memories a way has
+                      // the first and the last
     int first = 0, last = 0;
     for (const size_t other : of_group) {
       if (!graph_.in_one_way(l, other) && !graph_.in_one_way(other, l)) continue;
@@ -127,7 +140,8 @@ std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const
 /// Time is shared out between one side of a group, the other, and both at once.
 void BoundProgram::add_groups() {
   for (const CapacityGroup& group : topology_.groups()) {
-    const std::optional<Rate> capacity = highest(group.capacity), both = highest(group.both_busy);
+    const std::optional<Rate> capacity = highest(group.capacity),
+                              both = highest(group.both_busy);
     const std::vector<double> weight = counted_once(group);
     Terms forward, backward;
     for (const auto l : indices(weight)) {
@@ -145,17 +159,19 @@ void BoundProgram::add_groups() {
   }
 }
 
-void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
-                                std::array<Terms, 2> sides) {
+void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity,
+                                Rate both, std::array<Terms, 2> sides) {
   double bytes = 0;
   for (const Part& part : parts_)
-    bytes += most(part) * size_[part.matrix] * double(group.forward.size() + group.backward.size());
+    bytes += most(part) * size_[part.matrix] *
+             double(group.forward.size() + group.backward.size());
   const size_t both_time = program_.add_variable(bytes * time_by(both));
   Terms busy{{both_time, 1}}, together{{both_time, -1 / time_by(both)}};
   for (const size_t side : {0, 1}) {
     if (sides[side].empty()) continue;
     Rate alone;
-    for (const LinkId link : side == 0 ? group.forward : group.backward) alone += topology_.link(link).bandwidth;
+    for (const LinkId link : side == 0 ? group.forward : group.backward)
+      alone += topology_.link(link).bandwidth;
     if (capacity) alone = std::min(alone, *capacity);
     const size_t with_other = program_.add_variable(bytes);
     const size_t alone_time = program_.add_variable(bytes * time_by(alone));
@@ -168,21 +184,25 @@ void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> 
   add_resource(TimeUse::group, "group " + group.name, busy);
 }
 
-/// How many copies of a role a memory has at a time, and the most that one of them gets, whatever else runs. Absent
-/// where the links of the memory let no more pass anyway.
-std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory, Role role) const {
+/// How many copies of a role a memory has at a time, and the most that one of them gets,
+/// whatever else runs. Absent where the links of the memory let no more pass anyway.
+std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory,
+                                                         Role role) const {
   constexpr std::array names{"h2d", "d2h", "peer"};
   const Engines& engines = topology_.memory(memory).engines;
-  const std::optional<int> count = std::array{engines.h2d, engines.d2h, engines.peer}[role];
+  const std::optional<int> count =
+      std::array{engines.h2d, engines.d2h, engines.peer}[role];
   if (!count || !topology_.is_gpu(memory)) return std::nullopt;
   const std::array node{node_of(memory)};
   Engine engine;
-  engine.name = fmt::format("{} engines of {}", names[role], topology_.memory(memory).name);
+  engine.name =
+      fmt::format("{} engines of {}", names[role], topology_.memory(memory).name);
   engine.role = role;
   engine.links = role == h2d ? graph_.into[node[0]] : graph_.out_of[node[0]];
   engine.count = *count;
   Rate links;
-  for (const size_t l : engine.links) links += topology_.link(graph_.links[l].id).bandwidth;
+  for (const size_t l : engine.links)
+    links += topology_.link(graph_.links[l].id).bandwidth;
   std::vector<size_t> hosts, others;
   for (const MemoryId host : topology_.hosts()) hosts.push_back(node_of(host));
   for (const MemoryId other : memories_)
@@ -199,7 +219,8 @@ std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory, Role r
     fastest(node, others);
   else
     for (const size_t other : others) fastest(node, std::array{other});
-  if (engine.rate == Rate{0} || engine.rate * *count >= links) return std::nullopt;  // copies nothing, or is no limit
+  if (engine.rate == Rate{0} || engine.rate * *count >= links)
+    return std::nullopt;  // copies nothing, or is no limit
   return engine;
 }
 
@@ -222,11 +243,14 @@ void BoundProgram::add_engines() {
   }
 }
 
-/// What crosses a link is carried by copies of all roles together, and no switch turns one into the other.
+/// What crosses a link is carried by copies of all roles together, and no switch turns
+/// one into the other.
 void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
   constexpr std::array roles{h2d, d2h, peer, between_hosts};
-  const auto may_be = [&](size_t node, bool host) {  // a host, or a device; switches may be both
-    return graph_.is_switch[node] || (topology_.description().nodes[node].kind == NodeKind::host) == host;
+  const auto may_be = [&](size_t node,
+                          bool host) {  // a host, or a device; switches may be both
+    return graph_.is_switch[node] ||
+           (topology_.description().nodes[node].kind == NodeKind::host) == host;
   };
   TermsByRole comes;  // and by node
   comes.fill(std::vector<Terms>(graph_.is_switch.size()));
@@ -249,16 +273,20 @@ void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
       if (graph_.is_switch[node]) add_equal(0, comes[role][node]);
 }
 
-/// No kernel starts before some of what it reads is there, and C leaves after it. A product may be added to C later.
+/// No kernel starts before some of what it reads is there, and C leaves after it. A
+/// product may be added to C later.
 double BoundProgram::idle_of(size_t node) {
   double first = 0;
   if (inputs_come_) first = latency(problem_.place_a, node, false);
-  if (inputs_come_ && has_b_) first = std::max(first, latency(problem_.place_b, node, false));
-  if (!has_b_ && problem_.beta != 0) first = std::max(first, latency(problem_.place_c, node, false));
+  if (inputs_come_ && has_b_)
+    first = std::max(first, latency(problem_.place_b, node, false));
+  if (!has_b_ && problem_.beta != 0)
+    first = std::max(first, latency(problem_.place_c, node, false));
   return (first + latency(problem_.place_c, node, true)) / unit_seconds_;
 }
 
-/// The least from the nearest block of a matrix, or from the farthest part of interleaved pages; with `back` to them.
+/// The least from the nearest block of a matrix, or from the farthest part of interleaved
+/// pages; with `back` to them.
 double BoundProgram::latency(MemoryId place, size_t node, bool back) {
   double least = unlimited;
   for (const MemoryId home : homes_of(place, topology_)) {
@@ -273,9 +301,10 @@ double BoundProgram::latency(MemoryId place, size_t node, bool back) {
   return least == unlimited ? 0 : least;
 }
 
-/// Every multiplication is somebody's. An element of A takes part in n of them, one of B in m, one of C in k: a share
-/// w of the multiplications touches a share w of each matrix at least. A device computes where it is known how fast; a
-/// plan that may choose leaves others out.
+/// Every multiplication is somebody's. An element of A takes part in n of them, one of B
+/// in m, one of C in k: a share w of the multiplications touches a share w of each matrix
+/// at least. A device computes where it is known how fast; a plan that may choose leaves
+/// others out.
 void BoundProgram::add_shares() {
   Terms all, read;
   for (const MemoryId memory : devices_) {
@@ -285,12 +314,15 @@ void BoundProgram::add_shares() {
     device.computes = !product_ || problem_.routine == Routine::axpy ||
                       kernels.knows(problem_.dtype, problem_.trans_a, problem_.trans_b);
     if (device.computes) device.limits = kernel_limits(kernels, problem_);
-    if (device.limits.rate) device.all = problem_.flops() / *device.limits.rate / Seconds{unit_seconds_};
+    if (device.limits.rate)
+      device.all = problem_.flops() / *device.limits.rate / Seconds{unit_seconds_};
     device.idle = idle_of(device.node);
     device.share = program_.add_variable(device.computes ? 1 : 0);
     all.push_back({device.share, 1});
-    for (const Matrix matrix : {a, b, c, old}) device.holds[matrix] = program_.add_variable(1);
-    for (const Matrix matrix : {a, b, c}) add_at_least(0, {{device.holds[matrix], 1}, {device.share, -1}});
+    for (const Matrix matrix : {a, b, c, old})
+      device.holds[matrix] = program_.add_variable(1);
+    for (const Matrix matrix : {a, b, c})
+      add_at_least(0, {{device.holds[matrix], 1}, {device.share, -1}});
     read.push_back({device.holds[old], 1});
   }
   add_equal(1, all);
@@ -304,15 +336,18 @@ void BoundProgram::add_shares() {
 double BoundProgram::most(const Region& region) const {
   double share = 0;
   for (const size_t d : region.devices)
-    if (device_[d].computes) share += device_[d].all > 0 ? work(device_[d]) / device_[d].all : 1;
+    if (device_[d].computes)
+      share += device_[d].all > 0 ? work(device_[d]) / device_[d].all : 1;
   constexpr double least = 1e-9;
   return std::clamp(share, least, 1.0);
 }
 
-/// Loomis and Whitney: a share w of the multiplications touches shares x, y, z of A, B, C with x y z >= w^2, hence
-///   (x0 y0 z0)^(1/3) (x / x0 + y / y0 + z / z0) >= 3 w / W^(1/3)    for any x0, y0, z0 and w <= W
-/// (the means' inequality, and w^(2/3) >= w / W^(1/3)). W is what the devices could multiply in T; nothing else of the
-/// row follows from T or the machine.
+/// Loomis and Whitney: a share w of the multiplications touches shares x, y, z of A, B, C
+/// with x y z >= w^2, hence
+///   (x0 y0 z0)^(1/3) (x / x0 + y / y0 + z / z0) >= 3 w / W^(1/3)    for any x0, y0, z0
+///   and w <= W
+/// (the means' inequality, and w^(2/3) >= w / W^(1/3)). W is what the devices could
+/// multiply in T; nothing else of the row follows from T or the machine.
 void BoundProgram::set_reuse() {
   for (const Region& region : regions_)
     for (const size_t row : region.rows)
@@ -320,24 +355,28 @@ void BoundProgram::set_reuse() {
         program_.set_coefficient(row, device_[d].share, -3 / std::cbrt(most(region)));
 }
 
-/// Of the rows whose x0 / z0 and y0 / z0 are powers of the root of two, that which the solution breaks most.
+/// Of the rows whose x0 / z0 and y0 / z0 are powers of the root of two, that which the
+/// solution breaks most.
 bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touched) {
   constexpr double steps = 2, most_steps = 24, least = 1e-12;
   double share = 0;
   for (const size_t d : region.devices) share += program_.value(device_[d].share);
   const double asked = 3 * share / std::cbrt(most(region));
   const auto nearest = [&](Matrix matrix) {
-    const double ratio = std::max(least, touched[matrix].value) / std::max(least, touched[c].value);
+    const double ratio =
+        std::max(least, touched[matrix].value) / std::max(least, touched[c].value);
     return std::clamp(std::round(steps * std::log2(ratio)), -most_steps, most_steps);
   };
   std::array<double, 3> best{};
   double has = asked - precise;
   for (const double i : {-1, 0, 1})
     for (const double j : {-1, 0, 1}) {
-      const double x = std::exp2((nearest(a) + i) / steps), y = std::exp2((nearest(b) + j) / steps);
+      const double x = std::exp2((nearest(a) + i) / steps),
+                   y = std::exp2((nearest(b) + j) / steps);
       const double mean = std::cbrt(x * y);
       const std::array factors{mean / x, mean / y, mean};
-      const double sum = factors[a] * touched[a].value + factors[b] * touched[b].value + factors[c] * touched[c].value;
+      const double sum = factors[a] * touched[a].value + factors[b] * touched[b].value +
+                         factors[c] * touched[c].value;
       if (sum < has) has = sum, best = factors;
     }
   if (best[c] == 0) return false;
@@ -348,7 +387,8 @@ bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touch
     for (const auto& [variable, coefficient] : touched[matrix].terms)
       terms.push_back({variable, best[matrix] * coefficient});
   }
-  for (const size_t d : region.devices) terms.push_back({device_[d].share, -3 / std::cbrt(most(region))});
+  for (const size_t d : region.devices)
+    terms.push_back({device_[d].share, -3 / std::cbrt(most(region))});
   region.rows.push_back(add_at_least(-there, terms));
   return true;
 }

@@ -15,12 +15,14 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
       device_free_(options.devices),
       issued_(options.devices) {
   for (const Memory& memory : topology.memories())
-    for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer})
+    for (const auto& count :
+         {memory.engines.h2d, memory.engines.d2h, memory.engines.peer})
       engines_.emplace_back(options.engines ? count.value_or(0) : 0);
   engines_.emplace_back();
 }
 
-/// h2d copies use engines of the GPU that they reach, d2h and peer copies of the GPU that they leave.
+/// h2d copies use engines of the GPU that they reach, d2h and peer copies of the GPU that
+/// they leave.
 size_t Clock::engines_of(const Hop& hop) const {
   const bool from_host = topology_.is_host(hop.src), to_host = topology_.is_host(hop.dst);
   if (!options_.engines || (from_host && to_host)) return engines_.size() - 1;
@@ -42,7 +44,8 @@ Seconds Clock::run_kernel(size_t device, Seconds ready, Seconds duration) {
   return device_free_[device] = std::max(device_free_[device], ready) + duration;
 }
 
-Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arrival& available) const {
+Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks,
+                               const Arrival& available) const {
   Seconds start = std::max({available.first, pair_free(hop), now_});
   const std::vector<Seconds>& engines = engines_[engines_of(hop)];
   if (!engines.empty()) start = std::max(start, std::ranges::min(engines));
@@ -50,7 +53,8 @@ Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arr
   Arrival arrival;
   arrival.start = start;
   arrival.first = start + latency + flow / chunks;
-  arrival.pair = std::max(start + chunks * latency + flow, available.pair + latency + flow / chunks);
+  arrival.pair =
+      std::max(start + chunks * latency + flow, available.pair + latency + flow / chunks);
   arrival.last = std::max(arrival.pair, available.last + latency + flow / chunks);
   if (has_loads())
     for (const auto& use : hop.way->uses) {
@@ -67,7 +71,8 @@ void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
   set_pair_free(hop, end);
   if (!engines.empty()) *std::ranges::min_element(engines) = end;
   if (has_loads())
-    for (const auto& use : hop.way->uses) load_[use.resource] = moved(use, arrival.start, size);
+    for (const auto& use : hop.way->uses)
+      load_[use.resource] = moved(use, arrival.start, size);
 }
 
 Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
@@ -82,7 +87,8 @@ Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
 void Clock::take_back(const Undo& undo) {
   set_pair_free(undo.hop, undo.pair_free);
   std::ranges::copy(undo.engines, engines_[engines_of(undo.hop)].begin());
-  for (const auto i : indices(undo.loads)) load_[undo.hop.way->uses[i].resource] = undo.loads[i];
+  for (const auto i : indices(undo.loads))
+    load_[undo.hop.way->uses[i].resource] = undo.loads[i];
 }
 
 }  // namespace tilerail

@@ -11,10 +11,12 @@ namespace {
 
 constexpr StridedEfficiency::Company nobody{0, 0};
 
-double part(Seconds time, Seconds of) { return of > Seconds{0} ? std::min(1.0, time / of) : 0; }
+double part(Seconds time, Seconds of) {
+  return of > Seconds{0} ? std::min(1.0, time / of) : 0;
+}
 
-/// Both halves of the L2 cache of a GPU keep what multiprocessors on both sides read, as those of a product do with its
-/// factors.
+/// Both halves of the L2 cache of a GPU keep what multiprocessors on both sides read, as
+/// those of a product do with its factors.
 constexpr double halves_of_cache = 2;
 
 /// What the kernels of a device have read and written so far.
@@ -22,7 +24,9 @@ class CacheUse {
  public:
   void add(const Plan& plan, const Op& op) {
     const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
-    const auto bytes = [&](const View& v) { return double(v.rows * v.cols * plan.buffer(v.buffer).element()); };
+    const auto bytes = [&](const View& v) {
+      return double(v.rows * v.cols * plan.buffer(v.buffer).element());
+    };
     before_.push_back(total_);
     if (reads_a(op)) use(op.a, last_[0], halves * bytes(op.a));
     if (reads_b(op)) use(op.b, last_[1], halves * bytes(op.b));
@@ -31,14 +35,17 @@ class CacheUse {
 
   size_t kernels() const { return before_.size(); }
 
-  /// Bytes of the cache that all kernels but the first `count` have filled. What a kernel has in common with the one
-  /// before it is in the cache already, if that one is among them.
-  double filled_since(size_t count) const { return count < kernels() ? total_ - before_[count] : 0; }
+  /// Bytes of the cache that all kernels but the first `count` have filled. What a kernel
+  /// has in common with the one before it is in the cache already, if that one is among
+  /// them.
+  double filled_since(size_t count) const {
+    return count < kernels() ? total_ - before_[count] : 0;
+  }
 
  private:
   void use(const View& view, View& before, double size) {
-    const bool is_same =
-        before.buffer == view.buffer && before.row == view.row && before.col == view.col && before.rows == view.rows;
+    const bool is_same = before.buffer == view.buffer && before.row == view.row &&
+                         before.col == view.col && before.rows == view.rows;
     if (is_same)
       before_.back() -= size;
     else
@@ -47,34 +54,38 @@ class CacheUse {
   }
 
   double total_ = 0;
-  std::vector<double> before_;  // by kernel: in all before it, less what it has in common with the one before it
+  std::vector<double> before_;  // by kernel: in all before it, less what it has in common
+                                // with the one before it
   std::array<View, 3> last_{};  // a, b, y
 };
 
-/// The rows of some columns that the last copy of them has used, in bytes from the top of a column, and how many
-/// kernels of the device came before it.
+/// The rows of some columns that the last copy of them has used, in bytes from the top of
+/// a column, and how many kernels of the device came before it.
 struct Used {
   double from, to;
   size_t kernels;
 
-  /// The share of the entries of other rows of these columns that are those of rows that were used. Where columns start
-  /// within a line is taken to be anywhere.
+  /// The share of the entries of other rows of these columns that are those of rows that
+  /// were used. Where columns start within a line is taken to be anywhere.
   double share(double first, double last) const {
     if (first >= from && last <= to) return 1;
-    const double line = StridedEfficiency::line.value, apart = std::max({0.0, first - to, from - last});
+    const double line = StridedEfficiency::line.value,
+                 apart = std::max({0.0, first - to, from - last});
     return std::max(0.0, 1 - apart / line) / (1 + (last - first) / line);
   }
 };
 
-/// By operation: the share of the entries of the page table that a 2-D copy between a host and a device finds in the
-/// device's cache, because an earlier copy of the plan has just used them. Empty where the machine has no rates of such
-/// copies. docs/model.md#copies-in-two-dimensions
+/// By operation: the share of the entries of the page table that a 2-D copy between a
+/// host and a device finds in the device's cache, because an earlier copy of the plan has
+/// just used them. Empty where the machine has no rates of such copies.
+/// docs/model.md#copies-in-two-dimensions
 std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
   const StridedEfficiency& strided = topology.description().strided;
   if (strided.again.empty()) return {};
   std::vector<float> shares(plan.ops.size());
   std::vector<CacheUse> caches(topology.memories().size());
-  std::map<std::tuple<MemoryId, BufferId, int64_t, int64_t>, Used> used;  // by device, buffer and columns
+  std::map<std::tuple<MemoryId, BufferId, int64_t, int64_t>, Used>
+      used;  // by device, buffer and columns
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     const Queue& queue = plan.queue(op.queue);
@@ -86,11 +97,14 @@ std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
     const CacheUse& cache = caches[device.index()];
     const View& view = in ? op.a : op.y;
     const int64_t element = plan.buffer(view.buffer).element();
-    const Used now{double(view.row * element), double((view.row + view.rows) * element), cache.kernels()};
-    const auto [known, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, now);
+    const Used now{double(view.row * element), double((view.row + view.rows) * element),
+                   cache.kernels()};
+    const auto [known, is_new] =
+        used.try_emplace({device, view.buffer, view.col, view.cols}, now);
     if (is_new) continue;
     const Used before = std::exchange(known->second, now);
-    if (cache.filled_since(before.kernels) < strided.cache.value) shares[i] = float(before.share(now.from, now.to));
+    if (cache.filled_since(before.kernels) < strided.cache.value)
+      shares[i] = float(before.share(now.from, now.to));
   }
   return shares;
 }
@@ -105,44 +119,55 @@ bool is_stage(const View& view, const Plan& plan, const Topology& topology) {
 
 CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology) {
   const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
-  const bool from_host = topology.is_host(from.memory), to_host = topology.is_host(to.memory);
+  const bool from_host = topology.is_host(from.memory),
+             to_host = topology.is_host(to.memory);
   CopyColumns columns;
   const auto add = [&](const Buffer& buffer) {
     if (op.y.cols > 1 && op.y.rows != buffer.ld)
-      columns = {op.y.rows * buffer.element(), std::max(columns.pitch, buffer.ld * buffer.element())};
+      columns = {op.y.rows * buffer.element(),
+                 std::max(columns.pitch, buffer.ld * buffer.element())};
   };
   if (from_host || !to_host) add(from);
   if (to_host || !from_host) add(to);
   return columns;
 }
 
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, const CopyShape& shape) {
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst,
+                          const CopyShape& shape) {
   const CopyColumns& columns = shape.columns;
   if (columns.bytes == 0) return 1;
-  const bool to_host = topology.is_host(dst), between_devices = !topology.is_host(src) && !to_host;
-  return topology.description().strided.of({Bytes{double(columns.bytes)}, Bytes{double(columns.pitch)}, between_devices,
+  const bool to_host = topology.is_host(dst),
+             between_devices = !topology.is_host(src) && !to_host;
+  return topology.description().strided.of({Bytes{double(columns.bytes)},
+                                            Bytes{double(columns.pitch)}, between_devices,
                                             to_host, shape.again, shape.company});
 }
 
-Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology, StridedEfficiency::Company company) {
+Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology,
+                  StridedEfficiency::Company company) {
   const Queue& queue = plan.queue(op.queue);
   const double efficiency =
-      strided_efficiency(topology, queue.src, queue.dst, {copy_columns(plan, op, topology), false, 0, company});
+      strided_efficiency(topology, queue.src, queue.dst,
+                         {copy_columns(plan, op, topology), false, 0, company});
   return copy_bytes(plan, op) / (efficiency * topology.pair_rate(queue.src, queue.dst));
 }
 
-std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
-                                bool staged) {
-  if (topology.is_host(src) == topology.is_host(dst) || !topology.has_route(dst, src)) return std::nullopt;
-  const MemoryId host = topology.is_host(src) ? src : dst, device = host == src ? dst : src;
+std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId dst,
+                                std::span<const MemoryId> devices, bool staged) {
+  if (topology.is_host(src) == topology.is_host(dst) || !topology.has_route(dst, src))
+    return std::nullopt;
+  const MemoryId host = topology.is_host(src) ? src : dst,
+                 device = host == src ? dst : src;
   std::vector<std::pair<MemoryId, MemoryId>> flows{{src, dst}, {dst, src}};
   for (const MemoryId other : devices.first(staged ? 0 : devices.size()))
-    if (other != device && topology.has_route(host, other) && topology.has_route(other, host))
+    if (other != device && topology.has_route(host, other) &&
+        topology.has_route(other, host))
       flows.emplace_back(host, other), flows.emplace_back(other, host);
   return concurrent_rates(topology, flows)[0];
 }
 
-CopyShapes::CopyShapes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
+CopyShapes::CopyShapes(const Plan& plan, const Topology& topology,
+                       const PlanKernelCosts& kernels)
     : plan_{plan}, topology_{topology}, again_{pages_in_cache(plan, topology)} {
   const StridedEfficiency& strided = topology.description().strided;
   if (strided.beside == 1 && strided.forgotten == 0) return;
@@ -171,8 +196,10 @@ StridedEfficiency::Company CopyShapes::company_of(const Queue& queue) const {
 CopyShape CopyShapes::of(OpId copy) const {
   const Op& op = plan_.op(copy);
   CopyShape shape;
-  if (!topology_.description().strided.points.empty()) shape.columns = copy_columns(plan_, op, topology_);
-  if (plan_.runtime.duplex) shape.staged = is_stage(op.a, plan_, topology_) || is_stage(op.y, plan_, topology_);
+  if (!topology_.description().strided.points.empty())
+    shape.columns = copy_columns(plan_, op, topology_);
+  if (plan_.runtime.duplex)
+    shape.staged = is_stage(op.a, plan_, topology_) || is_stage(op.y, plan_, topology_);
   if (!again_.empty()) shape.again = double(again_[copy.index()]);
   shape.company = company_of(plan_.queue(op.queue));
   return shape;

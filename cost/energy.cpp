@@ -8,7 +8,8 @@
 namespace tilerail {
 namespace {
 
-/// A kernel that starts or ends: by how much that changes the share of the device that is in use.
+/// A kernel that starts or ends: by how much that changes the share of the device that is
+/// in use.
 struct Step {
   double time, share;
 };
@@ -26,21 +27,25 @@ Seconds filled_time(std::vector<Step> steps) {
 
 }  // namespace
 
-std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& topology, MemoryId device) {
+std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& topology,
+                                        MemoryId device) {
   const Memory& memory = topology.memory(device);
-  const auto of_gemm = topology.kernels_of(device).gemm_watts(p.dtype, p.trans_a, p.trans_b);
+  const auto of_gemm =
+      topology.kernels_of(device).gemm_watts(p.dtype, p.trans_a, p.trans_b);
   const auto kernels = of_gemm ? of_gemm : memory.busy_watts;
   if (!memory.idle_watts || !kernels) return std::nullopt;
   return DeviceWatts{*memory.idle_watts, *kernels, memory.busy_watts.value_or(*kernels)};
 }
 
-std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topology& topology,
+std::optional<std::vector<Joules>> device_energies(const Plan& plan,
+                                                   const Topology& topology,
                                                    const std::vector<OpTime>& ops) {
   const GemmProblem& p = plan.problem;
   std::vector<DeviceWatts> watts;
   for (const MemoryId device : plan.devices) {
     const auto known = device_watts(p, topology, device);
-    if (!known || !topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b)) return std::nullopt;
+    if (!known || !topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b))
+      return std::nullopt;
     watts.push_back(*known);
   }
   const PlanKernelCosts costs{plan, topology};
@@ -57,7 +62,8 @@ std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topol
   }
   std::vector<Joules> energies;
   for (const auto d : indices(plan.devices))
-    energies.push_back(watts[d].over(Seconds{makespan}, filled_time(steps[plan.devices[d].index()])));
+    energies.push_back(
+        watts[d].over(Seconds{makespan}, filled_time(steps[plan.devices[d].index()])));
   return energies;
 }
 

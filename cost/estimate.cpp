@@ -12,15 +12,19 @@
 namespace tilerail {
 namespace {
 
-/// When every operation, resource and device would be done, filled in the order in which operations start.
+/// When every operation, resource and device would be done, filled in the order in which
+/// operations start.
 class Pass {
  public:
   Pass(const Plan& plan, const Topology& topology, const Resources& resources)
       : plan_{plan}, topology_{topology}, traffic_{topology, resources, plan.devices} {
     for (const Memory& memory : topology.memories()) {
       const Engines& engines = memory.engines;
-      const auto slots = [](std::optional<int> count) { return Slots(size_t(count.value_or(0))); };
-      devices_.push_back({{slots(engines.h2d), slots(engines.d2h), slots(engines.peer), slots(engines.total)}});
+      const auto slots = [](std::optional<int> count) {
+        return Slots(size_t(count.value_or(0)));
+      };
+      devices_.push_back({{slots(engines.h2d), slots(engines.d2h), slots(engines.peer),
+                           slots(engines.total)}});
     }
   }
 
@@ -36,19 +40,24 @@ class Pass {
         continue;
       }
       const bool is_join = plan_.op(id).kind == OpKind::join;
-      const Seconds end = is_join ? at : kernels_.computes(id) ? kernel(id, at) : copy(id, at);
+      const Seconds end = is_join                 ? at
+                          : kernels_.computes(id) ? kernel(id, at)
+                                                  : copy(id, at);
       held.take(end);
       ready.ended(id, end);
       last = std::max(last, end);
     }
     const double slower = slowdown(last);
-    Estimate estimate{.makespan = last * slower, .energy = Joules{0}, .busiest = busiest() * slower};
+    Estimate estimate{
+        .makespan = last * slower, .energy = Joules{0}, .busiest = busiest() * slower};
     for (const MemoryId gpu : plan_.devices) {
       const Seconds busy = devices_[gpu.index()].busy;
       const auto watts = device_watts(plan_.problem, topology_, gpu);
       estimate.kernels += busy;
       if (!watts) estimate.energy.reset();
-      if (estimate.energy) *estimate.energy += watts->over(estimate.makespan, std::min(estimate.makespan, busy));
+      if (estimate.energy)
+        *estimate.energy +=
+            watts->over(estimate.makespan, std::min(estimate.makespan, busy));
     }
     return estimate;
   }
@@ -56,7 +65,8 @@ class Pass {
  private:
   using Slots = std::vector<Seconds>;  // when each engine is free
 
-  /// The engines that an operation needs: one of each; none where any number of operations may run.
+  /// The engines that an operation needs: one of each; none where any number of
+  /// operations may run.
   struct Held {
     std::array<Slots*, 2> of;
 
@@ -75,38 +85,47 @@ class Pass {
   /// docs/model.md#engines
   Held engines_for(const Op& op) {
     const Queue& q = plan_.queue(op.queue);
-    const auto engines = [&](MemoryId memory, size_t role) { return &devices_[memory.index()].engines[role]; };
+    const auto engines = [&](MemoryId memory, size_t role) {
+      return &devices_[memory.index()].engines[role];
+    };
     constexpr size_t h2d = 0, d2h = 1, peer = 2, total = 3;
     if (op.kind == OpKind::join) return {};
     if (op.kind != OpKind::copy) return {{engines(q.dst, total), nullptr}};
     const bool from_host = topology_.is_host(q.src), to_host = topology_.is_host(q.dst);
     if (q.src == q.dst || (from_host && to_host)) return {};
     if (from_host) return {{engines(q.dst, h2d), engines(q.dst, total)}};
-    return {{engines(q.src, to_host ? d2h : peer), engines(to_host ? q.src : q.dst, total)}};
+    return {
+        {engines(q.src, to_host ? d2h : peer), engines(to_host ? q.src : q.dst, total)}};
   }
 
-  /// Kernels on a device that is busy most of the time are slower, and so is what waits for them.
+  /// Kernels on a device that is busy most of the time are slower, and so is what waits
+  /// for them.
   double slowdown(Seconds makespan) const {
     double most = 1;
     for (const MemoryId gpu : plan_.devices) {
       const Device& device = devices_[gpu.index()];
       if (!device.slows_down) continue;
-      const double duty = makespan > Seconds{0} ? std::min(1.0, device.busy / makespan) : 0;
-      const double slack = device.busy > Seconds{0} ? device.busy / device.busy_aligned : 1;
-      const double factor = load_factor(plan_, topology_, gpu, duty, makespan, usual_calls_before);
+      const double duty =
+          makespan > Seconds{0} ? std::min(1.0, device.busy / makespan) : 0;
+      const double slack =
+          device.busy > Seconds{0} ? device.busy / device.busy_aligned : 1;
+      const double factor =
+          load_factor(plan_, topology_, gpu, duty, makespan, usual_calls_before);
       most = std::max(most, 1 + duty * (factor / slack - 1));
     }
     return most;
   }
 
-  /// What all devices use can do no less; what some use would, if the others had their part of it.
+  /// What all devices use can do no less; what some use would, if the others had their
+  /// part of it.
   Seconds busiest() const {
     Seconds shared, sum;
     std::vector<Seconds> own;
     for (const MemoryId gpu : plan_.devices) own.push_back(devices_[gpu.index()].busy);
     for (const auto& [time, users] : traffic_.busy()) {
       if (users.all()) shared = std::max(shared, time);
-      for (size_t d = users.find_first(); d != TrafficClocks::Users::npos; d = users.find_next(d))
+      for (size_t d = users.find_first(); d != TrafficClocks::Users::npos;
+           d = users.find_next(d))
         own[d] = std::max(own[d], time);
     }
     for (const Seconds time : own) sum += time;
@@ -118,7 +137,8 @@ class Pass {
     const auto [kind, src, dst, index] = plan_.queue(op.queue);
     if (src == dst) return start;
     const CopyShape shape = shapes_.of(id);
-    double efficiency = strided_efficiency(topology_, src, dst, shape);  // of its rate alone
+    double efficiency =
+        strided_efficiency(topology_, src, dst, shape);  // of its rate alone
     if (const auto duplex = shapes_.duplex(src, dst, shape.staged))
       efficiency = std::min(efficiency, *duplex / topology_.pair_rate(src, dst));
     return traffic_.run({src, dst, copy_bytes(plan_, op), efficiency}, start);
@@ -155,7 +175,8 @@ class Pass {
 
 }  // namespace
 
-Estimate estimate_plan(const Plan& plan, const Topology& topology, const Resources& resources) {
+Estimate estimate_plan(const Plan& plan, const Topology& topology,
+                       const Resources& resources) {
   return Pass{plan, topology, resources}.run();
 }
 

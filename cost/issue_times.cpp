@@ -9,22 +9,29 @@
 namespace tilerail {
 namespace {
 
-constexpr double worth_it = 0.4;  // docs/experiments.md: plans measured as graphs and operation by operation
+constexpr double worth_it =
+    0.4;  // docs/experiments.md: plans measured as graphs and operation by operation
 
 /// Whether the machine says what handing over shapes costs.
 bool tells_by_shape(const Topology& topology) {
-  const auto of_shape = [](const TiledGemm::Shape& shape) { return shape.issue.has_value(); };
+  const auto of_shape = [](const TiledGemm::Shape& shape) {
+    return shape.issue.has_value();
+  };
   const auto of_curve = [&](const GemmCurve& curve) {
     return curve.tiled && std::ranges::any_of(curve.tiled->shapes, of_shape);
   };
   return std::ranges::any_of(topology.description().kernels,
-                             [&](const KernelTimes& kernels) { return std::ranges::any_of(kernels.gemm, of_curve); });
+                             [&](const KernelTimes& kernels) {
+                               return std::ranges::any_of(kernels.gemm, of_curve);
+                             });
 }
 
 class Issuing {
  public:
-  /// As `graph`; where that is null, operation by operation, with or without what an emulated library takes.
-  Issuing(const Plan& plan, const Topology& topology, const GraphCost* graph, bool with_library)
+  /// As `graph`; where that is null, operation by operation, with or without what an
+  /// emulated library takes.
+  Issuing(const Plan& plan, const Topology& topology, const GraphCost* graph,
+          bool with_library)
       : plan_{plan}, topology_{topology}, graph_{graph}, with_library_{with_library} {
     Seconds per_call = cost_.per_call;
     if (with_library) per_call += plan.runtime.call;
@@ -39,17 +46,21 @@ class Issuing {
       const Op& op = plan_.ops[i];
       const std::vector<OpId>& before = waits.before(OpId{i});
       const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
-      issued.push_back(graph_ ? in_graph(op, before, device) : by_thread(op, before.size(), device));
+      issued.push_back(graph_ ? in_graph(op, before, device)
+                              : by_thread(op, before.size(), device));
     }
     return issued;
   }
 
  private:
   Seconds in_graph(const Op& op, const std::vector<OpId>& waits, MemoryId device) {
-    const auto moves = [&](const Op& o) { return plan_.queue(o.queue).src != plan_.queue(o.queue).dst; };
+    const auto moves = [&](const Op& o) {
+      return plan_.queue(o.queue).src != plan_.queue(o.queue).dst;
+    };
     const auto crosses = [&](OpId other) {
       const Op& before = plan_.op(other);
-      return moves(op) || moves(before) || stream_owner(plan_.queue(before.queue), topology_) != device;
+      return moves(op) || moves(before) ||
+             stream_owner(plan_.queue(before.queue), topology_) != device;
     };
     Seconds& front_end = thread_[device.index()];
     launching_ += graph_->per_dependency * double(std::ranges::count_if(waits, crosses));
@@ -80,7 +91,8 @@ class Issuing {
   const IssueCost& cost_ = topology_.description().issue;
   KernelCosts kernels_{topology_};
   bool by_shape_ = tells_by_shape(topology_);
-  std::vector<Seconds> thread_;  // by device: its thread, or the front end that takes the kernels of a graph
+  std::vector<Seconds> thread_;  // by device: its thread, or the front end that takes the
+                                 // kernels of a graph
   Seconds launching_;            // of a graph: the host's part of it so far
 };
 
@@ -89,7 +101,8 @@ struct Work {
   Seconds kernels, in, out, peer;
 };
 
-/// The longest work of a device or of a stream of kernels, each copy as slow as its columns make it.
+/// The longest work of a device or of a stream of kernels, each copy as slow as its
+/// columns make it.
 Seconds longest_work(const Plan& plan, const Topology& topology) {
   const PlanKernelCosts kernels{plan, topology, true};
   std::vector<Work> works(topology.memories().size());
@@ -102,13 +115,17 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
       const KernelCost& cost = kernels.of(OpId{i});
       work.kernels += cost.share * cost.time;
       streams[op.queue.index()] += cost.time;
-    } else if (op.kind == OpKind::copy && topology.has_route(queue.src, queue.dst)) {  // else no plan comes of it
-      Seconds& copies = topology.is_host(queue.src) ? work.in : topology.is_host(queue.dst) ? work.out : work.peer;
+    } else if (op.kind == OpKind::copy &&
+               topology.has_route(queue.src, queue.dst)) {  // else no plan comes of it
+      Seconds& copies = topology.is_host(queue.src)   ? work.in
+                        : topology.is_host(queue.dst) ? work.out
+                                                      : work.peer;
       copies += flow_time(plan, op, topology, {});
     }
   }
   Seconds longest = std::ranges::max(streams);
-  for (const auto& [in_kernels, in, out, peer] : works) longest = std::max({longest, in_kernels, in, out, peer});
+  for (const auto& [in_kernels, in, out, peer] : works)
+    longest = std::max({longest, in_kernels, in, out, peer});
   return longest;
 }
 

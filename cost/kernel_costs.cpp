@@ -5,8 +5,8 @@
 namespace tilerail {
 namespace {
 
-/// The largest power of two, most_alignment at most, that divides where the operands of a GEMM start and how far their
-/// columns are apart, in bytes.
+/// The largest power of two, most_alignment at most, that divides where the operands of a
+/// GEMM start and how far their columns are apart, in bytes.
 uint64_t alignment_of(const Plan& plan, const Op& op) {
   uint64_t all = most_alignment;
   for (const View* view : {&op.a, &op.b, &op.y}) {
@@ -17,18 +17,22 @@ uint64_t alignment_of(const Plan& plan, const Op& op) {
   return all & (~all + 1);
 }
 
-/// Whether this is a kernel, or a copy within a device, which reads and writes at a rate that the machine knows.
+/// Whether this is a kernel, or a copy within a device, which reads and writes at a rate
+/// that the machine knows.
 bool is_computed(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   if (op.kind != OpKind::copy) return is_kernel(op.kind);
-  return queue.src == queue.dst && !topology.is_host(queue.dst) && topology.kernels_of(queue.dst).memory_bandwidth;
+  return queue.src == queue.dst && !topology.is_host(queue.dst) &&
+         topology.kernels_of(queue.dst).memory_bandwidth;
 }
 
-/// What handing this plan over would cost as one graph, whatever it wishes; null where no simulation takes it for one.
+/// What handing this plan over would cost as one graph, whatever it wishes; null where no
+/// simulation takes it for one.
 const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology) {
   const auto& cost = topology.description().issue.graph;
   const RuntimeCosts& library = plan.runtime;
-  const bool emulates = library.task + library.request + library.peer + library.call > Seconds{0};
+  const bool emulates =
+      library.task + library.request + library.peer + library.call > Seconds{0};
   return cost && !emulates && plan.ops.size() <= most_graph_operations ? &*cost : nullptr;
 }
 
@@ -38,14 +42,20 @@ const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology) {
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
   const auto whole = [&](int64_t m, int64_t n, int64_t k) -> KernelCost {
-    const auto get = [&](auto figure) { return (kernels.*figure)(m, n, k, s.dtype, s.trans_a, s.trans_b); };
+    const auto get = [&](auto figure) {
+      return (kernels.*figure)(m, n, k, s.dtype, s.trans_a, s.trans_b);
+    };
     const auto issue = get(&KernelTimes::gemm_issue);
-    if (!in_graph_) return {get(&KernelTimes::gemm_time), get(&KernelTimes::gemm_occupancy), 1, false, issue};
+    if (!in_graph_)
+      return {get(&KernelTimes::gemm_time), get(&KernelTimes::gemm_occupancy), 1, false,
+              issue};
     const auto [time, share] = get(&KernelTimes::gemm_in_graph);
     return {time, share, 1, false, issue};
   };
-  if (s.m == 1 || s.n == 1) return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
-  const int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
+  if (s.m == 1 || s.n == 1)
+    return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
+  const int64_t of_columns =
+      column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const double alignment = std::min(double(s.alignment), double(of_columns));
   const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
   const GemmParts parts = gemm_parts(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
@@ -63,21 +73,25 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   return {sum, filled / sum, 1, true, issue};
 }
 
-/// Nobody has measured the kinds beside gemm and axpby: their operations at the rate of a GEMM of the same sizes.
+/// Nobody has measured the kinds beside gemm and axpby: their operations at the rate of a
+/// GEMM of the same sizes.
 KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
   const KernelTimes& kernels = times(s);
   if (s.kind == OpKind::gemm) return gemm_cost(s);
   if (s.kind == OpKind::axpby || s.kind == OpKind::copy)
-    return {kernels.axpby_time(s.m, s.n, s.dtype, s.reads, 1), kernels.axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
+    return {kernels.axpby_time(s.m, s.n, s.dtype, s.reads, 1),
+            kernels.axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
   const double of_gemm = 2 * double(s.m) * double(s.n) * double(s.k);
   const double part = of_gemm > 0 ? op_flops(op).value / of_gemm : 0;
   return {part * kernels.gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no),
           kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no)};
 }
 
-KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryId gpu) const {
+KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op,
+                                         MemoryId gpu) const {
   const DType dtype = plan.buffer(op.y.buffer).dtype;
-  Shape shape{op.y.rows, op.y.cols, op.y.cols, topology_.memory(gpu).kernels, op.kind, dtype};
+  Shape shape{op.y.rows, op.y.cols, op.y.cols, topology_.memory(gpu).kernels,
+              op.kind,   dtype};
   if (op.kind == OpKind::gemm) {
     shape.k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
     shape.trans_a = op.trans_a;
@@ -100,28 +114,34 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) 
   return known->second;
 }
 
-Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m, int64_t n, int64_t k) {
-  if (p.routine == Routine::axpy) return kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1);
+Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m,
+                     int64_t n, int64_t k) {
+  if (p.routine == Routine::axpy)
+    return kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1);
   return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
 }
 
-double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty, Seconds time,
-                   double calls_before) {
+double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty,
+                   Seconds time, double calls_before) {
   const GemmProblem& p = plan.problem;
   const KernelTimes& kernels = topology.kernels_of(gpu);
   if (!kernels.knows(p.dtype, p.trans_a, p.trans_b)) return 1;
-  return kernels.curve(p.dtype, p.trans_a, p.trans_b).load_factor(duty, time, calls_before);
+  return kernels.curve(p.dtype, p.trans_a, p.trans_b)
+      .load_factor(duty, time, calls_before);
 }
 
 const GraphCost* graph_cost(const Plan& plan, const Topology& topology) {
   return plan.graph ? cost_as_graph(plan, topology) : nullptr;
 }
 
-PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology, bool as_graph)
-    : costs_{topology, (as_graph ? cost_as_graph : graph_cost)(plan, topology) != nullptr} {
+PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology,
+                                 bool as_graph)
+    : costs_{topology,
+             (as_graph ? cost_as_graph : graph_cost)(plan, topology) != nullptr} {
   for (const Op& op : plan.ops) {
     const bool computes = is_computed(plan, op, topology);
-    of_op_.push_back(computes ? &costs_.of(plan, op, plan.buffer(op.y.buffer).memory) : nullptr);
+    of_op_.push_back(computes ? &costs_.of(plan, op, plan.buffer(op.y.buffer).memory)
+                              : nullptr);
     if (computes) total_ += of_op_.back()->time;
   }
 }

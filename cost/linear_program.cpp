@@ -18,7 +18,8 @@ size_t LinearProgram::add_variable(double upper, double cost) {
   return size_t(clp_.numberColumns()) + costs_.size() - 1;
 }
 
-size_t LinearProgram::add_row(double lower, double upper, const std::vector<Term>& terms) {
+size_t LinearProgram::add_row(double lower, double upper,
+                              const std::vector<Term>& terms) {
   for (const auto& [variable, coefficient] : terms) {
     columns_.push_back(int(variable));
     values_.push_back(coefficient);
@@ -33,9 +34,12 @@ void LinearProgram::load() {
   const std::vector<double> zeros(costs_.size());
   const std::vector<CoinBigIndex> no_rows(costs_.size() + 1);
   const int variables = int(costs_.size()), rows = int(row_lowers_.size());
-  clp_.addColumns(variables, zeros.data(), uppers_.data(), costs_.data(), no_rows.data(), nullptr, nullptr);
-  clp_.addRows(rows, row_lowers_.data(), row_uppers_.data(), starts_.data(), columns_.data(), values_.data());
-  for (auto* const numbers : {&costs_, &uppers_, &row_lowers_, &row_uppers_, &values_}) numbers->clear();
+  clp_.addColumns(variables, zeros.data(), uppers_.data(), costs_.data(), no_rows.data(),
+                  nullptr, nullptr);
+  clp_.addRows(rows, row_lowers_.data(), row_uppers_.data(), starts_.data(),
+               columns_.data(), values_.data());
+  for (auto* const numbers : {&costs_, &uppers_, &row_lowers_, &row_uppers_, &values_})
+    numbers->clear();
   columns_.clear();
   starts_ = {0};
 }
@@ -62,12 +66,15 @@ double LinearProgram::solve() {
 }
 
 /// Whatever the prices y of the rows are, every x has
-///   cost x >= sum over rows of y_r (lower_r, or upper_r where y_r < 0) + sum over variables of min(0, d_j) upper_j
-/// with d_j = cost_j - sum of y_r a_rj. Where d_j < 0 and upper_j is infinite, all y are made smaller until d_j = 0.
+///   cost x >= sum over rows of y_r (lower_r, or upper_r where y_r < 0) + sum over
+///   variables of min(0, d_j) upper_j
+/// with d_j = cost_j - sum of y_r a_rj. Where d_j < 0 and upper_j is infinite, all y are
+/// made smaller until d_j = 0.
 double LinearProgram::proven() const {
   const double* const costs = clp_.objective();
   const double* const uppers = clp_.columnUpper();
-  std::vector<double> prices(clp_.dualRowSolution(), clp_.dualRowSolution() + clp_.numberRows());
+  std::vector<double> prices(clp_.dualRowSolution(),
+                             clp_.dualRowSolution() + clp_.numberRows());
   double rows = 0;
   for (size_t r = 0; r < prices.size(); ++r) {
     const double bound = (prices[r] > 0 ? clp_.rowLower() : clp_.rowUpper())[r];
@@ -77,7 +84,8 @@ double LinearProgram::proven() const {
   clp_.matrix()->transposeTimes(prices.data(), worth.data());
   double scale = 1;
   for (size_t j = 0; j < worth.size(); ++j)
-    if (worth[j] > costs[j] && uppers[j] == COIN_DBL_MAX) scale = std::min(scale, costs[j] / worth[j]);
+    if (worth[j] > costs[j] && uppers[j] == COIN_DBL_MAX)
+      scale = std::min(scale, costs[j] / worth[j]);
   double sum = scale * rows;
   for (size_t j = 0; j < worth.size(); ++j) {
     const double reduced = costs[j] - scale * worth[j];

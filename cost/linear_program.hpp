@@ -7,7 +7,8 @@
 
 namespace tilerail {
 
-/// minimise sum of cost x over x >= 0 with rows lower <= sum of coefficient x <= upper. Solved by COIN-OR's Clp.
+/// minimise sum of cost x over x >= 0 with rows lower <= sum of coefficient x <= upper.
+/// Solved by COIN-OR's Clp.
 class LinearProgram {
  public:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -23,11 +24,15 @@ class LinearProgram {
   void set_coefficient(size_t row, size_t variable, double value);
   void set_upper(size_t variable, double upper);
 
-  /// A cost that no x keeps below, to the rounding of sums: the least, unless the solver is mistaken. Infinite where it
-  /// proves that no x keeps to all rows, 0 where it finds nothing out. Starts from the solution before.
+  /// A cost that no x keeps below, to the rounding of sums: the least, unless the solver
+  /// is mistaken. Infinite where it proves that no x keeps to all rows, 0 where it finds
+  /// nothing out. Starts from the solution before.
   double solve();
-  /// Whether the last `solve` found a least cost, or that there is none. Else what it returned may be too low.
-  bool is_solved() const { return clp_.isProvenOptimal() || clp_.isProvenPrimalInfeasible(); }
+  /// Whether the last `solve` found a least cost, or that there is none. Else what it
+  /// returned may be too low.
+  bool is_solved() const {
+    return clp_.isProvenOptimal() || clp_.isProvenPrimalInfeasible();
+  }
   /// Of a variable in the last solution.
   double value(size_t variable) const { return clp_.primalColumnSolution()[variable]; }
   /// How much the least cost changes for a unit more of the row's bound, after `solve`.
@@ -38,11 +43,13 @@ class LinearProgram {
   double proven() const;
 
   ClpSimplex clp_;
-  // Variables and rows wait here and are added together: Clp copies the whole program each time that it adds some.
+  // Variables and rows wait here and are added together: Clp copies the whole program
+  // each time that it adds some.
   std::vector<double> costs_, uppers_;  // by variable that waits
   std::vector<double> row_lowers_, row_uppers_, values_;
   std::vector<int> columns_;
-  std::vector<CoinBigIndex> starts_{0};  // by row that waits: its first of `columns_` and `values_`; then their number
+  std::vector<CoinBigIndex> starts_{
+      0};  // by row that waits: its first of `columns_` and `values_`; then their number
 };
 
 }  // namespace tilerail

@@ -12,7 +12,8 @@
 
 namespace tilerail {
 
-/// The operations of a plan in the order in which they may start, which follows from when others end.
+/// The operations of a plan in the order in which they may start, which follows from when
+/// others end.
 class ReadyOps {
  public:
   /// `issued`: by operation, when it has been handed over.

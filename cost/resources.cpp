@@ -9,8 +9,8 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// Rate of one side of a group while the other rests: what its links carry, unless another group of just this side, or
-/// of more, bounds it, too.
+/// Rate of one side of a group while the other rests: what its links carry, unless
+/// another group of just this side, or of more, bounds it, too.
 Rate side_alone(const Topology& topology, const std::vector<LinkId>& side) {
   Rate sum{0};
   for (const LinkId link : side) sum += topology.link(link).bandwidth;
@@ -24,17 +24,19 @@ Rate side_alone(const Topology& topology, const std::vector<LinkId>& side) {
 
 Resources::TwoWays two_ways_of(const Topology& topology, const CapacityGroup& group) {
   if (!group.both_busy) return {Rate{unbounded}, 0.5, Rate{unbounded}, Rate{unbounded}};
-  return {group.both_busy->saturated(), group.forward_share.value_or(0.5), side_alone(topology, group.forward),
-          side_alone(topology, group.backward)};
+  return {group.both_busy->saturated(), group.forward_share.value_or(0.5),
+          side_alone(topology, group.forward), side_alone(topology, group.backward)};
 }
 
 }  // namespace
 
 Seconds Resources::TwoWays::time(Bytes forward, Bytes backward) const {
-  if (forward == Bytes{0} || backward == Bytes{0} || !std::isfinite(together.value)) return Seconds{0};
+  if (forward == Bytes{0} || backward == Bytes{0} || !std::isfinite(together.value))
+    return Seconds{0};
   const Rate f = share * together, b = (1 - share) * together;
   const Seconds both = std::min(forward / f, backward / b);
-  return both + std::max((forward - f * both) / forward_alone, (backward - b * both) / backward_alone);
+  return both + std::max((forward - f * both) / forward_alone,
+                         (backward - b * both) / backward_alone);
 }
 
 Resources::Resources(const Topology& topology)
@@ -42,7 +44,8 @@ Resources::Resources(const Topology& topology)
       count_{topology.links().size() + 2 * topology.groups().size()},
       first_both_busy_{topology.links().size() + topology.groups().size()},
       ways_{topology.memories().size()} {
-  for (const CapacityGroup& group : topology.groups()) two_ways_.push_back(two_ways_of(topology, group));
+  for (const CapacityGroup& group : topology.groups())
+    two_ways_.push_back(two_ways_of(topology, group));
 }
 
 const Resources::Way& Resources::new_way(MemoryId src, MemoryId dst) const {
@@ -63,7 +66,8 @@ Resources::Way Resources::way_of(MemoryId src, MemoryId dst) const {
     const CapacityGroup& group = topology_.group(use.group);
     const size_t any_way = topology_.links().size() + use.group.index();
     if (group.capacity) add(any_way, group.capacity->saturated(), use.parts);
-    if (group.both_busy) add(first_both_busy_ + use.group.index(), group.both_busy->saturated(), use.parts);
+    if (group.both_busy)
+      add(first_both_busy_ + use.group.index(), group.both_busy->saturated(), use.parts);
   }
   return way;
 }

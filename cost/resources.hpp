@@ -7,9 +7,10 @@
 
 namespace tilerail {
 
-/// The shared resources of a machine as planning sees them: every link, every capacity group, and every group once
-/// more for its both-directions bound. A copy takes size / capacity seconds of each resource on its route. Every model
-/// of links that planning has (Clock, estimate_plan, grid_traffic, relays_help) is made of these, but that of the
+/// The shared resources of a machine as planning sees them: every link, every capacity
+/// group, and every group once more for its both-directions bound. A copy takes size /
+/// capacity seconds of each resource on its route. Every model of links that planning has
+/// (Clock, estimate_plan, grid_traffic, relays_help) is made of these, but that of the
 /// thesis (model/published/link_map.hpp) where routing=link-map asks for it.
 class Resources {
  public:
@@ -18,14 +19,15 @@ class Resources {
     SecondsPerByte per_byte;
   };
 
-  /// What bounds the traffic of a group in both directions; `together` is infinite where nothing does.
+  /// What bounds the traffic of a group in both directions; `together` is infinite where
+  /// nothing does.
   struct TwoWays {
     Rate together;                       // of both sides
     double share;                        // of it, that the forward side gets
     Rate forward_alone, backward_alone;  // of a side while the other rests
 
-    /// What these bytes take at least: both sides together until the lesser is done, then the other alone. Zero
-    /// where one side has none: then the other resources bound it.
+    /// What these bytes take at least: both sides together until the lesser is done, then
+    /// the other alone. Zero where one side has none: then the other resources bound it.
     Seconds time(Bytes forward, Bytes backward) const;
   };
 
@@ -39,8 +41,8 @@ class Resources {
   bool is_both_busy(size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(size_t group) const { return two_ways_[group]; }
 
-  /// What a copy from memory to memory uses, and its time per byte and latency alone: these are infinite and zero where
-  /// there is no route.
+  /// What a copy from memory to memory uses, and its time per byte and latency alone:
+  /// these are infinite and zero where there is no route.
   struct Way {
     std::vector<Use> uses;
     SecondsPerByte per_byte{0};

@@ -12,15 +12,17 @@
 
 namespace tilerail {
 
-/// When links and groups are done with what copies have loaded them with, told in the order in which copies start. A
-/// link serves copies one after another: the last ends when it would if they shared it. A group is as fast as for the
-/// copies that are on it. docs/model.md#estimate
+/// When links and groups are done with what copies have loaded them with, told in the
+/// order in which copies start. A link serves copies one after another: the last ends
+/// when it would if they shared it. A group is as fast as for the copies that are on it.
+/// docs/model.md#estimate
 class TrafficClocks {
  public:
   using Users = boost::dynamic_bitset<>;  // by place in `devices`
 
   /// Keeps references.
-  TrafficClocks(const Topology& topology, const Resources& resources, std::span<const MemoryId> devices)
+  TrafficClocks(const Topology& topology, const Resources& resources,
+                std::span<const MemoryId> devices)
       : topology_{topology},
         resources_{resources},
         number_of_(topology.memories().size()),
@@ -61,7 +63,8 @@ class TrafficClocks {
     return end;
   }
 
-  /// What a resource was busy with, were it never idle, and the devices that these copies started from or ended at.
+  /// What a resource was busy with, were it never idle, and the devices that these copies
+  /// started from or ended at.
   struct Busy {
     Seconds time;
     Users users;
@@ -83,10 +86,12 @@ class TrafficClocks {
   };
   /// Copies on a group; one that is there in part counts as much.
   struct Group {
-    std::vector<Share> shares;      // those that may not be done
-    Seconds clock;                  // of its capacity
-    Seconds since, until;           // when the copies in `now` began to use it, and when they are done
-    double starts = 0, flows = 0;   // how many of them began, and, added up, how many there were then
+    std::vector<Share> shares;  // those that may not be done
+    Seconds clock;              // of its capacity
+    Seconds since,
+        until;  // when the copies in `now` began to use it, and when they are done
+    double starts = 0,
+           flows = 0;  // how many of them began, and, added up, how many there were then
     std::array<Bytes, 2> now, all;  // by side: since then, and altogether
     Users users;
   };
@@ -115,11 +120,14 @@ class TrafficClocks {
     if (group.capacity) {
       const Rate of_many = group.capacity->saturated(), now = group.capacity->at(flows);
       end = mine.clock = std::max(mine.clock, start) + part(use.parts) / of_many;
-      if (now < of_many) end = std::max(end, start + copy.bytes * flows / now);  // copies that leave room together
+      if (now < of_many)
+        end = std::max(
+            end, start + copy.bytes * flows / now);  // copies that leave room together
     }
     if (group.both_busy) {
       Resources::TwoWays ways = resources_.two_ways(use.group.index());
-      ways.together = group.both_busy->at(std::max({2.0, flows, mine.flows / mine.starts}));
+      ways.together =
+          group.both_busy->at(std::max({2.0, flows, mine.flows / mine.starts}));
       end = std::max(end, mine.since + ways.time(mine.now[0], mine.now[1]));
     }
     return end;

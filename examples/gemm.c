@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <tilerail/tilerail.h>
 
-static float next_random(uint64_t* state) { /* uniform in [-1, 1): the high bits of a linear congruential generator */
+static float next_random(uint64_t* state) { /* uniform in [-1, 1): the high bits of a
+                                               linear congruential generator */
   *state = *state * 6364136223846793005u + 1442695040888963407u;
   return (float)(*state >> 40) / (float)(1 << 23) - 1.0f;
 }
@@ -19,7 +20,8 @@ static float* random_matrix(int64_t n, uint64_t seed) {
 }
 
 /* Whether 1000 elements of C are what a plain loop gives, within rounding of f32. */
-static int sampled_right(const float* a, const float* b, const float* before, const float* c, int64_t n) {
+static int sampled_right(const float* a, const float* b, const float* before,
+                         const float* c, int64_t n) {
   uint64_t state = 99;
   int sample;
   for (sample = 0; sample < 1000; ++sample) {
@@ -32,7 +34,9 @@ static int sampled_right(const float* a, const float* b, const float* before, co
       sum += product;
       magnitude += fabs(product);
     }
-    if (!(fabs(c[i + j * n] - sum) <= 2.0 * (double)(n + 2) * ldexp(1.0, -24) * magnitude)) return 0;
+    if (!(fabs(c[i + j * n] - sum) <=
+          2.0 * (double)(n + 2) * ldexp(1.0, -24) * magnitude))
+      return 0;
   }
   return 1;
 }
@@ -63,7 +67,8 @@ int main(int argc, char** argv) {
   if (a && b && c && before) {
     status = tilerail_sgemm(handle, 'N', 'T', n, n, n, 2.0f, a, n, b, n, 1.0f, c, n);
     if (status != TILERAIL_SUCCESS)
-      fprintf(stderr, "%s (%d): %s\n", tilerail_status_name(status), status, tilerail_last_error(handle));
+      fprintf(stderr, "%s (%d): %s\n", tilerail_status_name(status), status,
+              tilerail_last_error(handle));
     else
       right = sampled_right(a, b, before, c, n);
     if (status == TILERAIL_SUCCESS) puts(right ? "right" : "WRONG");

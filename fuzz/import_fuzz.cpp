@@ -21,7 +21,8 @@ tilerail::GpuKind kind() {
 }
 
 /// What is no text of the tool's is refused with an InputError.
-std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topology::Description()>& import) try {
+std::optional<tilerail::Topology> machine_of(
+    const std::function<tilerail::Topology::Description()>& import) try {
   return tilerail::Topology{import()};
 } catch (const tilerail::InputError&) {
   return std::nullopt;

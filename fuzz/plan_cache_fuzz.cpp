@@ -1,5 +1,5 @@
-// Any bytes as the file of a plan cache: read, or refused by InputError. What was read is written as it was, and small
-// plans are made of it.
+// Any bytes as the file of a plan cache: read, or refused by InputError. What was read is
+// written as it was, and small plans are made of it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +15,8 @@ namespace {
 
 using namespace tilerail;
 
-constexpr int64_t most_side = 128, least_tile = 16;  // few kernels: a plan takes next to no time
+constexpr int64_t most_side = 128,
+                  least_tile = 16;  // few kernels: a plan takes next to no time
 
 bool is_small(const study::PlanKey& key, const study::TunedPlan& tuned) {
   for (const auto& [name, value] : tuned.decisions)
@@ -23,14 +24,17 @@ bool is_small(const study::PlanKey& key, const study::TunedPlan& tuned) {
   return key.m <= most_side && key.n <= most_side && key.k <= most_side;
 }
 
-void make(const study::PlanKey& key, const study::TunedPlan& tuned, const Topology& machine) {
+void make(const study::PlanKey& key, const study::TunedPlan& tuned,
+          const Topology& machine) {
   GemmProblem problem;
-  problem.m = key.m, problem.n = key.n, problem.k = key.k, problem.dtype = key.dtype, problem.routine = key.routine;
+  problem.m = key.m, problem.n = key.n, problem.k = key.k, problem.dtype = key.dtype,
+  problem.routine = key.routine;
   problem.trans_a = key.trans_a, problem.trans_b = key.trans_b;
   problem.alpha = key.alpha_is_zero ? 0 : 1, problem.beta = key.beta_is_zero ? 0 : 1;
   problem.place_a = problem.place_b = problem.place_c = machine.hosts().front();
   try {
-    Plan plan = plan_decided(problem, machine, machine.gpus(), preset("tilerail"), tuned.decisions);
+    Plan plan = plan_decided(problem, machine, machine.gpus(), preset("tilerail"),
+                             tuned.decisions);
     (void)study::tuned_hash(plan);
   } catch (const InputError&) {
   }
@@ -39,11 +43,13 @@ void make(const study::PlanKey& key, const study::TunedPlan& tuned, const Topolo
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
+  static const Topology machine =
+      load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   try {
     const study::PlanCache cache = study::read_plan_cache(text, "plans.toml");
-    const study::PlanCache again = study::read_plan_cache(study::to_toml(cache), "again.toml");
+    const study::PlanCache again =
+        study::read_plan_cache(study::to_toml(cache), "again.toml");
     if (again.plans != cache.plans || again.owner != cache.owner) std::abort();
     for (const auto& [key, tuned] : cache.plans)
       if (is_small(key, tuned)) make(key, tuned, machine);

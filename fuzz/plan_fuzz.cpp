@@ -22,7 +22,8 @@ std::optional<tilerail::Plan> accepted(const std::string& text) {
 
 }  // namespace
 
-/// Any text is refused with an InputError, or is a plan that can be written and read again.
+/// Any text is refused with an InputError, or is a plan that can be written and read
+/// again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto plan = accepted({reinterpret_cast<const char*>(data), size});
   if (!plan) return 0;

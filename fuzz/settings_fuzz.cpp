@@ -12,13 +12,15 @@
 namespace {
 
 const tilerail::Topology& machine() {
-  static const tilerail::Topology machine = tilerail::load_topology("topologies/two-gpu.toml");
+  static const tilerail::Topology machine =
+      tilerail::load_topology("topologies/two-gpu.toml");
   return machine;
 }
 
 }  // namespace
 
-/// Any settings, one a line, are refused with an InputError, or give a machine that can be written and read again.
+/// Any settings, one a line, are refused with an InputError, or give a machine that can
+/// be written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   std::vector<std::string> settings;

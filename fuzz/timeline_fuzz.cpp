@@ -19,9 +19,12 @@ std::optional<tilerail::AnnotatedTimeline> accepted(std::string_view text) {
 
 }  // namespace
 
-/// Any text is refused with an InputError, or is a timeline that is the same after being written and read again.
+/// Any text is refused with an InputError, or is a timeline that is the same after being
+/// written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto timeline = accepted({reinterpret_cast<const char*>(data), size});
-  if (timeline && tilerail::timeline_from_csv(tilerail::to_csv(*timeline), "again.csv") != *timeline) std::abort();
+  if (timeline &&
+      tilerail::timeline_from_csv(tilerail::to_csv(*timeline), "again.csv") != *timeline)
+    std::abort();
   return 0;
 }

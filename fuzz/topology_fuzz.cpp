@@ -19,9 +19,11 @@ std::optional<tilerail::Topology> accepted(std::string_view text) {
 
 }  // namespace
 
-/// Any text is refused with an InputError, or is a machine that can be written and read again.
+/// Any text is refused with an InputError, or is a machine that can be written and read
+/// again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto topology = accepted({reinterpret_cast<const char*>(data), size});
-  if (topology) tilerail::read_topology(tilerail::to_toml(topology->description()), "again.toml");
+  if (topology)
+    tilerail::read_topology(tilerail::to_toml(topology->description()), "again.toml");
   return 0;
 }

@@ -8,7 +8,8 @@ std::vector<int64_t> even_borders(int64_t extent, int parts) {
   constexpr int64_t unit = 64, least_units = 8;
   const int64_t align = extent >= parts * unit * least_units ? unit : 1;
   std::vector<int64_t> borders;
-  for (int i = 0; i < parts; ++i) borders.push_back((extent * i / parts + align / 2) / align * align);
+  for (int i = 0; i < parts; ++i)
+    borders.push_back((extent * i / parts + align / 2) / align * align);
   borders.push_back(extent);
   return borders;
 }
@@ -19,9 +20,11 @@ std::span<const MemoryId> homes_of(const MemoryId& place, const Topology& topolo
   return is_one ? std::span{&place, 1} : topology.parts_of(place);
 }
 
-std::vector<MatrixBlock> matrix_blocks(int64_t rows, int64_t cols, MemoryId place, const Topology& topology) {
+std::vector<MatrixBlock> matrix_blocks(int64_t rows, int64_t cols, MemoryId place,
+                                       const Topology& topology) {
   const Memory& memory = topology.memory(place);
-  if (memory.pages != Pages::columns && memory.pages != Pages::rows) return {{place, 0, 0, rows, cols}};
+  if (memory.pages != Pages::columns && memory.pages != Pages::rows)
+    return {{place, 0, 0, rows, cols}};
   const bool by_rows = memory.pages == Pages::rows;
   const auto borders = even_borders(by_rows ? rows : cols, int(memory.over.size()));
   std::vector<MatrixBlock> blocks;

@@ -17,39 +17,48 @@ constexpr std::array<std::string_view, 2> trans_names{"N", "T"};
 constexpr std::array<std::string_view, 4> routine_names{"gemm", "gemv", "dot", "axpy"};
 
 template <class Enum>
-Enum named(std::string_view text, std::string_view subject, std::span<const std::string_view> names) {
+Enum named(std::string_view text, std::string_view subject,
+           std::span<const std::string_view> names) {
   const auto found = std::ranges::find(names, text);
   if (found == names.end())
-    throw InputError{subject, text, "is unknown", fmt::format("one of: {}", fmt::join(names, ", "))};
+    throw InputError{subject, text, "is unknown",
+                     fmt::format("one of: {}", fmt::join(names, ", "))};
   return static_cast<Enum>(found - names.begin());
 }
 
 void check_size(const char* field, int64_t value) {
-  if (value < 0 || value > most_extent) throw out_of_range(field, std::to_string(value), "0 to 2^40");
+  if (value < 0 || value > most_extent)
+    throw out_of_range(field, std::to_string(value), "0 to 2^40");
 }
 
 void check_scalar(const char* field, double value) {
-  if (!std::isfinite(value)) throw InputError{field, fmt::to_string(value), "", "a finite number"};
+  if (!std::isfinite(value))
+    throw InputError{field, fmt::to_string(value), "", "a finite number"};
 }
 
-/// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one when that is zero.
-int64_t checked_ld(const char* field, int64_t given, int64_t rows, int64_t cols, DType dtype) {
+/// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one
+/// when that is zero.
+int64_t checked_ld(const char* field, int64_t given, int64_t rows, int64_t cols,
+                   DType dtype) {
   const int64_t least = std::max<int64_t>(1, rows);
   const int64_t ld = given == 0 ? least : given;
   if (ld < least || ld > most_extent)
-    throw out_of_range(field, std::to_string(ld), fmt::format("{} (the stored rows) to 2^40", least));
+    throw out_of_range(field, std::to_string(ld),
+                       fmt::format("{} (the stored rows) to 2^40", least));
   if (cols > 0 && ld > most_matrix_bytes / element_size(dtype) / cols)
-    throw InputError{field, std::to_string(ld), fmt::format("is too large for {} columns", cols),
+    throw InputError{field, std::to_string(ld),
+                     fmt::format("is too large for {} columns", cols),
                      "a matrix of at most 2^60 bytes"};
   return ld;
 }
 
 void require(bool holds, const GemmProblem& p, const char* expected) {
   if (holds) return;
-  throw InputError{to_string(p.routine),
-                   fmt::format("m = {}, n = {}, k = {}, trans = {}{}, beta = {}", p.m, p.n, p.k, to_string(p.trans_a),
-                               to_string(p.trans_b), p.beta),
-                   "is invalid", expected};
+  throw InputError{
+      to_string(p.routine),
+      fmt::format("m = {}, n = {}, k = {}, trans = {}{}, beta = {}", p.m, p.n, p.k,
+                  to_string(p.trans_a), to_string(p.trans_b), p.beta),
+      "is invalid", expected};
 }
 
 void check_routine(const GemmProblem& p) {
@@ -60,10 +69,12 @@ void check_routine(const GemmProblem& p) {
     case Routine::gemv:
       return require(p.n == 1 && b_as_is, p, "n = 1 and a vector that is not transposed");
     case Routine::dot:
-      return require(p.m == 1 && p.n == 1 && p.trans_a == Trans::yes && b_as_is && p.beta == 0, p,
-                     "m = n = 1, trans = TN and beta = 0");
+      return require(
+          p.m == 1 && p.n == 1 && p.trans_a == Trans::yes && b_as_is && p.beta == 0, p,
+          "m = n = 1, trans = TN and beta = 0");
     case Routine::axpy:
-      return require(p.n == 1 && p.k == 1 && p.trans_a == Trans::no && b_as_is, p, "n = k = 1 and trans = NN");
+      return require(p.n == 1 && p.k == 1 && p.trans_a == Trans::no && b_as_is, p,
+                     "n = k = 1 and trans = NN");
   }
 }
 
@@ -73,11 +84,15 @@ std::string_view to_string(DType type) { return dtype_names[size_t(type)]; }
 std::string_view to_string(Trans trans) { return trans_names[size_t(trans)]; }
 std::string_view to_string(Routine routine) { return routine_names[size_t(routine)]; }
 
-DType dtype_from_string(std::string_view text) { return named<DType>(text, "dtype", dtype_names); }
+DType dtype_from_string(std::string_view text) {
+  return named<DType>(text, "dtype", dtype_names);
+}
 Trans trans_from_string(std::string_view text, std::string_view subject) {
   return named<Trans>(text, subject, trans_names);
 }
-Routine routine_from_string(std::string_view text) { return named<Routine>(text, "routine", routine_names); }
+Routine routine_from_string(std::string_view text) {
+  return named<Routine>(text, "routine", routine_names);
+}
 
 GemmProblem checked(GemmProblem p) {
   check_size("m", p.m);

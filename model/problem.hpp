@@ -11,15 +11,20 @@
 
 namespace tilerail {
 
-/// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the halves accumulate in f32.
+/// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the
+/// halves accumulate in f32.
 enum class DType : uint8_t { f64, f32, f16, bf16, tf32 };
-inline constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32};
-inline constexpr std::array<std::string_view, 5> dtype_names{"f64", "f32", "f16", "bf16", "tf32"};
+inline constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16,
+                                   DType::tf32};
+inline constexpr std::array<std::string_view, 5> dtype_names{"f64", "f32", "f16", "bf16",
+                                                             "tf32"};
 enum class Trans : uint8_t { no, yes };
 enum class Routine : uint8_t { gemm, gemv, dot, axpy };
 
 constexpr int64_t element_size(DType type) {
-  return type == DType::f64 ? 8 : type == DType::f32 || type == DType::tf32 ? 4 : 2;  // bytes
+  return type == DType::f64                          ? 8
+         : type == DType::f32 || type == DType::tf32 ? 4
+                                                     : 2;  // bytes
 }
 
 std::string_view to_string(DType type);
@@ -38,8 +43,9 @@ Routine routine_from_string(std::string_view text);
 ///
 /// The routines on vectors are products, too. A vector is a matrix of one column:
 ///   gemv  y = alpha op(A) x + beta y    n = 1: x is B, y is C
-///   dot   r = alpha x . y               m = n = 1, beta = 0: x is A (transposed), y is B, the scalar r is C
-///   axpy  y = alpha x + beta y          n = k = 1: x is A, y is C; there is no B, or rather it is the number 1
+///   dot   r = alpha x . y               m = n = 1, beta = 0: x is A (transposed), y is
+///   B, the scalar r is C axpy  y = alpha x + beta y          n = k = 1: x is A, y is C;
+///   there is no B, or rather it is the number 1
 struct GemmProblem {
   int64_t m = 0, n = 0, k = 0;
   DType dtype = DType::f64;
@@ -63,16 +69,17 @@ struct GemmProblem {
   Flops flops() const { return Flops{2.0 * double(m) * double(n) * double(k)}; }
 };
 
-/// The problem with its leading dimensions filled in. Throws InputError naming the field that is out of range:
-/// negative sizes, sizes above 2^40, leading dimensions below the stored rows, scalars that are not finite, and what
-/// the routine does not have.
+/// The problem with its leading dimensions filled in. Throws InputError naming the field
+/// that is out of range: negative sizes, sizes above 2^40, leading dimensions below the
+/// stored rows, scalars that are not finite, and what the routine does not have.
 GemmProblem checked(GemmProblem problem);
 
-/// The same work without what plays no part in it: C = beta C has no k, and nothing lies elsewhere than C.
+/// The same work without what plays no part in it: C = beta C has no k, and nothing lies
+/// elsewhere than C.
 GemmProblem work_of(GemmProblem problem);
 
-/// The routines on vectors by their own sizes, with everything else as it is by default. `rows` x `cols` is A as
-/// stored.
+/// The routines on vectors by their own sizes, with everything else as it is by default.
+/// `rows` x `cols` is A as stored.
 GemmProblem gemv_problem(int64_t rows, int64_t cols, Trans trans);
 GemmProblem dot_problem(int64_t n);
 GemmProblem axpy_problem(int64_t n);

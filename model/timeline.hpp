@@ -22,11 +22,15 @@ inline Seconds makespan_of(const std::vector<OpTime>& ops) {
   return Seconds{last};
 }
 
-/// The names of the backends that predict: SimGrid, and the fluid machine. All others measure.
+/// The names of the backends that predict: SimGrid, and the fluid machine. All others
+/// measure.
 inline constexpr const char *simulator_backend = "sim", *fluid_backend = "fluid";
-inline bool is_simulation(std::string_view backend) { return backend == simulator_backend || backend == fluid_backend; }
+inline bool is_simulation(std::string_view backend) {
+  return backend == simulator_backend || backend == fluid_backend;
+}
 
-/// What an executor returns: one OpTime for each operation of the plan, in the order of the plan.
+/// What an executor returns: one OpTime for each operation of the plan, in the order of
+/// the plan.
 struct Timeline {
   std::string backend;      // of a simulation, "host" or "cuda"
   std::string plan_hash;    // of the plan that was executed

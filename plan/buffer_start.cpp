@@ -3,7 +3,8 @@
 namespace tilerail {
 namespace {
 
-void* base_of(const Buffer& buffer, std::span<std::byte* const> arenas, const Matrices& matrices) {
+void* base_of(const Buffer& buffer, std::span<std::byte* const> arenas,
+              const Matrices& matrices) {
   switch (buffer.kind) {
     case Buffer::Kind::matrix_a:
       return matrices.a_in(buffer.memory);
@@ -19,7 +20,8 @@ void* base_of(const Buffer& buffer, std::span<std::byte* const> arenas, const Ma
 
 }  // namespace
 
-std::byte* start_of(const Buffer& buffer, std::span<std::byte* const> arenas, const Matrices& matrices) {
+std::byte* start_of(const Buffer& buffer, std::span<std::byte* const> arenas,
+                    const Matrices& matrices) {
   void* const base = base_of(buffer, arenas, matrices);
   return base ? static_cast<std::byte*>(base) + buffer.offset : nullptr;
 }

@@ -12,7 +12,8 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
   Plan plan;
   plan.problem = problem;
   plan.machine = topology.name();
-  const bool has_copies = topology.has_copies(problem.place_a) || topology.has_copies(problem.place_b);
+  const bool has_copies =
+      topology.has_copies(problem.place_a) || topology.has_copies(problem.place_b);
   for (const Memory& memory : topology.memories())
     if (has_copies || memory.pages != Pages::copies) plan.memories.push_back(memory.name);
   plan.peak_bytes.assign(plan.memories.size(), 0);
@@ -21,29 +22,35 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
 }
 
 Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
-  if (matrix == Buffer::Kind::matrix_a) return {matrix, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0, p.dtype};
-  if (matrix == Buffer::Kind::matrix_b) return {matrix, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0, p.dtype};
+  if (matrix == Buffer::Kind::matrix_a)
+    return {matrix, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0, p.dtype};
+  if (matrix == Buffer::Kind::matrix_b)
+    return {matrix, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0, p.dtype};
   return {matrix, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
 }
 
-std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology,
+std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix,
+                                   const Topology& topology,
                                    std::span<const MemoryId> devices) {
   const Buffer whole = matrix_buffer(problem, matrix);
   std::vector<Buffer> buffers;
   const auto add = [&](MemoryId memory, int64_t rows, int64_t cols, int64_t first) {
-    buffers.push_back({matrix, memory, rows, cols, whole.ld, first * whole.element(), whole.dtype});
+    buffers.push_back(
+        {matrix, memory, rows, cols, whole.ld, first * whole.element(), whole.dtype});
   };
   if (topology.has_copies(whole.memory)) {
     for (const MemoryId gpu : devices) add(gpu, whole.rows, whole.cols, 0);
     return buffers;
   }
-  for (const MatrixBlock& block : matrix_blocks(whole.rows, whole.cols, whole.memory, topology))
+  for (const MatrixBlock& block :
+       matrix_blocks(whole.rows, whole.cols, whole.memory, topology))
     add(block.memory, block.rows, block.cols, block.col * whole.ld + block.row);
   return buffers;
 }
 
 void LastUses::add(QueueId queue, OpId op) {
-  const auto known = std::ranges::find(uses_, queue, [](const auto& use) { return use.first; });
+  const auto known =
+      std::ranges::find(uses_, queue, [](const auto& use) { return use.first; });
   if (known == uses_.end())
     uses_.emplace_back(queue, op);
   else
@@ -51,7 +58,8 @@ void LastUses::add(QueueId queue, OpId op) {
 }
 
 QueueId PlanBuilder::queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index) {
-  const auto [entry, is_new] = queues_.try_emplace({kind, src, dst, index}, plan_.queues.size());
+  const auto [entry, is_new] =
+      queues_.try_emplace({kind, src, dst, index}, plan_.queues.size());
   if (is_new) {
     plan_.queues.push_back({kind, src, dst, index});
     last_in_queue_.emplace_back();
@@ -70,22 +78,29 @@ void PlanBuilder::expect(size_t ops) {
   queue_of_.reserve(queue_of_.size() + ops);
 }
 
-BufferId PlanBuilder::add_matrix(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology) {
+BufferId PlanBuilder::add_matrix(const GemmProblem& problem, Buffer::Kind matrix,
+                                 const Topology& topology) {
   const BufferId first{plan_.buffers.size()};
-  for (const Buffer& buffer : matrix_buffers(problem, matrix, topology, plan_.devices)) add_buffer(buffer);
+  for (const Buffer& buffer : matrix_buffers(problem, matrix, topology, plan_.devices))
+    add_buffer(buffer);
   return first;
 }
 
 View PlanBuilder::in_block(const View& region) const {
-  const auto inside = [](int64_t begin, int64_t size, int64_t extent) { return begin >= 0 && begin + size <= extent; };
+  const auto inside = [](int64_t begin, int64_t size, int64_t extent) {
+    return begin >= 0 && begin + size <= extent;
+  };
   const Buffer::Kind matrix = plan_.buffer(region.buffer).kind;
   assert(matrix != Buffer::Kind::tile);
-  for (size_t i = region.buffer.index(); i < plan_.buffers.size() && plan_.buffers[i].kind == matrix; ++i) {
+  for (size_t i = region.buffer.index();
+       i < plan_.buffers.size() && plan_.buffers[i].kind == matrix; ++i) {
     const Buffer& block = plan_.buffers[i];
     const int64_t first = block.offset / block.element();
-    const View view{BufferId{i}, region.row - first % block.ld, region.col - first / block.ld, region.rows,
-                    region.cols};
-    if (inside(view.row, view.rows, block.rows) && inside(view.col, view.cols, block.cols)) return view;
+    const View view{BufferId{i}, region.row - first % block.ld,
+                    region.col - first / block.ld, region.rows, region.cols};
+    if (inside(view.row, view.rows, block.rows) &&
+        inside(view.col, view.cols, block.cols))
+      return view;
   }
   throw std::logic_error{"a tile crosses the border of two blocks of its matrix"};
 }
@@ -96,7 +111,8 @@ void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {
 
 std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
   const auto sender = last_sent_.find(queue.src);
-  const bool in_order = sender != last_sent_.end() && queue.src != queue.dst && last_sent_.contains(queue.dst);
+  const bool in_order = sender != last_sent_.end() && queue.src != queue.dst &&
+                        last_sent_.contains(queue.dst);
   return in_order ? &sender->second : nullptr;
 }
 
@@ -107,7 +123,9 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
   if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
   std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
   if (sent && *sent) needed.push_back(**sent);
-  std::ranges::sort(needed, {}, [this](OpId dep) { return std::pair{queue_of(dep), -dep.value}; });
+  std::ranges::sort(needed, {}, [this](OpId dep) {
+    return std::pair{queue_of(dep), -dep.value};
+  });
   std::optional<QueueId> previous;
   for (const OpId dep : needed) {
     assert(dep < id);

@@ -22,15 +22,19 @@ void for_each_edge(const Plan& plan, Visit visit) {
 
 }  // namespace
 
-PlanGraph::PlanGraph(const Plan& plan) : begin_(plan.ops.size() + 1), waits_for_(plan.ops.size()) {
-  // Counting sort by predecessor: begin_ holds the ends first and moves back to the begins as edges are filled in.
+PlanGraph::PlanGraph(const Plan& plan)
+    : begin_(plan.ops.size() + 1), waits_for_(plan.ops.size()) {
+  // Counting sort by predecessor: begin_ holds the ends first and moves back to the
+  // begins as edges are filled in.
   for_each_edge(plan, [this](OpId before, OpId after) {
     ++begin_[before.index()];
     ++waits_for_[after.index()];
   });
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
   successors_.resize(begin_.back());
-  for_each_edge(plan, [this](OpId before, OpId after) { successors_[--begin_[before.index()]] = after; });
+  for_each_edge(plan, [this](OpId before, OpId after) {
+    successors_[--begin_[before.index()]] = after;
+  });
 }
 
 }  // namespace tilerail

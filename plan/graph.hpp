@@ -8,15 +8,17 @@
 
 namespace tilerail {
 
-/// Who waits for whom in a plan: dependencies and queue order alike. A dependency on the queue predecessor counts
-/// twice, on both sides. Memory: 8 bytes an operation plus 4 bytes a dependency and a queue predecessor.
+/// Who waits for whom in a plan: dependencies and queue order alike. A dependency on the
+/// queue predecessor counts twice, on both sides. Memory: 8 bytes an operation plus 4
+/// bytes a dependency and a queue predecessor.
 class PlanGraph {
  public:
   explicit PlanGraph(const Plan& plan);
 
   /// Operations that wait for `op`, in no stated order.
   std::span<const OpId> successors(OpId op) const {
-    return {successors_.data() + begin_[op.index()], successors_.data() + begin_[op.index() + 1]};
+    return {successors_.data() + begin_[op.index()],
+            successors_.data() + begin_[op.index() + 1]};
   }
 
   /// By operation: how many others it waits for.

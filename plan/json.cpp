@@ -23,7 +23,8 @@ constexpr int schema = 2;  // 1 had values for coefficients, and one element typ
 constexpr std::array<string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
 constexpr std::array<string_view, 4> buffer_names = {"A", "B", "C", "tile"};
 constexpr std::array<string_view, 2> queue_names = {"compute", "copy"};
-constexpr std::array<string_view, 4> trans_names = {"NN", "NT", "TN", "TT"};  // of A and B
+constexpr std::array<string_view, 4> trans_names = {"NN", "NT", "TN",
+                                                    "TT"};  // of A and B
 
 }  // namespace
 
@@ -35,9 +36,17 @@ static void to_json(Json& j, Id<Tag> id) {
 }
 static void to_json(Json& j, const PlanDecision& d) { j = {d.key, d.value}; }
 static void to_json(Json& j, const PlanCandidate& c) { j = {c.what, c.seconds, c.judge}; }
-static void to_json(Json& j, const Queue& q) { j = {queue_names[size_t(q.kind)], q.src, q.dst, q.index}; }
+static void to_json(Json& j, const Queue& q) {
+  j = {queue_names[size_t(q.kind)], q.src, q.dst, q.index};
+}
 static void to_json(Json& j, const Buffer& b) {
-  j = {buffer_names[size_t(b.kind)], b.memory, b.rows, b.cols, b.ld, b.offset, to_string(b.dtype)};
+  j = {buffer_names[size_t(b.kind)],
+       b.memory,
+       b.rows,
+       b.cols,
+       b.ld,
+       b.offset,
+       to_string(b.dtype)};
 }
 
 namespace {
@@ -104,15 +113,19 @@ GemmProblem read_problem(const JsonReader& r) {
 
 OpKind read_kind(const JsonReader& r) {
   std::array<string_view, op_kind_count> names;
-  std::ranges::transform(all_op_kinds(), names.begin(), [](OpKind kind) { return to_string(kind); });
+  std::ranges::transform(all_op_kinds(), names.begin(),
+                         [](OpKind kind) { return to_string(kind); });
   return static_cast<OpKind>(r.one_of(names));
 }
 
-Scalar read_scalar(const JsonReader& r) { return static_cast<Scalar>(r.one_of(scalar_names)); }
+Scalar read_scalar(const JsonReader& r) {
+  return static_cast<Scalar>(r.one_of(scalar_names));
+}
 
 View read_view(const JsonReader& r) {
   r.sized(5);
-  return {id<BufferId>(r.entry(0)), extent(r.entry(1)), extent(r.entry(2)), extent(r.entry(3)), extent(r.entry(4))};
+  return {id<BufferId>(r.entry(0)), extent(r.entry(1)), extent(r.entry(2)),
+          extent(r.entry(3)), extent(r.entry(4))};
 }
 
 Op read_op(const JsonReader& r) {
@@ -137,7 +150,8 @@ Op read_op(const JsonReader& r) {
 
 void add_op(const JsonReader& r, Plan& plan) {
   plan.ops.push_back(read_op(r));
-  if (r.has("deps")) std::ranges::copy(list(r.at("deps"), id<OpId>), std::back_inserter(plan.deps));
+  if (r.has("deps"))
+    std::ranges::copy(list(r.at("deps"), id<OpId>), std::back_inserter(plan.deps));
   plan.dep_begin.push_back(uint32_t(plan.deps.size()));
 }
 
@@ -146,7 +160,13 @@ Buffer read_buffer(const JsonReader& r) {
   const auto kind = static_cast<Buffer::Kind>(r.entry(0).one_of(buffer_names));
   const int64_t offset = r.entry(5).integer(0, INT64_MAX);
   const DType dtype = r.entry(6).parsed(dtype_from_string);
-  return {kind, id<MemoryId>(r.entry(1)), extent(r.entry(2)), extent(r.entry(3)), extent(r.entry(4)), offset, dtype};
+  return {kind,
+          id<MemoryId>(r.entry(1)),
+          extent(r.entry(2)),
+          extent(r.entry(3)),
+          extent(r.entry(4)),
+          offset,
+          dtype};
 }
 
 Queue read_queue(const JsonReader& r) {
@@ -156,9 +176,13 @@ Queue read_queue(const JsonReader& r) {
 }
 
 RuntimeCosts read_runtime(const JsonReader& r) {
-  constexpr double most = 1e4;  // s: more than a policy can ask for, of as many GPUs as there can be
-  const auto cost = [&](const char* key) { return Seconds{r.at(key).not_negative(most)}; };
-  return {cost("task_s"), cost("request_s"), cost("peer_s"), cost("call_s"), r.at("duplex").boolean()};
+  constexpr double most =
+      1e4;  // s: more than a policy can ask for, of as many GPUs as there can be
+  const auto cost = [&](const char* key) {
+    return Seconds{r.at(key).not_negative(most)};
+  };
+  return {cost("task_s"), cost("request_s"), cost("peer_s"), cost("call_s"),
+          r.at("duplex").boolean()};
 }
 
 void read_header(const JsonReader& root, Plan& plan) {
@@ -173,7 +197,9 @@ void read_header(const JsonReader& root, Plan& plan) {
   if (root.has("runtime")) plan.runtime = read_runtime(root.at("runtime"));
   plan.origin = read_origin(root.at("origin"));
   plan.memories = list(root.at("memories"), text);
-  plan.peak_bytes = list(root.at("peak_bytes"), [](const JsonReader& r) { return r.integer(0, most_matrix_bytes); });
+  plan.peak_bytes = list(root.at("peak_bytes"), [](const JsonReader& r) {
+    return r.integer(0, most_matrix_bytes);
+  });
   plan.devices = list(root.at("devices"), id<MemoryId>);
   plan.queues = list(root.at("queues"), read_queue);
   plan.buffers = list(root.at("buffers"), read_buffer);
@@ -188,8 +214,10 @@ void check_plan(const Plan& plan, const JsonReader& root, const std::string& fil
   const JsonReader hash = root.at("hash");
   const std::string stated = hash.text(), found = content_hash(plan);
   if (stated != found)
-    throw InputError{"", stated, "is not the hash of the contents: the plan was changed after it was written", found,
-                     hash.where()};
+    throw InputError{
+        "", stated,
+        "is not the hash of the contents: the plan was changed after it was written",
+        found, hash.where()};
 }
 
 /// All but the operations.
@@ -197,7 +225,8 @@ Json header_json(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   const PlanOrigin& origin = plan.origin;
   const RuntimeCosts& costs = plan.runtime;
-  Json j = {{"schema", schema}, {"hash", content_hash(plan)}, {"problem", problem_json(p)}};
+  Json j = {
+      {"schema", schema}, {"hash", content_hash(plan)}, {"problem", problem_json(p)}};
   j["problem"]["place"] = {p.place_a, p.place_b, p.place_c};
   j["problem"]["ld"] = {p.lda, p.ldb, p.ldc};
   j["machine"] = plan.machine;
@@ -229,7 +258,8 @@ void add(std::string& out, fmt::format_string<Values...> format, Values&&... val
 }
 
 void add_view(std::string& out, const char* key, const View& v) {
-  add(out, R"(,"{}":[{},{},{},{},{}])", key, v.buffer.value, v.row, v.col, v.rows, v.cols);
+  add(out, R"(,"{}":[{},{},{},{},{}])", key, v.buffer.value, v.row, v.col, v.rows,
+      v.cols);
 }
 
 void add_op(std::string& out, const Plan& plan, OpId id) {
@@ -239,11 +269,15 @@ void add_op(std::string& out, const Plan& plan, OpId id) {
   add(out, R"({{"op":"{}","queue":{})", kind.name, op.queue.value);
   if (kind.a != Access::none) add_view(out, "a", op.a);
   if (kind.b != Access::none) add_view(out, "b", op.b);
-  if (kind.has_trans) add(out, R"(,"trans":"{}")", trans_names[2 * size_t(op.trans_a) + size_t(op.trans_b)]);
+  if (kind.has_trans)
+    add(out, R"(,"trans":"{}")",
+        trans_names[2 * size_t(op.trans_a) + size_t(op.trans_b)]);
   if (kind.y != Access::none) add_view(out, "y", op.y);
-  if (kind.has_scalars) add(out, R"(,"alpha":"{}","beta":"{}")", name(op.alpha), name(op.beta));
+  if (kind.has_scalars)
+    add(out, R"(,"alpha":"{}","beta":"{}")", name(op.alpha), name(op.beta));
   string_view before = R"(,"deps":[)";
-  for (const OpId dep : plan.deps_of(id)) add(out, "{}{}", std::exchange(before, ","), dep.value);
+  for (const OpId dep : plan.deps_of(id))
+    add(out, "{}{}", std::exchange(before, ","), dep.value);
   out += before == "," ? "]}" : "}";
 }
 

@@ -15,8 +15,11 @@ Flops gemm_flops(const Op& op) {
   const int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
   return product(op.y.rows, op.y.cols, k, 2);
 }
-/// One for each element that is read: a multiplication, and an addition where there are two terms.
-Flops axpby_flops(const Op& op) { return product(op.y.rows, op.y.cols, int(reads_a(op)) + int(reads_y(op))); }
+/// One for each element that is read: a multiplication, and an addition where there are
+/// two terms.
+Flops axpby_flops(const Op& op) {
+  return product(op.y.rows, op.y.cols, int(reads_a(op)) + int(reads_y(op)));
+}
 /// The leading term of n^3 / 3 + n^2 / 2 + n / 6.
 Flops potrf_flops(const Op& op) { return product(op.y.rows, op.y.rows, op.y.cols) / 3; }
 Flops trsm_flops(const Op& op) { return product(op.y.rows, op.y.cols, op.y.cols); }
@@ -59,6 +62,8 @@ bool reads_y(const Op& op) {
 
 bool writes_y(const Op& op) { return info(op.kind).y != none; }
 
-Flops op_flops(const Op& op) { return is_kernel(op.kind) ? info(op.kind).flops(op) : Flops{0}; }
+Flops op_flops(const Op& op) {
+  return is_kernel(op.kind) ? info(op.kind).flops(op) : Flops{0};
+}
 
 }  // namespace tilerail

@@ -30,13 +30,14 @@ enum class Access : uint8_t {
   update_unless_zero,  // writes only where beta is zero
 };
 
-/// What everybody has to know of a kind of operations: one row of the table in op_kinds.cpp. How a kind is added:
-/// CONTRIBUTING.md#to-add-a-kind-of-kernel
+/// What everybody has to know of a kind of operations: one row of the table in
+/// op_kinds.cpp. How a kind is added: CONTRIBUTING.md#to-add-a-kind-of-kernel
 struct OpKindInfo {
   std::string_view name;
   Access a, b, y;
   bool has_scalars, has_trans;  // whether alpha and beta, trans_a and trans_b count
-  bool any_backend;             // whether host and CUDA run it; false: can be planned and simulated only
+  bool any_backend;  // whether host and CUDA run it; false: can be planned and simulated
+                     // only
   Flops (*flops)(const Op&);
 
   bool is_kernel() const { return flops != nullptr; }
@@ -57,7 +58,8 @@ bool reads_b(const Op& op);
 bool reads_y(const Op& op);
 bool writes_y(const Op& op);
 
-/// Floating-point operations of a kernel, a multiplication and an addition each counted; 0 of what is no kernel.
+/// Floating-point operations of a kernel, a multiplication and an addition each counted;
+/// 0 of what is no kernel.
 Flops op_flops(const Op& op);
 
 }  // namespace tilerail

@@ -43,9 +43,12 @@ class Hash {
   }
   void add_one(const View& v) { add(v.buffer, v.row, v.col, v.rows, v.cols); }
   void add_one(const Queue& q) { add(q.kind, q.src, q.dst, q.index); }
-  void add_one(const Buffer& b) { add(b.kind, b.memory, b.rows, b.cols, b.ld, b.offset, b.dtype); }
+  void add_one(const Buffer& b) {
+    add(b.kind, b.memory, b.rows, b.cols, b.ld, b.offset, b.dtype);
+  }
   void add_one(const Op& op) {
-    add(int(op.kind) * 4 + int(op.trans_a) * 2 + int(op.trans_b), op.queue, op.a, op.b, op.y);
+    add(int(op.kind) * 4 + int(op.trans_a) * 2 + int(op.trans_b), op.queue, op.a, op.b,
+        op.y);
     add(int(op.alpha) * 4 + int(op.beta));
   }
 
@@ -59,7 +62,9 @@ MemoryId Plan::device_of(const Op& op, const Topology& topology) const {
   return topology.is_host(q.dst) ? q.src : q.dst;
 }
 
-double Plan::value(Scalar scalar) const { return std::array{0.0, 1.0, problem.alpha, problem.beta}[size_t(scalar)]; }
+double Plan::value(Scalar scalar) const {
+  return std::array{0.0, 1.0, problem.alpha, problem.beta}[size_t(scalar)];
+}
 
 Bytes copy_bytes(const Plan& plan, const Op& op) {
   return Bytes{double(op.y.rows * op.y.cols * plan.buffer(op.y.buffer).element())};
@@ -68,7 +73,8 @@ Bytes copy_bytes(const Plan& plan, const Op& op) {
 Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology) {
   if (is_kernel(op.kind)) return plan.runtime.task;
   const Queue& queue = plan.queue(op.queue);
-  return topology.is_host(queue.src) || topology.is_host(queue.dst) ? plan.runtime.request : plan.runtime.peer;
+  return topology.is_host(queue.src) || topology.is_host(queue.dst) ? plan.runtime.request
+                                                                    : plan.runtime.peer;
 }
 
 Scalar scalar_of(double value, Scalar name) { return value == 0 ? Scalar::zero : name; }
@@ -77,13 +83,15 @@ std::string content_hash(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   const RuntimeCosts& costs = plan.runtime;
   Hash hash;
-  hash.add(p.routine, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.dtype, p.trans_a, p.trans_b, p.alpha, p.beta);
+  hash.add(p.routine, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.dtype, p.trans_a, p.trans_b,
+           p.alpha, p.beta);
   hash.add(p.place_a, p.place_b, p.place_c, plan.machine);
   hash.add_all(plan.memories);
   hash.add(plan.policy, plan.tile, plan.single_issuer);
   if (plan.graph) hash.add("graph");
   if (plan.warm) hash.add("warm");
-  if (costs != RuntimeCosts{}) hash.add(costs.task, costs.request, costs.peer, costs.call);
+  if (costs != RuntimeCosts{})
+    hash.add(costs.task, costs.request, costs.peer, costs.call);
   if (costs.duplex) hash.add(1);
   hash.add_all(plan.devices);
   hash.add_all(plan.queues);

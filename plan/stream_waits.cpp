@@ -19,7 +19,8 @@ std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) 
   };
   std::vector<Sender> senders(plan.memories.size());
   const auto sender_of = [&](const Queue& queue) -> Sender* {
-    const bool sends = queue.src != queue.dst && !topology.is_host(queue.src) && !topology.is_host(queue.dst);
+    const bool sends = queue.src != queue.dst && !topology.is_host(queue.src) &&
+                       !topology.is_host(queue.dst);
     return sends ? &senders[queue.src.index()] : nullptr;
   };
   for (const auto i : indices(plan.ops)) {
@@ -44,14 +45,17 @@ std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) 
 }
 
 StreamWaits::StreamWaits(const Plan& plan, const Topology& topology)
-    : plan_{plan}, stream_of_{shared_streams(plan, topology)}, waited_(plan.queues.size()) {
+    : plan_{plan},
+      stream_of_{shared_streams(plan, topology)},
+      waited_(plan.queues.size()) {
   for (const Op& op : plan.ops) streams_.push_back(stream_of(op.queue));
 }
 
 OpId& StreamWaits::last_waited(QueueId stream, QueueId other) {
   auto& waited = waited_[stream.index()];
   const auto known = std::ranges::find(waited, other, &Waited::stream);
-  return known != waited.end() ? known->last : waited.emplace_back(Waited{other, OpId{-1}}).last;
+  return known != waited.end() ? known->last
+                               : waited.emplace_back(Waited{other, OpId{-1}}).last;
 }
 
 const std::vector<OpId>& StreamWaits::before(OpId id) {
@@ -66,7 +70,9 @@ const std::vector<OpId>& StreamWaits::before(OpId id) {
     waits_.push_back(dep);
   }
   // A later one of the same stream.
-  std::erase_if(waits_, [&](OpId dep) { return last_waited(stream, streams_[dep.index()]) != dep; });
+  std::erase_if(waits_, [&](OpId dep) {
+    return last_waited(stream, streams_[dep.index()]) != dep;
+  });
   return waits_;
 }
 

@@ -25,15 +25,20 @@ class Checker {
 
   void run() {
     header();
-    for (index_ = 0, kind_ = "queue"; index_ < plan_.queues.size(); ++index_) queue(plan_.queues[index_]);
-    for (index_ = 0, kind_ = "buffer"; index_ < plan_.buffers.size(); ++index_) buffer(plan_.buffers[index_]);
-    for (index_ = 0, kind_ = "operation"; index_ < plan_.ops.size(); ++index_) op(plan_.ops[index_]);
+    for (index_ = 0, kind_ = "queue"; index_ < plan_.queues.size(); ++index_)
+      queue(plan_.queues[index_]);
+    for (index_ = 0, kind_ = "buffer"; index_ < plan_.buffers.size(); ++index_)
+      buffer(plan_.buffers[index_]);
+    for (index_ = 0, kind_ = "operation"; index_ < plan_.ops.size(); ++index_)
+      op(plan_.ops[index_]);
   }
 
  private:
-  /// Texts are put together only for a plan that fails: a million operations are checked in a blink.
+  /// Texts are put together only for a plan that fails: a million operations are checked
+  /// in a blink.
   template <class... Values>
-  void require(bool holds, fmt::format_string<const Values&...> what, const Values&... values) const {
+  void require(bool holds, fmt::format_string<const Values&...> what,
+               const Values&... values) const {
     if (holds) return;
     const std::string place = kind_ ? fmt::format("{} {}: ", kind_, index_) : "";
     throw fault_of("plan", place + fmt::format(what, values...));
@@ -43,14 +48,18 @@ class Checker {
 
   void header() const {
     GemmProblem problem = plan_.problem;
-    for (double* scalar : {&problem.alpha, &problem.beta})  // BLAS takes any: where one is not finite, C will not be
+    for (double* scalar :
+         {&problem.alpha,
+          &problem.beta})  // BLAS takes any: where one is not finite, C will not be
       if (!std::isfinite(*scalar)) *scalar = 1;
     checked(problem);
     for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
       require(is_memory(place), "matrices must be placed in memories of the plan");
-    require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
+    require(plan_.peak_bytes.size() == plan_.memories.size(),
+            "peak_bytes must have one entry for each memory");
     for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
-      for (const MemoryId gpu : *gpus) require(is_memory(gpu), "devices must be memories of the plan");
+      for (const MemoryId gpu : *gpus)
+        require(is_memory(gpu), "devices must be memories of the plan");
   }
 
   void queue(const Queue& q) const {
@@ -62,13 +71,17 @@ class Checker {
 
   void buffer(const Buffer& b) const {
     require(is_memory(b.memory), "memory out of range");
-    require(b.ld >= std::max<int64_t>(1, b.rows), "ld is {}; expected at least the {} rows", b.ld, b.rows);
-    require(b.offset % b.element() == 0, "offset must be a multiple of the bytes of an element");
+    require(b.ld >= std::max<int64_t>(1, b.rows),
+            "ld is {}; expected at least the {} rows", b.ld, b.rows);
+    require(b.offset % b.element() == 0,
+            "offset must be a multiple of the bytes of an element");
     if (b.kind != Matrix::tile) return matrix(b);
-    const int64_t peak = plan_.peak_bytes[b.memory.index()], room = (peak - b.offset) / b.element();
+    const int64_t peak = plan_.peak_bytes[b.memory.index()],
+                  room = (peak - b.offset) / b.element();
     require(b.offset <= peak && (b.cols == 0 || b.ld <= room / b.cols),
-            "a tile of {} columns of {} elements at {} lies outside the stated peak of {} bytes", b.cols, b.ld,
-            b.offset, peak);
+            "a tile of {} columns of {} elements at {} lies outside the stated peak of "
+            "{} bytes",
+            b.cols, b.ld, b.offset, peak);
   }
 
   /// The machine knows which blocks there are: see require_fit.
@@ -77,26 +90,30 @@ class Checker {
     require(b.ld == whole.ld && b.dtype == whole.dtype,
             "leading dimension and type must be those of the problem's matrix");
     const int64_t first = b.offset / b.element(), row = first % b.ld, col = first / b.ld;
-    require(row + b.rows <= whole.rows && col + b.cols <= whole.cols,
-            "a block of {} x {} from ({}, {}) lies outside the problem's matrix of {} x {}", b.rows, b.cols, row, col,
-            whole.rows, whole.cols);
+    require(
+        row + b.rows <= whole.rows && col + b.cols <= whole.cols,
+        "a block of {} x {} from ({}, {}) lies outside the problem's matrix of {} x {}",
+        b.rows, b.cols, row, col, whole.rows, whole.cols);
   }
 
   /// Executors count with the element size of the problem, whatever they read or write.
   void view(const View& v, const char* name) const {
-    require(v.buffer.index() < plan_.buffers.size(), "{}: buffer {}: expected one of the plan's {}", name,
-            v.buffer.value, plan_.buffers.size());
+    require(v.buffer.index() < plan_.buffers.size(),
+            "{}: buffer {}: expected one of the plan's {}", name, v.buffer.value,
+            plan_.buffers.size());
     const Buffer& b = plan_.buffer(v.buffer);
     const DType dtype = plan_.problem.dtype;
-    require(b.dtype == dtype, "{}: buffer {} has type {}; expected {}, the type of the problem", name, v.buffer.value,
-            to_string(b.dtype), to_string(dtype));
+    require(b.dtype == dtype,
+            "{}: buffer {} has type {}; expected {}, the type of the problem", name,
+            v.buffer.value, to_string(b.dtype), to_string(dtype));
     require(v.row + v.rows <= b.rows && v.col + v.cols <= b.cols,
-            "{}: view of {} x {} from ({}, {}) lies outside its buffer of {} x {}", name, v.rows, v.cols, v.row, v.col,
-            b.rows, b.cols);
+            "{}: view of {} x {} from ({}, {}) lies outside its buffer of {} x {}", name,
+            v.rows, v.cols, v.row, v.col, b.rows, b.cols);
   }
 
   void op(const Op& o) const {
-    require(o.queue.index() < plan_.queues.size(), "queue {}: expected one of the plan's {}", o.queue.value,
+    require(o.queue.index() < plan_.queues.size(),
+            "queue {}: expected one of the plan's {}", o.queue.value,
             plan_.queues.size());
     for (const OpId dep : plan_.deps_of(OpId{index_}))
       require(dep.index() < index_, "depends on {}, which is not before it", dep.value);
@@ -108,7 +125,8 @@ class Checker {
     require(shapes_match(o), "its views have different shapes");
     place(o);
     const Matrix written = plan_.buffer(o.y.buffer).kind;
-    require(written == Matrix::tile || written == Matrix::matrix_c, "writes to A or B, which are only read");
+    require(written == Matrix::tile || written == Matrix::matrix_c,
+            "writes to A or B, which are only read");
   }
 
   static bool shapes_match(const Op& o) {
@@ -133,12 +151,15 @@ class Checker {
   /// Operands and the queue belong to the same memories.
   void place(const Op& o) const {
     const Queue& q = plan_.queue(o.queue);
-    const auto is_at = [&](const View& v, MemoryId memory) { return plan_.buffer(v.buffer).memory == memory; };
+    const auto is_at = [&](const View& v, MemoryId memory) {
+      return plan_.buffer(v.buffer).memory == memory;
+    };
     if (o.kind == OpKind::copy)
-      return require(q.kind == Queue::Kind::copy && is_at(o.a, q.src) && is_at(o.y, q.dst),
-                     "a copy must sit in a copy queue between the memories of its views");
-    require(q.kind == Queue::Kind::compute && is_at(o.y, q.dst) && (!reads_a(o) || is_at(o.a, q.dst)) &&
-                (!reads_b(o) || is_at(o.b, q.dst)),
+      return require(
+          q.kind == Queue::Kind::copy && is_at(o.a, q.src) && is_at(o.y, q.dst),
+          "a copy must sit in a copy queue between the memories of its views");
+    require(q.kind == Queue::Kind::compute && is_at(o.y, q.dst) &&
+                (!reads_a(o) || is_at(o.a, q.dst)) && (!reads_b(o) || is_at(o.b, q.dst)),
             "a kernel must sit in a compute queue of the memory of its operands");
   }
 
@@ -148,19 +169,26 @@ class Checker {
 };
 
 bool same_block(const Buffer& a, const Buffer& b) {
-  return a.memory == b.memory && a.rows == b.rows && a.cols == b.cols && a.offset == b.offset;
+  return a.memory == b.memory && a.rows == b.rows && a.cols == b.cols &&
+         a.offset == b.offset;
 }
 
 /// Each matrix that has buffers has those of its place on this machine.
 void require_blocks(const Plan& plan, const Topology& topology) {
   for (const Matrix matrix : {Matrix::matrix_a, Matrix::matrix_b, Matrix::matrix_c}) {
     std::vector<Buffer> there;
-    std::ranges::copy_if(plan.buffers, std::back_inserter(there), [&](const Buffer& b) { return b.kind == matrix; });
+    std::ranges::copy_if(plan.buffers, std::back_inserter(there),
+                         [&](const Buffer& b) { return b.kind == matrix; });
     const MemoryId place = matrix_buffer(plan.problem, matrix).memory;
     if (!there.empty() &&
-        !std::ranges::equal(there, matrix_buffers(plan.problem, matrix, topology, plan.devices), same_block))
-      throw fault_of("plan", fmt::format("the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
-                                         "ABC"[size_t(matrix)], topology.memory(place).name, topology.name()));
+        !std::ranges::equal(there,
+                            matrix_buffers(plan.problem, matrix, topology, plan.devices),
+                            same_block))
+      throw fault_of(
+          "plan",
+          fmt::format(
+              "the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
+              "ABC"[size_t(matrix)], topology.memory(place).name, topology.name()));
   }
 }
 
@@ -170,32 +198,40 @@ void validate(const Plan& plan) { Checker{plan}.run(); }
 
 bool names_memories_of(const Plan& plan, const Topology& topology) {
   const auto& memories = topology.memories();
-  return (plan.memories.size() == memories.size() || plan.memories.size() == topology.sources()) &&
+  return (plan.memories.size() == memories.size() ||
+          plan.memories.size() == topology.sources()) &&
          std::equal(plan.memories.begin(), plan.memories.end(), memories.begin(),
-                    [](const std::string& name, const Memory& memory) { return memory.name == name; });
+                    [](const std::string& name, const Memory& memory) {
+                      return memory.name == name;
+                    });
 }
 
 void require_fit(const Plan& plan, const Topology& topology) {
   if (!names_memories_of(plan, topology))
-    throw fault_of("plan", fmt::format("made for machine '{}', whose memories are not those of '{}'", plan.machine,
-                                       topology.name()));
+    throw fault_of(
+        "plan", fmt::format("made for machine '{}', whose memories are not those of '{}'",
+                            plan.machine, topology.name()));
   const auto require_gpu = [&](MemoryId memory) {
     if (!topology.is_gpu(memory))
-      throw fault_of("plan", fmt::format("names '{}' as a GPU, which it is not", topology.memory(memory).name));
+      throw fault_of("plan", fmt::format("names '{}' as a GPU, which it is not",
+                                         topology.memory(memory).name));
   };
   const auto require_memory = [&](MemoryId memory) {
     if (topology.has_copies(memory))
-      throw fault_of("plan", fmt::format("a queue or a buffer at '{}'", copies_name), "one of the GPUs");
+      throw fault_of("plan", fmt::format("a queue or a buffer at '{}'", copies_name),
+                     "one of the GPUs");
   };
   for (const Queue& q : plan.queues) {
     if (q.kind == Queue::Kind::compute) require_gpu(q.dst);
     require_memory(q.src);
     require_memory(q.dst);
     if (!topology.has_route(q.src, q.dst))
-      throw fault_of("plan",
-                     fmt::format("has copies from '{}' to '{}', between which machine '{}' has no route",
-                                 topology.memory(q.src).name, topology.memory(q.dst).name, topology.name()),
-                     "other devices or a link");
+      throw fault_of(
+          "plan",
+          fmt::format(
+              "has copies from '{}' to '{}', between which machine '{}' has no route",
+              topology.memory(q.src).name, topology.memory(q.dst).name, topology.name()),
+          "other devices or a link");
   }
   for (const Buffer& buffer : plan.buffers) require_memory(buffer.memory);
   std::ranges::for_each(plan.devices, require_gpu);
@@ -211,39 +247,55 @@ void validate(const Plan& plan, const Topology& topology) {
 
 namespace {
 
-/// Views of tiles of one memory, from the first byte to the last: tiles are packed, so that the bytes between belong to
-/// them, too. Views of one buffer as rectangles.
+/// Views of tiles of one memory, from the first byte to the last: tiles are packed, so
+/// that the bytes between belong to them, too. Views of one buffer as rectangles.
 bool overlap(const Plan& plan, const View& x, const View& y) {
   if (x.rows == 0 || x.cols == 0 || y.rows == 0 || y.cols == 0) return false;
   if (x.buffer == y.buffer)
-    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
+    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols &&
+           y.col < x.col + x.cols;
   const Buffer &of_x = plan.buffer(x.buffer), &of_y = plan.buffer(y.buffer);
-  if (of_x.kind != Matrix::tile || of_y.kind != Matrix::tile || of_x.memory != of_y.memory) return false;
-  const auto begin = [](const View& v, const Buffer& b) { return b.offset + (v.row + v.col * b.ld) * b.element(); };
-  const auto bytes = [](const View& v, const Buffer& b) { return (v.rows + (v.cols - 1) * b.ld) * b.element(); };
-  return begin(x, of_x) < begin(y, of_y) + bytes(y, of_y) && begin(y, of_y) < begin(x, of_x) + bytes(x, of_x);
+  if (of_x.kind != Matrix::tile || of_y.kind != Matrix::tile ||
+      of_x.memory != of_y.memory)
+    return false;
+  const auto begin = [](const View& v, const Buffer& b) {
+    return b.offset + (v.row + v.col * b.ld) * b.element();
+  };
+  const auto bytes = [](const View& v, const Buffer& b) {
+    return (v.rows + (v.cols - 1) * b.ld) * b.element();
+  };
+  return begin(x, of_x) < begin(y, of_y) + bytes(y, of_y) &&
+         begin(y, of_y) < begin(x, of_x) + bytes(x, of_x);
 }
 
-/// A kernel or a copy may read an element after it has written a neighbour. Elements may be added to themselves.
+/// A kernel or a copy may read an element after it has written a neighbour. Elements may
+/// be added to themselves.
 bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
-  const bool to_itself =
-      op.kind == OpKind::axpby && op.a.buffer == op.y.buffer && op.a.row == op.y.row && op.a.col == op.y.col;
-  return (reads_a(op) && !to_itself && overlap(plan, op.a, op.y)) || (reads_b(op) && overlap(plan, op.b, op.y));
+  const bool to_itself = op.kind == OpKind::axpby && op.a.buffer == op.y.buffer &&
+                         op.a.row == op.y.row && op.a.col == op.y.col;
+  return (reads_a(op) && !to_itself && overlap(plan, op.a, op.y)) ||
+         (reads_b(op) && overlap(plan, op.b, op.y));
 }
 
 }  // namespace
 
 void require_kernels(const Plan& plan) {
   if (plan.warm)
-    throw fault_of("plan", "is warm: it reads tiles that an earlier call has left on GPUs, and is only simulated",
+    throw fault_of("plan",
+                   "is warm: it reads tiles that an earlier call has left on GPUs, and "
+                   "is only simulated",
                    "warm=off");
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (!info(op.kind).any_backend)
-      throw fault_of("plan", fmt::format("operation {}: '{}' has no kernel yet", i, to_string(op.kind)),
-                     "a plan to simulate only");
+      throw fault_of(
+          "plan",
+          fmt::format("operation {}: '{}' has no kernel yet", i, to_string(op.kind)),
+          "a plan to simulate only");
     if (overwrites_what_it_reads(plan, op))
-      throw fault_of("plan", fmt::format("operation {}: writes elements that it reads", i), "separate memory");
+      throw fault_of("plan",
+                     fmt::format("operation {}: writes elements that it reads", i),
+                     "separate memory");
   }
 }
 

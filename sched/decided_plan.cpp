@@ -18,13 +18,21 @@ namespace {
 
 /// A question, with all that it refers to.
 struct Asked {
-  Asked(const GemmProblem& given, const Topology& machine, std::span<const MemoryId> devices, const Policy& policy)
+  Asked(const GemmProblem& given, const Topology& machine,
+        std::span<const MemoryId> devices, const Policy& policy)
       : problem{checked(given)},
         work{work_of(problem)},
         resources{machine},
         // Where the policy searches, what was decided may be other than its own wishes.
-        question{
-            Question{problem, work, machine, resources, devices, policy, {}, policy.ways == Ways::search}.on_first()} {
+        question{Question{problem,
+                          work,
+                          machine,
+                          resources,
+                          devices,
+                          policy,
+                          {},
+                          policy.ways == Ways::search}
+                     .on_first()} {
     check_devices(machine, devices);
     check_places(problem, machine);
   }
@@ -45,19 +53,21 @@ void check_times(const Question& q, std::span<const MemoryId> devices) {
   const GemmProblem& p = q.problem;
   for (const MemoryId device : devices) {
     if (std::ranges::find(q.devices, device) == q.devices.end())
-      throw InputError{"devices", q.topology.memory(device).name, "is not among those that may be used"};
+      throw InputError{"devices", q.topology.memory(device).name,
+                       "is not among those that may be used"};
     if (p.routine != Routine::axpy && p.has_product() &&
         !q.topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b))
-      throw InputError{
-          "devices", q.topology.memory(device).name,
-          fmt::format("has no GEMM times for {} {}{}", to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b))};
+      throw InputError{"devices", q.topology.memory(device).name,
+                       fmt::format("has no GEMM times for {} {}{}", to_string(p.dtype),
+                                   to_string(p.trans_a), to_string(p.trans_b))};
   }
 }
 
 Decisions made(const Question& question, const std::vector<PlanDecision>& text) {
   const std::vector<MemoryId> devices = made_devices(text, question.topology);
   check_times(question, devices);
-  return with_made(by_policy(question.on(devices), made_tile(text)), text, question.topology);
+  return with_made(by_policy(question.on(devices), made_tile(text)), text,
+                   question.topology);
 }
 
 Plan plan_of(const Question& question, const Decisions& decisions) {
@@ -75,7 +85,8 @@ std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text)
 }
 
 /// The same decisions, but for the one that follows from another value of a field.
-Decisions with_value(const Question& question, Decisions decided, std::string_view key, std::string_view value) {
+Decisions with_value(const Question& question, Decisions decided, std::string_view key,
+                     std::string_view value) {
   Policy wish = question.policy;
   wish.k_split = decided.grid.layers, wish.choices = decided.choices;
   set_value(wish, key, value);
@@ -91,7 +102,8 @@ Decisions with_value(const Question& question, Decisions decided, std::string_vi
 }
 
 /// Whether these decisions, too, make the plan.
-bool make_the_same(const Question& question, const Decisions& decisions, const Plan& plan) try {
+bool make_the_same(const Question& question, const Decisions& decisions,
+                   const Plan& plan) try {
   Plan other = plan_of(question, decisions);
   other.policy = plan.policy;
   return content_hash(other) == content_hash(plan);
@@ -101,32 +113,39 @@ bool make_the_same(const Question& question, const Decisions& decisions, const P
 
 }  // namespace
 
-Plan plan_decided(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  const Policy& policy, const std::vector<PlanDecision>& text) {
+Plan plan_decided(const GemmProblem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices, const Policy& policy,
+                  const std::vector<PlanDecision>& text) {
   const Asked asked{problem, topology, devices, policy};
   Plan plan = plan_of(asked.question, made(asked.question, text));
   plan.origin.given.assign(devices.begin(), devices.end());
   return plan;
 }
 
-std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology, const Policy& policy) {
+std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology,
+                                       const Policy& policy) {
   const Asked asked{plan.problem, topology, plan.devices, policy};
   const Decisions base = by_policy(asked.question, plan.tile);
   std::vector<PlanDecision> text = plan.origin.decisions;
   // The plan's text has four digits of shares, which may be those of the policy.
   const auto shares = by_key(to_text(base, topology)).at("shares");
-  std::erase_if(text, [&](const PlanDecision& d) { return d.key == "shares" && d.value == shares; });
+  std::erase_if(text, [&](const PlanDecision& d) {
+    return d.key == "shares" && d.value == shares;
+  });
   return exact_text(with_made(base, text, topology), topology);
 }
 
-std::vector<std::string> without_effect(const Plan& plan, const Topology& topology, const Policy& policy) {
+std::vector<std::string> without_effect(const Plan& plan, const Topology& topology,
+                                        const Policy& policy) {
   const Asked asked{plan.problem, topology, plan.origin.given, policy};
   const Decisions decided = made(asked.question, decisions_of(plan, topology, policy));
   std::vector<std::string> named;
   for (const auto& [key, value, plain] : policy.overridden) {
     if (is_of_the_search(policy, key) || key == "tile" || value == plain) continue;
-    if (make_the_same(asked.question, with_value(asked.question, decided, key, plain), plan))
-      named.push_back(fmt::format("{}={}: the plan with {}={} is the same", key, value, key, plain));
+    if (make_the_same(asked.question, with_value(asked.question, decided, key, plain),
+                      plan))
+      named.push_back(
+          fmt::format("{}={}: the plan with {}={} is the same", key, value, key, plain));
   }
   return named;
 }

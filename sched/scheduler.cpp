@@ -22,60 +22,76 @@ bool knows(const Topology& topology, MemoryId device, const GemmProblem& p, DTyp
 }
 
 /// Throws InputError for a product that none of the devices has times of.
-[[noreturn]] void refuse_dtype(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices) {
+[[noreturn]] void refuse_dtype(const GemmProblem& p, const Topology& topology,
+                               std::span<const MemoryId> devices) {
   std::vector<std::string_view> known;
   for (const DType dtype : dtypes)
-    if (std::ranges::any_of(devices, [&](MemoryId device) { return knows(topology, device, p, dtype); }))
+    if (std::ranges::any_of(
+            devices, [&](MemoryId device) { return knows(topology, device, p, dtype); }))
       known.push_back(to_string(dtype));
-  throw InputError{"dtype", to_string(p.dtype),
-                   fmt::format("has no GEMM times for {}{} on machine '{}'", to_string(p.trans_a), to_string(p.trans_b),
-                               topology.name()),
-                   fmt::format("one of: {}", fmt::join(known, ", "))};
+  throw InputError{
+      "dtype", to_string(p.dtype),
+      fmt::format("has no GEMM times for {}{} on machine '{}'", to_string(p.trans_a),
+                  to_string(p.trans_b), topology.name()),
+      fmt::format("one of: {}", fmt::join(known, ", "))};
 }
 
-/// The devices that a plan may use: all that were given, or, where the policy picks some of them, those whose times of
-/// this product are known. Throws InputError when a device must be used whose times are not: its share of the work
-/// could be planned, but neither simulated nor weighed.
-std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
+/// The devices that a plan may use: all that were given, or, where the policy picks some
+/// of them, those whose times of this product are known. Throws InputError when a device
+/// must be used whose times are not: its share of the work could be planned, but neither
+/// simulated nor weighed.
+std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topology,
+                                     std::span<const MemoryId> devices,
                                      const Policy& policy) {
   std::vector<MemoryId> known, unknown;
-  for (const MemoryId device : devices) (knows(topology, device, p, p.dtype) ? known : unknown).push_back(device);
-  if (unknown.empty() || p.routine == Routine::axpy) return {devices.begin(), devices.end()};
+  for (const MemoryId device : devices)
+    (knows(topology, device, p, p.dtype) ? known : unknown).push_back(device);
+  if (unknown.empty() || p.routine == Routine::axpy)
+    return {devices.begin(), devices.end()};
   if (known.empty()) refuse_dtype(p, topology, devices);
   if (policy.select || policy.device_choice == DeviceChoice::search) return known;
   throw InputError{"devices", topology.memory(unknown.front()).name,
-                   fmt::format("has no GEMM times for {} {}{}, which '{}' has", to_string(p.dtype),
-                               to_string(p.trans_a), to_string(p.trans_b), topology.memory(known.front()).name),
+                   fmt::format("has no GEMM times for {} {}{}, which '{}' has",
+                               to_string(p.dtype), to_string(p.trans_a),
+                               to_string(p.trans_b), topology.memory(known.front()).name),
                    "devices that all have them"};
 }
 
 Plan chosen_plan(const Question& q, const Judge& judge) {
   const bool product = q.problem.has_product();
-  const bool picks = (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
+  const bool picks =
+      (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
   if (picks) {
     const bool relays = q.policy.relays || q.policy.choices.routing == Routing::link_map;
     const WayOfC way = relays ? WayOfC::over_others : WayOfC::straight;
-    const PeerCopies copies = staging_may_help(q) ? PeerCopies::staged : q.policy.choices.peer_copies;
-    const auto supplied = q.policy.select ? directly_supplied(q.problem, q.topology, q.devices, copies)
-                                          : supplied_devices(q.problem, q.topology, q.devices, way, copies);
-    if (!supplied.empty()) left = supplied;  // where none is, planning says what is missing
+    const PeerCopies copies =
+        staging_may_help(q) ? PeerCopies::staged : q.policy.choices.peer_copies;
+    const auto supplied =
+        q.policy.select ? directly_supplied(q.problem, q.topology, q.devices, copies)
+                        : supplied_devices(q.problem, q.topology, q.devices, way, copies);
+    if (!supplied.empty())
+      left = supplied;  // where none is, planning says what is missing
   }
   if (!product) return search_plan(q.on(left), judge);
   left = usable_devices(q.problem, q.topology, left, q.policy);
-  return q.policy.select && left.size() > 1 ? selected_plan(q.on(left), judge) : search_plan(q.on(left), judge);
+  return q.policy.select && left.size() > 1 ? selected_plan(q.on(left), judge)
+                                            : search_plan(q.on(left), judge);
 }
 
 }  // namespace
 
-Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
-               const Policy& policy, const Judge& judge) {
+Plan plan_gemm(const GemmProblem& given, const Topology& topology,
+               std::span<const MemoryId> devices, const Policy& policy,
+               const Judge& judge) {
   const GemmProblem problem = checked(given), work = work_of(problem);
   check_devices(topology, devices);
   check_places(problem, topology);
   const Resources resources{topology};
   const bool judged = judge.of && policy.judge_ops > 0;
-  const Question question = Question{problem, work, topology, resources, devices, policy, {}, judged}.on_first();
+  const Question question =
+      Question{problem, work, topology, resources, devices, policy, {}, judged}
+          .on_first();
   Plan plan = chosen_plan(question, judge);
   check_routes(plan, topology);
   settle_graph(plan, topology);

@@ -22,8 +22,10 @@ std::optional<ResidualSummary> summary_of(const std::vector<Residual>& residuals
   if (residuals.empty()) return std::nullopt;
   std::vector<double> errors;
   for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
-  const Residual& worst = residuals[size_t(std::ranges::max_element(errors) - errors.begin())];
-  return ResidualSummary{errors.size(), median(errors), quantile(errors, 0.95), worst.error(), worst.what};
+  const Residual& worst =
+      residuals[size_t(std::ranges::max_element(errors) - errors.begin())];
+  return ResidualSummary{errors.size(), median(errors), quantile(errors, 0.95),
+                         worst.error(), worst.what};
 }
 
 GpuCalibration fitted(const Measurements& measurements) {
@@ -31,8 +33,10 @@ GpuCalibration fitted(const Measurements& measurements) {
   const Topology plain{fit_topology(measurements, HostPages::plain)};
   return {.spread = spread,
           .plain = plain,
-          .spread_copies = summary_of(transfer_residuals(measurements, HostPages::spread, spread)),
-          .plain_copies = summary_of(transfer_residuals(measurements, HostPages::plain, plain)),
+          .spread_copies =
+              summary_of(transfer_residuals(measurements, HostPages::spread, spread)),
+          .plain_copies =
+              summary_of(transfer_residuals(measurements, HostPages::plain, plain)),
           .kernels = summary_of(kernel_residuals(measurements, plain)),
           .measurements = to_json(measurements),
           .warnings = {}};
@@ -60,14 +64,16 @@ GpuCalibration calibrate_gpus(const CalibrationSettings& settings) {
   options.name = settings.name.value_or(options.name);
   options.progress = log_progress;
   Measurements measurements = measure_gpus(options);
-  measurements.command = fmt::format("tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}",
-                                     options.name, measurements.devices.size(), options.seconds);
+  measurements.command = fmt::format(
+      "tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}",
+      options.name, measurements.devices.size(), options.seconds);
   GpuCalibration calibration = fitted(measurements);
   calibration.warnings = missed_targets(measurements);
   return calibration;
 }
 
-GpuCalibration recorded_gpus(const std::string& file, const std::optional<std::string>& name) {
+GpuCalibration recorded_gpus(const std::string& file,
+                             const std::optional<std::string>& name) {
   Measurements measurements = measurements_from_json(read_file(file), file);
   if (name) measurements.machine = *name;
   return fitted(measurements);

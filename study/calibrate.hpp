@@ -31,21 +31,23 @@ struct HostCalibration {
 };
 
 struct GpuCalibration {
-  Topology spread, plain;                                               // by how the pages of host buffers lie
-  std::optional<ResidualSummary> spread_copies, plain_copies, kernels;  // absent where none was measured
-  std::string measurements;                                             // JSON (docs/formats.md#measurements)
+  Topology spread, plain;  // by how the pages of host buffers lie
+  std::optional<ResidualSummary> spread_copies, plain_copies,
+      kernels;               // absent where none was measured
+  std::string measurements;  // JSON (docs/formats.md#measurements)
   std::vector<std::string> warnings;
 };
 
 /// Measures the threads and the memory of this computer. Throws InputError.
 HostCalibration calibrate_host(const CalibrationSettings& settings);
 
-/// Measures the GPUs of this computer. Throws InputError, and HardwareError where they, or what drives them, are
-/// missing.
+/// Measures the GPUs of this computer. Throws InputError, and HardwareError where they,
+/// or what drives them, are missing.
 GpuCalibration calibrate_gpus(const CalibrationSettings& settings);
 
-/// What the measurements in a file make of their machine, which gets another name where one is given. Throws
-/// InputError.
-GpuCalibration recorded_gpus(const std::string& file, const std::optional<std::string>& name);
+/// What the measurements in a file make of their machine, which gets another name where
+/// one is given. Throws InputError.
+GpuCalibration recorded_gpus(const std::string& file,
+                             const std::optional<std::string>& name);
 
 }  // namespace tilerail::study

@@ -11,7 +11,8 @@
 namespace tilerail::study {
 namespace {
 
-/// The largest side of cubes in f64 that takes all devices no longer than `enough` at their peak.
+/// The largest side of cubes in f64 that takes all devices no longer than `enough` at
+/// their peak.
 int side_of(const Topology& machine) {
   constexpr double enough = 0.04;  // seconds
   constexpr int least = 1024, most = 8192;
@@ -34,8 +35,11 @@ struct Sketch {
 
 /// A type that the machine has no times of becomes f32.
 Case case_of(const Sketch& sketch, const Topology& machine, int side) {
-  const auto part = [&](int eighths) { return std::to_string(side / 8 * eighths + sketch.odd); };
-  const bool known = machine.kernels_of(machine.gpus()[0]).knows(sketch.dtype, Trans::no, Trans::no);
+  const auto part = [&](int eighths) {
+    return std::to_string(side / 8 * eighths + sketch.odd);
+  };
+  const bool known =
+      machine.kernels_of(machine.gpus()[0]).knows(sketch.dtype, Trans::no, Trans::no);
   Case c;
   c.sizes = {part(sketch.m), part(sketch.n), part(sketch.k)};
   c.problem.gemm = fmt::format("{},{},{}", c.sizes[0], c.sizes[1], c.sizes[2]);
@@ -51,7 +55,8 @@ Case case_of(const Sketch& sketch, const Topology& machine, int side) {
 std::vector<Case> check_cases(const Topology& machine) {
   const std::string last = std::to_string(machine.memory(machine.gpus().back()).device);
   const std::string first = std::to_string(machine.memory(machine.gpus().front()).device);
-  const std::string on_gpus = fmt::format("{}:{}:{}", first, last, first), back = fmt::format("{}:{}:h", first, last);
+  const std::string on_gpus = fmt::format("{}:{}:{}", first, last, first),
+                    back = fmt::format("{}:{}:h", first, last);
   const Sketch sketches[] = {
       {8, 8, 8, DType::f64, "h:h:h", "tilerail"},
       {8, 8, 8, DType::f32, "h:h:h", "gemmex"},
@@ -65,11 +70,13 @@ std::vector<Case> check_cases(const Topology& machine) {
       {8, 4, 8, DType::f16, on_gpus.c_str(), "baseline", 2},
   };
   std::vector<Case> cases;
-  for (const Sketch& sketch : sketches) cases.push_back(case_of(sketch, machine, side_of(machine)));
+  for (const Sketch& sketch : sketches)
+    cases.push_back(case_of(sketch, machine, side_of(machine)));
   return cases;
 }
 
-std::vector<CaseResult> checked_description(const Topology& machine, std::string_view backend) {
+std::vector<CaseResult> checked_description(const Topology& machine,
+                                            std::string_view backend) {
   CaseStudy runs{check_cases(machine), machine};
   runs.simulate(*simulator_of(machine));
   RunSettings settings;

@@ -11,8 +11,10 @@ namespace {
 
 /// A queue that waits for the engine of kernels waits for kernels.
 TimeUse kind_of(const Summary::PathPart& part) {
-  if (part.kind == TimeUse::waiting && part.name != to_string(TimeUse::copies)) return TimeUse::kernels;
-  const bool is_copy = part.kind == TimeUse::link || part.kind == TimeUse::group || part.kind == TimeUse::memory;
+  if (part.kind == TimeUse::waiting && part.name != to_string(TimeUse::copies))
+    return TimeUse::kernels;
+  const bool is_copy = part.kind == TimeUse::link || part.kind == TimeUse::group ||
+                       part.kind == TimeUse::memory;
   return is_copy ? TimeUse::copies : part.kind;
 }
 
@@ -26,9 +28,12 @@ Evaluation evaluation_of(const Summary& summary) {
                .tile = summary.metadata.tile,
                .ops = summary.ops};
   std::map<TimeUse, double> kinds{{TimeUse::kernels, 0}};
-  for (const Summary::PathPart& part : summary.critical_path) kinds[kind_of(part)] += part.seconds;
+  for (const Summary::PathPart& part : summary.critical_path)
+    kinds[kind_of(part)] += part.seconds;
   if (summary.makespan_s > 0) e.kernels = kinds[TimeUse::kernels] / summary.makespan_s;
-  e.bottleneck = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; })->first;
+  e.bottleneck = std::ranges::max_element(kinds, {}, [](const auto& kind) {
+                   return kind.second;
+                 })->first;
   if (!summary.critical_path.empty()) {
     const Summary::PathPart& longest = summary.critical_path.front();
     e.busiest = to_string(longest.kind);
@@ -39,7 +44,8 @@ Evaluation evaluation_of(const Summary& summary) {
 
 Summary simulated(const Plan& plan, const Topology& topology) {
   validate(plan, topology);
-  const Timeline timeline{fluid_backend, content_hash(plan), simulate_fluid(plan, topology)};
+  const Timeline timeline{fluid_backend, content_hash(plan),
+                          simulate_fluid(plan, topology)};
   return summarize(plan, topology, annotate(plan, topology, timeline), {});
 }
 
@@ -47,7 +53,8 @@ std::optional<Expectation> expectation_of(const Plan& plan, const Topology& topo
   if (!topology.description().uncertainty) return std::nullopt;
   const std::vector<OpTime> times = simulate_fluid(plan, topology);
   const auto interval = predicted_interval(plan, topology, times);
-  return interval ? std::optional{Expectation{makespan_of(times), *interval}} : std::nullopt;
+  return interval ? std::optional{Expectation{makespan_of(times), *interval}}
+                  : std::nullopt;
 }
 
 }  // namespace tilerail::study

@@ -32,7 +32,9 @@ std::vector<int> gpu_numbers(const Topology& machine) {
   return numbers;
 }
 
-InputFile plan_reader(const std::string& file) try { return InputFile{file}; } catch (const InputError& error) {
+InputFile plan_reader(const std::string& file) try {
+  return InputFile{file};
+} catch (const InputError& error) {
   throw error.about("plan");
 }
 
@@ -41,8 +43,10 @@ Job load_job(const JobText& options) {
   MachineText machine = options.machine;
   if (machine.topology.empty()) machine.topology = plan.machine;
   if (options.machine.topology.empty() && !known_machine(plan.machine))
-    throw InputError{"topology", plan.machine, fmt::format("is the machine of {}, and is not known", options.plan_file),
-                     "its file, and the settings that changed it"};
+    throw InputError{
+        "topology", plan.machine,
+        fmt::format("is the machine of {}, and is not known", options.plan_file),
+        "its file, and the settings that changed it"};
   return {machine.load(), std::move(plan), 0};
 }
 
@@ -77,7 +81,8 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) cons
   for (int number : numbers) {
     const auto gpu = machine.find_gpu(number);
     if (!gpu) {
-      throw InputError{"devices", std::to_string(number), "is not a GPU of " + machine.name(),
+      throw InputError{"devices", std::to_string(number),
+                       "is not a GPU of " + machine.name(),
                        fmt::format("one of: {}", fmt::join(gpu_numbers(machine), ", "))};
     }
     gpus.push_back(*gpu);
@@ -93,9 +98,11 @@ Policy PolicyText::resolve() const {
     given["tile"] = "tile " + *tile;
   }
   for (const std::string& assignment : overrides) {
-    const auto [first, fresh] = given.emplace(std::string_view{assignment}.substr(0, assignment.find('=')), assignment);
+    const auto [first, fresh] = given.emplace(
+        std::string_view{assignment}.substr(0, assignment.find('=')), assignment);
     if (!fresh && first->second != assignment)
-      throw InputError{"set", assignment, fmt::format("contradicts '{}'", first->second), "one of them"};
+      throw InputError{"set", assignment, fmt::format("contradicts '{}'", first->second),
+                       "one of them"};
     apply_override(policy, assignment);
   }
   return policy;
@@ -114,13 +121,16 @@ Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tu
     note_origin(*known.plan, known.note);
   }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  spdlog::debug("planned {} operations in {:.3f} s", known.plan->ops.size(), spent.count());
-  return {topology, std::move(*known.plan), spent.count(), known.note, text.problem.place_note(topology)};
+  spdlog::debug("planned {} operations in {:.3f} s", known.plan->ops.size(),
+                spent.count());
+  return {topology, std::move(*known.plan), spent.count(), known.note,
+          text.problem.place_note(topology)};
 }
 
 Job shown_job(const Topology& topology, const JobText& text, const TunedPlans& tuned) {
   Job job = plan_job(topology, text, tuned);
-  job.plan.origin.without_effect = without_effect(job.plan, topology, text.policy.resolve());
+  job.plan.origin.without_effect =
+      without_effect(job.plan, topology, text.policy.resolve());
   return job;
 }
 

@@ -12,7 +12,8 @@
 
 namespace tilerail::study {
 
-/// Of a machine: its file or name, "all" or the numbers of GPUs, and what is changed of it.
+/// Of a machine: its file or name, "all" or the numbers of GPUs, and what is changed of
+/// it.
 struct MachineText {
   std::string topology, devices = "all";
   std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
@@ -20,7 +21,8 @@ struct MachineText {
   Topology load() const;
   /// The machine with the settings.
   Topology changed(const Topology& machine) const;
-  /// The GPUs of `devices`, by ascending number. Throws InputError with the GPUs of the machine.
+  /// The GPUs of `devices`, by ascending number. Throws InputError with the GPUs of the
+  /// machine.
   std::vector<MemoryId> resolve_devices(const Topology& machine) const;
 };
 
@@ -41,7 +43,8 @@ struct Request {
   Policy policy;
 };
 
-/// What plan, simulate and run all work on: a problem, a machine and a policy, or a plan that was saved before.
+/// What plan, simulate and run all work on: a problem, a machine and a policy, or a plan
+/// that was saved before.
 struct JobText {
   ProblemText problem;
   MachineText machine;
@@ -60,11 +63,13 @@ struct Job {
   std::string note = {};        // what the placement means; "" where that is plain
 };
 
-/// Plans on this machine, as it was tuned before where `tuned` knows it. Throws InputError.
+/// Plans on this machine, as it was tuned before where `tuned` knows it. Throws
+/// InputError.
 Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
 
 /// The same, and the plan names the options of the policy that have no effect on it.
-Job shown_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
+Job shown_job(const Topology& topology, const JobText& text,
+              const TunedPlans& tuned = {});
 
 /// Reads, plans and validates. Throws InputError.
 Job make_job(const JobText& text);

@@ -33,9 +33,11 @@ std::string cell_text(const Json& value) {
 std::string csv_table(const Json& rows) {
   std::string csv;
   if (rows.empty()) return csv;
-  append_line(csv, rows.front(), [](const std::string& name, const Json&) { return name; });
+  append_line(csv, rows.front(),
+              [](const std::string& name, const Json&) { return name; });
   for (const Json& row : rows)
-    append_line(csv, row, [](const std::string&, const Json& value) { return cell_text(value); });
+    append_line(csv, row,
+                [](const std::string&, const Json& value) { return cell_text(value); });
   return csv;
 }
 

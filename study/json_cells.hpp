@@ -5,7 +5,8 @@
 
 namespace tilerail::study {
 
-/// Rows of a table: a JSON array of objects with the same members, which are texts, numbers or null.
+/// Rows of a table: a JSON array of objects with the same members, which are texts,
+/// numbers or null.
 
 /// The text of a cell: null is empty.
 std::string cell_text(const nlohmann::ordered_json& value);

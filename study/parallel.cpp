@@ -10,7 +10,8 @@ namespace tilerail::study {
 
 size_t usable_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-void in_parallel(const Workers& workers, size_t tasks, const std::function<void(size_t)>& work) {
+void in_parallel(const Workers& workers, size_t tasks,
+                 const std::function<void(size_t)>& work) {
   std::mutex mutex;
   size_t done = 0;
   share_work(tasks, workers.count, [&](size_t task) {

@@ -10,12 +10,14 @@
 
 namespace tilerail::study {
 
-/// What users write of a problem, on a command line or in a cell of a table: one of gemm, gemv, dot and axpy, and the
-/// rest with its defaults. Errors have the names of these fields as subjects.
+/// What users write of a problem, on a command line or in a cell of a table: one of gemm,
+/// gemv, dot and axpy, and the rest with its defaults. Errors have the names of these
+/// fields as subjects.
 struct ProblemText {
   std::optional<std::string> gemm, gemv, dot, axpy;
   std::string dtype = "f64", alpha = "1";
-  std::optional<std::string> trans_a, trans_b, beta, place;  // absent: as the routine has it
+  std::optional<std::string> trans_a, trans_b, beta,
+      place;  // absent: as the routine has it
   std::array<std::optional<std::string>, 3> leading;
 
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError.
@@ -30,13 +32,14 @@ struct ProblemText {
   void put(GemmProblem& problem, const Topology& topology) const;
 };
 
-/// "h" is the first host memory; "h3" is "host3" where all hosts are named by such numbers, those of NUMA domains, else
-/// the fourth host; "h*", "h/cols" and "h/rows" are all of them; a number is a GPU; "g*" is a copy on each GPU;
-/// anything else is a memory's name. docs/formats.md#places. Throws InputError.
+/// "h" is the first host memory; "h3" is "host3" where all hosts are named by such
+/// numbers, those of NUMA domains, else the fourth host; "h*", "h/cols" and "h/rows" are
+/// all of them; a number is a GPU; "g*" is a copy on each GPU; anything else is a
+/// memory's name. docs/formats.md#places. Throws InputError.
 MemoryId place_of(std::string_view text, const Topology& topology);
 
-/// Kernels of types that are no wider than f32 take it in f32, where it must be neither infinite nor 0 by rounding.
-/// Throws InputError of the subject.
+/// Kernels of types that are no wider than f32 take it in f32, where it must be neither
+/// infinite nor 0 by rounding. Throws InputError of the subject.
 double coefficient(const std::string& text, DType dtype, std::string_view subject);
 
 }  // namespace tilerail::study

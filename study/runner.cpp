@@ -18,12 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The iteration that stands for all: the one in the middle, of two the faster. The mean of two would be no iteration's
-/// makespan, and the parts of an error would not add up to it.
+/// The iteration that stands for all: the one in the middle, of two the faster. The mean
+/// of two would be no iteration's makespan, and the parts of an error would not add up to
+/// it.
 size_t middle_of(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   for (const auto i : indices(order)) order[i] = i;
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return values[a] < values[b]; });
   return order[(order.size() - 1) / 2];
 }
 
@@ -31,13 +33,15 @@ size_t middle_of(const std::vector<double>& values) {
 
 double RunResult::median() const { return makespans[middle_of(makespans)]; }
 
-Runner::Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans, const RunSettings& settings)
+Runner::Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans,
+               const RunSettings& settings)
     : settings_{settings},
       executor_{std::move(executor)},
-      matrices_{executor_->test_matrices(plans, {.pages = settings.pages, .checked = settings.check})} {}
+      matrices_{executor_->test_matrices(
+          plans, {.pages = settings.pages, .checked = settings.check})} {}
 
-Runner::Runner(std::string_view backend, const Topology& machine, std::span<const Plan* const> plans,
-               const RunSettings& settings)
+Runner::Runner(std::string_view backend, const Topology& machine,
+               std::span<const Plan* const> plans, const RunSettings& settings)
     : Runner{make_real_executor(backend, machine), plans, settings} {}
 
 RunResult Runner::run(const Plan& plan) {
@@ -78,7 +82,8 @@ void Runner::time_and_trace(RunResult& result) {
 
 void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& result) {
   GpuRunFacts& facts = result.gpu.emplace();
-  // What ran before, such as the calls whose energy was counted, has lowered clocks for some 0.1 s.
+  // What ran before, such as the calls whose energy was counted, has lowered clocks for
+  // some 0.1 s.
   constexpr std::chrono::milliseconds rest{300};
   std::this_thread::sleep_for(rest);
   const auto begin = Clock::now();
@@ -98,21 +103,24 @@ void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& r
   executor_->traced_call();  // warms up
   TracedCall traced = executor_->traced_call();
   result.timeline = std::move(traced.timeline);
-  facts.traced_s = traced.times.wall, facts.clock_skew = traced.clock_skew, facts.tracer = traced.tracer;
+  facts.traced_s = traced.times.wall, facts.clock_skew = traced.clock_skew,
+  facts.tracer = traced.tracer;
   facts.host_buffer = matrices_->host_memory();
   if (!settings_.check) return;
   matrices_->reset_c();
   executor_->call();
 }
 
-/// Calls back to back, at least two and for so long, and as long again as counters take to move before and after.
+/// Calls back to back, at least two and for so long, and as long again as counters take
+/// to move before and after.
 std::optional<CountedEnergy> Runner::counted_energy(const Plan& plan) {
   constexpr double steps = 0.25;  // s, two of the slowest counters and a bit
   if (settings_.energy_seconds == 0) return std::nullopt;
   const auto count = executor_->count_energy(plan.devices);
   if (!count) return std::nullopt;
   std::vector<double> ends;
-  while (ends.size() < 3 || ends.back() - ends.front() < settings_.energy_seconds + steps) {
+  while (ends.size() < 3 ||
+         ends.back() - ends.front() < settings_.energy_seconds + steps) {
     stop_if_asked();
     executor_->call();
     ends.push_back(count->now());
@@ -125,7 +133,8 @@ void require_backend(std::string_view name) { require_real_executor(name); }
 HostPages pages_of(const std::string& text) {
   if (text == "spread") return HostPages::spread;
   if (text == "plain") return HostPages::plain;
-  throw InputError{"host-buffers", text, "is not a kind of host buffer", "spread or plain"};
+  throw InputError{"host-buffers", text, "is not a kind of host buffer",
+                   "spread or plain"};
 }
 
 }  // namespace tilerail::study

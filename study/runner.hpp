@@ -19,7 +19,8 @@ struct RunSettings {
   uint64_t seed = 1;
   bool check = false;
   HostPages pages = HostPages::spread;  // cuda
-  double energy_seconds = 0.5;          // cuda: of calls while their energy is counted, at least; 0: it is not
+  double energy_seconds =
+      0.5;  // cuda: of calls while their energy is counted, at least; 0: it is not
   std::function<bool()> stop_asked = [] { return false; };  // called between calls
 };
 
@@ -34,12 +35,14 @@ struct GpuRunFacts {
   std::string tracer;       // "CUPTI" or "events"
   double clock_skew = 0;    // seconds, between devices
   std::string host_buffer;  // what is known of it
-  /// Of calls back to back, as the GPUs' own counters tell; absent where it was not counted or they told nothing.
+  /// Of calls back to back, as the GPUs' own counters tell; absent where it was not
+  /// counted or they told nothing.
   std::optional<CountedEnergy> energy;
 };
 
 struct RunResult {
-  Timeline timeline;              // with overheads: of a traced call after all; else of that with the median makespan
+  Timeline timeline;  // with overheads: of a traced call after all; else of that with the
+                      // median makespan
   std::vector<double> makespans;  // seconds, by iteration; with overheads: untraced
   std::optional<CheckResult> check;
   std::optional<GpuRunFacts> gpu;
@@ -50,15 +53,17 @@ struct RunResult {
 /// Runs plans of one machine on real memory, on random matrices.
 class Runner {
  public:
-  /// `plans` are those that will be run: memory for the largest is taken at once. Throws InputError when one does not
-  /// fit.
-  Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans, const RunSettings& settings);
-  /// On "host" or "cuda". Throws what require_backend throws, too, and HardwareError when this is not the machine.
-  Runner(std::string_view backend, const Topology& machine, std::span<const Plan* const> plans,
+  /// `plans` are those that will be run: memory for the largest is taken at once. Throws
+  /// InputError when one does not fit.
+  Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans,
          const RunSettings& settings);
+  /// On "host" or "cuda". Throws what require_backend throws, too, and HardwareError when
+  /// this is not the machine.
+  Runner(std::string_view backend, const Topology& machine,
+         std::span<const Plan* const> plans, const RunSettings& settings);
 
-  /// Of one of those plans. Throws InputError when it does not fit the machine, ExecutionError when hardware fails, and
-  /// RunStopped.
+  /// Of one of those plans. Throws InputError when it does not fit the machine,
+  /// ExecutionError when hardware fails, and RunStopped.
   RunResult run(const Plan& plan);
 
  private:
@@ -72,7 +77,8 @@ class Runner {
   std::unique_ptr<TestMatrices> matrices_;
 };
 
-/// Throws InputError for another backend than "host" and "cuda", HardwareError for one that this build has not.
+/// Throws InputError for another backend than "host" and "cuda", HardwareError for one
+/// that this build has not.
 void require_backend(std::string_view name);
 
 /// "spread" or "plain". Throws InputError.

@@ -34,8 +34,9 @@ class CudaBoundPlan final : public BoundPlan {
     bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
   }
   CudaPlan& bound() const { return *bound_; }
-  /// cuda::may_read_ahead, which looks at all copies of C: once, and only for those who copy pageable memory. Under the
-  /// lock of the session, as all that is asked of a bound plan.
+  /// cuda::may_read_ahead, which looks at all copies of C: once, and only for those who
+  /// copy pageable memory. Under the lock of the session, as all that is asked of a bound
+  /// plan.
   bool may_stage(const Topology& topology) const {
     if (!may_stage_) may_stage_ = cuda::may_read_ahead(bound_->plan, topology);
     return *may_stage_;
@@ -49,12 +50,17 @@ class CudaBoundPlan final : public BoundPlan {
 class CudaHardware final : public Hardware {
  public:
   CudaHardware() : devices_{cuda::device_count()} {
-    if (devices_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
+    if (devices_ == 0)
+      throw HardwareError{"this machine has no CUDA device, or no driver for it"};
   }
 
   int devices() const override { return devices_; }
-  Topology describe() const override { return Topology{cuda::describe(cuda::read_machine_facts())}; }
-  void open(const Topology& topology) override { executor_ = std::make_unique<CudaExecutor>(topology); }
+  Topology describe() const override {
+    return Topology{cuda::describe(cuda::read_machine_facts())};
+  }
+  void open(const Topology& topology) override {
+    executor_ = std::make_unique<CudaExecutor>(topology);
+  }
 
   std::shared_ptr<void> keep_caller_state() const override {
     int current = 0;
@@ -62,35 +68,40 @@ class CudaHardware final : public Hardware {
     return std::make_shared<cuda::DeviceScope>(current);
   }
 
-  void reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) override {
+  void reserve(std::span<const MemoryId> gpus, int64_t bytes,
+               int compute_streams) override {
     executor_->reserve(gpus, bytes, compute_streams);
     for (const MemoryId user : gpus)
       for (const MemoryId owner : gpus)
-        if (user != owner) cuda::open_peer_access(executor_->ordinal(user), executor_->ordinal(owner));
+        if (user != owner)
+          cuda::open_peer_access(executor_->ordinal(user), executor_->ordinal(owner));
   }
 
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
     return std::make_unique<CudaBoundPlan>(executor_->prepare(plan));
   }
 
-  RunSeconds run(BoundPlan& plan, const MemoryAccess& access, const Copies& copies) override {
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& access,
+                 const Copies& copies) override {
     const Pointers matrices = access.pointers();
     const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
     synchronize();
-    const CudaRunTimes times = executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
-                                              {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
-                                              access_here.copied(), access_here.allocations(copies));
+    const CudaRunTimes times =
+        executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
+                       {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
+                       access_here.copied(), access_here.allocations(copies));
     return {times.wall, times.issue};
   }
 
-  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices& matrices,
-                    const Copies& copies) override {
+  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access,
+                    const Matrices& matrices, const Copies& copies) override {
     const Pointers used = access.pointers();
     const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
     const std::vector<cuda::StreamOnDevice> streams = callers(stream, matrices);
     const CudaRunTimes times =
-        executor_->submit(static_cast<CudaBoundPlan&>(plan).bound(), {used[0], used[1], used[2], copies.a, copies.b},
-                          streams, access_here.allocations(copies));
+        executor_->submit(static_cast<CudaBoundPlan&>(plan).bound(),
+                          {used[0], used[1], used[2], copies.a, copies.b}, streams,
+                          access_here.allocations(copies));
     try {
       cuda::Registrations::of_process().hold(access_here.leases(), streams.front());
     } catch (...) {
@@ -108,25 +119,29 @@ class CudaHardware final : public Hardware {
   void refuse_captured(void* stream) const override {
     if (stream == nullptr) return;
     cudaStreamCaptureStatus capture{};
-    cuda::check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), asking);
-    if (capture != cudaStreamCaptureStatusNone) throw fault_of("stream", "is captured into a graph", "one that runs");
+    cuda::check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture),
+                asking);
+    if (capture != cudaStreamCaptureStatusNone)
+      throw fault_of("stream", "is captured into a graph", "one that runs");
   }
 
   int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
     return executor_->room_for_tiles(gpu, compute_streams);
   }
 
-  /// In the legacy stream of the GPU with the matrices the kernel comes after all that the caller has there.
-  RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) override {
+  /// In the legacy stream of the GPU with the matrices the kernel comes after all that
+  /// the caller has there.
+  RunSeconds run_single(BoundPlan& plan, void* stream,
+                        const Matrices& matrices) override {
     int current = 0;
     cuda::check(cudaGetDevice(&current), "reading the current device");
     if (stream != nullptr)
       cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
     else if (matrices[2].location != current)
       cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
-    const CudaRunTimes times =
-        executor_->run_single(static_cast<CudaBoundPlan&>(plan).bound(),
-                              {matrices[0].data, matrices[1].data, matrices[2].data}, stream != nullptr);
+    const CudaRunTimes times = executor_->run_single(
+        static_cast<CudaBoundPlan&>(plan).bound(),
+        {matrices[0].data, matrices[1].data, matrices[2].data}, stream != nullptr);
     return {times.wall, times.issue};
   }
 
@@ -139,39 +154,48 @@ class CudaHardware final : public Hardware {
     return std::ranges::all_of(matrices, [](const Matrix& matrix) {
       const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
       return !matrix.used() || matrix.location ||
-             cuda::Registrations::of_process().is_lasting({begin, begin + uintptr_t(matrix.bytes())});
+             cuda::Registrations::of_process().is_lasting(
+                 {begin, begin + uintptr_t(matrix.bytes())});
     });
   }
 
   void wait_for_caller(void* stream, const Matrices& matrices) const override {
-    if (stream != nullptr) return cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
+    if (stream != nullptr)
+      return cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)),
+                         waiting);
     for (const int device : default_stream_devices(matrices)) {
       const cuda::DeviceScope scope{device};
       cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
     }
   }
 
-  std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices, std::span<const int> users,
+  std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices,
+                                       std::span<const int> users,
                                        Pageable pageable) override {
     const auto& bound = static_cast<const CudaBoundPlan&>(plan);
-    if (pageable == Pageable::copied && !bound.may_stage(executor_->topology())) pageable = Pageable::registered;
+    if (pageable == Pageable::copied && !bound.may_stage(executor_->topology()))
+      pageable = Pageable::registered;
     return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
   }
 
-  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
+  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus,
+                                               const Matrix& matrix,
                                                int64_t ld) override {
     std::vector<int> devices;
     for (const MemoryId gpu : gpus) devices.push_back(executor_->ordinal(gpu));
     std::vector<std::shared_ptr<void>> copies;
-    for (const int device : devices) copies.push_back(allocated(device, ld * matrix.cols * matrix.element));
+    for (const int device : devices)
+      copies.push_back(allocated(device, ld * matrix.cols * matrix.element));
     // Page-locked meanwhile, so that the copies run simultaneously.
     const cuda::MatrixAccess access{{matrix}, devices, Pageable::registered};
     const RunningCopies running{devices};
-    const cuda::Block from{static_cast<std::byte*>(access.pointers()[0]), matrix.rows, matrix.cols, matrix.ld};
+    const cuda::Block from{static_cast<std::byte*>(access.pointers()[0]), matrix.rows,
+                           matrix.cols, matrix.ld};
     for (const auto i : indices(devices)) {
       const cuda::DeviceScope scope{devices[i]};
-      cuda::copy(from, {static_cast<std::byte*>(copies[i].get()), matrix.rows, matrix.cols, ld}, matrix.element,
-                 cudaStreamPerThread);
+      cuda::copy(from,
+                 {static_cast<std::byte*>(copies[i].get()), matrix.rows, matrix.cols, ld},
+                 matrix.element, cudaStreamPerThread);
     }
     running.wait();
     return copies;
@@ -179,34 +203,40 @@ class CudaHardware final : public Hardware {
 
   void register_memory(void* data, int64_t bytes) override {
     const auto begin = reinterpret_cast<uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_lasting({begin, begin + uintptr_t(bytes)});
+    auto lease = cuda::Registrations::of_process().lease_lasting(
+        {begin, begin + uintptr_t(bytes)});
     registered_.insert_or_assign(data, std::move(lease));
   }
 
   void unregister_memory(void* data) override {
-    if (registered_.erase(data) == 0) throw fault_of("memory to unregister", "is not registered here");
+    if (registered_.erase(data) == 0)
+      throw fault_of("memory to unregister", "is not registered here");
   }
 
   void* allocate_host(int64_t bytes, HostPages pages) override {
     cuda::HostBuffer buffer{size_t(bytes), pages};
     void* const data = buffer.data();
     const auto begin = reinterpret_cast<uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_allocated({begin, begin + uintptr_t(bytes)});
+    auto lease = cuda::Registrations::of_process().lease_allocated(
+        {begin, begin + uintptr_t(bytes)});
     buffers_.emplace(data, Allocated{std::move(buffer), std::move(lease)});
     return data;
   }
 
   void free_host(void* data) override {
-    if (buffers_.erase(data) == 0) throw fault_of("host memory to free", "is not allocated here");
+    if (buffers_.erase(data) == 0)
+      throw fault_of("host memory to free", "is not allocated here");
   }
 
-  double host_rate(const void* data, int64_t bytes, std::span<const int> devices) override {
-    return cuda::host_buffer_rate(static_cast<const std::byte*>(data), size_t(bytes), devices);
+  double host_rate(const void* data, int64_t bytes,
+                   std::span<const int> devices) override {
+    return cuda::host_buffer_rate(static_cast<const std::byte*>(data), size_t(bytes),
+                                  devices);
   }
 
  private:
-  /// Copies to several devices in streams of this thread. The memory that they use stays until they have ended, also if
-  /// one of them fails.
+  /// Copies to several devices in streams of this thread. The memory that they use stays
+  /// until they have ended, also if one of them fails.
   class RunningCopies {
    public:
     explicit RunningCopies(std::vector<int> devices) : devices_{std::move(devices)} {}
@@ -231,7 +261,8 @@ class CudaHardware final : public Hardware {
     std::vector<int> devices_;
   };
 
-  /// Page-locked memory that was allocated for the caller. Its lease ends first, which waits for all runs that use it.
+  /// Page-locked memory that was allocated for the caller. Its lease ends first, which
+  /// waits for all runs that use it.
   struct Allocated {
     cuda::HostBuffer buffer;
     cuda::Registrations::Lease lease;
@@ -240,7 +271,8 @@ class CudaHardware final : public Hardware {
   static constexpr const char* waiting = "waiting for the caller's stream";
   static constexpr const char* asking = "asking about the caller's stream";
 
-  /// Whose legacy default streams a caller without a stream means: the current device's, and those that hold matrices.
+  /// Whose legacy default streams a caller without a stream means: the current device's,
+  /// and those that hold matrices.
   static std::set<int> default_stream_devices(const Matrices& matrices) {
     int current = 0;
     cuda::check(cudaGetDevice(&current), "reading the current device");
@@ -250,16 +282,20 @@ class CudaHardware final : public Hardware {
     return devices;
   }
 
-  static std::vector<cuda::StreamOnDevice> callers(void* stream, const Matrices& matrices) {
+  static std::vector<cuda::StreamOnDevice> callers(void* stream,
+                                                   const Matrices& matrices) {
     std::vector<cuda::StreamOnDevice> places;
     if (stream == nullptr) {
-      for (const int device : default_stream_devices(matrices)) places.push_back({device, cudaStreamLegacy});
+      for (const int device : default_stream_devices(matrices))
+        places.push_back({device, cudaStreamLegacy});
       return places;
     }
-    return {{device_of(static_cast<cudaStream_t>(stream)), static_cast<cudaStream_t>(stream)}};
+    return {{device_of(static_cast<cudaStream_t>(stream)),
+             static_cast<cudaStream_t>(stream)}};
   }
 
-  /// A stream takes events of its own device only. (The runtime can be asked from CUDA 12.8 on.)
+  /// A stream takes events of its own device only. (The runtime can be asked from
+  /// CUDA 12.8 on.)
   static int device_of(cudaStream_t stream) {
     int current = 0;
     cuda::check(cudaGetDevice(&current), "reading the current device");
@@ -279,8 +315,9 @@ class CudaHardware final : public Hardware {
     void* memory = nullptr;
     if (cudaMalloc(&memory, size_t(bytes)) != cudaSuccess) {
       cudaGetLastError();
-      throw MemoryShortage{fmt::format("a matrix of {} does not fit in the free memory of CUDA device {}",
-                                       bytes_text(double(bytes)), device)};
+      throw MemoryShortage{
+          fmt::format("a matrix of {} does not fit in the free memory of CUDA device {}",
+                      bytes_text(double(bytes)), device)};
     }
     return {memory, [](void* data) { cudaFree(data); }};
   }

@@ -16,7 +16,8 @@ api::AddressRange range_of(const api::Matrix& matrix) {
   return {begin, begin + uintptr_t(matrix.bytes())};
 }
 
-/// Registrations by the caller through TileRail have numbers of their own, apart from the driver's of allocations.
+/// Registrations by the caller through TileRail have numbers of their own, apart from the
+/// driver's of allocations.
 std::optional<uint64_t> id_of(const api::Matrix& matrix) {
   constexpr uint64_t ours = uint64_t{1} << 63;
   if (matrix.location) return allocation_of(matrix.data);
@@ -34,7 +35,8 @@ void copy_elements(const api::Matrix& shape, const std::byte* from, std::byte* t
 
 }  // namespace
 
-MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> users, Pageable pageable)
+MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> users,
+                           Pageable pageable)
     : matrices_{matrices} {
   std::vector<size_t> on_host;
   std::vector<api::AddressRange> ranges;
@@ -62,9 +64,10 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
   }
 }
 
-/// Also those that are registered in parts: threads do not mind. False where there is too little to copy to start
-/// threads for.
-bool MatrixAccess::leave_to_threads(std::span<const size_t> on_host, std::span<const api::AddressRange> ranges) {
+/// Also those that are registered in parts: threads do not mind. False where there is too
+/// little to copy to start threads for.
+bool MatrixAccess::leave_to_threads(std::span<const size_t> on_host,
+                                    std::span<const api::AddressRange> ranges) {
   constexpr uintptr_t least = 64 << 20;
   uintptr_t bytes = 0;
   for (const auto r : indices(ranges)) {
@@ -90,7 +93,8 @@ std::optional<AllocationIds> MatrixAccess::allocations(const api::Copies& copies
     ids.push_back(id.value_or(0));  // pools of devices keep their addresses
   }
   for (const auto* of_input : {&copies.a, &copies.b})
-    for (const auto& copy : *of_input) ids.push_back(allocation_of(copy.data).value_or(0));
+    for (const auto& copy : *of_input)
+      ids.push_back(allocation_of(copy.data).value_or(0));
   return ids;
 }
 
@@ -98,22 +102,27 @@ void MatrixAccess::Free::operator()(std::byte* pages) const { std::free(pages); 
 
 void MatrixAccess::substitute(size_t which) {
   const api::Matrix& matrix = matrices_[which];
-  const size_t page = api::page_size(), pages = (size_t(matrix.bytes()) + page - 1) / page;
+  const size_t page = api::page_size(),
+               pages = (size_t(matrix.bytes()) + page - 1) / page;
   copies_[which] = Pages{static_cast<std::byte*>(std::aligned_alloc(page, pages * page))};
   if (!copies_[which]) throw std::bad_alloc{};
-  if (matrix.read) copy_elements(matrix, static_cast<const std::byte*>(matrix.data), copies_[which].get());
+  if (matrix.read)
+    copy_elements(matrix, static_cast<const std::byte*>(matrix.data),
+                  copies_[which].get());
 }
 
 api::Pointers MatrixAccess::pointers() const {
   api::Pointers pointers{};
-  for (const auto i : indices(pointers)) pointers[i] = copies_[i] ? copies_[i].get() : matrices_[i].data;
+  for (const auto i : indices(pointers))
+    pointers[i] = copies_[i] ? copies_[i].get() : matrices_[i].data;
   return pointers;
 }
 
 void MatrixAccess::finish() {
   for (const auto i : indices(copies_))
     if (copies_[i] && matrices_[i].written)
-      copy_elements(matrices_[i], copies_[i].get(), static_cast<std::byte*>(matrices_[i].data));
+      copy_elements(matrices_[i], copies_[i].get(),
+                    static_cast<std::byte*>(matrices_[i].data));
   leases_.clear();
 }
 

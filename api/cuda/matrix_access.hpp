@@ -14,13 +14,14 @@
 
 namespace tilerail::cuda {
 
-/// Registers pageable matrices for the duration of a call, or leaves them to threads that copy, gives devices access to
-/// memory pools, and works on a copy of a matrix whose memory is registered in parts, which no copy to a device may
-/// span.
+/// Registers pageable matrices for the duration of a call, or leaves them to threads that
+/// copy, gives devices access to memory pools, and works on a copy of a matrix whose
+/// memory is registered in parts, which no copy to a device may span.
 class MatrixAccess final : public api::MemoryAccess {
  public:
   /// Throws CudaError, std::bad_alloc.
-  MatrixAccess(const api::Matrices& matrices, std::span<const int> users, Pageable pageable);
+  MatrixAccess(const api::Matrices& matrices, std::span<const int> users,
+               Pageable pageable);
 
   api::Pointers pointers() const override;
   void finish() override;
@@ -28,8 +29,8 @@ class MatrixAccess final : public api::MemoryAccess {
   /// Which matrices are to be copied by threads.
   PageableMatrices copied() const { return copied_; }
 
-  /// The allocations of all matrices, and of such copies of them, which callers may free between two calls; nothing
-  /// where one in host memory is not known.
+  /// The allocations of all matrices, and of such copies of them, which callers may free
+  /// between two calls; nothing where one in host memory is not known.
   std::optional<AllocationIds> allocations(const api::Copies& copies) const;
 
   /// What keeps matrices page-locked.
@@ -39,10 +40,12 @@ class MatrixAccess final : public api::MemoryAccess {
   struct Free {
     void operator()(std::byte* pages) const;
   };
-  using Pages = std::unique_ptr<std::byte[], Free>;  // shared with nothing that others may have registered
+  using Pages = std::unique_ptr<std::byte[], Free>;  // shared with nothing that others
+                                                     // may have registered
 
   void substitute(size_t which);
-  bool leave_to_threads(std::span<const size_t> on_host, std::span<const api::AddressRange> ranges);
+  bool leave_to_threads(std::span<const size_t> on_host,
+                        std::span<const api::AddressRange> ranges);
 
   api::Matrices matrices_;
   std::array<Pages, 3> copies_;

@@ -15,7 +15,8 @@
 namespace tilerail::cuda {
 
 Registrations& Registrations::of_process() {
-  static Registrations& registrations = *new Registrations;  // outlives every context, also global ones
+  static Registrations& registrations =
+      *new Registrations;  // outlives every context, also global ones
   return registrations;
 }
 
@@ -32,7 +33,8 @@ Registrations::Lease Registrations::held(const api::AddressRange& range) {
 
 int Registrations::register_pages(const api::AddressRange& pages, Lease& lease) {
   auto* const begin = reinterpret_cast<void*>(pages.begin);
-  const cudaError_t status = cudaHostRegister(begin, pages.bytes(), cudaHostRegisterPortable);
+  const cudaError_t status =
+      cudaHostRegister(begin, pages.bytes(), cudaHostRegisterPortable);
   if (status != cudaSuccess) {
     cudaGetLastError();
     return status;
@@ -47,13 +49,14 @@ Registrations::Lease Registrations::add(const api::AddressRange& pages, bool reg
   return lease;
 }
 
-/// Whoever comes first, the one that let go last or the next one to ask, ends a registration that nobody holds: asking
-/// must not take it for the caller's own.
+/// Whoever comes first, the one that let go last or the next one to ask, ends a
+/// registration that nobody holds: asking must not take it for the caller's own.
 void Registrations::end_expired() {
   const std::lock_guard lock{mutex_};
   entries_.remove_if([](const Entry& entry) {
     if (!entry.lease.expired()) return false;
-    if (entry.registered && cudaHostUnregister(reinterpret_cast<void*>(entry.pages.begin)) != cudaSuccess)
+    if (entry.registered &&
+        cudaHostUnregister(reinterpret_cast<void*>(entry.pages.begin)) != cudaSuccess)
       cudaGetLastError();
     return true;
   });
@@ -79,8 +82,10 @@ Registrations::Answer Registrations::lease(std::span<const api::AddressRange> ra
     const int status = register_pages(pages, lease);
     if (lease) answer.leases.push_back(std::move(lease));
     if (status != cudaErrorHostMemoryAlreadyRegistered) continue;
-    for (const auto i : indices(ranges))  // something inside, or on the pages at the ends, is registered
-      if (pages.overlaps(ranges[i])) answer.copyable[i] = answer.copyable[i] && bool{held(ranges[i])};
+    for (const auto i :
+         indices(ranges))  // something inside, or on the pages at the ends, is registered
+      if (pages.overlaps(ranges[i]))
+        answer.copyable[i] = answer.copyable[i] && bool{held(ranges[i])};
   }
   return answer;
 }
@@ -120,16 +125,19 @@ Registrations::Lease Registrations::lasting(const api::AddressRange& range, Leas
 std::optional<uint64_t> Registrations::number_of(const api::AddressRange& range) {
   const std::lock_guard lock{mutex_};
   const Entry* const entry = entry_of(range);
-  return entry && entry->registered && entry->lasting > 0 ? std::optional{entry->number} : std::nullopt;
+  return entry && entry->registered && entry->lasting > 0 ? std::optional{entry->number}
+                                                          : std::nullopt;
 }
 
-/// Waits for the runs that use the pages, also if other registrations last: the caller may free the memory afterwards.
-/// The lock is not held meanwhile, since calls that the runs wait for may need it.
+/// Waits for the runs that use the pages, also if other registrations last: the caller
+/// may free the memory afterwards. The lock is not held meanwhile, since calls that the
+/// runs wait for may need it.
 void Registrations::end_lasting(const Lease& lease) noexcept {
   std::list<Held> users;
   {
     const std::lock_guard lock{mutex_};
-    // By owner: a lease that was asked for here could be the last of its entry, and end that under the loop.
+    // By owner: a lease that was asked for here could be the last of its entry, and end
+    // that under the loop.
     const auto is_of = [&](const Entry& entry) {
       return !entry.lease.owner_before(lease) && !lease.owner_before(entry.lease);
     };
@@ -137,19 +145,22 @@ void Registrations::end_lasting(const Lease& lease) noexcept {
     if (entry != entries_.end()) --entry->lasting;
     for (auto run = runs_.begin(); run != runs_.end();) {
       const auto next = std::next(run);
-      if (std::ranges::find(run->leases, lease) != run->leases.end()) users.splice(users.end(), runs_, run);
+      if (std::ranges::find(run->leases, lease) != run->leases.end())
+        users.splice(users.end(), runs_, run);
       run = next;
     }
   }
   for (const Held& run : users)
-    if (cudaEventSynchronize(*run.end) != cudaSuccess) cudaGetLastError();  // the run's own calls tell
+    if (cudaEventSynchronize(*run.end) != cudaSuccess)
+      cudaGetLastError();  // the run's own calls tell
 }
 
 bool Registrations::is_lasting(const api::AddressRange& range) {
   const std::lock_guard lock{mutex_};
   end_expired();
-  const bool for_a_call = std::ranges::any_of(
-      entries_, [&](const Entry& entry) { return entry.lasting == 0 && entry.pages.overlaps(range); });
+  const bool for_a_call = std::ranges::any_of(entries_, [&](const Entry& entry) {
+    return entry.lasting == 0 && entry.pages.overlaps(range);
+  });
   return !for_a_call && host_memory(range) == HostMemory::pinned;
 }
 

@@ -14,8 +14,9 @@
 
 namespace tilerail::cuda {
 
-/// Host memory that TileRail registered with the driver or allocated. Registrations belong to the process, not to a
-/// context: two contexts that use one matrix simultaneously share one, and the last to finish ends it.
+/// Host memory that TileRail registered with the driver or allocated. Registrations
+/// belong to the process, not to a context: two contexts that use one matrix
+/// simultaneously share one, and the last to finish ends it.
 class Registrations {
  public:
   static Registrations& of_process();
@@ -24,28 +25,30 @@ class Registrations {
   using Lease = std::shared_ptr<void>;
   struct Answer {
     std::vector<Lease> leases;
-    std::vector<bool> copyable;  // by range: a copy may span it; false where only parts of it are registered
+    std::vector<bool> copyable;  // by range: a copy may span it; false where only parts
+                                 // of it are registered
   };
 
-  /// Registers the ranges that are neither registered nor pinned. A range that the driver refuses to register stays
-  /// pageable, which copies can use, too. Throws CudaError.
+  /// Registers the ranges that are neither registered nor pinned. A range that the driver
+  /// refuses to register stays pageable, which copies can use, too. Throws CudaError.
   Answer lease(std::span<const api::AddressRange> ranges);
 
   /// Of a range that was registered here; null where it was not.
   Lease lease_held(const api::AddressRange& range);
 
-  /// Registers the pages of one range until the lease ends, which then waits for the runs of `hold` that use it. Throws
-  /// CudaError when the driver refuses.
+  /// Registers the pages of one range until the lease ends, which then waits for the runs
+  /// of `hold` that use it. Throws CudaError when the driver refuses.
   Lease lease_lasting(const api::AddressRange& range);
 
   /// The same for memory that was allocated page-locked: nothing is registered.
   Lease lease_allocated(const api::AddressRange& range);
 
-  /// The unique number of the registration by `lease_lasting` that contains a range; nothing if there is none.
+  /// The unique number of the registration by `lease_lasting` that contains a range;
+  /// nothing if there is none.
   std::optional<uint64_t> number_of(const api::AddressRange& range);
 
-  /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by the caller. What is locked for
-  /// a call, of another context, say, is not.
+  /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by
+  /// the caller. What is locked for a call, of another context, say, is not.
   bool is_lasting(const api::AddressRange& range);
 
   /// Keeps leases until a run has ended: what a stream holds now. Throws CudaError.

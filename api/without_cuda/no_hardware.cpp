@@ -3,6 +3,8 @@
 
 namespace tilerail::api {
 
-std::unique_ptr<Hardware> cuda_hardware() { throw HardwareError{"TileRail was built without CUDA"}; }
+std::unique_ptr<Hardware> cuda_hardware() {
+  throw HardwareError{"TileRail was built without CUDA"};
+}
 
 }  // namespace tilerail::api

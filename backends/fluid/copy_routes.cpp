@@ -10,9 +10,10 @@
 namespace tilerail {
 namespace {
 
-/// The rate that a copy of these columns cannot exceed. Absent where the narrowest link keeps it below that anyway.
-std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
-                             const CopyShapes& shapes) {
+/// The rate that a copy of these columns cannot exceed. Absent where the narrowest link
+/// keeps it below that anyway.
+std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape,
+                             const Topology& topology, const CopyShapes& shapes) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   const int parts = topology.parts(src, dst);
   for (const auto& use : topology.links_on(src, dst)) {
@@ -28,14 +29,17 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape,
 
 }  // namespace
 
-CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
+CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology,
+                       const PlanKernelCosts& kernels)
     : index_(plan.ops.size(), none) {
-  std::map<std::tuple<MemoryId, MemoryId, int64_t, int64_t, bool, double>, uint32_t> known;
+  std::map<std::tuple<MemoryId, MemoryId, int64_t, int64_t, bool, double>, uint32_t>
+      known;
   const CopyShapes shapes{plan, topology, kernels};
   const auto add = [&](MemoryId src, MemoryId dst, const CopyShape& shape) {
     const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, shapes);
     const Rate alone = topology.pair_rate(src, dst);
-    routes_.push_back({flows_.size(), topology.latency(src, dst), std::min(alone, cap.value_or(alone))});
+    routes_.push_back({flows_.size(), topology.latency(src, dst),
+                       std::min(alone, cap.value_or(alone))});
     flows_.push_back({src, dst, cap});
     return uint32_t(routes_.size() - 1);
   };
@@ -43,7 +47,8 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKer
     CopyShape shape{{-1, -1}};
     uint32_t route = none;
   };
-  std::vector<Last> last(plan.queues.size());  // most copies are like the one before them in their queue
+  std::vector<Last> last(
+      plan.queues.size());  // most copies are like the one before them in their queue
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
@@ -53,13 +58,14 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKer
     const CopyShape shape = shapes.of(OpId{i});
     if (shape != like.shape) {
       const auto [bytes, pitch] = shape.columns;
-      const auto [entry, is_new] =
-          known.try_emplace({queue.src, queue.dst, bytes, pitch, shape.staged, shape.again}, none);
+      const auto [entry, is_new] = known.try_emplace(
+          {queue.src, queue.dst, bytes, pitch, shape.staged, shape.again}, none);
       if (is_new) entry->second = add(queue.src, queue.dst, shape);
       like = {shape, entry->second};
     }
     index_[i] = like.route;
-    if (const CopyRoute* route = of(OpId{i})) total_ += route->latency + copy_bytes(plan, op) / route->rate;
+    if (const CopyRoute* route = of(OpId{i}))
+      total_ += route->latency + copy_bytes(plan, op) / route->rate;
   }
 }
 

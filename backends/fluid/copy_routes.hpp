@@ -19,14 +19,16 @@ struct CopyRoute {
   Rate rate{0};        // with nothing else running
 };
 
-/// The routes that the copies of a plan take. Copies between the same memories differ only by their cap, the rate that
-/// they cannot exceed whatever else runs: the per-flow caps of the links and, when a side is not contiguous, strided
-/// efficiency (by column and pitch) times the rate of the pair. Memory: 4 bytes an operation.
+/// The routes that the copies of a plan take. Copies between the same memories differ
+/// only by their cap, the rate that they cannot exceed whatever else runs: the per-flow
+/// caps of the links and, when a side is not contiguous, strided efficiency (by column
+/// and pitch) times the rate of the pair. Memory: 4 bytes an operation.
 class CopyRoutes {
  public:
   CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels);
 
-  /// Route of a copy; null of one within a memory, which is a kernel (PlanKernelCosts) or takes no time.
+  /// Route of a copy; null of one within a memory, which is a kernel (PlanKernelCosts) or
+  /// takes no time.
   const CopyRoute* of(OpId op) const {
     const uint32_t i = index_[op.index()];
     return i == none ? nullptr : &routes_[i];

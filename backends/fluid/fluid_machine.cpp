@@ -8,8 +8,9 @@
 namespace tilerail {
 namespace {
 
-/// A machine in model time without SimGrid: each simulation stands for itself, so that threads may run their own at
-/// the same time. Takes the times that SimGrid takes, to rounding.
+/// A machine in model time without SimGrid: each simulation stands for itself, so that
+/// threads may run their own at the same time. Takes the times that SimGrid takes, to
+/// rounding.
 class FluidMachine final : public SharedMachine {
  public:
   FluidMachine(const Topology& topology, const Options& options, Listener& listener)
@@ -29,7 +30,9 @@ class FluidMachine final : public SharedMachine {
     kernels_changed_ = true;
   }
 
-  void wake_at(double date) override { wake_up_ = std::min(date, wake_up_.value_or(date)); }
+  void wake_at(double date) override {
+    wake_up_ = std::min(date, wake_up_.value_or(date));
+  }
 
   void run() override {
     while (!kernels_.empty() || !flows_.empty() || wake_up_) {
@@ -59,8 +62,8 @@ class FluidMachine final : public SharedMachine {
     int kernels = 0;  // that have no rate yet
   };
 
-  /// Kernels get what they want where that fits on the GPU. Where it does not, those that want less than an equal part
-  /// leave the rest to the others.
+  /// Kernels get what they want where that fits on the GPU. Where it does not, those that
+  /// want less than an equal part leave the rest to the others.
   void share_gpus() {
     if (!std::exchange(kernels_changed_, false)) return;
     by_want_.clear();
@@ -78,9 +81,11 @@ class FluidMachine final : public SharedMachine {
   }
 
   double next_event() const {
-    double least = wake_up_ ? std::max(0.0, *wake_up_ - now_) : std::numeric_limits<double>::infinity();
+    double least = wake_up_ ? std::max(0.0, *wake_up_ - now_)
+                            : std::numeric_limits<double>::infinity();
     for (const auto* running : {&kernels_, &flows_})
-      for (const Activity& activity : *running) least = std::min(least, activity.left / activity.rate);
+      for (const Activity& activity : *running)
+        least = std::min(least, activity.left / activity.rate);
     return least;
   }
 
@@ -94,7 +99,8 @@ class FluidMachine final : public SharedMachine {
     for (size_t i = kernels; i < ended_.size(); ++i) shares_.remove(ended_[i].flow);
   }
 
-  /// What the resolution cannot tell from this moment ends now: rounding leaves a rest of activities that end together.
+  /// What the resolution cannot tell from this moment ends now: rounding leaves a rest of
+  /// activities that end together.
   void advance(std::vector<Activity>& running, double seconds) {
     for (Activity& activity : running) activity.left -= activity.rate * seconds;
     std::erase_if(running, [this](const Activity& activity) {
@@ -117,8 +123,10 @@ class FluidMachine final : public SharedMachine {
 
 }  // namespace
 
-std::vector<OpTime> simulate_fluid(const Plan& plan, const Topology& topology, const SimOptions& options) {
-  const auto machine = [](const Topology& t, const SharedMachine::Options& o, SharedMachine::Listener& listener) {
+std::vector<OpTime> simulate_fluid(const Plan& plan, const Topology& topology,
+                                   const SimOptions& options) {
+  const auto machine = [](const Topology& t, const SharedMachine::Options& o,
+                          SharedMachine::Listener& listener) {
     return std::make_unique<FluidMachine>(t, o, listener);
   };
   return simulate(plan, topology, options, machine);

@@ -32,8 +32,8 @@ T pop(Heap<T>& heap) {
   return value;
 }
 
-/// What all runs of a plan on a machine share, however slow its kernels are under load. Everything that it is made of
-/// has to outlive it.
+/// What all runs of a plan on a machine share, however slow its kernels are under load.
+/// Everything that it is made of has to outlive it.
 struct PreparedPlan {
   const Plan& plan;
   const Topology& topology;
@@ -44,32 +44,38 @@ struct PreparedPlan {
   double resolution = time_resolution();  // seconds; events closer together are one
 
  private:
-  /// A picosecond or, for very long plans, a few units in the last place of the latest time that may occur: all
-  /// operations one after another, 16 times as long for what sharing may cost.
+  /// A picosecond or, for very long plans, a few units in the last place of the latest
+  /// time that may occur: all operations one after another, 16 times as long for what
+  /// sharing may cost.
   double time_resolution() const {
     double last_issue = 0;
     for (const OpTime& op : issued) last_issue = std::max(last_issue, op.start);
-    const double latest = 16 * (Seconds{last_issue} + kernels.total() + copies.total()).value;
+    const double latest =
+        16 * (Seconds{last_issue} + kernels.total() + copies.total()).value;
     return std::max(1e-12, 4 * latest * std::numeric_limits<double>::epsilon());
   }
 };
 
-/// How many operations of a role a device runs at once. A copy from a host counts on the GPU that it reaches, a copy to
-/// a host or to another GPU on the GPU that it leaves; `total` counts copies and kernels together on the device of the
-/// operation. An operation takes a place of every limit that counts it, or none. The same limits count all operations
-/// of a queue, and only the first of a queue can be ready, so at most one operation a queue waits.
+/// How many operations of a role a device runs at once. A copy from a host counts on the
+/// GPU that it reaches, a copy to a host or to another GPU on the GPU that it leaves;
+/// `total` counts copies and kernels together on the device of the operation. An
+/// operation takes a place of every limit that counts it, or none. The same limits count
+/// all operations of a queue, and only the first of a queue can be ready, so at most one
+/// operation a queue waits.
 class EngineLimits {
  public:
   EngineLimits(const Plan& plan, const Topology& topology) {
     for (const Memory& memory : topology.memories()) {
       const Engines& engines = memory.engines;
-      for (const auto& free : {engines.h2d, engines.d2h, engines.peer, engines.total}) limits_.push_back({free, {}});
+      for (const auto& free : {engines.h2d, engines.d2h, engines.peer, engines.total})
+        limits_.push_back({free, {}});
     }
     const size_t unlimited = limits_.size();
     limits_.emplace_back();
     for (const Queue& queue : plan.queues) {
       size_t role = unlimited;
-      const bool from_host = topology.is_host(queue.src), to_host = topology.is_host(queue.dst);
+      const bool from_host = topology.is_host(queue.src),
+                 to_host = topology.is_host(queue.dst);
       if (queue.kind == Queue::Kind::copy && queue.src != queue.dst) {
         if (from_host && !to_host) role = limit(queue.dst, h2d);
         if (!from_host) role = limit(queue.src, to_host ? d2h : peer);
@@ -78,8 +84,8 @@ class EngineLimits {
     }
   }
 
-  /// Takes a place of every limit of this queue. Where one of them is full it takes none and puts the operation in line
-  /// there; lines are served by ascending operation.
+  /// Takes a place of every limit of this queue. Where one of them is full it takes none
+  /// and puts the operation in line there; lines are served by ascending operation.
   bool take_or_wait(OpId op, QueueId queue) {
     const auto& mine = of_queue_[queue.index()];
     for (const size_t i : mine) {
@@ -98,15 +104,20 @@ class EngineLimits {
       if (auto& free = limits_[i].free) ++*free;
   }
 
-  /// Whether the device of this queue has workers that do copies and kernels alike (`total`). A worker takes the lowest
-  /// operation that is ready, whatever queue it served before; a copy engine stays with its queue.
-  bool shares_workers(QueueId queue) const { return limits_[of_queue_[queue.index()][1]].free.has_value(); }
+  /// Whether the device of this queue has workers that do copies and kernels alike
+  /// (`total`). A worker takes the lowest operation that is ready, whatever queue it
+  /// served before; a copy engine stays with its queue.
+  bool shares_workers(QueueId queue) const {
+    return limits_[of_queue_[queue.index()][1]].free.has_value();
+  }
 
-  /// Adds to `ready` the operations that may try again: the next in line at each limit with a free place. To be called
-  /// again after an operation that tried went to wait at another limit.
+  /// Adds to `ready` the operations that may try again: the next in line at each limit
+  /// with a free place. To be called again after an operation that tried went to wait at
+  /// another limit.
   void pass_on(QueueId queue, Heap<OpId>& ready) {
     for (const size_t i : of_queue_[queue.index()])
-      if (limits_[i].free != 0 && !limits_[i].waiting.empty()) ready.push(pop(limits_[i].waiting));
+      if (limits_[i].free != 0 && !limits_[i].waiting.empty())
+        ready.push(pop(limits_[i].waiting));
   }
 
  private:
@@ -117,14 +128,17 @@ class EngineLimits {
     std::optional<int> free;
     Heap<OpId> waiting;
   };
-  static size_t limit(MemoryId memory, Role role) { return memory.index() * roles + role; }
+  static size_t limit(MemoryId memory, Role role) {
+    return memory.index() * roles + role;
+  }
 
-  std::vector<Limit> limits_;                    // by memory and role, and one that is none
+  std::vector<Limit> limits_;  // by memory and role, and one that is none
   std::vector<std::array<size_t, 2>> of_queue_;  // of its role and of `total`
 };
 
-/// Which kernels run on each GPU. A GPU hands out thread blocks in the order in which kernels became ready. So a kernel
-/// starts once the kernels before it leave some of the GPU free, and all that have started share it.
+/// Which kernels run on each GPU. A GPU hands out thread blocks in the order in which
+/// kernels became ready. So a kernel starts once the kernels before it leave some of the
+/// GPU free, and all that have started share it.
 class KernelRoom {
  public:
   explicit KernelRoom(size_t memories) : gpus_(memories) {}
@@ -135,7 +149,8 @@ class KernelRoom {
     return leaves_room(g.taken) && g.line.empty();
   }
 
-  /// True: the kernel, which fills `share` of the GPU, starts now. False: it waits in line.
+  /// True: the kernel, which fills `share` of the GPU, starts now. False: it waits in
+  /// line.
   bool take_or_wait(OpId op, MemoryId gpu, double share) {
     Gpu& g = gpus_[gpu.index()];
     if (!has_room(gpu)) {
@@ -173,12 +188,15 @@ class KernelRoom {
 };
 
 /// One simulation of one plan. An operation goes through
-///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] | kernel -> ended.
-class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
+///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] |
+///   kernel -> ended.
+class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor):
+                                                         // final
  public:
-  /// `load_factors` multiply the times of kernels that slow down under load, by memory. Everything must outlive the
-  /// run.
-  PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_factors, const MakeMachine& machine)
+  /// `load_factors` multiply the times of kernels that slow down under load, by memory.
+  /// Everything must outlive the run.
+  PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_factors,
+          const MakeMachine& machine)
       : prepared_{prepared},
         plan_{prepared.plan},
         kernels_{prepared.kernels},
@@ -190,9 +208,12 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
         between_engines_{prepared.topology.description().issue.hand_on.value},
         waits_for_{prepared.graph.waits_for()},
         running_(plan_.queues.size()) {
-    if (const GraphCost* const graph = graph_cost(plan_, prepared.topology)) between_gpus_ = graph->between_gpus.value;
-    for (const Queue& queue : plan_.queues) owners_.push_back(stream_owner(queue, prepared.topology));
-    const SharedMachine::Options options{prepared.copies.flow_routes(), plan_.queues.size(), prepared.resolution};
+    if (const GraphCost* const graph = graph_cost(plan_, prepared.topology))
+      between_gpus_ = graph->between_gpus.value;
+    for (const Queue& queue : plan_.queues)
+      owners_.push_back(stream_owner(queue, prepared.topology));
+    const SharedMachine::Options options{prepared.copies.flow_routes(),
+                                         plan_.queues.size(), prepared.resolution};
     machine_ = machine(prepared.topology, options, *this);
   }
 
@@ -202,7 +223,8 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
       if (waits_for_[i] == 0) make_ready(OpId{i});
     instant();
     machine_->run();
-    if (ended_ != plan_.ops.size()) throw std::logic_error{"simulation stopped before the end of the plan"};
+    if (ended_ != plan_.ops.size())
+      throw std::logic_error{"simulation stopped before the end of the plan"};
     return std::move(times_);
   }
 
@@ -235,9 +257,13 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
     if (!events_.empty()) machine_->wake_at(events_.top().date);
   }
 
-  bool is_future(double date) const { return date > machine_->now() + prepared_.resolution; }
+  bool is_future(double date) const {
+    return date > machine_->now() + prepared_.resolution;
+  }
   const Queue& queue_of(OpId op) const { return plan_.queue(plan_.op(op).queue); }
-  SharedMachine::Slot slot_of(OpId op) const { return static_cast<SharedMachine::Slot>(plan_.op(op).queue.value); }
+  SharedMachine::Slot slot_of(OpId op) const {
+    return static_cast<SharedMachine::Slot>(plan_.op(op).queue.value);
+  }
 
   void make_ready(OpId op) {
     const double issued = times_[op.index()].start;
@@ -249,7 +275,8 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
 
   void start(OpId id) {
     const Op& op = plan_.op(id);
-    if (op.kind != OpKind::join && (waits_for_room(id) || !limits_.take_or_wait(id, op.queue)))
+    if (op.kind != OpKind::join &&
+        (waits_for_room(id) || !limits_.take_or_wait(id, op.queue)))
       return limits_.pass_on(op.queue, ready_);
     times_[id.index()].start = machine_->now();
     running_[op.queue.index()] = id;
@@ -257,10 +284,12 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
     op.kind == OpKind::copy && !kernels_.computes(id) ? start_copy(id) : start_kernel(id);
   }
 
-  /// A worker takes no kernel that it could not run at once: where there is no room, the kernel waits holding none.
+  /// A worker takes no kernel that it could not run at once: where there is no room, the
+  /// kernel waits holding none.
   bool waits_for_room(OpId id) {
     const MemoryId gpu = queue_of(id).dst;
-    if (!kernels_.computes(id) || !limits_.shares_workers(plan_.op(id).queue)) return false;
+    if (!kernels_.computes(id) || !limits_.shares_workers(plan_.op(id).queue))
+      return false;
     if (kernels_.of(id).time <= Seconds{0} || room_.has_room(gpu)) return false;
     without_room_[gpu.index()].push_back(id);
     return true;
@@ -290,7 +319,8 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
     const KernelCost& cost = kernels_.of(id);
     const MemoryId gpu = queue_of(id).dst;
     times_[id.index()].start = machine_->now();
-    machine_->start_kernel(slot_of(id), gpu, cost.under_load(load_factors_[gpu.index()]).value, cost.share);
+    machine_->start_kernel(slot_of(id), gpu,
+                           cost.under_load(load_factors_[gpu.index()]).value, cost.share);
   }
 
   void finish(OpId id) {
@@ -299,7 +329,8 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
     ++ended_;
     if (op.kind != OpKind::join) limits_.give_back(op.queue);
     const Queue& queue = plan_.queue(op.queue);
-    const bool stays = op.kind == OpKind::copy && queue.src != queue.dst && !limits_.shares_workers(op.queue);
+    const bool stays = op.kind == OpKind::copy && queue.src != queue.dst &&
+                       !limits_.shares_workers(op.queue);
     std::optional<OpId> same_queue;
     for (const OpId next : prepared_.graph.successors(id)) {
       tell(id, next);
@@ -311,11 +342,13 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
         make_ready(next);
     }
     through_.erase(id.index());
-    if (same_queue) start(*same_queue);  // a copy engine stays with a queue that has more for it
+    if (same_queue)
+      start(*same_queue);  // a copy engine stays with a queue that has more for it
     if (op.kind != OpKind::join) limits_.pass_on(op.queue, ready_);
   }
 
-  /// A join is no operation of any engine: what waits for it hears of what the join waited for.
+  /// A join is no operation of any engine: what waits for it hears of what the join
+  /// waited for.
   void tell(OpId from, OpId to) {
     if (between_engines_ + between_gpus_ == 0) return;
     const Op& next = plan_.op(to);
@@ -323,22 +356,26 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
       if (next.kind == OpKind::join) {
         double& last = through_[to.index()][queue];
         last = std::max(last, at);
-      } else if (const double later = hand_on(queue, next); later > 0) {  // `start` is the earliest that it can start
+      } else if (const double later = hand_on(queue, next);
+                 later > 0) {  // `start` is the earliest that it can start
         double& earliest = times_[to.index()].start;
         earliest = std::max(earliest, at + later);
       }
     };
-    if (plan_.op(from).kind != OpKind::join) return hear(plan_.op(from).queue.index(), machine_->now());
+    if (plan_.op(from).kind != OpKind::join)
+      return hear(plan_.op(from).queue.index(), machine_->now());
     if (const auto heard = through_.find(from.index()); heard != through_.end())
       for (const auto& [queue, at] : heard->second) hear(queue, at);
   }
 
-  /// Seconds that an engine takes to tell another one that an operation of this queue has ended: copies have engines of
-  /// their own. Kernels of several streams of a GPU have one front end.
+  /// Seconds that an engine takes to tell another one that an operation of this queue has
+  /// ended: copies have engines of their own. Kernels of several streams of a GPU have
+  /// one front end.
   double hand_on(size_t from, const Op& to) const {
     const size_t own = to.queue.index();
     if (from == own) return 0;
-    if (between_gpus_ > 0 && owners_[from] != owners_[own]) return std::max(between_engines_, between_gpus_);
+    if (between_gpus_ > 0 && owners_[from] != owners_[own])
+      return std::max(between_engines_, between_gpus_);
     const auto copies = [&](size_t number) {
       const Queue& queue = plan_.queues[number];
       return queue.kind == Queue::Kind::copy && queue.src != queue.dst;
@@ -349,11 +386,13 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   const PreparedPlan& prepared_;
   const Plan& plan_;
   const PlanKernelCosts& kernels_;
-  std::vector<OpTime> times_;  // of operations that have not started: when they are issued
+  std::vector<OpTime>
+      times_;  // of operations that have not started: when they are issued
   const std::vector<double>& load_factors_;
   EngineLimits limits_;
   KernelRoom room_;
-  std::vector<std::vector<OpId>> without_room_;  // by memory with workers: kernels that wait for room
+  std::vector<std::vector<OpId>>
+      without_room_;  // by memory with workers: kernels that wait for room
 
   double between_engines_, between_gpus_ = 0;  // seconds, of hand_on
   std::vector<MemoryId> owners_;               // by queue: the GPU whose streams it has
@@ -374,26 +413,29 @@ std::vector<double> duties(const PreparedPlan& prepared, const std::vector<OpTim
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (!is_kernel(op.kind)) continue;
-    busy[plan.queue(op.queue).dst.index()] += (ops[i].end - ops[i].start) * prepared.kernels.of(OpId{i}).share;
+    busy[plan.queue(op.queue).dst.index()] +=
+        (ops[i].end - ops[i].start) * prepared.kernels.of(OpId{i}).share;
   }
   const double makespan = makespan_of(ops).value;
   for (double& b : busy) b = makespan > 0 ? std::min(1.0, b / makespan) : 0;
   return busy;
 }
 
-/// The factors that go with how busy the devices were; false where those were used already. Devices whose factors and
-/// duties chase each other get no less than what goes with their duty: more by what doubles from pass to pass, so that
-/// this ends.
-bool adjust(std::vector<double>& factors, const PreparedPlan& prepared, const std::vector<OpTime>& ops,
-            double calls_before, int pass) {
+/// The factors that go with how busy the devices were; false where those were used
+/// already. Devices whose factors and duties chase each other get no less than what goes
+/// with their duty: more by what doubles from pass to pass, so that this ends.
+bool adjust(std::vector<double>& factors, const PreparedPlan& prepared,
+            const std::vector<OpTime>& ops, double calls_before, int pass) {
   const std::vector<double> duty = duties(prepared, ops);
   const Seconds makespan = makespan_of(ops);
   const int late = pass - free_passes;
   bool changed = false;
   for (const MemoryId gpu : prepared.plan.devices) {
     double& factor = factors[gpu.index()];
-    const double right = load_factor(prepared.plan, prepared.topology, gpu, duty[gpu.index()], makespan, calls_before);
-    const bool differs = (late < 0 ? std::abs(right - factor) : right - factor) > close_enough * factor;
+    const double right = load_factor(prepared.plan, prepared.topology, gpu,
+                                     duty[gpu.index()], makespan, calls_before);
+    const bool differs =
+        (late < 0 ? std::abs(right - factor) : right - factor) > close_enough * factor;
     changed = changed || differs;
     if (late < 0)
       factor = right;
@@ -404,7 +446,8 @@ bool adjust(std::vector<double>& factors, const PreparedPlan& prepared, const st
 }
 
 /// When each operation is issued.
-std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology, const SimOptions& options) {
+std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology,
+                                const SimOptions& options) {
   std::vector<OpTime> ops(plan.ops.size());
   if (!options.issue_cost) return ops;
   const std::vector<Seconds> issued = tilerail::issue_times(plan, topology);
@@ -414,8 +457,8 @@ std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology, cons
 
 }  // namespace
 
-std::vector<OpTime> simulate(const Plan& plan, const Topology& topology, const SimOptions& options,
-                             const MakeMachine& machine) {
+std::vector<OpTime> simulate(const Plan& plan, const Topology& topology,
+                             const SimOptions& options, const MakeMachine& machine) {
   const PreparedPlan prepared{plan, topology, issue_times(plan, topology, options)};
   std::vector<OpTime> ops;
   std::vector<double> factors(topology.memories().size(), 1.0);

@@ -29,7 +29,8 @@ namespace s4u = simgrid::s4u;
 using SimGridActivity = simgrid::kernel::activity::ActivityImpl;
 
 /// Everything that a platform is made from, as a list of numbers.
-std::vector<double> fingerprint(const Topology& topology, const std::set<FlowRoute>& routes) {
+std::vector<double> fingerprint(const Topology& topology,
+                                const std::set<FlowRoute>& routes) {
   std::vector<double> numbers;
   const auto add = [&](auto... more) { (numbers.push_back(double(more)), ...); };
   add(topology.memories().size(), topology.links().size());
@@ -55,8 +56,9 @@ std::vector<double> fingerprint(const Topology& topology, const std::set<FlowRou
   return numbers;
 }
 
-/// A machine as hosts, links and routes of SimGrid. Links have no latency there, because SimGrid would weigh the shares
-/// of flows by it. Whoever starts a flow has waited for the latency before.
+/// A machine as hosts, links and routes of SimGrid. Links have no latency there, because
+/// SimGrid would weigh the shares of flows by it. Whoever starts a flow has waited for
+/// the latency before.
 class Platform {
  public:
   struct Route {
@@ -67,18 +69,23 @@ class Platform {
   };
 
   Platform(const Topology& topology, const std::set<FlowRoute>& routes) {
-    for (const FlowRoute& route : routes) unit_ = std::lcm(unit_, topology.parts(route.src, route.dst));
+    for (const FlowRoute& route : routes)
+      unit_ = std::lcm(unit_, topology.parts(route.src, route.dst));
     for (const Memory& memory : topology.memories()) hosts_.push_back(new_host(memory));
-    for (const Link& link : topology.links()) links_.push_back(new_link(link.bandwidth.value * unit_));
+    for (const Link& link : topology.links())
+      links_.push_back(new_link(link.bandwidth.value * unit_));
     for (const CapacityGroup& group : topology.groups()) add_group(group, topology);
     for (const FlowRoute& route : routes) add_route(route, topology);
     zone_.seal();
   }
 
-  /// The platform of this machine with these routes, without flows. It is made when there is none like it, and kept,
-  /// since SimGrid cannot delete it. Machines that differ in nothing that SimGrid sees share a platform.
+  /// The platform of this machine with these routes, without flows. It is made when there
+  /// is none like it, and kept, since SimGrid cannot delete it. Machines that differ in
+  /// nothing that SimGrid sees share a platform.
   static Platform& of(const Topology& topology, std::span<const FlowRoute> routes) {
-    static auto& known = *new std::map<std::vector<double>, std::unique_ptr<Platform>>;  // as lasting as the engine
+    static auto& known =
+        *new std::map<std::vector<double>,
+                      std::unique_ptr<Platform>>;  // as lasting as the engine
     const std::set<FlowRoute> distinct(routes.begin(), routes.end());
     auto& platform = known[fingerprint(topology, distinct)];
     if (!platform) platform = std::make_unique<Platform>(topology, distinct);
@@ -89,11 +96,13 @@ class Platform {
   s4u::Host* gpu(MemoryId memory) const { return hosts_[memory.index()]; }
   const Route& route(const FlowRoute& route) const { return routes_.at(route); }
 
-  /// Tells that a flow on a route begins (+1) or ends (-1), which changes the load of the route's groups.
+  /// Tells that a flow on a route begins (+1) or ends (-1), which changes the load of the
+  /// route's groups.
   void count(const Route& route, int change) {
     for (const auto& use : route.groups) {
       CapacityGroup::Load& load = groups_[use.group.index()].now;
-      const double unit = change * (load.unit / route.parts), demand = change * route.demand / route.parts;
+      const double unit = change * (load.unit / route.parts),
+                   demand = change * route.demand / route.parts;
       load.flows += use.parts * unit;
       load.forward += use.forward * unit;
       load.forward_demand += use.forward * demand;
@@ -103,16 +112,20 @@ class Platform {
   }
 
  private:
-  /// A capacity group and the flows on it now. A flow counts once, whatever number of the group's links it crosses.
+  /// A capacity group and the flows on it now. A flow counts once, whatever number of the
+  /// group's links it crosses.
   struct Group {
     CapacityGroup group;
     CapacityGroup::Load now = {};
-    s4u::Link *all = nullptr, *forward = nullptr, *backward = nullptr;  // null: a side has no bound of its own
+    s4u::Link *all = nullptr, *forward = nullptr,
+              *backward = nullptr;  // null: a side has no bound of its own
   };
 
   s4u::Host* new_host(const Memory& memory) {
-    // One unit of work a second: the work of a kernel is its seconds times its share of the GPU.
-    return simgrid_versions::add_host(zone_, fmt::format("{} {} {}", zone_.get_name(), memory.name, names_++), 1.0);
+    // One unit of work a second: the work of a kernel is its seconds times its share of
+    // the GPU.
+    return simgrid_versions::add_host(
+        zone_, fmt::format("{} {} {}", zone_.get_name(), memory.name, names_++), 1.0);
   }
 
   s4u::Link* new_link(double bandwidth) {
@@ -128,7 +141,8 @@ class Platform {
     const auto bounded = [&](Rate CapacityGroup::Bounds::*bound) {
       const double unit = unit_;
       return new_link(most * unit)
-          ->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR, [&made, bound, most, unit](double, int) {
+          ->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR, [&made, bound, most,
+                                                                     unit](double, int) {
             const CapacityGroup::Bounds bounds = made.group.bounds(made.now);
             return std::min(most, (bounds.*bound).value) * unit;
           });
@@ -145,31 +159,39 @@ class Platform {
     const auto uses = topology.groups_on(src, dst);
     const int parts = topology.parts(src, dst);
     std::vector<s4u::LinkInRoute> path;
-    const auto add = [&](s4u::Link* link, int crossing) {  // SimGrid adds up how often a route has a link
+    const auto add = [&](s4u::Link* link,
+                         int crossing) {  // SimGrid adds up how often a route has a link
       const int times = crossing * (unit_ / parts);
       path.insert(path.end(), size_t(times), s4u::LinkInRoute{link});
     };
-    for (const auto& use : topology.links_on(src, dst)) add(links_[use.link.index()], use.parts);
+    for (const auto& use : topology.links_on(src, dst))
+      add(links_[use.link.index()], use.parts);
     for (const auto& use : uses) {
       const Group& group = groups_[use.group.index()];
       add(group.all, use.parts);
       if (group.forward) add(group.forward, use.forward);
       if (group.backward) add(group.backward, use.backward);
     }
-    // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow instead of their sum.
-    if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
+    // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow
+    // instead of their sum.
+    if (cap)
+      path.emplace_back(
+          new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
     const Rate alone = topology.pair_rate(src, dst);
     const double demand = std::min(alone, cap.value_or(alone)).value;
-    // SimGrid knows one route between two hosts, so the routes of a pair leave from different hosts of the memory.
+    // SimGrid knows one route between two hosts, so the routes of a pair leave from
+    // different hosts of the memory.
     const bool is_first = joined_.emplace(src, dst).second;
-    s4u::Host* const from = is_first ? hosts_[src.index()] : new_host(topology.memory(src));
+    s4u::Host* const from =
+        is_first ? hosts_[src.index()] : new_host(topology.memory(src));
     s4u::Host* const to = hosts_[dst.index()];
     simgrid_versions::add_route(zone_, *from, *to, path);
     routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand, parts});
   }
 
   s4u::NetZone& zone_ = SimGridEngine::get().new_zone();
-  int unit_ = 1;  // parts of a whole flow: a multiple of those of every route. Links are so many times as wide
+  int unit_ = 1;  // parts of a whole flow: a multiple of those of every route. Links are
+                  // so many times as wide
   std::vector<s4u::Host*> hosts_;  // by memory
   std::vector<s4u::Link*> links_;
   std::deque<Group> groups_;
@@ -178,13 +200,17 @@ class Platform {
   int names_ = 0;
 };
 
-/// One simulation of a machine in SimGrid. Each activity is created only when it may start, since SimGrid is slow on
-/// prepared graphs. One simulation at a time in the process.
+/// One simulation of a machine in SimGrid. Each activity is created only when it may
+/// start, since SimGrid is slow on prepared graphs. One simulation at a time in the
+/// process.
 class SimGridMachine final : public SharedMachine {
  public:
   SimGridMachine(const Topology& topology, const Options& options, Listener& listener)
-      : platform_{Platform::of(topology, options.routes)}, listener_{listener}, activities_(options.slots) {
-    for (const FlowRoute& route : options.routes) routes_.push_back(&platform_.route(route));
+      : platform_{Platform::of(topology, options.routes)},
+        listener_{listener},
+        activities_(options.slots) {
+    for (const FlowRoute& route : options.routes)
+      routes_.push_back(&platform_.route(route));
     engine_.start(options.resolution, [this](bool woken) { time_advanced(woken); });
   }
   ~SimGridMachine() override { engine_.stop(); }
@@ -218,7 +244,8 @@ class SimGridMachine final : public SharedMachine {
     const Platform::Route* route = nullptr;  // of a flow
   };
 
-  /// Some versions of SimGrid have started the activity as soon as they knew where it runs.
+  /// Some versions of SimGrid have started the activity as soon as they knew where it
+  /// runs.
   template <class Handle>
   void start(Slot slot, const Handle& handle, const Platform::Route* route) {
     if (handle->get_state() != s4u::Activity::State::STARTED) handle->start();
@@ -226,14 +253,16 @@ class SimGridMachine final : public SharedMachine {
     activities_[slot] = {handle, route};
   }
 
-  /// SimGrid has marked all that ends now and is about to clean it up. (Its signals of completion come one by one and,
-  /// in some versions, only in the thread that made the engine.)
+  /// SimGrid has marked all that ends now and is about to clean it up. (Its signals of
+  /// completion come one by one and, in some versions, only in the thread that made the
+  /// engine.)
   void time_advanced(bool woken) {
     finished_.clear();
     std::vector<Slot> slots;
     for (auto* model : engine_.engine().get_all_models())
       for (const auto& action : *model->get_finished_action_set())
-        if (const auto entry = slot_of_.find(action.get_activity()); entry != slot_of_.end()) {
+        if (const auto entry = slot_of_.find(action.get_activity());
+            entry != slot_of_.end()) {
           slots.push_back(entry->second);
           slot_of_.erase(entry);
         }
@@ -255,24 +284,27 @@ class SimGridMachine final : public SharedMachine {
   std::vector<const Platform::Route*> routes_;
   std::vector<Activity> activities_;                          // by slot
   std::unordered_map<const SimGridActivity*, Slot> slot_of_;  // of what runs
-  std::vector<s4u::ActivityPtr> finished_;                    // in use by SimGrid until time moves on
+  std::vector<s4u::ActivityPtr> finished_;  // in use by SimGrid until time moves on
 };
 
 std::mutex one_simulation_at_a_time;  // SimGrid has one engine a process
 
-std::unique_ptr<SharedMachine> make_machine(const Topology& topology, const SharedMachine::Options& options,
+std::unique_ptr<SharedMachine> make_machine(const Topology& topology,
+                                            const SharedMachine::Options& options,
                                             SharedMachine::Listener& listener) {
   return std::make_unique<SimGridMachine>(topology, options, listener);
 }
 
 }  // namespace
 
-SimExecutor::SimExecutor(Topology topology, SimOptions options) : topology_{std::move(topology)}, options_{options} {}
+SimExecutor::SimExecutor(Topology topology, SimOptions options)
+    : topology_{std::move(topology)}, options_{options} {}
 
 Timeline SimExecutor::execute(const Plan& plan) {
   validate(plan, topology_);
   const std::lock_guard lock{one_simulation_at_a_time};
-  return {simulator_backend, content_hash(plan), simulate(plan, topology_, options_, make_machine)};
+  return {simulator_backend, content_hash(plan),
+          simulate(plan, topology_, options_, make_machine)};
 }
 
 }  // namespace tilerail

@@ -20,7 +20,8 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Puts back what the constructor of a SimGrid engine changes: it takes over these signals and the signal stack.
+/// Puts back what the constructor of a SimGrid engine changes: it takes over these
+/// signals and the signal stack.
 class SignalGuard {
  public:
   SignalGuard() {
@@ -41,7 +42,8 @@ class SignalGuard {
   stack_t stack_;
 };
 
-/// The first engine of a process reads SimGrid's own options from its arguments; the program's are never seen.
+/// The first engine of a process reads SimGrid's own options from its arguments; the
+/// program's are never seen.
 s4u::Engine* new_engine() {
   char name[] = "tilerail", no_exit_handler[] = "--cfg=debug/clean-atexit:0";
   char* arguments[] = {name, no_exit_handler, nullptr};
@@ -49,19 +51,25 @@ s4u::Engine* new_engine() {
   return new s4u::Engine(&count, arguments);
 }
 
-/// The network model is fixed with the first zone. Full updates count down what is left of each activity; lazy ones,
-/// SimGrid's default, keep the date of its end, which is rounded by how far the clock stands from zero.
+/// The network model is fixed with the first zone. Full updates count down what is left
+/// of each activity; lazy ones, SimGrid's default, keep the date of its end, which is
+/// rounded by how far the clock stands from zero.
 void configure() {
   s4u::Engine::set_config("network/model", std::string{"CM02"});
-  s4u::Engine::set_config("network/TCP-gamma", -1.0);      // the default bounds a flow by gamma / (2 latency)
-  s4u::Engine::set_config("network/crosstraffic", false);  // no acknowledgements against the flow
-  for (const char* option : {"cpu/optim", "network/optim"}) s4u::Engine::set_config(option, std::string{"Full"});
-  for (const char* option : {"cpu/maxmin-selective-update", "network/maxmin-selective-update"})
-    s4u::Engine::set_config(option, true);  // shares that a change cannot reach stay as they are
+  s4u::Engine::set_config("network/TCP-gamma",
+                          -1.0);  // the default bounds a flow by gamma / (2 latency)
+  s4u::Engine::set_config("network/crosstraffic",
+                          false);  // no acknowledgements against the flow
+  for (const char* option : {"cpu/optim", "network/optim"})
+    s4u::Engine::set_config(option, std::string{"Full"});
+  for (const char* option :
+       {"cpu/maxmin-selective-update", "network/maxmin-selective-update"})
+    s4u::Engine::set_config(option,
+                            true);  // shares that a change cannot reach stay as they are
 }
 
-/// SimGrid seals the platform of the first run of a process, and of no other: after a run of an empty platform, zones
-/// can be added at any time.
+/// SimGrid seals the platform of the first run of a process, and of no other: after a run
+/// of an empty platform, zones can be added at any time.
 void run_empty_platform() {
   s4u::Engine* first = new_engine();
   configure();
@@ -72,9 +80,10 @@ void run_empty_platform() {
 
 }  // namespace
 
-/// A model without activities of its own, asked after all others. It lets a step end at the wake-up (SimGrid's timers
-/// are dates of its clock), and ends with a step what the resolution cannot tell from that moment, since rounding
-/// leaves a rest of activities that end together.
+/// A model without activities of its own, asked after all others. It lets a step end at
+/// the wake-up (SimGrid's timers are dates of its clock), and ends with a step what the
+/// resolution cannot tell from that moment, since rounding leaves a rest of activities
+/// that end together.
 class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
  public:
   explicit Steps(const SimGridEngine& engine) : Model{"steps"}, engine_{engine} {}
@@ -99,21 +108,24 @@ class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
   const SimGridEngine& engine_;
 };
 
-/// The thread that makes an engine is its maestro, and SimGrid searches the list of all that its maestro has started
-/// whenever something ends. Hence a thread that ends here, so that no simulation is in it.
+/// The thread that makes an engine is its maestro, and SimGrid searches the list of all
+/// that its maestro has started whenever something ends. Hence a thread that ends here,
+/// so that no simulation is in it.
 SimGridEngine& SimGridEngine::get() {
-  static SimGridEngine* const engine = [] {  // never deleted: SimGrid's statics may be gone by then
-    SimGridEngine* made = nullptr;
-    run_together(2, [&](size_t thread) {
-      if (thread == 1) made = new SimGridEngine;
-    });
-    return made;
-  }();
+  static SimGridEngine* const engine =
+      [] {  // never deleted: SimGrid's statics may be gone by then
+        SimGridEngine* made = nullptr;
+        run_together(2, [&](size_t thread) {
+          if (thread == 1) made = new SimGridEngine;
+        });
+        return made;
+      }();
   return *engine;
 }
 
 SimGridEngine::SimGridEngine() {
-  if (s4u::Engine::has_instance()) throw std::logic_error{"the process already has a SimGrid engine of its own"};
+  if (s4u::Engine::has_instance())
+    throw std::logic_error{"the process already has a SimGrid engine of its own"};
   const SignalGuard guard;
   xbt_log_control_set("root.thresh:critical");
   run_empty_platform();
@@ -127,9 +139,10 @@ s4u::NetZone& SimGridEngine::new_zone() {
   return *simgrid_versions::add_zone(*root_, "machine " + std::to_string(zones_++));
 }
 
-/// SimGrid's own clock goes on from one simulation to the next. Sums of times round differently far from zero, so that
-/// a plan's second simulation would differ from its first in the last bits. Hence a clock of our own, the sum of steps;
-/// SimGrid works the steps out from what is left of activities, not from dates.
+/// SimGrid's own clock goes on from one simulation to the next. Sums of times round
+/// differently far from zero, so that a plan's second simulation would differ from its
+/// first in the last bits. Hence a clock of our own, the sum of steps; SimGrid works the
+/// steps out from what is left of activities, not from dates.
 void SimGridEngine::start(double resolution, std::function<void(bool)> at_each_time) {
   now_ = 0;
   resolution_ = resolution;

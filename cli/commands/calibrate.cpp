@@ -50,17 +50,20 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   study::CalibrationSettings settings;
   settings.devices = number_of(options.devices, "devices", 64);
   settings.workers = number_of(options.workers, "workers", 1024);
-  if (options.seconds != "auto") settings.seconds = parse_real(options.seconds, "seconds");
+  if (options.seconds != "auto")
+    settings.seconds = parse_real(options.seconds, "seconds");
   constexpr double most_seconds = 3600;
   if (settings.seconds && !(*settings.seconds >= 0 && *settings.seconds <= most_seconds))
-    throw out_of_range("seconds", options.seconds, fmt::format("0 to {:g}", most_seconds));
+    throw out_of_range("seconds", options.seconds,
+                       fmt::format("0 to {:g}", most_seconds));
   settings.name = options.name;
   return settings;
 }
 
 /// Throws InputError if an option is given that has no meaning with another.
 void refuse(const CalibrateOptions& options, const std::string& name, const char* other) {
-  if (options.app->count("--" + name) > 0) throw fault_of(name, fmt::format("has no meaning with {}", other));
+  if (options.app->count("--" + name) > 0)
+    throw fault_of(name, fmt::format("has no meaning with {}", other));
 }
 
 /// When the result is out, so that it says something of what is there.
@@ -75,13 +78,16 @@ int check(const Topology& machine, const CalibrateOptions& options) {
     const Progress progress{"checking"};
     return study::checked_description(machine, options.backend);
   }();
-  print(fmt::format("\n{} plans, predicted by the description and run\n{}", results.size(), to_text(results)));
-  const bool failed = std::ranges::any_of(results, [](const auto& result) { return result.failed(); });
+  print(fmt::format("\n{} plans, predicted by the description and run\n{}",
+                    results.size(), to_text(results)));
+  const bool failed =
+      std::ranges::any_of(results, [](const auto& result) { return result.failed(); });
   return failed ? exit_check_failed : exit_ok;
 }
 
 int calibrate_on_host(const CalibrateOptions& options) {
-  for (const char* name : {"measurements", "from"}) refuse(options, name, "--backend host");
+  for (const char* name : {"measurements", "from"})
+    refuse(options, name, "--backend host");
   const study::CalibrationSettings settings = settings_of(options);
   OutputSet outputs;
   outputs.expect(options.output, "-o");
@@ -102,25 +108,31 @@ study::GpuCalibration measured_or_recorded(const CalibrateOptions& options) {
   return study::calibrate_gpus(settings);
 }
 
-std::string line_of(const char* what, const std::optional<study::ResidualSummary>& residuals) {
+std::string line_of(const char* what,
+                    const std::optional<study::ResidualSummary>& residuals) {
   if (!residuals) return "";
-  return fmt::format("{} {}: median error {:.1f}%, 95% within {:.1f}%, largest {:+.1f}% ({})\n", residuals->count, what,
-                     100 * residuals->median, 100 * residuals->within_95, 100 * residuals->largest, residuals->what);
+  return fmt::format(
+      "{} {}: median error {:.1f}%, 95% within {:.1f}%, largest {:+.1f}% ({})\n",
+      residuals->count, what, 100 * residuals->median, 100 * residuals->within_95,
+      100 * residuals->largest, residuals->what);
 }
 
 /// "dir/node.toml" -> "dir/node-plain.toml"
 std::string plain_name(const std::string& path) {
   const std::filesystem::path spread{path};
-  const std::string name = spread.stem().string() + "-plain" + spread.extension().string();
+  const std::string name =
+      spread.stem().string() + "-plain" + spread.extension().string();
   return (spread.parent_path() / name).string();
 }
 
 int calibrate_on_cuda(const CalibrateOptions& options) {
   refuse(options, "workers", "--backend cuda");
   if (!options.from.empty())
-    for (const char* name : {"check", "devices", "seconds"}) refuse(options, name, "--from");
+    for (const char* name : {"check", "devices", "seconds"})
+      refuse(options, name, "--from");
   OutputSet outputs;
-  if (options.output == "-") throw InputError{"-o", "-", "is one place, and there are two descriptions", "a file"};
+  if (options.output == "-")
+    throw InputError{"-o", "-", "is one place, and there are two descriptions", "a file"};
   outputs.expect(options.output, "-o");
   const std::string plain = plain_name(options.output);
   outputs.expect(plain, "-o");
@@ -129,39 +141,55 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
   outputs.add(options.output, to_toml(gpus.spread.description()));
   outputs.add(plain, to_toml(gpus.plain.description()));
   outputs.add(options.measurements, gpus.measurements);
-  outputs.finish(describe(gpus.spread) + "\nWhat the description says of what was measured\n" +
-                 "spread host pages: " + line_of("runs of copies", gpus.spread_copies) + "plain host pages: " +
-                 line_of("runs of copies", gpus.plain_copies) + line_of("kernels", gpus.kernels));
+  outputs.finish(describe(gpus.spread) +
+                 "\nWhat the description says of what was measured\n" +
+                 "spread host pages: " + line_of("runs of copies", gpus.spread_copies) +
+                 "plain host pages: " + line_of("runs of copies", gpus.plain_copies) +
+                 line_of("kernels", gpus.kernels));
   warn(gpus.warnings);
   return check(gpus.spread, options);
 }
 
 int run_calibrate(const CalibrateOptions& options) {
-  if (options.name && !is_name(*options.name)) throw InputError{"name", *options.name, "is not a name", expected_name};
+  if (options.name && !is_name(*options.name))
+    throw InputError{"name", *options.name, "is not a name", expected_name};
   if (options.backend == "host") return calibrate_on_host(options);
   if (options.backend == "cuda") return calibrate_on_cuda(options);
-  throw InputError{"backend", options.backend, "is not a backend to calibrate", "host or cuda"};
+  throw InputError{"backend", options.backend, "is not a backend to calibrate",
+                   "host or cuda"};
 }
 
 }  // namespace
 
 Command add_calibrate(CLI::App& root) {
   auto options = std::make_shared<CalibrateOptions>();
-  CLI::App* app = root.add_subcommand("calibrate", "Measure this machine and write its description");
+  CLI::App* app =
+      root.add_subcommand("calibrate", "Measure this machine and write its description");
   app->footer(footer);
   options->app = app;
   OptionGroup group{*app};
-  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory; cuda: GPUs")->required();
-  group.add("-o,--output", "FILE", options->output, "The .toml file to write")->required();
-  group.add("--name", "NAME", options->name, "Name of the machine [this-host or this-machine]");
+  group
+      .add("--backend", "NAME", options->backend,
+           "host: CPU threads and memory; cuda: GPUs")
+      ->required();
+  group.add("-o,--output", "FILE", options->output, "The .toml file to write")
+      ->required();
+  group.add("--name", "NAME", options->name,
+            "Name of the machine [this-host or this-machine]");
   group.add("--devices", "N", options->devices,
-            "host: devices that its cores are shared by; cuda: the first N GPUs; or auto [auto]");
-  group.add("--workers", "N", options->workers, "host: threads of each device, or auto [auto]");
-  group.add("--seconds", "X", options->seconds, "About what it may take [host: 20, cuda: 90]");
-  app->add_flag("--check", options->check, "Then predict and run about ten plans, and say how far off they are")
+            "host: devices that its cores are shared by; cuda: the first N GPUs; or auto "
+            "[auto]");
+  group.add("--workers", "N", options->workers,
+            "host: threads of each device, or auto [auto]");
+  group.add("--seconds", "X", options->seconds,
+            "About what it may take [host: 20, cuda: 90]");
+  app->add_flag("--check", options->check,
+                "Then predict and run about ten plans, and say how far off they are")
       ->group(group.heading);
-  group.add("--measurements", "FILE", options->measurements, "cuda: also write what was measured (.json)");
-  group.add("--from", "FILE", options->from, "cuda: take measurements from this file instead of the hardware");
+  group.add("--measurements", "FILE", options->measurements,
+            "cuda: also write what was measured (.json)");
+  group.add("--from", "FILE", options->from,
+            "cuda: take measurements from this file instead of the hardware");
   return {app, [options] { return run_calibrate(*options); }};
 }
 

@@ -46,16 +46,18 @@ int compare_timelines(const CompareOptions& options) {
   Outputs outputs{options.output, TraceKind::comparison};
   const AnnotatedTimeline predicted = load_timeline(options.predicted);
   const AnnotatedTimeline measured = load_timeline(options.measured);
-  const Comparison comparison = compare(predicted, measured, {options.predicted, options.measured});
-  outputs.write({{comparison.sides[0], &predicted}, {comparison.sides[1], &measured}}, comparison_table(comparison),
-                to_json(comparison));
+  const Comparison comparison =
+      compare(predicted, measured, {options.predicted, options.measured});
+  outputs.write({{comparison.sides[0], &predicted}, {comparison.sides[1], &measured}},
+                comparison_table(comparison), to_json(comparison));
   return exit_ok;
 }
 
 /// Throws InputError for an option that is about two timelines.
 void refuse_what_cases_have_not(const CompareOptions& options) {
   for (const char* name : {"predicted", "measured", "--json", "--trace", "--gantt"})
-    if (options.app->count(name) > 0) throw fault_of("cases", fmt::format("excludes {}", name), "one or the other");
+    if (options.app->count(name) > 0)
+      throw fault_of("cases", fmt::format("excludes {}", name), "one or the other");
 }
 
 int compare_cases(const CompareOptions& options) {
@@ -68,7 +70,8 @@ int compare_cases(const CompareOptions& options) {
   const Topology topology = options.machine.load();
   const std::vector<study::Case> cases = study::read_cases(options.cases);
   const study::TunedPlans tuned{options.plan_cache, topology};
-  const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology, settings);
+  const auto simulator =
+      options.no_simulate ? nullptr : study::simulator_of(topology, settings);
   study::CaseStudy runs = [&] {
     const Progress progress{"planning"};
     return study::CaseStudy{cases, topology, tuned};
@@ -92,8 +95,9 @@ int compare_cases(const CompareOptions& options) {
     }
   }
   if (done < cases.size()) {
-    const std::string progress = fmt::format("after {} of {} cases; {}", done, cases.size(),
-                                             done > 0 ? "the outputs contain these" : nothing_is_kept);
+    const std::string progress =
+        fmt::format("after {} of {} cases; {}", done, cases.size(),
+                    done > 0 ? "the outputs contain these" : nothing_is_kept);
     runs.rethrow_failure();
     stop.end_program(progress);
   }
@@ -104,7 +108,8 @@ int compare_cases(const CompareOptions& options) {
 
 Command add_compare(CLI::App& root) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* app = root.add_subcommand("compare", "Lay a predicted timeline over a measured one of the same plan");
+  CLI::App* app = root.add_subcommand(
+      "compare", "Lay a predicted timeline over a measured one of the same plan");
   app->footer(footer);
   options->app = app;
   app->add_option("predicted", options->predicted, "Timeline CSV of the prediction");
@@ -112,17 +117,24 @@ Command add_compare(CLI::App& root) {
   options->output.add_to(*app, TraceKind::comparison);
   OptionGroup group{*app, "CASES"};
   CLI::Option* const cases =
-      group.add("--cases", "FILE", options->cases, "Problems and policies to simulate and to run (.csv)");
+      group.add("--cases", "FILE", options->cases,
+                "Problems and policies to simulate and to run (.csv)");
   group.add("--backend", "NAME", options->backend, "Where to run them: host or cuda");
-  group.add("--topology", "FILE|NAME", options->machine.topology, "The machine's .toml file or name");
+  group.add("--topology", "FILE|NAME", options->machine.topology,
+            "The machine's .toml file or name");
   add_settings(group, options->machine);
   add_plan_cache(group, options->plan_cache);
   group.add("--csv", "FILE", options->csv, "Write a line for each case");
   options->bench.add_to(*app, group);
-  app->add_flag("--no-simulate", options->no_simulate, "Only measure")->group(group.heading);
-  for (CLI::Option* option : app->get_options([&](const CLI::Option* o) { return o->get_group() == group.heading; }))
+  app->add_flag("--no-simulate", options->no_simulate, "Only measure")
+      ->group(group.heading);
+  for (CLI::Option* option : app->get_options(
+           [&](const CLI::Option* o) { return o->get_group() == group.heading; }))
     if (option != cases) option->needs(cases);
-  return {app, [options] { return options->cases.empty() ? compare_timelines(*options) : compare_cases(*options); }};
+  return {app, [options] {
+            return options->cases.empty() ? compare_timelines(*options)
+                                          : compare_cases(*options);
+          }};
 }
 
 }  // namespace tilerail::cli

@@ -71,36 +71,46 @@ int run(const RunOptions& options) {
   const std::string python = python_with_matplotlib().value_or("python3");
   // A quick run never replaces the results of a whole one.
   const std::string folder =
-      !options.folder.empty() ? options.folder : "out/" + options.name + (options.quick ? "-quick" : "");
-  std::vector<std::string> command{python, script, "--tilerail", study::executable().string(), "-o", folder};
+      !options.folder.empty() ? options.folder
+                              : "out/" + options.name + (options.quick ? "-quick" : "");
+  std::vector<std::string> command{
+      python, script, "--tilerail", study::executable().string(), "-o", folder};
   if (options.quick) command.emplace_back("--quick");
   command.insert(command.end(), options.extra.begin(), options.extra.end());
   std::vector<char*> pointers;
   for (std::string& text : command) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
-  // Until the experiment is ready for it, Ctrl-C waits: Python would answer it with a traceback of its own start.
+  // Until the experiment is ready for it, Ctrl-C waits: Python would answer it with a
+  // traceback of its own start.
   sigset_t interrupt;
   sigemptyset(&interrupt);
   sigaddset(&interrupt, SIGINT);
   sigprocmask(SIG_BLOCK, &interrupt, nullptr);
   execvp(pointers.front(), pointers.data());
-  throw InputError{"experiment run", python, fmt::format("cannot be started: {}", std::strerror(errno))};
+  throw InputError{"experiment run", python,
+                   fmt::format("cannot be started: {}", std::strerror(errno))};
 }
 
 }  // namespace
 
 Command add_experiment(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("experiment", "Repeat an experiment of a paper and compare with what it reports");
+  CLI::App* app = root.add_subcommand(
+      "experiment", "Repeat an experiment of a paper and compare with what it reports");
   app->footer(footer);
   CLI::App* list_app = app->add_subcommand("list", "List the experiments");
-  CLI::App* run_app = app->add_subcommand("run", "Run one: tables to stdout, CSV and figure into a folder");
+  CLI::App* run_app = app->add_subcommand(
+      "run", "Run one: tables to stdout, CSV and figure into a folder");
   auto options = std::make_shared<RunOptions>();
-  run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")->required();
-  OptionGroup{*run_app}.add("-o,--output", "DIR", options->folder,
-                            "Folder of the results [out/NAME, with --quick out/NAME-quick]");
-  run_app->add_flag("--quick", options->quick, "A few of the problems (of the experiments that have this)");
-  run_app->add_option("ARGUMENTS", options->extra, "After '--': arguments of the experiment; try -- --help");
+  run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")
+      ->required();
+  OptionGroup{*run_app}.add(
+      "-o,--output", "DIR", options->folder,
+      "Folder of the results [out/NAME, with --quick out/NAME-quick]");
+  run_app->add_flag("--quick", options->quick,
+                    "A few of the problems (of the experiments that have this)");
+  run_app->add_option("ARGUMENTS", options->extra,
+                      "After '--': arguments of the experiment; try -- --help");
   return {app, [options, list_app, run_app] {
             if (list_app->parsed()) return list();
             if (run_app->parsed()) return run(*options);

@@ -41,33 +41,40 @@ void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& 
   constexpr size_t in_a_line = 6;
   std::vector<std::string> decided;
   for (const PlanDecision& decision : origin.decisions)
-    if (decision.key != "devices" && decision.key != "tile") decided.push_back(decision.key + " " + decision.value);
+    if (decision.key != "devices" && decision.key != "tile")
+      decided.push_back(decision.key + " " + decision.value);
   for (size_t first = 0; first < decided.size(); first += in_a_line) {
     const auto begin = decided.begin() + ptrdiff_t(first);
-    const auto end = decided.begin() + ptrdiff_t(std::min(first + in_a_line, decided.size()));
-    lines.push_back({first == 0 ? "decided" : "", fmt::format("{}", fmt::join(begin, end, ", "))});
+    const auto end =
+        decided.begin() + ptrdiff_t(std::min(first + in_a_line, decided.size()));
+    lines.push_back(
+        {first == 0 ? "decided" : "", fmt::format("{}", fmt::join(begin, end, ", "))});
   }
   for (const PlanCandidate& candidate : origin.candidates)
     lines.push_back({&candidate == &origin.candidates.front() ? "candidates" : "",
-                     fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds), candidate.judge)});
+                     fmt::format("{}: {} by {}", candidate.what,
+                                 seconds_text(candidate.seconds), candidate.judge)});
   if (!origin.why.empty()) lines.push_back({"why", origin.why});
-  for (const std::string& wish : origin.without_effect) lines.push_back({"no effect", wish});
+  for (const std::string& wish : origin.without_effect)
+    lines.push_back({"no effect", wish});
 }
 
 std::string plan_text(const study::Job& job) {
   const Plan& plan = job.plan;
   std::vector<std::string> devices;
   for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);
-  std::vector<std::vector<std::string>> lines{{"problem", problem_text(plan)},
-                                              {"machine", plan.machine},
-                                              {"policy", plan.policy},
-                                              {"devices", fmt::format("{}", fmt::join(devices, " "))},
-                                              {"tile", std::to_string(plan.tile)}};
+  std::vector<std::vector<std::string>> lines{
+      {"problem", problem_text(plan)},
+      {"machine", plan.machine},
+      {"policy", plan.policy},
+      {"devices", fmt::format("{}", fmt::join(devices, " "))},
+      {"tile", std::to_string(plan.tile)}};
   if (!job.note.empty()) lines.insert(lines.begin() + 1, {"note", job.note});
   add_origin(lines, plan.origin);
   if (const auto predicted = study::expectation_of(plan, job.topology))
-    lines.push_back({"predicted", fmt::format("{}, {}", seconds_text(predicted->makespan.value),
-                                              interval_text(predicted->interval))});
+    lines.push_back(
+        {"predicted", fmt::format("{}, {}", seconds_text(predicted->makespan.value),
+                                  interval_text(predicted->interval))});
   lines.push_back({"operations", operations_text(plan)});
   lines.push_back({"planned in", seconds_text(job.plan_s)});
   lines.push_back({"plan hash", content_hash(plan)});
@@ -94,8 +101,9 @@ Command add_plan(CLI::App& root) {
   app->footer(footer);
   add_options(*app, options->job, false);
   add_plan_cache(*app, options->job.plan_cache);
-  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->output,
-                                  "Where the plan goes, - for stdout; absent: only its summary");
+  OptionGroup{*app, "OUTPUT"}.add(
+      "-o,--output", "FILE", options->output,
+      "Where the plan goes, - for stdout; absent: only its summary");
   return {app, [options] { return run_plan(*options); }};
 }
 

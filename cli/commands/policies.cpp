@@ -41,18 +41,21 @@ std::string parameters_text(const PolicyField& field) {
   std::string text;
   for (const PolicyValue& value : field.values)
     for (const PolicyField& parameter : value.parameters)
-      text += fmt::format("  {}({}={})  ({})\n", value.name, parameter.key, parameter.value, parameter.accepted);
+      text += fmt::format("  {}({}={})  ({})\n", value.name, parameter.key,
+                          parameter.value, parameter.accepted);
   return text;
 }
 
-/// Every field of one preset: its value, what it accepts, and what it does and when it matters.
+/// Every field of one preset: its value, what it accepts, and what it does and when it
+/// matters.
 std::string preset_text(const std::string& name) {
   const std::vector<std::string> names = any_preset_names();
-  if (std::ranges::find(names, name) == names.end()) throw unknown_name("NAME", name, "a policy", names);
+  if (std::ranges::find(names, name) == names.end())
+    throw unknown_name("NAME", name, "a policy", names);
   std::string text;
   for (const PolicyField& field : fields_of(any_preset(name)))
-    text += fmt::format("{} = {}  ({})\n  {}\n{}", field.key, field.value, field.accepted, field.meaning,
-                        parameters_text(field));
+    text += fmt::format("{} = {}  ({})\n  {}\n{}", field.key, field.value, field.accepted,
+                        field.meaning, parameters_text(field));
   return text;
 }
 
@@ -60,7 +63,8 @@ std::string preset_text(const std::string& name) {
 
 Command add_policies(CLI::App& root) {
   auto name = std::make_shared<std::string>();
-  CLI::App* app = root.add_subcommand("policies", "List the policies and their fields, or explain every field of one");
+  CLI::App* app = root.add_subcommand(
+      "policies", "List the policies and their fields, or explain every field of one");
   app->add_option("NAME", *name, "A preset");
   app->footer(footer);
   return {app, [name] {

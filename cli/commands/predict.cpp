@@ -41,16 +41,20 @@ using study::TilePrediction;
 using study::WorkloadPrediction;
 using Json = nlohmann::ordered_json;
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : nullptr; }
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : nullptr;
+}
 
 /// A cell of the JSON, with the unit that its key ends in.
 std::string cell_text(const std::string& key, const Json& value) {
   if (value.is_null()) return "-";
   if (key.ends_with("_s")) return seconds_text(value);
   if (key.ends_with("_j")) return joules_text(value);
-  if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_array())
+    return value.is_string() ? value.get<std::string>() : value.dump();
   std::vector<std::string> items;
-  for (const Json& item : value) items.push_back(item.is_string() ? item.get<std::string>() : share_text(item));
+  for (const Json& item : value)
+    items.push_back(item.is_string() ? item.get<std::string>() : share_text(item));
   return fmt::format("{}", fmt::join(items, ","));
 }
 
@@ -58,13 +62,15 @@ std::string cell_text(const std::string& key, const Json& value) {
 std::string predictions_text(const Json& predictions) {
   std::vector<std::vector<std::string>> lines(1);
   for (const auto& [key, _] : predictions.front().items()) {
-    std::string heading = key.ends_with("_s") || key.ends_with("_j") ? key.substr(0, key.size() - 2) : key;
+    std::string heading =
+        key.ends_with("_s") || key.ends_with("_j") ? key.substr(0, key.size() - 2) : key;
     std::ranges::replace(heading, '_', ' ');
     lines.front().push_back(heading);
   }
   for (const Json& prediction : predictions) {
     lines.emplace_back();
-    for (const auto& [key, value] : prediction.items()) lines.back().push_back(cell_text(key, value));
+    for (const auto& [key, value] : prediction.items())
+      lines.back().push_back(cell_text(key, value));
   }
   return aligned(lines, "lr");
 }
@@ -72,15 +78,23 @@ std::string predictions_text(const Json& predictions) {
 std::string note_of(const OverlapPrediction&, const Topology&) { return {}; }
 
 std::string note_of(const WorkloadPrediction& prediction, const Topology& topology) {
-  return fmt::format("{} counts kernels and transfers of tiles of {}\n", study::workload_model, prediction.tile) +
-         (prediction.has_watts ? "" : fmt::format("no metrics of energy: {} has no watts of them\n", topology.name()));
+  return fmt::format("{} counts kernels and transfers of tiles of {}\n",
+                     study::workload_model, prediction.tile) +
+         (prediction.has_watts
+              ? ""
+              : fmt::format("no metrics of energy: {} has no watts of them\n",
+                            topology.name()));
 }
 
 Json json_of(const OverlapPrediction& prediction, const Topology&) {
   const auto transfer = [](const TransferTime& t) {
-    return Json{{"latency_s", t.latency.value}, {"bytes_per_s", inverse(t.per_byte).value}, {"slowdown", t.slowdown}};
+    return Json{{"latency_s", t.latency.value},
+                {"bytes_per_s", inverse(t.per_byte).value},
+                {"slowdown", t.slowdown}};
   };
-  Json json{{"schema", 1}, {"h2d", transfer(prediction.h2d)}, {"d2h", transfer(prediction.d2h)}};
+  Json json{{"schema", 1},
+            {"h2d", transfer(prediction.h2d)},
+            {"d2h", transfer(prediction.d2h)}};
   for (const TilePrediction& p : prediction.tiles)
     json["predictions"].push_back({{"model", p.chooser},
                                    {"tile", p.tile},
@@ -94,14 +108,15 @@ Json json_of(const WorkloadPrediction& prediction, const Topology& topology) {
   for (const DevicePrediction& p : prediction.choices) {
     std::vector<std::string> names;
     for (const MemoryId device : p.devices) names.push_back(topology.memory(device).name);
-    json["predictions"].push_back({{"choice", p.choice},
-                                   {"devices", names},
-                                   {"shares", p.shares.empty() ? Json(nullptr) : Json(p.shares)},
-                                   {"predicted_s", or_null(p.predicted_s)},
-                                   {"predicted_energy_j", or_null(p.predicted_j)},
-                                   {"tile", p.tile},
-                                   {"simulated_s", or_null(p.simulated_s)},
-                                   {"simulated_energy_j", or_null(p.simulated_j)}});
+    json["predictions"].push_back(
+        {{"choice", p.choice},
+         {"devices", names},
+         {"shares", p.shares.empty() ? Json(nullptr) : Json(p.shares)},
+         {"predicted_s", or_null(p.predicted_s)},
+         {"predicted_energy_j", or_null(p.predicted_j)},
+         {"tile", p.tile},
+         {"simulated_s", or_null(p.simulated_s)},
+         {"simulated_energy_j", or_null(p.simulated_j)}});
   }
   return json;
 }
@@ -118,8 +133,8 @@ int run_predict(const PredictOptions& options) {
       [&](const auto& each) {
         const Json json = json_of(each, topology);
         files.add(options.json, json.dump(2) + "\n");
-        files.finish(note_text(options.what.problem.place_note(topology)) + predictions_text(json["predictions"]) +
-                     note_of(each, topology));
+        files.finish(note_text(options.what.problem.place_note(topology)) +
+                     predictions_text(json["predictions"]) + note_of(each, topology));
       },
       prediction);
   return exit_ok;
@@ -129,15 +144,18 @@ int run_predict(const PredictOptions& options) {
 
 Command add_predict(CLI::App& root) {
   auto options = std::make_shared<PredictOptions>();
-  CLI::App* app = root.add_subcommand("predict", "Predict a time, and a tile or devices, without planning");
+  CLI::App* app = root.add_subcommand(
+      "predict", "Predict a time, and a tile or devices, without planning");
   app->footer(footer);
   study::PredictionText& what = options->what;
   add_options(*app, what, false);
   OptionGroup model{*app, "MODEL"};
-  model.add("--model", "NAME", what.model,
-            fmt::format("One model only, of {}; {} is of several GPUs, the others of one",
-                        fmt::join(study::prediction_models(), ", "), study::workload_model));
-  OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json, "Result as JSON into a file, or - for stdout");
+  model.add(
+      "--model", "NAME", what.model,
+      fmt::format("One model only, of {}; {} is of several GPUs, the others of one",
+                  fmt::join(study::prediction_models(), ", "), study::workload_model));
+  OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json,
+                                  "Result as JSON into a file, or - for stdout");
   return {app, [options] { return run_predict(*options); }};
 }
 

@@ -38,17 +38,20 @@ struct RunOptions {
 double watts_of(const CountedEnergy& energy) { return energy.total() / energy.seconds; }
 
 std::string energy_text(const CountedEnergy& energy) {
-  return fmt::format("energy counted by the GPUs: {} a call, {} on average, over {} calls of {}\n",
-                     joules_text(energy.total()), watts_text(watts_of(energy)), energy.calls,
-                     seconds_text(energy.seconds));
+  return fmt::format(
+      "energy counted by the GPUs: {} a call, {} on average, over {} calls of {}\n",
+      joules_text(energy.total()), watts_text(watts_of(energy)), energy.calls,
+      seconds_text(energy.seconds));
 }
 
 std::string gpu_text(const study::GpuRunFacts& gpu) {
   return (gpu.energy ? energy_text(*gpu.energy) : "") +
-         fmt::format("first call: {}\nhost buffers: {}\n", seconds_text(gpu.first_s), gpu.host_buffer);
+         fmt::format("first call: {}\nhost buffers: {}\n", seconds_text(gpu.first_s),
+                     gpu.host_buffer);
 }
 
-/// Threads have no counters of energy, and the watts of a description are those of its GPUs.
+/// Threads have no counters of energy, and the watts of a description are those of its
+/// GPUs.
 void leave_out_energy(Summary& summary, TimelineMetadata& metadata) {
   summary.energy.reset();
   for (Summary::DeviceUse& device : summary.devices) device.energy_j.reset();
@@ -57,17 +60,22 @@ void leave_out_energy(Summary& summary, TimelineMetadata& metadata) {
 
 /// Calibrated hosts have workers, which do copies and kernels alike; GPUs have engines.
 bool are_gpus(const Plan& plan, const Topology& machine) {
-  return std::ranges::any_of(plan.devices, [&](MemoryId device) { return !machine.memory(device).engines.total; });
+  return std::ranges::any_of(plan.devices, [&](MemoryId device) {
+    return !machine.memory(device).engines.total;
+  });
 }
 
 std::string text_of(const Summary& summary, const study::RunResult& result) {
-  const auto [least, most] = std::minmax_element(result.makespans.begin(), result.makespans.end());
+  const auto [least, most] =
+      std::minmax_element(result.makespans.begin(), result.makespans.end());
   std::string text = summary_table(summary);
-  text += fmt::format("\niterations: {}, median {}, from {} to {}\n", result.makespans.size(),
-                      seconds_text(result.median()), seconds_text(*least), seconds_text(*most));
+  text += fmt::format("\niterations: {}, median {}, from {} to {}\n",
+                      result.makespans.size(), seconds_text(result.median()),
+                      seconds_text(*least), seconds_text(*most));
   if (result.gpu) text += gpu_text(*result.gpu);
   if (result.check) {
-    text += fmt::format("check: {}: {}\n", result.check->passed ? "passed" : "FAILED", result.check->summary);
+    text += fmt::format("check: {}: {}\n", result.check->passed ? "passed" : "FAILED",
+                        result.check->summary);
   }
   return text;
 }
@@ -77,22 +85,25 @@ std::string json_of(const Summary& summary, const study::RunResult& result) {
   auto json = nlohmann::ordered_json::parse(to_json(summary));
   json["iterations_s"] = result.makespans;
   if (result.check) {
-    json["check"] = {
-        {"passed", result.check->passed}, {"residual", result.check->residual}, {"tolerance", result.check->tolerance}};
+    json["check"] = {{"passed", result.check->passed},
+                     {"residual", result.check->residual},
+                     {"tolerance", result.check->tolerance}};
   }
   if (result.gpu) {
     const study::GpuRunFacts& gpu = *result.gpu;
-    json["gpu"] = {{"first_s", gpu.first_s}, {"issue_per_op_s", gpu.issue_per_op}, {"traced_s", gpu.traced_s},
-                   {"tracer", gpu.tracer},   {"clock_skew_s", gpu.clock_skew},     {"host_buffer", gpu.host_buffer}};
+    json["gpu"] = {{"first_s", gpu.first_s},         {"issue_per_op_s", gpu.issue_per_op},
+                   {"traced_s", gpu.traced_s},       {"tracer", gpu.tracer},
+                   {"clock_skew_s", gpu.clock_skew}, {"host_buffer", gpu.host_buffer}};
   }
   if (result.gpu && result.gpu->energy) {
     const CountedEnergy& energy = *result.gpu->energy;
-    json["counted"] = {{"energy_j", energy.total()},
-                       {"watts", watts_of(energy)},
-                       {"edp_js", energy_delay(Joules{energy.total()}, Seconds{energy.seconds})},
-                       {"calls", energy.calls},
-                       {"call_s", energy.seconds},
-                       {"devices_j", energy.joules}};
+    json["counted"] = {
+        {"energy_j", energy.total()},
+        {"watts", watts_of(energy)},
+        {"edp_js", energy_delay(Joules{energy.total()}, Seconds{energy.seconds})},
+        {"calls", energy.calls},
+        {"call_s", energy.seconds},
+        {"devices_j", energy.joules}};
   }
   return json.dump(2) + "\n";
 }
@@ -107,7 +118,8 @@ int run_run(const RunOptions& options) {
     return study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
   }();
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
-  if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
+  if (result.gpu && result.gpu->energy)
+    annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   Summary summary = summarize(job.plan, job.topology, annotated, times);
   summary.plan_cache = job.plan_cache;
@@ -116,11 +128,14 @@ int run_run(const RunOptions& options) {
     leave_out_energy(summary, annotated.metadata);
     const size_t gpus = job.plan.devices.size();
     summary.ran_on = fmt::format("CPU threads, not the {} of {}; energy unknown",
-                                 gpus == 1 ? "GPU" : fmt::format("{} GPUs", gpus), job.topology.name());
+                                 gpus == 1 ? "GPU" : fmt::format("{} GPUs", gpus),
+                                 job.topology.name());
   }
-  outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));
+  outputs.write({{"measured", &annotated}}, text_of(summary, result),
+                json_of(summary, result));
   if (!result.check || result.check->passed) return exit_ok;
-  std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(), stderr);
+  std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(),
+             stderr);
   return exit_check_failed;
 }
 
@@ -128,12 +143,15 @@ int run_run(const RunOptions& options) {
 
 Command add_run(CLI::App& root) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* app = root.add_subcommand("run", "Execute a plan on real memory and measure it");
+  CLI::App* app =
+      root.add_subcommand("run", "Execute a plan on real memory and measure it");
   app->footer(footer);
   add_options(*app, options->job, true);
   add_plan_cache(*app, options->job.plan_cache);
   OptionGroup group{*app, "RUN"};
-  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda: its GPUs")
+  group
+      .add("--backend", "NAME", options->backend,
+           "host: CPU threads and memory of this machine; cuda: its GPUs")
       ->required();
   options->bench.add_to(*app, group);
   options->output.add_to(*app, TraceKind::one_timeline);

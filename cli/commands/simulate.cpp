@@ -31,7 +31,8 @@ int run_simulate(const SimulateOptions& options) {
   }();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);
-  Summary summary = summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
+  Summary summary =
+      summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
   summary.plan_cache = job.plan_cache;
   summary.note = job.note;
   outputs.write({{"predicted", &annotated}}, summary_table(summary), to_json(summary));
@@ -42,7 +43,8 @@ int run_simulate(const SimulateOptions& options) {
 
 Command add_simulate(CLI::App& root) {
   auto options = std::make_shared<SimulateOptions>();
-  CLI::App* app = root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
+  CLI::App* app =
+      root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
   app->footer(footer);
   add_options(*app, options->job, true);
   add_plan_cache(*app, options->job.plan_cache);

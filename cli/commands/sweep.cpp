@@ -33,8 +33,8 @@ struct SweepOptions {
   StudyOptions study;
 };
 
-nlohmann::ordered_json run(const study::Sweep& sweep, study::Workers workers, const study::Machines& machines,
-                           const StopRequest& stop) {
+nlohmann::ordered_json run(const study::Sweep& sweep, study::Workers workers,
+                           const study::Machines& machines, const StopRequest& stop) {
   Progress progress{"sweeping"};
   workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
   workers.stop_asked = [&] { return stop.is_asked(); };
@@ -55,10 +55,13 @@ int run_sweep(const SweepOptions& options) {
   const StopRequest stop;
   const auto rows = run(sweep, workers, machines, stop);
   const bool is_whole = rows.size() == sweep.points();
-  const bool any = std::ranges::any_of(rows, [](const auto& row) { return row["error"].is_null(); });
-  const std::string progress = fmt::format("after {} of {} points", rows.size(), sweep.points());
+  const bool any =
+      std::ranges::any_of(rows, [](const auto& row) { return row["error"].is_null(); });
+  const std::string progress =
+      fmt::format("after {} of {} points", rows.size(), sweep.points());
   if (rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
-  const bool has_reader = is_whole || (options.study.csv.empty() && options.study.json.empty());
+  const bool has_reader =
+      is_whole || (options.study.csv.empty() && options.study.json.empty());
   outputs.write(study::csv_table(rows), study::json_table(rows),
                 any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
@@ -70,11 +73,13 @@ int run_sweep(const SweepOptions& options) {
 
 Command add_sweep(CLI::App& root) {
   auto options = std::make_shared<SweepOptions>();
-  CLI::App* app = root.add_subcommand("sweep", "Plan and simulate all combinations of values of any keys");
+  CLI::App* app = root.add_subcommand(
+      "sweep", "Plan and simulate all combinations of values of any keys");
   app->footer(footer);
   add_options(*app, options->job, false);
-  OptionGroup{*app, "SWEEP"}.add("--vary", "KEY=VALUES", options->vary,
-                                 "What takes several values; keys joined by & take the same");
+  OptionGroup{*app, "SWEEP"}.add(
+      "--vary", "KEY=VALUES", options->vary,
+      "What takes several values; keys joined by & take the same");
   OptionGroup output{*app, "OUTPUT"};
   options->study.add_to(*app, output, "Times or rates against what was varied");
   return {app, [options] { return run_sweep(*options); }};

@@ -59,12 +59,15 @@ int list_machines() {
 }
 
 /// Links are coloured by their use in the result of --timeline, if there is one.
-std::string figure_of(const Topology& topology, const TopoOptions& options, const Painter& painter) {
-  if (const size_t memories = topology.description().memories.size(); memories > most_in_tables)
+std::string figure_of(const Topology& topology, const TopoOptions& options,
+                      const Painter& painter) {
+  if (const size_t memories = topology.description().memories.size();
+      memories > most_in_tables)
     throw fault_of("graph", fmt::format("{} has {} memories", topology.name(), memories),
                    fmt::format("at most {}", most_in_tables));
   std::vector<std::string> command{"machine"};
-  if (!options.timeline.empty()) command.insert(command.end(), {"--timeline", options.timeline});
+  if (!options.timeline.empty())
+    command.insert(command.end(), {"--timeline", options.timeline});
   return painter.draw(command, {graph_json(topology)}, options.graph);
 }
 
@@ -80,7 +83,8 @@ int show(const TopoOptions& options) {
   check_to_be_read(options.timeline);
   const Topology topology = options.machine.load();
   if (painter) files.add(options.graph, figure_of(topology, options, *painter));
-  if (!options.link_map.empty()) files.add(options.link_map, study::link_map_csv(topology));
+  if (!options.link_map.empty())
+    files.add(options.link_map, study::link_map_csv(topology));
   files.finish(options.flat ? to_toml(topology.description()) : describe(topology));
   return exit_ok;
 }
@@ -88,9 +92,11 @@ int show(const TopoOptions& options) {
 int validate(const study::MachineText& machine) {
   const std::string file = study::find_machine(machine.topology).string();
   const Topology topology = machine.changed(load_topology(file));
-  print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
-                    topology.name(), topology.description().memories.size(), topology.gpus().size(),
-                    topology.links().size(), topology.groups().size()));
+  print(fmt::format(
+      "{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} "
+      "capacity groups\n",
+      file, topology.name(), topology.description().memories.size(),
+      topology.gpus().size(), topology.links().size(), topology.groups().size()));
   return exit_ok;
 }
 
@@ -100,26 +106,36 @@ int run_topo(const TopoOptions& options) {
   if (options.validate->parsed()) return validate(options.machine);
   for (const Command& action : options.others)
     if (action.app->parsed()) return action.run();
-  throw missing("topo", "list, show, validate, new, import or export (see 'tilerail topo --help')");
+  throw missing(
+      "topo", "list, show, validate, new, import or export (see 'tilerail topo --help')");
 }
 
 }  // namespace
 
 Command add_topo(CLI::App& root) {
   auto options = std::make_shared<TopoOptions>();
-  CLI::App* app = root.add_subcommand("topo", "Show, check or make a machine description");
+  CLI::App* app =
+      root.add_subcommand("topo", "Show, check or make a machine description");
   app->footer(footer);
-  options->list = app->add_subcommand("list", "The machines that need no path, a line each");
-  options->show = app->add_subcommand("show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
-  options->validate = app->add_subcommand("validate", "Check the file: the first error with line and column");
-  for (CLI::App* action : {options->show, options->validate}) add_machine(*action, options->machine);
+  options->list =
+      app->add_subcommand("list", "The machines that need no path, a line each");
+  options->show = app->add_subcommand(
+      "show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
+  options->validate = app->add_subcommand(
+      "validate", "Check the file: the first error with line and column");
+  for (CLI::App* action : {options->show, options->validate})
+    add_machine(*action, options->machine);
   const OptionGroup output{*options->show, "OUTPUT"};
-  options->show->add_flag("--flat", options->flat, "The machine as a file without templates, ranges and includes")
+  options->show
+      ->add_flag("--flat", options->flat,
+                 "The machine as a file without templates, ranges and includes")
       ->group(output.heading);
-  CLI::Option* const graph = output.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
+  CLI::Option* const graph =
+      output.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
   output
       .add("--timeline", "RESULT", options->timeline,
-           "Colour the links of --graph by their use: the --json or the .csv timeline of simulate or run")
+           "Colour the links of --graph by their use: the --json or the .csv timeline of "
+           "simulate or run")
       ->needs(graph);
   output.add("--link-map", "FILE", options->link_map,
              "Pairs of memories and their slowdowns as CSV into a file, or - for stdout");

@@ -15,9 +15,11 @@ Command add_topo_export(CLI::App& topo);
 
 /// What `new` and `import` share: -o, and what is assumed of hosts.
 void add_machine_output(CLI::App& action, std::string& file);
-void add_host_rates(const OptionGroup& group, std::string& host_memory, std::string& socket_link);
+void add_host_rates(const OptionGroup& group, std::string& host_memory,
+                    std::string& socket_link);
 
-/// Writes what `text` returns, the text of a machine, to that file, which `text` cannot read.
+/// Writes what `text` returns, the text of a machine, to that file, which `text` cannot
+/// read.
 void write_machine(const std::string& file, const std::function<std::string()>& text);
 
 }  // namespace tilerail::cli

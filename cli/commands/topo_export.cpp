@@ -21,7 +21,8 @@ struct ExportOptions {
 };
 
 int run_export(const ExportOptions& options) {
-  if (options.simgrid.empty()) throw missing("topo export", "a file, such as --simgrid machine.xml");
+  if (options.simgrid.empty())
+    throw missing("topo export", "a file, such as --simgrid machine.xml");
   OutputSet files;
   files.expect(options.simgrid, "--simgrid");
   files.add(options.simgrid, to_simgrid_xml(options.machine.load()));
@@ -33,11 +34,13 @@ int run_export(const ExportOptions& options) {
 
 Command add_topo_export(CLI::App& topo) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* app = topo.add_subcommand("export", "Write a machine as a file of another program");
+  CLI::App* app =
+      topo.add_subcommand("export", "Write a machine as a file of another program");
   app->footer(footer);
   add_machine(*app, options->machine);
   const OptionGroup output{*app, "OUTPUT"};
-  output.add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout");
+  output.add("--simgrid", "FILE", options->simgrid,
+             "A platform of SimGrid (.xml), or - for stdout");
   return {app, [options] { return run_export(*options); }};
 }
 

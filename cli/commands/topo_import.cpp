@@ -30,7 +30,8 @@ struct ImportOptions {
   std::string nvidia_smi, nccl, nvbandwidth, p2p, out = "-";
   std::string kernels;
   std::optional<std::string> name;
-  std::string pcie, nvlink, c2c, host_memory, socket_link;  // what is assumed of these, if empty
+  std::string pcie, nvlink, c2c, host_memory,
+      socket_link;  // what is assumed of these, if empty
 };
 
 constexpr const char* tools = "--nvidia-smi, --nccl, --nvbandwidth and --p2p";
@@ -40,7 +41,8 @@ ImportRates rates_of(const ImportOptions& options, const GpuKind& kind) {
   const study::Pcie pcie = study::pcie_of(options.pcie, kind);
   rates.pcie = pcie.rate;
   rates.generation = pcie.generation;
-  const auto given = [](const std::string& text, const char* option) -> std::optional<Rate> {
+  const auto given = [](const std::string& text,
+                        const char* option) -> std::optional<Rate> {
     return text.empty() ? std::nullopt : std::optional{study::design_rate(text, option)};
   };
   rates.nvlink = given(options.nvlink, "--nvlink");
@@ -53,20 +55,24 @@ ImportRates rates_of(const ImportOptions& options, const GpuKind& kind) {
 /// The option and the file of the only tool that is given.
 std::pair<std::string, std::string> tool_of(const ImportOptions& options) {
   std::vector<std::pair<std::string, std::string>> given;
-  for (const auto& [option, file] :
-       {std::pair{"--nvidia-smi", &options.nvidia_smi}, std::pair{"--nccl", &options.nccl},
-        std::pair{"--nvbandwidth", &options.nvbandwidth}, std::pair{"--p2p", &options.p2p}})
+  for (const auto& [option, file] : {std::pair{"--nvidia-smi", &options.nvidia_smi},
+                                     std::pair{"--nccl", &options.nccl},
+                                     std::pair{"--nvbandwidth", &options.nvbandwidth},
+                                     std::pair{"--p2p", &options.p2p}})
     if (!file->empty()) given.emplace_back(option, *file);
   if (given.empty()) throw missing("topo import", fmt::format("one of {}", tools));
   if (given.size() > 1)
-    throw InputError{given[1].first, given[1].second, "is given together with " + given[0].first,
+    throw InputError{given[1].first, given[1].second,
+                     "is given together with " + given[0].first,
                      fmt::format("one of {}", tools)};
   return given.front();
 }
 
-Topology::Description imported(const ImportOptions& options, std::vector<std::string>& notes) {
+Topology::Description imported(const ImportOptions& options,
+                               std::vector<std::string>& notes) {
   const auto [tool, file] = tool_of(options);
-  if (options.kernels.empty()) throw missing("kernels", "the kind of GPU, such as h200, or a machine that has it");
+  if (options.kernels.empty())
+    throw missing("kernels", "the kind of GPU, such as h200, or a machine that has it");
   const GpuKind kind = study::find_gpu_kind(options.kernels);
   const ImportRates rates = rates_of(options, kind);
   const std::string text = read_file(file);
@@ -81,7 +87,8 @@ int run_import(const ImportOptions& options) {
   write_machine(options.out, [&] {
     Topology::Description machine = imported(options, notes);
     machine.name = options.name.value_or(machine.name);
-    if (!is_name(machine.name)) throw InputError{"name", machine.name, "is not a name", expected_name};
+    if (!is_name(machine.name))
+      throw InputError{"name", machine.name, "is not a name", expected_name};
     return to_toml(Topology{machine}.description());
   });
   for (const std::string& note : notes) spdlog::warn("{}", note);
@@ -92,24 +99,31 @@ int run_import(const ImportOptions& options) {
 
 Command add_topo_import(CLI::App& topo) {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App* app = topo.add_subcommand("import", "Write the file of a machine that another tool describes");
+  CLI::App* app = topo.add_subcommand(
+      "import", "Write the file of a machine that another tool describes");
   app->footer(footer);
   OptionGroup from{*app, "FROM (one of them)"};
   from.add("--nvidia-smi", "FILE", options->nvidia_smi,
-           "What 'nvidia-smi topo -m' prints; what 'nvidia-smi topo -p2p r' prints can follow in the same file");
-  from.add("--nccl", "FILE", options->nccl, "NCCL's topology file, of NCCL_TOPO_DUMP_FILE");
+           "What 'nvidia-smi topo -m' prints; what 'nvidia-smi topo -p2p r' prints can "
+           "follow in the same file");
+  from.add("--nccl", "FILE", options->nccl,
+           "NCCL's topology file, of NCCL_TOPO_DUMP_FILE");
   from.add("--nvbandwidth", "FILE", options->nvbandwidth,
            "What 'nvbandwidth -j' prints ('--format json' of newer versions)");
   from.add("--p2p", "FILE", options->p2p, "What NVIDIA's p2pBandwidthLatencyTest prints");
-  OptionGroup with{*app, "MACHINE (what files do not tell; a rate without a unit is in GB/s, of one direction)"};
+  OptionGroup with{*app,
+                   "MACHINE (what files do not tell; a rate without a unit is in GB/s, "
+                   "of one direction)"};
   with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'");
   with.add("--pcie", "GEN|RATE", options->pcie,
-           "PCIe generation, 3 to 7, or rate, where the file has none [by the GPU: 4 of an A100, 5 of an H100]");
-  with.add(
-      "--nvlink", "RATE", options->nvlink,
-      fmt::format("Of one NVLink [{}, or by the GPU's sm, which only --nccl tells]", to_text(assumptions::nvlink)));
+           "PCIe generation, 3 to 7, or rate, where the file has none [by the GPU: 4 of "
+           "an A100, 5 of an H100]");
+  with.add("--nvlink", "RATE", options->nvlink,
+           fmt::format("Of one NVLink [{}, or by the GPU's sm, which only --nccl tells]",
+                       to_text(assumptions::nvlink)));
   with.add("--c2c", "RATE", options->c2c,
-           fmt::format("Of the NVLink-C2C between a processor and its GPU [{}]", to_text(assumptions::c2c)));
+           fmt::format("Of the NVLink-C2C between a processor and its GPU [{}]",
+                       to_text(assumptions::c2c)));
   add_host_rates(with, options->host_memory, options->socket_link);
   with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");
   add_machine_output(*app, options->out);

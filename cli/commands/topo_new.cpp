@@ -24,9 +24,11 @@ struct NewOptions {
 /// As it can be typed again, in one line.
 std::string command_of(const CLI::App& app) {
   std::string text = "tilerail topo new";
-  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
     if (option->get_name() != "--output")
-      text += fmt::format(" {} '{}'", option->get_name(), escaped(option->as<std::string>()));
+      text +=
+          fmt::format(" {} '{}'", option->get_name(), escaped(option->as<std::string>()));
   return text;
 }
 
@@ -45,25 +47,33 @@ int run_new(const CLI::App& app, const NewOptions& options) {
 
 Command add_topo_new(CLI::App& topo) {
   auto options = std::make_shared<NewOptions>();
-  CLI::App* app = topo.add_subcommand("new", "Write the file of a machine that does not exist");
+  CLI::App* app =
+      topo.add_subcommand("new", "Write the file of a machine that does not exist");
   app->footer(footer);
   study::DesignText& design = options->design;
-  const OptionGroup group{*app, "MACHINE (a rate without a unit is in GB/s, of one direction)"};
+  const OptionGroup group{*app,
+                          "MACHINE (a rate without a unit is in GB/s, of one direction)"};
   group.add("--gpus", "N", design.gpus, "GPUs");
   group.add("--kernels", "NAME", design.kernels,
-            "What the GPUs are: kernels of a shipped machine such as h200, MACHINE.toml, or MACHINE:KERNELS; memory, "
+            "What the GPUs are: kernels of a shipped machine such as h200, MACHINE.toml, "
+            "or MACHINE:KERNELS; memory, "
             "copy engines, watts and issue costs are those of that machine");
   group.add("--sockets", "N", design.sockets,
-            fmt::format("Sockets with host memory, each with an equal part of the GPUs; a link joins each pair, or, of "
+            fmt::format("Sockets with host memory, each with an equal part of the GPUs; "
+                        "a link joins each pair, or, of "
                         "more than {}, each and one switch [1]",
                         assumptions::most_in_pairs));
   group.add("--islands", "N", design.islands, "NVLink islands of equal size [1]");
   group.add("--pcie", "GEN|RATE", design.pcie,
-            "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [that of the GPUs]");
-  group.add("--per-uplink", "N", design.uplink_gpus, "GPUs that share the uplink of a PCIe switch [1: no switch]");
-  group.add("--nvlink", "RATE", design.nvlink, "Between a GPU and the NVLink switch of its island [no NVLink]");
+            "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [that of "
+            "the GPUs]");
+  group.add("--per-uplink", "N", design.uplink_gpus,
+            "GPUs that share the uplink of a PCIe switch [1: no switch]");
+  group.add("--nvlink", "RATE", design.nvlink,
+            "Between a GPU and the NVLink switch of its island [no NVLink]");
   group.add("--bridge", "RATE", design.bridge,
-            fmt::format("Between each two islands; of more than {}, between each and one switch [none: over PCIe]",
+            fmt::format("Between each two islands; of more than {}, between each and one "
+                        "switch [none: over PCIe]",
                         assumptions::most_in_pairs));
   add_host_rates(group, design.host_memory, design.socket_link);
   group.add("--gpu-memory", "SIZE", design.gpu_memory,

@@ -48,11 +48,16 @@ std::string gpus_of(const TunedPlan& tuned, const study::PlanKey& key) {
   return fmt::format("{} of {}", 1 + std::ranges::count(names, ','), key.devices.size());
 }
 
-std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? seconds_text(*seconds) : "-"; }
+std::string seconds_or_dash(const std::optional<double>& seconds) {
+  return seconds ? seconds_text(*seconds) : "-";
+}
 
-/// By how much the tuned plan is faster than what the policy chooses by itself; both by one judge.
+/// By how much the tuned plan is faster than what the policy chooses by itself; both by
+/// one judge.
 std::string saved(const study::TuneResult& result) {
-  if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator || *result.planned_s <= 0) return "-";
+  if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator ||
+      *result.planned_s <= 0)
+    return "-";
   return fmt::format("{:.1f}%", 100 * (1 - result.tuned->seconds / *result.planned_s));
 }
 
@@ -62,29 +67,37 @@ std::string to_text(const std::vector<study::TuneResult>& results) {
   std::string failed;
   for (const study::TuneResult& r : results) {
     if (!r.error.empty())
-      failed += fmt::format("{}: {}: {}\n", r.tuned ? "in part" : "failed", text_of(r.key), r.error);
+      failed += fmt::format("{}: {}: {}\n", r.tuned ? "in part" : "failed",
+                            text_of(r.key), r.error);
     if (!r.tuned) continue;
-    lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s), seconds_or_dash(r.planned_s),
-                     seconds_text(r.tuned->seconds), r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
+    lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s),
+                     seconds_or_dash(r.planned_s), seconds_text(r.tuned->seconds),
+                     r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
                      gpus_of(*r.tuned, r.key), std::string{to_string(r.tuned->judge)}});
   }
   return (lines.size() > 1 ? aligned(lines, "llrrrrrrl") : "") + failed;
 }
 
 std::string to_text(const study::PlanCache& cache) {
-  std::string text = fmt::format("{}: {} plans for machine '{}' of hash {}\n", cache.file, cache.plans.size(),
-                                 cache.owner.machine, cache.owner.hash);
-  std::vector<std::vector<std::string>> lines{{"problem", "policy", "makespan", "T", "GPUs", "by"}};
+  std::string text =
+      fmt::format("{}: {} plans for machine '{}' of hash {}\n", cache.file,
+                  cache.plans.size(), cache.owner.machine, cache.owner.hash);
+  std::vector<std::vector<std::string>> lines{
+      {"problem", "policy", "makespan", "T", "GPUs", "by"}};
   for (const auto& [key, tuned] : cache.plans)
-    lines.push_back({text_of(key), key.policy, seconds_text(tuned.seconds), decided(tuned, "tile"), gpus_of(tuned, key),
+    lines.push_back({text_of(key), key.policy, seconds_text(tuned.seconds),
+                     decided(tuned, "tile"), gpus_of(tuned, key),
                      fmt::format("{}, from {}", to_string(tuned.judge), tuned.preset)});
   return lines.size() > 1 ? text + aligned(lines, "llrrrl") : text;
 }
 
 std::string file_of(const TuneOptions& options) {
   const char* const named = std::getenv(study::plan_cache_variable);
-  std::string file = !options.plan_cache.empty() || named == nullptr ? options.plan_cache : named;
-  if (file.empty()) throw missing("plan-cache", fmt::format("a file here or in ${}", study::plan_cache_variable));
+  std::string file =
+      !options.plan_cache.empty() || named == nullptr ? options.plan_cache : named;
+  if (file.empty())
+    throw missing("plan-cache",
+                  fmt::format("a file here or in ${}", study::plan_cache_variable));
   return file;
 }
 
@@ -92,7 +105,8 @@ study::TuneSettings settings_of(const TuneOptions& options) {
   study::TuneSettings settings;
   settings.again = options.again;
   constexpr int64_t most = int64_t{1} << 40;
-  if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "budget", 1, most);
+  if (!options.budget.empty())
+    settings.budget = parse_integer(options.budget, "budget", 1, most);
   const auto run = options.bench.settings_unless_simulated(options.backend);
   if (!run) return settings;
   settings.backend = options.backend, settings.run = *run;
@@ -105,7 +119,8 @@ int run_tune(const TuneOptions& options) {
   const study::TuneSettings settings = settings_of(options);
   const study::Sweep sweep = study::sweep_of(options.job, options.vary);
   if (!is_simulation(settings.backend) && !sweep.base.machine.settings.empty())
-    throw InputError{"backend", settings.backend, "runs on the machine as it is", "no --topo-set"};
+    throw InputError{"backend", settings.backend, "runs on the machine as it is",
+                     "no --topo-set"};
   const Topology machine = study::machine_of_tune(sweep);
   const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
   const std::vector<study::TuneResult> results = [&] {
@@ -117,7 +132,8 @@ int run_tune(const TuneOptions& options) {
     return study::tune(tasks, machine, file, settings, workers);
   }();
   print(to_text(results));
-  const bool any = std::ranges::any_of(results, [](const auto& result) { return result.tuned.has_value(); });
+  const bool any = std::ranges::any_of(
+      results, [](const auto& result) { return result.tuned.has_value(); });
   return any ? exit_ok : exit_bad_input;
 }
 
@@ -125,7 +141,8 @@ int run(const CLI::App& app, const TuneOptions& options) {
   if (options.list.empty()) return run_tune(options);
   for (const CLI::Option* other : app.get_options())
     if (other->count() > 0 && other->get_name() != "--list")
-      throw fault_of("--list", fmt::format("excludes {}", other->get_name()), "one of them");
+      throw fault_of("--list", fmt::format("excludes {}", other->get_name()),
+                     "one of them");
   print(to_text(study::load_plan_cache(options.list)));
   return exit_ok;
 }
@@ -134,21 +151,27 @@ int run(const CLI::App& app, const TuneOptions& options) {
 
 Command add_tune(CLI::App& root) {
   auto options = std::make_shared<TuneOptions>();
-  CLI::App* app = root.add_subcommand("tune", "Search long for the fastest plans, and keep them in a plan cache");
+  CLI::App* app = root.add_subcommand(
+      "tune", "Search long for the fastest plans, and keep them in a plan cache");
   app->footer(footer);
   add_options(*app, options->job, false);
-  OptionGroup{*app, "PROBLEMS"}.add("--vary", "KEY=VALUES", options->vary,
-                                    "What takes several values; keys joined by & take the same");
+  OptionGroup{*app, "PROBLEMS"}.add(
+      "--vary", "KEY=VALUES", options->vary,
+      "What takes several values; keys joined by & take the same");
   OptionGroup group{*app, "TUNE"};
-  group.add("--plan-cache", "FILE", options->plan_cache, "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
+  group.add("--plan-cache", "FILE", options->plan_cache,
+            "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
   group.add("--budget", "OPS", options->budget,
             "Operations of plans that the search of each preset may simulate [1000000]");
-  app->add_flag("--again", options->again, "Also what the file has already")->group(group.heading);
+  app->add_flag("--again", options->again, "Also what the file has already")
+      ->group(group.heading);
   group.add("--backend", "NAME", options->backend,
             "host or cuda: the best plan of each preset is run there, too [fluid]");
   options->bench.add_to(*app, group);
-  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs, "Threads that simulate simultaneously [all cores]");
-  OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list, "Show what a plan cache has");
+  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs,
+                                "Threads that simulate simultaneously [all cores]");
+  OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list,
+                                   "Show what a plan cache has");
   return {app, [app, options] { return run(*app, *options); }};
 }
 

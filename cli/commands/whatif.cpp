@@ -40,7 +40,8 @@ int run_whatif(const WhatIfOptions& options) {
     return study::what_if(machine, options.job, options.selection, workers);
   }();
   const auto rows = study::rows_of(what);
-  outputs.write(study::csv_table(rows), study::json_table(rows), {"tornado"}, places + to_text(what));
+  outputs.write(study::csv_table(rows), study::json_table(rows), {"tornado"},
+                places + to_text(what));
   return exit_ok;
 }
 
@@ -48,11 +49,13 @@ int run_whatif(const WhatIfOptions& options) {
 
 Command add_whatif(CLI::App& root) {
   auto options = std::make_shared<WhatIfOptions>();
-  CLI::App* app = root.add_subcommand("whatif", "Rank upgrades of a machine by the time that they save");
+  CLI::App* app = root.add_subcommand(
+      "whatif", "Rank upgrades of a machine by the time that they save");
   app->footer(footer);
   add_options(*app, options->job, false);
   OptionGroup group{*app, "PARTS"};
-  app->add_flag("--each", options->selection.each, "Each part alone, even where others are alike")
+  app->add_flag("--each", options->selection.each,
+                "Each part alone, even where others are alike")
       ->group(group.heading);
   group.add("--only", "PATTERN", options->selection.only, "Only parts of this name");
   OptionGroup output{*app, "OUTPUT"};

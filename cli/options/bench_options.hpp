@@ -10,7 +10,8 @@
 
 namespace tilerail::cli {
 
-/// --check --iters --warmup --seed --host-buffers --energy: how plans are run on real memory.
+/// --check --iters --warmup --seed --host-buffers --energy: how plans are run on real
+/// memory.
 struct BenchOptions {
   std::string iterations, warmup, seed = "1";
   std::optional<std::string> host_buffers = {}, energy = {};
@@ -20,9 +21,10 @@ struct BenchOptions {
   void add_to(CLI::App& app, OptionGroup& group);
   /// Throws InputError naming the option, also where one means nothing to the backend.
   study::RunSettings settings(int least_warmup, const std::string& backend) const;
-  /// The settings of a command that runs plans. A command that simulates (backend "" or "fluid") has none and refuses
-  /// every option here.
-  std::optional<study::RunSettings> settings_unless_simulated(const std::string& backend) const;
+  /// The settings of a command that runs plans. A command that simulates (backend "" or
+  /// "fluid") has none and refuses every option here.
+  std::optional<study::RunSettings> settings_unless_simulated(
+      const std::string& backend) const;
 };
 
 }  // namespace tilerail::cli

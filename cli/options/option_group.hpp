@@ -11,16 +11,17 @@ struct OptionGroup {
   CLI::App& app;
   std::string heading = "Options";
 
-  /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that is not empty. An optional
-  /// target tells whether the option was given.
+  /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that
+  /// is not empty. An optional target tells whether the option was given.
   template <class Text>
-  CLI::Option* add(const std::string& name, const std::string& value, Text& target, const std::string& help) const {
+  CLI::Option* add(const std::string& name, const std::string& value, Text& target,
+                   const std::string& help) const {
     return described(app.add_option(name, target, help), value);
   }
 
   /// May be given several times.
-  CLI::Option* add(const std::string& name, const std::string& value, std::vector<std::string>& target,
-                   const std::string& help) const {
+  CLI::Option* add(const std::string& name, const std::string& value,
+                   std::vector<std::string>& target, const std::string& help) const {
     return described(app.add_option(name, target, help + "; repeatable"), value)
         ->expected(1)
         ->allow_extra_args(false)

@@ -36,32 +36,37 @@ std::vector<std::string> line_of(const CaseResult& result) {
 
 /// Of predictions.
 const CaseResult& worst_of(std::span<const CaseResult> results) {
-  return *std::ranges::max_element(results, {}, [](const CaseResult& result) { return std::abs(result.error()); });
+  return *std::ranges::max_element(
+      results, {}, [](const CaseResult& result) { return std::abs(result.error()); });
 }
 
 std::string intervals_text(const study::CaseSummary& summary) {
   if (summary.intervals == 0) return "";
-  return fmt::format("in the {:g}% prediction interval: {} of {}, {:.0f}%\n", 100 * Uncertainty::level,
-                     summary.in_interval, summary.intervals,
+  return fmt::format("in the {:g}% prediction interval: {} of {}, {:.0f}%\n",
+                     100 * Uncertainty::level, summary.in_interval, summary.intervals,
                      100.0 * double(summary.in_interval) / double(summary.intervals));
 }
 
 std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) {
   const std::string text = fmt::format(
-      "\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile {}\n",
-      summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases), 100 * summary.median,
-      100 * summary.within_95, 100 * summary.largest, worst.name(), worst.job.plan.policy, worst.job.plan.tile);
+      "\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile "
+      "{}\n",
+      summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases),
+      100 * summary.median, 100 * summary.within_95, 100 * summary.largest, worst.name(),
+      worst.job.plan.policy, worst.job.plan.tile);
   return text + intervals_text(summary);
 }
 
 }  // namespace
 
 std::string to_text(std::span<const CaseResult> results) {
-  std::vector<std::vector<std::string>> lines{{"case", "policy", "tile", "predicted", "measured", "error", "in 90%",
-                                               "kernel", "copy", "waiting", "issue", "check"}};
+  std::vector<std::vector<std::string>> lines{{"case", "policy", "tile", "predicted",
+                                               "measured", "error", "in 90%", "kernel",
+                                               "copy", "waiting", "issue", "check"}};
   for (const CaseResult& result : results) lines.push_back(line_of(result));
   std::string text = aligned(lines, "llr");
-  const auto noted = std::ranges::find_if(results, [](const CaseResult& result) { return !result.job.note.empty(); });
+  const auto noted = std::ranges::find_if(
+      results, [](const CaseResult& result) { return !result.job.note.empty(); });
   if (noted != results.end()) text += note_text(noted->job.note);
   const auto summary = study::summary_of(results);
   return summary ? text + text_of(*summary, worst_of(results)) : text;

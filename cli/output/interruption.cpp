@@ -24,10 +24,13 @@ bool only_asks(int number) {
   return can_wait && stop_signal.compare_exchange_strong(expected, number);
 }
 
-/// The signal comes again, and then as if there had been no handler: so the caller sees what ended the program.
+/// The signal comes again, and then as if there had been no handler: so the caller sees
+/// what ended the program.
 void end_by(int number) {
   signal(number, SIG_DFL);
-  kill(getpid(), number);  // the process, not this thread: it may be about to become another program
+  kill(
+      getpid(),
+      number);  // the process, not this thread: it may be about to become another program
 }
 
 void clean_up(int number) {
@@ -42,7 +45,8 @@ void clean_up(int number) {
 void clean_up_on_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ}) {
     struct sigaction action {};
-    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN)
+      continue;
     action = {};
     action.sa_handler = clean_up;
     action.sa_flags = SA_RESTART;  // where work goes on
@@ -57,10 +61,10 @@ bool StopRequest::is_asked() const { return stop_signal > nothing; }
 
 void StopRequest::end_program(const std::string& progress) const {
   signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
-  std::fputs(
-      fmt::format("{}tilerail: interrupted {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", escaped(progress))
-          .c_str(),
-      stderr);
+  std::fputs(fmt::format("{}tilerail: interrupted {}\n",
+                         isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", escaped(progress))
+                 .c_str(),
+             stderr);
   end_by(stop_signal);
   std::_Exit(128 + stop_signal);  // if the signal is blocked
 }

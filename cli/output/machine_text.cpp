@@ -22,17 +22,24 @@ using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
 
 std::string text_of(Rate rate) { return bytes_text(rate.value) + "/s"; }
-std::string text_of(FlopRate rate) { return fmt::format("{:.4g} TFLOP/s", rate.value / 1e12); }
+std::string text_of(FlopRate rate) {
+  return fmt::format("{:.4g} TFLOP/s", rate.value / 1e12);
+}
 std::string gigabytes(Rate rate) { return fmt::format("{:.1f}", rate.value / 1e9); }
-std::string or_dash(const std::optional<int>& limit) { return limit ? std::to_string(*limit) : "-"; }
+std::string or_dash(const std::optional<int>& limit) {
+  return limit ? std::to_string(*limit) : "-";
+}
 
-std::string watts_text(std::optional<Watts> watts) { return watts ? fmt::format("{:.4g} W", watts->value) : "-"; }
+std::string watts_text(std::optional<Watts> watts) {
+  return watts ? fmt::format("{:.4g} W", watts->value) : "-";
+}
 
 std::string curve_text(const std::optional<CapacityCurve>& curve) {
   if (!curve) return "-";
   if (curve->points.size() == 1) return text_of(curve->points.front().rate);
   std::vector<std::string> parts;
-  for (const auto& point : curve->points) parts.push_back(fmt::format("{:g}: {}", point.flows, text_of(point.rate)));
+  for (const auto& point : curve->points)
+    parts.push_back(fmt::format("{:g}: {}", point.flows, text_of(point.rate)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -43,15 +50,21 @@ std::string link_names(const Topology& topology, const std::vector<LinkId>& link
 }
 
 std::string memories_text(const Topology& topology) {
-  Lines lines{{"memory", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle", "busy", "source"}};
+  Lines lines{{"memory", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle",
+               "busy", "source"}};
   for (const Memory& memory : topology.description().memories) {
     const Engines& engines = memory.engines;
-    lines.push_back({memory.name, memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
-                     memory.kind == NodeKind::gpu ? topology.description().kernels[memory.kernels].name : "-",
-                     or_dash(engines.h2d), or_dash(engines.d2h), or_dash(engines.peer), or_dash(engines.total),
-                     watts_text(memory.idle_watts), watts_text(memory.busy_watts), memory.source});
+    lines.push_back({memory.name,
+                     memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
+                     memory.kind == NodeKind::gpu
+                         ? topology.description().kernels[memory.kernels].name
+                         : "-",
+                     or_dash(engines.h2d), or_dash(engines.d2h), or_dash(engines.peer),
+                     or_dash(engines.total), watts_text(memory.idle_watts),
+                     watts_text(memory.busy_watts), memory.source});
   }
-  return "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "lrlrrrrrrl", 2);
+  return "\nMemories (copy engines a role: copies at once, - for no limit)\n" +
+         aligned(lines, "lrlrrrrrrl", 2);
 }
 
 std::string links_text(const Topology& topology) {
@@ -67,11 +80,15 @@ std::string groups_text(const Topology& topology) {
   if (topology.groups().empty()) return "";
   std::string text = "\nCapacity groups (bound of the sum; N: when N copies share it)\n";
   for (const CapacityGroup& group : topology.groups()) {
-    text += fmt::format("  {} [{}]\n    capacity {}; both directions busy {}{}\n    forward  {}\n", group.name,
-                        group.source, curve_text(group.capacity), curve_text(group.both_busy),
-                        group.forward_share ? fmt::format(", {:.0f}% of it forward", 100 * *group.forward_share) : "",
-                        link_names(topology, group.forward));
-    if (!group.backward.empty()) text += fmt::format("    backward {}\n", link_names(topology, group.backward));
+    text += fmt::format(
+        "  {} [{}]\n    capacity {}; both directions busy {}{}\n    forward  {}\n",
+        group.name, group.source, curve_text(group.capacity), curve_text(group.both_busy),
+        group.forward_share
+            ? fmt::format(", {:.0f}% of it forward", 100 * *group.forward_share)
+            : "",
+        link_names(topology, group.forward));
+    if (!group.backward.empty())
+      text += fmt::format("    backward {}\n", link_names(topology, group.backward));
   }
   return text;
 }
@@ -84,7 +101,8 @@ std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
   std::string text;
   for (const int64_t side : {512, 2048, 8192}) {
     const Flops flops{2.0 * double(side) * double(side) * double(side)};
-    const FlopRate rate = flops / kernels.gemm_time(side, side, side, curve.dtype, ta, tb);
+    const FlopRate rate =
+        flops / kernels.gemm_time(side, side, side, curve.dtype, ta, tb);
     text += fmt::format("  {}: {}", side, text_of(rate));
   }
   return text;
@@ -93,12 +111,16 @@ std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
 std::string kernels_text(const Topology& topology) {
   std::string text = "\nKernels (FLOP/s of square GEMMs by size)\n";
   for (const KernelTimes& kernels : topology.description().kernels) {
-    text += fmt::format("  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}, memory {}\n", kernels.name,
-                        kernels.source, seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m,
-                        kernels.block_n, kernels.memory_bandwidth ? text_of(*kernels.memory_bandwidth) : "-");
+    text += fmt::format(
+        "  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}, memory {}\n",
+        kernels.name, kernels.source, seconds_text(kernels.launch.value),
+        kernels.multiprocessors, kernels.block_m, kernels.block_n,
+        kernels.memory_bandwidth ? text_of(*kernels.memory_bandwidth) : "-");
     for (const GemmCurve& curve : kernels.gemm)
-      text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
-                          rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "");
+      text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype),
+                          curve.trans.empty() ? "any" : curve.trans,
+                          rates_text(kernels, curve),
+                          curve.watts ? "  at " + watts_text(curve.watts) : "");
   }
   return text;
 }
@@ -133,11 +155,13 @@ std::string sources_text(const Topology& topology) {
   return "\nProvenance\n" + aligned(lines, "l", 2);
 }
 
-/// One row a source, one column a destination: hosts, all of them as one place where they are, and GPUs.
+/// One row a source, one column a destination: hosts, all of them as one place where they
+/// are, and GPUs.
 std::string pairs_text(const Topology& topology) {
   std::vector<MemoryId> memories = topology.hosts();
   for (const auto i : indices(topology.memories()))
-    if (topology.memories()[i].pages == Pages::interleaved) memories.push_back(MemoryId{i});
+    if (topology.memories()[i].pages == Pages::interleaved)
+      memories.push_back(MemoryId{i});
   memories.insert(memories.end(), topology.gpus().begin(), topology.gpus().end());
   Lines lines{{"from \\ to"}};
   for (const MemoryId dst : memories) lines.front().push_back(topology.memory(dst).name);
@@ -157,7 +181,8 @@ std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
     ways.push_back(share > 1 ? fmt::format("{} parts ", share) : "");
     ways.back() += topology.memory(src).name;
     for (const LinkId link : links)
-      ways.back() += " " + topology.description().nodes[topology.link(link).to.index()].name;
+      ways.back() +=
+          " " + topology.description().nodes[topology.link(link).to.index()].name;
   };
   for (const Topology::Way& way : topology.ways(src, dst)) add(way.links, way.share);
   if (ways.empty()) add(topology.route(src, dst), 1);
@@ -176,62 +201,74 @@ std::string routes_text(const Topology& topology) {
     for (const auto d : indices(topology.description().memories)) {
       const MemoryId src{s}, dst{d};
       if (s == d || !topology.has_route(src, dst)) continue;
-      Kind& kind = kinds[{fmt::format("{} to {}", side(src), side(dst)), topology.route(src, dst).size(),
-                          topology.latency(src, dst), topology.pair_rate(src, dst)}];
+      Kind& kind = kinds[{fmt::format("{} to {}", side(src), side(dst)),
+                          topology.route(src, dst).size(), topology.latency(src, dst),
+                          topology.pair_rate(src, dst)}];
       if (kind.pairs++ == 0) kind.example = path_text(topology, src, dst);
     }
   Lines lines{{"routes", "pairs", "links", "latency", "GB/s", "such as"}};
   for (const auto& [key, kind] : kinds) {
     const auto& [ends, links, latency, rate] = key;
-    lines.push_back({ends, std::to_string(kind.pairs), std::to_string(links), seconds_text(latency.value),
-                     gigabytes(rate), kind.example});
+    lines.push_back({ends, std::to_string(kind.pairs), std::to_string(links),
+                     seconds_text(latency.value), gigabytes(rate), kind.example});
   }
-  return "\nRoutes by length, latency and bandwidth of one copy alone\n" + aligned(lines, "lrrrrl", 2);
+  return "\nRoutes by length, latency and bandwidth of one copy alone\n" +
+         aligned(lines, "lrrrrl", 2);
 }
 
 /// Neighbours with the same figures share a line.
 std::string nearest_text(const Topology& topology) {
   const std::vector<NearestHost> all = nearest_hosts(topology);
   if (all.empty()) return "";
-  Lines lines{{"GPU", "nearest host", "h2d", "d2h", "all: h2d", "d2h", "all, both ways: h2d", "d2h"}};
+  Lines lines{{"GPU", "nearest host", "h2d", "d2h", "all: h2d", "d2h",
+               "all, both ways: h2d", "d2h"}};
   std::string first;
   for (const NearestHost& each : all) {
     const std::string gpu = topology.memory(each.gpu).name;
     std::vector<std::string> line{gpu, topology.memory(each.host).name};
-    for (const Rate rate :
-         {each.in_alone, each.out_alone, each.in_all, each.out_all, each.in_all_both, each.out_all_both})
+    for (const Rate rate : {each.in_alone, each.out_alone, each.in_all, each.out_all,
+                            each.in_all_both, each.out_all_both})
       line.push_back(gigabytes(rate));
-    const bool same = lines.size() > 1 && std::equal(line.begin() + 1, line.end(), lines.back().begin() + 1);
+    const bool same = lines.size() > 1 &&
+                      std::equal(line.begin() + 1, line.end(), lines.back().begin() + 1);
     if (same)
       lines.back().front() = fmt::format("{} to {}", first, gpu);
     else
       first = gpu, lines.push_back(line);
   }
-  return "\nEach GPU with its nearest host, GB/s: one copy alone, and copies of all GPUs\n" + aligned(lines, "llr", 2);
+  return "\nEach GPU with its nearest host, GB/s: one copy alone, and copies of all "
+         "GPUs\n" +
+         aligned(lines, "llr", 2);
 }
 
 std::string bisection_text(const Topology& topology) {
   const auto cut = bisection(topology);
   if (!cut) return "";
   return fmt::format(
-      "\nBisection: the first {} GPUs, each with its partner among the last {}: {} GB/s forward, {} backward, {} both "
+      "\nBisection: the first {} GPUs, each with its partner among the last {}: {} GB/s "
+      "forward, {} backward, {} both "
       "ways\n",
-      cut->pairs, cut->pairs, gigabytes(cut->forward), gigabytes(cut->backward), gigabytes(cut->both));
+      cut->pairs, cut->pairs, gigabytes(cut->forward), gigabytes(cut->backward),
+      gigabytes(cut->both));
 }
 
 std::string bound_text(const CapacityGroup& group) {
-  std::string both = group.both_busy ? text_of(group.both_busy->saturated()) + " both ways" : "";
+  std::string both =
+      group.both_busy ? text_of(group.both_busy->saturated()) + " both ways" : "";
   if (!group.capacity) return both;
   return text_of(group.capacity->saturated()) + (both.empty() ? "" : ", " + both);
 }
 
 Json node_json(const Topology& topology, const Node& node) {
   constexpr const char* kinds[] = {"host", "gpu", "switch"};
-  Json json{{"name", node.name}, {"kind", kinds[int(node.kind)]}, {"lines", Json::array()}};
+  Json json{
+      {"name", node.name}, {"kind", kinds[int(node.kind)]}, {"lines", Json::array()}};
   const auto memory = topology.find_memory(node.name);
   if (!memory) return json;
-  if (!topology.is_host(*memory)) json["lines"].push_back(topology.kernels_of(*memory).name);
-  if (const auto capacity = topology.memory(*memory).capacity) json["lines"].push_back(bytes_text(capacity->value));
+  if (!topology.is_host(*memory))
+    json["lines"].push_back(topology.kernels_of(*memory).name);
+  if (const auto capacity = topology.memory(*memory).capacity)
+    json["lines"].push_back(bytes_text(capacity->value));
   return json;
 }
 
@@ -240,10 +277,13 @@ Json node_json(const Topology& topology, const Node& node) {
 std::string describe(const Topology& topology) {
   const auto& description = topology.description();
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
-  text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
+  text += memories_text(topology) + links_text(topology) + groups_text(topology) +
+          kernels_text(topology);
   text += issue_text(description.issue);
-  if (description.memories.size() <= most_in_tables) text += pairs_text(topology) + routes_text(topology);
-  return text + nearest_text(topology) + bisection_text(topology) + sources_text(topology);
+  if (description.memories.size() <= most_in_tables)
+    text += pairs_text(topology) + routes_text(topology);
+  return text + nearest_text(topology) + bisection_text(topology) +
+         sources_text(topology);
 }
 
 std::string brief_text(const Topology& topology) {
@@ -251,15 +291,20 @@ std::string brief_text(const Topology& topology) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
   };
   std::set<std::string> kernels;
-  for (const MemoryId gpu : topology.gpus()) kernels.insert(topology.kernels_of(gpu).name);
-  return fmt::format("{}, {} with kernels {}: {}", counted(topology.hosts().size(), "host"),
+  for (const MemoryId gpu : topology.gpus())
+    kernels.insert(topology.kernels_of(gpu).name);
+  return fmt::format("{}, {} with kernels {}: {}",
+                     counted(topology.hosts().size(), "host"),
                      counted(topology.gpus().size(), "GPU"), fmt::join(kernels, ", "),
                      topology.description().description);
 }
 
 std::string graph_json(const Topology& topology) {
   const auto& nodes = topology.description().nodes;
-  Json json{{"name", topology.name()}, {"nodes", Json::array()}, {"links", Json::array()}, {"groups", Json::array()}};
+  Json json{{"name", topology.name()},
+            {"nodes", Json::array()},
+            {"links", Json::array()},
+            {"groups", Json::array()}};
   for (const Node& node : nodes) json["nodes"].push_back(node_json(topology, node));
   for (const Link& link : topology.links())
     json["links"].push_back({{"name", link.name},
@@ -270,7 +315,8 @@ std::string graph_json(const Topology& topology) {
     Json links = Json::array();
     for (const auto* side : {&group.forward, &group.backward})
       for (const LinkId link : *side) links.push_back(topology.link(link).name);
-    json["groups"].push_back({{"name", group.name}, {"bound", bound_text(group)}, {"links", links}});
+    json["groups"].push_back(
+        {{"name", group.name}, {"bound", bound_text(group)}, {"links", links}});
   }
   return json.dump();
 }

@@ -6,11 +6,12 @@
 
 namespace tilerail::cli {
 
-/// Tables and figures of a machine of at most so many memories; those of more are read by nobody, and take minutes.
+/// Tables and figures of a machine of at most so many memories; those of more are read by
+/// nobody, and take minutes.
 inline constexpr size_t most_in_tables = 128;
 
-/// Memories, links, groups, kernels, costs, the bandwidth of pairs, routes and where the figures come from, for a
-/// terminal.
+/// Memories, links, groups, kernels, costs, the bandwidth of pairs, routes and where the
+/// figures come from, for a terminal.
 std::string describe(const Topology& topology);
 
 /// One line a machine for `topo list`: what it has, by the description.

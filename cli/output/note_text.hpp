@@ -5,6 +5,8 @@
 namespace tilerail::cli {
 
 /// A line of its own before the tables of a command; nothing of an empty note.
-inline std::string note_text(const std::string& note) { return note.empty() ? "" : "note: " + note + "\n"; }
+inline std::string note_text(const std::string& note) {
+  return note.empty() ? "" : "note: " + note + "\n";
+}
 
 }  // namespace tilerail::cli

@@ -12,9 +12,11 @@ void OutputOptions::add_to(CLI::App& app, TraceKind kind) {
   OptionGroup group{app, "OUTPUT"};
   group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
   if (kind == TraceKind::one_timeline) {
-    group.add("--timeline", "FILE", traces, "Timeline as .csv, or as a trace .json (Perfetto, Chrome)");
+    group.add("--timeline", "FILE", traces,
+              "Timeline as .csv, or as a trace .json (Perfetto, Chrome)");
   } else {
-    group.add("--trace", "FILE", traces, "Both timelines in one trace .json (Perfetto, Chrome)");
+    group.add("--trace", "FILE", traces,
+              "Both timelines in one trace .json (Perfetto, Chrome)");
   }
   group.add("--gantt", "FILE", gantts, "Figure as .png or .svg");
 }
@@ -24,7 +26,8 @@ Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{option
   for (const std::string& path : options.traces) {
     const char* option = single ? "--timeline" : "--trace";
     check_extension(path, option,
-                    single ? std::vector<std::string>{".csv", ".json"} : std::vector<std::string>{".json"});
+                    single ? std::vector<std::string>{".csv", ".json"}
+                           : std::vector<std::string>{".json"});
     files_.expect(path, option);
   }
   for (const std::string& path : options.gantts) {
@@ -35,13 +38,16 @@ Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{option
   if (!options.gantts.empty()) painter_.emplace("--gantt");
 }
 
-void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json) {
+void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text,
+                    const std::string& json) {
   const Progress progress{"writing"};
   for (const std::string& path : options_.traces)
-    files_.add(path, path.ends_with(".csv") ? to_csv(*timelines.front().timeline) : to_chrome_json(timelines));
+    files_.add(path, path.ends_with(".csv") ? to_csv(*timelines.front().timeline)
+                                            : to_chrome_json(timelines));
   for (const std::string& path : options_.gantts) {
     std::vector<std::string> tables;
-    for (const NamedTimeline& named : timelines) tables.push_back(to_csv(*named.timeline));
+    for (const NamedTimeline& named : timelines)
+      tables.push_back(to_csv(*named.timeline));
     files_.add(path, painter_->draw({"gantt"}, tables, path));
   }
   files_.add(options_.json, json);

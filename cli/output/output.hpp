@@ -15,22 +15,24 @@ enum class TraceKind { one_timeline, comparison };
 
 /// OUTPUT of simulate, run and compare.
 struct OutputOptions {
-  std::string json;                 // a file, "-" for stdout, or "" for none
-  std::vector<std::string> traces;  // --timeline (.csv, .json), or --trace of compare (.json)
+  std::string json;  // a file, "-" for stdout, or "" for none
+  std::vector<std::string>
+      traces;  // --timeline (.csv, .json), or --trace of compare (.json)
   std::vector<std::string> gantts;
 
   void add_to(CLI::App& app, TraceKind kind);
 };
 
-/// Writes what was asked for, all or nothing. Constructed before any work, so that a wrong extension or a folder that
-/// is missing is told at once.
+/// Writes what was asked for, all or nothing. Constructed before any work, so that a
+/// wrong extension or a folder that is missing is told at once.
 class Outputs {
  public:
   /// Throws InputError "OPTION: ...".
   Outputs(const OutputOptions& options, TraceKind kind);
 
   /// The files, and then the result to stdout: `json` when --json is "-", else `text`.
-  void write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json);
+  void write(const std::vector<NamedTimeline>& timelines, const std::string& text,
+             const std::string& json);
 
  private:
   const OutputOptions& options_;

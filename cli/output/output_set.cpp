@@ -11,22 +11,27 @@
 namespace tilerail::cli {
 namespace {
 
-bool is_standard_output(const std::string& path) { return path == "-" || output_target(path).is_standard_output(); }
+bool is_standard_output(const std::string& path) {
+  return path == "-" || output_target(path).is_standard_output();
+}
 
 }  // namespace
 
 void print(std::string_view text) {
   const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
   if (written == text.size() && std::fflush(stdout) == 0) return;
-  throw InputError{"standard output could not be written: " + std::generic_category().message(errno)};
+  throw InputError{"standard output could not be written: " +
+                   std::generic_category().message(errno)};
 }
 
 void OutputSet::expect(const std::string& path, const std::string& option) {
   if (path.empty()) return;
   try {
-    if (is_standard_output(path)) return expect_once({.name = "standard output"}, path, option);
+    if (is_standard_output(path))
+      return expect_once({.name = "standard output"}, path, option);
     const OutputTarget target = output_target(path);
-    // Only a new file in the folder of the output shows whether files can be created there.
+    // Only a new file in the folder of the output shows whether files can be created
+    // there.
     if (target.kind == OutputTarget::Kind::file) const StagedFile trial{path, ""};
     if (const auto identity = identity_of(target)) expect_once(*identity, path, option);
   } catch (const InputError& error) {
@@ -35,11 +40,13 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
   refuse_to_read(path, fmt::format("{}: '{}'", option, path));
 }
 
-void OutputSet::expect_once(const OutputIdentity& identity, const std::string& path, const std::string& option) {
+void OutputSet::expect_once(const OutputIdentity& identity, const std::string& path,
+                            const std::string& option) {
   for (const Expected& other : expected_)
     if (other.identity == identity)
-      throw InputError{"", path, fmt::format("is the same file as {} '{}'", other.option, other.path),
-                       "a different file"};
+      throw InputError{
+          "", path, fmt::format("is the same file as {} '{}'", other.option, other.path),
+          "a different file"};
   expected_.push_back({identity, path, option});
 }
 

@@ -37,7 +37,8 @@ class Capture {
   int descriptor() const { return descriptor_; }
   std::string text() const {
     std::string text(size_t(std::max<off_t>(0, lseek(descriptor_, 0, SEEK_END))), '\0');
-    text.resize(size_t(std::max<ssize_t>(0, pread(descriptor_, text.data(), text.size(), 0))));
+    text.resize(
+        size_t(std::max<ssize_t>(0, pread(descriptor_, text.data(), text.size(), 0))));
     return text;
   }
 
@@ -54,18 +55,21 @@ std::string last_line(std::string_view text) {
   return std::string{text};
 }
 
-/// Starts a program, which is looked up on PATH, with these as its stdout and stderr. Returns an errno, 0 if it
-/// started.
-int start(const std::vector<std::string>& command, const Capture& output, const Capture& errors) {
+/// Starts a program, which is looked up on PATH, with these as its stdout and stderr.
+/// Returns an errno, 0 if it started.
+int start(const std::vector<std::string>& command, const Capture& output,
+          const Capture& errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors.descriptor(), STDERR_FILENO);
   std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& word : command)
+    words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  // Signals wait until the number of the child is known: only then can their handler end it.
+  // Signals wait until the number of the child is known: only then can their handler end
+  // it.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -74,7 +78,8 @@ int start(const std::vector<std::string>& command, const Capture& output, const 
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &before);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, words.front(), &actions, &attributes, words.data(), environ);
+  const int error =
+      posix_spawnp(&child, words.front(), &actions, &attributes, words.data(), environ);
   if (error == 0) running = child;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   posix_spawnattr_destroy(&attributes);
@@ -83,7 +88,8 @@ int start(const std::vector<std::string>& command, const Capture& output, const 
 }
 
 struct Ended {
-  std::string output, fault;  // fault: the last line of its stderr, or how it ended; "" if it succeeded
+  std::string output,
+      fault;  // fault: the last line of its stderr, or how it ended; "" if it succeeded
 };
 
 /// Runs a program to its end.
@@ -91,22 +97,27 @@ Ended run(const std::vector<std::string>& command) {
   const std::string& program = command.front();
   const Capture output, errors;
   if (const int error = start(command, output, errors); error != 0)
-    return {"", fmt::format("{} could not be started: {}", program, std::strerror(error))};
+    return {"",
+            fmt::format("{} could not be started: {}", program, std::strerror(error))};
   int status = 0;
   while (waitpid(running, &status, 0) < 0 && errno == EINTR) {
   }
   running = 0;
   if (status == 0) return {output.text(), ""};
   if (WIFSIGNALED(status))
-    return {"", fmt::format("{} was ended by signal {} ({})", program, WTERMSIG(status), strsignal(WTERMSIG(status)))};
+    return {"", fmt::format("{} was ended by signal {} ({})", program, WTERMSIG(status),
+                            strsignal(WTERMSIG(status)))};
   const std::string said = last_line(errors.text());
-  return {"", said.empty() ? fmt::format("{} failed with exit code {}", program, WEXITSTATUS(status)) : said};
+  return {"", said.empty() ? fmt::format("{} failed with exit code {}", program,
+                                         WEXITSTATUS(status))
+                           : said};
 }
 
 }  // namespace
 
 std::optional<std::string> python_with_matplotlib() {
-  constexpr const char* check = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
+  constexpr const char* check =
+      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
   for (const char* candidate : {"python3", "/usr/bin/python3"})
     if (run({candidate, "-c", check}).fault.empty()) return candidate;
   return std::nullopt;
@@ -116,11 +127,14 @@ Painter::Painter(std::string option) : option_{std::move(option)} {
   setenv("PYTHONPATH", study::find_python_package(option_).c_str(), 1);
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
   const auto python = python_with_matplotlib();
-  if (!python) throw missing(option_, "python3 with matplotlib; install the package python3-matplotlib");
+  if (!python)
+    throw missing(option_,
+                  "python3 with matplotlib; install the package python3-matplotlib");
   python_ = *python;
 }
 
-std::string Painter::draw(std::vector<std::string> command, const std::vector<std::string>& texts,
+std::string Painter::draw(std::vector<std::string> command,
+                          const std::vector<std::string>& texts,
                           const std::string& path) const {
   const std::string format = std::filesystem::path{path}.extension().string().substr(1);
   command.insert(command.begin(), {python_, "-m", "tilerail"});
@@ -131,14 +145,17 @@ std::string Painter::draw(std::vector<std::string> command, const std::vector<st
     command.push_back(scratch.back().staged());
   }
   Ended ended = run(command);
-  if (!ended.fault.empty()) throw InputError{option_ + ": the figure could not be drawn: " + ended.fault};
+  if (!ended.fault.empty())
+    throw InputError{option_ + ": the figure could not be drawn: " + ended.fault};
   return std::move(ended.output);
 }
 
-void check_extension(const std::string& path, const std::string& option, const std::vector<std::string>& known) {
+void check_extension(const std::string& path, const std::string& option,
+                     const std::vector<std::string>& known) {
   const std::string extension = std::filesystem::path{path}.extension().string();
   if (std::ranges::find(known, extension) == known.end())
-    throw InputError{option, path, "has no extension that is known", fmt::format("one of: {}", fmt::join(known, ", "))};
+    throw InputError{option, path, "has no extension that is known",
+                     fmt::format("one of: {}", fmt::join(known, ", "))};
 }
 
 void kill_painter() noexcept {

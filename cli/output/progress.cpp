@@ -20,7 +20,8 @@ void Progress::show(size_t done, size_t all) {
   if (done == 0 || now - shown_ < pause) return;
   shown_ = now;
   const double spent = std::chrono::duration<double>(now - begin_).count();
-  write(fmt::format("{} ... {} of {}, {:.0f} s left ", what_, done, all, spent * double(all - done) / double(done)));
+  write(fmt::format("{} ... {} of {}, {:.0f} s left ", what_, done, all,
+                    spent * double(all - done) / double(done)));
 }
 
 void Progress::write(const std::string& text) const {

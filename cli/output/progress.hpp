@@ -14,7 +14,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows "what ... 312 of 1000, 41 s left", twice a second at most. One thread at a time may call it.
+  /// Shows "what ... 312 of 1000, 41 s left", twice a second at most. One thread at a
+  /// time may call it.
   void show(size_t done, size_t all);
 
  private:

@@ -5,11 +5,13 @@
 
 namespace tilerail::cli {
 
-void StudyOptions::add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help) {
+void StudyOptions::add_to(CLI::App& app, OptionGroup& group,
+                          const std::string& figure_help) {
   group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
   group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
   group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
-  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Threads that simulate simultaneously [all cores]");
+  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs,
+                               "Threads that simulate simultaneously [all cores]");
 }
 
 study::Workers StudyOptions::workers() const {
@@ -27,8 +29,8 @@ StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
   painter_.emplace("--figure");
 }
 
-void StudyOutputs::write(const std::string& csv, const std::string& json, const Words& command,
-                         const std::string& text) {
+void StudyOutputs::write(const std::string& csv, const std::string& json,
+                         const Words& command, const std::string& text) {
   files_.add(options_.csv, csv);
   files_.add(options_.json, json);
   files_.finish(text);

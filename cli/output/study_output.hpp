@@ -30,9 +30,11 @@ class StudyOutputs {
 
   using Words = std::vector<std::string>;
 
-  /// The files, and then `text` or what goes to stdout instead. At last the figure that `command` of the Python package
-  /// draws of the CSV, without words none: all else is there even if it cannot be drawn. Throws InputError.
-  void write(const std::string& csv, const std::string& json, const Words& command, const std::string& text);
+  /// The files, and then `text` or what goes to stdout instead. At last the figure that
+  /// `command` of the Python package draws of the CSV, without words none: all else is
+  /// there even if it cannot be drawn. Throws InputError.
+  void write(const std::string& csv, const std::string& json, const Words& command,
+             const std::string& text);
 
  private:
   const StudyOptions& options_;

@@ -27,16 +27,19 @@ std::string head(const WhatIf& what) {
   const auto& metadata = what.summary.metadata;
   const study::Evaluation& now = what.now;
   Lines lines{{"problem", metadata.problem},
-              {"machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " "))},
+              {"machine", fmt::format("{}, devices {}", metadata.machine,
+                                      fmt::join(metadata.devices, " "))},
               {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
               {"plan", fmt::format("{}, {} operations", metadata.plan_hash, now.ops)},
               {"makespan", seconds_text(now.makespan)}};
   if (now.bound > 0)
-    lines.push_back(
-        {"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound), now.binding, now.makespan / now.bound)});
+    lines.push_back({"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound),
+                                          now.binding, now.makespan / now.bound)});
   if (now.makespan > 0)
-    lines.push_back({"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path",
-                                               to_string(now.bottleneck), now.busiest, share_text(now.kernels))});
+    lines.push_back(
+        {"bottleneck",
+         fmt::format("{}, most of it {}; kernels {} of the critical path",
+                     to_string(now.bottleneck), now.busiest, share_text(now.kernels))});
   return aligned(lines, "l");
 }
 
@@ -55,16 +58,19 @@ std::vector<std::string> line_of(const WhatIf& what, const WhatIfRow& row) {
 
 /// Only rows that change something; how many others there are is said below.
 std::string table(const WhatIf& what) {
-  Lines lines{{"part", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels"}};
+  Lines lines{
+      {"part", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels"}};
   for (const WhatIfRow& row : what.rows)
     if (row.trial && !what.is_negligible(row)) lines.push_back(line_of(what, row));
   std::string text = "\n" + aligned(lines, "lllr");
-  const auto negligible =
-      std::ranges::count_if(what.rows, [&](const WhatIfRow& row) { return what.is_negligible(row); });
-  if (negligible > 0) text += fmt::format("{} more changes save or cost less than 0.1%\n", negligible);
+  const auto negligible = std::ranges::count_if(
+      what.rows, [&](const WhatIfRow& row) { return what.is_negligible(row); });
+  if (negligible > 0)
+    text += fmt::format("{} more changes save or cost less than 0.1%\n", negligible);
   for (const WhatIfRow& row : what.rows)
     if (!row.trial)
-      text += fmt::format("{} {} failed: {}\n", what.parts[row.part].name, change_text(row.factor), row.error);
+      text += fmt::format("{} {} failed: {}\n", what.parts[row.part].name,
+                          change_text(row.factor), row.error);
   return text;
 }
 
@@ -72,13 +78,16 @@ std::string table(const WhatIf& what) {
 std::string idle_parts(const WhatIf& what) {
   std::vector<std::string> names;
   for (const size_t part : what.idle_parts()) names.push_back(what.parts[part].name);
-  return names.empty() ? "" : fmt::format("could be half as good: {}\n", fmt::join(names, ", "));
+  return names.empty()
+             ? ""
+             : fmt::format("could be half as good: {}\n", fmt::join(names, ", "));
 }
 
 }  // namespace
 
 std::string to_text(const WhatIf& what) {
-  if (what.rows.empty()) return head(what) + "\nnothing takes time here: no part can save any\n";
+  if (what.rows.empty())
+    return head(what) + "\nnothing takes time here: no part can save any\n";
   return head(what) + table(what) + idle_parts(what);
 }
 

@@ -19,7 +19,8 @@ std::string excerpt(std::string_view text) {
   return text.size() > longest ? result + "..." : result;
 }
 
-CsvReader::CsvReader(std::string_view csv, std::string file) : rest_{csv}, file_{std::move(file)} {
+CsvReader::CsvReader(std::string_view csv, std::string file)
+    : rest_{csv}, file_{std::move(file)} {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
 }
@@ -32,17 +33,20 @@ bool CsvReader::next_line() {
   if (rest_.empty()) return false;
   ++number_;
   const size_t end = rest_.find('\n');
-  if (end == std::string_view::npos) fail(rest_.size() + 1, "the line is cut off; expected a line break");
+  if (end == std::string_view::npos)
+    fail(rest_.size() + 1, "the line is cut off; expected a line break");
   line_ = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
   if (line_.ends_with('\r')) line_.remove_suffix(1);
   const auto control = std::ranges::find_if(line_, is_control);
   if (control != line_.end()) {
     fail(size_t(control - line_.begin()) + 1,
-         fmt::format("control character 0x{:02x}; expected text", static_cast<unsigned char>(*control)));
+         fmt::format("control character 0x{:02x}; expected text",
+                     static_cast<unsigned char>(*control)));
   }
   if (const auto bad = first_bad_byte(line_)) {
-    fail(*bad + 1, fmt::format("byte 0x{:02x} is not UTF-8; expected text", static_cast<unsigned char>(line_[*bad])));
+    fail(*bad + 1, fmt::format("byte 0x{:02x} is not UTF-8; expected text",
+                               static_cast<unsigned char>(line_[*bad])));
   }
   return true;
 }
@@ -59,7 +63,8 @@ std::string_view CsvReader::quoted_cell(size_t& position) {
   }
   if (position >= line_.size()) fail(opened + 1, "this quote is never closed");
   ++position;
-  if (position < line_.size() && line_[position] != ',') fail(position + 1, "expected ',' after the closing quote");
+  if (position < line_.size() && line_[position] != ',')
+    fail(position + 1, "expected ',' after the closing quote");
   unescaped_.push_back(std::move(text));
   return unescaped_.back();
 }
@@ -67,7 +72,8 @@ std::string_view CsvReader::quoted_cell(size_t& position) {
 const std::vector<CsvReader::Cell>& CsvReader::cells() {
   cells_.clear();
   unescaped_.clear();
-  // Views into unescaped_ must stay where they are: there are at most as many quoted cells as commas and one.
+  // Views into unescaped_ must stay where they are: there are at most as many quoted
+  // cells as commas and one.
   unescaped_.reserve(size_t(std::ranges::count(line_, ',')) + 1);
   size_t position = 0;
   while (true) {
@@ -86,20 +92,23 @@ const std::vector<CsvReader::Cell>& CsvReader::cells() {
 int64_t CsvReader::integer(const Cell& cell, std::string_view what, int64_t high) const {
   const auto value = number_in<int64_t>(cell.text);
   if (!value || *value < 0 || *value > high)
-    fail(cell, fmt::format("{}: '{}'; expected a whole number from 0 to {}", what, excerpt(cell.text), high));
+    fail(cell, fmt::format("{}: '{}'; expected a whole number from 0 to {}", what,
+                           excerpt(cell.text), high));
   return *value;
 }
 
 double CsvReader::number(const Cell& cell, std::string_view what, double high) const {
   const auto value = number_in<double>(cell.text);
   if (!value || !(*value >= 0 && *value <= high))
-    fail(cell, fmt::format("{}: '{}'; expected a number from 0 to {}", what, excerpt(cell.text), high));
+    fail(cell, fmt::format("{}: '{}'; expected a number from 0 to {}", what,
+                           excerpt(cell.text), high));
   return *value;
 }
 
 void append_cell(std::string& csv, std::string_view text) {
   if (std::ranges::any_of(text, is_control)) {
-    throw InputError{"timeline", excerpt(text), "contains a control character", "a name without one"};
+    throw InputError{"timeline", excerpt(text), "contains a control character",
+                     "a name without one"};
   }
   if (text.find_first_of(",\"") == std::string_view::npos) {
     csv += text;

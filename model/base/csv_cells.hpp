@@ -11,7 +11,8 @@ namespace tilerail {
 /// An excerpt that fits in an error message of one line.
 std::string excerpt(std::string_view text);
 
-/// Reads a CSV text line by line (RFC 4180 without line breaks inside quotes). Throws InputError with the place.
+/// Reads a CSV text line by line (RFC 4180 without line breaks inside quotes). Throws
+/// InputError with the place.
 class CsvReader {
  public:
   /// One cell; lines and columns count from 1, columns in characters.
@@ -20,20 +21,24 @@ class CsvReader {
     size_t line = 1, column = 1;
   };
 
-  /// A byte order mark at the beginning, as spreadsheets write it, is no part of the text.
+  /// A byte order mark at the beginning, as spreadsheets write it, is no part of the
+  /// text.
   CsvReader(std::string_view csv, std::string file);
 
-  /// Moves to the next line, which may end as on Windows; false at the end. A last line without a line break is an
-  /// error: the file was cut off.
+  /// Moves to the next line, which may end as on Windows; false at the end. A last line
+  /// without a line break is an error: the file was cut off.
   bool next_line();
   std::string_view line() const { return line_; }
   size_t line_number() const { return number_; }
-  bool next_line_starts_with(char c) const { return !rest_.empty() && rest_.front() == c; }
+  bool next_line_starts_with(char c) const {
+    return !rest_.empty() && rest_.front() == c;
+  }
 
   /// The cells of the current line; valid until the next call.
   const std::vector<Cell>& cells();
 
-  /// Throws InputError "file:line:column: message"; the first form names the current line.
+  /// Throws InputError "file:line:column: message"; the first form names the current
+  /// line.
   [[noreturn]] void fail(size_t column, const std::string& message) const {
     fail({{}, number_ == 0 ? 1 : number_, column}, message);
   }
@@ -53,9 +58,11 @@ class CsvReader {
   std::vector<std::string> unescaped_;  // texts of quoted cells
 };
 
-/// Appends one cell, quoted where it must be. Throws InputError when the text holds a control character.
+/// Appends one cell, quoted where it must be. Throws InputError when the text holds a
+/// control character.
 void append_cell(std::string& csv, std::string_view text);
-void append_number(std::string& csv, double value);  // shortest text that reads back as the same value
+void append_number(std::string& csv,
+                   double value);  // shortest text that reads back as the same value
 void append_number(std::string& csv, int64_t value);
 
 }  // namespace tilerail

@@ -5,7 +5,8 @@
 
 namespace tilerail {
 
-/// FNV-1a, 64 bits, as 16 hexadecimal digits: the same in every process and on every machine, unlike std::hash.
+/// FNV-1a, 64 bits, as 16 hexadecimal digits: the same in every process and on every
+/// machine, unlike std::hash.
 std::string digest_text(std::string_view text);
 
 }  // namespace tilerail

@@ -10,49 +10,63 @@
 
 namespace tilerail {
 
-/// Bad input: a file, an argument, a matrix or a machine. what() is composed of the fields that are given:
-/// "PLACE: SUBJECT: 'VALUE' PROBLEM; expected EXPECTED". The command line turns it into exit code 2.
+/// Bad input: a file, an argument, a matrix or a machine. what() is composed of the
+/// fields that are given: "PLACE: SUBJECT: 'VALUE' PROBLEM; expected EXPECTED". The
+/// command line turns it into exit code 2.
 struct InputError : std::runtime_error {
-  explicit InputError(std::string_view fault, std::string_view wanted = {}) : InputError{"", {}, fault, wanted} {}
-  /// Without a problem, the value is not what was expected: "SUBJECT: 'VALUE' is not EXPECTED".
-  InputError(std::string_view of, std::optional<std::string_view> given, std::string_view fault,
-             std::string_view wanted = {}, std::string_view where = {});
+  explicit InputError(std::string_view fault, std::string_view wanted = {})
+      : InputError{"", {}, fault, wanted} {}
+  /// Without a problem, the value is not what was expected: "SUBJECT: 'VALUE' is not
+  /// EXPECTED".
+  InputError(std::string_view of, std::optional<std::string_view> given,
+             std::string_view fault, std::string_view wanted = {},
+             std::string_view where = {});
 
   /// The same error in a part of `outer`, which goes before its place.
   InputError at(std::string_view outer) const;
-  InputError at(const std::string& file, size_t line) const { return at(file + ":" + std::to_string(line)); }
+  InputError at(const std::string& file, size_t line) const {
+    return at(file + ":" + std::to_string(line));
+  }
   /// The same error of another subject: programs spell subjects as their arguments.
-  InputError about(std::string_view other) const { return {other, value, problem, expected, place}; }
+  InputError about(std::string_view other) const {
+    return {other, value, problem, expected, place};
+  }
 
-  std::string subject;               // the thing in words of the domain, such as "tile"; "" where the value says it
+  std::string subject;  // the thing in words of the domain, such as "tile"; "" where the
+                        // value says it
   std::optional<std::string> value;  // as given; none where nothing was given
   std::string problem, expected;
   std::string place;  // "file:line", an entry of a file, or ""
 };
 
 /// Of what has no value: "SUBJECT: PROBLEM; expected EXPECTED".
-inline InputError fault_of(std::string_view subject, std::string_view problem, std::string_view expected = {}) {
+inline InputError fault_of(std::string_view subject, std::string_view problem,
+                           std::string_view expected = {}) {
   return {subject, {}, problem, expected};
 }
 inline InputError missing(std::string_view subject, std::string_view expected) {
   return fault_of(subject, "is missing", expected);
 }
-inline InputError given_twice(std::string_view subject, std::optional<std::string_view> value = {}) {
+inline InputError given_twice(std::string_view subject,
+                              std::optional<std::string_view> value = {}) {
   return {subject, value, "is given twice", "it once"};
 }
-inline InputError out_of_range(std::string_view subject, std::string_view value, std::string_view expected) {
+inline InputError out_of_range(std::string_view subject, std::string_view value,
+                               std::string_view expected) {
   return {subject, value, "is out of range", expected};
 }
 /// "SUBJECT: 'NAME' is not KIND; expected one of: NAMES".
-InputError unknown_name(std::string_view subject, std::string_view name, std::string_view kind,
-                        std::span<const std::string> names);
+InputError unknown_name(std::string_view subject, std::string_view name,
+                        std::string_view kind, std::span<const std::string> names);
 
-/// The hardware that was asked for is not there. The command line turns it into exit code 3.
+/// The hardware that was asked for is not there. The command line turns it into exit
+/// code 3.
 struct HardwareError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Hardware that is there failed while it worked. The command line turns it into exit code 3, too.
+/// Hardware that is there failed while it worked. The command line turns it into exit
+/// code 3, too.
 struct ExecutionError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -33,11 +33,13 @@ FileLock::FileLock(const std::string& path) : name_{lock_name(path)} {
 }
 
 FileLock::~FileLock() {
-  unlink(name_.c_str());  // before the lock goes: who waits for this file sees that it is no longer the one of the name
+  unlink(name_.c_str());  // before the lock goes: who waits for this file sees that it is
+                          // no longer the one of the name
   close(file_);
 }
 
-/// False where the file that was locked is not the one of the name any more: the process before has removed it.
+/// False where the file that was locked is not the one of the name any more: the process
+/// before has removed it.
 bool FileLock::try_lock(const std::string& path) {
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   int failed = 0;
@@ -45,11 +47,13 @@ bool FileLock::try_lock(const std::string& path) {
   while (failed == EINTR);
   struct stat held {
   }, named{};
-  if (failed == 0 && fstat(file_, &held) == 0 && stat(name_.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
-      held.st_ino == named.st_ino)
+  if (failed == 0 && fstat(file_, &held) == 0 && stat(name_.c_str(), &named) == 0 &&
+      held.st_dev == named.st_dev && held.st_ino == named.st_ino)
     return true;
   if (file_ >= 0) close(std::exchange(file_, -1));
-  if (failed != 0) throw InputError{"", path, "cannot be locked: " + std::generic_category().message(failed)};
+  if (failed != 0)
+    throw InputError{"", path,
+                     "cannot be locked: " + std::generic_category().message(failed)};
   return false;
 }
 

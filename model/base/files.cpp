@@ -22,7 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& action, const std::string& path, int error) {
-  throw InputError{"", path, fmt::format("cannot be {}: {}", action, std::generic_category().message(error))};
+  throw InputError{
+      "", path,
+      fmt::format("cannot be {}: {}", action, std::generic_category().message(error))};
 }
 
 /// Owns an open file.
@@ -59,8 +61,10 @@ void close_written(File& file, const std::string& path) {
 }
 
 void check_refused(const struct stat& status, const std::string& path) {
-  if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
-    throw InputError{fmt::format("{} is read as '{}', too", refused->second, path), "a file of its own"};
+  if (const auto refused = refused_files.find({status.st_dev, status.st_ino});
+      refused != refused_files.end())
+    throw InputError{fmt::format("{} is read as '{}', too", refused->second, path),
+                     "a file of its own"};
 }
 
 /// Of a file that is something to read.
@@ -69,14 +73,18 @@ int open_to_read(const std::string& path) {
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
   if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
-  if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
-    throw InputError{"", path, "cannot be read: it is a device", "a file, a pipe or a terminal"};
+  if (S_ISCHR(status.st_mode) &&
+      ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
+    throw InputError{"", path, "cannot be read: it is a device",
+                     "a file, a pipe or a terminal"};
   check_refused(status, path);
   return file.release();
 }
 
-/// A device or a pipe is opened anew, a descriptor of this process is used: what is there already stays before it.
-void write_in_place(const OutputTarget& target, const std::string& path, std::string_view content) {
+/// A device or a pipe is opened anew, a descriptor of this process is used: what is there
+/// already stays before it.
+void write_in_place(const OutputTarget& target, const std::string& path,
+                    std::string_view content) {
   const bool is_open = target.kind == OutputTarget::Kind::descriptor;
   File file{is_open ? ::fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0)
                     : ::open(target.place.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)};
@@ -98,12 +106,15 @@ namespace {
 
 std::atomic<StagedName*> staged_names{nullptr};  // the newest first
 
-/// ".tilerail-process-number.extension" next to `place`, such that no file has that name. Long extensions are cut.
+/// ".tilerail-process-number.extension" next to `place`, such that no file has that name.
+/// Long extensions are cut.
 std::string hidden_name(const fs::path& place) {
   constexpr size_t longest_extension = 32;
   const std::string extension = place.extension().string().substr(0, longest_extension);
   for (int number = 0;; ++number) {
-    const fs::path hidden = place.parent_path() / fmt::format(".tilerail-{}-{}{}", ::getpid(), number, extension);
+    const fs::path hidden =
+        place.parent_path() /
+        fmt::format(".tilerail-{}-{}{}", ::getpid(), number, extension);
     if (!fs::exists(fs::symlink_status(hidden))) return hidden.string();
   }
 }
@@ -124,13 +135,15 @@ void discard(StagedName& name) noexcept {
 }  // namespace
 
 void discard_staged_files() noexcept {
-  for (StagedName* each = staged_names.load(); each != nullptr; each = each->next) discard(*each);
+  for (StagedName* each = staged_names.load(); each != nullptr; each = each->next)
+    discard(*each);
 }
 
 StagedFile::StagedFile(const std::string& path, std::string_view content)
     : StagedFile{path, [&](const TextSink& sink) { sink(content); }} {}
 
-StagedFile::StagedFile(const std::string& path, const TextSource& content) : path_{path}, target_{output_target(path)} {
+StagedFile::StagedFile(const std::string& path, const TextSource& content)
+    : path_{path}, target_{output_target(path)} {
   if (!replaces_file()) {
     content([this](std::string_view piece) { content_ += piece; });
     return;
@@ -164,7 +177,8 @@ std::string StagedFile::staged() const { return name_ ? name_->name : ""; }
 
 void StagedFile::commit() {
   if (!replaces_file()) return write_in_place(target_, path_, content_);
-  if (::rename(name_->name.c_str(), target_.place.c_str()) != 0) fail("written", path_, errno);
+  if (::rename(name_->name.c_str(), target_.place.c_str()) != 0)
+    fail("written", path_, errno);
   std::exchange(name_, nullptr)->there = false;
 }
 

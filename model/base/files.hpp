@@ -31,8 +31,9 @@ class InputFile {
 using TextSink = std::function<void(std::string_view piece)>;
 using TextSource = std::function<void(const TextSink& sink)>;
 
-/// From now on, reading refuses the file that is at `path`, if there is one, because it is going to be replaced.
-/// `what` names it in the error. To be called before there are other threads.
+/// From now on, reading refuses the file that is at `path`, if there is one, because it
+/// is going to be replaced. `what` names it in the error. To be called before there are
+/// other threads.
 void refuse_to_read(const std::string& path, const std::string& what);
 
 /// Throws InputError for a file that is refused: for files that other programs read.
@@ -40,11 +41,12 @@ void check_to_be_read(const std::string& path);
 
 struct StagedName;  // of a file that is not yet at its place
 
-/// New content of a file, which takes the place of the old as a whole or not at all. It is written under a hidden name
-/// next to its place, with the same extension, and moved there by commit(). A symbolic link stays one: its target is
-/// replaced, or created. A file that is replaced keeps its mode. Devices, pipes and descriptors of this process, which
-/// no file can replace, are written in place by commit().
-/// Every member that writes throws InputError naming the path and the reason.
+/// New content of a file, which takes the place of the old as a whole or not at all. It
+/// is written under a hidden name next to its place, with the same extension, and moved
+/// there by commit(). A symbolic link stays one: its target is replaced, or created. A
+/// file that is replaced keeps its mode. Devices, pipes and descriptors of this process,
+/// which no file can replace, are written in place by commit(). Every member that writes
+/// throws InputError naming the path and the reason.
 class StagedFile {
  public:
   StagedFile(const std::string& path, std::string_view content);

@@ -31,5 +31,7 @@ using BufferId = Id<struct BufferTag>;  // buffer of a plan
 
 template <class Tag>
 struct std::hash<tilerail::Id<Tag>> {
-  size_t operator()(tilerail::Id<Tag> id) const noexcept { return std::hash<int32_t>{}(id.value); }
+  size_t operator()(tilerail::Id<Tag> id) const noexcept {
+    return std::hash<int32_t>{}(id.value);
+  }
 };

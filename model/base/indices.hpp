@@ -5,7 +5,8 @@
 
 namespace tilerail {
 
-/// The indices of a container for a range-based loop. The number of items is read when the loop begins.
+/// The indices of a container for a range-based loop. The number of items is read when
+/// the loop begins.
 struct Indices {
   size_t count;
 

@@ -14,7 +14,8 @@ struct Place {
   size_t line = 1, column = 0;
 };
 
-/// Iterates over characters and keeps their place: the library tells none while it builds values.
+/// Iterates over characters and keeps their place: the library tells none while it builds
+/// values.
 template <class Iterator>
 class Placed {
  public:
@@ -45,9 +46,10 @@ std::string shown(std::string_view text) {
   return shortened(text, most);
 }
 
-/// Builds values as Json::parse does, refuses equal keys, of which the library would keep the last without a word, and
-/// hands over what is to be streamed. (The callback of Json::parse would do, too, but with one the library searches a
-/// whole array at the end of each object in it.)
+/// Builds values as Json::parse does, refuses equal keys, of which the library would keep
+/// the last without a word, and hands over what is to be streamed. (The callback of
+/// Json::parse would do, too, but with one the library searches a whole array at the end
+/// of each object in it.)
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(const std::string& file, const Place& place, std::span<JsonEntries> streamed)
@@ -59,7 +61,9 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool boolean(bool value) override { return add(value); }
   bool number_integer(Json::number_integer_t value) override { return add(value); }
   bool number_unsigned(Json::number_unsigned_t value) override { return add(value); }
-  bool number_float(Json::number_float_t value, const std::string&) override { return add(value); }
+  bool number_float(Json::number_float_t value, const std::string&) override {
+    return add(value);
+  }
   bool string(std::string& value) override { return add(std::move(value)); }
   bool binary(Json::binary_t& value) override { return add(std::move(value)); }
 
@@ -70,7 +74,8 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool key(std::string& key) override {
     Json& object = *open_.back().value;
-    if (object.contains(key)) throw given_twice("").at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
+    if (object.contains(key))
+      throw given_twice("").at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
     object[key] = nullptr;
     return true;
   }
@@ -99,10 +104,13 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool open(Json value) {
     if (open_.size() == most_depth)
-      throw InputError{"arrays and objects are nested too deep", fmt::format("at most {} levels", most_depth)}.at(
-          fmt::format("{}:{}:{}", file_, place_.line, place_.column));
+      throw InputError{"arrays and objects are nested too deep",
+                       fmt::format("at most {} levels", most_depth)}
+          .at(fmt::format("{}:{}:{}", file_, place_.line, place_.column));
     const bool of_root = open_.size() == 1 && !open_.back().value->is_array();
-    JsonEntries* const to = of_root && value.is_array() ? streamed_at(newest_key(*open_.back().value)) : nullptr;
+    JsonEntries* const to = of_root && value.is_array()
+                                ? streamed_at(newest_key(*open_.back().value))
+                                : nullptr;
     open_.push_back({&place(std::move(value)), 0, to});
     return true;
   }
@@ -113,11 +121,13 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Puts a value where it belongs: behind the entries of an array, or to the newest key of an object.
+  /// Puts a value where it belongs: behind the entries of an array, or to the newest key
+  /// of an object.
   Json& place(Json value) {
     if (open_.empty()) return root = std::move(value);
     Open& parent = open_.back();
-    if (!parent.value->is_array()) return std::prev(parent.value->end()).value() = std::move(value);
+    if (!parent.value->is_array())
+      return std::prev(parent.value->end()).value() = std::move(value);
     ++parent.entries;
     if (parent.to) return entry_ = std::move(value);
     parent.value->push_back(std::move(value));
@@ -141,14 +151,17 @@ class Builder final : public nlohmann::json_sax<Json> {
     return nullptr;
   }
 
-  static std::string newest_key(const Json& object) { return std::prev(object.end()).key(); }
+  static std::string newest_key(const Json& object) {
+    return std::prev(object.end()).key();
+  }
 
   /// Of the innermost object.
   std::string path() const {
     std::string path;
     for (size_t i = 0; i + 1 < open_.size(); ++i)
-      path += open_[i].value->is_array() ? fmt::format("/{}", open_[i].entries - 1)
-                                         : fmt::format("/{}", shown(newest_key(*open_[i].value)));
+      path += open_[i].value->is_array()
+                  ? fmt::format("/{}", open_[i].entries - 1)
+                  : fmt::format("/{}", shown(newest_key(*open_[i].value)));
     return path;
   }
 
@@ -160,22 +173,27 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::string error_;
 };
 
-/// "plan.json:3:14: not JSON: syntax error ...", of what the library says behind its own name:
-/// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...". Some errors have no place.
+/// "plan.json:3:14: not JSON: syntax error ...", of what the library says behind its own
+/// name:
+/// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...".
+/// Some errors have no place.
 std::string message(const std::string& file, const Place& read, std::string_view text) {
   constexpr std::string_view at_line = "parse error at line ", at_column = ", column ";
-  if (const size_t name = text.find("] "); name != text.npos) text.remove_prefix(name + 2);
+  if (const size_t name = text.find("] "); name != text.npos)
+    text.remove_prefix(name + 2);
   const size_t column = text.find(at_column), end = text.find(": ");
   if (!text.starts_with(at_line) || column == text.npos || end == text.npos)
-    return fmt::format("{}:{}:{}: not JSON: {}", file, read.line, read.column, shown(text));
+    return fmt::format("{}:{}:{}: not JSON: {}", file, read.line, read.column,
+                       shown(text));
   const std::string_view line = text.substr(at_line.size(), column - at_line.size());
   const size_t number = column + at_column.size();
-  return fmt::format("{}:{}:{}: not JSON: {}", file, line, text.substr(number, end - number),
-                     shown(text.substr(end + 2)));
+  return fmt::format("{}:{}:{}: not JSON: {}", file, line,
+                     text.substr(number, end - number), shown(text.substr(end + 2)));
 }
 
 template <class Iterator>
-Json parse(Iterator begin, Iterator end, const std::string& file, std::span<JsonEntries> streamed) {
+Json parse(Iterator begin, Iterator end, const std::string& file,
+           std::span<JsonEntries> streamed) {
   Place place;
   Builder builder{file, place, streamed};
   if (!Json::sax_parse(Placed{begin, place}, Placed{end, place}, &builder))
@@ -185,11 +203,13 @@ Json parse(Iterator begin, Iterator end, const std::string& file, std::span<Json
 
 }  // namespace
 
-Json parse_json(std::string_view json, const std::string& file, std::span<JsonEntries> streamed) {
+Json parse_json(std::string_view json, const std::string& file,
+                std::span<JsonEntries> streamed) {
   return parse(json.begin(), json.end(), file, streamed);
 }
 
-Json parse_json(std::istream& json, const std::string& file, std::span<JsonEntries> streamed) {
+Json parse_json(std::istream& json, const std::string& file,
+                std::span<JsonEntries> streamed) {
   using Letters = std::istreambuf_iterator<char>;
   return parse(Letters{json}, Letters{}, file, streamed);
 }

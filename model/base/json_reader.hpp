@@ -29,13 +29,16 @@ class JsonReader {
       : json_{json}, file_{file}, path_{std::move(path)} {}
 
   [[noreturn]] void fail(const std::string& expected) const {
-    throw InputError{"", shown(json_.dump(-1, ' ', false, Json::error_handler_t::replace)), "", expected, where()};
+    throw InputError{"",
+                     shown(json_.dump(-1, ' ', false, Json::error_handler_t::replace)),
+                     "", expected, where()};
   }
 
   JsonReader at(const char* key) const {
     if (!json_.is_object()) fail("an object");
     const auto found = json_.find(key);
-    if (found == json_.end()) throw missing("", "it here").at(fmt::format("{}: {}/{}", file_, path(), key));
+    if (found == json_.end())
+      throw missing("", "it here").at(fmt::format("{}: {}/{}", file_, path(), key));
     return {*found, *this, {key, 0}};
   }
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
@@ -45,20 +48,25 @@ class JsonReader {
   }
   JsonReader entry(size_t i) const { return {json_.at(i), *this, {nullptr, i}}; }
   JsonReader sized(size_t count) const {
-    if (!json_.is_array() || json_.size() != count) fail(fmt::format("an array of {}", count));
+    if (!json_.is_array() || json_.size() != count)
+      fail(fmt::format("an array of {}", count));
     return *this;
   }
   /// No keys but these: a misspelt field must not be ignored.
-  void only(std::initializer_list<std::string_view> keys) const { only(std::span{keys.begin(), keys.size()}); }
+  void only(std::initializer_list<std::string_view> keys) const {
+    only(std::span{keys.begin(), keys.size()});
+  }
   void only(std::span<const std::string_view> keys) const {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{"unknown field"}.at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
+        throw InputError{"unknown field"}.at(
+            fmt::format("{}: {}/{}", file_, path(), shown(key)));
   }
 
   int64_t integer(int64_t low, int64_t high) const {
-    const bool fits = json_.is_number_unsigned() ? json_.get<uint64_t>() <= uint64_t(high) : json_.is_number_integer();
+    const bool fits = json_.is_number_unsigned() ? json_.get<uint64_t>() <= uint64_t(high)
+                                                 : json_.is_number_integer();
     if (!fits || json_.get<int64_t>() < low || json_.get<int64_t>() > high)
       fail(fmt::format("an integer from {} to {}", low, high));
     return json_.get<int64_t>();
@@ -66,7 +74,8 @@ class JsonReader {
   int32_t index() const { return int32_t(integer(0, (int64_t{1} << 31) - 2)); }
   int64_t extent() const { return integer(0, most_extent); }
   double real() const {
-    if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
+    if (!json_.is_number() || !std::isfinite(json_.get<double>()))
+      fail("a finite number");
     return json_.get<double>();
   }
   double not_negative() const {
@@ -74,7 +83,8 @@ class JsonReader {
     return real();
   }
   double not_negative(double most) const {
-    if (!(real() >= 0 && real() <= most)) fail(fmt::format("a number from 0 to {:g}", most));
+    if (!(real() >= 0 && real() <= most))
+      fail(fmt::format("a number from 0 to {:g}", most));
     return real();
   }
   bool is_number() const { return json_.is_number(); }
@@ -125,10 +135,12 @@ class JsonReader {
     steps_.push_back(step);
   }
 
-  /// Put together only where something is wrong: readers of millions of values are made in a blink.
+  /// Put together only where something is wrong: readers of millions of values are made
+  /// in a blink.
   std::string path() const {
     std::string path = path_;
-    for (const Step& step : steps_) path += step.key ? fmt::format("/{}", step.key) : fmt::format("/{}", step.entry);
+    for (const Step& step : steps_)
+      path += step.key ? fmt::format("/{}", step.key) : fmt::format("/{}", step.entry);
     return path;
   }
 

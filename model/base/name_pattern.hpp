@@ -7,9 +7,9 @@
 
 namespace tilerail {
 
-/// Names that differ by a number, as schedulers of clusters write them: "gpu[0-7]", "gpu[0,2,4-6]",
-/// "rack[0-1]-gpu[0-3]". A range whose first number begins with 0 gives all its numbers that many digits: "n[08-11]" is
-/// n08, n09, n10, n11.
+/// Names that differ by a number, as schedulers of clusters write them: "gpu[0-7]",
+/// "gpu[0,2,4-6]", "rack[0-1]-gpu[0-3]". A range whose first number begins with 0 gives
+/// all its numbers that many digits: "n[08-11]" is n08, n09, n10, n11.
 /// '*' stands for any characters and '?' for one.
 class NamePattern {
  public:
@@ -18,8 +18,9 @@ class NamePattern {
 
   bool matches(std::string_view name) const;
 
-  /// All names in the order of the text, those of the last bracket change first; '*' and '?' stay, and a text
-  /// without brackets is one name. Throws InputError when there are more than `most`.
+  /// All names in the order of the text, those of the last bracket change first; '*' and
+  /// '?' stay, and a text without brackets is one name. Throws InputError when there are
+  /// more than `most`.
   std::vector<std::string> expanded(size_t most) const;
 
  private:
@@ -35,7 +36,8 @@ class NamePattern {
     std::vector<Range> ranges;
   };
   Part numbers(std::string_view list) const;
-  static std::vector<size_t> ends_of(const Part& part, std::string_view name, size_t begin);
+  static std::vector<size_t> ends_of(const Part& part, std::string_view name,
+                                     size_t begin);
 
   std::string text_;
   std::vector<Part> parts_;

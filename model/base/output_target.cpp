@@ -21,7 +21,9 @@ namespace fs = std::filesystem;
   throw InputError{"", path, "cannot be written: " + reason};
 }
 
-[[noreturn]] void fail(const std::string& path, int error) { fail(path, std::generic_category().message(error)); }
+[[noreturn]] void fail(const std::string& path, int error) {
+  fail(path, std::generic_category().message(error));
+}
 
 fs::path folder_of(const fs::path& place, const std::string& path) {
   const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path{"."};
@@ -31,17 +33,21 @@ fs::path folder_of(const fs::path& place, const std::string& path) {
   return found;
 }
 
-/// The number of the descriptor that such an entry of /proc stands for. Its link leads to no path where it is a pipe.
+/// The number of the descriptor that such an entry of /proc stands for. Its link leads to
+/// no path where it is a pipe.
 std::optional<int> descriptor_at(const fs::path& place) {
   std::error_code error;
   const fs::path folder = place.parent_path();
-  if (folder != fs::canonical("/proc/self/fd", error) && folder != fs::canonical("/proc/thread-self/fd", error))
+  if (folder != fs::canonical("/proc/self/fd", error) &&
+      folder != fs::canonical("/proc/thread-self/fd", error))
     return std::nullopt;
   const auto number = number_in<int>(place.filename().string());
   return number && fcntl(*number, F_GETFD) >= 0 ? number : std::nullopt;
 }
 
-bool is_null_device(const struct stat& status) { return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3); }
+bool is_null_device(const struct stat& status) {
+  return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
+}
 
 std::optional<OutputIdentity> identity_of(const struct stat& status) {
   if (is_null_device(status)) return std::nullopt;
@@ -61,12 +67,14 @@ OutputTarget output_target(const std::string& path) {
     if (name.empty() || name == "." || name == "..") fail(path, EISDIR);
     const fs::path folder = folder_of(place, path);
     place = folder / name;
-    if (const auto descriptor = descriptor_at(place)) return {OutputTarget::Kind::descriptor, place, *descriptor};
+    if (const auto descriptor = descriptor_at(place))
+      return {OutputTarget::Kind::descriptor, place, *descriptor};
     std::error_code error;
     const bool is_link = fs::is_symlink(place, error);
     if (error == std::errc::filename_too_long) fail(path, ENAMETOOLONG);
     if (!is_link) {
-      // A link of /proc may lead to a pipe that has no path: only the given path opens it.
+      // A link of /proc may lead to a pipe that has no path: only the given path opens
+      // it.
       if (exists && !S_ISREG(status.st_mode)) return {OutputTarget::Kind::device, path};
       return {OutputTarget::Kind::file, place};
     }
@@ -84,7 +92,8 @@ std::optional<OutputIdentity> identity_of_descriptor(int descriptor) {
 
 std::optional<OutputIdentity> identity_of(const OutputTarget& target) {
   struct stat status {};
-  if (target.kind == OutputTarget::Kind::descriptor) return identity_of_descriptor(target.descriptor);
+  if (target.kind == OutputTarget::Kind::descriptor)
+    return identity_of_descriptor(target.descriptor);
   if (stat(target.place.c_str(), &status) == 0) return identity_of(status);
   if (stat(target.place.parent_path().c_str(), &status) != 0) return std::nullopt;
   return OutputIdentity{status.st_dev, status.st_ino, target.place.filename().string()};

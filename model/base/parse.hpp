@@ -11,11 +11,13 @@ namespace tilerail {
 
 /// All throw InputError of this subject, with the text as its value.
 
-/// A count of rows, columns or elements: digits and an optional suffix K (1024) or M (1024^2): "16K" is 16384.
+/// A count of rows, columns or elements: digits and an optional suffix K (1024) or M
+/// (1024^2): "16K" is 16384.
 int64_t parse_size(std::string_view text, std::string_view subject);
 
 /// An integer in [least, most].
-int64_t parse_integer(std::string_view text, std::string_view subject, int64_t least, int64_t most);
+int64_t parse_integer(std::string_view text, std::string_view subject, int64_t least,
+                      int64_t most);
 
 /// A finite real number.
 double parse_real(std::string_view text, std::string_view subject);
@@ -32,8 +34,10 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// Without the blanks around it.
 std::string trimmed(std::string_view text);
 
-/// What stands between '&', without blanks, where a part may hold '&' itself: each part is the shortest that
-/// `is_known`, and after which there are such parts up to the end. None where there is no such way.
-std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known);
+/// What stands between '&', without blanks, where a part may hold '&' itself: each part
+/// is the shortest that `is_known`, and after which there are such parts up to the end.
+/// None where there is no such way.
+std::vector<std::string> known_parts(
+    std::string_view text, const std::function<bool(const std::string&)>& is_known);
 
 }  // namespace tilerail

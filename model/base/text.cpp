@@ -20,20 +20,28 @@ struct Prefix {
 /// Four significant digits without an exponent, from 0.001 to 9999.
 std::string digits(double value) {
   const double size = std::abs(value);
-  return fmt::format("{:.{}f}", value, size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0);
+  return fmt::format("{:.{}f}", value,
+                     size < 9.9995   ? 3
+                     : size < 99.995 ? 2
+                     : size < 999.95 ? 1
+                                     : 0);
 }
 
 template <size_t n>
-std::string scaled(double value, const std::array<Prefix, n>& prefixes, const char* unit) {
+std::string scaled(double value, const std::array<Prefix, n>& prefixes,
+                   const char* unit) {
   for (const Prefix& prefix : prefixes) {
     if (std::abs(value) >= prefix.factor)
       return fmt::format("{} {}{}", digits(value / prefix.factor), prefix.name, unit);
   }
-  return fmt::format("{} {}{}", digits(value / prefixes.back().factor), prefixes.back().name, unit);
+  return fmt::format("{} {}{}", digits(value / prefixes.back().factor),
+                     prefixes.back().name, unit);
 }
 
-constexpr std::array<Prefix, 4> small = {{{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
-constexpr std::array<Prefix, 4> large = {{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+constexpr std::array<Prefix, 4> small = {
+    {{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
+constexpr std::array<Prefix, 4> large = {
+    {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
 
 }  // namespace
 
@@ -59,7 +67,9 @@ bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x
 
 }  // namespace
 
-size_t letters_in(std::string_view text) { return size_t(std::ranges::count_if(text, begins_letter)); }
+size_t letters_in(std::string_view text) {
+  return size_t(std::ranges::count_if(text, begins_letter));
+}
 
 std::string_view cut(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
@@ -78,7 +88,9 @@ std::string shortened(std::string_view text, size_t most) {
 
 std::string escaped(std::string_view text) {
   std::string result;
-  const auto escape = [&](char c) { result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c)); };
+  const auto escape = [&](char c) {
+    result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  };
   while (!text.empty()) {
     const size_t good = first_bad_byte(text).value_or(text.size());
     for (const char c : text.substr(0, good)) {
@@ -93,10 +105,13 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string seconds_text(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, small, "s"); }
+std::string seconds_text(double seconds) {
+  return seconds == 0 ? "0 s" : scaled(seconds, small, "s");
+}
 
 std::string bytes_text(double bytes) {
-  return std::abs(bytes) < 1e3 ? fmt::format("{:.0f} B", bytes) : scaled(bytes, large, "B");
+  return std::abs(bytes) < 1e3 ? fmt::format("{:.0f} B", bytes)
+                               : scaled(bytes, large, "B");
 }
 
 std::string joules_text(double joules) {
@@ -113,7 +128,8 @@ std::string error_text(std::optional<double> relative_error) {
   return relative_error ? fmt::format("{:+.1f}%", 100 * *relative_error) : "-";
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& given, const std::string& align, size_t indent) {
+std::string aligned(const std::vector<std::vector<std::string>>& given,
+                    const std::string& align, size_t indent) {
   std::vector<std::vector<std::string>> lines = given;
   for (auto& line : lines)
     for (std::string& cell : line) cell = escaped(cell);
@@ -128,7 +144,8 @@ std::string aligned(const std::vector<std::vector<std::string>>& given, const st
     for (const auto i : indices(line)) {
       const bool left = align[std::min(i, align.size() - 1)] == 'l';
       if (i > 0) row += "  ";
-      row += left ? fmt::format("{:<{}}", line[i], widths[i]) : fmt::format("{:>{}}", line[i], widths[i]);
+      row += left ? fmt::format("{:<{}}", line[i], widths[i])
+                  : fmt::format("{:>{}}", line[i], widths[i]);
     }
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";

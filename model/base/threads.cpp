@@ -16,8 +16,10 @@ constexpr int no_limit = std::numeric_limits<int>::max();
 std::atomic<int> admitted{no_limit};
 
 [[noreturn]] void none_left(const char* why) {
-  throw ThreadShortage{fmt::format(
-      "no more threads can be started ({}); expected a higher limit on processes and threads (ulimit -u)", why)};
+  throw ThreadShortage{
+      fmt::format("no more threads can be started ({}); expected a higher limit on "
+                  "processes and threads (ulimit -u)",
+                  why)};
 }
 
 /// Threads that are waited for, whatever happens.
@@ -28,7 +30,9 @@ class Joined {
   Joined(const Joined&) = delete;
   Joined& operator=(const Joined&) = delete;
 
-  void start(std::function<void()> work) { threads_.push_back(start_thread(std::move(work))); }
+  void start(std::function<void()> work) {
+    threads_.push_back(start_thread(std::move(work)));
+  }
   void join() {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
@@ -70,7 +74,8 @@ ThreadLimit::~ThreadLimit() { admitted = no_limit; }
 
 bool ThreadLimit::admits_one() {
   int left = admitted;
-  while (left != no_limit && left > 0 && !admitted.compare_exchange_weak(left, left - 1)) {
+  while (left != no_limit && left > 0 &&
+         !admitted.compare_exchange_weak(left, left - 1)) {
   }
   return left > 0;
 }
@@ -107,7 +112,8 @@ void run_together(size_t count, const std::function<void(size_t)>& work) {
   FirstFailure failure;
   {
     Joined others{count};
-    for (size_t i = 1; i < count; ++i) others.start([&, i] { failure.guard([&] { work(i); }); });
+    for (size_t i = 1; i < count; ++i)
+      others.start([&, i] { failure.guard([&] { work(i); }); });
     if (count > 0) failure.guard([&] { work(0); });
   }
   failure.rethrow();

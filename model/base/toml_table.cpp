@@ -7,7 +7,9 @@
 
 namespace tilerail {
 std::string toml_place(const std::string& file, const toml::source_position& position) {
-  return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
+  return position.line == 0
+             ? file
+             : fmt::format("{}:{}:{}", file, position.line, position.column);
 }
 
 void TomlValue::fail(const std::string& message) const {
@@ -17,7 +19,8 @@ void TomlValue::fail(const std::string& message) const {
 std::string TomlValue::shown() const {
   if (const auto* value = node_->as_string()) return in_quotes(value->get());
   if (const auto* value = node_->as_integer()) return fmt::format("'{}'", value->get());
-  if (const auto* value = node_->as_floating_point()) return in_quotes(shortest(value->get()));
+  if (const auto* value = node_->as_floating_point())
+    return in_quotes(shortest(value->get()));
   if (const auto* value = node_->as_boolean()) return value->get() ? "'true'" : "'false'";
   if (is_table()) return "(a table)";
   return is_list() ? "(a list)" : "(a date or time)";
@@ -35,7 +38,8 @@ std::string TomlValue::text() const {
 size_t TomlValue::one_of(std::span<const std::string_view> names) const {
   const auto known = std::ranges::find(names, text());
   if (known != names.end()) return size_t(known - names.begin());
-  fail(fmt::format("is unknown; expected {} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
+  fail(fmt::format("is unknown; expected {} or {}",
+                   fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
 bool TomlValue::boolean() const {
@@ -54,14 +58,16 @@ double TomlValue::in(const Range<double>& range) const {
 int64_t TomlValue::integer(int64_t least, int64_t most) const {
   const auto* value = node_->as_integer();
   if (!value) fail_type("an integer", "one without quotes");
-  if (value->get() < least || value->get() > most) fail(out_of_range(fmt::format("{} to {}", least, most)));
+  if (value->get() < least || value->get() > most)
+    fail(out_of_range(fmt::format("{} to {}", least, most)));
   return value->get();
 }
 
 std::vector<TomlValue> TomlValue::list(size_t most) const {
   const auto* values = node_->as_array();
   if (!values) fail_type("a list", "one in brackets");
-  if (values->size() > most) fail(fmt::format("has {} entries; expected at most {}", values->size(), most));
+  if (values->size() > most)
+    fail(fmt::format("has {} entries; expected at most {}", values->size(), most));
   std::vector<TomlValue> result;
   for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
   return result;
@@ -86,8 +92,10 @@ TomlTable TomlValue::table() const {
 }
 
 template <class Q>
-Q TomlValue::quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const {
-  if (!node_->is_string()) fail_type("a text with a unit", std::string{range.text} + ", in quotes");
+Q TomlValue::quantity(Q (*parse)(std::string_view, std::string_view),
+                      const Range<Q>& range) const {
+  if (!node_->is_string())
+    fail_type("a text with a unit", std::string{range.text} + ", in quotes");
   try {
     if (const Q value = parse(text(), ""); range.holds(value)) return value;
   } catch (const InputError& error) {
@@ -96,23 +104,34 @@ Q TomlValue::quantity(Q (*parse)(std::string_view, std::string_view), const Rang
   fail(out_of_range(range.text));
 }
 
-Bytes TomlValue::in(const Range<Bytes>& range) const { return quantity(parse_bytes, range); }
-Seconds TomlValue::in(const Range<Seconds>& range) const { return quantity(parse_seconds, range); }
+Bytes TomlValue::in(const Range<Bytes>& range) const {
+  return quantity(parse_bytes, range);
+}
+Seconds TomlValue::in(const Range<Seconds>& range) const {
+  return quantity(parse_seconds, range);
+}
 Rate TomlValue::in(const Range<Rate>& range) const { return quantity(parse_rate, range); }
-FlopRate TomlValue::in(const Range<FlopRate>& range) const { return quantity(parse_flop_rate, range); }
-Watts TomlValue::in(const Range<Watts>& range) const { return quantity(parse_watts, range); }
+FlopRate TomlValue::in(const Range<FlopRate>& range) const {
+  return quantity(parse_flop_rate, range);
+}
+Watts TomlValue::in(const Range<Watts>& range) const {
+  return quantity(parse_watts, range);
+}
 
 std::string TomlTable::named(std::string_view key) const {
   return what_.empty() ? std::string{key} : what_ + ": " + std::string{key};
 }
 
-void TomlTable::fail(const std::string& message) const { throw InputError{named(message)}.at(place()); }
+void TomlTable::fail(const std::string& message) const {
+  throw InputError{named(message)}.at(place());
+}
 
 void TomlTable::allow_only(const std::vector<std::string>& keys) const {
   for (const auto& [key, value] : all())
     if (std::ranges::find(keys, key) == keys.end())
-      throw InputError{named("unknown key " + in_quotes(key)), fmt::format("one of {}", fmt::join(keys, ", "))}.at(
-          toml_place(*file_, table_->find(key)->first.source().begin));
+      throw InputError{named("unknown key " + in_quotes(key)),
+                       fmt::format("one of {}", fmt::join(keys, ", "))}
+          .at(toml_place(*file_, table_->find(key)->first.source().begin));
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {
@@ -129,7 +148,8 @@ TomlValue TomlTable::need(std::string_view key) const {
 std::vector<std::pair<std::string, TomlValue>> TomlTable::all() const {
   std::vector<std::pair<std::string, TomlValue>> result;
   for (const auto& [key, node] : *table_)
-    result.emplace_back(std::string{key.str()}, TomlValue{node, *file_, named(key.str())});
+    result.emplace_back(std::string{key.str()},
+                        TomlValue{node, *file_, named(key.str())});
   std::ranges::sort(result, {}, [this](const auto& entry) {
     const toml::source_position place = table_->get(entry.first)->source().begin;
     return std::pair{place.line, place.column};

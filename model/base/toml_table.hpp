@@ -22,8 +22,9 @@ std::string toml_place(const std::string& file, const toml::source_position& pos
 
 class TomlTable;
 
-/// One value of a TOML file with its subject, such as "link 'a->b': bandwidth". Every conversion throws InputError
-/// "file:line:column: what 'value' ...; expected ..." when the value is of another type or out of range.
+/// One value of a TOML file with its subject, such as "link 'a->b': bandwidth". Every
+/// conversion throws InputError "file:line:column: what 'value' ...; expected ..." when
+/// the value is of another type or out of range.
 class TomlValue {
  public:
   /// `file` and `node` outlive this.
@@ -39,14 +40,17 @@ class TomlValue {
   bool is_empty_list() const { return is_list() && node_->as_array()->empty(); }
   std::string text() const;
   bool boolean() const;
-  int64_t integer(int64_t least, int64_t most) const;          // least <= value <= most
-  std::vector<TomlValue> list(size_t most) const;              // at most `most` values
-  std::vector<TomlTable> tables(std::string_view each) const;  // an array of tables, each called `each`
+  int64_t integer(int64_t least, int64_t most) const;  // least <= value <= most
+  std::vector<TomlValue> list(size_t most) const;      // at most `most` values
+  std::vector<TomlTable> tables(
+      std::string_view each) const;  // an array of tables, each called `each`
   TomlTable table() const;
 
   /// A number without quotes, or a quantity with a unit in quotes.
   double in(const Range<double>& range) const;
-  int64_t in(const Range<int64_t>& range) const { return integer(range.least, range.most); }
+  int64_t in(const Range<int64_t>& range) const {
+    return integer(range.least, range.most);
+  }
   int in(const Range<int>& range) const { return int(integer(range.least, range.most)); }
   Bytes in(const Range<Bytes>& range) const;
   Seconds in(const Range<Seconds>& range) const;

@@ -4,8 +4,8 @@
 
 namespace tilerail {
 
-/// A physical quantity in SI units. Quantities of different dimensions do not mix: bytes / rate is seconds, and
-/// anything else does not compile.
+/// A physical quantity in SI units. Quantities of different dimensions do not mix: bytes
+/// / rate is seconds, and anything else does not compile.
 template <class Dimension>
 struct Quantity {
   double value = 0;
@@ -24,12 +24,22 @@ struct Quantity {
   friend constexpr bool operator<=(Quantity a, Quantity b) { return a.value <= b.value; }
   friend constexpr bool operator>=(Quantity a, Quantity b) { return a.value >= b.value; }
 
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value + b.value}; }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.value - b.value}; }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity{a.value + b.value};
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity{a.value - b.value};
+  }
   friend constexpr Quantity operator-(Quantity a) { return Quantity{-a.value}; }
-  friend constexpr Quantity operator*(Quantity a, double f) { return Quantity{a.value * f}; }
-  friend constexpr Quantity operator*(double f, Quantity a) { return Quantity{a.value * f}; }
-  friend constexpr Quantity operator/(Quantity a, double f) { return Quantity{a.value / f}; }
+  friend constexpr Quantity operator*(Quantity a, double f) {
+    return Quantity{a.value * f};
+  }
+  friend constexpr Quantity operator*(double f, Quantity a) {
+    return Quantity{a.value * f};
+  }
+  friend constexpr Quantity operator/(Quantity a, double f) {
+    return Quantity{a.value / f};
+  }
   friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
 };
 
@@ -45,8 +55,12 @@ using Joules = Quantity<struct JoulesTag>;                  // J
 constexpr Seconds operator/(Bytes b, Rate r) { return Seconds{b.value / r.value}; }
 constexpr Rate operator/(Bytes b, Seconds s) { return Rate{b.value / s.value}; }
 constexpr Bytes operator*(Rate r, Seconds s) { return Bytes{r.value * s.value}; }
-constexpr Seconds operator*(Bytes b, SecondsPerByte each) { return Seconds{b.value * each.value}; }
-constexpr SecondsPerByte operator/(Seconds s, Bytes b) { return SecondsPerByte{s.value / b.value}; }
+constexpr Seconds operator*(Bytes b, SecondsPerByte each) {
+  return Seconds{b.value * each.value};
+}
+constexpr SecondsPerByte operator/(Seconds s, Bytes b) {
+  return SecondsPerByte{s.value / b.value};
+}
 constexpr SecondsPerByte inverse(Rate r) { return SecondsPerByte{1 / r.value}; }
 constexpr Rate inverse(SecondsPerByte each) { return Rate{1 / each.value}; }
 constexpr Seconds operator/(Flops f, FlopRate r) { return Seconds{f.value / r.value}; }

@@ -20,24 +20,31 @@ std::optional<uint64_t> hexadecimal(std::string_view text, size_t most_digits) {
 
 }  // namespace
 
-XmlFile::XmlFile(std::string_view text, const std::string& name) : text_{text}, name_{name} {
+XmlFile::XmlFile(std::string_view text, const std::string& name)
+    : text_{text}, name_{name} {
   // Another encoding would move offsets.
-  const auto result = document_.load_buffer(text.data(), text.size(), pugi::parse_default, pugi::encoding_utf8);
-  if (!result) throw InputError{result.description(), "XML"}.at(name, line_at(result.offset));
+  const auto result = document_.load_buffer(text.data(), text.size(), pugi::parse_default,
+                                            pugi::encoding_utf8);
+  if (!result)
+    throw InputError{result.description(), "XML"}.at(name, line_at(result.offset));
 }
 
 size_t XmlFile::line_at(ptrdiff_t offset) const {
   return 1 + size_t(std::ranges::count(text_.substr(0, size_t(offset)), '\n'));
 }
 
-void XmlFile::fail(pugi::xml_node element, std::string_view problem, std::string_view expected) const {
+void XmlFile::fail(pugi::xml_node element, std::string_view problem,
+                   std::string_view expected) const {
   throw fault_of(element.name(), problem, expected).at(name_, line_of(element));
 }
 
-std::string attribute(pugi::xml_node element, const char* name) { return element.attribute(name).value(); }
+std::string attribute(pugi::xml_node element, const char* name) {
+  return element.attribute(name).value();
+}
 
 std::optional<PciClass> pci_class(std::string_view text) {
-  if (!text.starts_with("0x") || text.size() < 4 || !hexadecimal(text.substr(2), 6)) return std::nullopt;
+  if (!text.starts_with("0x") || text.size() < 4 || !hexadecimal(text.substr(2), 6))
+    return std::nullopt;
   const std::string_view digits = text.substr(2), base = digits.substr(0, 2);
   if (base == "03" || base == "12") return PciClass::gpu;
   if (base == "02") return PciClass::network;
@@ -52,16 +59,20 @@ std::optional<uint64_t> pci_address(std::string_view text) {
   const std::string_view before = text.substr(0, last);
   const size_t middle = before.rfind(':');
   const size_t dot = slot.find('.');
-  const auto domain = middle == std::string_view::npos ? 0 : hexadecimal(before.substr(0, middle), 8);
-  const auto bus = hexadecimal(middle == std::string_view::npos ? before : before.substr(middle + 1), 2);
+  const auto domain =
+      middle == std::string_view::npos ? 0 : hexadecimal(before.substr(0, middle), 8);
+  const auto bus = hexadecimal(
+      middle == std::string_view::npos ? before : before.substr(middle + 1), 2);
   const auto device = hexadecimal(slot.substr(0, dot), 2);
-  const auto function = dot == std::string_view::npos ? 0 : hexadecimal(slot.substr(dot + 1), 1);
+  const auto function =
+      dot == std::string_view::npos ? 0 : hexadecimal(slot.substr(dot + 1), 1);
   if (!domain || !bus || !device || !function) return std::nullopt;
   return *domain << 24 | *bus << 16 | *device << 8 | *function;
 }
 
 std::optional<double> pcie_transfers(std::string_view speed) {
-  constexpr std::array<std::string_view, 4> unknown{"", "Unknown speed", "Unknown", "255"};
+  constexpr std::array<std::string_view, 4> unknown{"", "Unknown speed", "Unknown",
+                                                    "255"};
   constexpr std::string_view unit = " GT/s", rest = " PCIe";
   if (contains(unknown, speed)) return 0;
   if (speed.ends_with(rest)) speed.remove_suffix(rest.size());
@@ -96,20 +107,24 @@ Rate nvlink_of(int compute_capability) {
 std::string gcn_architecture(std::string_view gcn) {
   const std::string name{gcn.substr(0, gcn.find(':'))};
   if (name == "910") return "gfx90a";
-  const bool number = !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
+  const bool number = !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isdigit(c) != 0;
+  });
   return number ? "gfx" + name : name;
 }
 
 void LeftOut::add(const std::string& what, pugi::xml_node element, int count) {
   auto entry = entries_.find(what);
-  if (entry == entries_.end()) entry = entries_.emplace(what, Entry{file_.line_of(element)}).first;
+  if (entry == entries_.end())
+    entry = entries_.emplace(what, Entry{file_.line_of(element)}).first;
   entry->second.count += count;
 }
 
 std::string LeftOut::text() const {
   std::string text;
   for (const auto& [what, entry] : entries_)
-    text += fmt::format("{}{} x {} (line {})", text.empty() ? "" : ", ", entry.count, what, entry.line);
+    text += fmt::format("{}{} x {} (line {})", text.empty() ? "" : ", ", entry.count,
+                        what, entry.line);
   return text;
 }
 

@@ -15,7 +15,8 @@ namespace tilerail {
 /// The elements of an XML file. `text` outlives this.
 class XmlFile {
  public:
-  /// `name` begins all errors. Throws InputError "NAME:LINE: ..." for a text that is not XML.
+  /// `name` begins all errors. Throws InputError "NAME:LINE: ..." for a text that is not
+  /// XML.
   XmlFile(std::string_view text, const std::string& name);
 
   const std::string& name() const { return name_; }
@@ -24,7 +25,8 @@ class XmlFile {
   /// In which an element begins.
   size_t line_of(pugi::xml_node element) const { return line_at(element.offset_debug()); }
   /// Throws InputError "NAME:LINE: ELEMENT: PROBLEM; expected EXPECTED".
-  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem, std::string_view expected) const;
+  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem,
+                         std::string_view expected) const;
 
  private:
   size_t line_at(ptrdiff_t offset) const;
@@ -43,19 +45,21 @@ enum class PciClass { gpu, network, nvswitch, processor, other };
 /// Of a class such as "0x030200" or "0x03"; nothing of other texts.
 std::optional<PciClass> pci_class(std::string_view text);
 
-/// "0000:0A:00.0" as a number. Case, leading zeros of the domain and a missing function make no difference. Nothing of
-/// other texts.
+/// "0000:0A:00.0" as a number. Case, leading zeros of the domain and a missing function
+/// make no difference. Nothing of other texts.
 std::optional<uint64_t> pci_address(std::string_view text);
 
-/// GT/s of "16.0 GT/s PCIe" or "16 GT/s"; 0 for an unknown speed, as Linux and NCCL write it: "", "Unknown", "Unknown
-/// speed" and "255". Nothing for other texts.
+/// GT/s of "16.0 GT/s PCIe" or "16 GT/s"; 0 for an unknown speed, as Linux and NCCL write
+/// it: "", "Unknown", "Unknown speed" and "255". Nothing for other texts.
 std::optional<double> pcie_transfers(std::string_view speed);
-/// Lanes of a PCIe link; 0 for an unknown width: "", "0", "63" and "255". Nothing for other texts.
+/// Lanes of a PCIe link; 0 for an unknown width: "", "0", "63" and "255". Nothing for
+/// other texts.
 std::optional<int> pcie_lanes(std::string_view width);
 /// Payload of a PCIe link of so many GT/s and lanes, one direction.
 Rate pcie_payload(double transfers, int lanes);
 
-/// One NVLink, one direction, nominal, of a GPU of this compute capability: 90 for 9.0, 0 if it is unknown.
+/// One NVLink, one direction, nominal, of a GPU of this compute capability: 90 for 9.0, 0
+/// if it is unknown.
 Rate nvlink_of(int compute_capability);
 
 /// "gfx942" of what RCCL writes as `gcn`: "gfx942:sramecc+:xnack-", "942"; 910 of gfx90a.

@@ -22,12 +22,15 @@ const std::string told = "NCCL", assumed = "assumed rates";
 
 bool is_nvlink(pugi::xml_node link) { return link.name() == std::string_view{"nvlink"}; }
 
-bool leads_to_processor(pugi::xml_node link) { return pci_class(attribute(link, "tclass")) == PciClass::processor; }
+bool leads_to_processor(pugi::xml_node link) {
+  return pci_class(attribute(link, "tclass")) == PciClass::processor;
+}
 
 /// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
 bool is_coherent(pugi::xml_node cpu) {
   return !!cpu.find_node([](pugi::xml_node node) {
-    return node.name() == std::string_view{"c2c"} || (is_nvlink(node) && leads_to_processor(node));
+    return node.name() == std::string_view{"c2c"} ||
+           (is_nvlink(node) && leads_to_processor(node));
   });
 }
 
@@ -38,11 +41,14 @@ bool is_of_amd(pugi::xml_node root) {
   });
 }
 
-bool is_gpu(pugi::xml_node pci) { return pci.child("gpu") || pci_class(attribute(pci, "class")) == PciClass::gpu; }
+bool is_gpu(pugi::xml_node pci) {
+  return pci.child("gpu") || pci_class(attribute(pci, "class")) == PciClass::gpu;
+}
 
 bool has_gpu(pugi::xml_node element) {
   const auto pcis = element.children("pci");
-  return std::ranges::any_of(pcis, [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
+  return std::ranges::any_of(
+      pcis, [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
 }
 
 class Importer {
@@ -50,10 +56,12 @@ class Importer {
   Importer(const XmlFile& file, const GpuKind& kind, const ImportRates& rates)
       : file_{file},
         rates_{rates},
-        machine_{"nccl",
-                 is_of_amd(file.root()) ? "as RCCL's topology file describes it: AMD GPUs, for simulations only"
-                                        : "as NCCL's topology file describes it",
-                 kind} {}
+        machine_{
+            "nccl",
+            is_of_amd(file.root())
+                ? "as RCCL's topology file describes it: AMD GPUs, for simulations only"
+                : "as NCCL's topology file describes it",
+            kind} {}
 
   Topology::Description import() {
     const pugi::xml_node system = file_.root();
@@ -68,12 +76,15 @@ class Importer {
         continue;
       }
       check_host(cpu);
-      const NodeId domain = machine_.add_domain(number, rates_.host(is_coherent(cpu)), assumed);
+      const NodeId domain =
+          machine_.add_domain(number, rates_.host(is_coherent(cpu)), assumed);
       domains.push_back({domain, domains.size()});
       add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
-      throw InputError{"there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12", "one for each GPU"}
+      throw InputError{
+          "there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12",
+          "one for each GPU"}
           .at(file_.name());
     machine_.join_domains(domains, rates_.sockets, assumed);
     for (Gpu& gpu : gpus_) add_gpu_links(gpu);
@@ -107,7 +118,8 @@ class Importer {
     NodeId node;
   };
 
-  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem, std::string_view expected) const {
+  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem,
+                         std::string_view expected) const {
     file_.fail(element, problem, expected);
   }
 
@@ -115,7 +127,9 @@ class Importer {
   int number(pugi::xml_node element, const char* name, int least, int most) const {
     const std::string text = attribute(element, name);
     const auto value = whole_number(text, least, most);
-    if (!value) fail(element, fmt::format("{} is {}", name, in_quotes(text)), fmt::format("{} to {}", least, most));
+    if (!value)
+      fail(element, fmt::format("{} is {}", name, in_quotes(text)),
+           fmt::format("{} to {}", least, most));
     return *value;
   }
 
@@ -127,25 +141,32 @@ class Importer {
   /// NCCL's files have version 1, RCCL's version 2.
   void check_system(pugi::xml_node system) const {
     if (system.name() != std::string_view{"system"})
-      throw InputError{"there is no element 'system'", "NCCL's topology file"}.at(file_.name(), file_.line_of(system));
+      throw InputError{"there is no element 'system'", "NCCL's topology file"}.at(
+          file_.name(), file_.line_of(system));
     const std::string version = attribute(system, "version");
     if (!version.empty() && version != "1" && version != "2")
-      fail(system, fmt::format("version {} is unknown", in_quotes(version)), "1, or RCCL's 2");
+      fail(system, fmt::format("version {} is unknown", in_quotes(version)),
+           "1, or RCCL's 2");
   }
 
-  /// Collects the numbers of GPUs in the file, and the elements that the import leaves out.
+  /// Collects the numbers of GPUs in the file, and the elements that the import leaves
+  /// out.
   void collect_devices(pugi::xml_node element, int depth) {
-    static const std::set<std::string_view> known{"cpu",    "pci",  "gpu", "nic",    "net",
-                                                  "nvlink", "xgmi", "c2c", "pcilink"};
+    static const std::set<std::string_view> known{
+        "cpu", "pci", "gpu", "nic", "net", "nvlink", "xgmi", "c2c", "pcilink"};
     constexpr int most_depth = 200;
     if (depth > most_depth)
-      throw InputError{fmt::format("elements in more than {} others", most_depth), "fewer"}.at(file_.name(),
-                                                                                               file_.line_of(element));
+      throw InputError{fmt::format("elements in more than {} others", most_depth),
+                       "fewer"}
+          .at(file_.name(), file_.line_of(element));
     for (const pugi::xml_node& child : element.children()) {
       if (child.type() != pugi::node_element) continue;
-      if (!known.contains(child.name())) left_out_.add(fmt::format("element {}", in_quotes(child.name())), child);
-      const auto device = whole_number(attribute(child, "dev"), 0, TopologyLimits::device.most);
-      if (child.name() == std::string_view{"gpu"} && device) told_devices_.insert(*device);
+      if (!known.contains(child.name()))
+        left_out_.add(fmt::format("element {}", in_quotes(child.name())), child);
+      const auto device =
+          whole_number(attribute(child, "dev"), 0, TopologyLimits::device.most);
+      if (child.name() == std::string_view{"gpu"} && device)
+        told_devices_.insert(*device);
       collect_devices(child, depth + 1);
     }
   }
@@ -153,29 +174,36 @@ class Importer {
   /// NCCL joins the files of hosts whose GPUs share NVLinks.
   void check_host(pugi::xml_node cpu) {
     if (!first_cpu_) first_cpu_ = cpu;
-    const std::string host = attribute(cpu, "host_hash"), first = attribute(first_cpu_, "host_hash");
+    const std::string host = attribute(cpu, "host_hash"),
+                      first = attribute(first_cpu_, "host_hash");
     if (host != first)
-      fail(cpu, fmt::format("host_hash {} is that of another host than {}", in_quotes(host), in_quotes(first)),
+      fail(cpu,
+           fmt::format("host_hash {} is that of another host than {}", in_quotes(host),
+                       in_quotes(first)),
            "the file of one host");
   }
 
   /// Each NUMA domain of a host once; -1 is that of a machine that has none, 0 here.
   std::string number_of(pugi::xml_node cpu) {
-    std::string domain = std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
+    std::string domain =
+        std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
     if (!domains_.emplace(attribute(cpu, "host_hash"), domain).second)
-      fail(cpu, fmt::format("numaid '{}' is another cpu's", domain), "a number of its own");
+      fail(cpu, fmt::format("numaid '{}' is another cpu's", domain),
+           "a number of its own");
     return domain;
   }
 
   /// Where the width alone is unknown, 16 lanes are assumed, as NCCL does.
   std::pair<Rate, std::string> rate_of(pugi::xml_node pci) const {
     constexpr int usual_lanes = 16;
-    const std::string speed = attribute(pci, "link_speed"), width = attribute(pci, "link_width");
+    const std::string speed = attribute(pci, "link_speed"),
+                      width = attribute(pci, "link_width");
     const auto transfers = pcie_transfers(speed);
     const auto lanes = pcie_lanes(width);
     if (!transfers)
       fail(pci, fmt::format("link_speed {} is unknown", in_quotes(speed)),
-           fmt::format("{} GT/s, or 'Unknown'", fmt::join(assumptions::pcie_transfers, ", ")));
+           fmt::format("{} GT/s, or 'Unknown'",
+                       fmt::join(assumptions::pcie_transfers, ", ")));
     if (!lanes)
       fail(pci, fmt::format("link_width {} is unknown", in_quotes(width)),
            fmt::format("{} lanes, or 0", fmt::join(assumptions::pcie_widths, ", ")));
@@ -185,7 +213,8 @@ class Importer {
   }
 
   void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
-    for (const pugi::xml_node& nic : parent.children("nic")) left_out_.add("network card", nic);
+    for (const pugi::xml_node& nic : parent.children("nic"))
+      left_out_.add("network card", nic);
     for (const pugi::xml_node& pci : parent.children("pci")) {
       check_class(pci);
       if (is_gpu(pci))
@@ -200,7 +229,8 @@ class Importer {
   void add_gpu_below(pugi::xml_node pci, NodeId above, NodeId socket) {
     const auto [rate, source] = rate_of(pci);
     const Gpu& added = add_gpu(pci);
-    if (!add_coherent_links(added, socket)) machine_.join(above, added.node, rate, gpu_latency, source);
+    if (!add_coherent_links(added, socket))
+      machine_.join(above, added.node, rate, gpu_latency, source);
   }
 
   void add_switch(pugi::xml_node pci, NodeId above, NodeId socket) {
@@ -217,11 +247,13 @@ class Importer {
     const std::string text = attribute(pci, "class");
     const bool needed = !is_gpu(pci) && !has_gpu(pci) && !pci.child("nic");
     if (!pci_class(text) && (needed || !text.empty()))
-      fail(pci, fmt::format("class {} is not a PCI class", in_quotes(text)), "such as 0x0302, 0x12, 0x02 or 0x0604");
+      fail(pci, fmt::format("class {} is not a PCI class", in_quotes(text)),
+           "such as 0x0302, 0x12, 0x02 or 0x0604");
   }
 
   void count_device(pugi::xml_node pci) {
-    const bool card = pci.child("nic") || pci_class(attribute(pci, "class")) == PciClass::network;
+    const bool card =
+        pci.child("nic") || pci_class(attribute(pci, "class")) == PciClass::network;
     left_out_.add(card ? "network card" : "PCI device that is no GPU", pci);
     count_devices(pci);
   }
@@ -237,9 +269,12 @@ class Importer {
   uint64_t bus_of(pugi::xml_node pci) const {
     const std::string bus = attribute(pci, "busid");
     const auto address = pci_address(bus);
-    if (!address) fail(pci, fmt::format("busid {} is not an address of PCI", in_quotes(bus)), "such as 0000:06:00.0");
+    if (!address)
+      fail(pci, fmt::format("busid {} is not an address of PCI", in_quotes(bus)),
+           "such as 0000:06:00.0");
     if (by_bus_.contains(*address))
-      fail(pci, fmt::format("busid {} is another device's", in_quotes(bus)), "one of its own");
+      fail(pci, fmt::format("busid {} is another device's", in_quotes(bus)),
+           "one of its own");
     return *address;
   }
 
@@ -248,18 +283,21 @@ class Importer {
     Rate sum{0};
     bool known = true;
     for (const pugi::xml_node& link : gpu.element.children("c2c")) {
-      const int count = number_if_any(link, "count", 1000), megabytes = number_if_any(link, "bw", 10'000'000);
+      const int count = number_if_any(link, "count", 1000),
+                megabytes = number_if_any(link, "bw", 10'000'000);
       known = known && count > 0 && megabytes > 0;
       sum = Rate{sum.value + 1e6 * megabytes * count};
     }
     return known ? std::optional{sum * reached} : std::nullopt;
   }
 
-  /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them instead of PCIe.
+  /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them
+  /// instead of PCIe.
   bool add_coherent_links(const Gpu& gpu, NodeId socket) {
     if (gpu.element.child("c2c")) {
       const auto rate = rate_of_c2c(gpu);
-      machine_.join(socket, gpu.node, rate.value_or(rates_.c2c), gpu_latency, rate ? told : assumed);
+      machine_.join(socket, gpu.node, rate.value_or(rates_.c2c), gpu_latency,
+                    rate ? told : assumed);
       return true;
     }
     int links = 0;
@@ -274,13 +312,15 @@ class Importer {
   const Gpu& add_gpu(pugi::xml_node pci) {
     constexpr int most_capability = 999;  // 99.9
     constexpr size_t most_gpus = TopologyLimits::memories / 2;
-    if (gpus_.size() >= most_gpus) fail(pci, "too many GPUs", fmt::format("at most {}", most_gpus));
+    if (gpus_.size() >= most_gpus)
+      fail(pci, "too many GPUs", fmt::format("at most {}", most_gpus));
     const pugi::xml_node gpu = pci.child("gpu");
     const int device = gpu ? told_device(gpu) : next_device();
     const uint64_t address = bus_of(pci);
     const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, told);
     by_bus_.emplace(address, node);
-    const int sm = attribute(gpu, "sm").empty() ? 0 : number(gpu, "sm", 10, most_capability);
+    const int sm =
+        attribute(gpu, "sm").empty() ? 0 : number(gpu, "sm", 10, most_capability);
     gpus_.push_back({node, gpu ? gpu : pci, sm, gcn_architecture(attribute(gpu, "gcn"))});
     return gpus_.back();
   }
@@ -298,13 +338,17 @@ class Importer {
     return next_device_++;
   }
 
-  int count_of(pugi::xml_node link) const { return number(link, "count", 1, assumptions::most_nvlinks); }
+  int count_of(pugi::xml_node link) const {
+    return number(link, "count", 1, assumptions::most_nvlinks);
+  }
 
   /// A rate that is given holds for all links.
-  LinkUnit link_unit(const std::string& key, Rate rate, Source::Kind kind, const std::string& text) {
+  LinkUnit link_unit(const std::string& key, Rate rate, Source::Kind kind,
+                     const std::string& text) {
     if (rates_.nvlink)
       link_sources_[key] = {key, Source::Kind::assumed,
-                            fmt::format("one link has {}, as given to the import", to_text(*rates_.nvlink))};
+                            fmt::format("one link has {}, as given to the import",
+                                        to_text(*rates_.nvlink))};
     else
       link_sources_[key] = {key, kind, text};
     return {rates_.nvlink.value_or(rate), key};
@@ -313,28 +357,37 @@ class Importer {
   LinkUnit nvlink_unit(const Gpu& gpu) {
     const Rate nominal = nvlink_of(gpu.sm);
     const std::string sm = gpu.sm == 0 ? "" : fmt::format("sm {}", gpu.sm);
-    return link_unit(sm.empty() ? "NVLink" : "NVLink of " + sm, nominal * reached, Source::Kind::assumed,
-                     fmt::format("one NVLink has {} in one direction, nominal ({}), of which {} is reached, as by an "
-                                 "H200",
-                                 to_text(nominal), sm.empty() ? "the file has no sm: generation 2 to 4" : sm, reached));
+    return link_unit(
+        sm.empty() ? "NVLink" : "NVLink of " + sm, nominal * reached,
+        Source::Kind::assumed,
+        fmt::format("one NVLink has {} in one direction, nominal ({}), of which {} is "
+                    "reached, as by an "
+                    "H200",
+                    to_text(nominal),
+                    sm.empty() ? "the file has no sm: generation 2 to 4" : sm, reached));
   }
 
   LinkUnit xgmi_unit(const Gpu& gpu, pugi::xml_node link) {
     const auto& rates = assumptions::xgmi_links;
-    const auto known = std::ranges::find(rates, gpu.gcn, [](const auto& row) { return row.first; });
+    const auto known =
+        std::ranges::find(rates, gpu.gcn, [](const auto& row) { return row.first; });
     const bool is_known = known != rates.end();
     std::vector<std::string_view> kinds;
     for (const auto& [kind, _] : rates) kinds.push_back(kind);
     if (!is_known && !rates_.nvlink)
-      fail(link, fmt::format("the rate of a link of a GPU whose gcn is {} is unknown", in_quotes(gpu.gcn)),
+      fail(link,
+           fmt::format("the rate of a link of a GPU whose gcn is {} is unknown",
+                       in_quotes(gpu.gcn)),
            fmt::format("{}, or a given rate of one link", fmt::join(kinds, ", ")));
-    return link_unit(gpu.gcn.empty() ? "xGMI" : "xGMI of " + gpu.gcn, is_known ? known->second : Rate{0},
-                     Source::Kind::published,
-                     "one xGMI link of this GPU has this rate in one direction, as RCCL counts it (ncclTopoXGMISpeed "
+    return link_unit(gpu.gcn.empty() ? "xGMI" : "xGMI of " + gpu.gcn,
+                     is_known ? known->second : Rate{0}, Source::Kind::published,
+                     "one xGMI link of this GPU has this rate in one direction, as RCCL "
+                     "counts it (ncclTopoXGMISpeed "
                      "in its src/graph/topo.h)");
   }
 
-  /// To another GPU, those that its own entry counts, in one direction; to switches all together.
+  /// To another GPU, those that its own entry counts, in one direction; to switches all
+  /// together.
   void add_gpu_links(Gpu& gpu) {
     int to_switch = 0;
     for (const pugi::xml_node& link : gpu.element.children()) {
@@ -347,15 +400,19 @@ class Importer {
     if (to_switch == 0) return;
     if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", told);
     const LinkUnit unit = nvlink_unit(gpu);
-    machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency, unit.source);
+    machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency,
+                  unit.source);
   }
 
-  /// Whether they lead elsewhere than to a switch: to a GPU of the file, to one that is not in it, to the processor.
-  /// What the target is counts more than its class, which NCCL guesses where it cannot read it.
+  /// Whether they lead elsewhere than to a switch: to a GPU of the file, to one that is
+  /// not in it, to the processor. What the target is counts more than its class, which
+  /// NCCL guesses where it cannot read it.
   bool add_peer_links(Gpu& gpu, pugi::xml_node link, int count) {
-    const std::string target = attribute(link, "target"), tclass = attribute(link, "tclass");
+    const std::string target = attribute(link, "target"),
+                      tclass = attribute(link, "tclass");
     const auto kind = pci_class(tclass);
-    if (is_nvlink(link) && kind == PciClass::processor) return true;  // add_coherent_links
+    if (is_nvlink(link) && kind == PciClass::processor)
+      return true;  // add_coherent_links
     const auto address = pci_address(target);
     const auto peer = address ? by_bus_.find(*address) : by_bus_.end();
     if (peer != by_bus_.end()) {
@@ -363,18 +420,22 @@ class Importer {
       return true;
     }
     if (kind == PciClass::gpu || (!is_nvlink(link) && tclass.empty())) {
-      left_out_.add(fmt::format("{} to a GPU that the file does not have", link.name()), link, count);
+      left_out_.add(fmt::format("{} to a GPU that the file does not have", link.name()),
+                    link, count);
       return true;
     }
     if (!is_nvlink(link) || (!tclass.empty() && kind != PciClass::nvswitch))
       fail(link, fmt::format("tclass {} is unknown", in_quotes(tclass)),
-           "0x03 or 0x12 of a GPU; of an nvlink also 0x068000 of an NVSwitch or 0x068001 of a processor");
+           "0x03 or 0x12 of a GPU; of an nvlink also 0x068000 of an NVSwitch or 0x068001 "
+           "of a processor");
     return false;
   }
 
   void add_links_between(Gpu& gpu, NodeId peer, pugi::xml_node link, int count) {
     if (peer == gpu.node || std::ranges::find(gpus_, peer, &Gpu::node) == gpus_.end())
-      fail(link, fmt::format("target {} is the GPU itself, or a PCIe switch", in_quotes(attribute(link, "target"))),
+      fail(link,
+           fmt::format("target {} is the GPU itself, or a PCIe switch",
+                       in_quotes(attribute(link, "target"))),
            "another GPU");
     const LinkUnit unit = is_nvlink(link) ? nvlink_unit(gpu) : xgmi_unit(gpu, link);
     PeerLinks& links = gpu.to_peers[peer];
@@ -385,7 +446,9 @@ class Importer {
 
   /// Each link has both directions.
   void check_both_directions() const {
-    const auto name = [&](const Gpu& gpu) { return machine_.description().nodes[gpu.node.index()].name; };
+    const auto name = [&](const Gpu& gpu) {
+      return machine_.description().nodes[gpu.node.index()].name;
+    };
     const auto links = [](const Gpu& from, const Gpu& to) {
       const auto known = from.to_peers.find(to.node);
       return known == from.to_peers.end() ? 0 : known->second.count;
@@ -393,7 +456,9 @@ class Importer {
     for (const Gpu& gpu : gpus_)
       for (const Gpu& peer : gpus_)
         if (const int there = links(gpu, peer), back = links(peer, gpu); there > back)
-          fail(gpu.element, fmt::format("{} has {} links to {}, which has {} back", name(gpu), there, name(peer), back),
+          fail(gpu.element,
+               fmt::format("{} has {} links to {}, which has {} back", name(gpu), there,
+                           name(peer), back),
                "as many");
   }
 
@@ -403,7 +468,8 @@ class Importer {
       const std::string target = attribute(link, "target");
       const auto address = pci_address(target);
       if (!address)
-        fail(link, fmt::format("target {} is not an address of PCI", in_quotes(target)), "such as 0000:06:00.0");
+        fail(link, fmt::format("target {} is not an address of PCI", in_quotes(target)),
+             "such as 0000:06:00.0");
       const auto other = by_bus_.find(*address);
       if (other == by_bus_.end())
         left_out_.add("pcilink to a switch that no GPU is below", link);
@@ -413,23 +479,30 @@ class Importer {
   }
 
   void join_bridges(const Bridge& bridge, NodeId other, pugi::xml_node link) {
-    if (other == bridge.node || std::ranges::find(bridges_, other, &Bridge::node) == bridges_.end())
-      fail(link, fmt::format("target {} is the switch itself, or a GPU", in_quotes(attribute(link, "target"))),
+    if (other == bridge.node ||
+        std::ranges::find(bridges_, other, &Bridge::node) == bridges_.end())
+      fail(link,
+           fmt::format("target {} is the switch itself, or a GPU",
+                       in_quotes(attribute(link, "target"))),
            "another PCIe switch");
     if (!joined_.insert(std::minmax(bridge.node, other)).second) return;
-    machine_.join(bridge.node, other, assumptions::within_switch, assumptions::pcie_switch_latency, assumed);
+    machine_.join(bridge.node, other, assumptions::within_switch,
+                  assumptions::pcie_switch_latency, assumed);
   }
 
   void add_sources() {
     const std::string missing = left_out_.text();
     machine_.source(
         told, Source::Kind::measured,
-        fmt::format("the topology file: what there is, speed and width of PCIe, links and rate of NVLink-C2C; {} of "
+        fmt::format("the topology file: what there is, speed and width of PCIe, links "
+                    "and rate of NVLink-C2C; {} of "
                     "their rates is reached, as by an H200; latencies assumed{}{}",
                     reached, missing.empty() ? "" : "; not in this machine: ", missing));
     machine_.source(assumed, Source::Kind::assumed,
-                    "the topology file tells no rates of host memories and sockets, and not every speed of PCIe");
-    for (const auto& [key, source] : link_sources_) machine_.source(key, source.kind, source.text);
+                    "the topology file tells no rates of host memories and sockets, and "
+                    "not every speed of PCIe");
+    for (const auto& [key, source] : link_sources_)
+      machine_.source(key, source.kind, source.text);
   }
 
   const XmlFile& file_;
@@ -450,8 +523,8 @@ class Importer {
 
 }  // namespace
 
-Topology::Description import_nccl_xml(std::string_view text, const std::string& name, const GpuKind& kind,
-                                      const ImportRates& rates) {
+Topology::Description import_nccl_xml(std::string_view text, const std::string& name,
+                                      const GpuKind& kind, const ImportRates& rates) {
   const XmlFile file{text, name};
   return Importer{file, kind, rates}.import();
 }

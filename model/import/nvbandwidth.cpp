@@ -16,14 +16,17 @@ namespace {
 
 using assumptions::host_latency, assumptions::most_gpus;
 const std::string measured = "nvbandwidth", assumed = "assumed";
-constexpr const char* expected_text = "what 'nvbandwidth -j' ('nvbandwidth --format json' of newer versions) prints";
+constexpr const char* expected_text =
+    "what 'nvbandwidth -j' ('nvbandwidth --format json' of newer versions) prints";
 
 /// "25.5" or 25.5 as 25.5 GB/s; nothing of "N/A" and 0.
 std::optional<Rate> rate_of(const JsonReader& cell) {
   if (!cell.is_number() && cell.text() == "N/A") return std::nullopt;
-  const auto value = cell.is_number() ? std::optional{cell.real()} : finite_number(cell.text());
+  const auto value =
+      cell.is_number() ? std::optional{cell.real()} : finite_number(cell.text());
   if (value == 0) return std::nullopt;
-  if (!value || !TopologyLimits::rate.holds(Rate{*value * 1e9})) cell.fail("a rate of 0.001 to 1000000 GB/s, or N/A");
+  if (!value || !TopologyLimits::rate.holds(Rate{*value * 1e9}))
+    cell.fail("a rate of 0.001 to 1000000 GB/s, or N/A");
   return Rate{*value * 1e9};
 }
 
@@ -41,8 +44,8 @@ MeasuredPairs cells_of(const JsonReader& matrix) {
 /// The matrices that nvbandwidth measured, by the name of the test case.
 class Cases {
  public:
-  /// Files of old versions do not tell which test cases passed. Waived ones were not run, since the machine has no such
-  /// links.
+  /// Files of old versions do not tell which test cases passed. Waived ones were not run,
+  /// since the machine has no such links.
   Cases(std::string_view text, const std::string& file) : file_{file} {
     const Json json = parse_json(text, file);
     const JsonReader root{json, file, ""};
@@ -56,7 +59,8 @@ class Cases {
         if (!all_.emplace(name, cells_of(each.at("bandwidth_matrix"))).second)
           each.at("name").fail("a test case that is there once");
       } else if (status != "Waived") {
-        failed_.push_back(fmt::format("{} ({})", name, status == "Passed" ? "no matrix" : status));
+        failed_.push_back(
+            fmt::format("{} ({})", name, status == "Passed" ? "no matrix" : status));
       }
     }
     const MeasuredPairs in = cells("host_to_device_memcpy_ce");
@@ -75,29 +79,37 @@ class Cases {
   MeasuredRates host(const std::string& name) const {
     const MeasuredPairs rows = cells(name);
     if (rows.empty()) return {};
-    if (rows.size() > 1) throw InputError{fmt::format("{} has {} rows", name, rows.size()), "one"}.at(file_);
+    if (rows.size() > 1)
+      throw InputError{fmt::format("{} has {} rows", name, rows.size()), "one"}.at(file_);
     if (rows[0].size() != gpus_)
-      throw InputError{fmt::format("{} has {} GPUs", name, rows[0].size()), std::to_string(gpus_)}.at(file_);
+      throw InputError{fmt::format("{} has {} GPUs", name, rows[0].size()),
+                       std::to_string(gpus_)}
+          .at(file_);
     return rows[0];
   }
 
-  /// The same for the first of two test cases that is there; one GPU has no others that it copies with.
+  /// The same for the first of two test cases that is there; one GPU has no others that
+  /// it copies with.
   MeasuredRates host(const char* name, const char* other) const {
     if (gpus_ == 1) return {};
     return host(all_.contains(name) ? name : other);
   }
 
-  /// The test case of reads, `begin` + "read" + `end`, or else that of writes; empty without both. Rows are the GPUs
-  /// that copies come from.
-  MeasuredPairs pairs(const std::string& begin, const std::string& end, bool reads_are_by_column) const {
+  /// The test case of reads, `begin` + "read" + `end`, or else that of writes; empty
+  /// without both. Rows are the GPUs that copies come from.
+  MeasuredPairs pairs(const std::string& begin, const std::string& end,
+                      bool reads_are_by_column) const {
     const bool reads = all_.contains(begin + "read" + end);
     const std::string name = begin + (reads ? "read" : "write") + end;
     const MeasuredPairs rows = cells(name);
     if (rows.empty()) return {};
-    const auto has_all_columns = [&](const MeasuredRates& row) { return row.size() == gpus_; };
+    const auto has_all_columns = [&](const MeasuredRates& row) {
+      return row.size() == gpus_;
+    };
     if (rows.size() != gpus_ || !std::ranges::all_of(rows, has_all_columns))
-      throw InputError{fmt::format("the matrix of {} is not {} x {}", name, gpus_, gpus_), "a cell for each pair"}.at(
-          file_);
+      throw InputError{fmt::format("the matrix of {} is not {} x {}", name, gpus_, gpus_),
+                       "a cell for each pair"}
+          .at(file_);
     MeasuredPairs pairs(gpus_, MeasuredRates(gpus_));
     for (size_t i = 0; i < gpus_; ++i)
       for (size_t j = 0; j < gpus_; ++j)
@@ -118,17 +130,21 @@ class Cases {
   size_t gpus_ = 0;
 };
 
-HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId host, const std::vector<NodeId>& gpus,
-                         const std::string& file) {
+HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId host,
+                         const std::vector<NodeId>& gpus, const std::string& file) {
   HostLinks links;
-  const MeasuredRates in = cases.host("host_to_device_memcpy_ce"), out = cases.host("device_to_host_memcpy_ce");
+  const MeasuredRates in = cases.host("host_to_device_memcpy_ce"),
+                      out = cases.host("device_to_host_memcpy_ce");
   for (const auto i : indices(gpus)) {
-    if (!in[i]) throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(file);
+    if (!in[i])
+      throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(file);
     const bool there = !out.empty() && out[i];
     links.in_rate.push_back(*in[i]);
     links.out_rate.push_back(there ? *out[i] : *in[i]);
-    links.in.push_back(machine.link(host, gpus[i], links.in_rate[i], host_latency, measured));
-    links.out.push_back(machine.link(gpus[i], host, links.out_rate[i], host_latency, there ? measured : assumed));
+    links.in.push_back(
+        machine.link(host, gpus[i], links.in_rate[i], host_latency, measured));
+    links.out.push_back(machine.link(gpus[i], host, links.out_rate[i], host_latency,
+                                     there ? measured : assumed));
   }
   return links;
 }
@@ -147,22 +163,29 @@ HostLoad load_of(const Cases& cases) {
 
 }  // namespace
 
-Topology::Description import_nvbandwidth(std::string_view text, const std::string& file, const GpuKind& kind,
+Topology::Description import_nvbandwidth(std::string_view text, const std::string& file,
+                                         const GpuKind& kind,
                                          std::vector<std::string>* notes) {
   const Cases cases{text, file};
-  MachineBuilder machine{"nvbandwidth", fmt::format("{} GPUs as nvbandwidth measured them", cases.gpus()), kind};
-  machine.source(measured, Source::Kind::measured, "nvbandwidth: rates; latencies assumed");
-  machine.source(
-      assumed, Source::Kind::assumed,
-      "nvbandwidth does not tell: memories; that GPUs share a switch if the rate of each pair is that of a port of "
-      "either, and that peers no faster than PCIe share its port; what was not measured as in the other direction");
+  MachineBuilder machine{
+      "nvbandwidth", fmt::format("{} GPUs as nvbandwidth measured them", cases.gpus()),
+      kind};
+  machine.source(measured, Source::Kind::measured,
+                 "nvbandwidth: rates; latencies assumed");
+  machine.source(assumed, Source::Kind::assumed,
+                 "nvbandwidth does not tell: memories; that GPUs share a switch if the "
+                 "rate of each pair is that of a port of "
+                 "either, and that peers no faster than PCIe share its port; what was "
+                 "not measured as in the other direction");
   const NodeId host = machine.add_host("host", assumed);
   std::vector<NodeId> gpus;
-  for (size_t i = 0; i < cases.gpus(); ++i) gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed));
+  for (size_t i = 0; i < cases.gpus(); ++i)
+    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed));
   const HostLinks links = add_host_links(machine, cases, host, gpus, file);
   add_host_load(machine, links, load_of(cases), measured);
-  // A read goes from column to row, a write from row to column, whatever the arrows of their descriptions say. Source:
-  // DeviceToDeviceReadCE and WriteCE of nvbandwidth, whose first and later versions agree in it.
+  // A read goes from column to row, a write from row to column, whatever the arrows of
+  // their descriptions say. Source: DeviceToDeviceReadCE and WriteCE of nvbandwidth,
+  // whose first and later versions agree in it.
   PeerRates peers{cases.pairs("device_to_device_memcpy_", "_ce", true)};
   // A read from all is a copy from all to one.
   peers.out = cases.host("one_to_all_write_ce", "all_to_one_read_ce");
@@ -171,11 +194,13 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   add_peer_links(machine, peers, gpus, links, measured, assumed);
   if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
     notes->push_back(
-        fmt::format("{}: there is no matrix of device_to_device_memcpy_read_ce or device_to_device_memcpy_write_ce; "
+        fmt::format("{}: there is no matrix of device_to_device_memcpy_read_ce or "
+                    "device_to_device_memcpy_write_ce; "
                     "the machine has no copies between GPUs",
                     file));
   if (notes != nullptr && !cases.failed().empty())
-    notes->push_back(fmt::format("{}: these test cases are not used: {}", file, fmt::join(cases.failed(), ", ")));
+    notes->push_back(fmt::format("{}: these test cases are not used: {}", file,
+                                 fmt::join(cases.failed(), ", ")));
   return machine.description();
 }
 

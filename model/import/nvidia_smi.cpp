@@ -22,22 +22,27 @@ const std::string told = "topo -m", assumed = "assumed rates";
 
 /// NUMA domains with GPUs.
 struct SmiDomains {
-  std::vector<std::string> numbers;  // of the source (the first of several) if it has them all, else 0, 1, ...
-  std::vector<size_t> sockets;       // by domain: the first domain of its socket
-  std::vector<size_t> of_gpu;        // by row of the matrix: index into `numbers`
+  std::vector<std::string>
+      numbers;  // of the source (the first of several) if it has them all, else 0, 1, ...
+  std::vector<size_t> sockets;  // by domain: the first domain of its socket
+  std::vector<size_t> of_gpu;   // by row of the matrix: index into `numbers`
 };
 
-bool is_near(const std::string& cell) { return cell == "PIX" || cell == "PXB" || cell == "PHB" || cell == "NODE"; }
+bool is_near(const std::string& cell) {
+  return cell == "PIX" || cell == "PXB" || cell == "PHB" || cell == "NODE";
+}
 bool is_far(const std::string& cell) { return cell == "SYS" || cell == "SOC"; }
 
-/// GPUs with one NUMA affinity (one CPU affinity where the file has no NUMA affinity), and GPUs whose relation is NODE,
-/// PHB, PXB or PIX, are in one domain; NODE between two NUMA affinities is one socket with two domains; GPUs that are
-/// SYS to each other are below two sockets. If a GPU has no affinity, its relations to network cards count, too; what
-/// is open then goes to the first domain that nothing excludes. Affinities and relations that contradict each other are
-/// refused.
+/// GPUs with one NUMA affinity (one CPU affinity where the file has no NUMA affinity),
+/// and GPUs whose relation is NODE, PHB, PXB or PIX, are in one domain; NODE between two
+/// NUMA affinities is one socket with two domains; GPUs that are SYS to each other are
+/// below two sockets. If a GPU has no affinity, its relations to network cards count,
+/// too; what is open then goes to the first domain that nothing excludes. Affinities and
+/// relations that contradict each other are refused.
 class Domains {
  public:
-  Domains(const SmiMatrix& matrix, const std::string& file) : m_{matrix}, file_{file}, first_(matrix.devices.size()) {
+  Domains(const SmiMatrix& matrix, const std::string& file)
+      : m_{matrix}, file_{file}, first_(matrix.devices.size()) {
     std::iota(first_.begin(), first_.end(), 0U);
     socket_ = first_;
     far_.assign(first_.size(), std::vector<bool>(first_.size()));
@@ -50,7 +55,8 @@ class Domains {
     });
     each_pair([&](size_t i, size_t j) { check(i, j); });
     each_pair([&](size_t i, size_t j) {
-      if (may_join(i, j) && !number(i) && !number(j) && same(m_.cpus[i], m_.cpus[j])) join(i, j);
+      if (may_join(i, j) && !number(i) && !number(j) && same(m_.cpus[i], m_.cpus[j]))
+        join(i, j);
     });
     each_pair([&](size_t i, size_t j) {
       if (may_join(i, j) && (!told_in(i) || !told_in(j))) join(i, j);
@@ -64,7 +70,10 @@ class Domains {
       for (size_t i = 0; i < j; ++i) visit(i, j);
   }
 
-  static bool same(const std::optional<std::string>& a, const std::optional<std::string>& b) { return a && a == b; }
+  static bool same(const std::optional<std::string>& a,
+                   const std::optional<std::string>& b) {
+    return a && a == b;
+  }
 
   /// The NUMA affinity, unless it is several domains.
   std::optional<std::string> number(size_t gpu) const {
@@ -75,7 +84,8 @@ class Domains {
   std::optional<int> first_number(size_t gpu) const {
     const auto& text = m_.domains[gpu];
     if (!text) return std::nullopt;
-    return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0, last_domain);
+    return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0,
+                        last_domain);
   }
   bool told(size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
 
@@ -103,8 +113,9 @@ class Domains {
     return any_of(first_[gpu], [&](size_t other) { return told(other); });
   }
   bool may_join(size_t i, size_t j) const {
-    return first_[i] != first_[j] &&
-           !any_of(first_[i], [&](size_t a) { return any_of(first_[j], [&](size_t b) { return far_[a][b]; }); });
+    return first_[i] != first_[j] && !any_of(first_[i], [&](size_t a) {
+             return any_of(first_[j], [&](size_t b) { return far_[a][b]; });
+           });
   }
 
   /// NODE stands between GPUs of one socket, whose domains may differ.
@@ -113,32 +124,37 @@ class Domains {
     const bool has_one_number = same(number(i), number(j));
     far_[i][j] = far_[j][i] = is_far(cell);
     if (is_near(cell) || has_one_number) join(i, j, socket_);
-    if (has_one_number || (is_near(cell) && !(cell == "NODE" && differ(i, j)))) join(i, j, first_);
+    if (has_one_number || (is_near(cell) && !(cell == "NODE" && differ(i, j))))
+      join(i, j, first_);
   }
 
   void use_cards(size_t i, size_t j) {
     for (const auto card : indices(m_.cards[i])) {
       const std::string &a = m_.cards[i][card], &b = m_.cards[j][card];
       if (is_near(a) && is_near(b)) join(i, j);
-      if ((is_near(a) && is_far(b)) || (is_far(a) && is_near(b))) far_[i][j] = far_[j][i] = true;
+      if ((is_near(a) && is_far(b)) || (is_far(a) && is_near(b)))
+        far_[i][j] = far_[j][i] = true;
     }
   }
 
-  [[noreturn]] void fail(size_t i, size_t j, const std::string& but, const std::string& expected) const {
-    throw fault_of(
-        "", fmt::format("GPU{} to GPU{} is {}, {}", m_.devices[j], m_.devices[i], in_quotes(m_.cells[j][i]), but),
-        expected)
+  [[noreturn]] void fail(size_t i, size_t j, const std::string& but,
+                         const std::string& expected) const {
+    throw fault_of("",
+                   fmt::format("GPU{} to GPU{} is {}, {}", m_.devices[j], m_.devices[i],
+                               in_quotes(m_.cells[j][i]), but),
+                   expected)
         .at(file_, m_.lines[j]);
   }
 
   void check(size_t i, size_t j) const {
     if (socket_[i] == socket_[j] && far_[i][j])
-      fail(i, j, "and other relations or affinities put both below one socket", "GPUs of one socket or of two");
+      fail(i, j, "and other relations or affinities put both below one socket",
+           "GPUs of one socket or of two");
     if (first_[i] != first_[j] || !differ(i, j)) return;
     const auto& affinities = number(i) ? m_.domains : m_.cpus;
     fail(i, j,
-         fmt::format("and their {} affinities are {} and {}", number(i) ? "NUMA" : "CPU", *affinities[j],
-                     *affinities[i]),
+         fmt::format("and their {} affinities are {} and {}", number(i) ? "NUMA" : "CPU",
+                     *affinities[j], *affinities[i]),
          "one affinity for GPUs below one host bridge");
   }
 
@@ -151,18 +167,21 @@ class Domains {
       if (const auto own = first_number(gpu)) by_number.emplace(*own, first_[gpu]);
     }
     const bool all = std::ranges::all_of(domains, [&](size_t domain) {
-      return std::ranges::count(by_number, domain, &std::map<int, size_t>::value_type::second) == 1;
+      return std::ranges::count(by_number, domain,
+                                &std::map<int, size_t>::value_type::second) == 1;
     });
     if (!all) by_number.clear();
     if (!all)
-      for (const size_t domain : domains) by_number.emplace(int(by_number.size()), domain);
+      for (const size_t domain : domains)
+        by_number.emplace(int(by_number.size()), domain);
     SmiDomains result;
     result.of_gpu.resize(first_.size());
     std::map<size_t, size_t> first_of_socket;
     for (const auto& [number, domain] : by_number) {
       const size_t index = result.numbers.size();
       result.numbers.push_back(std::to_string(number));
-      result.sockets.push_back(first_of_socket.try_emplace(socket_[domain], index).first->second);
+      result.sockets.push_back(
+          first_of_socket.try_emplace(socket_[domain], index).first->second);
       for (const auto gpu : indices(first_))
         if (first_[gpu] == domain) result.of_gpu[gpu] = index;
     }
@@ -176,16 +195,20 @@ class Domains {
   std::vector<std::vector<bool>> far_;  // by pair: SYS to each other
 };
 
-int nvlinks(const std::string& cell) { return cell.starts_with("NV") ? std::stoi(cell.substr(2)) : 0; }
+int nvlinks(const std::string& cell) {
+  return cell.starts_with("NV") ? std::stoi(cell.substr(2)) : 0;
+}
 
 bool same_switch(const std::string& cell) { return cell == "PIX" || cell == "PXB"; }
 
-/// Behind the same PCIe switch: told by their cell, or, where that tells of NVLinks, by a network card there.
+/// Behind the same PCIe switch: told by their cell, or, where that tells of NVLinks, by a
+/// network card there.
 bool share_switch(const SmiMatrix& matrix, size_t i, size_t j) {
   if (same_switch(matrix.cells[i][j])) return true;
   if (!matrix.cells[i][j].starts_with("NV")) return false;
   for (const auto card : indices(matrix.cards[i]))
-    if (same_switch(matrix.cards[i][card]) && same_switch(matrix.cards[j][card])) return true;
+    if (same_switch(matrix.cards[i][card]) && same_switch(matrix.cards[j][card]))
+      return true;
   return false;
 }
 
@@ -202,24 +225,29 @@ std::vector<size_t> behind_one_switch(const SmiMatrix& matrix) {
   return first;
 }
 
-/// Each below its socket, by NVLink-C2C where it is coherent, else behind a PCIe switch with those that share it.
-std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& sockets,
+/// Each below its socket, by NVLink-C2C where it is coherent, else behind a PCIe switch
+/// with those that share it.
+std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
+                             const std::vector<NodeId>& sockets,
                              const ImportRates& rates) {
   std::map<std::string, NodeId> switches;
   std::vector<NodeId> gpus;
   const auto first = behind_one_switch(matrix);
   for (const auto i : indices(first)) {
-    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]), matrix.devices[i], told));
+    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]),
+                                   matrix.devices[i], told));
     NodeId parent = sockets[i];
     if (matrix.own_domains[i]) {
       machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency, assumed);
       continue;
     }
     if (std::ranges::count(first, first[i]) > 1) {
-      const auto [plx, fresh] = switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
+      const auto [plx, fresh] =
+          switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
       if (fresh) {
         plx->second = machine.add_switch(plx->first, told);
-        machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency, assumed);
+        machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency,
+                     assumed);
       }
       parent = plx->second;
     }
@@ -231,8 +259,8 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix, c
 /// The NVLinks of a matrix: islands of GPUs that they join, over a switch or directly.
 class Nvlinks {
  public:
-  Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& gpus, const ImportRates& rates,
-          int of_kind)
+  Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix,
+          const std::vector<NodeId>& gpus, const ImportRates& rates, int of_kind)
       : machine_{machine},
         m_{matrix},
         gpus_{gpus},
@@ -243,8 +271,10 @@ class Nvlinks {
   }
 
   void add() {
-    const auto islands = joined_sets(gpus_.size(), [this](size_t i, size_t j) { return count(i, j) > 0; });
-    const auto switches = std::ranges::count_if(islands, [this](const auto& island) { return is_switched(island); });
+    const auto islands =
+        joined_sets(gpus_.size(), [this](size_t i, size_t j) { return count(i, j) > 0; });
+    const auto switches = std::ranges::count_if(
+        islands, [this](const auto& island) { return is_switched(island); });
     int number = 0;
     for (const auto& island : islands)
       if (is_switched(island))
@@ -264,8 +294,9 @@ class Nvlinks {
     return most;
   }
 
-  /// Whether NVLinks of an island lead to a switch: where they add up to more than a GPU has; and where all of several
-  /// GPUs reach all others by more than direct links leave for each peer.
+  /// Whether NVLinks of an island lead to a switch: where they add up to more than a GPU
+  /// has; and where all of several GPUs reach all others by more than direct links leave
+  /// for each peer.
   bool is_switched(const Island& island) const {
     int most = 0;
     bool complete = island.size() > 2;
@@ -282,20 +313,26 @@ class Nvlinks {
     return complete && most * assumptions::least_parts > most_;
   }
 
-  Rate to_host(size_t gpu) const { return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie; }
+  Rate to_host(size_t gpu) const {
+    return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie;
+  }
 
-  /// A port for each GPU, of its largest count. Copies take it also where it is slower than the way over the host.
+  /// A port for each GPU, of its largest count. Copies take it also where it is slower
+  /// than the way over the host.
   void add_switch(const std::string& name, const Island& island) {
     const NodeId nvsw = machine_.add_switch(name, told);
     std::map<size_t, LinkId> out, in;
     for (const size_t i : island) {
       const Rate rate = each_ * largest(i);
-      out.emplace(i, machine_.link(gpus_[i], nvsw, rate, assumptions::nvlink_latency, assumed));
-      in.emplace(i, machine_.link(nvsw, gpus_[i], rate, assumptions::nvlink_latency, assumed));
+      out.emplace(
+          i, machine_.link(gpus_[i], nvsw, rate, assumptions::nvlink_latency, assumed));
+      in.emplace(
+          i, machine_.link(nvsw, gpus_[i], rate, assumptions::nvlink_latency, assumed));
     }
     for (const size_t i : island)
       for (const size_t j : island)
-        if (i != j && each_ * std::min(largest(i), largest(j)) <= std::max(to_host(i), to_host(j)))
+        if (i != j &&
+            each_ * std::min(largest(i), largest(j)) <= std::max(to_host(i), to_host(j)))
           machine_.route(gpus_[i], gpus_[j], {out.at(i), in.at(j)}, assumed);
   }
 
@@ -303,7 +340,8 @@ class Nvlinks {
     for (const size_t i : island)
       for (const size_t j : island)
         if (count(i, j) > 0)
-          machine_.link_peers(gpus_[i], gpus_[j], each_ * count(i, j), assumptions::nvlink_latency * 2, assumed);
+          machine_.link_peers(gpus_[i], gpus_[j], each_ * count(i, j),
+                              assumptions::nvlink_latency * 2, assumed);
   }
 
   MachineBuilder& machine_;
@@ -315,8 +353,10 @@ class Nvlinks {
 };
 
 /// Domains of one socket share its memory.
-std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const SmiMatrix& matrix,
-                                                const SmiDomains& domains, const ImportRates& rates) {
+std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine,
+                                                const SmiMatrix& matrix,
+                                                const SmiDomains& domains,
+                                                const ImportRates& rates) {
   std::vector<bool> coherent(domains.numbers.size());
   for (const auto gpu : indices(domains.of_gpu))
     if (matrix.own_domains[gpu]) coherent[domains.of_gpu[gpu]] = true;
@@ -324,15 +364,18 @@ std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const S
   for (const auto i : indices(domains.numbers)) {
     const size_t socket = domains.sockets[i];
     const auto in_socket = size_t(std::ranges::count(domains.sockets, socket));
-    nodes.push_back({machine.add_domain(domains.numbers[i], rates.host(coherent[i], in_socket), assumed), socket});
+    nodes.push_back({machine.add_domain(domains.numbers[i],
+                                        rates.host(coherent[i], in_socket), assumed),
+                     socket});
   }
   machine.join_domains(nodes, rates.sockets, assumed);
   return nodes;
 }
 
-/// Removes the copies between GPUs that have no peer access: a plan takes their bytes over a host, in two copies, as
-/// drivers do.
-void deny_peer_access(Topology::Description& machine, const std::set<std::pair<int, int>>& denied) {
+/// Removes the copies between GPUs that have no peer access: a plan takes their bytes
+/// over a host, in two copies, as drivers do.
+void deny_peer_access(Topology::Description& machine,
+                      const std::set<std::pair<int, int>>& denied) {
   const Topology before{machine};
   const std::string source = "topo -p2p";
   bool removed = false;
@@ -340,28 +383,34 @@ void deny_peer_access(Topology::Description& machine, const std::set<std::pair<i
     const MemoryId a = *before.find_gpu(first), b = *before.find_gpu(second);
     for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
       if (!before.has_route(from, to)) continue;
-      std::erase_if(machine.routes,
-                    [from = from, to = to](const auto& route) { return route.from == from && route.to == to; });
+      std::erase_if(machine.routes, [from = from, to = to](const auto& route) {
+        return route.from == from && route.to == to;
+      });
       machine.routes.push_back({from, to, {}, source});
       removed = true;
     }
   }
-  if (removed) machine.sources.push_back({source, Source::Kind::measured, "nvidia-smi topo -p2p"});
+  if (removed)
+    machine.sources.push_back({source, Source::Kind::measured, "nvidia-smi topo -p2p"});
 }
 
 }  // namespace
 
-Topology::Description import_nvidia_smi(std::string_view text, const std::string& file, const GpuKind& kind,
-                                        const ImportRates& rates) {
+Topology::Description import_nvidia_smi(std::string_view text, const std::string& file,
+                                        const GpuKind& kind, const ImportRates& rates) {
   const SmiMatrix matrix = read_smi_matrix(text, file);
-  MachineBuilder machine{"nvidia-smi", fmt::format("{} GPUs as 'nvidia-smi topo -m' shows them", matrix.devices.size()),
-                         kind};
-  machine.source(told, Source::Kind::measured, "nvidia-smi topo -m: which GPUs there are, and what joins them");
-  machine.source(
-      assumed, Source::Kind::assumed,
-      "nvidia-smi topo -m tells no rates, latencies and host memories; if the NVLinks of a GPU add up to more than "
-      "it has, they and those of the GPUs that they join lead to a switch, of each GPU its largest number; a GPU whose "
-      "memory is a NUMA domain has NVLink-C2C to its processor");
+  MachineBuilder machine{
+      "nvidia-smi",
+      fmt::format("{} GPUs as 'nvidia-smi topo -m' shows them", matrix.devices.size()),
+      kind};
+  machine.source(told, Source::Kind::measured,
+                 "nvidia-smi topo -m: which GPUs there are, and what joins them");
+  machine.source(assumed, Source::Kind::assumed,
+                 "nvidia-smi topo -m tells no rates, latencies and host memories; if the "
+                 "NVLinks of a GPU add up to more than "
+                 "it has, they and those of the GPUs that they join lead to a switch, of "
+                 "each GPU its largest number; a GPU whose "
+                 "memory is a NUMA domain has NVLink-C2C to its processor");
   const SmiDomains domains = Domains{matrix, file}.found();
   const auto nodes = add_domains(machine, matrix, domains, rates);
   std::vector<NodeId> of_gpus;

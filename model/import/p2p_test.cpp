@@ -24,8 +24,8 @@ struct Matrix {
   std::vector<std::vector<double>> numbers = {};
 };
 
-/// The matrices of a text by their titles: a line that has "Matrix" in it. Latencies have two, "GPU" and "CPU"; the
-/// name of the second ends in "of CPU".
+/// The matrices of a text by their titles: a line that has "Matrix" in it. Latencies have
+/// two, "GPU" and "CPU"; the name of the second ends in "of CPU".
 class Matrices {
  public:
   Matrices(std::string_view text, const std::string& file) : file_{file} {
@@ -35,23 +35,28 @@ class Matrices {
       if (!words_.empty()) take(trimmed(line));
     }
     if (all_.empty())
-      throw InputError{"there is no line with the title of a matrix", "what p2pBandwidthLatencyTest prints"}.at(file,
-                                                                                                                1);
+      throw InputError{"there is no line with the title of a matrix",
+                       "what p2pBandwidthLatencyTest prints"}
+          .at(file, 1);
     for (const auto& [title, matrix] : all_)
       if (matrix.numbers.size() != gpus_)
-        fail(matrix.line, fmt::format("{} rows; expected {}, one for each GPU", matrix.numbers.size(), gpus_));
+        fail(matrix.line, fmt::format("{} rows; expected {}, one for each GPU",
+                                      matrix.numbers.size(), gpus_));
   }
 
   size_t gpus() const { return gpus_; }
 
-  /// Whether a GPU can access another one, by the matrix or, of old versions, by the line "Device=0 CAN Access Peer
-  /// Device=1".
+  /// Whether a GPU can access another one, by the matrix or, of old versions, by the line
+  /// "Device=0 CAN Access Peer Device=1".
   bool access(size_t from, size_t to) const {
-    if (const Matrix* matrix = find("P2P Connectivity Matrix")) return matrix->numbers[from][to] != 0;
+    if (const Matrix* matrix = find("P2P Connectivity Matrix"))
+      return matrix->numbers[from][to] != 0;
     const auto said = access_.find({int(from), int(to)});
     if (said == access_.end())
-      throw InputError{fmt::format("there is no line 'Device={} CAN Access Peer Device={}'", from, to), "one"}.at(
-          file_);
+      throw InputError{
+          fmt::format("there is no line 'Device={} CAN Access Peer Device={}'", from, to),
+          "one"}
+          .at(file_);
     return said->second;
   }
 
@@ -60,16 +65,20 @@ class Matrices {
     return known == all_.end() ? nullptr : &known->second;
   }
 
-  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
+  [[noreturn]] void fail(size_t line, const std::string& message) const {
+    throw InputError{message}.at(file_, line);
+  }
 
  private:
   void take(const std::string& line) {
-    if (words_.size() == 5 && words_[2] == "Access" && (words_[1] == "CAN" || words_[1] == "CANNOT")) {
+    if (words_.size() == 5 && words_[2] == "Access" &&
+        (words_[1] == "CAN" || words_[1] == "CANNOT")) {
       access_[{device_of(words_[0]), device_of(words_[4])}] = words_[1] == "CAN";
     } else if (line.find("Matrix") != std::string::npos) {
       title_ = line;
       matrix_ = nullptr;
-    } else if (!title_.empty() && (words_[0] == "D\\D" || words_[0] == "GPU" || words_[0] == "CPU")) {
+    } else if (!title_.empty() &&
+               (words_[0] == "D\\D" || words_[0] == "GPU" || words_[0] == "CPU")) {
       begin();
     } else if (matrix_ != nullptr && whole_number(words_[0], 0, most_gpus)) {
       add_row();
@@ -80,7 +89,9 @@ class Matrices {
 
   int device_of(std::string_view word) const {
     constexpr std::string_view begin = "Device=";
-    const auto device = word.starts_with(begin) ? whole_number(word.substr(begin.size()), 0, most_gpus) : std::nullopt;
+    const auto device = word.starts_with(begin)
+                            ? whole_number(word.substr(begin.size()), 0, most_gpus)
+                            : std::nullopt;
     if (!device) fail(line_, "expected such as 'Device=0 CAN Access Peer Device=1'");
     return *device;
   }
@@ -89,20 +100,27 @@ class Matrices {
     const size_t gpus = words_.size() - 1;
     for (size_t i = 0; i < gpus; ++i)
       if (words_[i + 1] != std::to_string(i))
-        fail(line_, fmt::format("the column {}; expected {}", in_quotes(words_[i + 1]), i));
-    if (gpus == 0 || gpus > most_gpus) fail(line_, fmt::format("{} GPUs; expected 1 to {}", gpus, most_gpus));
+        fail(line_,
+             fmt::format("the column {}; expected {}", in_quotes(words_[i + 1]), i));
+    if (gpus == 0 || gpus > most_gpus)
+      fail(line_, fmt::format("{} GPUs; expected 1 to {}", gpus, most_gpus));
     if (gpus_ == 0) gpus_ = gpus;
-    if (gpus != gpus_) fail(line_, fmt::format("{} GPUs; expected {}, as before", gpus, gpus_));
+    if (gpus != gpus_)
+      fail(line_, fmt::format("{} GPUs; expected {}, as before", gpus, gpus_));
     const std::string name = words_[0] == "CPU" ? title_ + " of CPU" : title_;
     const auto [known, fresh] = all_.try_emplace(name, Matrix{line_});
-    if (!fresh) fail(line_, fmt::format("another {}; expected the output of one run", in_quotes(name)));
+    if (!fresh)
+      fail(line_,
+           fmt::format("another {}; expected the output of one run", in_quotes(name)));
     matrix_ = &known->second;
   }
 
   void add_row() {
-    if (words_.size() != gpus_ + 1) fail(line_, fmt::format("{} cells; expected {}", words_.size() - 1, gpus_));
+    if (words_.size() != gpus_ + 1)
+      fail(line_, fmt::format("{} cells; expected {}", words_.size() - 1, gpus_));
     if (words_[0] != std::to_string(matrix_->numbers.size()))
-      fail(line_, fmt::format("the row {}; expected {}", in_quotes(words_[0]), matrix_->numbers.size()));
+      fail(line_, fmt::format("the row {}; expected {}", in_quotes(words_[0]),
+                              matrix_->numbers.size()));
     auto& row = matrix_->numbers.emplace_back();
     for (size_t i = 1; i < words_.size(); ++i) {
       const auto value = finite_number(words_[i]);
@@ -126,27 +144,35 @@ struct Directed {
   bool from_row;
 };
 
-/// The title of new versions says in which direction a matrix is read; the old ones copy from the column to the row.
-Directed find_directed(const Matrices& matrices, const std::string& begin, const std::string& end) {
-  if (const auto* writes = matrices.find(begin + "(P2P Writes) " + end)) return {writes, true};
-  if (const auto* reads = matrices.find(begin + "(P2P Reads) " + end)) return {reads, false};
+/// The title of new versions says in which direction a matrix is read; the old ones copy
+/// from the column to the row.
+Directed find_directed(const Matrices& matrices, const std::string& begin,
+                       const std::string& end) {
+  if (const auto* writes = matrices.find(begin + "(P2P Writes) " + end))
+    return {writes, true};
+  if (const auto* reads = matrices.find(begin + "(P2P Reads) " + end))
+    return {reads, false};
   return {matrices.find(begin + end), false};
 }
 
 /// From each GPU to each other one that it can access; empty without a matrix.
 template <class Quantity>
-std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matrices, const Directed& directed,
-                                                           double unit, const Range<Quantity>& range) {
+std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matrices,
+                                                           const Directed& directed,
+                                                           double unit,
+                                                           const Range<Quantity>& range) {
   if (directed.matrix == nullptr) return {};
   const size_t gpus = matrices.gpus();
-  std::vector<std::vector<std::optional<Quantity>>> result(gpus, std::vector<std::optional<Quantity>>(gpus));
+  std::vector<std::vector<std::optional<Quantity>>> result(
+      gpus, std::vector<std::optional<Quantity>>(gpus));
   for (size_t i = 0; i < gpus; ++i)
     for (size_t j = 0; j < gpus; ++j) {
       if (i == j || !matrices.access(i, j) || !matrices.access(j, i)) continue;
       const size_t row = directed.from_row ? i : j, column = directed.from_row ? j : i;
       const Quantity value{directed.matrix->numbers[row][column] * unit};
       if (!range.holds(value))
-        matrices.fail(directed.matrix->line + 1 + row, fmt::format("{} {}", to_text(value), out_of_range(range.text)));
+        matrices.fail(directed.matrix->line + 1 + row,
+                      fmt::format("{} {}", to_text(value), out_of_range(range.text)));
       result[i][j] = value;
     }
   return result;
@@ -154,11 +180,14 @@ std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matri
 
 PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   const std::string rates = "Matrix (GB/s)";
-  const Directed one = find_directed(matrices, "Unidirectional P2P=Enabled Bandwidth ", rates);
+  const Directed one =
+      find_directed(matrices, "Unidirectional P2P=Enabled Bandwidth ", rates);
   if (one.matrix == nullptr)
-    throw InputError{"there is no matrix of Unidirectional P2P=Enabled", "the output of p2pBandwidthLatencyTest"}.at(
-        file);
-  const Directed both{matrices.find("Bidirectional P2P=Enabled Bandwidth " + rates), true};
+    throw InputError{"there is no matrix of Unidirectional P2P=Enabled",
+                     "the output of p2pBandwidthLatencyTest"}
+        .at(file);
+  const Directed both{matrices.find("Bidirectional P2P=Enabled Bandwidth " + rates),
+                      true};
   PeerRates peers{of_peers(matrices, one, 1e9, TopologyLimits::rate)};
   peers.both = of_peers(matrices, both, 1e9, TopologyLimits::rate);
   const Directed times = find_directed(matrices, "P2P=Enabled Latency ", "Matrix (us)");
@@ -167,32 +196,40 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
 }
 
 /// All GPUs share the memory of the host.
-HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus, const ImportRates& rates) {
+HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus,
+                         const ImportRates& rates) {
   const NodeId socket = machine.add_domain("", rates.host(false), assumed);
   HostLinks links;
   links.over_switch = true;
   links.in_rate.assign(gpus.size(), rates.pcie);
   links.out_rate.assign(gpus.size(), rates.pcie);
   for (const NodeId gpu : gpus) {
-    links.in.push_back(machine.link(socket, gpu, rates.pcie, assumptions::gpu_latency, assumed));
-    links.out.push_back(machine.link(gpu, socket, rates.pcie, assumptions::gpu_latency, assumed));
+    links.in.push_back(
+        machine.link(socket, gpu, rates.pcie, assumptions::gpu_latency, assumed));
+    links.out.push_back(
+        machine.link(gpu, socket, rates.pcie, assumptions::gpu_latency, assumed));
   }
   return links;
 }
 
 }  // namespace
 
-Topology::Description import_p2p_test(std::string_view text, const std::string& file, const GpuKind& kind,
-                                      const ImportRates& rates) {
+Topology::Description import_p2p_test(std::string_view text, const std::string& file,
+                                      const GpuKind& kind, const ImportRates& rates) {
   const Matrices matrices{text, file};
-  MachineBuilder machine{"p2p", fmt::format("{} GPUs as p2pBandwidthLatencyTest measured them", matrices.gpus()), kind};
+  MachineBuilder machine{
+      "p2p",
+      fmt::format("{} GPUs as p2pBandwidthLatencyTest measured them", matrices.gpus()),
+      kind};
   machine.source(measured, Source::Kind::measured,
-                 "p2pBandwidthLatencyTest: peer access, rates and latencies between GPUs with it; rates without it, of "
+                 "p2pBandwidthLatencyTest: peer access, rates and latencies between GPUs "
+                 "with it; rates without it, of "
                  "the memory of a GPU and of the CPU's calls are not used");
-  machine.source(
-      assumed, Source::Kind::assumed,
-      "p2pBandwidthLatencyTest does not measure the host: its memory and PCIe; that GPUs share a switch if "
-      "the rate of each pair is that of a port of either, and that peers no faster than PCIe share its port");
+  machine.source(assumed, Source::Kind::assumed,
+                 "p2pBandwidthLatencyTest does not measure the host: its memory and "
+                 "PCIe; that GPUs share a switch if "
+                 "the rate of each pair is that of a port of either, and that peers no "
+                 "faster than PCIe share its port");
   const PeerRates peers = peers_of(matrices, file);
   std::vector<NodeId> gpus;
   for (size_t i = 0; i < matrices.gpus(); ++i)

@@ -20,8 +20,10 @@ namespace {
 using assumptions::most_gpus, assumptions::most_nvlinks;
 using Words = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 7> relations{"X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"};  // SOC: old SYS
-constexpr std::array<std::string_view, 7> peer_states{"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
+constexpr std::array<std::string_view, 7> relations{
+    "X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"};  // SOC: old SYS
+constexpr std::array<std::string_view, 7> peer_states{"OK", "CNS", "GNS", "TNS",
+                                                      "NS", "DR",  "U"};
 
 /// A table of `nvidia-smi topo`, in capitals.
 struct Table {
@@ -45,19 +47,21 @@ bool is_peer_state(std::string_view cell) { return contains(peer_states, cell); 
 
 /// X, PIX, PXB, PHB, NODE, SYS, SOC and NV1 to NV18.
 bool is_relation(std::string_view cell) {
-  return contains(relations, cell) || (cell.starts_with("NV") && whole_number(cell.substr(2), 1, most_nvlinks));
+  return contains(relations, cell) ||
+         (cell.starts_with("NV") && whole_number(cell.substr(2), 1, most_nvlinks));
 }
 
 bool is_cell(const std::string& word) { return is_relation(word) || is_peer_state(word); }
 
-/// Without the escapes that underline the header, also where the escape character itself was lost on the way ("[4m"),
-/// and in capitals.
+/// Without the escapes that underline the header, also where the escape character itself
+/// was lost on the way ("[4m"), and in capitals.
 std::string plain(std::string_view line) {
   std::string text;
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\x1b')
       while (i < line.size() && line[i] != 'm') ++i;
-    else if (const auto rest = line.substr(i); rest.starts_with("[4m") || rest.starts_with("[0m"))
+    else if (const auto rest = line.substr(i);
+             rest.starts_with("[4m") || rest.starts_with("[0m"))
       i += 2;
     else
       text += char(std::toupper(static_cast<unsigned char>(line[i])));
@@ -67,15 +71,19 @@ std::string plain(std::string_view line) {
 
 std::optional<int> gpu_number(std::string_view word) {
   constexpr int most_number = 9999;
-  return word.starts_with("GPU") ? whole_number(word.substr(3), 0, most_number) : std::nullopt;
+  return word.starts_with("GPU") ? whole_number(word.substr(3), 0, most_number)
+                                 : std::nullopt;
 }
 
 /// GPUs, no cells.
-bool is_header(const Words& words) { return gpu_number(words.front()) && std::ranges::none_of(words, is_cell); }
+bool is_header(const Words& words) {
+  return gpu_number(words.front()) && std::ranges::none_of(words, is_cell);
+}
 
 /// "Legend:", "NIC Legend:", or a line of it, "X = Self".
 bool is_legend(const Words& words) {
-  return words.front() == "LEGEND:" || (words.size() > 1 && (words[1] == "LEGEND:" || words[1] == "="));
+  return words.front() == "LEGEND:" ||
+         (words.size() > 1 && (words[1] == "LEGEND:" || words[1] == "="));
 }
 
 class TablesReader {
@@ -94,13 +102,18 @@ class TablesReader {
       else if (!tables_.empty() && (!in_legend_ || gpu_number(words.front())))
         add_row(words);
     }
-    if (tables_.empty()) fail(1, "there is no line with GPU0, GPU1, ...; expected the output of 'nvidia-smi topo -m'");
+    if (tables_.empty())
+      fail(1,
+           "there is no line with GPU0, GPU1, ...; expected the output of 'nvidia-smi "
+           "topo -m'");
     finish();
     return std::move(tables_);
   }
 
  private:
-  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
+  [[noreturn]] void fail(size_t line, const std::string& message) const {
+    throw InputError{message}.at(file_, line);
+  }
 
   Table& table() { return tables_.back(); }
 
@@ -108,12 +121,15 @@ class TablesReader {
     finish();
     constexpr size_t most_columns = 8 * most_gpus;
     if (words.size() > most_columns)
-      fail(line_, fmt::format("{} words in a header; expected at most {}", words.size(), most_columns));
+      fail(line_, fmt::format("{} words in a header; expected at most {}", words.size(),
+                              most_columns));
     in_legend_ = false;
     tables_.push_back({line_});
     for (const std::string_view name : {"GPU NUMA ID", "NUMA AFFINITY", "CPU AFFINITY"}) {
       const Words parts = words_of(name);
-      if (words.size() < parts.size() || !std::equal(parts.rbegin(), parts.rend(), words.rbegin())) continue;
+      if (words.size() < parts.size() ||
+          !std::equal(parts.rbegin(), parts.rend(), words.rbegin()))
+        continue;
       words.resize(words.size() - parts.size());
       table().behind.emplace(table().behind.begin(), name);
     }
@@ -121,50 +137,62 @@ class TablesReader {
   }
 
   void add_column(const std::string& word) {
-    constexpr std::array<std::string_view, 5> parts{"CPU", "NUMA", "GPU", "AFFINITY", "ID"};
+    constexpr std::array<std::string_view, 5> parts{"CPU", "NUMA", "GPU", "AFFINITY",
+                                                    "ID"};
     const auto device = gpu_number(word);
-    const bool is_bad_gpu = word.starts_with("GPU") && !word.starts_with("GPU-") && !device;
+    const bool is_bad_gpu =
+        word.starts_with("GPU") && !word.starts_with("GPU-") && !device;
     if (contains(parts, word) || is_bad_gpu)
-      fail(line_, fmt::format("the column {} is unknown; expected GPUs and network cards, then CPU Affinity, NUMA "
+      fail(line_, fmt::format("the column {} is unknown; expected GPUs and network "
+                              "cards, then CPU Affinity, NUMA "
                               "Affinity and GPU NUMA ID",
                               in_quotes(word)));
     if (device) {
       if (contains(table().devices, *device))
-        fail(line_, fmt::format("{} is there twice; expected different GPUs", in_quotes(word)));
-      if (table().devices.size() == most_gpus) fail(line_, fmt::format("more than {} GPUs; expected fewer", most_gpus));
+        fail(line_,
+             fmt::format("{} is there twice; expected different GPUs", in_quotes(word)));
+      if (table().devices.size() == most_gpus)
+        fail(line_, fmt::format("more than {} GPUs; expected fewer", most_gpus));
       table().devices.push_back(*device);
       table().gpu_columns.push_back(table().columns.size());
     }
     table().columns.push_back(word);
   }
 
-  /// Rows of network cards repeat what their columns say. After the last row there may be other text.
+  /// Rows of network cards repeat what their columns say. After the last row there may be
+  /// other text.
   void add_row(const Words& words) {
     const auto device = gpu_number(words.front());
     if (!device && table().is_complete() && std::ranges::none_of(words, is_cell)) return;
     if (!device && contains(table().columns, words.front())) return;
     if (!device || !contains(table().devices, *device))
-      fail(line_, fmt::format("the row {} is unknown; expected rows of the GPUs and network cards of the header in "
+      fail(line_, fmt::format("the row {} is unknown; expected rows of the GPUs and "
+                              "network cards of the header in "
                               "line {}",
                               in_quotes(words.front()), table().line));
     const size_t columns = table().columns.size();
     if (words.size() <= columns)
-      fail(line_, fmt::format("{} cells; expected {}, one for each column", words.size() - 1, columns));
+      fail(line_, fmt::format("{} cells; expected {}, one for each column",
+                              words.size() - 1, columns));
     const auto behind = words.begin() + ptrdiff_t(1 + columns);
-    const Table::Row row{line_, {words.begin() + 1, behind}, texts_behind({behind, words.end()})};
+    const Table::Row row{
+        line_, {words.begin() + 1, behind}, texts_behind({behind, words.end()})};
     if (!table().rows.emplace(*device, row).second)
-      fail(line_, fmt::format("another row of {}; expected one for each GPU", in_quotes(words.front())));
+      fail(line_, fmt::format("another row of {}; expected one for each GPU",
+                              in_quotes(words.front())));
   }
 
-  /// One for each column behind the cells. Where nothing is known, drivers leave all of them empty, or all but the
-  /// last.
+  /// One for each column behind the cells. Where nothing is known, drivers leave all of
+  /// them empty, or all but the last.
   Words texts_behind(Words texts) {
     const size_t expected = table().behind.size();
-    if (texts.empty() || (texts == Words{"N/A"} && expected > 0 && table().behind.back() == "GPU NUMA ID"))
+    if (texts.empty() ||
+        (texts == Words{"N/A"} && expected > 0 && table().behind.back() == "GPU NUMA ID"))
       texts.insert(texts.begin(), expected - texts.size(), "");
     if (texts.size() != expected || std::ranges::any_of(texts, is_relation))
       fail(line_,
-           fmt::format("header and row differ in their number of columns: {} behind the {} of GPUs and network cards, "
+           fmt::format("header and row differ in their number of columns: {} behind the "
+                       "{} of GPUs and network cards, "
                        "{} in the header in line {}; expected as many",
                        texts.size(), table().columns.size(), expected, table().line));
     return texts;
@@ -174,17 +202,22 @@ class TablesReader {
   void finish() {
     if (tables_.empty()) return;
     if (!table().is_complete())
-      fail(table().line, fmt::format("{} GPUs in the header, {} rows of them; expected as many", table().devices.size(),
-                                     table().rows.size()));
+      fail(table().line,
+           fmt::format("{} GPUs in the header, {} rows of them; expected as many",
+                       table().devices.size(), table().rows.size()));
     const auto& rows = table().rows;
-    table().of_peer_access = std::ranges::any_of(rows.begin()->second.cells, is_peer_state) ||
-                             (tables_.size() > 1 && rows.size() == 1 && table().behind.empty());
+    table().of_peer_access =
+        std::ranges::any_of(rows.begin()->second.cells, is_peer_state) ||
+        (tables_.size() > 1 && rows.size() == 1 && table().behind.empty());
     for (const auto& [device, row] : rows)
       for (const std::string& cell : row.cells)
-        if (table().of_peer_access ? cell != "X" && !is_peer_state(cell) : !is_relation(cell))
-          fail(row.line, fmt::format("the cell {} is unknown; expected X, NV1 to NV{}, PIX, PXB, PHB, NODE or SYS, or, "
-                                     "of 'topo -p2p', {}",
-                                     in_quotes(cell), most_nvlinks, fmt::join(peer_states, ", ")));
+        if (table().of_peer_access ? cell != "X" && !is_peer_state(cell)
+                                   : !is_relation(cell))
+          fail(row.line,
+               fmt::format("the cell {} is unknown; expected X, NV1 to NV{}, PIX, PXB, "
+                           "PHB, NODE or SYS, or, "
+                           "of 'topo -p2p', {}",
+                           in_quotes(cell), most_nvlinks, fmt::join(peer_states, ", ")));
   }
 
   const std::string& file_;
@@ -202,7 +235,8 @@ class MatrixReader {
     const auto table = std::ranges::find(tables, false, &Table::of_peer_access);
     if (table == tables.end())
       fail(tables.front().line,
-           "this is the output of 'nvidia-smi topo -p2p', a file of peer access; expected that of 'nvidia-smi topo "
+           "this is the output of 'nvidia-smi topo -p2p', a file of peer access; "
+           "expected that of 'nvidia-smi topo "
            "-m'");
     matrix_.devices = table->devices;
     matrix_.cells = cells_of_gpus(*table);
@@ -212,14 +246,17 @@ class MatrixReader {
       if (other.of_peer_access)
         add_access(other);
       else if (&other != &*table)
-        fail(other.line,
-             fmt::format("another matrix than the one in line {}; expected the output of one machine", table->line));
+        fail(other.line, fmt::format("another matrix than the one in line {}; expected "
+                                     "the output of one machine",
+                                     table->line));
     }
     return std::move(matrix_);
   }
 
  private:
-  [[noreturn]] void fail(size_t line, const std::string& message) const { throw InputError{message}.at(file_, line); }
+  [[noreturn]] void fail(size_t line, const std::string& message) const {
+    throw InputError{message}.at(file_, line);
+  }
 
   /// Only a GPU and itself are X.
   std::vector<Words> cells_of_gpus(const Table& table) const {
@@ -230,8 +267,9 @@ class MatrixReader {
       for (const auto i : indices(table.devices)) {
         const std::string& cell = row.cells[table.gpu_columns[i]];
         if ((cell == "X") != (table.devices[i] == device))
-          fail(row.line, fmt::format("GPU{} to GPU{} is {}; expected X from a GPU to itself and nowhere else", device,
-                                     table.devices[i], in_quotes(cell)));
+          fail(row.line, fmt::format("GPU{} to GPU{} is {}; expected X from a GPU to "
+                                     "itself and nowhere else",
+                                     device, table.devices[i], in_quotes(cell)));
         cells.back().push_back(cell);
       }
     }
@@ -246,17 +284,22 @@ class MatrixReader {
       for (size_t i = 0; i < j; ++i)
         if (cells[i][j] != cells[j][i])
           fail(table.rows.at(devices[j]).line,
-               fmt::format("GPU{} to GPU{} is {}, and GPU{} to GPU{} is {}; expected the same", devices[j], devices[i],
-                           in_quotes(cells[j][i]), devices[i], devices[j], in_quotes(cells[i][j])));
+               fmt::format(
+                   "GPU{} to GPU{} is {}, and GPU{} to GPU{} is {}; expected the same",
+                   devices[j], devices[i], in_quotes(cells[j][i]), devices[i], devices[j],
+                   in_quotes(cells[i][j])));
   }
 
   void add_access(const Table& table) {
     if (!std::ranges::is_permutation(table.devices, matrix_.devices))
-      fail(table.line, "the GPUs of 'topo -p2p' are others than those of 'topo -m'; expected the same GPUs");
+      fail(table.line,
+           "the GPUs of 'topo -p2p' are others than those of 'topo -m'; expected the "
+           "same GPUs");
     const auto cells = cells_of_gpus(table);
     for (const auto i : indices(cells))
       for (const auto j : indices(cells))
-        if (i != j && cells[i][j] != "OK") matrix_.denied.insert(std::minmax(table.devices[i], table.devices[j]));
+        if (i != j && cells[i][j] != "OK")
+          matrix_.denied.insert(std::minmax(table.devices[i], table.devices[j]));
   }
 
   void add_row(const Table& table, const Table::Row& row) {
@@ -264,26 +307,34 @@ class MatrixReader {
     matrix_.cpus.push_back(list_of(table, row, "CPU AFFINITY"));
     matrix_.domains.push_back(list_of(table, row, "NUMA AFFINITY"));
     const auto own = text_of(table, row, "GPU NUMA ID");
-    matrix_.own_domains.push_back(own ? whole_number(*own, 0, assumptions::last_domain) : std::nullopt);
+    matrix_.own_domains.push_back(own ? whole_number(*own, 0, assumptions::last_domain)
+                                      : std::nullopt);
     if (own && !matrix_.own_domains.back())
-      fail(row.line,
-           fmt::format("GPU NUMA ID is {}; expected 0 to {}, or N/A", in_quotes(*own), assumptions::last_domain));
+      fail(row.line, fmt::format("GPU NUMA ID is {}; expected 0 to {}, or N/A",
+                                 in_quotes(*own), assumptions::last_domain));
     matrix_.cards.emplace_back();
     for (const auto column : indices(table.columns))
-      if (!contains(table.gpu_columns, column)) matrix_.cards.back().push_back(row.cells[column]);
+      if (!contains(table.gpu_columns, column))
+        matrix_.cards.back().push_back(row.cells[column]);
   }
 
-  static std::optional<std::string> text_of(const Table& table, const Table::Row& row, std::string_view name) {
-    const auto column = size_t(std::ranges::find(table.behind, name) - table.behind.begin());
-    if (column == table.behind.size() || row.behind[column].empty() || row.behind[column] == "N/A") return std::nullopt;
+  static std::optional<std::string> text_of(const Table& table, const Table::Row& row,
+                                            std::string_view name) {
+    const auto column =
+        size_t(std::ranges::find(table.behind, name) - table.behind.begin());
+    if (column == table.behind.size() || row.behind[column].empty() ||
+        row.behind[column] == "N/A")
+      return std::nullopt;
     return row.behind[column];
   }
 
   /// Numbers and ranges, "0-23,48-71".
-  std::optional<std::string> list_of(const Table& table, const Table::Row& row, std::string_view name) const {
+  std::optional<std::string> list_of(const Table& table, const Table::Row& row,
+                                     std::string_view name) const {
     const auto text = text_of(table, row, name);
     if (text && text->find_first_not_of("0123456789,-") != std::string::npos)
-      fail(row.line, fmt::format("{} is {}; expected numbers such as 0-23,48-71, or N/A", name, in_quotes(*text)));
+      fail(row.line, fmt::format("{} is {}; expected numbers such as 0-23,48-71, or N/A",
+                                 name, in_quotes(*text)));
     return text;
   }
 

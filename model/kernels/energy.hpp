@@ -10,7 +10,8 @@
 
 namespace tilerail {
 
-/// What a run achieved, which is all that metrics are made of. Seconds and joules are above 0.
+/// What a run achieved, which is all that metrics are made of. Seconds and joules are
+/// above 0.
 struct Outcome {
   Flops flops;
   Seconds time;
@@ -24,17 +25,24 @@ struct Metric {
   double (*of)(const Outcome&);
 };
 
-/// With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay product P^2 / W and pdp the inverse
-/// power-delay product P / W. A new metric is one more line here. Source: thesis 3.2.3.
+/// With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay
+/// product P^2 / W and pdp the inverse power-delay product P / W. A new metric is one
+/// more line here. Source: thesis 3.2.3.
 inline constexpr std::array metrics{
-    Metric{"perf", "flop/s", false, [](const Outcome& o) { return (o.flops / o.time).value; }},
+    Metric{"perf", "flop/s", false,
+           [](const Outcome& o) { return (o.flops / o.time).value; }},
     Metric{"edp", "flop^2/(J s)", true,
-           [](const Outcome& o) { return o.flops.value / o.energy.value * (o.flops / o.time).value; }},
-    Metric{"pdp", "flop/J", true, [](const Outcome& o) { return o.flops.value / o.energy.value; }},
+           [](const Outcome& o) {
+             return o.flops.value / o.energy.value * (o.flops / o.time).value;
+           }},
+    Metric{"pdp", "flop/J", true,
+           [](const Outcome& o) { return o.flops.value / o.energy.value; }},
 };
 
-/// Parts of one whole in proportion to the metric of each outcome; their sum is 1. `outcomes` is not empty.
-inline std::vector<double> parts_by(const Metric& metric, std::span<const Outcome> outcomes) {
+/// Parts of one whole in proportion to the metric of each outcome; their sum is 1.
+/// `outcomes` is not empty.
+inline std::vector<double> parts_by(const Metric& metric,
+                                    std::span<const Outcome> outcomes) {
   std::vector<double> parts;
   for (const Outcome& outcome : outcomes) parts.push_back(metric.of(outcome));
   const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
@@ -43,6 +51,8 @@ inline std::vector<double> parts_by(const Metric& metric, std::span<const Outcom
 }
 
 /// Energy-delay product in J s: the smaller, the better.
-constexpr double energy_delay(Joules energy, Seconds time) { return energy.value * time.value; }
+constexpr double energy_delay(Joules energy, Seconds time) {
+  return energy.value * time.value;
+}
 
 }  // namespace tilerail

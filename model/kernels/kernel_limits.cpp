@@ -5,7 +5,8 @@
 namespace tilerail {
 namespace {
 
-constexpr double load_precision = 1.01;  // to which the simulator makes load and times agree, and more
+constexpr double load_precision =
+    1.01;  // to which the simulator makes load and times agree, and more
 
 std::optional<Rate> memory_of(const KernelTimes& kernels) {
   if (!kernels.memory_bandwidth) return std::nullopt;
@@ -14,18 +15,22 @@ std::optional<Rate> memory_of(const KernelTimes& kernels) {
 
 }  // namespace
 
-/// Of kernels that load slows by the factor F(d) at a duty of d, in T: min(d, most_busy) T / F(d) at most. Between the
-/// points this has no maximum but where d is all that it can be.
+/// Of kernels that load slows by the factor F(d) at a duty of d, in T: min(d, most_busy)
+/// T / F(d) at most. Between the points this has no maximum but where d is all that it
+/// can be.
 double KernelLimits::work_under_load(double most_busy, bool at_first) const {
   const auto at = [&](double duty) {
-    return std::min(duty, most_busy) / (at_first ? loaded->load_factor_at_first(duty) : loaded->load_factor(duty));
+    return std::min(duty, most_busy) /
+           (at_first ? loaded->load_factor_at_first(duty) : loaded->load_factor(duty));
   };
   double slowed = std::max(at(most_busy), at(1));
-  for (const GemmCurve::Load& load : loaded->sustained) slowed = std::max(slowed, at(load.duty));
+  for (const GemmCurve::Load& load : loaded->sustained)
+    slowed = std::max(slowed, at(load.duty));
   return std::min(most_busy, std::max(load_precision * slowed, unslowed * most_busy));
 }
 
-/// At most `most_busy` until load is felt, and what load allows from then on: in a first call, which feels it latest.
+/// At most `most_busy` until load is felt, and what load allows from then on: in a first
+/// call, which feels it latest.
 double KernelLimits::work(double most_busy, Seconds time) const {
   if (!loaded || time <= loaded->sustained_after) return most_busy;
   const GemmCurve::Phases share = loaded->phases(Seconds{0}, time);
@@ -34,7 +39,8 @@ double KernelLimits::work(double most_busy, Seconds time) const {
 }
 
 KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
-  KernelLimits limits{.rate = {}, .memory = memory_of(kernels), .shortest = kernels.launch};
+  KernelLimits limits{
+      .rate = {}, .memory = memory_of(kernels), .shortest = kernels.launch};
   if (p.scales_only() || p.routine == Routine::axpy) return limits;
   const GemmCurve& curve = kernels.curve(p.dtype, p.trans_a, p.trans_b);
   const FlopRate of_vectors = kernels.peak_of_vectors(p.dtype, p.trans_a, p.trans_b);
@@ -46,7 +52,9 @@ KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
     const double faster = curve.tiled->fastest_correction(kernels.tiled_device(p.dtype));
     limits.shortest = std::min(kernels.launch, curve.tiled->launch / faster);
     for (const TiledGemm::InGraph& graph : curve.tiled->in_graph)
-      limits.shortest = std::min(limits.shortest, std::max(Seconds{0}, curve.tiled->launch / faster - graph.gain));
+      limits.shortest =
+          std::min(limits.shortest,
+                   std::max(Seconds{0}, curve.tiled->launch / faster - graph.gain));
   }
   limits.unslowed = of_vectors / *limits.rate;  // tiles may be a single row or column
   if (!curve.sustained.empty()) limits.loaded = &curve;

@@ -11,7 +11,9 @@
 namespace tilerail {
 namespace {
 
-std::string pair_text(Trans ta, Trans tb) { return std::string{to_string(ta)} + std::string{to_string(tb)}; }
+std::string pair_text(Trans ta, Trans tb) {
+  return std::string{to_string(ta)} + std::string{to_string(tb)};
+}
 
 /// The curve for this pair of transposes, else the one for any pair; null without either.
 const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
@@ -26,43 +28,57 @@ const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, T
 }
 
 /// A ragged thread block costs a whole one; a result inside one block costs its own size.
-double whole_blocks(double size, double block) { return size <= block ? size : std::ceil(size / block) * block; }
+double whole_blocks(double size, double block) {
+  return size <= block ? size : std::ceil(size / block) * block;
+}
 
-/// Rate of s x s x s. Between measured sizes it follows a power law, so that times ascend wherever the measured ones
-/// do. Below the smallest size s0 it is rate(s0) (s / s0)^2: a small result does not fill the device. Above the largest
-/// size it is constant.
+/// Rate of s x s x s. Between measured sizes it follows a power law, so that times ascend
+/// wherever the measured ones do. Below the smallest size s0 it is rate(s0) (s / s0)^2: a
+/// small result does not fill the device. Above the largest size it is constant.
 double square_rate(const GemmCurve& curve, double s) {
   const auto& points = curve.points;
   const auto above = std::ranges::lower_bound(points, s, {}, &GemmCurve::Point::size);
   if (above == points.end()) return points.back().rate.value;
   if (above->size == s) return above->rate.value;
-  if (above == points.begin()) return above->rate.value * (s / above->size) * (s / above->size);
+  if (above == points.begin())
+    return above->rate.value * (s / above->size) * (s / above->size);
   const auto below = above - 1;
   const double share = std::log(s / below->size) / std::log(above->size / below->size);
   return below->rate.value * std::pow(above->rate.value / below->rate.value, share);
 }
 
-/// Seconds for each unit of (k + k0) when the result is s x s and E(s) the rate of squares:
-///   P(s) = 2 s^3 / (E(s) (s + k0)),   lowered to the least P of any larger size, so that it ascends.
-/// On a power law log P is concave in log s. Its least value on a segment is at an end, so measured sizes suffice.
+/// Seconds for each unit of (k + k0) when the result is s x s and E(s) the rate of
+/// squares:
+///   P(s) = 2 s^3 / (E(s) (s + k0)),   lowered to the least P of any larger size, so that
+///   it ascends.
+/// On a power law log P is concave in log s. Its least value on a segment is at an end,
+/// so measured sizes suffice.
 double panel_time(const GemmCurve& curve, double s, double k0) {
-  const auto at = [k0](double size, double rate) { return 2 * size * size * size / (rate * (size + k0)); };
+  const auto at = [k0](double size, double rate) {
+    return 2 * size * size * size / (rate * (size + k0));
+  };
   double least = at(s, square_rate(curve, s));
   for (const GemmCurve::Point& p : curve.points)
     if (p.size > s) least = std::min(least, at(p.size, p.rate.value));
   return least;
 }
 
-TiledGemm::Size size_of(int64_t m, int64_t n, int64_t k) { return {double(m), double(n), double(k)}; }
+TiledGemm::Size size_of(int64_t m, int64_t n, int64_t k) {
+  return {double(m), double(n), double(k)};
+}
 
 bool is_vector(int64_t m, int64_t n) { return m == 1 || n == 1; }
 
-/// Seconds at the largest rate of the curve and at the memory bandwidth: a GEMM takes no less. A and B are read once, C
-/// is read and written. Ragged thread blocks count whole; products with a vector have none, tiled GEMMs their own.
-double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, int64_t m, int64_t n, int64_t k, DType dtype) {
+/// Seconds at the largest rate of the curve and at the memory bandwidth: a GEMM takes no
+/// less. A and B are read once, C is read and written. Ragged thread blocks count whole;
+/// products with a vector have none, tiled GEMMs their own.
+double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, int64_t m,
+                    int64_t n, int64_t k, DType dtype) {
   const double dm = double(m), dn = double(n), dk = double(k);
   const bool by_blocks = !curve.tiled && !(is_vector(m, n) && kernels.memory_bandwidth);
-  const double area = by_blocks ? whole_blocks(dm, kernels.block_m) * whole_blocks(dn, kernels.block_n) : dm * dn;
+  const double area =
+      by_blocks ? whole_blocks(dm, kernels.block_m) * whole_blocks(dn, kernels.block_n)
+                : dm * dn;
   const double multiplying = 2 * area * dk / curve.fastest().value;
   if (!kernels.memory_bandwidth) return multiplying;
   const double bytes = double(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
@@ -70,7 +86,8 @@ double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, int64_t 
 }
 
 /// Seconds of an axpby at the memory bandwidth, 0 where that is not known.
-double axpby_at_peak(const KernelTimes& kernels, int64_t m, int64_t n, DType dtype, int operands) {
+double axpby_at_peak(const KernelTimes& kernels, int64_t m, int64_t n, DType dtype,
+                     int operands) {
   if (!kernels.memory_bandwidth) return 0;
   const double elements = double(m) * double(n) * operands;
   return elements * double(element_size(dtype)) / kernels.memory_bandwidth->value;
@@ -87,16 +104,21 @@ FlopRate GemmCurve::fastest() const {
 
 double GemmCurve::load_factor(double duty) const {
   if (sustained.empty()) return 1;
-  const auto above = std::ranges::lower_bound(sustained, duty, {}, &GemmCurve::Load::duty);
+  const auto above =
+      std::ranges::lower_bound(sustained, duty, {}, &GemmCurve::Load::duty);
   if (above == sustained.begin()) return sustained.front().factor;
   if (above == sustained.end()) return sustained.back().factor;
   const auto below = above - 1;
-  return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
+  return below->factor + (duty - below->duty) / (above->duty - below->duty) *
+                             (above->factor - below->factor);
 }
 
 GemmCurve::Phases GemmCurve::phases(Seconds begin, Seconds time) const {
-  const auto until = [&](Seconds date) { return std::clamp((date - begin) / time, 0.0, 1.0); };
-  const double rested = until(sustained_after), felt = until(std::max(sustained_after, sustained_fully_after));
+  const auto until = [&](Seconds date) {
+    return std::clamp((date - begin) / time, 0.0, 1.0);
+  };
+  const double rested = until(sustained_after),
+               felt = until(std::max(sustained_after, sustained_fully_after));
   return {rested, felt - rested, 1 - felt};
 }
 
@@ -106,13 +128,16 @@ double GemmCurve::load_factor(double duty, Seconds time, double calls_before) co
   const double factor = load_factor(duty);
   if (factor == 1 || time <= Seconds{0}) return factor;
   const Phases share = phases(calls_before * time, time);
-  return 1 / (share.rested + share.first / load_factor_at_first(duty) + share.full / factor);
+  return 1 /
+         (share.rested + share.first / load_factor_at_first(duty) + share.full / factor);
 }
 
 const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const {
   if (const GemmCurve* curve = find_curve(*this, dtype, ta, tb)) return *curve;
-  throw InputError{"kernels", name, fmt::format("have no GEMM times for {} {}", to_string(dtype), pair_text(ta, tb)),
-                   fmt::format("a [[kernels.{}.gemm]] table for it", name)};
+  throw InputError{
+      "kernels", name,
+      fmt::format("have no GEMM times for {} {}", to_string(dtype), pair_text(ta, tb)),
+      fmt::format("a [[kernels.{}.gemm]] table for it", name)};
 }
 
 TiledGemm::Device KernelTimes::tiled_device(DType dtype) const {
@@ -127,7 +152,9 @@ double KernelTimes::share_at_peak() const {
 FlopRate KernelTimes::peak_of_vectors(DType dtype, Trans ta, Trans tb) const {
   FlopRate rate = curve(dtype, ta, tb).fastest();
   const auto element = double(element_size(dtype));
-  if (memory_bandwidth) rate = std::min(rate, FlopRate{2 / element * memory_bandwidth->value});  // as they are read
+  if (memory_bandwidth)
+    rate = std::min(rate,
+                    FlopRate{2 / element * memory_bandwidth->value});  // as they are read
   return rate / share_at_peak();
 }
 
@@ -141,11 +168,13 @@ std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans t
   if (!memory_bandwidth) return std::nullopt;
   const GemmCurve& times = curve(dtype, ta, tb);
   const auto element = double(element_size(dtype));
-  const Rate most = times.tiled ? times.tiled->fastest_memory(element, *memory_bandwidth) : *memory_bandwidth;
+  const Rate most = times.tiled ? times.tiled->fastest_memory(element, *memory_bandwidth)
+                                : *memory_bandwidth;
   return Rate{most.value / share_at_peak()};
 }
 
-Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
+Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta,
+                               Trans tb) const {
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
   const GemmCurve& times = curve(dtype, ta, tb);
@@ -155,11 +184,13 @@ Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Tra
   const double dm = double(m), dn = double(n), dk = double(k);
   const double side = std::sqrt(whole_blocks(dm, block_m) * whole_blocks(dn, block_n));
   const double cube = std::min({dm, dn, dk});
-  return Seconds{std::max({launch.value, at_peak, panel_time(times, side, k_overhead) * (dk + k_overhead),
-                           2 * cube * cube * cube / square_rate(times, cube)})};  // the cube inside it
+  return Seconds{std::max(
+      {launch.value, at_peak, panel_time(times, side, k_overhead) * (dk + k_overhead),
+       2 * cube * cube * cube / square_rate(times, cube)})};  // the cube inside it
 }
 
-Seconds KernelTimes::axpby_time(int64_t m, int64_t n, DType dtype, int reads, int writes) const {
+Seconds KernelTimes::axpby_time(int64_t m, int64_t n, DType dtype, int reads,
+                                int writes) const {
   if (m == 0 || n == 0) return Seconds{0};
   return std::max(launch, Seconds{axpby_at_peak(*this, m, n, dtype, reads + writes)});
 }
@@ -169,7 +200,8 @@ double KernelTimes::occupancy(int64_t m, int64_t n) const {
   return std::min(1.0, std::max(1.0, blocks) / multiprocessors);
 }
 
-double KernelTimes::gemm_occupancy(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
+double KernelTimes::gemm_occupancy(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta,
+                                   Trans tb) const {
   if (m == 0 || n == 0) return 0;
   if (k == 0) return axpby_occupancy(m, n, dtype, 1, 1);
   const GemmCurve& times = curve(dtype, ta, tb);
@@ -180,44 +212,55 @@ double KernelTimes::gemm_occupancy(int64_t m, int64_t n, int64_t k, DType dtype,
   } else if (times.tiled) {
     of_blocks = times.tiled->cost(size_of(m, n, k), tiled_device(dtype)).occupancy;
   }
-  const double of_peak = gemm_at_peak(*this, times, m, n, k, dtype) / gemm_time(m, n, k, dtype, ta, tb).value;
+  const double of_peak = gemm_at_peak(*this, times, m, n, k, dtype) /
+                         gemm_time(m, n, k, dtype, ta, tb).value;
   return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak()));
 }
 
-TiledGemm::Cost KernelTimes::gemm_in_graph(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
+TiledGemm::Cost KernelTimes::gemm_in_graph(int64_t m, int64_t n, int64_t k, DType dtype,
+                                           Trans ta, Trans tb) const {
   const GemmCurve& times = curve(dtype, ta, tb);
-  if (!times.tiled || times.tiled->in_graph.empty() || is_vector(m, n) || m == 0 || n == 0 || k == 0)
+  if (!times.tiled || times.tiled->in_graph.empty() || is_vector(m, n) || m == 0 ||
+      n == 0 || k == 0)
     return {gemm_time(m, n, k, dtype, ta, tb), gemm_occupancy(m, n, k, dtype, ta, tb)};
-  TiledGemm::Cost cost = times.tiled->cost_in_graph(size_of(m, n, k), tiled_device(dtype));
+  TiledGemm::Cost cost =
+      times.tiled->cost_in_graph(size_of(m, n, k), tiled_device(dtype));
   // Measured shapes may be faster than the memory bandwidth says.
-  const Seconds at_peak =
-      std::min(Seconds{gemm_at_peak(*this, times, m, n, k, dtype)}, gemm_time(m, n, k, dtype, ta, tb));
+  const Seconds at_peak = std::min(Seconds{gemm_at_peak(*this, times, m, n, k, dtype)},
+                                   gemm_time(m, n, k, dtype, ta, tb));
   cost.time = std::max(cost.time, at_peak);
-  cost.occupancy = std::min(1.0, std::max(cost.occupancy, at_peak / cost.time * share_at_peak()));
+  cost.occupancy =
+      std::min(1.0, std::max(cost.occupancy, at_peak / cost.time * share_at_peak()));
   return cost;
 }
 
-double KernelTimes::axpby_occupancy(int64_t m, int64_t n, DType dtype, int reads, int writes) const {
+double KernelTimes::axpby_occupancy(int64_t m, int64_t n, DType dtype, int reads,
+                                    int writes) const {
   const double time = axpby_time(m, n, dtype, reads, writes).value;
   if (time == 0) return occupancy(m, n);
   const double of_peak = axpby_at_peak(*this, m, n, dtype, reads + writes) / time;
   return std::max(occupancy(m, n), of_peak * share_at_peak());
 }
 
-double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const {
+double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb,
+                                     double bytes) const {
   const auto& steps = curve(dtype, ta, tb).alignment;
-  const auto step = std::ranges::find_if(steps, [=](auto& s) { return bytes <= s.bytes; });
+  const auto step =
+      std::ranges::find_if(steps, [=](auto& s) { return bytes <= s.bytes; });
   return step == steps.end() ? 1 : step->factor;
 }
 
-bool KernelTimes::knows(DType dtype, Trans ta, Trans tb) const { return find_curve(*this, dtype, ta, tb) != nullptr; }
+bool KernelTimes::knows(DType dtype, Trans ta, Trans tb) const {
+  return find_curve(*this, dtype, ta, tb) != nullptr;
+}
 
 std::optional<Watts> KernelTimes::gemm_watts(DType dtype, Trans ta, Trans tb) const {
   const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
   return curve ? curve->watts : std::nullopt;
 }
 
-std::optional<Seconds> KernelTimes::gemm_issue(int64_t m, int64_t n, int64_t k, DType dtype, Trans ta, Trans tb) const {
+std::optional<Seconds> KernelTimes::gemm_issue(int64_t m, int64_t n, int64_t k,
+                                               DType dtype, Trans ta, Trans tb) const {
   const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
   if (!curve || !curve->tiled || m <= 1 || n <= 1 || k < 1) return std::nullopt;
   return curve->tiled->issue(size_of(m, n, k));

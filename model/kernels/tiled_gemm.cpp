@@ -12,26 +12,31 @@ namespace {
 constexpr int splits[] = {1, 2, 3, 4, 6, 8, 16};
 constexpr double least_part = 64;  // of a split k
 constexpr double reach = 0.15;     // octaves around a measured shape where it counts
-constexpr double farthest = 3;     // reaches from a measured shape where it does not count any more
-constexpr double doubt = 0.1;      // weight of no correction
+constexpr double farthest =
+    3;  // reaches from a measured shape where it does not count any more
+constexpr double doubt = 0.1;  // weight of no correction
 
 /// The squared distance of a measured shape in octaves, and `more`.
-double distance(const TiledGemm::Shape& shape, const TiledGemm::Size& size, double more = 0) {
-  const double dm = std::log2(shape.m) - std::log2(size.m), dn = std::log2(shape.n) - std::log2(size.n);
+double distance(const TiledGemm::Shape& shape, const TiledGemm::Size& size,
+                double more = 0) {
+  const double dm = std::log2(shape.m) - std::log2(size.m),
+               dn = std::log2(shape.n) - std::log2(size.n);
   const double dk = std::log2(shape.k) - std::log2(size.k);
   return more + dm * dm + dn * dn + dk * dk;
 }
 
-/// Whether sizes are so far apart that a shape does not count, seen without a logarithm: sizes of shapes that count
-/// differ by 2^(farthest reach) = 1.37 times at most.
+/// Whether sizes are so far apart that a shape does not count, seen without a logarithm:
+/// sizes of shapes that count differ by 2^(farthest reach) = 1.37 times at most.
 bool too_far(double a, double b) {
   constexpr double ratio = 1.4;
   return a > ratio * b || b > ratio * a;
 }
 
-/// How much a measured shape counts for another: 1 for itself, falling with the distance to 0.
+/// How much a measured shape counts for another: 1 for itself, falling with the distance
+/// to 0.
 double weight_of(const TiledGemm::Shape& shape, const TiledGemm::Size& size) {
-  if (too_far(shape.m, size.m) || too_far(shape.n, size.n) || too_far(shape.k, size.k)) return 0;
+  if (too_far(shape.m, size.m) || too_far(shape.n, size.n) || too_far(shape.k, size.k))
+    return 0;
   const double far = distance(shape, size) / (reach * reach);
   return far > farthest * farthest ? 0 : std::exp(-far);
 }
@@ -44,7 +49,8 @@ double by_side(const std::vector<Point>& points, double side, const Value& value
   if (above == points.begin()) return at(above);
   const auto below = above - 1;
   if (above == points.end()) return at(below);
-  return std::lerp(at(below), at(above), std::log(side / below->side) / std::log(above->side / below->side));
+  return std::lerp(at(below), at(above),
+                   std::log(side / below->side) / std::log(above->side / below->side));
 }
 
 /// Bytes that a product reads and writes: A and B once, C twice.
@@ -53,25 +59,31 @@ double traffic(const TiledGemm::Size& size, double element) {
   return element * (m * k + k * n + 2 * m * n);
 }
 
-TiledGemm::Size size_of(const TiledGemm::Shape& shape) { return {shape.m, shape.n, shape.k}; }
+TiledGemm::Size size_of(const TiledGemm::Shape& shape) {
+  return {shape.m, shape.n, shape.k};
+}
 
 }  // namespace
 
-///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts
+///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak /
+///   multiprocessors) + adding the parts
 /// for the block and the number of parts with the least time: a library chooses well.
 TiledGemm::Cost TiledGemm::uncorrected(const Size& size, const Device& device) const {
   const auto& [m, n, k] = size;
   const auto& [multiprocessors, element, memory] = device;
   Cost best{Seconds{std::numeric_limits<double>::infinity()}, 1};
   for (const Block& block : blocks)
-    for (const auto& [rows, cols] : {std::pair{block.rows, block.cols}, std::pair{block.cols, block.rows}}) {
+    for (const auto& [rows, cols] :
+         {std::pair{block.rows, block.cols}, std::pair{block.cols, block.rows}}) {
       const double count = std::ceil(m / rows) * std::ceil(n / cols);
-      const double step = 2 * rows * cols * multiprocessors / (block.efficiency * peak.value);  // seconds, of one k
+      const double step = 2 * rows * cols * multiprocessors /
+                          (block.efficiency * peak.value);  // seconds, of one k
       for (const int parts : splits) {
         if (parts > 1 && k / parts < least_part) break;
         const double waves = std::ceil(count * parts / multiprocessors);
         double time = launch.value + waves * (k / parts + fill) * step;
-        if (parts > 1) time += reduction.value + 2 * m * n * parts * element / memory.value;
+        if (parts > 1)
+          time += reduction.value + 2 * m * n * parts * element / memory.value;
         const double work = count * parts / multiprocessors * (k / parts + fill) * step;
         if (time < best.time.value) best = {Seconds{time}, work / time};
       }
@@ -82,9 +94,9 @@ TiledGemm::Cost TiledGemm::uncorrected(const Size& size, const Device& device) c
   return best;
 }
 
-/// The uncorrected time multiplied by exp(weighted mean of log(measured / uncorrected)) of the measured shapes, whose
-/// weights fall with their distance in octaves. What made a small shape faster than the rule makes none of its
-/// neighbours faster than the device.
+/// The uncorrected time multiplied by exp(weighted mean of log(measured / uncorrected))
+/// of the measured shapes, whose weights fall with their distance in octaves. What made a
+/// small shape faster than the rule makes none of its neighbours faster than the device.
 TiledGemm::Cost TiledGemm::cost(const Size& size, const Device& device) const {
   const auto& [m, n, k] = size;
   Cost result = uncorrected(size, device);
@@ -95,8 +107,10 @@ TiledGemm::Cost TiledGemm::cost(const Size& size, const Device& device) const {
     sum += weight * std::log(shape.time / uncorrected(size_of(shape), device).time);
     weights += weight;
   }
-  result.time = std::max({result.time * std::exp(sum / weights), Seconds{2 * m * n * k / fastest().value},
-                          Bytes{traffic(size, device.element)} / fastest_memory(device.element, device.memory)});
+  result.time = std::max({result.time * std::exp(sum / weights),
+                          Seconds{2 * m * n * k / fastest().value},
+                          Bytes{traffic(size, device.element)} /
+                              fastest_memory(device.element, device.memory)});
   if (!fills.empty()) result.occupancy = by_side(fills, std::sqrt(m * n), &Fill::share);
   return result;
 }
@@ -105,16 +119,19 @@ TiledGemm::Cost TiledGemm::cost_in_graph(const Size& size, const Device& device)
   Cost result = cost(size, device);
   if (in_graph.empty()) return result;
   const double side = std::sqrt(size.m * size.n);
-  const double gain = by_side(in_graph, side, [](const InGraph& g) { return g.gain.value; });
-  result.time = std::max(result.time - Seconds{gain}, result.time / 2);  // no kernel is mostly what streams add
+  const double gain =
+      by_side(in_graph, side, [](const InGraph& g) { return g.gain.value; });
+  result.time = std::max(result.time - Seconds{gain},
+                         result.time / 2);  // no kernel is mostly what streams add
   result.occupancy = by_side(in_graph, side, &InGraph::share);
   return result;
 }
 
-/// Which kernels a library takes changes from one shape to the next, so the nearest shapes decide: their weights fall
-/// with the fourth power of the distance in octaves.
+/// Which kernels a library takes changes from one shape to the next, so the nearest
+/// shapes decide: their weights fall with the fourth power of the distance in octaves.
 std::optional<Seconds> TiledGemm::issue(const Size& size) const {
-  constexpr double near = 0.1;  // a squared distance within which shapes count alike: single times scatter
+  constexpr double near =
+      0.1;  // a squared distance within which shapes count alike: single times scatter
   double sum = 0, weights = 0;
   for (const Shape& shape : shapes) {
     if (!shape.issue) continue;
@@ -134,18 +151,21 @@ double TiledGemm::nearness(const Size& size) const {
 FlopRate TiledGemm::fastest() const {
   double most = 0;
   for (const Block& block : blocks) most = std::max(most, block.efficiency * peak.value);
-  for (const Shape& shape : shapes) most = std::max(most, 2 * shape.m * shape.n * shape.k / shape.time.value);
+  for (const Shape& shape : shapes)
+    most = std::max(most, 2 * shape.m * shape.n * shape.k / shape.time.value);
   return FlopRate{most};
 }
 
 Rate TiledGemm::fastest_memory(double element, Rate memory) const {
-  for (const Shape& shape : shapes) memory = std::max(memory, Bytes{traffic(size_of(shape), element)} / shape.time);
+  for (const Shape& shape : shapes)
+    memory = std::max(memory, Bytes{traffic(size_of(shape), element)} / shape.time);
   return memory;
 }
 
 double TiledGemm::fastest_correction(const Device& device) const {
   double most = 1;
-  for (const Shape& shape : shapes) most = std::max(most, uncorrected(size_of(shape), device).time / shape.time);
+  for (const Shape& shape : shapes)
+    most = std::max(most, uncorrected(size_of(shape), device).time / shape.time);
   return most;
 }
 

@@ -23,7 +23,8 @@ FlowRoute route_of(const Topology& topology, MemoryId src, MemoryId dst) {
 
 }  // namespace
 
-std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std::pair<MemoryId, MemoryId>> flows) {
+std::vector<Rate> concurrent_rates(const Topology& topology,
+                                   std::span<const std::pair<MemoryId, MemoryId>> flows) {
   std::vector<FlowRoute> routes;
   for (const auto& [src, dst] : flows)
     if (src != dst) routes.push_back(route_of(topology, src, dst));
@@ -33,7 +34,8 @@ std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std
   std::vector<Rate> rates;
   FairShares::Flow next = 0;
   for (const auto& [src, dst] : flows)
-    rates.push_back(Rate{src == dst ? std::numeric_limits<double>::infinity() : shares.rate(next++)});
+    rates.push_back(
+        Rate{src == dst ? std::numeric_limits<double>::infinity() : shares.rate(next++)});
   return rates;
 }
 

@@ -15,11 +15,14 @@ constexpr double rounding = 1e-12;  // equal bounds differ by it, relatively
 /// Routes, and the parts of their flows.
 using Users = std::vector<std::pair<size_t, uint32_t>>;
 
-bool is_part(const Users& some, const Users& all) { return std::ranges::includes(all, some); }
+bool is_part(const Users& some, const Users& all) {
+  return std::ranges::includes(all, some);
+}
 
 }  // namespace
 
-FairShares::FairShares(const Topology& topology, std::span<const FlowRoute> routes) : routes_(routes.size()) {
+FairShares::FairShares(const Topology& topology, std::span<const FlowRoute> routes)
+    : routes_(routes.size()) {
   const auto parts_of = [&](const FlowRoute& route) {
     return static_cast<Parts>(topology.parts(route.src, route.dst));
   };
@@ -50,13 +53,16 @@ void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> 
     of_link[link] = &*entry;
   }
   for (const auto& [by, bandwidth] : narrowest) {
-    const FlowRoute& any = routes[by.front().first];  // it also takes every link that all of them take
-    const bool needless = std::ranges::any_of(topology.route(any.src, any.dst), [&, &b = by, &w = bandwidth](LinkId l) {
-      const auto& [others, narrow] = *of_link.at(l);
-      return narrow <= w && others.size() > b.size() && is_part(b, others);
-    });
+    const FlowRoute& any =
+        routes[by.front().first];  // it also takes every link that all of them take
+    const bool needless = std::ranges::any_of(
+        topology.route(any.src, any.dst), [&, &b = by, &w = bandwidth](LinkId l) {
+          const auto& [others, narrow] = *of_link.at(l);
+          return narrow <= w && others.size() > b.size() && is_part(b, others);
+        });
     if (needless) continue;
-    for (const auto& [r, parts] : by) routes_[r].constraints.push_back({number_of_next(), parts});
+    for (const auto& [r, parts] : by)
+      routes_[r].constraints.push_back({number_of_next(), parts});
     constraints_.push_back({bandwidth * unit_});
   }
 }
@@ -77,13 +83,18 @@ void FairShares::add_groups(const Topology& topology, std::span<const FlowRoute>
         constraints_.resize(constraints_.size() + (group.forward_share ? 3 : 1));
       }
       const Group& g = groups_[entry->second];
-      const auto in_units = [&](int parts) { return static_cast<Parts>(parts) * routes_[r].unit; };
-      const GroupUse parts{entry->second, in_units(use.forward), in_units(use.backward), in_units(use.parts)};
+      const auto in_units = [&](int parts) {
+        return static_cast<Parts>(parts) * routes_[r].unit;
+      };
+      const GroupUse parts{entry->second, in_units(use.forward), in_units(use.backward),
+                           in_units(use.parts)};
       routes_[r].groups.push_back(parts);
       routes_[r].constraints.push_back({g.all, parts.all});
       if (!group.forward_share) continue;
-      if (parts.forward > 0) routes_[r].constraints.push_back({g.sides[0], parts.forward});
-      if (parts.backward > 0) routes_[r].constraints.push_back({g.sides[1], parts.backward});
+      if (parts.forward > 0)
+        routes_[r].constraints.push_back({g.sides[0], parts.forward});
+      if (parts.backward > 0)
+        routes_[r].constraints.push_back({g.sides[1], parts.backward});
     }
   }
 }
@@ -123,8 +134,10 @@ void FairShares::count(const Route& route, double change) {
     CapacityGroup::Load& load = group.now;
     const double demand = change * route.demand;
     load.flows += change * use.all;
-    load.forward += change * use.forward, load.forward_demand += demand * use.forward / unit_;
-    load.backward += change * use.backward, load.backward_demand += demand * use.backward / unit_;
+    load.forward += change * use.forward,
+        load.forward_demand += demand * use.forward / unit_;
+    load.backward += change * use.backward,
+        load.backward_demand += demand * use.backward / unit_;
     const auto bounds = group.group->bounds(load);
     const auto set = [&](uint32_t constraint, Rate bound) {
       constraints_[constraint].capacity = std::min(group.most, bound.value) * unit_;
@@ -132,7 +145,8 @@ void FairShares::count(const Route& route, double change) {
     set(group.all, bounds.all);
     if (!group.group->forward_share) continue;
     set(group.sides[0], bounds.forward), set(group.sides[1], bounds.backward);
-    changed_.insert(changed_.end(), group.sides, group.sides + 2);  // also that of the other side
+    changed_.insert(changed_.end(), group.sides,
+                    group.sides + 2);  // also that of the other side
   }
 }
 
@@ -163,18 +177,20 @@ void FairShares::reach(uint32_t constraint) {
   reached_.push_back(constraint);
 }
 
-/// All flows that still grow have one common rate, which rises until some constraint, or cap, is full. Forgets the
-/// constraints on which none does.
+/// All flows that still grow have one common rate, which rises until some constraint, or
+/// cap, is full. Forgets the constraints on which none does.
 double FairShares::level() {
   double least = unbounded;
   auto kept = reached_.begin();
   for (const uint32_t c : reached_) {
     if (constraints_[c].growing == 0) continue;
     *kept++ = c;
-    least = std::min(least, std::max(0.0, constraints_[c].free) / constraints_[c].growing);
+    least =
+        std::min(least, std::max(0.0, constraints_[c].free) / constraints_[c].growing);
   }
   reached_.erase(kept, reached_.end());
-  for (const Flow flow : capped_) least = std::min(least, routes_[flows_[flow].route].cap);
+  for (const Flow flow : capped_)
+    least = std::min(least, routes_[flows_[flow].route].cap);
   return least;
 }
 
@@ -189,12 +205,14 @@ void FairShares::fix(Flow flow, double rate) {
   }
 }
 
-/// The flows that cannot have more than this: which they are is asked of all before the first of them gets its rate.
+/// The flows that cannot have more than this: which they are is asked of all before the
+/// first of them gets its rate.
 void FairShares::fix_at(double level) {
   const double full = level * (1 + rounding);
   stopped_.clear();
   for (const uint32_t c : reached_)
-    if (std::max(0.0, constraints_[c].free) <= full * constraints_[c].growing) stopped_.push_back(c);
+    if (std::max(0.0, constraints_[c].free) <= full * constraints_[c].growing)
+      stopped_.push_back(c);
   for (const uint32_t c : stopped_)
     for (const Flow flow : constraints_[c].flows) fix(flow, level);
   for (const Flow flow : capped_)

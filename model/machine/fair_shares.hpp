@@ -10,18 +10,21 @@
 
 namespace tilerail {
 
-/// Max-min fair rates of flows that come and go on a machine, under the bounds of its links and groups and the flows'
-/// own caps. What a flow that comes or goes cannot reach, over constraints that it shares with others, is not worked
-/// out again. Where the ends of a flow are spread over several memories, only a part of its bytes crosses most links:
-/// rates are weighed by the parts, counted in a unit of which all are multiples, so that sums of them are exact.
-/// Source: progressive filling (Bertsekas, Gallager: Data Networks, 6.5.2).
+/// Max-min fair rates of flows that come and go on a machine, under the bounds of its
+/// links and groups and the flows' own caps. What a flow that comes or goes cannot reach,
+/// over constraints that it shares with others, is not worked out again. Where the ends
+/// of a flow are spread over several memories, only a part of its bytes crosses most
+/// links: rates are weighed by the parts, counted in a unit of which all are multiples,
+/// so that sums of them are exact. Source: progressive filling (Bertsekas, Gallager: Data
+/// Networks, 6.5.2).
 class FairShares {
  public:
   using Flow = uint32_t;
 
   FairShares(const Topology& topology, std::span<const FlowRoute> routes);
 
-  /// A flow on routes[route] begins. Flows are numbered from 0; numbers of flows that have ended are used again.
+  /// A flow on routes[route] begins. Flows are numbered from 0; numbers of flows that
+  /// have ended are used again.
   Flow add(size_t route);
   void remove(Flow flow);
 
@@ -34,13 +37,14 @@ class FairShares {
 
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-  /// The rates of the flows on it, times their parts, add up to no more than its capacity.
+  /// The rates of the flows on it, times their parts, add up to no more than its
+  /// capacity.
   struct Constraint {
     double capacity = unbounded;  // B/s times parts of a whole flow
     std::vector<Flow> flows = {};
-    double parts = 0;         // of the flows
-    double free = 0;          // while rates are worked out: what flows that have theirs leave
-    double growing = 0;       // and the parts of those that have not
+    double parts = 0;    // of the flows
+    double free = 0;     // while rates are worked out: what flows that have theirs leave
+    double growing = 0;  // and the parts of those that have not
     uint64_t reached_by = 0;  // the last update that worked it out
   };
   struct Group {

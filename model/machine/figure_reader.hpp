@@ -12,9 +12,10 @@
 
 namespace tilerail {
 
-/// The value of a figure. Refuses a value that is missing, or that has no meaning because its neighbour is missing.
-inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key, bool is_needed,
-                                         std::string_view next_to) {
+/// The value of a figure. Refuses a value that is missing, or that has no meaning because
+/// its neighbour is missing.
+inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key,
+                                         bool is_needed, std::string_view next_to) {
   if (is_needed) return table.need(key);
   auto value = table.find(key);
   const auto neighbour = table.find(next_to);
@@ -31,7 +32,8 @@ std::string columns_text(const Columns& columns) {
     all.append(all.empty() ? "" : ", ").append(column.key);
     if (is_needed(column)) needed.append(needed.empty() ? "" : ", ").append(column.key);
   });
-  return all == needed ? fmt::format("[{}]", all) : fmt::format("[{}] or [{}]", needed, all);
+  return all == needed ? fmt::format("[{}]", all)
+                       : fmt::format("[{}] or [{}]", needed, all);
 }
 
 template <class Row, class Columns>
@@ -41,18 +43,21 @@ void read_row(const TomlValue& value, Row& row, const Columns& columns) {
   for_each(columns, [&](const auto& column) { needed += is_needed(column) ? 1 : 0; });
   const bool all = entries.size() == std::tuple_size_v<Columns>;
   if (!all && entries.size() != needed)
-    value.fail(fmt::format("has {} entries; expected {}", entries.size(), columns_text(columns)));
+    value.fail(fmt::format("has {} entries; expected {}", entries.size(),
+                           columns_text(columns)));
   for_each(columns, [&](const auto& column) {
     auto& member = std::invoke(column.member, row);
     using Value = std::remove_cvref_t<decltype(content(member))>;
-    if (all || is_needed(column)) member = static_cast<Value>(entries[next++].in(column.range));
+    if (all || is_needed(column))
+      member = static_cast<Value>(entries[next++].in(column.range));
   });
 }
 
 template <class Row, class Columns>
 std::vector<Row> read_rows(const TomlValue& value, const Columns& columns) {
   std::vector<Row> rows;
-  for (const TomlValue& each : value.list(TopologyLimits::points)) read_row(each, rows.emplace_back(), columns);
+  for (const TomlValue& each : value.list(TopologyLimits::points))
+    read_row(each, rows.emplace_back(), columns);
   return rows;
 }
 
@@ -66,7 +71,8 @@ template <class Part, class Figures>
 void read_figures(const TomlTable& table, Part& part, const Figures& figures);
 
 template <class Part, class Member, class Quantity>
-void read_figure(const TomlTable& table, Part& part, const Figure<Member, Quantity>& figure) {
+void read_figure(const TomlTable& table, Part& part,
+                 const Figure<Member, Quantity>& figure) {
   auto& member = part.*figure.member;
   using Value = std::remove_cvref_t<decltype(content(member))>;
   if (const auto value = value_of(table, figure.key, is_needed(figure), figure.next_to))
@@ -83,12 +89,14 @@ void read_figure(const TomlTable& table, Part& part, const Rows<Member, Columns>
   } else if constexpr (requires { member.has_value(); }) {
     member = read_curve(*value);
   } else {
-    member = read_rows<std::remove_cvref_t<decltype(member.front())>>(*value, rows.columns);
+    member =
+        read_rows<std::remove_cvref_t<decltype(member.front())>>(*value, rows.columns);
   }
 }
 
 template <class Part, class Member, class Figures>
-void read_figure(const TomlTable& table, Part& part, const Group<Member, Figures>& group) {
+void read_figure(const TomlTable& table, Part& part,
+                 const Group<Member, Figures>& group) {
   auto& member = std::invoke(group.member, part);
   if (group.key.empty()) {
     if (is_there(part, group)) read_figures(table, content(member), group.figures);

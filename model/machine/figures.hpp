@@ -24,7 +24,8 @@ enum class Presence : uint8_t {
   has_default  // if it differs from the default of the part
 };
 
-/// A figure of a part of a machine: `key = value` in its table. Its unit follows from the type of the range.
+/// A figure of a part of a machine: `key = value` in its table. Its unit follows from the
+/// type of the range.
 template <class Member, class Quantity>
 struct Figure {
   std::string_view key;
@@ -35,7 +36,8 @@ struct Figure {
 };
 // clang 14 deduces no arguments of aggregates by itself.
 template <class Member, class Quantity, class... Rest>
-Figure(std::string_view, Member, const Range<Quantity>&, Rest...) -> Figure<Member, Quantity>;
+Figure(std::string_view, Member, const Range<Quantity>&, Rest...)
+    -> Figure<Member, Quantity>;
 
 /// A list of rows: `key = [[column, column], ...]`. One column may be absent.
 template <class Member, class Columns>
@@ -50,7 +52,8 @@ struct Rows {
 template <class Member, class Columns, class... Rest>
 Rows(std::string_view, Member, Columns, Rest...) -> Rows<Member, Columns>;
 
-/// Figures in a table of their own, `key = { ... }`, or, with an empty key, in the table of the part.
+/// Figures in a table of their own, `key = { ... }`, or, with an empty key, in the table
+/// of the part.
 template <class Member, class Figures>
 struct Group {
   std::string_view key;
@@ -63,10 +66,12 @@ template <class Member, class Figures, class... Rest>
 Group(std::string_view, Member, Figures, Rest...) -> Group<Member, Figures>;
 
 inline constexpr std::array<std::string_view, 4> trans_pairs{"NN", "NT", "TN", "TT"};
-inline constexpr std::array<std::string_view, 4> source_kinds{"measured", "fitted", "published", "assumed"};
+inline constexpr std::array<std::string_view, 4> source_kinds{"measured", "fitted",
+                                                              "published", "assumed"};
 
-/// Every figure of a machine file: what it is called, where it is and what it may be. The reader, the checker, the
-/// writer and the settings follow from it. docs/formats.md#ranges lists what they mean.
+/// Every figure of a machine file: what it is called, where it is and what it may be. The
+/// reader, the checker, the writer and the settings follow from it.
+/// docs/formats.md#ranges lists what they mean.
 struct MachineFigures : TopologyLimits {
   using enum Presence;
   struct Self {
@@ -81,56 +86,67 @@ struct MachineFigures : TopologyLimits {
                                        Figure{"latency", &Link::latency, latency},
                                        Figure{"per_flow", &Link::per_flow, rate}};
 
-  static constexpr std::tuple of_curves{Figure{"copies", &CapacityCurve::Point::flows, copies},
-                                        Figure{"rate", &CapacityCurve::Point::rate, rate}};
-  static constexpr std::tuple of_groups{Rows{"capacity", &CapacityGroup::capacity, of_curves},
-                                        Rows{"both_busy", &CapacityGroup::both_busy, of_curves},
-                                        Figure{"forward_share", &CapacityGroup::forward_share, forward_share}};
+  static constexpr std::tuple of_curves{
+      Figure{"copies", &CapacityCurve::Point::flows, copies},
+      Figure{"rate", &CapacityCurve::Point::rate, rate}};
+  static constexpr std::tuple of_groups{
+      Rows{"capacity", &CapacityGroup::capacity, of_curves},
+      Rows{"both_busy", &CapacityGroup::both_busy, of_curves},
+      Figure{"forward_share", &CapacityGroup::forward_share, forward_share}};
 
-  static constexpr std::tuple of_routes{Figure{"share", &Topology::Description::NamedRoute::share, share, has_default}};
+  static constexpr std::tuple of_routes{
+      Figure{"share", &Topology::Description::NamedRoute::share, share, has_default}};
 
-  static constexpr std::tuple of_engines{Figure{"h2d", &Engines::h2d, engines}, Figure{"d2h", &Engines::d2h, engines},
-                                         Figure{"peer", &Engines::peer, engines},
-                                         Figure{"total", &Engines::total, engines}};
-  static constexpr std::tuple of_power{Figure{"idle", &Memory::idle_watts, watts, needed},
-                                       Figure{"busy", &Memory::busy_watts, watts, needed}};
+  static constexpr std::tuple of_engines{
+      Figure{"h2d", &Engines::h2d, engines}, Figure{"d2h", &Engines::d2h, engines},
+      Figure{"peer", &Engines::peer, engines}, Figure{"total", &Engines::total, engines}};
+  static constexpr std::tuple of_power{
+      Figure{"idle", &Memory::idle_watts, watts, needed},
+      Figure{"busy", &Memory::busy_watts, watts, needed}};
   static constexpr Figure of_device{"device", &Memory::device, device};
   static constexpr std::tuple of_memories{Figure{"capacity", &Memory::capacity, capacity},
                                           Group{"engines", &Memory::engines, of_engines},
                                           Group{"watts", self, of_power}};
 
-  static constexpr std::tuple of_columns{Figure{"column", &StridedEfficiency::Point::column, column},
-                                         Figure{"pitch", &StridedEfficiency::Point::pitch, column, has_default},
-                                         Figure{"efficiency", &StridedEfficiency::Point::efficiency, efficiency}};
+  static constexpr std::tuple of_columns{
+      Figure{"column", &StridedEfficiency::Point::column, column},
+      Figure{"pitch", &StridedEfficiency::Point::pitch, column, has_default},
+      Figure{"efficiency", &StridedEfficiency::Point::efficiency, efficiency}};
   static constexpr std::tuple of_copies{
       Rows{"strided_efficiency", &StridedEfficiency::points, of_columns, false},
       Rows{"strided_efficiency_again", &StridedEfficiency::again, of_columns, false},
       Rows{"strided_efficiency_back", &StridedEfficiency::back, of_columns, false},
       Rows{"strided_efficiency_peer", &StridedEfficiency::peer, of_columns, false},
-      Figure{"strided_beside", &StridedEfficiency::beside, factor, has_default, "strided_efficiency"},
-      Figure{"strided_forgotten", &StridedEfficiency::forgotten, share_of_lines, has_default, "strided_efficiency"},
+      Figure{"strided_beside", &StridedEfficiency::beside, factor, has_default,
+             "strided_efficiency"},
+      Figure{"strided_forgotten", &StridedEfficiency::forgotten, share_of_lines,
+             has_default, "strided_efficiency"},
       Figure{"strided_border", &StridedEfficiency::border, column, has_default},
       Figure{"page_cache", &StridedEfficiency::cache, capacity, has_default}};
 
-  static constexpr std::tuple of_graphs{Figure{"per_call", &GraphCost::per_call, latency},
-                                        Figure{"per_copy", &GraphCost::per_copy, latency},
-                                        Figure{"per_kernel", &GraphCost::per_kernel, latency},
-                                        Figure{"per_dependency", &GraphCost::per_dependency, latency},
-                                        Figure{"between_gpus", &GraphCost::between_gpus, latency, has_default}};
-  static constexpr std::tuple of_issue{Figure{"per_op", &IssueCost::per_op, latency},
-                                       Figure{"per_kernel", &IssueCost::per_kernel, latency},
-                                       Figure{"per_dependency", &IssueCost::per_dependency, latency},
-                                       Figure{"per_call", &IssueCost::per_call, latency, has_default},
-                                       Figure{"hand_on", &IssueCost::hand_on, latency, has_default},
-                                       Group{"graph", &IssueCost::graph, of_graphs}};
+  static constexpr std::tuple of_graphs{
+      Figure{"per_call", &GraphCost::per_call, latency},
+      Figure{"per_copy", &GraphCost::per_copy, latency},
+      Figure{"per_kernel", &GraphCost::per_kernel, latency},
+      Figure{"per_dependency", &GraphCost::per_dependency, latency},
+      Figure{"between_gpus", &GraphCost::between_gpus, latency, has_default}};
+  static constexpr std::tuple of_issue{
+      Figure{"per_op", &IssueCost::per_op, latency},
+      Figure{"per_kernel", &IssueCost::per_kernel, latency},
+      Figure{"per_dependency", &IssueCost::per_dependency, latency},
+      Figure{"per_call", &IssueCost::per_call, latency, has_default},
+      Figure{"hand_on", &IssueCost::hand_on, latency, has_default},
+      Group{"graph", &IssueCost::graph, of_graphs}};
 
   static constexpr std::tuple of_kernel_uncertainty{
       Figure{"kernels", &Uncertainty::Kernels::measured_shapes, uncertainty},
-      Figure{"other_shapes", &Uncertainty::Kernels::other_shapes, uncertainty, has_default}};
-  static constexpr std::tuple of_uncertainty{Figure{"load", &Uncertainty::load, uncertainty, has_default},
-                                             Figure{"copies", &Uncertainty::copies, uncertainty},
-                                             Figure{"columns", &Uncertainty::columns, uncertainty, has_default},
-                                             Figure{"issue", &Uncertainty::issue, uncertainty, has_default}};
+      Figure{"other_shapes", &Uncertainty::Kernels::other_shapes, uncertainty,
+             has_default}};
+  static constexpr std::tuple of_uncertainty{
+      Figure{"load", &Uncertainty::load, uncertainty, has_default},
+      Figure{"copies", &Uncertainty::copies, uncertainty},
+      Figure{"columns", &Uncertainty::columns, uncertainty, has_default},
+      Figure{"issue", &Uncertainty::issue, uncertainty, has_default}};
 
   static constexpr std::tuple of_tiled_gemms{
       Figure{"peak", &TiledGemm::peak, flop_rate},
@@ -138,7 +154,8 @@ struct MachineFigures : TopologyLimits {
       Figure{"fill", &TiledGemm::fill, k_overhead},
       Figure{"reduction", &TiledGemm::reduction, latency},
       Rows{"blocks", &TiledGemm::blocks,
-           std::tuple{Figure{"rows", &TiledGemm::Block::rows, block}, Figure{"columns", &TiledGemm::Block::cols, block},
+           std::tuple{Figure{"rows", &TiledGemm::Block::rows, block},
+                      Figure{"columns", &TiledGemm::Block::cols, block},
                       Figure{"efficiency", &TiledGemm::Block::efficiency, efficiency}},
            false, needed},
       Rows{"side_by_side", &TiledGemm::fills,
@@ -148,13 +165,15 @@ struct MachineFigures : TopologyLimits {
            std::tuple{Figure{"side", &TiledGemm::InGraph::side, gemm_size},
                       Figure{"gain", &TiledGemm::InGraph::gain, latency},
                       Figure{"share", &TiledGemm::InGraph::share, efficiency}}},
-      Rows{
-          "shapes", &TiledGemm::shapes,
-          std::tuple{Figure{"m", &TiledGemm::Shape::m, gemm_extent}, Figure{"n", &TiledGemm::Shape::n, gemm_extent},
-                     Figure{"k", &TiledGemm::Shape::k, gemm_extent}, Figure{"time", &TiledGemm::Shape::time, gemm_time},
-                     Figure{"issue", &TiledGemm::Shape::issue, latency}},
-          false}};
-  /// Rates of squares s x s x s are written in one of three forms: by time, by rate, or by share of `peak`.
+      Rows{"shapes", &TiledGemm::shapes,
+           std::tuple{Figure{"m", &TiledGemm::Shape::m, gemm_extent},
+                      Figure{"n", &TiledGemm::Shape::n, gemm_extent},
+                      Figure{"k", &TiledGemm::Shape::k, gemm_extent},
+                      Figure{"time", &TiledGemm::Shape::time, gemm_time},
+                      Figure{"issue", &TiledGemm::Shape::issue, latency}},
+           false}};
+  /// Rates of squares s x s x s are written in one of three forms: by time, by rate, or
+  /// by share of `peak`.
   struct SquareTime {
     double size;
     Seconds time;
@@ -162,23 +181,28 @@ struct MachineFigures : TopologyLimits {
   struct SquareShare {
     double size, share;
   };
-  static constexpr Rows square{
-      "square", self,
-      std::tuple{Figure{"size", &SquareTime::size, gemm_size}, Figure{"time", &SquareTime::time, gemm_time}}};
-  static constexpr Rows rates{"rates", &GemmCurve::points,
-                              std::tuple{Figure{"size", &GemmCurve::Point::size, gemm_size},
-                                         Figure{"rate", &GemmCurve::Point::rate, flop_rate}}};
+  static constexpr Rows square{"square", self,
+                               std::tuple{Figure{"size", &SquareTime::size, gemm_size},
+                                          Figure{"time", &SquareTime::time, gemm_time}}};
+  static constexpr Rows rates{
+      "rates", &GemmCurve::points,
+      std::tuple{Figure{"size", &GemmCurve::Point::size, gemm_size},
+                 Figure{"rate", &GemmCurve::Point::rate, flop_rate}}};
   static constexpr Rows efficiency_of_peak{
       "efficiency", self,
-      std::tuple{Figure{"size", &SquareShare::size, gemm_size}, Figure{"share", &SquareShare::share, efficiency}}};
+      std::tuple{Figure{"size", &SquareShare::size, gemm_size},
+                 Figure{"share", &SquareShare::share, efficiency}}};
   static constexpr std::tuple of_gemms{
       Group{"", &GemmCurve::tiled, of_tiled_gemms},
-      Rows{
-          "sustained", &GemmCurve::sustained,
-          std::tuple{Figure{"duty", &GemmCurve::Load::duty, duty}, Figure{"factor", &GemmCurve::Load::factor, factor}}},
-      Figure{"sustained_after", &GemmCurve::sustained_after, gemm_time, has_default, "sustained"},
-      Figure{"sustained_at_first", &GemmCurve::sustained_at_first, duty, has_default, "sustained"},
-      Figure{"sustained_fully_after", &GemmCurve::sustained_fully_after, gemm_time, has_default, "sustained_at_first"},
+      Rows{"sustained", &GemmCurve::sustained,
+           std::tuple{Figure{"duty", &GemmCurve::Load::duty, duty},
+                      Figure{"factor", &GemmCurve::Load::factor, factor}}},
+      Figure{"sustained_after", &GemmCurve::sustained_after, gemm_time, has_default,
+             "sustained"},
+      Figure{"sustained_at_first", &GemmCurve::sustained_at_first, duty, has_default,
+             "sustained"},
+      Figure{"sustained_fully_after", &GemmCurve::sustained_fully_after, gemm_time,
+             has_default, "sustained_at_first"},
       Rows{"alignment", &GemmCurve::alignment,
            std::tuple{Figure{"bytes", &GemmCurve::Alignment::bytes, alignment},
                       Figure{"factor", &GemmCurve::Alignment::factor, factor}}},
@@ -187,7 +211,8 @@ struct MachineFigures : TopologyLimits {
       Figure{"launch", &KernelTimes::launch, latency},
       Figure{"multiprocessors", &KernelTimes::multiprocessors, multiprocessors},
       Rows{"block", self,
-           std::tuple{Figure{"rows", &KernelTimes::block_m, block}, Figure{"columns", &KernelTimes::block_n, block}},
+           std::tuple{Figure{"rows", &KernelTimes::block_m, block},
+                      Figure{"columns", &KernelTimes::block_n, block}},
            false, needed},
       Figure{"k_overhead", &KernelTimes::k_overhead, k_overhead},
       Figure{"memory_bandwidth", &KernelTimes::memory_bandwidth, rate}};
@@ -216,7 +241,8 @@ constexpr bool is_needed(const Any& figure) {
 template <class Value, class Part, class Quantity>
 constexpr bool is_needed(const Figure<Value Part::*, Quantity>& figure) {
   constexpr bool may_be_absent = requires(Value value) { value.reset(); };
-  return figure.presence == Presence::needed || (figure.presence == Presence::by_type && !may_be_absent);
+  return figure.presence == Presence::needed ||
+         (figure.presence == Presence::by_type && !may_be_absent);
 }
 
 template <class Part, class Any>
@@ -227,7 +253,8 @@ bool is_there(const Part& part, const Any& figure) {
   else if constexpr (requires { member.empty(); })
     return figure.presence == Presence::needed || !member.empty();
   else if constexpr (requires { figure.range; })
-    return figure.presence != Presence::has_default || member != std::invoke(figure.member, Part{});
+    return figure.presence != Presence::has_default ||
+           member != std::invoke(figure.member, Part{});
   else
     return true;
 }
@@ -237,15 +264,19 @@ template <class Part, class Figures, class Visit>
 void for_each_there(Part& part, const Figures& figures, const Visit& visit) {
   const auto has = [&](std::string_view key) {
     bool found = key.empty();
-    for_each(figures, [&](const auto& figure) { found = found || (figure.key == key && is_there(part, figure)); });
+    for_each(figures, [&](const auto& figure) {
+      found = found || (figure.key == key && is_there(part, figure));
+    });
     return found;
   };
   for_each(figures, [&](const auto& figure) {
-    if (has(figure.next_to) && is_there(part, figure)) visit(figure, content(std::invoke(figure.member, part)));
+    if (has(figure.next_to) && is_there(part, figure))
+      visit(figure, content(std::invoke(figure.member, part)));
   });
 }
 
-/// The keys of a table; `single`: those of the figures that a setting can change, "engines.h2d".
+/// The keys of a table; `single`: those of the figures that a setting can change,
+/// "engines.h2d".
 template <class Figures>
 std::vector<std::string> keys_of(const Figures& figures, bool single = false) {
   std::vector<std::string> keys;
@@ -264,15 +295,18 @@ std::vector<std::string> keys_of(const Figures& figures, bool single = false) {
   return keys;
 }
 
-/// Calls change(figure, member) for the figure of a single key and returns its result; false if the part lacks it.
+/// Calls change(figure, member) for the figure of a single key and returns its result;
+/// false if the part lacks it.
 template <class Part, class Figures, class Change>
-bool change_at(Part& part, const Figures& figures, std::string_view key, const Change& change) {
+bool change_at(Part& part, const Figures& figures, std::string_view key,
+               const Change& change) {
   bool changed = false;
   for_each(figures, [&](const auto& figure) {
     auto& member = std::invoke(figure.member, part);
     if constexpr (requires { figure.figures; }) {
       if (key.starts_with(std::string{figure.key} + ".") && is_there(part, figure))
-        changed = change_at(content(member), figure.figures, key.substr(figure.key.size() + 1), change);
+        changed = change_at(content(member), figure.figures,
+                            key.substr(figure.key.size() + 1), change);
     } else if (figure.key == key) {
       changed = change(figure, member);
     }

@@ -4,7 +4,8 @@
 
 namespace tilerail {
 
-/// Where the pages of a host buffer lie: spread over all memory controllers, or plain, as the runtime allocates them.
+/// Where the pages of a host buffer lie: spread over all memory controllers, or plain, as
+/// the runtime allocates them.
 enum class HostPages : uint8_t { spread, plain };
 
 }  // namespace tilerail

@@ -11,8 +11,10 @@
 
 namespace tilerail {
 
-std::vector<std::vector<size_t>> islands(const Topology& topology, std::span<const MemoryId> devices) {
-  std::map<double, std::vector<std::pair<size_t, size_t>>, std::greater<>> pairs;  // by rate
+std::vector<std::vector<size_t>> islands(const Topology& topology,
+                                         std::span<const MemoryId> devices) {
+  std::map<double, std::vector<std::pair<size_t, size_t>>, std::greater<>>
+      pairs;  // by rate
   for (const auto i : indices(devices))
     for (const auto j : indices(devices))
       if (i != j && topology.has_route(devices[i], devices[j]))
@@ -28,7 +30,8 @@ std::vector<std::vector<size_t>> islands(const Topology& topology, std::span<con
     std::map<size_t, std::vector<size_t>> sets;
     for (const auto i : indices(first)) sets[first[i]].push_back(i);
     for (auto& [root, members] : sets)
-      if (members.size() > 1 && members.size() < devices.size()) found.insert(std::move(members));
+      if (members.size() > 1 && members.size() < devices.size())
+        found.insert(std::move(members));
   }
   return {found.begin(), found.end()};
 }

@@ -22,7 +22,8 @@ std::optional<MemoryId> nearest(const Topology& topology, MemoryId gpu) {
   Seconds least{std::numeric_limits<double>::infinity()};
   for (const MemoryId host : topology.hosts()) {
     if (!topology.has_route(host, gpu) || !topology.has_route(gpu, host)) continue;
-    const Seconds time = topology.latency(host, gpu) + typical / topology.pair_rate(host, gpu);
+    const Seconds time =
+        topology.latency(host, gpu) + typical / topology.pair_rate(host, gpu);
     if (time < least) best = host, least = time;
   }
   return best;
@@ -56,7 +57,8 @@ std::vector<NearestHost> nearest_hosts(const Topology& topology) {
     out.emplace_back(gpu, *host);
     all.push_back(each);
   }
-  const auto in_rates = concurrent_rates(topology, in), out_rates = concurrent_rates(topology, out);
+  const auto in_rates = concurrent_rates(topology, in),
+             out_rates = concurrent_rates(topology, out);
   const auto rates = concurrent_rates(topology, joined(in, out));
   for (const auto i : indices(all)) {
     all[i].in_all = in_rates[i], all[i].out_all = out_rates[i];
@@ -76,7 +78,8 @@ std::optional<Bisection> bisection(const Topology& topology) {
     forward.emplace_back(a, b);
     backward.emplace_back(b, a);
   }
-  return Bisection{half, sum_of_rates(topology, forward), sum_of_rates(topology, backward),
+  return Bisection{half, sum_of_rates(topology, forward),
+                   sum_of_rates(topology, backward),
                    sum_of_rates(topology, joined(forward, backward))};
 }
 

@@ -10,12 +10,14 @@
 
 namespace tilerail {
 
-/// A value for each ordered pair of memories, made when it is first asked for. A plan uses few of the pairs of a large
-/// machine: one of 4,096 GPUs has 16.8 million. Threads may ask at the same time.
+/// A value for each ordered pair of memories, made when it is first asked for. A plan
+/// uses few of the pairs of a large machine: one of 4,096 GPUs has 16.8 million. Threads
+/// may ask at the same time.
 template <class Value>
 class PairTable {
  public:
-  explicit PairTable(size_t memories) : rows_{std::make_unique<Row[]>(memories)}, memories_{memories} {}
+  explicit PairTable(size_t memories)
+      : rows_{std::make_unique<Row[]>(memories)}, memories_{memories} {}
 
   size_t memories() const { return memories_; }
 
@@ -25,7 +27,8 @@ class PairTable {
     return row ? row[dst.index()].load(std::memory_order_acquire) : nullptr;
   }
 
-  /// The value of the pair; `make()` gives it the first time. What `make` throws passes, and nothing is kept.
+  /// The value of the pair; `make()` gives it the first time. What `make` throws passes,
+  /// and nothing is kept.
   template <class Make>
   const Value& of(MemoryId src, MemoryId dst, const Make& make) const {
     const Value* const value = find(src, dst);

@@ -23,12 +23,16 @@ Picoseconds time_of(const Link& link) {
 }  // namespace
 
 ShortestPaths::ShortestPaths(const Topology::Description& description)
-    : d_{description}, out_(description.nodes.size()), found_(description.memories.size()) {
-  for (const auto i : indices(d_.links)) out_[d_.links[i].from.index()].push_back(LinkId{i});
+    : d_{description},
+      out_(description.nodes.size()),
+      found_(description.memories.size()) {
+  for (const auto i : indices(d_.links))
+    out_[d_.links[i].from.index()].push_back(LinkId{i});
 }
 
-/// Dijkstra's algorithm. A link is on a path of least time if it leads from the source, or from a switch, to its end at
-/// the time when the end is reached. Link times are above zero, so the way back over such links ends at the source.
+/// Dijkstra's algorithm. A link is on a path of least time if it leads from the source,
+/// or from a switch, to its end at the time when the end is reached. Link times are above
+/// zero, so the way back over such links ends at the source.
 const ShortestPaths::Links& ShortestPaths::links_from(MemoryId src) {
   using Arrival = std::pair<Picoseconds, NodeId>;
   Links& found = found_[src.index()];
@@ -41,7 +45,8 @@ const ShortestPaths::Links& ShortestPaths::links_from(MemoryId src) {
   while (!next.empty()) {
     const auto [time, node] = next.top();
     next.pop();
-    const bool passes = node == start || d_.nodes[node.index()].kind == NodeKind::network_switch;
+    const bool passes =
+        node == start || d_.nodes[node.index()].kind == NodeKind::network_switch;
     if (!passes || time > arrivals[node.index()]) continue;
     for (const LinkId id : out_[node.index()]) {
       const Link& link = d_.links[id.index()];
@@ -57,11 +62,14 @@ const ShortestPaths::Links& ShortestPaths::links_from(MemoryId src) {
     const Link& link = d_.links[id.index()];
     return arrivals[link.from.index()] + time_of(link) > arrivals[link.to.index()];
   });
-  std::ranges::sort(found, {}, [this](LinkId id) { return std::pair{d_.links[id.index()].to, id}; });
+  std::ranges::sort(found, {}, [this](LinkId id) {
+    return std::pair{d_.links[id.index()].to, id};
+  });
   return found;
 }
 
-std::vector<ShortestPaths::Links> ShortestPaths::all(MemoryId src, MemoryId dst, size_t most) {
+std::vector<ShortestPaths::Links> ShortestPaths::all(MemoryId src, MemoryId dst,
+                                                     size_t most) {
   std::vector<Links> paths;
   if (src == dst) return paths;
   const Links& links = links_from(src);

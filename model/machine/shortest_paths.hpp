@@ -4,9 +4,10 @@
 
 namespace tilerail {
 
-/// The paths of least time between the memories of a description, the time of a link being latency + 16 MiB /
-/// bandwidth. Paths lead through switches: they start and end at memories and never pass through one. What was found
-/// for a memory is kept; not to be used by two threads at once.
+/// The paths of least time between the memories of a description, the time of a link
+/// being latency + 16 MiB / bandwidth. Paths lead through switches: they start and end at
+/// memories and never pass through one. What was found for a memory is kept; not to be
+/// used by two threads at once.
 class ShortestPaths {
  public:
   using Links = std::vector<LinkId>;
@@ -14,7 +15,8 @@ class ShortestPaths {
   /// `description` outlives this.
   explicit ShortestPaths(const Topology::Description& description);
 
-  /// Up to `most` of them, at first the one with the lowest link id, compared from the destination backwards.
+  /// Up to `most` of them, at first the one with the lowest link id, compared from the
+  /// destination backwards.
   std::vector<Links> all(MemoryId src, MemoryId dst, size_t most);
 
  private:
@@ -22,8 +24,8 @@ class ShortestPaths {
 
   const Topology::Description& d_;
   std::vector<Links> out_;  // by node
-  /// By source, empty until paths from it are asked for: the links of its paths, by the node that they lead to, and by
-  /// ascending id.
+  /// By source, empty until paths from it are asked for: the links of its paths, by the
+  /// node that they lead to, and by ascending id.
   std::vector<Links> found_;
 };
 

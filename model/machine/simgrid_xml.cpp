@@ -34,14 +34,18 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string link_line(const std::string& id, Rate rate, Seconds latency, const char* sharing) {
-  return fmt::format("    <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>\n", escaped(id),
-                     shortest(rate.value), shortest(latency.value), sharing);
+std::string link_line(const std::string& id, Rate rate, Seconds latency,
+                      const char* sharing) {
+  return fmt::format(
+      "    <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>\n",
+      escaped(id), shortest(rate.value), shortest(latency.value), sharing);
 }
 
 std::string cap_name(Rate rate) { return fmt::format("cap {}", shortest(rate.value)); }
 
-std::string latency_name(Seconds latency) { return fmt::format("latency {}", shortest(latency.value)); }
+std::string latency_name(Seconds latency) {
+  return fmt::format("latency {}", shortest(latency.value));
+}
 
 Rate largest(const CapacityCurve& curve) {
   Rate rate{0};
@@ -55,18 +59,24 @@ class Writer {
 
   std::string platform() {
     std::string text =
-        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-        "<!-- A copy alone takes its latency, and its bytes over the least rate on its way. Groups bound sums by the\n"
-        "     largest rate of their capacity; bounds by the number of copies and of both directions are left out. "
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+        "\"https://simgrid.org/simgrid.dtd\">\n"
+        "<!-- A copy alone takes its latency, and its bytes over the least rate on its "
+        "way. Groups bound sums by the\n"
+        "     largest rate of their capacity; bounds by the number of copies and of both "
+        "directions are left out. "
         "Where\n"
-        "     copies are split over several ways, a route lists a link once for each part of the bytes that crosses "
+        "     copies are split over several ways, a route lists a link once for each "
+        "part of the bytes that crosses "
         "it,\n"
         "     and links are as many times as wide as copies have parts. -->\n"
         "<platform version=\"4.1\">\n  <config>\n";
-    for (const auto& [key, value] : {std::pair{"network/model", "CM02"}, std::pair{"network/TCP-gamma", "-1"},
-                                     std::pair{"network/crosstraffic", "0"}, std::pair{"surf/precision", "1e-9"}})
+    for (const auto& [key, value] :
+         {std::pair{"network/model", "CM02"}, std::pair{"network/TCP-gamma", "-1"},
+          std::pair{"network/crosstraffic", "0"}, std::pair{"surf/precision", "1e-9"}})
       text += fmt::format("    <prop id=\"{}\" value=\"{}\"/>\n", key, value);
-    text += fmt::format("  </config>\n  <zone id=\"{}\" routing=\"Full\">\n", escaped(t_.name()));
+    text += fmt::format("  </config>\n  <zone id=\"{}\" routing=\"Full\">\n",
+                        escaped(t_.name()));
     for (const Memory& memory : t_.description().memories)
       text += fmt::format("    <host id=\"{}\" speed=\"1f\"/>\n", escaped(memory.name));
     set_unit();
@@ -78,13 +88,17 @@ class Writer {
   std::string links() const {
     std::string text;
     for (const Link& link : t_.links())
-      text += link_line("link " + link.name, link.bandwidth * unit_, unit_ > 1 ? Seconds{0} : link.latency, "SHARED");
+      text += link_line("link " + link.name, link.bandwidth * unit_,
+                        unit_ > 1 ? Seconds{0} : link.latency, "SHARED");
     for (const CapacityGroup& group : t_.groups())
       if (group.capacity)
-        text += link_line("group " + group.name, largest(*group.capacity) * unit_, Seconds{0}, "SHARED");
-    for (const Rate cap : caps_) text += link_line(cap_name(cap), cap, Seconds{0}, "FATPIPE");
+        text += link_line("group " + group.name, largest(*group.capacity) * unit_,
+                          Seconds{0}, "SHARED");
+    for (const Rate cap : caps_)
+      text += link_line(cap_name(cap), cap, Seconds{0}, "FATPIPE");
     for (const Seconds latency : latencies_)
-      text += link_line(latency_name(latency), TopologyLimits::rate.most, latency, "FATPIPE");
+      text +=
+          link_line(latency_name(latency), TopologyLimits::rate.most, latency, "FATPIPE");
     return text;
   }
 
@@ -92,7 +106,8 @@ class Writer {
   void set_unit() {
     const size_t memories = t_.description().memories.size();
     for (size_t s = 0; s < memories; ++s)
-      for (size_t d = 0; d < memories; ++d) unit_ = std::lcm(unit_, t_.parts(MemoryId{s}, MemoryId{d}));
+      for (size_t d = 0; d < memories; ++d)
+        unit_ = std::lcm(unit_, t_.parts(MemoryId{s}, MemoryId{d}));
   }
 
   std::string all_routes() {
@@ -100,18 +115,22 @@ class Writer {
     const size_t memories = t_.description().memories.size();
     for (size_t s = 0; s < memories; ++s)
       for (size_t d = 0; d < memories; ++d)
-        if (s != d && t_.has_route(MemoryId{s}, MemoryId{d})) text += route(MemoryId{s}, MemoryId{d});
+        if (s != d && t_.has_route(MemoryId{s}, MemoryId{d}))
+          text += route(MemoryId{s}, MemoryId{d});
     return text;
   }
 
-  /// A link that bounds each copy alone stands for what bounds one copy but not their sum.
+  /// A link that bounds each copy alone stands for what bounds one copy but not their
+  /// sum.
   std::string route(MemoryId src, MemoryId dst) {
-    std::string text = fmt::format("    <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">\n",
-                                   escaped(t_.memory(src).name), escaped(t_.memory(dst).name));
+    std::string text =
+        fmt::format("    <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">\n",
+                    escaped(t_.memory(src).name), escaped(t_.memory(dst).name));
     Rate narrowest{std::numeric_limits<double>::infinity()};
     const int parts = t_.parts(src, dst);
     const auto add = [&](const std::string& id, int times = 1) {
-      for (int i = 0; i < times; ++i) text += fmt::format("      <link_ctn id=\"{}\"/>\n", escaped(id));
+      for (int i = 0; i < times; ++i)
+        text += fmt::format("      <link_ctn id=\"{}\"/>\n", escaped(id));
     };
     const auto add_parts = [&](const std::string& id, Rate rate, int crossing) {
       add(id, crossing * (unit_ / parts));
@@ -121,7 +140,8 @@ class Writer {
       add_parts("link " + t_.link(use.link).name, t_.link(use.link).bandwidth, use.parts);
     for (const auto& use : t_.groups_on(src, dst)) {
       const CapacityGroup& group = t_.group(use.group);
-      if (group.capacity) add_parts("group " + group.name, largest(*group.capacity), use.parts);
+      if (group.capacity)
+        add_parts("group " + group.name, largest(*group.capacity), use.parts);
     }
     if (unit_ > 1) {  // a link that is listed twice would count its latency twice
       latencies_.insert(t_.latency(src, dst));
@@ -146,8 +166,9 @@ class Writer {
 std::string to_simgrid_xml(const Topology& topology) {
   const size_t memories = topology.description().memories.size();
   if (memories > most_memories)
-    throw InputError{fmt::format("{}: {} memories; expected at most {}, since the file has a route for each pair",
-                                 topology.name(), memories, most_memories)};
+    throw InputError{fmt::format(
+        "{}: {} memories; expected at most {}, since the file has a route for each pair",
+        topology.name(), memories, most_memories)};
   return Writer{topology}.platform();
 }
 

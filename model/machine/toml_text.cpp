@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t most_bytes = size_t{16} << 20;
 
-/// toml++ goes down tables by recursion, and bounds the depth of values but not that of keys, "a.b.c".
+/// toml++ goes down tables by recursion, and bounds the depth of values but not that of
+/// keys, "a.b.c".
 void check_keys(std::string_view text, const std::string& file) {
   constexpr size_t most_dots = 1000;  // machines have keys of two
   size_t dots = 0, line = 1;
@@ -17,7 +18,8 @@ void check_keys(std::string_view text, const std::string& file) {
     if (c == '\n') ++line;
     if (std::string_view{"=,[]{}\n"}.find(c) != std::string_view::npos) dots = 0;
     if (c == '.' && ++dots > most_dots)
-      throw InputError{"a key has too many parts", fmt::format("at most {}", most_dots)}.at(file, line);
+      throw InputError{"a key has too many parts", fmt::format("at most {}", most_dots)}
+          .at(file, line);
   }
 }
 
@@ -25,12 +27,14 @@ void check_keys(std::string_view text, const std::string& file) {
 
 toml::table parsed_toml(std::string_view text, const std::string& file) {
   if (text.size() > most_bytes)
-    throw InputError{fmt::format("the file has {} bytes", text.size()), "at most 16 MiB"}.at(file);
+    throw InputError{fmt::format("the file has {} bytes", text.size()), "at most 16 MiB"}
+        .at(file);
   check_keys(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw InputError{error.description(), "TOML"}.at(toml_place(file, error.source().begin));
+    throw InputError{error.description(), "TOML"}.at(
+        toml_place(file, error.source().begin));
   }
 }
 

@@ -23,12 +23,15 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Linear interpolation: `low` at x = a, `high` at x = b.
-double between(double low, double high, double x, double a, double b) { return low + (high - low) * (x - a) / (b - a); }
+double between(double low, double high, double x, double a, double b) {
+  return low + (high - low) * (x - a) / (b - a);
+}
 
 }  // namespace
 
 Rate CapacityCurve::at(double flows) const {
-  const auto above = std::ranges::find_if(points, [=](const Point& p) { return flows <= p.flows; });
+  const auto above =
+      std::ranges::find_if(points, [=](const Point& p) { return flows <= p.flows; });
   if (above == points.begin()) return points.front().rate;
   if (above == points.end()) return points.back().rate;
   const Point &a = above[-1], &b = above[0];
@@ -49,30 +52,37 @@ CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
   const auto side = [&](double share, double other_demand) {
     return Rate{std::max(share * all.value, all.value - other_demand)};
   };
-  return {all, side(*forward_share, load.backward_demand), side(1 - *forward_share, load.forward_demand)};
+  return {all, side(*forward_share, load.backward_demand),
+          side(1 - *forward_share, load.forward_demand)};
 }
 
 namespace {
 
 using StridedPoints = std::span<const StridedEfficiency::Point>;
 
-/// By points of one pitch: linear in the logarithm of the column, constant beyond the points.
+/// By points of one pitch: linear in the logarithm of the column, constant beyond the
+/// points.
 double by_column(StridedPoints points, Bytes column) {
-  const auto above = std::ranges::find_if(points, [=](const auto& p) { return column <= p.column; });
+  const auto above =
+      std::ranges::find_if(points, [=](const auto& p) { return column <= p.column; });
   if (above == points.begin()) return points.front().efficiency;
   if (above == points.end()) return points.back().efficiency;
   const auto &a = above[-1], &b = above[0];
-  return between(a.efficiency, b.efficiency, std::log2(column.value), std::log2(a.column.value),
-                 std::log2(b.column.value));
+  return between(a.efficiency, b.efficiency, std::log2(column.value),
+                 std::log2(a.column.value), std::log2(b.column.value));
 }
 
-/// By points of all pitches: linear in the logarithm of the pitch, too, and constant beyond. A pitch that is a multiple
-/// of the border is compared with such pitches only, any other one with the others, where there are points of its kind.
+/// By points of all pitches: linear in the logarithm of the pitch, too, and constant
+/// beyond. A pitch that is a multiple of the border is compared with such pitches only,
+/// any other one with the others, where there are points of its kind.
 double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitch) {
   const auto on_border = [&](Bytes at) {
-    return border > Bytes{0} && (std::isinf(at.value) || std::fmod(at.value, border.value) == 0);
+    return border > Bytes{0} &&
+           (std::isinf(at.value) || std::fmod(at.value, border.value) == 0);
   };
-  const auto alike = [&](const auto& point) { return on_border(point.pitch) == on_border(pitch); };
+  const auto alike = [&](const auto& point) {
+    return on_border(point.pitch) == on_border(pitch);
+  };
   const bool any_alike = std::ranges::any_of(points, alike);
   double below = 1, efficiency = 1;
   std::optional<Bytes> before;
@@ -82,9 +92,9 @@ double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitc
     const Bytes here = points[begin].pitch;
     efficiency = by_column(points.subspan(begin, end - begin), column);
     if (pitch <= here)
-      return before
-                 ? between(below, efficiency, std::log2(pitch.value), std::log2(before->value), std::log2(here.value))
-                 : efficiency;
+      return before ? between(below, efficiency, std::log2(pitch.value),
+                              std::log2(before->value), std::log2(here.value))
+                    : efficiency;
     below = efficiency, before = here;
   }
   return efficiency;
@@ -92,16 +102,23 @@ double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitc
 
 }  // namespace
 
-double StridedEfficiency::at(Bytes column) const { return interpolated(points, border, column, Bytes{infinity}); }
+double StridedEfficiency::at(Bytes column) const {
+  return interpolated(points, border, column, Bytes{infinity});
+}
 
-/// With x the time of finding the pages over that of packed bytes, and x' that of columns so far apart that none finds
-/// the line of another, finding them in company takes
+/// With x the time of finding the pages over that of packed bytes, and x' that of columns
+/// so far apart that none finds the line of another, finding them in company takes
 ///   (1 + any (beside - 1)) (x + kernels forgotten max(0, x' - x))
-double StridedEfficiency::beside_others(const std::vector<Point>& curve, const Copy& copy) const {
-  const auto finding = [&](Bytes pitch) { return 1 / interpolated(curve, border, copy.column, pitch) - 1; };
+double StridedEfficiency::beside_others(const std::vector<Point>& curve,
+                                        const Copy& copy) const {
+  const auto finding = [&](Bytes pitch) {
+    return 1 / interpolated(curve, border, copy.column, pitch) - 1;
+  };
   double time = finding(copy.pitch);
-  if (const double pushed = copy.company.kernels * forgotten; pushed > 0 && copy.pitch < line)
-    time += pushed * std::max(0.0, finding(copy.pitch * std::ceil(line / copy.pitch)) - time);
+  if (const double pushed = copy.company.kernels * forgotten;
+      pushed > 0 && copy.pitch < line)
+    time +=
+        pushed * std::max(0.0, finding(copy.pitch * std::ceil(line / copy.pitch)) - time);
   return 1 / (1 + (1 + copy.company.any * (beside - 1)) * time);
 }
 
@@ -109,29 +126,35 @@ double StridedEfficiency::of(const Copy& copy) const {
   const bool as_peer = copy.between_devices && !peer.empty();
   const bool as_back = copy.to_host && !back.empty();
   const std::vector<Point>& curve = as_peer ? peer : as_back ? back : points;
-  const double first =
-      copy.between_devices ? interpolated(curve, border, copy.column, copy.pitch) : beside_others(curve, copy);
-  if (as_peer || as_back || copy.between_devices || copy.again == 0 || again.empty()) return first;
+  const double first = copy.between_devices
+                           ? interpolated(curve, border, copy.column, copy.pitch)
+                           : beside_others(curve, copy);
+  if (as_peer || as_back || copy.between_devices || copy.again == 0 || again.empty())
+    return first;
   const double second = interpolated(again, border, copy.column, copy.pitch);
   return 1 / ((1 - copy.again) / first + copy.again / second);
 }
 
 namespace {
 
-/// These memories and, where several of them are hosts, one for each spread name; where several are GPUs, last, the one
-/// in which a matrix is that each GPU has a copy of. Such a memory has no node: what is copied from or to it crosses
-/// the routes of the memories that it stands for.
+/// These memories and, where several of them are hosts, one for each spread name; where
+/// several are GPUs, last, the one in which a matrix is that each GPU has a copy of. Such
+/// a memory has no node: what is copied from or to it crosses the routes of the memories
+/// that it stands for.
 std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
   std::vector<MemoryId> hosts, gpus;
-  for (const auto i : indices(memories)) (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
-  const auto add = [&](std::string_view name, NodeKind kind, Pages pages, const std::vector<MemoryId>& over) {
+  for (const auto i : indices(memories))
+    (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
+  const auto add = [&](std::string_view name, NodeKind kind, Pages pages,
+                       const std::vector<MemoryId>& over) {
     Memory spread;
     spread.name = name, spread.kind = kind;
     spread.pages = pages, spread.over = over;
     memories.push_back(std::move(spread));
   };
   if (hosts.size() > 1)
-    for (const auto& [name, pages] : spread_names) add(name, NodeKind::host, pages, hosts);
+    for (const auto& [name, pages] : spread_names)
+      add(name, NodeKind::host, pages, hosts);
   if (gpus.size() > 1) add(copies_name, NodeKind::gpu, Pages::copies, gpus);
   return memories;
 }
@@ -140,26 +163,32 @@ std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
 
 /// A route between two memories.
 struct Route {
-  std::vector<LinkId> links = {};               // in order; empty when there is none and when src == dst
-  int parts = 1;                                // of the bytes of a copy, equal ones
+  std::vector<LinkId> links =
+      {};         // in order; empty when there is none and when src == dst
+  int parts = 1;  // of the bytes of a copy, equal ones
   std::vector<Topology::LinkUse> uses = {};     // of the links, in their order
   std::vector<Topology::GroupUse> groups = {};  // ascending, each once
   Seconds latency{0};
-  std::vector<Topology::Way> ways = {};  // between two memories of the description, where there are several
+  std::vector<Topology::Way> ways =
+      {};  // between two memories of the description, where there are several
 };
 
-/// The routes of a machine, found when they are first asked for. The constructor of Topology states the rule.
+/// The routes of a machine, found when they are first asked for. The constructor of
+/// Topology states the rule.
 class Routes {
  public:
-  /// `description` is checked; `memories` begins with its memories, and those behind them stand for some of them.
-  Routes(std::shared_ptr<const Topology::Description> description, std::shared_ptr<const std::vector<Memory>> memories)
+  /// `description` is checked; `memories` begins with its memories, and those behind them
+  /// stand for some of them.
+  Routes(std::shared_ptr<const Topology::Description> description,
+         std::shared_ptr<const std::vector<Memory>> memories)
       : d_{std::move(description)},
         memories_{std::move(memories)},
         paths_{*d_},
         groups_of_(d_->links.size()),
         routes_{memories_->size()} {
     for (const auto& named : d_->routes) {
-      Ways& ways = named_[{named.from, named.to}];  // stays empty if there are no copies between the two
+      Ways& ways = named_[{
+          named.from, named.to}];  // stays empty if there are no copies between the two
       if (!named.links.empty()) ways.push_back({named.links, named.share});
     }
     for (auto& [pair, ways] : named_) {
@@ -169,8 +198,10 @@ class Routes {
       for (Topology::Way& way : ways) way.share /= divisor;
     }
     for (const auto i : indices(d_->groups)) {
-      for (const LinkId link : d_->groups[i].forward) groups_of_[link.index()].push_back({GroupId{i}, 1, 0, 1});
-      for (const LinkId link : d_->groups[i].backward) groups_of_[link.index()].push_back({GroupId{i}, 0, 1, 1});
+      for (const LinkId link : d_->groups[i].forward)
+        groups_of_[link.index()].push_back({GroupId{i}, 1, 0, 1});
+      for (const LinkId link : d_->groups[i].backward)
+        groups_of_[link.index()].push_back({GroupId{i}, 0, 1, 1});
     }
   }
 
@@ -192,8 +223,10 @@ class Routes {
     Route route;
     route.parts = int(pairs.size()) * parts;
     for (const Ways& ways : pairs)
-      for (const Topology::Way& way : ways) add(way.links, way.share * (parts / parts_in(ways)), route);
-    if (pairs.size() == 1 && pairs.front().size() > 1) route.ways = std::move(pairs.front());
+      for (const Topology::Way& way : ways)
+        add(way.links, way.share * (parts / parts_in(ways)), route);
+    if (pairs.size() == 1 && pairs.front().size() > 1)
+      route.ways = std::move(pairs.front());
     std::ranges::sort(route.groups, {}, &Topology::GroupUse::group);
     return route;
   }
@@ -206,14 +239,16 @@ class Routes {
   using Ways = std::vector<Topology::Way>;
 
   static int parts_in(const Ways& ways) {
-    return std::accumulate(ways.begin(), ways.end(), 0,
-                           [](int sum, const Topology::Way& way) { return sum + way.share; });
+    return std::accumulate(
+        ways.begin(), ways.end(), 0,
+        [](int sum, const Topology::Way& way) { return sum + way.share; });
   }
 
   /// Between two memories of the description; within one there is nothing to cross.
   Ways ways_of(MemoryId src, MemoryId dst) {
     if (src == dst) return Ways(1);
-    if (const auto named = named_.find({src, dst}); named != named_.end()) return named->second;
+    if (const auto named = named_.find({src, dst}); named != named_.end())
+      return named->second;
     Ways ways;
     for (auto& links : paths_.all(src, dst, d_->split_paths ? TopologyLimits::ways : 1))
       ways.push_back({std::move(links)});
@@ -236,7 +271,8 @@ class Routes {
     route.latency = std::max(route.latency, latency);
     for (const Topology::GroupUse& use : groups_on(way)) {
       auto known = std::ranges::find(route.groups, use.group, &Topology::GroupUse::group);
-      if (known == route.groups.end()) known = route.groups.insert(known, {use.group, 0, 0, 0});
+      if (known == route.groups.end())
+        known = route.groups.insert(known, {use.group, 0, 0, 0});
       known->forward += parts * use.forward, known->backward += parts * use.backward;
       known->parts += parts;
     }
@@ -267,8 +303,10 @@ Topology::Topology(Description description) {
   name_links(description);
   check_description(description);
   d_ = std::make_shared<const Description>(std::move(description));
-  memories_ = std::make_shared<const std::vector<Memory>>(with_spread_memories(d_->memories));
-  for (const auto i : indices(d_->memories)) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
+  memories_ =
+      std::make_shared<const std::vector<Memory>>(with_spread_memories(d_->memories));
+  for (const auto i : indices(d_->memories))
+    (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
   std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });
   routes_ = std::make_shared<Routes>(d_, memories_);
 }
@@ -285,34 +323,48 @@ std::optional<MemoryId> Topology::find_memory(std::string_view name) const {
   return std::nullopt;
 }
 
-std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).links; }
+std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const {
+  return routes_->of(src, dst).links;
+}
 
-std::span<const Topology::Way> Topology::ways(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).ways; }
+std::span<const Topology::Way> Topology::ways(MemoryId src, MemoryId dst) const {
+  return routes_->of(src, dst).ways;
+}
 
-int Topology::parts(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).parts; }
+int Topology::parts(MemoryId src, MemoryId dst) const {
+  return routes_->of(src, dst).parts;
+}
 
 std::span<const Topology::LinkUse> Topology::links_on(MemoryId src, MemoryId dst) const {
   return routes_->of(src, dst).uses;
 }
 
-std::span<const Topology::GroupUse> Topology::groups_on(MemoryId src, MemoryId dst) const {
+std::span<const Topology::GroupUse> Topology::groups_on(MemoryId src,
+                                                        MemoryId dst) const {
   return routes_->of(src, dst).groups;
 }
 
-Seconds Topology::latency(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).latency; }
+Seconds Topology::latency(MemoryId src, MemoryId dst) const {
+  return routes_->of(src, dst).latency;
+}
 
 Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
   if (!has_route(src, dst))
-    throw InputError{fmt::format("{}: no route from '{}' to '{}'", name(), memory(src).name, memory(dst).name)};
+    throw InputError{fmt::format("{}: no route from '{}' to '{}'", name(),
+                                 memory(src).name, memory(dst).name)};
   const Route& way = routes_->of(src, dst);
   Rate rate{infinity};
-  const auto bounded = [&](Rate bound, int parts) { rate = std::min(rate, bound * way.parts / parts); };
+  const auto bounded = [&](Rate bound, int parts) {
+    rate = std::min(rate, bound * way.parts / parts);
+  };
   for (const LinkUse& use : way.uses) {
     bounded(link(use.link).bandwidth, use.parts);
     if (const auto cap = link(use.link).per_flow) bounded(*cap, use.parts);
   }
   for (const GroupUse& use : way.groups)
-    bounded(group(use.group).bound(double(use.parts) / way.parts, use.forward > 0, use.backward > 0), use.parts);
+    bounded(group(use.group).bound(double(use.parts) / way.parts, use.forward > 0,
+                                   use.backward > 0),
+            use.parts);
   return rate;
 }
 

@@ -40,41 +40,51 @@ struct Entry {
 /// Calls check(entry, item) for each entry of a table, by name.
 template <class Items, class Check>
 void each_entry(std::string_view table, const Items& items, const Check& check) {
-  for (const auto i : indices(items)) check(Entry{table, i, fmt::format("{} '{}'", table, items[i].name)}, items[i]);
+  for (const auto i : indices(items))
+    check(Entry{table, i, fmt::format("{} '{}'", table, items[i].name)}, items[i]);
 }
 
 void check_name(const Entry& entry, const std::string& name, Names& names) {
-  entry.require(is_name(name), std::string{"its name is not allowed; expected "} + expected_name);
-  entry.require(names.insert(name).second, "another one has this name; expected unique names");
+  entry.require(is_name(name),
+                std::string{"its name is not allowed; expected "} + expected_name);
+  entry.require(names.insert(name).second,
+                "another one has this name; expected unique names");
 }
 
 template <class Part, class Figures>
-void check_figures(const Entry& entry, const std::string& prefix, const Part& part, const Figures& figures);
+void check_figures(const Entry& entry, const std::string& prefix, const Part& part,
+                   const Figures& figures);
 
 /// What is checked of one figure; `key` with the keys of the tables around it.
 template <class Member, class Quantity, class Value>
-void check_figure(const Entry& entry, const std::string& key, const Figure<Member, Quantity>& figure, Value value) {
+void check_figure(const Entry& entry, const std::string& key,
+                  const Figure<Member, Quantity>& figure, Value value) {
   if (!figure.range.holds(value))
-    entry.fail(fmt::format("{} {} {}", key, to_text(value), out_of_range(figure.range.text)));
+    entry.fail(
+        fmt::format("{} {} {}", key, to_text(value), out_of_range(figure.range.text)));
 }
 
 template <class Value>
 void require_above(const Entry& entry, const std::string& key, Value value, Value last) {
   if (!(value > last))
-    entry.fail(fmt::format("{} {} does not ascend; expected above {}", key, to_text(value), to_text(last)));
+    entry.fail(fmt::format("{} {} does not ascend; expected above {}", key,
+                           to_text(value), to_text(last)));
 }
 
 template <class Member, class Columns, class Value>
-void check_figure(const Entry& entry, const std::string& key, const Rows<Member, Columns>& rows, const Value& value) {
+void check_figure(const Entry& entry, const std::string& key,
+                  const Rows<Member, Columns>& rows, const Value& value) {
   const std::string inside = key + ": ";
   if constexpr (requires { value.front(); }) {
     if (value.empty() || value.size() > F::points)
-      entry.fail(fmt::format("{} has {} entries; expected 1 to {}", key, value.size(), F::points));
+      entry.fail(fmt::format("{} has {} entries; expected 1 to {}", key, value.size(),
+                             F::points));
     const auto& first = std::get<0>(rows.columns);
     for (const auto i : indices(value)) {
       check_figures(entry, inside, value[i], rows.columns);
       if (rows.ascend && i > 0)
-        require_above(entry, inside + std::string{first.key}, value[i].*first.member, value[i - 1].*first.member);
+        require_above(entry, inside + std::string{first.key}, value[i].*first.member,
+                      value[i - 1].*first.member);
     }
   } else {
     check_figures(entry, inside, value, rows.columns);
@@ -82,46 +92,57 @@ void check_figure(const Entry& entry, const std::string& key, const Rows<Member,
 }
 
 template <class Member, class Figures, class Value>
-void check_figure(const Entry& entry, const std::string& key, const Group<Member, Figures>& group, const Value& value) {
+void check_figure(const Entry& entry, const std::string& key,
+                  const Group<Member, Figures>& group, const Value& value) {
   check_figures(entry, group.key.empty() ? key : key + ".", value, group.figures);
 }
 
 template <class Part, class Figures>
-void check_figures(const Entry& entry, const std::string& prefix, const Part& part, const Figures& figures) {
+void check_figures(const Entry& entry, const std::string& prefix, const Part& part,
+                   const Figures& figures) {
   for_each_there(part, figures, [&](const auto& figure, const auto& value) {
     check_figure(entry, std::string{prefix}.append(figure.key), figure, value);
   });
 }
 
 void check_limits(const Description& d) {
-  const std::tuple<const char*, size_t, size_t> limits[] = {{"memories", d.memories.size(), F::memories},
-                                                            {"nodes", d.nodes.size(), F::nodes},
-                                                            {"links", d.links.size(), F::links},
-                                                            {"groups", d.groups.size(), F::groups},
-                                                            {"routes", d.routes.size(), F::routes}};
+  const std::tuple<const char*, size_t, size_t> limits[] = {
+      {"memories", d.memories.size(), F::memories},
+      {"nodes", d.nodes.size(), F::nodes},
+      {"links", d.links.size(), F::links},
+      {"groups", d.groups.size(), F::groups},
+      {"routes", d.routes.size(), F::routes}};
   for (const auto& [what, count, most] : limits)
-    if (count > most) throw TopologyDefect{"", 0, fmt::format("{} {}; expected at most {}", count, what, most)};
+    if (count > most)
+      throw TopologyDefect{"", 0,
+                           fmt::format("{} {}; expected at most {}", count, what, most)};
 }
 
 void check_nodes(const Description& d) {
   // Names of nodes stand in "a->b#2", "A:B:C" and lists with commas.
-  constexpr const char* allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  constexpr const char* allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   Names names;
   each_entry("node", d.nodes, [&](const Entry& entry, const Node& node) {
     check_name(entry, node.name, names);
     entry.require(node.name.find_first_not_of(allowed) == std::string::npos,
-                  "its name has a character that is not allowed; expected letters, digits, '_', '-' and '.'");
+                  "its name has a character that is not allowed; expected letters, "
+                  "digits, '_', '-' and '.'");
   });
 }
 
 void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve& curve) {
-  const std::string prefix = fmt::format("gemm {}{}: ", to_string(curve.dtype), curve.trans);
-  if (!curve.trans.empty() && std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
-    entry.fail(fmt::format("{}trans '{}' is unknown; expected NN, NT, TN or TT", prefix, curve.trans));
+  const std::string prefix =
+      fmt::format("gemm {}{}: ", to_string(curve.dtype), curve.trans);
+  if (!curve.trans.empty() &&
+      std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
+    entry.fail(fmt::format("{}trans '{}' is unknown; expected NN, NT, TN or TT", prefix,
+                           curve.trans));
   check_figures(entry, prefix, curve, F::of_gemms);
   if (!curve.tiled) return check_figure(entry, prefix + "rates", F::rates, curve.points);
-  entry.require(kernels.memory_bandwidth.has_value(),
-                prefix + "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
+  entry.require(
+      kernels.memory_bandwidth.has_value(),
+      prefix + "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
 }
 
 void check_kernels(const Description& d) {
@@ -133,8 +154,8 @@ void check_kernels(const Description& d) {
     for (const GemmCurve& curve : kernels.gemm) {
       check_gemm(entry, kernels, curve);
       if (!curves.emplace(curve.dtype, curve.trans).second)
-        entry.fail(
-            fmt::format("there are two gemm curves for {} '{}'; expected one", to_string(curve.dtype), curve.trans));
+        entry.fail(fmt::format("there are two gemm curves for {} '{}'; expected one",
+                               to_string(curve.dtype), curve.trans));
     }
   });
 }
@@ -144,15 +165,18 @@ void check_memories(const Description& d) {
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     check_figures(entry, "", memory, F::of_memories);
     if (memory.busy_watts && *memory.busy_watts < memory.idle_watts)
-      entry.fail(fmt::format("its busy watts {} are below its idle watts; expected at least {}",
-                             to_text(*memory.busy_watts), to_text(*memory.idle_watts)));
+      entry.fail(
+          fmt::format("its busy watts {} are below its idle watts; expected at least {}",
+                      to_text(*memory.busy_watts), to_text(*memory.idle_watts)));
     if (memory.kind != NodeKind::gpu) return;
-    entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
+    entry.require(memory.kernels < d.kernels.size(),
+                  "it has no kernel times; expected a [kernels.*] table");
     check_figure(entry, "device", F::of_device, memory.device);
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
-          fmt::format("device {} is also that of '{}'; expected a number of its own", memory.device, same->second));
+          fmt::format("device {} is also that of '{}'; expected a number of its own",
+                      memory.device, same->second));
   });
   if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
     Entry{"", 0, "machine"}.fail("no host memory; expected a memory of kind 'host'");
@@ -160,7 +184,8 @@ void check_memories(const Description& d) {
 
 void check_links(const Description& d) {
   each_entry("link", d.links, [](const Entry& entry, const Link& link) {
-    entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
+    entry.require(link.from != link.to,
+                  "it leads from a node to itself; expected two nodes");
     check_figures(entry, "", link, F::of_links);
   });
 }
@@ -169,26 +194,33 @@ void check_groups(const Description& d) {
   Names names;
   each_entry("group", d.groups, [&](const Entry& entry, const CapacityGroup& group) {
     check_name(entry, group.name, names);
-    entry.require(group.capacity || group.both_busy, "it bounds nothing; expected 'capacity' or 'both_busy'");
+    entry.require(group.capacity || group.both_busy,
+                  "it bounds nothing; expected 'capacity' or 'both_busy'");
     check_figures(entry, "", group, F::of_groups);
-    entry.require(!group.forward.empty(), "it has no forward links; expected at least one");
-    entry.require(!group.both_busy || !group.backward.empty(), "'both_busy' needs 'backward' links; expected some");
-    entry.require(!group.forward_share || group.both_busy, "'forward_share' is without 'both_busy'; expected both");
+    entry.require(!group.forward.empty(),
+                  "it has no forward links; expected at least one");
+    entry.require(!group.both_busy || !group.backward.empty(),
+                  "'both_busy' needs 'backward' links; expected some");
+    entry.require(!group.forward_share || group.both_busy,
+                  "'forward_share' is without 'both_busy'; expected both");
     std::set<LinkId> seen;
     for (const auto* links : {&group.forward, &group.backward})
       for (const LinkId link : *links)
         if (!seen.insert(link).second)
-          entry.fail(fmt::format("link '{}' is listed twice; expected it once", d.links[link.index()].name));
+          entry.fail(fmt::format("link '{}' is listed twice; expected it once",
+                                 d.links[link.index()].name));
   });
 }
 
 /// Pitches ascend, and so do the columns of each pitch.
-void check_columns(const Entry& copies, std::string_view key, const std::vector<StridedEfficiency::Point>& points) {
+void check_columns(const Entry& copies, std::string_view key,
+                   const std::vector<StridedEfficiency::Point>& points) {
   const std::string where = fmt::format("'{}': ", key);
   for (size_t i = 1; i < points.size(); ++i) {
     const auto &last = points[i - 1], &point = points[i];
-    copies.require((point.pitch > Bytes{0}) == (last.pitch > Bytes{0}),
-                   where + "some points have a pitch and some have none; expected one or the other");
+    copies.require(
+        (point.pitch > Bytes{0}) == (last.pitch > Bytes{0}),
+        where + "some points have a pitch and some have none; expected one or the other");
     if (point.pitch == last.pitch)
       require_above(copies, where + "column", point.column, last.column);
     else
@@ -199,10 +231,13 @@ void check_columns(const Entry& copies, std::string_view key, const std::vector<
 void check_copies(const Entry& copies, const StridedEfficiency& strided) {
   check_figures(copies, "", strided, F::of_copies);
   for_each(F::of_copies, [&](const auto& figure) {
-    if constexpr (requires { figure.columns; }) check_columns(copies, figure.key, strided.*figure.member);
+    if constexpr (requires { figure.columns; })
+      check_columns(copies, figure.key, strided.*figure.member);
   });
-  copies.require(!strided.points.empty() || (strided.again.empty() && strided.back.empty() && strided.peer.empty()),
-                 "'strided_efficiency' is missing next to its other curves; expected it");
+  copies.require(
+      !strided.points.empty() ||
+          (strided.again.empty() && strided.back.empty() && strided.peer.empty()),
+      "'strided_efficiency' is missing next to its other curves; expected it");
   copies.require(strided.again.empty() == (strided.cache == Bytes{0}),
                  "'strided_efficiency_again' and 'page_cache' have to be given together");
 }
@@ -210,20 +245,24 @@ void check_copies(const Entry& copies, const StridedEfficiency& strided) {
 void check_uncertainty(const Entry& entry, const Uncertainty& uncertainty) {
   check_figures(entry, "", uncertainty, F::of_uncertainty);
   for (const Uncertainty::Kernels& kernels : uncertainty.kernels)
-    check_figures(entry, fmt::format("{}: ", to_string(kernels.dtype)), kernels, F::of_kernel_uncertainty);
+    check_figures(entry, fmt::format("{}: ", to_string(kernels.dtype)), kernels,
+                  F::of_kernel_uncertainty);
 }
 
 using Pair = std::pair<MemoryId, MemoryId>;
 
 std::string pair_text(const Description& d, const char* what, Pair pair) {
   const auto& [from, to] = pair;
-  return fmt::format("{} '{}' to '{}'", what, d.memories[from.index()].name, d.memories[to.index()].name);
+  return fmt::format("{} '{}' to '{}'", what, d.memories[from.index()].name,
+                     d.memories[to.index()].name);
 }
 
 /// Links that lead from a memory to another, through switches only.
-void check_path(const Entry& entry, const Description& d, const Topology::Description::NamedRoute& route) {
+void check_path(const Entry& entry, const Description& d,
+                const Topology::Description::NamedRoute& route) {
   const auto fail = [&](const char* what, NodeId node, const std::string& expected) {
-    entry.fail(fmt::format("{} '{}'; expected {}", what, d.nodes[node.index()].name, expected));
+    entry.fail(
+        fmt::format("{} '{}'; expected {}", what, d.nodes[node.index()].name, expected));
   };
   const NodeId from = d.memories[route.from.index()].node;
   const Memory& to = d.memories[route.to.index()];
@@ -231,12 +270,15 @@ void check_path(const Entry& entry, const Description& d, const Topology::Descri
   for (const LinkId id : route.links) {
     const Link& link = d.links[id.index()];
     const Node& node = d.nodes[at.index()];
-    if (at != from && node.kind != NodeKind::network_switch) fail("it passes through memory", at, "switches only");
+    if (at != from && node.kind != NodeKind::network_switch)
+      fail("it passes through memory", at, "switches only");
     if (link.from != at)
-      fail("it does not connect: its next link is from", link.from, fmt::format("one from '{}'", node.name));
+      fail("it does not connect: its next link is from", link.from,
+           fmt::format("one from '{}'", node.name));
     at = link.to;
   }
-  if (at != to.node && !route.links.empty()) fail("its last link ends at", at, fmt::format("'{}'", to.name));
+  if (at != to.node && !route.links.empty())
+    fail("its last link ends at", at, fmt::format("'{}'", to.name));
 }
 
 void check_routes(const Description& d) {
@@ -244,7 +286,8 @@ void check_routes(const Description& d) {
   for (const auto i : indices(d.routes)) {
     const auto& route = d.routes[i];
     const Entry entry{"route", i, pair_text(d, "route", {route.from, route.to})};
-    entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
+    entry.require(route.from != route.to,
+                  "it leads from a memory to itself; expected two memories");
     entry.require(known.emplace(route.from, route.to, route.links).second,
                   "there is another one of the same links; expected other links");
     check_figures(entry, "", route, F::of_routes);
@@ -252,8 +295,10 @@ void check_routes(const Description& d) {
   }
 }
 
-/// By node: whether links join it with a host, from the end `near` of each to its end `far`, through switches only.
-std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near, NodeId Link::*far) {
+/// By node: whether links join it with a host, from the end `near` of each to its end
+/// `far`, through switches only.
+std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near,
+                                    NodeId Link::*far) {
   std::vector<std::vector<NodeId>> next(d.nodes.size());
   for (const Link& link : d.links) next[(link.*near).index()].push_back(link.*far);
   std::vector<bool> joined(d.nodes.size(), false);
@@ -266,7 +311,8 @@ std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near, No
     for (const NodeId node : next[at.index()]) {
       if (joined[node.index()]) continue;
       joined[node.index()] = true;
-      if (d.nodes[node.index()].kind == NodeKind::network_switch) to_leave.push_back(node);
+      if (d.nodes[node.index()].kind == NodeKind::network_switch)
+        to_leave.push_back(node);
     }
   }
   return joined;
@@ -284,7 +330,8 @@ void add_paths(const Description& d, std::map<Pair, std::vector<int>>& shares) {
     }
 }
 
-/// Solvers count in the common multiple of the parts into which the copies of all pairs are split.
+/// Solvers count in the common multiple of the parts into which the copies of all pairs
+/// are split.
 void check_parts(const Description& d) {
   std::map<Pair, std::vector<int>> shares;  // of the ways of a pair
   for (const auto& route : d.routes) {
@@ -298,14 +345,17 @@ void check_parts(const Description& d) {
     if (of_pair.empty()) continue;
     const Entry entry{"", 0, pair_text(d, "copies from", pair)};
     if (of_pair.size() > F::ways)
-      entry.fail(fmt::format("they have more than {0} ways; expected at most {0}", F::ways));
-    const int divisor = std::accumulate(of_pair.begin(), of_pair.end(), 0, std::gcd<int, int>);
+      entry.fail(
+          fmt::format("they have more than {0} ways; expected at most {0}", F::ways));
+    const int divisor =
+        std::accumulate(of_pair.begin(), of_pair.end(), 0, std::gcd<int, int>);
     const int parts = std::accumulate(of_pair.begin(), of_pair.end(), 0) / divisor;
     common = std::lcm(common, parts);
     const int64_t of_hosts = common > 1 ? common * hosts : 1;
     if (common > F::split_parts || of_hosts > F::split_parts_of_hosts)
       entry.fail(
-          fmt::format("they are split into {} parts: with other pairs, the common multiple is {}, and {} over the "
+          fmt::format("they are split into {} parts: with other pairs, the common "
+                      "multiple is {}, and {} over the "
                       "hosts; expected at most {} and {}",
                       parts, common, of_hosts, F::split_parts, F::split_parts_of_hosts));
   }
@@ -316,16 +366,18 @@ void check_reachable(const Description& d) {
   const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     const bool is_host = memory.kind == NodeKind::host;
-    entry.require(is_host || from_hosts[memory.node.index()], "unreachable memory; expected a path from a host to it");
-    entry.require(is_host || to_hosts[memory.node.index()], "no path from it to a host; expected one");
+    entry.require(is_host || from_hosts[memory.node.index()],
+                  "unreachable memory; expected a path from a host to it");
+    entry.require(is_host || to_hosts[memory.node.index()],
+                  "no path from it to a host; expected one");
   });
 }
 
 }  // namespace
 
 bool is_name(std::string_view text) {
-  return !text.empty() && letters_in(text) <= TopologyLimits::name_length && !first_bad_byte(text) &&
-         std::ranges::none_of(text, is_control);
+  return !text.empty() && letters_in(text) <= TopologyLimits::name_length &&
+         !first_bad_byte(text) && std::ranges::none_of(text, is_control);
 }
 
 void name_links(Description& d) {

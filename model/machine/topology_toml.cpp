@@ -46,8 +46,8 @@ Names expanded(const TomlValue& text, size_t most) {
   }
 }
 
-/// What a table calls its entries: `name` as it is, or `names`, ranges or a list of them. From now on, errors name the
-/// first of them.
+/// What a table calls its entries: `name` as it is, or `names`, ranges or a list of them.
+/// From now on, errors name the first of them.
 Names names_of(TomlTable& table, const char* what) {
   Names all;
   if (const auto names = table.find("names")) {
@@ -61,38 +61,47 @@ Names names_of(TomlTable& table, const char* what) {
   return all;
 }
 
-/// Which nodes the links of a table join, by its `pairing`: "all" (every one of `from` with every one of `to`, the
-/// default), "zip" (the first with the first, ...), "blocks" (the longer list in equal parts of neighbours, each joined
-/// with one of the shorter) or "cyclic" (the longer one dealt out to the shorter in turns).
+/// Which nodes the links of a table join, by its `pairing`: "all" (every one of `from`
+/// with every one of `to`, the default), "zip" (the first with the first, ...), "blocks"
+/// (the longer list in equal parts of neighbours, each joined with one of the shorter) or
+/// "cyclic" (the longer one dealt out to the shorter in turns).
 using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
 NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table) {
-  static constexpr std::array<std::string_view, 4> pairings{"all", "zip", "blocks", "cyclic"};
+  static constexpr std::array<std::string_view, 4> pairings{"all", "zip", "blocks",
+                                                            "cyclic"};
   const auto pairing = table.find("pairing");
   const std::string_view how = pairings[pairing ? pairing->one_of(pairings) : 0];
   NodePairs pairs;
   if (how == "all") {
     if (from.size() * to.size() > 2 * F::links)
-      table.fail(fmt::format("too many links; expected at most {} in the file", F::links));
+      table.fail(
+          fmt::format("too many links; expected at most {} in the file", F::links));
     for (const NodeId a : from)
       for (const NodeId b : to) pairs.emplace_back(a, b);
     return pairs;
   }
-  const size_t longer = std::max(from.size(), to.size()), shorter = std::min(from.size(), to.size());
+  const size_t longer = std::max(from.size(), to.size()),
+               shorter = std::min(from.size(), to.size());
   if (how == "zip" ? longer != shorter : longer % shorter != 0)
-    pairing->fail(fmt::format("joins {} nodes with {}; expected {}", from.size(), to.size(),
-                              how == "zip" ? "as many on both sides" : "a multiple of one on the other side"));
+    pairing->fail(fmt::format(
+        "joins {} nodes with {}; expected {}", from.size(), to.size(),
+        how == "zip" ? "as many on both sides" : "a multiple of one on the other side"));
   for (size_t i = 0; i < longer; ++i) {
     const size_t partner = how == "cyclic" ? i % shorter : i / (longer / shorter);
-    pairs.emplace_back(from[from.size() == longer ? i : partner], to[to.size() == longer ? i : partner]);
+    pairs.emplace_back(from[from.size() == longer ? i : partner],
+                       to[to.size() == longer ? i : partner]);
   }
   return pairs;
 }
 
-/// Finds nodes, memories and links of a description by their names. Refuses unknown names.
+/// Finds nodes, memories and links of a description by their names. Refuses unknown
+/// names.
 class GraphNames {
  public:
   /// False if the name is taken.
-  bool add(const std::string& name, NodeId node) { return nodes_.emplace(name, node).second; }
+  bool add(const std::string& name, NodeId node) {
+    return nodes_.emplace(name, node).second;
+  }
   void add(const std::string& name, MemoryId memory) { memories_.emplace(name, memory); }
   void add(const std::string& name, LinkId link) { links_.emplace(name, link); }
 
@@ -102,8 +111,10 @@ class GraphNames {
     std::set<NodeId> seen;
     for (const TomlValue& text : one_or_more(names))
       for (const std::string& name : expanded(text, F::nodes)) {
-        const NodeId node = found(nodes_, text, name, "node; expected names of memories or switches");
-        if (!seen.insert(node).second) text.fail(in_text(text, name) + "is listed twice; expected it once");
+        const NodeId node =
+            found(nodes_, text, name, "node; expected names of memories or switches");
+        if (!seen.insert(node).second)
+          text.fail(in_text(text, name) + "is listed twice; expected it once");
         result.push_back(node);
       }
     return result;
@@ -112,20 +123,22 @@ class GraphNames {
   std::vector<MemoryId> memories(const TomlValue& text) const {
     std::vector<MemoryId> result;
     for (const std::string& name : expanded(text, F::routes))
-      result.push_back(found(memories_, text, name, "memory; expected names of memories"));
+      result.push_back(
+          found(memories_, text, name, "memory; expected names of memories"));
     return result;
   }
 
-  /// The links of each of `count` entries, which are cut into as many equal parts; a text of one link stands for it in
-  /// all entries.
+  /// The links of each of `count` entries, which are cut into as many equal parts; a text
+  /// of one link stands for it in all entries.
   std::vector<Links> links(const TomlValue& list, size_t count) {
     std::vector<Links> entries(count);
     for (const TomlValue& text : list.list(F::links)) {
       const Links links = links_of(text);
       const bool is_shared = links.size() == 1;
       if (!is_shared && links.size() % count != 0)
-        text.fail(
-            fmt::format("stands for {} names, and the table for {}; expected as many for each", links.size(), count));
+        text.fail(fmt::format(
+            "stands for {} names, and the table for {}; expected as many for each",
+            links.size(), count));
       const size_t length = is_shared ? 1 : links.size() / count;
       for (const auto i : indices(entries)) {
         const auto part = std::span{links}.subspan(is_shared ? 0 : i * length, length);
@@ -140,9 +153,11 @@ class GraphNames {
   using Ids = std::map<std::string, Id, std::less<>>;
 
   template <class Id>
-  static Id found(const Ids<Id>& ids, const TomlValue& text, const std::string& name, const char* expected) {
+  static Id found(const Ids<Id>& ids, const TomlValue& text, const std::string& name,
+                  const char* expected) {
     const auto known = ids.find(name);
-    if (known == ids.end()) text.fail(fmt::format("{}is not a {}", in_text(text, name), expected));
+    if (known == ids.end())
+      text.fail(fmt::format("{}is not a {}", in_text(text, name), expected));
     return known->second;
   }
 
@@ -151,7 +166,8 @@ class GraphNames {
     Links result;
     for (const std::string& name : expanded(text, F::links))
       if (name.find_first_of("*?") == std::string::npos)
-        result.push_back(found(links_, text, name, "link; expected \"from->to\" of a [[link]]"));
+        result.push_back(
+            found(links_, text, name, "link; expected \"from->to\" of a [[link]]"));
       else
         std::ranges::copy(matching(text, name), std::back_inserter(result));
     if (result.empty()) text.fail("fits no link; expected \"from->to\" of a [[link]]");
@@ -160,12 +176,15 @@ class GraphNames {
 
   /// The links whose names fit, by ascending id.
   Links matching(const TomlValue& text, const std::string& name) {
-    constexpr size_t most_matched = size_t{1} << 24;  // seconds of work; files of machines need thousands
+    constexpr size_t most_matched =
+        size_t{1} << 24;  // seconds of work; files of machines need thousands
     const NamePattern pattern{name};
     const std::string begin = name.substr(0, name.find_first_of("*?"));
     Links result;
-    for (auto link = links_.lower_bound(begin); link != links_.end() && link->first.starts_with(begin); ++link) {
-      if (++matched_ > most_matched) text.fail("is one pattern too many for so many links; expected names of links");
+    for (auto link = links_.lower_bound(begin);
+         link != links_.end() && link->first.starts_with(begin); ++link) {
+      if (++matched_ > most_matched)
+        text.fail("is one pattern too many for so many links; expected names of links");
       if (pattern.matches(link->first)) result.push_back(link->second);
     }
     std::ranges::sort(result);
@@ -178,8 +197,9 @@ class GraphNames {
   size_t matched_ = 0;  // names that patterns were tried on
 };
 
-/// Turns the tables of a machine's file into a description and remembers where each entry stands. Throws InputError
-/// "file:line:column: ..." for a bad table. Source: docs/formats.md#topology.
+/// Turns the tables of a machine's file into a description and remembers where each entry
+/// stands. Throws InputError "file:line:column: ..." for a bad table. Source:
+/// docs/formats.md#topology.
 class TopologyReader {
  public:
   explicit TopologyReader(const TomlTable& root) : root_{root} {}
@@ -187,7 +207,8 @@ class TopologyReader {
   Description description() {
     read_header();
     if (const auto kernels = root_.find("kernels"))
-      for (const auto& [name, value] : kernels->table().all()) read_kernels(name, value.table());
+      for (const auto& [name, value] : kernels->table().all())
+        read_kernels(name, value.table());
     each("memory", d_.memories, &TopologyReader::read_memories);
     each("switch", d_.nodes, &TopologyReader::read_switches);
     each("link", d_.links, &TopologyReader::read_links);
@@ -211,7 +232,8 @@ class TopologyReader {
  private:
   /// Calls `read` for each table `key`, which adds entries.
   template <class Entries>
-  void each(std::string_view key, const Entries& entries, void (TopologyReader::*read)(TomlTable&)) {
+  void each(std::string_view key, const Entries& entries,
+            void (TopologyReader::*read)(TomlTable&)) {
     const auto value = root_.find(key);
     if (!value) return;
     for (TomlTable& table : value->tables(key)) {
@@ -242,17 +264,20 @@ class TopologyReader {
   }
 
   void read_header() {
-    root_.allow_only({"schema", "name", "description", "sources", "kernels", "memory", "switch", "link", "group",
-                      "route", "copies", "issue", "uncertainty"});
+    root_.allow_only({"schema", "name", "description", "sources", "kernels", "memory",
+                      "switch", "link", "group", "route", "copies", "issue",
+                      "uncertainty"});
     root_.need("schema").integer(1, 1);
     const TomlValue name = root_.need("name");
     d_.name = name.text();
-    if (!is_name(d_.name)) name.fail(fmt::format("is not a name; expected {}", expected_name));
+    if (!is_name(d_.name))
+      name.fail(fmt::format("is not a name; expected {}", expected_name));
     if (const auto text = root_.find("description")) d_.description = text->text();
     for (const auto& [key, value] : root_.need("sources").table().all()) {
       const TomlTable source = value.table();
       source.allow_only({"kind", "text"});
-      const auto kind = static_cast<Source::Kind>(source.need("kind").one_of(source_kinds));
+      const auto kind =
+          static_cast<Source::Kind>(source.need("kind").one_of(source_kinds));
       d_.sources.push_back({key, kind, source.need("text").text()});
     }
   }
@@ -270,17 +295,21 @@ class TopologyReader {
     kernels.name = name;
     read_part(table, kernels, F::of_kernels);
     if (const auto gemm = table.find("gemm"))
-      for (const TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) kernels.gemm.push_back(read_gemm(curve));
+      for (const TomlTable& curve : gemm->tables("kernels." + name + ".gemm"))
+        kernels.gemm.push_back(read_gemm(curve));
     d_.kernels.push_back(std::move(kernels));
     places_["kernels"].push_back(table.place());
   }
 
   /// Times stand in one of four forms.
   GemmCurve read_gemm(const TomlTable& table) {
-    const bool square = table.find("square").has_value(), rates = table.find("rates").has_value();
+    const bool square = table.find("square").has_value(),
+               rates = table.find("rates").has_value();
     const bool peak = table.find("peak").has_value();
     if (square + rates + peak != 1)
-      table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
+      table.fail(
+          "expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or "
+          "'blocks'");
     GemmCurve curve;
     Names keys = keys_of(F::of_gemms);
     if (peak && table.find("blocks")) {
@@ -293,7 +322,8 @@ class TopologyReader {
     keys.insert(keys.end(), {"dtype", "trans", "source"});
     table.allow_only(keys);
     curve.dtype = dtypes[table.need("dtype").one_of(dtype_names)];
-    if (const auto trans = table.find("trans")) curve.trans = trans_pairs[trans->one_of(trans_pairs)];
+    if (const auto trans = table.find("trans"))
+      curve.trans = trans_pairs[trans->one_of(trans_pairs)];
     read_figures(table, curve, F::of_gemms);
     if (!curve.tiled) read_points(table, curve);
     curve.source = source_of(table);
@@ -302,13 +332,16 @@ class TopologyReader {
 
   static void read_points(const TomlTable& table, GemmCurve& curve) {
     if (const auto square = table.find("square"))
-      for (const auto& [size, time] : read_rows<F::SquareTime>(*square, F::square.columns))
+      for (const auto& [size, time] :
+           read_rows<F::SquareTime>(*square, F::square.columns))
         curve.points.push_back({size, Flops{2 * size * size * size} / time});
-    if (const auto rates = table.find("rates")) curve.points = read_rows<GemmCurve::Point>(*rates, F::rates.columns);
+    if (const auto rates = table.find("rates"))
+      curve.points = read_rows<GemmCurve::Point>(*rates, F::rates.columns);
     if (const auto value = table.find("peak")) {
       const FlopRate peak = value->in(F::flop_rate);
       const TomlValue shares = table.need("efficiency");
-      for (const auto& [size, share] : read_rows<F::SquareShare>(shares, F::efficiency_of_peak.columns))
+      for (const auto& [size, share] :
+           read_rows<F::SquareShare>(shares, F::efficiency_of_peak.columns))
         curve.points.push_back({size, peak * share});
     }
   }
@@ -336,16 +369,21 @@ class TopologyReader {
     for (const TomlTable& half_widths : {kernels, of_others})
       half_widths.allow_only({dtype_names.begin(), dtype_names.end()});
     for (const DType dtype : dtypes) {
-      const auto value = kernels.find(to_string(dtype)), other = of_others.find(to_string(dtype));
-      if (!value && other) other->fail("is of a type that 'kernels' lacks; expected it in both");
-      if (value) u.kernels.push_back({dtype, value->in(F::uncertainty), (other ? other : value)->in(F::uncertainty)});
+      const auto value = kernels.find(to_string(dtype)),
+                 other = of_others.find(to_string(dtype));
+      if (!value && other)
+        other->fail("is of a type that 'kernels' lacks; expected it in both");
+      if (value)
+        u.kernels.push_back({dtype, value->in(F::uncertainty),
+                             (other ? other : value)->in(F::uncertainty)});
     }
     read_part(table, u, F::of_uncertainty);
   }
 
   void read_switches(TomlTable& table) {
     allow(table, std::tuple{}, {"name", "names"});
-    for (const std::string& name : names_of(table, "switch")) add_node(name, NodeKind::network_switch, table);
+    for (const std::string& name : names_of(table, "switch"))
+      add_node(name, NodeKind::network_switch, table);
   }
 
   void read_memories(TomlTable& table) {
@@ -374,15 +412,19 @@ class TopologyReader {
 
   size_t kernels_of(const TomlValue& name) const {
     const auto known = std::ranges::find(d_.kernels, name.text(), &KernelTimes::name);
-    if (known == d_.kernels.end()) name.fail("is unknown; expected NAME of a [kernels.NAME] table");
+    if (known == d_.kernels.end())
+      name.fail("is unknown; expected NAME of a [kernels.NAME] table");
     return size_t(known - d_.kernels.begin());
   }
 
   NodeId add_node(const std::string& name, NodeKind kind, const TomlTable& table) {
     const TomlValue value = table.need(table.find("names") ? "names" : "name");
     const NodeId id{d_.nodes.size()};
-    if (id.index() >= F::nodes) value.fail(fmt::format("is one node too many; expected at most {}", F::nodes));
-    if (!names_.add(name, id)) value.fail(in_text(value, name) + "is the name of another node; expected unique names");
+    if (id.index() >= F::nodes)
+      value.fail(fmt::format("is one node too many; expected at most {}", F::nodes));
+    if (!names_.add(name, id))
+      value.fail(in_text(value, name) +
+                 "is the name of another node; expected unique names");
     d_.nodes.push_back({name, kind, source_of(table)});
     places_["node"].push_back(value.place());
     return id;
@@ -392,7 +434,8 @@ class TopologyReader {
     allow(table, F::of_links, {"from", "to", "pairing", "both"});
     const TomlValue from = table.need("from"), to = table.need("to");
     const Nodes sources = names_.nodes(from), targets = names_.nodes(to);
-    if (sources.size() == 1 && targets == sources) to.fail("is where the link comes from; expected another node");
+    if (sources.size() == 1 && targets == sources)
+      to.fail("is where the link comes from; expected another node");
     const auto end = [this](const Nodes& known) {
       return d_.nodes[known.front().index()].name + (known.size() > 1 ? ",..." : "");
     };
@@ -407,7 +450,8 @@ class TopologyReader {
     const auto value = table.find("both");
     const bool both = value && value->boolean();
     if (d_.links.size() + pairs.size() * (both ? 2 : 1) > F::links)
-      table.fail(fmt::format("too many links; expected at most {} in the file", F::links));
+      table.fail(
+          fmt::format("too many links; expected at most {} in the file", F::links));
     std::set<std::pair<NodeId, NodeId>> added;
     const auto add = [&](NodeId a, NodeId b) {
       if (a == b || !added.emplace(a, b).second) return;
@@ -421,8 +465,8 @@ class TopologyReader {
     }
   }
 
-  /// The links of several groups in one table are dealt out: each of their texts stands for as many links for each, or
-  /// for one link that they share.
+  /// The links of several groups in one table are dealt out: each of their texts stands
+  /// for as many links for each, or for one link that they share.
   void read_groups(TomlTable& table) {
     const Names names = names_of(table, "group");
     allow(table, F::of_groups, {"name", "names", "forward", "backward"});
@@ -430,7 +474,8 @@ class TopologyReader {
     read_part(table, group, F::of_groups);
     const auto forward = names_.links(table.need("forward"), names.size());
     const auto other = table.find("backward");
-    const auto backward = other ? names_.links(*other, names.size()) : decltype(forward)(names.size());
+    const auto backward =
+        other ? names_.links(*other, names.size()) : decltype(forward)(names.size());
     for (const auto i : indices(names)) {
       group.name = names[i];
       group.forward = forward[i];
@@ -439,19 +484,21 @@ class TopologyReader {
     }
   }
 
-  /// From each of `from` to that of `to` beside it, where one may stand for all; links are dealt out as those of
-  /// groups.
+  /// From each of `from` to that of `to` beside it, where one may stand for all; links
+  /// are dealt out as those of groups.
   void read_routes(TomlTable& table) {
     allow(table, F::of_routes, {"from", "to", "links"});
     const TomlValue from = table.need("from"), to = table.need("to");
-    table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
+    table.rename(
+        fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
     const auto starts = names_.memories(from), ends = names_.memories(to);
     Description::NamedRoute route{};
     read_part(table, route, F::of_routes);
     const size_t count = std::max(starts.size(), ends.size());
     if (starts.size() != ends.size() && starts.size() != 1 && ends.size() != 1)
-      to.fail(fmt::format("stands for {} memories, and 'from' for {}; expected as many, or one", ends.size(),
-                          starts.size()));
+      to.fail(fmt::format(
+          "stands for {} memories, and 'from' for {}; expected as many, or one",
+          ends.size(), starts.size()));
     const auto over = names_.links(table.need("links"), count);
     for (size_t i = 0; i < count; ++i) {
       route.from = starts[starts.size() == 1 ? 0 : i];
@@ -480,6 +527,8 @@ Topology read_topology(std::string_view text, const std::string& file) {
   }
 }
 
-Topology load_topology(const std::string& path) { return read_topology(read_file(path), path); }
+Topology load_topology(const std::string& path) {
+  return read_topology(read_file(path), path);
+}
 
 }  // namespace tilerail

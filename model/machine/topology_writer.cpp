@@ -53,7 +53,8 @@ using KeyValues = std::vector<KeyValue>;
 template <class Part, class Figures>
 KeyValues key_values(const Part& part, const Figures& figures) {
   KeyValues all;
-  for_each_there(part, figures, [&](const auto& figure, const auto& value) { add(all, figure, value); });
+  for_each_there(part, figures,
+                 [&](const auto& figure, const auto& value) { add(all, figure, value); });
   return all;
 }
 
@@ -70,7 +71,9 @@ void add(KeyValues& all, const Figure<Member, Quantity>& figure, const Value& va
 template <class Member, class Columns, class Value>
 void add(KeyValues& all, const Rows<Member, Columns>& rows, const Value& value) {
   if constexpr (requires { value.front(); })
-    all.push_back({rows.key, list(value, [&](const auto& row) { return row_text(row, rows.columns); })});
+    all.push_back({rows.key, list(value, [&](const auto& row) {
+                     return row_text(row, rows.columns);
+                   })});
   else
     all.push_back({rows.key, row_text(value, rows.columns)});
 }
@@ -81,18 +84,23 @@ void add(KeyValues& all, const Group<Member, Figures>& group, const Value& value
   KeyValues inner = key_values(value, group.figures);
   if (group.key.empty()) return std::ranges::move(inner, std::back_inserter(all)), void();
   bool complete = !inner.empty();
-  for_each(group.figures,
-           [&](const auto& figure) { complete = complete && (!is_needed(figure) || is_there(value, figure)); });
+  for_each(group.figures, [&](const auto& figure) {
+    complete = complete && (!is_needed(figure) || is_there(value, figure));
+  });
   std::vector<std::string> texts;
-  for (const auto& [key, text] : inner) texts.push_back(fmt::format("{} = {}", key, text));
-  if (complete) all.push_back({group.key, fmt::format("{{ {} }}", fmt::join(texts, ", "))});
+  for (const auto& [key, text] : inner)
+    texts.push_back(fmt::format("{} = {}", key, text));
+  if (complete)
+    all.push_back({group.key, fmt::format("{{ {} }}", fmt::join(texts, ", "))});
 }
 
-/// The time of a square GEMM in the fewest digits from which the rate of `p` is read back; absent where no digits do.
+/// The time of a square GEMM in the fewest digits from which the rate of `p` is read
+/// back; absent where no digits do.
 std::optional<Seconds> square_time(const GemmCurve::Point& p) {
   const Flops flops{2 * p.size * p.size * p.size};
   for (int digits = 1; digits <= 17; ++digits) {
-    const Seconds time = parse_seconds(fmt::format("{:.{}g} s", (flops / p.rate).value, digits));
+    const Seconds time =
+        parse_seconds(fmt::format("{:.{}g} s", (flops / p.rate).value, digits));
     if (flops / time == p.rate) return time;
   }
   return std::nullopt;
@@ -130,8 +138,9 @@ class Writer {
   }
 
   std::string costs() {
-    const bool is_issue = d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0} ||
-                          key_values(d_.issue, F::of_issue).size() > 2;  // these two are always written
+    const bool is_issue =
+        d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0} ||
+        key_values(d_.issue, F::of_issue).size() > 2;  // these two are always written
     if (!d_.strided.points.empty() || d_.split_paths) {
       table("[copies]");
       if (d_.split_paths) line("multipath", toml_text("split"));
@@ -151,10 +160,14 @@ class Writer {
     where_ = header;
     out_ += "\n" + header + "\n";
   }
-  void line(std::string_view key, std::string_view value) { out_ += fmt::format("{} = {}\n", key, value); }
+  void line(std::string_view key, std::string_view value) {
+    out_ += fmt::format("{} = {}\n", key, value);
+  }
   void source(const std::string& key) {
     if (std::ranges::find(d_.sources, key, &Source::key) == d_.sources.end())
-      throw InputError{fmt::format("{}: source {} is unknown; expected a key of the sources", where_, in_quotes(key))};
+      throw InputError{
+          fmt::format("{}: source {} is unknown; expected a key of the sources", where_,
+                      in_quotes(key))};
     line("source", toml_text(key));
   }
   template <class Part, class Figures>
@@ -173,7 +186,8 @@ class Writer {
     line("to", toml_text(to.name));
   }
   std::string link_list(const std::vector<LinkId>& links) const {
-    return list(links, [this](LinkId link) { return toml_text(d_.links[link.index()].name); });
+    return list(links,
+                [this](LinkId link) { return toml_text(d_.links[link.index()].name); });
   }
 
   void write(const Memory& memory) {
@@ -201,7 +215,8 @@ class Writer {
       std::vector<std::string> texts;
       bool differ = is_needed(figure);
       for (const Uncertainty::Kernels& k : u.kernels) {
-        texts.push_back(fmt::format("{} = {}", to_string(k.dtype), shortest(k.*figure.member)));
+        texts.push_back(
+            fmt::format("{} = {}", to_string(k.dtype), shortest(k.*figure.member)));
         differ = differ || k.*figure.member != k.measured_shapes;
       }
       if (differ) line(figure.key, fmt::format("{{ {} }}", fmt::join(texts, ", ")));
@@ -224,9 +239,11 @@ class Writer {
   }
 
   void write_points(const GemmCurve& gemm) {
-    const bool timed = std::ranges::all_of(gemm.points, [](const auto& p) { return square_time(p).has_value(); });
+    const bool timed = std::ranges::all_of(
+        gemm.points, [](const auto& p) { return square_time(p).has_value(); });
     line(timed ? "square" : "rates", list(gemm.points, [timed](auto& p) {
-           return fmt::format("[{}, {}]", shortest(p.size), timed ? value_text(*square_time(p)) : value_text(p.rate));
+           return fmt::format("[{}, {}]", shortest(p.size),
+                              timed ? value_text(*square_time(p)) : value_text(p.rate));
          }));
   }
 
@@ -237,20 +254,27 @@ class Writer {
 }  // namespace
 
 std::string source_to_toml(const Source& source) {
-  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", toml_text(source.key), source_kinds[size_t(source.kind)],
-                     toml_text(source.text));
+  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", toml_text(source.key),
+                     source_kinds[size_t(source.kind)], toml_text(source.text));
 }
 
 std::string figures_to_toml(const Memory& memory) {
   std::string lines;
-  for (const auto& [key, value] : key_values(memory, F::of_memories)) lines += fmt::format("{} = {}\n", key, value);
+  for (const auto& [key, value] : key_values(memory, F::of_memories))
+    lines += fmt::format("{} = {}\n", key, value);
   return lines;
 }
 
-std::string costs_to_toml(const Topology::Description& description) { return Writer{description}.costs(); }
+std::string costs_to_toml(const Topology::Description& description) {
+  return Writer{description}.costs();
+}
 
-std::string to_toml(const Topology::Description& description) { return Writer{description}.machine(); }
+std::string to_toml(const Topology::Description& description) {
+  return Writer{description}.machine();
+}
 
-std::string machine_hash(const Topology& machine) { return digest_text(to_toml(machine.description())); }
+std::string machine_hash(const Topology& machine) {
+  return digest_text(to_toml(machine.description()));
+}
 
 }  // namespace tilerail

@@ -21,46 +21,57 @@ struct Demand {
   double share;
 };
 
-/// What one of two copies gets that share a capacity: they grow together until it is full, or the other cannot take
-/// more.
+/// What one of two copies gets that share a capacity: they grow together until it is
+/// full, or the other cannot take more.
 Rate fair_share(Rate capacity, Demand own, Demand other) {
   return std::min(own.alone,
-                  std::max(capacity / (own.share + other.share), (capacity - other.alone * other.share) / own.share));
+                  std::max(capacity / (own.share + other.share),
+                           (capacity - other.alone * other.share) / own.share));
 }
 
 }  // namespace
 
 double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by) {
-  const Rate alone = topology.pair_rate(of.src, of.dst), other = topology.pair_rate(by.src, by.dst);
+  const Rate alone = topology.pair_rate(of.src, of.dst),
+             other = topology.pair_rate(by.src, by.dst);
   if (!std::isfinite(alone.value) || !std::isfinite(other.value)) return 1;
   Rate rate = alone;
-  const double my_parts = topology.parts(of.src, of.dst), their_parts = topology.parts(by.src, by.dst);
+  const double my_parts = topology.parts(of.src, of.dst),
+               their_parts = topology.parts(by.src, by.dst);
   const auto theirs = topology.links_on(by.src, by.dst);
   for (const auto& mine : topology.links_on(of.src, of.dst))
-    if (const auto use = std::ranges::find(theirs, mine.link, &Topology::LinkUse::link); use != theirs.end())
-      rate = std::min(rate, fair_share(topology.link(mine.link).bandwidth, {alone, mine.parts / my_parts},
+    if (const auto use = std::ranges::find(theirs, mine.link, &Topology::LinkUse::link);
+        use != theirs.end())
+      rate = std::min(rate, fair_share(topology.link(mine.link).bandwidth,
+                                       {alone, mine.parts / my_parts},
                                        {other, use->parts / their_parts}));
   for (const auto& mine : topology.groups_on(of.src, of.dst))
     for (const auto& use : topology.groups_on(by.src, by.dst)) {
       if (use.group != mine.group) continue;
       CapacityGroup::Load load;
-      for (const auto& [u, parts, demand] : {std::tuple{mine, my_parts, alone}, std::tuple{use, their_parts, other}}) {
+      for (const auto& [u, parts, demand] :
+           {std::tuple{mine, my_parts, alone}, std::tuple{use, their_parts, other}}) {
         load.flows += u.parts / parts;
-        load.forward += u.forward / parts, load.forward_demand += demand.value * u.forward / parts;
-        load.backward += u.backward / parts, load.backward_demand += demand.value * u.backward / parts;
+        load.forward += u.forward / parts,
+            load.forward_demand += demand.value * u.forward / parts;
+        load.backward += u.backward / parts,
+            load.backward_demand += demand.value * u.backward / parts;
       }
       const auto bounds = topology.group(use.group).bounds(load);
-      rate = std::min(rate, fair_share(bounds.all, {alone, mine.parts / my_parts}, {other, use.parts / their_parts}));
+      rate = std::min(rate, fair_share(bounds.all, {alone, mine.parts / my_parts},
+                                       {other, use.parts / their_parts}));
       if (mine.forward) rate = std::min(rate, bounds.forward * my_parts / mine.forward);
-      if (mine.backward) rate = std::min(rate, bounds.backward * my_parts / mine.backward);
+      if (mine.backward)
+        rate = std::min(rate, bounds.backward * my_parts / mine.backward);
     }
   return alone / rate;
 }
 
 LinkMap::LinkMap(size_t memories) : count_{memories} {
   if (memories > most_memories)
-    throw InputError{fmt::format("the machine has {} memories", memories),
-                     fmt::format("at most {} for routing=link-map and select", most_memories)};
+    throw InputError{
+        fmt::format("the machine has {} memories", memories),
+        fmt::format("at most {} for routing=link-map and select", most_memories)};
   latency_.resize(memories * memories);
   per_byte_.resize(memories * memories, no_way);
   for (size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};
@@ -77,14 +88,16 @@ LinkMap::LinkMap(const Topology& topology) : LinkMap{topology.sources()} {
     }
 }
 
-LinkMap::LinkMap(size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns)
+LinkMap::LinkMap(size_t memories, std::span<const Link> links,
+                 std::span<const Slowdown> slowdowns)
     : LinkMap{memories} {
   for (const Link& link : links) {
     latency_[index(link.pair)] = link.latency;
     per_byte_[index(link.pair)] = inverse(link.bandwidth);
   }
   for (const auto& [of, by, factor] : slowdowns)
-    slowdowns_[index(of) * count_ * count_ + index(by)] = std::clamp(factor, 1.0, most_slowdown);
+    slowdowns_[index(of) * count_ * count_ + index(by)] =
+        std::clamp(factor, 1.0, most_slowdown);
 }
 
 double LinkMap::slowdown(MemoryPair of, MemoryPair by) const {
@@ -95,13 +108,14 @@ double LinkMap::slowdown(MemoryPair of, MemoryPair by) const {
 
 namespace {
 
-/// The links and groups that a copy between two memories loads, as numbers; measured pairs may all slow each other
-/// down.
+/// The links and groups that a copy between two memories loads, as numbers; measured
+/// pairs may all slow each other down.
 std::vector<size_t> resources_of(const LinkMap& map, MemoryPair pair) {
   const Topology* const topology = map.topology();
   if (!topology) return {0};
   std::vector<size_t> found;
-  for (const auto& use : topology->links_on(pair.src, pair.dst)) found.push_back(use.link.index());
+  for (const auto& use : topology->links_on(pair.src, pair.dst))
+    found.push_back(use.link.index());
   for (const auto& use : topology->groups_on(pair.src, pair.dst))
     found.push_back(topology->links().size() + use.group.index());
   return found;
@@ -109,8 +123,10 @@ std::vector<size_t> resources_of(const LinkMap& map, MemoryPair pair) {
 
 }  // namespace
 
-SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
-                         std::span<const MemoryId> written, Bytes bytes, int max_hops, HopRule rule)
+SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates,
+                         std::span<const MemoryId> read,
+                         std::span<const MemoryId> written, Bytes bytes, int max_hops,
+                         HopRule rule)
     : map_{map},
       candidates_{candidates.size()},
       bytes_{bytes},
@@ -133,12 +149,15 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
 
 SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
   Node& node = node_of_[memory.index()];
-  if (node == std::numeric_limits<Node>::max()) node = nodes_.size(), nodes_.push_back(memory);
+  if (node == std::numeric_limits<Node>::max())
+    node = nodes_.size(), nodes_.push_back(memory);
   return node;
 }
 
-/// With all candidates active and nothing running, each route is the one that a candidate would take alone.
-void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const MemoryId> written) {
+/// With all candidates active and nothing running, each route is the one that a candidate
+/// would take alone.
+void SharedLinks::find_users(std::span<const MemoryId> read,
+                             std::span<const MemoryId> written) {
   std::vector<size_t> all(candidates_);
   std::iota(all.begin(), all.end(), 0);
   activate(all);
@@ -174,7 +193,8 @@ void SharedLinks::measure_excess() {
   };
   for (const auto link : indices(users_))
     if (!users_[link].empty())
-      for (const size_t resource : resources_of(map_, pair_of(link))) loading[resource].push_back(link);
+      for (const size_t resource : resources_of(map_, pair_of(link)))
+        loading[resource].push_back(link);
   std::vector<double> excess(candidates_);
   for (const auto link : indices(users_)) {
     const MemoryPair pair = pair_of(link);
@@ -189,7 +209,8 @@ void SharedLinks::measure_excess() {
     for (const size_t other : used) {
       const double more = map_.slowdown(pair, pair_of(other)) - 1;
       for (const size_t c : users_[other])
-        excess[c] = rule_ == HopRule::added ? excess[c] + more : std::max(excess[c], more);
+        excess[c] =
+            rule_ == HopRule::added ? excess[c] + more : std::max(excess[c], more);
     }
     for (size_t c = 0; c < candidates_; ++c)
       if (excess[c] > 0) excess_[link].push_back({uint32_t(c), excess[c]});
@@ -202,7 +223,8 @@ void SharedLinks::activate(std::span<const size_t> active) {
     if (std::ranges::find(ends_, node) == ends_.end()) ends_.push_back(node);
   share(active);
   double worth = 1;
-  for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active, worth *= bottleneck_worth);
+  for (int hop = 0; hop < max_hops_; ++hop)
+    allow_one_more_hop(active, worth *= bottleneck_worth);
 }
 
 void SharedLinks::share(std::span<const size_t> active) {
@@ -213,10 +235,12 @@ void SharedLinks::share(std::span<const size_t> active) {
     for (const Node dst : ends_) {
       double slower = 1;
       for (const auto& [candidate, value] : excess_[at(src, dst)])
-        if (is_active[candidate]) slower = added ? slower + value : std::max(slower, 1 + value);
+        if (is_active[candidate])
+          slower = added ? slower + value : std::max(slower, 1 + value);
       const MemoryPair link{nodes_[src], nodes_[dst]};
       const auto with_user = [&](Node user) {
-        return Route{(slower + (added && uses(user, src, dst, active) ? 1 : 0)) * map_.per_byte(link),
+        return Route{(slower + (added && uses(user, src, dst, active) ? 1 : 0)) *
+                         map_.per_byte(link),
                      map_.latency(link)};
       };
       routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
@@ -224,12 +248,15 @@ void SharedLinks::share(std::span<const size_t> active) {
     }
 }
 
-bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const size_t> active) const {
+bool SharedLinks::uses(Node user, Node src, Node dst,
+                       std::span<const size_t> active) const {
   const auto& users = users_[at(src, dst)];
-  return std::ranges::binary_search(users, user) && std::ranges::binary_search(active, user);
+  return std::ranges::binary_search(users, user) &&
+         std::ranges::binary_search(active, user);
 }
 
-/// `worth`: the part of the narrowest link that a series with one link more counts with, by the bottleneck rule.
+/// `worth`: the part of the narrowest link that a series with one link more counts with,
+/// by the bottleneck rule.
 void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double worth) {
   const bool added = rule_ == HopRule::added;
   const std::vector<Route> shorter = series_;
@@ -242,7 +269,8 @@ void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double wort
         if (via == src || via == dst) continue;
         const Route &first = shorter[at(src, via)], &last = later_[at(via, dst)];
         const SecondsPerByte narrowest = std::max(first.per_byte, last.per_byte);
-        const double cost = added ? (time(first) + time(last)).value : (narrowest / worth).value;
+        const double cost =
+            added ? (time(first) + time(last)).value : (narrowest / worth).value;
         if (!(cost < least)) continue;
         least = cost;
         series = first;

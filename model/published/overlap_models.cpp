@@ -22,16 +22,20 @@ TileTimes tile_times(const OverlapProblem& p, double tile) {
   return times;
 }
 
-/// Time of both ways: together until the shorter one is done, then the rest of the longer one alone.
+/// Time of both ways: together until the shorter one is done, then the rest of the longer
+/// one alone.
 Seconds overlapped(const TileTimes& times, double slowdown_in, double slowdown_out) {
   const Seconds in = slowdown_in * times.in, out = slowdown_out * times.out;
   return in >= out ? out + (in - out) / slowdown_in : in + (out - in) / slowdown_out;
 }
 
-/// Sub-kernels, each overlapped with the transfers of another but for the first transfers and the last.
-Seconds pipelined(const OverlapProblem& p, double tile, const TileTimes& times, Seconds transfers) {
+/// Sub-kernels, each overlapped with the transfers of another but for the first transfers
+/// and the last.
+Seconds pipelined(const OverlapProblem& p, double tile, const TileTimes& times,
+                  Seconds transfers) {
   const Seconds kernel = p.kernel(tile);
-  return std::max(kernel, transfers) * (p.sub_kernels(tile) - 1) + times.in + kernel + times.out;
+  return std::max(kernel, transfers) * (p.sub_kernels(tile) - 1) + times.in + kernel +
+         times.out;
 }
 
 /// Everything is fetched and taken back for every sub-kernel.
@@ -54,7 +58,8 @@ Seconds bts(const OverlapProblem& p, double tile) {
   return pipelined(p, tile, times, overlapped(times, p.h2d.slowdown, p.d2h.slowdown));
 }
 
-/// Every tile is fetched once; each fetch but the first of its operand is overlapped with one sub-kernel.
+/// Every tile is fetched once; each fetch but the first of its operand is overlapped with
+/// one sub-kernel.
 Seconds dr(const OverlapProblem& p, double tile) {
   const Seconds kernel = p.kernel(tile);
   const auto [in, out] = tile_times(p, tile);
@@ -69,9 +74,10 @@ Seconds dr(const OverlapProblem& p, double tile) {
   return fetching + kernel * (p.sub_kernels(tile) - with_fetch) + in + out;
 }
 
-/// The sub-kernels whose indices are above 0 along these dimensions alone (a bit each) are the first ones to need the
-/// tiles of operands that have all of them, and no other: with A along m and k, that of i > 0, j = k = 0 needs a new
-/// tile of A and, along m and n, of C, that of i, j > 0, k = 0 one of C. Their fetches overlap one kernel.
+/// The sub-kernels whose indices are above 0 along these dimensions alone (a bit each)
+/// are the first ones to need the tiles of operands that have all of them, and no other:
+/// with A along m and k, that of i > 0, j = k = 0 needs a new tile of A and, along m and
+/// n, of C, that of i, j > 0, k = 0 one of C. Their fetches overlap one kernel.
 Seconds dr2(const OverlapProblem& p, double tile) {
   const Seconds kernel = p.kernel(tile);
   const auto [in, out] = tile_times(p, tile);
@@ -82,14 +88,15 @@ Seconds dr2(const OverlapProblem& p, double tile) {
       if (beyond >> d & 1U) count *= std::max(1.0, p.dims[d] / tile) - 1;
     Seconds fetches{0};
     for (const OverlapOperand& o : p.operands)
-      if (o.get && (beyond & ~o.along) == 0) fetches += o.in.of(o.tile_elements(tile) * p.element);
+      if (o.get && (beyond & ~o.along) == 0)
+        fetches += o.in.of(o.tile_elements(tile) * p.element);
     total += count * std::max(kernel, fetches);
   }
   return total;
 }
 
-/// The longest of the three (transfers in, kernel, transfers out) for the whole routine, and of the other two what the
-/// first and the last stream do alone.
+/// The longest of the three (transfers in, kernel, transfers out) for the whole routine,
+/// and of the other two what the first and the last stream do alone.
 Seconds cso(const OverlapProblem& p, double tile) {
   Seconds in{0}, out{0};
   for (const OverlapOperand& o : p.operands) {
@@ -105,8 +112,12 @@ struct Model {
   std::string_view name;
   Seconds (*time)(const OverlapProblem& problem, double tile);
 };
-constexpr std::array<Model, overlap_models.size()> models{
-    {{"baseline", baseline}, {"dataloc", dataloc}, {"bts", bts}, {"dr", dr}, {"dr2", dr2}, {"cso", cso}}};
+constexpr std::array<Model, overlap_models.size()> models{{{"baseline", baseline},
+                                                           {"dataloc", dataloc},
+                                                           {"bts", bts},
+                                                           {"dr", dr},
+                                                           {"dr2", dr2},
+                                                           {"cso", cso}}};
 
 }  // namespace
 
@@ -130,7 +141,8 @@ Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double
   return models[size_t(model)].time(problem, tile);
 }
 
-int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const int64_t> tiles) {
+int64_t best_tile(OverlapModel model, const OverlapProblem& problem,
+                  std::span<const int64_t> tiles) {
   int64_t best = tiles.front();
   Seconds least = predicted_time(model, problem, double(best));
   for (const int64_t tile : tiles) {

@@ -11,12 +11,14 @@
 
 namespace tilerail {
 
-/// An operand, vector (cols = 0) or matrix, of a routine that one GPU runs in tiles of side T.
+/// An operand, vector (cols = 0) or matrix, of a routine that one GPU runs in tiles of
+/// side T.
 struct OverlapOperand {
   double rows = 0, cols = 0;      // elements
   bool get = false, set = false;  // has to be brought to the GPU, taken back
   TransferTime in = {}, out = {};
-  unsigned along = 0;  // the dimensions of the routine that it has: 1 for the first, 2 for the second, 4
+  unsigned along = 0;  // the dimensions of the routine that it has: 1 for the first, 2
+                       // for the second, 4
 
   double tiles(double tile) const;          // at least 1
   double tile_elements(double tile) const;  // T, or T^2
@@ -36,18 +38,21 @@ struct OverlapProblem {
 
 /// Predictions of a routine's time with its transfers and kernels overlapped:
 ///   baseline, dataloc, bts, dr  CoCoPeLia's equations 1, 2, 4 and 5
-///   dr2                         as its code has eq. 5: sub-kernels by how many tiles each is the first to need
-///   cso                         streams without reuse: van Werkhoven et al., CCGrid 2014, two copy engines
+///   dr2                         as its code has eq. 5: sub-kernels by how many tiles
+///   each is the first to need cso                         streams without reuse: van
+///   Werkhoven et al., CCGrid 2014, two copy engines
 /// docs/model.md#overlap-models
 enum class OverlapModel { baseline, dataloc, bts, dr, dr2, cso };
-inline constexpr std::array overlap_models{OverlapModel::baseline, OverlapModel::dataloc, OverlapModel::bts,
-                                           OverlapModel::dr,       OverlapModel::dr2,     OverlapModel::cso};
+inline constexpr std::array overlap_models{OverlapModel::baseline, OverlapModel::dataloc,
+                                           OverlapModel::bts,      OverlapModel::dr,
+                                           OverlapModel::dr2,      OverlapModel::cso};
 std::string_view to_string(OverlapModel model);
 
 /// With tiles of side T > 0.
 Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double tile);
 
 /// The tile of the least predicted time; the larger one of equals. `tiles` is not empty.
-int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const int64_t> tiles);
+int64_t best_tile(OverlapModel model, const OverlapProblem& problem,
+                  std::span<const int64_t> tiles);
 
 }  // namespace tilerail

@@ -5,8 +5,9 @@
 
 namespace tilerail {
 
-/// Each sample asks for (1, bytes / size) / time * (latency, size * per_byte) = 1. With the largest size as unit, both
-/// columns are of like magnitude, and their rank tells whether there is more than one size.
+/// Each sample asks for (1, bytes / size) / time * (latency, size * per_byte) = 1. With
+/// the largest size as unit, both columns are of like magnitude, and their rank tells
+/// whether there is more than one size.
 std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> samples) {
   Bytes size;
   for (const TransferSample& sample : samples) size = std::max(size, sample.bytes);

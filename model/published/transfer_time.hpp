@@ -7,8 +7,8 @@
 
 namespace tilerail {
 
-/// Time of a transfer in one direction: latency + bytes * per_byte, `slowdown` times as long while one of the opposite
-/// direction runs.
+/// Time of a transfer in one direction: latency + bytes * per_byte, `slowdown` times as
+/// long while one of the opposite direction runs.
 struct TransferTime {
   Seconds latency{0};
   SecondsPerByte per_byte{0};
@@ -22,8 +22,8 @@ struct TransferSample {
   Seconds time;
 };
 
-/// Latency and per_byte with the least squares of relative errors. Absent where all samples are of one size, or the
-/// line would start below 0 or not rise.
+/// Latency and per_byte with the least squares of relative errors. Absent where all
+/// samples are of one size, or the line would start below 0 or not rise.
 std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> samples);
 
 }  // namespace tilerail

@@ -13,15 +13,17 @@
 namespace tilerail {
 namespace {
 
-std::vector<MemoryId> places(const WorkloadProblem& problem, bool WorkloadProblem::Operand::*counts) {
+std::vector<MemoryId> places(const WorkloadProblem& problem,
+                             bool WorkloadProblem::Operand::*counts) {
   std::vector<MemoryId> memories;
   for (const auto& operand : problem.operands)
     if (operand.*counts) memories.push_back(operand.place);
   return memories;
 }
 
-/// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the inputs, for the most square grid of
-/// so many devices and the operands that are only read.
+/// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the
+/// inputs, for the most square grid of so many devices and the operands that are only
+/// read.
 Bytes extra_bytes(const WorkloadProblem& problem, size_t devices) {
   size_t rows = 1;
   for (size_t r = 1; r * r <= devices; ++r)
@@ -37,7 +39,8 @@ Bytes extra_bytes(const WorkloadProblem& problem, size_t devices) {
 
 double WorkloadModel::Line::share_at(Seconds time) const {
   if (time < latency) return 0;
-  return per_share > Seconds{0} ? (time - latency) / per_share : std::numeric_limits<double>::infinity();
+  return per_share > Seconds{0} ? (time - latency) / per_share
+                                : std::numeric_limits<double>::infinity();
 }
 
 Seconds WorkloadModel::Device::time(double share) const {
@@ -58,7 +61,8 @@ WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
              problem.max_hops,
              problem.hop_rule} {}
 
-WorkloadModel::Device WorkloadModel::device(std::span<const size_t> active, size_t index) const {
+WorkloadModel::Device WorkloadModel::device(std::span<const size_t> active,
+                                            size_t index) const {
   const MemoryId self = problem_.devices[index];
   Device device;
   device.exec.per_share = problem_.exec_times[index];
@@ -74,7 +78,8 @@ WorkloadModel::Device WorkloadModel::device(std::span<const size_t> active, size
   if (active.size() > 1) {
     Rate bandwidth{0};
     for (const size_t other : active)
-      if (other != index) bandwidth += inverse(links_.per_byte(problem_.devices[other], self));
+      if (other != index)
+        bandwidth += inverse(links_.per_byte(problem_.devices[other], self));
     bandwidth = bandwidth / double(active.size() - 1);
     const Bytes extra = extra_bytes(problem_, active.size());
     if (extra > Bytes{0}) device.in.per_share += extra / bandwidth;
@@ -104,7 +109,8 @@ Workload WorkloadModel::predict(std::span<const size_t> active) {
   Workload workload;
   const double all = done(high);
   for (const auto d : indices(devices)) {
-    const double share = std::isfinite(all) ? devices[d].share_at(high) / all : 1 / double(devices.size());
+    const double share =
+        std::isfinite(all) ? devices[d].share_at(high) / all : 1 / double(devices.size());
     if (share <= 0) continue;
     workload.active.push_back(active[d]), workload.shares.push_back(share);
     const Seconds time = devices[d].time(share);
@@ -121,10 +127,12 @@ using Subset = std::vector<size_t>;
 /// Predicted workloads and their metrics, in the order in which they were looked at.
 class Workloads {
  public:
-  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric, const SelectionRule& rule)
+  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+            const SelectionRule& rule)
       : problem_{problem}, metric_{metric}, rule_{rule}, model_{problem, map} {}
 
-  /// Predicts a subset and returns its metric; 0 where some device has no way to an operand.
+  /// Predicts a subset and returns its metric; 0 where some device has no way to an
+  /// operand.
   double look_at(const Subset& subset) {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.time.value)) return 0;
@@ -136,11 +144,14 @@ class Workloads {
   }
 
   std::vector<Workload> ranked() {
-    if (all_.empty()) throw fault_of("devices", "none of them has routes to all operands", "at least one");
+    if (all_.empty())
+      throw fault_of("devices", "none of them has routes to all operands",
+                     "at least one");
     std::ranges::stable_sort(all_, [](auto& a, auto& b) { return a.first > b.first; });
     // Of those that are as good as the best, the one with the fewest devices.
     auto best = all_.begin();
-    for (auto other = all_.begin(); other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
+    for (auto other = all_.begin();
+         other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
          ++other)
       if (other->second.active.size() < best->second.active.size()) best = other;
     std::rotate(all_.begin(), best, best + 1);
@@ -159,7 +170,8 @@ class Workloads {
 
 }  // namespace
 
-std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem,
+                                            const LinkMap& map, const Metric& metric,
                                             const SelectionRule& rule) {
   Workloads workloads{problem, map, metric, rule};
   const size_t count = problem.devices.size();
@@ -190,7 +202,8 @@ Subset with(Subset subset, size_t device) {
 }
 
 /// All subsets of the beam extended by one device, without duplicates, the best first.
-std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count, Workloads& workloads) {
+std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count,
+                                  Workloads& workloads) {
   std::vector<Extension> all;
   std::set<Subset> known;
   for (size_t s = 0; s < beam.size(); ++s)
@@ -203,19 +216,23 @@ std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count,
   return all;
 }
 
-/// The best subsets of the beam, each extended by the devices whose single extensions are best.
-std::vector<Subset> with_several(std::vector<Subset> beam, std::span<const Extension> best, size_t several) {
+/// The best subsets of the beam, each extended by the devices whose single extensions are
+/// best.
+std::vector<Subset> with_several(std::vector<Subset> beam,
+                                 std::span<const Extension> best, size_t several) {
   beam.resize(std::min(large_workload_beam, beam.size()));
   for (size_t s = 0; s < beam.size(); ++s) {
     const size_t size = beam[s].size() + several;
     for (const Extension& each : best)
-      if (each.subset == s && beam[s].size() < size) beam[s] = with(std::move(beam[s]), each.device);
+      if (each.subset == s && beam[s].size() < size)
+        beam[s] = with(std::move(beam[s]), each.device);
   }
   return beam;
 }
 
 /// The best extensions.
-std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Extension> best) {
+std::vector<Subset> with_one(const std::vector<Subset>& beam,
+                             std::span<const Extension> best) {
   std::vector<Subset> larger;
   for (const Extension& each : best.first(std::min(workload_beam, best.size())))
     larger.push_back(with(beam[each.subset], each.device));
@@ -224,8 +241,8 @@ std::vector<Subset> with_one(const std::vector<Subset>& beam, std::span<const Ex
 
 }  // namespace
 
-std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
-                                     const SelectionRule& rule) {
+std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map,
+                                     const Metric& metric, const SelectionRule& rule) {
   Workloads workloads{problem, map, metric, rule};
   const size_t count = problem.devices.size();
   std::vector<Subset> beam{{}};
@@ -240,10 +257,11 @@ std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkM
   return workloads.ranked();
 }
 
-std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
-                                       const SelectionRule& rule) {
-  return problem.devices.size() <= exhaustive_devices ? ranked_of_all_subsets(problem, map, metric, rule)
-                                                      : ranked_by_beam(problem, map, metric, rule);
+std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map,
+                                       const Metric& metric, const SelectionRule& rule) {
+  return problem.devices.size() <= exhaustive_devices
+             ? ranked_of_all_subsets(problem, map, metric, rule)
+             : ranked_by_beam(problem, map, metric, rule);
 }
 
 }  // namespace tilerail

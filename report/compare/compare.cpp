@@ -15,36 +15,45 @@ namespace {
 constexpr size_t worst_count = 10;
 constexpr double rounding = 1e-12;  // s; smaller differences are none
 
-/// Throws unless both have the same operations on the same queues. The hashes are equal, so that a difference means
-/// that a file was changed.
-void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
+/// Throws unless both have the same operations on the same queues. The hashes are equal,
+/// so that a difference means that a file was changed.
+void require_same_plan(const AnnotatedTimeline& predicted,
+                       const AnnotatedTimeline& measured) {
   const std::string &p = predicted.metadata.plan_hash, &m = measured.metadata.plan_hash;
   if (p != m) {
-    throw fault_of("plan_hash", fmt::format("predicted '{}', measured '{}'", p, m), "timelines of one plan");
+    throw fault_of("plan_hash", fmt::format("predicted '{}', measured '{}'", p, m),
+                   "timelines of one plan");
   }
   if (predicted.ops.size() != measured.ops.size()) {
-    throw fault_of("ops", fmt::format("predicted {}, measured {}", predicted.ops.size(), measured.ops.size()),
+    throw fault_of("ops",
+                   fmt::format("predicted {}, measured {}", predicted.ops.size(),
+                               measured.ops.size()),
                    "timelines of one plan");
   }
   for (const auto i : indices(predicted.ops)) {
     const AnnotatedOp &a = predicted.ops[i], &b = measured.ops[i];
-    if (a.kind == b.kind && a.bytes == b.bytes && predicted.queue_of(a).name == measured.queue_of(b).name) continue;
+    if (a.kind == b.kind && a.bytes == b.bytes &&
+        predicted.queue_of(a).name == measured.queue_of(b).name)
+      continue;
     throw InputError{"op", std::to_string(i),
-                     fmt::format("is predicted as {} on '{}', and measured as {} on '{}'", to_string(a.kind),
-                                 predicted.queue_of(a).name, to_string(b.kind), measured.queue_of(b).name),
+                     fmt::format("is predicted as {} on '{}', and measured as {} on '{}'",
+                                 to_string(a.kind), predicted.queue_of(a).name,
+                                 to_string(b.kind), measured.queue_of(b).name),
                      "timelines of one plan"};
   }
 }
 
-bool is_simulation(const TimelineMetadata& metadata) { return tilerail::is_simulation(metadata.backend); }
+bool is_simulation(const TimelineMetadata& metadata) {
+  return tilerail::is_simulation(metadata.backend);
+}
 
 /// Two measurements, or two simulations, may be laid over each other.
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
   if (is_simulation(measured) && !is_simulation(predicted))
-    throw fault_of(
-        "measured",
-        fmt::format("its backend is '{}', and that of predicted is '{}'", measured.backend, predicted.backend),
-        "the prediction first");
+    throw fault_of("measured",
+                   fmt::format("its backend is '{}', and that of predicted is '{}'",
+                               measured.backend, predicted.backend),
+                   "the prediction first");
 }
 
 /// The sums of one timeline.
@@ -66,10 +75,13 @@ Totals totals_of(const AnnotatedTimeline& timeline) {
   return totals;
 }
 
-/// The operations whose durations differ most, and by more than rounding; ties by lowest number.
+/// The operations whose durations differ most, and by more than rounding; ties by lowest
+/// number.
 std::vector<Comparison::OpDifference> worst_durations(const AnnotatedTimeline& predicted,
                                                       const AnnotatedTimeline& measured) {
-  const auto duration = [&](uint32_t i) { return Figures{predicted.ops[i].duration(), measured.ops[i].duration()}; };
+  const auto duration = [&](uint32_t i) {
+    return Figures{predicted.ops[i].duration(), measured.ops[i].duration()};
+  };
   const auto size = [&](uint32_t i) { return std::abs(duration(i).difference()); };
   std::vector<uint32_t> numbers;
   for (uint32_t i = 0; i < predicted.ops.size(); ++i)
@@ -79,17 +91,22 @@ std::vector<Comparison::OpDifference> worst_durations(const AnnotatedTimeline& p
   std::vector<Comparison::OpDifference> worst;
   for (const uint32_t i : numbers) {
     const AnnotatedOp& op = predicted.ops[i];
-    worst.push_back({i, op.kind, predicted.queue_of(op).name, predicted.label_of(op), duration(i)});
+    worst.push_back(
+        {i, op.kind, predicted.queue_of(op).name, predicted.label_of(op), duration(i)});
   }
   return worst;
 }
 
-double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
 
-void compare_energy(Comparison& result, const TimelineMetadata& predicted, const TimelineMetadata& measured) {
+void compare_energy(Comparison& result, const TimelineMetadata& predicted,
+                    const TimelineMetadata& measured) {
   if (predicted.energy_j.empty()) return;
   const double energy = sum_of(predicted.energy_j);
-  if (!measured.counted_energy_j.empty()) result.counted_energy = {energy, sum_of(measured.counted_energy_j)};
+  if (!measured.counted_energy_j.empty())
+    result.counted_energy = {energy, sum_of(measured.counted_energy_j)};
   if (!measured.energy_j.empty()) result.energy = {energy, sum_of(measured.energy_j)};
 }
 
@@ -108,11 +125,13 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   Comparison result;
   result.predicted = predicted.metadata;
   result.measured = measured.metadata;
-  result.of_prediction = is_simulation(predicted.metadata) && !is_simulation(measured.metadata);
+  result.of_prediction =
+      is_simulation(predicted.metadata) && !is_simulation(measured.metadata);
   if (!result.of_prediction)
-    result.sides = predicted.metadata.machine == measured.metadata.machine
-                       ? files
-                       : std::array{predicted.metadata.machine, measured.metadata.machine};
+    result.sides =
+        predicted.metadata.machine == measured.metadata.machine
+            ? files
+            : std::array{predicted.metadata.machine, measured.metadata.machine};
   result.ops = int64_t(predicted.ops.size());
   result.makespan = {predicted.makespan(), measured.makespan()};
   if (result.of_prediction) result.interval = predicted.metadata.interval;

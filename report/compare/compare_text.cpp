@@ -36,7 +36,8 @@ Json differences_json(const std::vector<Comparison::OpDifference>& items) {
 
 std::vector<std::string> figures_line(const std::string& name, const Figures& figures,
                                       std::string (*text)(double) = seconds_text) {
-  return {name, text(figures.predicted), text(figures.measured), error_text(figures.error())};
+  return {name, text(figures.predicted), text(figures.measured),
+          error_text(figures.error())};
 }
 
 /// Whether the measured makespan is where the prediction expects it.
@@ -44,7 +45,8 @@ std::string interval_line(const PredictedInterval& interval, double measured) {
   const char* const where = interval.holds(measured)  ? "lies in it"
                             : measured < interval.low ? "is below it"
                                                       : "is above it";
-  return fmt::format("\nmakespan expected: {}; the measured one {}\n", interval_text(interval), where);
+  return fmt::format("\nmakespan expected: {}; the measured one {}\n",
+                     interval_text(interval), where);
 }
 
 std::vector<std::string> header(const char* title, const Comparison& comparison) {
@@ -58,11 +60,13 @@ std::string signed_seconds(double seconds) {
 
 std::string differences_section(const Comparison& comparison) {
   const auto& [first, second] = comparison.sides;
-  Lines lines = {{"op, by duration", "kind", "queue", "region", first, second, "difference"}};
+  Lines lines = {
+      {"op, by duration", "kind", "queue", "region", first, second, "difference"}};
   for (const auto& item : comparison.worst_durations) {
     const Figures& duration = item.duration;
-    lines.push_back({std::to_string(item.op), std::string{to_string(item.kind)}, item.queue, item.label,
-                     seconds_text(duration.predicted), seconds_text(duration.measured),
+    lines.push_back({std::to_string(item.op), std::string{to_string(item.kind)},
+                     item.queue, item.label, seconds_text(duration.predicted),
+                     seconds_text(duration.measured),
                      signed_seconds(duration.difference())});
   }
   return lines.size() > 1 ? "\n" + aligned(lines, "llllr") : "";
@@ -75,8 +79,12 @@ std::string to_json(const Comparison& comparison) {
                {"plan_hash", comparison.predicted.plan_hash},
                {"problem", comparison.predicted.problem},
                {"policy", comparison.predicted.policy},
-               {"predicted", {{"machine", comparison.predicted.machine}, {"backend", comparison.predicted.backend}}},
-               {"measured", {{"machine", comparison.measured.machine}, {"backend", comparison.measured.backend}}},
+               {"predicted",
+                {{"machine", comparison.predicted.machine},
+                 {"backend", comparison.predicted.backend}}},
+               {"measured",
+                {{"machine", comparison.measured.machine},
+                 {"backend", comparison.measured.backend}}},
                {"ops", comparison.ops},
                {"makespan", figures_json(comparison.makespan)},
                {"kernel", figures_json(comparison.kernels)},
@@ -90,7 +98,8 @@ std::string to_json(const Comparison& comparison) {
                         {"high_s", interval->high},
                         {"holds", interval->holds(comparison.makespan.measured)}};
   if (comparison.energy) json["energy"] = figures_json(*comparison.energy, "j");
-  if (comparison.counted_energy) json["counted_energy"] = figures_json(*comparison.counted_energy, "j");
+  if (comparison.counted_energy)
+    json["counted_energy"] = figures_json(*comparison.counted_energy, "j");
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -98,9 +107,12 @@ std::string comparison_table(const Comparison& comparison) {
   std::string text = aligned(
       {{"problem", comparison.predicted.problem},
        {"policy", comparison.predicted.policy},
-       {"plan", fmt::format("{}, {} operations", comparison.predicted.plan_hash, comparison.ops)},
-       {comparison.sides[0], fmt::format("{} on {}", comparison.predicted.backend, comparison.predicted.machine)},
-       {comparison.sides[1], fmt::format("{} on {}", comparison.measured.backend, comparison.measured.machine)}},
+       {"plan",
+        fmt::format("{}, {} operations", comparison.predicted.plan_hash, comparison.ops)},
+       {comparison.sides[0], fmt::format("{} on {}", comparison.predicted.backend,
+                                         comparison.predicted.machine)},
+       {comparison.sides[1], fmt::format("{} on {}", comparison.measured.backend,
+                                         comparison.measured.machine)}},
       "l");
   Lines totals = {header("total", comparison),
                   figures_line("makespan", comparison.makespan),
@@ -108,11 +120,14 @@ std::string comparison_table(const Comparison& comparison) {
                   figures_line("copies", comparison.copies),
                   figures_line("waiting (ready to start)", comparison.waiting),
                   figures_line("idle queues", comparison.idle)};
-  if (comparison.energy) totals.push_back(figures_line("energy, modelled", *comparison.energy, joules_text));
+  if (comparison.energy)
+    totals.push_back(figures_line("energy, modelled", *comparison.energy, joules_text));
   if (comparison.counted_energy)
-    totals.push_back(figures_line("energy, counted by the GPUs", *comparison.counted_energy, joules_text));
+    totals.push_back(figures_line("energy, counted by the GPUs",
+                                  *comparison.counted_energy, joules_text));
   text += fmt::format("\n{}", aligned(totals, "lr"));
-  if (comparison.interval) text += interval_line(*comparison.interval, comparison.makespan.measured);
+  if (comparison.interval)
+    text += interval_line(*comparison.interval, comparison.makespan.measured);
   text += differences_section(comparison);
   return text;
 }

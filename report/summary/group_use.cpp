@@ -28,17 +28,21 @@ std::vector<Change> changes(const std::vector<GroupCopy>& copies) {
 
 }  // namespace
 
-std::optional<double> group_utilisation(const CapacityGroup& group, const std::vector<GroupCopy>& copies,
+std::optional<double> group_utilisation(const CapacityGroup& group,
+                                        const std::vector<GroupCopy>& copies,
                                         double makespan) {
   bool bounded = false;
-  double used = 0, rate = 0, from = 0;  // used: seconds at the full bound that would move as much
-  int64_t unit = 1;                     // parts of a whole copy
+  double used = 0, rate = 0,
+         from = 0;   // used: seconds at the full bound that would move as much
+  int64_t unit = 1;  // parts of a whole copy
   for (const GroupCopy& copy : copies) unit = std::lcm(unit, int64_t{copy.of});
   int64_t flows = 0;  // in that unit
   int forward = 0, backward = 0;
   for (const Change& change : changes(copies)) {
     const double bound =
-        flows == 0 ? INFINITY : group.bound(double(flows) / double(unit), forward > 0, backward > 0).value;
+        flows == 0
+            ? INFINITY
+            : group.bound(double(flows) / double(unit), forward > 0, backward > 0).value;
     if (std::isfinite(bound)) bounded = true, used += rate / bound * (change.at - from);
     from = change.at;
     flows += unit / change.copy->of * change.copy->parts * change.by;

@@ -18,10 +18,12 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// What the kernels of a plan multiply; where none does (axpy, C = beta C), what they add.
+/// What the kernels of a plan multiply; where none does (axpy, C = beta C), what they
+/// add.
 Flops flops_of(const Plan& plan) {
   Flops products{0}, sums{0};
-  for (const Op& op : plan.ops) (op.kind == OpKind::axpby ? sums : products) += op_flops(op);
+  for (const Op& op : plan.ops)
+    (op.kind == OpKind::axpby ? sums : products) += op_flops(op);
   return products > Flops{0} ? products : sums;
 }
 
@@ -35,9 +37,11 @@ class Collector {
         link_queues_(topology.links().size()),
         group_copies_(topology.groups().size()),
         kernel_times_(topology.memories().size()) {
-    for (const Queue& queue : plan.queues) summary.queues.push_back({queue_name(plan, queue)});
+    for (const Queue& queue : plan.queues)
+      summary.queues.push_back({queue_name(plan, queue)});
     for (const Link& link : topology.links()) summary.links.push_back({link.name});
-    for (const CapacityGroup& group : topology.groups()) summary.groups.push_back({group.name});
+    for (const CapacityGroup& group : topology.groups())
+      summary.groups.push_back({group.name});
   }
 
   void add(const Op& op, const AnnotatedOp& run) {
@@ -53,10 +57,13 @@ class Collector {
   /// When all operations are added.
   void finish() {
     for (const MemoryId device : plan_.devices)
-      summary_.devices.push_back({topology_.memory(device).name, length(kernel_times_[device.index()])});
-    for (const auto i : indices(summary_.links)) finish_link(topology_.links()[i], summary_.links[i], link_queues_[i]);
+      summary_.devices.push_back(
+          {topology_.memory(device).name, length(kernel_times_[device.index()])});
+    for (const auto i : indices(summary_.links))
+      finish_link(topology_.links()[i], summary_.links[i], link_queues_[i]);
     for (const auto i : indices(summary_.groups))
-      summary_.groups[i].utilisation = group_utilisation(topology_.groups()[i], group_copies_[i], summary_.makespan_s);
+      summary_.groups[i].utilisation =
+          group_utilisation(topology_.groups()[i], group_copies_[i], summary_.makespan_s);
     summary_.bytes_moved = summary_.bytes_in + summary_.bytes_out + summary_.bytes_peer;
   }
 
@@ -76,12 +83,14 @@ class Collector {
     for (const Topology::GroupUse& use : topology_.groups_on(src, dst)) {
       const double crossing = bytes * use.parts / parts;
       summary_.groups[use.group.index()].bytes += crossing;
-      group_copies_[use.group.index()].push_back(
-          {run.start, run.end, crossing, use.forward > 0, use.backward > 0, use.parts, parts});
+      group_copies_[use.group.index()].push_back({run.start, run.end, crossing,
+                                                  use.forward > 0, use.backward > 0,
+                                                  use.parts, parts});
     }
   }
 
-  void finish_link(const Link& link, Summary::LinkUse& use, const std::set<QueueId>& queues) const {
+  void finish_link(const Link& link, Summary::LinkUse& use,
+                   const std::set<QueueId>& queues) const {
     Rate usable = link.bandwidth;
     if (link.per_flow) usable = std::min(usable, *link.per_flow * double(queues.size()));
     use.utilisation = share(use.bytes, usable.value * summary_.makespan_s);
@@ -101,13 +110,15 @@ std::vector<Summary::MemoryUse> memory_uses(const Plan& plan, const Topology& to
   const auto needs = needs_of_parts(memory_needs(plan), topology, plan.devices);
   for (const auto i : indices(needs)) {
     const Memory& memory = topology.memories()[i];
-    uses.push_back({plan.memories[i], plan.peak_bytes[i], memory.over.empty() ? needs[i].matrices : 0});
+    uses.push_back({plan.memories[i], plan.peak_bytes[i],
+                    memory.over.empty() ? needs[i].matrices : 0});
     if (memory.capacity) uses.back().capacity_bytes = memory.capacity->value;
   }
   return uses;
 }
 
-/// Of equal ones compute comes first, then groups, then links, each by order of the topology.
+/// Of equal ones compute comes first, then groups, then links, each by order of the
+/// topology.
 std::optional<Summary::ResourceUse> busiest_of(const Summary& summary) {
   Summary::ResourceUse busiest{TimeUse::compute, ""};
   const auto consider = [&](TimeUse kind, const std::string& name, double used) {
@@ -115,8 +126,10 @@ std::optional<Summary::ResourceUse> busiest_of(const Summary& summary) {
   };
   for (const auto& device : summary.devices)
     consider(TimeUse::compute, device.name, share(device.busy_s, summary.makespan_s));
-  for (const auto& group : summary.groups) consider(TimeUse::group, group.name, group.utilisation.value_or(0));
-  for (const auto& link : summary.links) consider(TimeUse::link, link.name, *link.utilisation);
+  for (const auto& group : summary.groups)
+    consider(TimeUse::group, group.name, group.utilisation.value_or(0));
+  for (const auto& link : summary.links)
+    consider(TimeUse::link, link.name, *link.utilisation);
   return busiest.share > 0 ? std::optional{busiest} : std::nullopt;
 }
 
@@ -145,10 +158,12 @@ Part busiest_on_route(const Queue& queue, const Topology& topology, const Summar
   return busiest;
 }
 
-/// What the critical path consists of, longest first; the seconds add up to the makespan. A copy counts for the one of
-/// its links and groups that is used most in the whole run, as `used` has it by LinkId and GroupId.
+/// What the critical path consists of, longest first; the seconds add up to the makespan.
+/// A copy counts for the one of its links and groups that is used most in the whole run,
+/// as `used` has it by LinkId and GroupId.
 std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& topology,
-                                              const AnnotatedTimeline& timeline, const Summary& used) {
+                                              const AnnotatedTimeline& timeline,
+                                              const Summary& used) {
   std::vector<OpTime> times;
   times.reserve(timeline.ops.size());
   for (const AnnotatedOp& op : timeline.ops) times.push_back({op.start, op.end});
@@ -158,8 +173,9 @@ std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& 
   for (const auto i : indices(path)) {
     const Op& op = plan.op(path[i]);
     const OpTime& time = times[path[i].index()];
-    const Part part =
-        op.kind == OpKind::copy ? busiest_on_route(plan.queue(op.queue), topology, used) : Part{TimeUse::kernels, ""};
+    const Part part = op.kind == OpKind::copy
+                          ? busiest_on_route(plan.queue(op.queue), topology, used)
+                          : Part{TimeUse::kernels, ""};
     parts[part] += time.end - time.start;
     const Engine engine = engine_of(plan, op, topology);
     const double before = i + 1 < path.size() ? times[path[i + 1].index()].end : 0;
@@ -186,19 +202,21 @@ void fill_energy(Summary& summary, const Plan& plan) {
   energy.watts = (joules / makespan).value;
   energy.edp = energy_delay(joules, makespan);
   const Outcome outcome{flops_of(plan), makespan, joules};
-  std::ranges::transform(metrics, energy.metric_values.begin(), [&](const Metric& m) { return m.of(outcome); });
+  std::ranges::transform(metrics, energy.metric_values.begin(),
+                         [&](const Metric& m) { return m.of(outcome); });
 }
 
 }  // namespace
 
-Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline,
-                  const RunTimes& times) {
+Summary summarize(const Plan& plan, const Topology& topology,
+                  const AnnotatedTimeline& timeline, const RunTimes& times) {
   Summary summary;
   summary.metadata = timeline.metadata;
   summary.plan_machine = plan.machine;
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
-  for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c})
+  for (const MemoryId place :
+       {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c})
     summary.place.push_back(plan.memories[place.index()]);
   summary.makespan_s = timeline.makespan();
   summary.bound = lower_bound(plan, topology);

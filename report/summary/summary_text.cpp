@@ -33,29 +33,37 @@ void add_energy(Json& json, const Summary::Energy& energy) {
   json["watts"] = energy.watts;
   json["edp_js"] = energy.edp;
   json["metrics"] = Json::object();
-  for (const auto i : indices(metrics)) json["metrics"][metrics[i].name] = energy.metric_values[i];
+  for (const auto i : indices(metrics))
+    json["metrics"][metrics[i].name] = energy.metric_values[i];
 }
 
 void add_bottleneck(Json& json, const Summary& summary) {
   json["critical_path"] = list(summary.critical_path, [](const auto& part) -> Json {
-    return {{"kind", to_string(part.kind)}, {"name", part.name}, {"seconds", part.seconds}};
+    return {
+        {"kind", to_string(part.kind)}, {"name", part.name}, {"seconds", part.seconds}};
   });
   json["busiest"] = nullptr;
   if (const auto& use = summary.busiest)
-    json["busiest"] = {{"kind", to_string(use->kind)}, {"name", use->name}, {"share", use->share}};
+    json["busiest"] = {
+        {"kind", to_string(use->kind)}, {"name", use->name}, {"share", use->share}};
 }
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
 Json loads_json(const std::vector<Summary::LinkUse>& loads) {
   return list(loads, [](const auto& load) -> Json {
-    return {{"name", load.name}, {"bytes", load.bytes}, {"utilisation", or_null(load.utilisation)}};
+    return {{"name", load.name},
+            {"bytes", load.bytes},
+            {"utilisation", or_null(load.utilisation)}};
   });
 }
 
 void add_resources(Json& json, const Summary& summary) {
   json["peak_bytes"] = Json::object();
-  for (const auto& memory : summary.memories) json["peak_bytes"][memory.name] = memory.peak_bytes;
+  for (const auto& memory : summary.memories)
+    json["peak_bytes"][memory.name] = memory.peak_bytes;
   json["memories"] = Json::array();
   for (const auto& memory : summary.memories) {
     if (memory.bytes() == 0) continue;
@@ -70,7 +78,10 @@ void add_resources(Json& json, const Summary& summary) {
     return use;
   });
   json["queues"] = list(summary.queues, [](const auto& queue) -> Json {
-    return {{"name", queue.name}, {"busy_s", queue.busy_s}, {"bytes", queue.bytes}, {"ops", queue.ops}};
+    return {{"name", queue.name},
+            {"busy_s", queue.busy_s},
+            {"bytes", queue.bytes},
+            {"ops", queue.ops}};
   });
   json["links"] = loads_json(summary.links);
   json["groups"] = loads_json(summary.groups);
@@ -83,14 +94,17 @@ std::string of_makespan(const Summary& summary, double seconds) {
 /// Without a rate where nothing was calculated.
 std::string makespan_text(const Summary& summary) {
   const std::string time = seconds_text(summary.makespan_s);
-  return summary.tflops > 0 ? fmt::format("{}, {:.4g} TFLOP/s", time, summary.tflops) : time;
+  return summary.tflops > 0 ? fmt::format("{}, {:.4g} TFLOP/s", time, summary.tflops)
+                            : time;
 }
 
 /// Efficiency in flop/J is flop/s/W.
 std::string energy_text(const Summary& summary) {
   const Summary::Energy& energy = *summary.energy;
-  std::string text = fmt::format("{}, {} on average", joules_text(energy.joules), watts_text(energy.watts));
-  if (summary.tflops > 0) text += fmt::format(", {:.4g} GFLOP/s/W", summary.tflops * 1e3 / energy.watts);
+  std::string text = fmt::format("{}, {} on average", joules_text(energy.joules),
+                                 watts_text(energy.watts));
+  if (summary.tflops > 0)
+    text += fmt::format(", {:.4g} GFLOP/s/W", summary.tflops * 1e3 / energy.watts);
   text += fmt::format(", EDP {:.4g} J s", energy.edp);
   return text;
 }
@@ -107,10 +121,12 @@ std::string path_text(const Summary& summary) {
     }
     const std::string_view what = part.name.empty() ? to_string(part.kind) : part.name;
     parts.push_back(fmt::format("{} {}{}", of_makespan(summary, part.seconds),
-                                part.kind == TimeUse::waiting ? "waiting for " : "", what));
+                                part.kind == TimeUse::waiting ? "waiting for " : "",
+                                what));
   }
   if (parts.empty()) return "none";
-  if (rest >= least * summary.makespan_s) parts.push_back(of_makespan(summary, rest) + " other");
+  if (rest >= least * summary.makespan_s)
+    parts.push_back(of_makespan(summary, rest) + " other");
   return fmt::format("critical path: {}", fmt::join(parts, ", "));
 }
 
@@ -123,16 +139,19 @@ std::string busiest_text(const Summary& summary) {
 std::string bound_text(const Summary& summary) {
   const double bound = summary.bound.time.value;
   if (bound == 0) return "0 s";
-  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
+  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding,
+                     summary.makespan_s / bound);
 }
 
 Json interval_json(const PredictedInterval& interval) {
-  return {{"level", Uncertainty::level}, {"low_s", interval.low}, {"high_s", interval.high}};
+  return {
+      {"level", Uncertainty::level}, {"low_s", interval.low}, {"high_s", interval.high}};
 }
 
 std::string moved_text(const Summary& summary) {
-  return fmt::format("{}: {} in, {} out, {} between GPUs", bytes_text(summary.bytes_moved),
-                     bytes_text(summary.bytes_in), bytes_text(summary.bytes_out), bytes_text(summary.bytes_peer));
+  return fmt::format("{}: {} in, {} out, {} between GPUs",
+                     bytes_text(summary.bytes_moved), bytes_text(summary.bytes_in),
+                     bytes_text(summary.bytes_out), bytes_text(summary.bytes_peer));
 }
 
 std::string run_section(const Summary& summary) {
@@ -144,16 +163,22 @@ std::string run_section(const Summary& summary) {
   add("ran on", summary.ran_on);
   add("problem", metadata.problem);
   add("note", summary.note);
-  add("machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " ")));
+  add("machine",
+      fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " ")));
   add("policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile));
-  const std::string planned = summary.plan_s > 0 ? "planned in " + seconds_text(summary.plan_s) : "read";
-  add("plan", fmt::format("{}, {} operations, {}", metadata.plan_hash, summary.ops, planned));
+  const std::string planned =
+      summary.plan_s > 0 ? "planned in " + seconds_text(summary.plan_s) : "read";
+  add("plan",
+      fmt::format("{}, {} operations, {}", metadata.plan_hash, summary.ops, planned));
   if (summary.plan_machine != metadata.machine)
-    add("made for", summary.plan_machine + ": a plan of another machine than the one of this run");
-  add("backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s)));
+    add("made for",
+        summary.plan_machine + ": a plan of another machine than the one of this run");
+  add("backend",
+      fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s)));
   add("makespan", makespan_text(summary));
   if (metadata.interval) add("interval", interval_text(*metadata.interval));
-  if (summary.ran_on.empty()) add("bound", bound_text(summary));  // CPU threads have no bound
+  if (summary.ran_on.empty())
+    add("bound", bound_text(summary));  // CPU threads have no bound
   add("moved", moved_text(summary));
   add("bottleneck", path_text(summary));
   add("busiest", busiest_text(summary));
@@ -167,7 +192,8 @@ Lines device_lines(const Summary& summary) {
   Lines lines = {{"device", "kernels", "busy"}};
   if (summary.energy) lines.front().push_back("energy");
   for (const auto& device : summary.devices) {
-    lines.push_back({device.name, seconds_text(device.busy_s), of_makespan(summary, device.busy_s)});
+    lines.push_back(
+        {device.name, seconds_text(device.busy_s), of_makespan(summary, device.busy_s)});
     if (summary.energy) lines.back().push_back(joules_text(*device.energy_j));
   }
   return lines;
@@ -179,7 +205,8 @@ Lines memory_lines(const Summary& summary) {
   for (const auto& memory : summary.memories) {
     if (memory.bytes() == 0) continue;
     const auto& capacity = memory.capacity_bytes;
-    lines.push_back({memory.name, bytes_text(memory.matrix_bytes), bytes_text(double(memory.peak_bytes)),
+    lines.push_back({memory.name, bytes_text(memory.matrix_bytes),
+                     bytes_text(double(memory.peak_bytes)),
                      capacity ? bytes_text(*capacity) : "unknown",
                      capacity ? share_text(memory.bytes() / *capacity) : "-"});
   }
@@ -190,7 +217,9 @@ Lines memory_lines(const Summary& summary) {
 Lines load_lines(const char* title, const std::vector<Summary::LinkUse>& loads) {
   Lines lines = {{title, "bytes", "utilisation"}};
   for (const auto& [name, bytes, utilisation] : loads)
-    if (bytes > 0) lines.push_back({name, bytes_text(bytes), utilisation ? share_text(*utilisation) : "-"});
+    if (bytes > 0)
+      lines.push_back(
+          {name, bytes_text(bytes), utilisation ? share_text(*utilisation) : "-"});
   return lines;
 }
 
@@ -220,7 +249,8 @@ std::string to_json(const Summary& summary) {
                {"bytes_in", summary.bytes_in},
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
-  if (const auto& interval = metadata.interval) json["interval"] = interval_json(*interval);
+  if (const auto& interval = metadata.interval)
+    json["interval"] = interval_json(*interval);
   if (!summary.plan_cache.empty()) json["plan_cache"] = summary.plan_cache;
   if (!summary.note.empty()) json["note"] = summary.note;
   if (!summary.ran_on.empty()) json["ran_on"] = summary.ran_on;
@@ -232,8 +262,9 @@ std::string to_json(const Summary& summary) {
 
 std::string summary_table(const Summary& summary) {
   std::string text = run_section(summary);
-  for (const Lines& lines : {device_lines(summary), memory_lines(summary), load_lines("link", summary.links),
-                             load_lines("group", summary.groups)})
+  for (const Lines& lines :
+       {device_lines(summary), memory_lines(summary), load_lines("link", summary.links),
+        load_lines("group", summary.groups)})
     if (lines.size() > 1) text += "\n" + aligned(lines, "lr");
   return text;
 }

@@ -14,7 +14,9 @@
 namespace tilerail {
 namespace {
 
-const std::string& memory_name(const Plan& plan, MemoryId id) { return plan.memories[id.index()]; }
+const std::string& memory_name(const Plan& plan, MemoryId id) {
+  return plan.memories[id.index()];
+}
 
 std::string route_text(const Topology& topology, MemoryId src, MemoryId dst) {
   std::string text;
@@ -29,11 +31,13 @@ std::string route_text(const Topology& topology, MemoryId src, MemoryId dst) {
 
 AnnotatedQueue describe(const Plan& plan, const Topology& topology, const Op& op) {
   const Queue& queue = plan.queue(op.queue);
-  return {queue_name(plan, queue), memory_name(plan, plan.device_of(op, topology)), memory_name(plan, queue.src),
-          memory_name(plan, queue.dst), route_text(topology, queue.src, queue.dst)};
+  return {queue_name(plan, queue), memory_name(plan, plan.device_of(op, topology)),
+          memory_name(plan, queue.src), memory_name(plan, queue.dst),
+          route_text(topology, queue.src, queue.dst)};
 }
 
-TimelineMetadata describe(const Plan& plan, const Topology& topology, const Timeline& timeline) {
+TimelineMetadata describe(const Plan& plan, const Topology& topology,
+                          const Timeline& timeline) {
   TimelineMetadata metadata;
   metadata.version = TILERAIL_REPORT_VERSION;
   metadata.plan_hash = timeline.plan_hash;
@@ -42,25 +46,28 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
   metadata.problem = problem_text(plan);
   metadata.backend = timeline.backend;
   metadata.tile = plan.tile;
-  for (const MemoryId device : plan.devices) metadata.devices.push_back(memory_name(plan, device));
+  for (const MemoryId device : plan.devices)
+    metadata.devices.push_back(memory_name(plan, device));
   for (const Memory& memory : topology.memories())
     if (memory.kind == NodeKind::host) metadata.hosts.push_back(memory.name);
   if (const auto energies = device_energies(plan, topology, timeline.ops))
     for (const Joules energy : *energies) metadata.energy_j.push_back(energy.value);
-  if (is_simulation(timeline.backend)) metadata.interval = predicted_interval(plan, topology, timeline.ops);
+  if (is_simulation(timeline.backend))
+    metadata.interval = predicted_interval(plan, topology, timeline.ops);
   return metadata;
 }
 
-/// Names the region of the user's matrices that each operation works on: what a copy moves, what a kernel updates. It
-/// follows tiles through the plan: a copy passes on where its data came from, and a kernel's result belongs to the rows
-/// of op(A) and the columns of op(B). One pass in issue order suffices, because every write that an operation can see
-/// has a lower id.
+/// Names the region of the user's matrices that each operation works on: what a copy
+/// moves, what a kernel updates. It follows tiles through the plan: a copy passes on
+/// where its data came from, and a kernel's result belongs to the rows of op(A) and the
+/// columns of op(B). One pass in issue order suffices, because every write that an
+/// operation can see has a lower id.
 class RegionLabels {
  public:
   explicit RegionLabels(const Plan& plan);
 
-  /// Label of the next operation: call it once for each, in order. Regions are half-open, and rows and columns are
-  /// those of the matrix as stored.
+  /// Label of the next operation: call it once for each, in order. Regions are half-open,
+  /// and rows and columns are those of the matrix as stored.
   uint32_t next(const Op& op, StringTable& labels);
 
  private:
@@ -87,10 +94,13 @@ class RegionLabels {
 bool is_matrix(const Buffer& buffer) { return buffer.kind != Buffer::Kind::tile; }
 
 char letter(Buffer::Kind kind) {
-  return kind == Buffer::Kind::matrix_a ? 'A' : kind == Buffer::Kind::matrix_b ? 'B' : 'C';
+  return kind == Buffer::Kind::matrix_a   ? 'A'
+         : kind == Buffer::Kind::matrix_b ? 'B'
+                                          : 'C';
 }
 
-RegionLabels::RegionLabels(const Plan& plan) : plan_{plan}, origins_(plan.buffers.size()) {
+RegionLabels::RegionLabels(const Plan& plan)
+    : plan_{plan}, origins_(plan.buffers.size()) {
   for (const auto i : indices(plan.buffers)) {
     if (is_matrix(plan.buffers[i])) origins_[i] = Origin{plan.buffers[i].kind, 0, 0};
   }
@@ -99,13 +109,16 @@ RegionLabels::RegionLabels(const Plan& plan) : plan_{plan}, origins_(plan.buffer
 std::optional<RegionLabels::Region> RegionLabels::region_of(const View& view) const {
   const std::optional<Origin>& origin = origins_[view.buffer.index()];
   if (!origin) return std::nullopt;
-  return Region{origin->matrix, origin->row + view.row, origin->col + view.col, view.rows, view.cols};
+  return Region{origin->matrix, origin->row + view.row, origin->col + view.col, view.rows,
+                view.cols};
 }
 
 void RegionLabels::remember(const View& view, const std::optional<Region>& region) {
   if (is_matrix(plan_.buffer(view.buffer))) return;
   origins_[view.buffer.index()].reset();
-  if (region) origins_[view.buffer.index()] = Origin{region->matrix, region->row - view.row, region->col - view.col};
+  if (region)
+    origins_[view.buffer.index()] =
+        Origin{region->matrix, region->row - view.row, region->col - view.col};
 }
 
 std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const {
@@ -115,7 +128,9 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
     if (reads_y(op))
       if (const auto own = region_of(op.y)) return own;
     auto region = reads_a(op) ? region_of(op.a) : std::nullopt;
-    if (region) region->matrix = Buffer::Kind::matrix_c;  // the result is y, also where its rows were found by x
+    if (region)
+      region->matrix =
+          Buffer::Kind::matrix_c;  // the result is y, also where its rows were found by x
     return region;
   }
   if (op.kind != OpKind::gemm) return region_of(op.y);
@@ -132,9 +147,9 @@ uint32_t RegionLabels::next(const Op& op, StringTable& labels) {
   if (!region) return labels.intern("");
   const auto found = known_.find(*region);
   if (found != known_.end()) return found->second;
-  const uint32_t label =
-      labels.intern(fmt::format("{}[{}:{},{}:{}]", letter(region->matrix), region->row, region->row + region->rows,
-                                region->col, region->col + region->cols));
+  const uint32_t label = labels.intern(
+      fmt::format("{}[{}:{},{}:{}]", letter(region->matrix), region->row,
+                  region->row + region->rows, region->col, region->col + region->cols));
   known_.emplace(*region, label);
   return label;
 }
@@ -150,23 +165,28 @@ double AnnotatedTimeline::makespan() const {
 std::string queue_name(const Plan& plan, const Queue& queue) {
   if (queue.kind == Queue::Kind::compute)
     return fmt::format("{} compute {}", memory_name(plan, queue.dst), queue.index);
-  const std::string pair = fmt::format("{}->{}", memory_name(plan, queue.src), memory_name(plan, queue.dst));
+  const std::string pair =
+      fmt::format("{}->{}", memory_name(plan, queue.src), memory_name(plan, queue.dst));
   return queue.index == 0 ? pair : fmt::format("{} #{}", pair, queue.index + 1);
 }
 
 std::string problem_text(const Plan& plan) {
   const GemmProblem& p = plan.problem;
-  return fmt::format("{} m={} n={} k={} dtype={} trans={}{} alpha={} beta={} place={}:{}:{}", to_string(p.routine), p.m,
-                     p.n, p.k, to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b), p.alpha, p.beta,
-                     memory_name(plan, p.place_a), memory_name(plan, p.place_b), memory_name(plan, p.place_c));
+  return fmt::format(
+      "{} m={} n={} k={} dtype={} trans={}{} alpha={} beta={} place={}:{}:{}",
+      to_string(p.routine), p.m, p.n, p.k, to_string(p.dtype), to_string(p.trans_a),
+      to_string(p.trans_b), p.alpha, p.beta, memory_name(plan, p.place_a),
+      memory_name(plan, p.place_b), memory_name(plan, p.place_c));
 }
 
-AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Timeline& timeline) {
+AnnotatedTimeline annotate(const Plan& plan, const Topology& topology,
+                           const Timeline& timeline) {
   assert(timeline.ops.size() == plan.ops.size());
   AnnotatedTimeline result;
   result.metadata = describe(plan, topology, timeline);
   result.ops.reserve(plan.ops.size());
-  std::vector<std::optional<uint32_t>> queues(plan.queues.size());  // index into result.queues
+  std::vector<std::optional<uint32_t>> queues(
+      plan.queues.size());  // index into result.queues
   std::vector<double> queue_end(plan.queues.size(), 0);
   RegionLabels labels{plan};
   for (size_t i = 0; i < plan.ops.size(); ++i) {
@@ -177,10 +197,13 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Tim
       result.queues.push_back(describe(plan, topology, op));
     }
     double ready = queue_end[q];
-    for (const OpId dep : plan.deps_of(OpId{i})) ready = std::max(ready, timeline.ops[dep.index()].end);
+    for (const OpId dep : plan.deps_of(OpId{i}))
+      ready = std::max(ready, timeline.ops[dep.index()].end);
     const OpTime time = timeline.ops[i];
     queue_end[q] = time.end;
-    AnnotatedOp annotated{op.kind, *queues[q], labels.next(op, result.labels), 0, 0, ready, time.start, time.end};
+    AnnotatedOp annotated{op.kind,    *queues[q], labels.next(op, result.labels),
+                          0,          0,          ready,
+                          time.start, time.end};
     if (op.kind == OpKind::copy) annotated.bytes = int64_t(copy_bytes(plan, op).value);
     if (is_kernel(op.kind)) annotated.flops = op_flops(op).value;
     result.ops.push_back(annotated);

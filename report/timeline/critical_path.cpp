@@ -22,16 +22,17 @@ size_t places(const Engine& engine, const Topology& topology) {
   return size_t(limit.value_or(1));
 }
 
-/// When at least `places` of the operations were under way. With starts and ends sorted each by
-/// itself, i + 1 operations have started from starts[i] on, and fewer than `places` of them are left from
-/// ends[i + 1 - places] on.
+/// When at least `places` of the operations were under way. With starts and ends sorted
+/// each by itself, i + 1 operations have started from starts[i] on, and fewer than
+/// `places` of them are left from ends[i + 1 - places] on.
 IntervalSet<double> full_times(const std::vector<OpTime>& ops, size_t places) {
   std::vector<double> starts, ends;
   for (const OpTime& t : ops) starts.push_back(t.start), ends.push_back(t.end);
   std::ranges::sort(starts);
   std::ranges::sort(ends);
   IntervalSet<double> full;
-  for (size_t i = places - 1; i < starts.size(); ++i) full.add({starts[i], ends[i + 1 - places]});
+  for (size_t i = places - 1; i < starts.size(); ++i)
+    full.add({starts[i], ends[i + 1 - places]});
   return full;
 }
 
@@ -52,12 +53,15 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   const MemoryId device = plan.device_of(op, topology);
   if (topology.memory(device).engines.total) return {Engine::Kind::workers, device};
-  if (op.kind != OpKind::copy || queue.src == queue.dst) return {Engine::Kind::compute, queue.dst};
+  if (op.kind != OpKind::copy || queue.src == queue.dst)
+    return {Engine::Kind::compute, queue.dst};
   if (topology.is_host(queue.src)) return {Engine::Kind::h2d, queue.dst};
-  return {topology.is_host(queue.dst) ? Engine::Kind::d2h : Engine::Kind::peer, queue.src};
+  return {topology.is_host(queue.dst) ? Engine::Kind::d2h : Engine::Kind::peer,
+          queue.src};
 }
 
-EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times)
+EngineUse::EngineUse(const Plan& plan, const Topology& topology,
+                     std::span<const OpTime> times)
     : plan_{plan}, topology_{topology}, times_{times} {
   std::map<Engine, std::vector<OpTime>> ops;
   for (const auto i : indices(plan.ops)) {
@@ -66,22 +70,27 @@ EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const
     ops[engine].push_back(times[i]);
     ends_[engine].push_back({times[i].end, OpId{i}});
   }
-  for (const auto& [engine, times_of] : ops) taken_[engine] = full_times(times_of, places(engine, topology));
+  for (const auto& [engine, times_of] : ops)
+    taken_[engine] = full_times(times_of, places(engine, topology));
   for (auto& [engine, ends] : ends_) std::ranges::sort(ends);
   add_rooms();
 }
 
 void EngineUse::add_rooms() {
-  const auto has_workers = [&](MemoryId gpu) { return topology_.memory(gpu).engines.total.has_value(); };
+  const auto has_workers = [&](MemoryId gpu) {
+    return topology_.memory(gpu).engines.total.has_value();
+  };
   if (std::ranges::none_of(plan_.devices, has_workers)) return;
   const PlanKernelCosts costs{plan_, topology_};
-  std::map<MemoryId, std::vector<std::pair<double, double>>> changes;  // when, by how much what is filled changes
+  std::map<MemoryId, std::vector<std::pair<double, double>>>
+      changes;  // when, by how much what is filled changes
   for (const auto i : indices(plan_.ops)) {
     const Op& op = plan_.ops[i];
     const MemoryId gpu = plan_.queue(op.queue).dst;
     if (!costs.computes(OpId{i}) || !has_workers(gpu)) continue;
     const double share = costs.of(OpId{i}).share;
-    changes[gpu].push_back({times_[i].start, share}), changes[gpu].push_back({times_[i].end, -share});
+    changes[gpu].push_back({times_[i].start, share}),
+        changes[gpu].push_back({times_[i].end, -share});
   }
   for (auto& [gpu, steps] : changes) {
     std::ranges::sort(steps);
@@ -97,10 +106,12 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
   if (to <= from) return {to - from, 0, 0};
   const Interval<double> all{from, to};
   IntervalSet<double> held;
-  if (const auto taken = taken_.find(engine_of(plan_, plan_.op(op), topology_)); taken != taken_.end())
+  if (const auto taken = taken_.find(engine_of(plan_, plan_.op(op), topology_));
+      taken != taken_.end())
     add_intersection(held, taken->second, all);
   const double by_engine = length(held);
-  if (const IntervalSet<double>* no_room = no_room_for(op)) add_intersection(held, *no_room, all);
+  if (const IntervalSet<double>* no_room = no_room_for(op))
+    add_intersection(held, *no_room, all);
   const double waiting = length(held);
   return {waiting, to - from - waiting, waiting - by_engine};
 }
@@ -108,7 +119,8 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
 /// Null where that never happened, and for what needs no room.
 const IntervalSet<double>* EngineUse::no_room_for(OpId op) const {
   const auto no_room = no_room_.find(plan_.queue(plan_.op(op).queue).dst);
-  return needs_room(plan_, plan_.op(op)) && no_room != no_room_.end() ? &no_room->second : nullptr;
+  return needs_room(plan_, plan_.op(op)) && no_room != no_room_.end() ? &no_room->second
+                                                                      : nullptr;
 }
 
 std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
@@ -124,29 +136,35 @@ std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
     const auto& [end, other] = *--after;
     if (end <= ready) break;
     if (held_until(taken->second, end)) return other;
-    if (no_room && needs_room(plan_, plan_.op(other)) && held_until(*no_room, end)) return other;
+    if (no_room && needs_room(plan_, plan_.op(other)) && held_until(*no_room, end))
+      return other;
   }
   return std::nullopt;
 }
 
-std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times, const EngineUse& engines) {
+std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times,
+                                const EngineUse& engines) {
   if (plan.ops.empty()) return {};
   std::vector<std::optional<OpId>> before(plan.ops.size()), last(plan.queues.size());
   for (const auto i : indices(plan.ops)) {
     std::optional<OpId>& in_queue = last[plan.ops[i].queue.index()];
     before[i] = in_queue;
     for (const OpId dep : plan.deps_of(OpId{i}))
-      if (!before[i] || times[dep.index()].end > times[before[i]->index()].end) before[i] = dep;
+      if (!before[i] || times[dep.index()].end > times[before[i]->index()].end)
+        before[i] = dep;
     in_queue = OpId{i};
   }
   std::vector<OpId> path;
-  std::vector<bool> seen(plan.ops.size());  // a measured timeline may contradict itself; the walk still ends
-  const auto end = std::ranges::max_element(times, [](auto& a, auto& b) { return a.end < b.end; });
+  std::vector<bool> seen(
+      plan.ops.size());  // a measured timeline may contradict itself; the walk still ends
+  const auto end =
+      std::ranges::max_element(times, [](auto& a, auto& b) { return a.end < b.end; });
   for (std::optional<OpId> at{size_t(end - times.begin())}; at;) {
     path.push_back(*at);
     seen[at->index()] = true;
     const std::optional<OpId> needed = before[at->index()];
-    const std::optional<OpId> holder = engines.freed_by(*at, needed ? times[needed->index()].end : 0);
+    const std::optional<OpId> holder =
+        engines.freed_by(*at, needed ? times[needed->index()].end : 0);
     at = holder && !seen[holder->index()] ? holder : needed;
   }
   return path;

@@ -22,22 +22,27 @@ double makespan_of(std::span<const OpTime> times) {
 }
 
 /// By memory: whether the load of the device slows its kernels down.
-std::vector<bool> slowed_down(const Plan& plan, const Topology& topology, std::span<const OpTime> times) {
+std::vector<bool> slowed_down(const Plan& plan, const Topology& topology,
+                              std::span<const OpTime> times) {
   const PlanKernelCosts costs{plan, topology};
   std::vector<double> filled(topology.memories().size(), 0);
   for (const auto i : indices(plan.ops))
     if (is_kernel(plan.ops[i].kind))
-      filled[plan.queue(plan.ops[i].queue).dst.index()] += (times[i].end - times[i].start) * costs.of(OpId{i}).share;
+      filled[plan.queue(plan.ops[i].queue).dst.index()] +=
+          (times[i].end - times[i].start) * costs.of(OpId{i}).share;
   const double makespan = makespan_of(times);
   std::vector<bool> slowed(filled.size(), false);
   for (const MemoryId gpu : plan.devices)
-    slowed[gpu.index()] = makespan > 0 && load_factor(plan, topology, gpu, filled[gpu.index()] / makespan,
-                                                      Seconds{makespan}, usual_calls_before) > 1;
+    slowed[gpu.index()] =
+        makespan > 0 && load_factor(plan, topology, gpu, filled[gpu.index()] / makespan,
+                                    Seconds{makespan}, usual_calls_before) > 1;
   return slowed;
 }
 
-/// Between the half width of shapes that were measured and that of others, by how near the measured ones are.
-double width_of(const Uncertainty::Kernels& known, const Op& op, const KernelTimes& kernels) {
+/// Between the half width of shapes that were measured and that of others, by how near
+/// the measured ones are.
+double width_of(const Uncertainty::Kernels& known, const Op& op,
+                const KernelTimes& kernels) {
   if (op.kind != OpKind::gemm) return known.measured_shapes;
   const GemmCurve& curve = kernels.curve(known.dtype, op.trans_a, op.trans_b);
   if (!curve.tiled) return known.measured_shapes;
@@ -49,10 +54,12 @@ double width_of(const Uncertainty::Kernels& known, const Op& op, const KernelTim
 }  // namespace
 
 double PathUncertainty::half_width() const {
-  return std::sqrt(kernels * kernels + load * load + copies * copies + columns * columns + issue * issue);
+  return std::sqrt(kernels * kernels + load * load + copies * copies + columns * columns +
+                   issue * issue);
 }
 
-std::optional<PathUncertainty> path_uncertainty(const Plan& plan, const Topology& topology,
+std::optional<PathUncertainty> path_uncertainty(const Plan& plan,
+                                                const Topology& topology,
                                                 std::span<const OpTime> times) {
   const std::optional<Uncertainty>& known = topology.description().uncertainty;
   if (!known) return std::nullopt;
@@ -76,13 +83,15 @@ std::optional<PathUncertainty> path_uncertainty(const Plan& plan, const Topology
       if (slowed[gpu.index()]) sum.load += seconds * known->load;
     } else if (op.kind == OpKind::copy) {
       sum.copies += seconds * known->copies;
-      if (copy_columns(plan, op, topology).bytes > 0) sum.columns += seconds * known->columns;
+      if (copy_columns(plan, op, topology).bytes > 0)
+        sum.columns += seconds * known->columns;
     }
   }
   return sum;
 }
 
-std::optional<PredictedInterval> predicted_interval(const Plan& plan, const Topology& topology,
+std::optional<PredictedInterval> predicted_interval(const Plan& plan,
+                                                    const Topology& topology,
                                                     std::span<const OpTime> times) {
   const auto uncertainty = path_uncertainty(plan, topology, times);
   if (!uncertainty) return std::nullopt;
@@ -91,11 +100,12 @@ std::optional<PredictedInterval> predicted_interval(const Plan& plan, const Topo
 }
 
 std::string interval_text(const PredictedInterval& interval) {
-  const std::string wide = interval.is_wide() ? fmt::format(", wider than +-{:g}%: too wide to tell anything",
-                                                            100 * PredictedInterval::widest)
-                                              : "";
-  return fmt::format("{} to {} in {:g}% of cases{}", seconds_text(interval.low), seconds_text(interval.high),
-                     100 * Uncertainty::level, wide);
+  const std::string wide =
+      interval.is_wide() ? fmt::format(", wider than +-{:g}%: too wide to tell anything",
+                                       100 * PredictedInterval::widest)
+                         : "";
+  return fmt::format("{} to {} in {:g}% of cases{}", seconds_text(interval.low),
+                     seconds_text(interval.high), 100 * Uncertainty::level, wide);
 }
 
 }  // namespace tilerail

@@ -8,11 +8,13 @@
 
 namespace tilerail {
 
-/// Distinct strings by number, in order of first use, so that a million operations need four bytes each for a name.
+/// Distinct strings by number, in order of first use, so that a million operations need
+/// four bytes each for a name.
 class StringTable {
  public:
   uint32_t intern(std::string_view text) {
-    if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
+    if (const auto found = numbers_.find(text); found != numbers_.end())
+      return found->second;
     const auto number = uint32_t(texts_.size());
     texts_.emplace_back(text);
     numbers_.emplace(text, number);

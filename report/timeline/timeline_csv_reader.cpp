@@ -40,14 +40,19 @@ Metadata read_metadata(CsvReader& reader) {
     reader.next_line();
     const std::string_view line = reader.line();
     const size_t equals = line.find('=');
-    if (!line.starts_with("# ") || equals == std::string_view::npos) reader.fail(1, "expected '# key=value'");
+    if (!line.starts_with("# ") || equals == std::string_view::npos)
+      reader.fail(1, "expected '# key=value'");
     const std::string key{line.substr(2, equals - 2)};
     if (std::ranges::find(metadata_keys, key) == metadata_keys.end() &&
         std::ranges::find(optional_keys, key) == optional_keys.end()) {
-      reader.fail(3, fmt::format("unknown key '{}'; expected one of: {}, {}", excerpt(key),
-                                 fmt::join(metadata_keys, ", "), fmt::join(optional_keys, ", ")));
+      reader.fail(
+          3, fmt::format("unknown key '{}'; expected one of: {}, {}", excerpt(key),
+                         fmt::join(metadata_keys, ", "), fmt::join(optional_keys, ", ")));
     }
-    if (!metadata.emplace(key, CsvReader::Cell{line.substr(equals + 1), reader.line_number(), equals + 2}).second) {
+    if (!metadata
+             .emplace(key, CsvReader::Cell{line.substr(equals + 1), reader.line_number(),
+                                           equals + 2})
+             .second) {
       reader.fail(3, fmt::format("'{}' is given twice", key));
     }
   }
@@ -57,12 +62,14 @@ Metadata read_metadata(CsvReader& reader) {
 /// Reads the columns of rows into operations and queues.
 class RowReader {
  public:
-  RowReader(CsvReader& reader, AnnotatedTimeline& timeline) : reader_{reader}, timeline_{timeline} {}
+  RowReader(CsvReader& reader, AnnotatedTimeline& timeline)
+      : reader_{reader}, timeline_{timeline} {}
 
   void read_row() {
     cells_ = &reader_.cells();
     if (cells_->size() != columns.size()) {
-      reader_.fail(1, fmt::format("{} columns; expected {}", cells_->size(), columns.size()));
+      reader_.fail(
+          1, fmt::format("{} columns; expected {}", cells_->size(), columns.size()));
     }
     const int64_t id = reader_.integer(cell(op), columns[op], most_ops);
     AnnotatedOp row;
@@ -75,7 +82,8 @@ class RowReader {
     row.start = reader_.number(cell(start), columns[start], most_seconds);
     row.end = reader_.number(cell(end), columns[end], most_seconds);
     if (row.end < row.start) {
-      reader_.fail(cell(end), fmt::format("end_s: {} is before start_s {}", row.end, row.start));
+      reader_.fail(cell(end),
+                   fmt::format("end_s: {} is before start_s {}", row.end, row.start));
     }
     places_.push_back({id, reader_.line_number()});
     timeline_.ops.push_back(row);
@@ -90,11 +98,13 @@ class RowReader {
       const auto [id, line] = places_[i];
       if (id >= count) {
         reader_.fail({{}, line, 1},
-                     fmt::format("op: {} of {} operations; expected ids from 0 to {}", id, count, count - 1));
+                     fmt::format("op: {} of {} operations; expected ids from 0 to {}", id,
+                                 count, count - 1));
       }
       size_t& earlier = line_of[size_t(id)];
       if (earlier != 0) {
-        reader_.fail({{}, line, 1}, fmt::format("op: {} was already on line {}", id, earlier));
+        reader_.fail({{}, line, 1},
+                     fmt::format("op: {} was already on line {}", id, earlier));
       }
       earlier = line;
       sorted[size_t(id)] = timeline_.ops[i];
@@ -117,7 +127,8 @@ class RowReader {
       known.push_back(to_string(candidate));
     }
     reader_.fail(cell(kind),
-                 fmt::format("kind: '{}'; expected one of: {}", excerpt(cell(kind).text), fmt::join(known, ", ")));
+                 fmt::format("kind: '{}'; expected one of: {}", excerpt(cell(kind).text),
+                             fmt::join(known, ", ")));
   }
 
   uint32_t read_queue() {
@@ -125,10 +136,12 @@ class RowReader {
     std::vector<AnnotatedQueue>& queues = timeline_.queues;
     if (number == queues.size()) {
       for (const Column name : {queue, device, src, dst}) {
-        if (cell(name).text.empty()) reader_.fail(cell(name), fmt::format("{}: expected a name", columns[name]));
+        if (cell(name).text.empty())
+          reader_.fail(cell(name), fmt::format("{}: expected a name", columns[name]));
       }
-      queues.push_back({std::string{cell(queue).text}, std::string{cell(device).text}, std::string{cell(src).text},
-                        std::string{cell(dst).text}, std::string{cell(route).text}});
+      queues.push_back({std::string{cell(queue).text}, std::string{cell(device).text},
+                        std::string{cell(src).text}, std::string{cell(dst).text},
+                        std::string{cell(route).text}});
       return number;
     }
     const AnnotatedQueue& known = queues[number];
@@ -141,8 +154,9 @@ class RowReader {
 
   void require_same(Column column, const std::string& known) const {
     if (cell(column).text == known) return;
-    reader_.fail(cell(column), fmt::format("{}: '{}'; queue '{}' had '{}' before", columns[column],
-                                           excerpt(cell(column).text), excerpt(cell(queue).text), excerpt(known)));
+    reader_.fail(cell(column), fmt::format("{}: '{}'; queue '{}' had '{}' before",
+                                           columns[column], excerpt(cell(column).text),
+                                           excerpt(cell(queue).text), excerpt(known)));
   }
 
   CsvReader& reader_;
@@ -153,38 +167,47 @@ class RowReader {
 };
 
 /// One number for each device.
-std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key, size_t devices,
-                                  const CsvReader& reader) {
+std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key,
+                                  size_t devices, const CsvReader& reader) {
   std::vector<double> energies;
   for (const std::string& number : split(cell.text))
     energies.push_back(reader.number({number, cell.line, cell.column}, key, most_joules));
   if (energies.size() != devices)
-    reader.fail(cell,
-                fmt::format("{}: {} numbers; expected one for each of {} devices", key, energies.size(), devices));
+    reader.fail(cell, fmt::format("{}: {} numbers; expected one for each of {} devices",
+                                  key, energies.size(), devices));
   return energies;
 }
 
 /// "low;high"
-PredictedInterval read_interval(const CsvReader::Cell& cell, std::string_view key, const CsvReader& reader) {
+PredictedInterval read_interval(const CsvReader::Cell& cell, std::string_view key,
+                                const CsvReader& reader) {
   const std::vector<std::string> ends = split(cell.text);
   if (ends.size() != 2)
-    reader.fail(cell,
-                fmt::format("{}: '{}'; expected two numbers, the low end and the high one", key, excerpt(cell.text)));
-  const auto end = [&](size_t i) { return reader.number({ends[i], cell.line, cell.column}, key, most_seconds); };
+    reader.fail(
+        cell, fmt::format("{}: '{}'; expected two numbers, the low end and the high one",
+                          key, excerpt(cell.text)));
+  const auto end = [&](size_t i) {
+    return reader.number({ends[i], cell.line, cell.column}, key, most_seconds);
+  };
   const PredictedInterval interval{end(0), end(1)};
   if (interval.high < interval.low)
-    reader.fail(cell, fmt::format("{}: {} is below {}; expected the low end first", key, ends[1], ends[0]));
+    reader.fail(cell, fmt::format("{}: {} is below {}; expected the low end first", key,
+                                  ends[1], ends[0]));
   return interval;
 }
 
 TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader) {
   for (const std::string_view key : metadata_keys) {
-    if (!given.contains(key)) reader.fail(1, fmt::format("no '# {}=' before the header", key));
+    if (!given.contains(key))
+      reader.fail(1, fmt::format("no '# {}=' before the header", key));
   }
-  const auto text = [&](std::string_view key) { return std::string{given.find(key)->second.text}; };
+  const auto text = [&](std::string_view key) {
+    return std::string{given.find(key)->second.text};
+  };
   if (text("schema") != schema) {
-    reader.fail(given.find("schema")->second,
-                fmt::format("schema: '{}'; expected {}", excerpt(text("schema")), schema));
+    reader.fail(
+        given.find("schema")->second,
+        fmt::format("schema: '{}'; expected {}", excerpt(text("schema")), schema));
   }
   TimelineMetadata metadata;
   metadata.version = text("version");
@@ -197,7 +220,8 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
   metadata.devices = split(text("devices"));
   metadata.hosts = split(text("hosts"));
   const auto energies = [&](std::string_view key) {
-    return given.contains(key) ? read_energies(given.find(key)->second, key, metadata.devices.size(), reader)
+    return given.contains(key) ? read_energies(given.find(key)->second, key,
+                                               metadata.devices.size(), reader)
                                : std::vector<double>{};
   };
   metadata.energy_j = energies(optional_keys[0]);
@@ -211,25 +235,31 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
 
 AnnotatedTimeline timeline_from_csv(std::string_view csv, const std::string& file) {
   if (!csv.empty() && csv.find('#') > std::string_view{"\xEF\xBB\xBF"}.size())
-    throw InputError{"this is not a timeline", fmt::format("'# schema={}' in its first line", schema)}.at(file);
+    throw InputError{"this is not a timeline",
+                     fmt::format("'# schema={}' in its first line", schema)}
+        .at(file);
   CsvReader reader{csv, file};
   const Metadata given = read_metadata(reader);
   if (!reader.next_line()) reader.fail(1, "the file ends before the header of the table");
   AnnotatedTimeline timeline;
   timeline.metadata = checked_metadata(given, reader);
   if (reader.line() != fmt::format("{}", fmt::join(columns, ","))) {
-    reader.fail(1, fmt::format("other columns than expected: {}", fmt::join(columns, ",")));
+    reader.fail(1,
+                fmt::format("other columns than expected: {}", fmt::join(columns, ",")));
   }
   const int64_t ops = reader.integer(given.find("ops")->second, "ops", most_ops);
   RowReader rows{reader, timeline};
   while (reader.next_line()) rows.read_row();
   if (int64_t(timeline.ops.size()) != ops) {
-    reader.fail(1, fmt::format("{} operations up to here; '# ops=' says {}", timeline.ops.size(), ops));
+    reader.fail(1, fmt::format("{} operations up to here; '# ops=' says {}",
+                               timeline.ops.size(), ops));
   }
   rows.sort_ops();
   return timeline;
 }
 
-AnnotatedTimeline load_timeline(const std::string& path) { return timeline_from_csv(read_file(path), path); }
+AnnotatedTimeline load_timeline(const std::string& path) {
+  return timeline_from_csv(read_file(path), path);
+}
 
 }  // namespace tilerail

@@ -20,20 +20,22 @@ void append_metadata(std::string& csv, std::string_view key, std::string_view va
   csv += key;
   csv += '=';
   std::string quoted;
-  append_cell(quoted, value);  // refuses control characters; the rest of the line needs no quotes
+  append_cell(quoted,
+              value);  // refuses control characters; the rest of the line needs no quotes
   csv += value;
   csv += '\n';
 }
 
 /// Nothing where there are none.
-void append_numbers(std::string& csv, std::string_view key, const std::vector<double>& values) {
+void append_numbers(std::string& csv, std::string_view key,
+                    const std::vector<double>& values) {
   std::vector<std::string> numbers(values.size());
   for (const auto i : indices(values)) append_number(numbers[i], values[i]);
   if (!numbers.empty()) append_metadata(csv, key, joined(numbers));
 }
 
-void append_row(std::string& csv, int64_t id, const AnnotatedOp& row, const AnnotatedQueue& where,
-                const std::string& region) {
+void append_row(std::string& csv, int64_t id, const AnnotatedOp& row,
+                const AnnotatedQueue& where, const std::string& region) {
   const auto text = [&](std::string_view cell) {
     csv += ',';
     append_cell(csv, cell);
@@ -77,7 +79,9 @@ std::string to_csv(const AnnotatedTimeline& timeline) {
   append_metadata(csv, "hosts", joined(metadata.hosts));
   append_numbers(csv, optional_keys[0], metadata.energy_j);
   append_numbers(csv, optional_keys[1], metadata.counted_energy_j);
-  if (metadata.interval) append_numbers(csv, optional_keys[2], {metadata.interval->low, metadata.interval->high});
+  if (metadata.interval)
+    append_numbers(csv, optional_keys[2],
+                   {metadata.interval->low, metadata.interval->high});
   append_metadata(csv, "ops", std::to_string(timeline.ops.size()));
   csv += fmt::format("{}\n", fmt::join(columns, ","));
   for (const auto i : indices(timeline.ops)) {

@@ -16,8 +16,11 @@ using Json = nlohmann::ordered_json;
 
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-/// Rank of a queue on its device: kernels and copies within a memory, then copies in, then copies out.
-int rank(const AnnotatedQueue& queue) { return queue.src == queue.dst ? 0 : queue.dst == queue.device ? 1 : 2; }
+/// Rank of a queue on its device: kernels and copies within a memory, then copies in,
+/// then copies out.
+int rank(const AnnotatedQueue& queue) {
+  return queue.src == queue.dst ? 0 : queue.dst == queue.device ? 1 : 2;
+}
 
 bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
   if (a.device != b.device) return natural_less(a.device, b.device);
@@ -25,7 +28,8 @@ bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
   return natural_less(a.name, b.name);
 }
 
-/// Sorts the slices of a queue, which are in the order of their operations, by time and removes their overlaps.
+/// Sorts the slices of a queue, which are in the order of their operations, by time and
+/// removes their overlaps.
 void lay_out(std::vector<Slice>& slices) {
   std::ranges::stable_sort(slices, {}, &Slice::begin_ns);
   int64_t free_at = 0;
@@ -39,21 +43,24 @@ void lay_out(std::vector<Slice>& slices) {
 /// The title of its process: "predicted: gemm m=..., gemmex on two-gpu (sim)".
 std::string trace_title(const NamedTimeline& named) {
   const TimelineMetadata& metadata = named.timeline->metadata;
-  return fmt::format("{}: {}, {} on {} ({})", named.name, metadata.problem, metadata.policy, metadata.machine,
-                     metadata.backend);
+  return fmt::format("{}: {}, {} on {} ({})", named.name, metadata.problem,
+                     metadata.policy, metadata.machine, metadata.backend);
 }
 
 /// "gemm C[0:2048,0:2048]", or the kind alone where the region is not known.
 std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op) {
   const std::string& label = timeline.label_of(op);
-  return label.empty() ? std::string{to_string(op.kind)} : fmt::format("{} {}", to_string(op.kind), label);
+  return label.empty() ? std::string{to_string(op.kind)}
+                       : fmt::format("{} {}", to_string(op.kind), label);
 }
 
 double microseconds(int64_t ns) { return double(ns) / 1e3; }
 
 class Writer {
  public:
-  std::string finish() && { return std::move(json_) + "\n],\n\"displayTimeUnit\":\"ns\"}\n"; }
+  std::string finish() && {
+    return std::move(json_) + "\n],\n\"displayTimeUnit\":\"ns\"}\n";
+  }
 
   void process(size_t pid, const NamedTimeline& named) {
     add_metadata("process", pid, 0, trace_title(named));
@@ -62,7 +69,8 @@ class Writer {
   }
 
  private:
-  void thread(size_t pid, size_t tid, const AnnotatedTimeline& timeline, const Track& track) {
+  void thread(size_t pid, size_t tid, const AnnotatedTimeline& timeline,
+              const Track& track) {
     add_metadata("thread", pid, tid, timeline.queues[track.queue].name);
     for (const Slice& slice : track.slices) {
       const AnnotatedOp& op = timeline.ops[slice.op];
@@ -83,10 +91,19 @@ class Writer {
   }
 
   /// The name of a process or a thread, and its place in the display.
-  void add_metadata(const std::string& of, size_t pid, size_t tid, const std::string& name) {
+  void add_metadata(const std::string& of, size_t pid, size_t tid,
+                    const std::string& name) {
     const size_t place = tid > 0 ? tid : pid;
-    add({{"ph", "M"}, {"pid", pid}, {"tid", tid}, {"name", of + "_name"}, {"args", {{"name", name}}}});
-    add({{"ph", "M"}, {"pid", pid}, {"tid", tid}, {"name", of + "_sort_index"}, {"args", {{"sort_index", place}}}});
+    add({{"ph", "M"},
+         {"pid", pid},
+         {"tid", tid},
+         {"name", of + "_name"},
+         {"args", {{"name", name}}}});
+    add({{"ph", "M"},
+         {"pid", pid},
+         {"tid", tid},
+         {"name", of + "_sort_index"},
+         {"args", {{"sort_index", place}}}});
   }
 
   void add(const Json& event) {
@@ -99,14 +116,17 @@ class Writer {
 
 }  // namespace
 
-bool natural_less(const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) < 0; }
+bool natural_less(const std::string& a, const std::string& b) {
+  return strverscmp(a.c_str(), b.c_str()) < 0;
+}
 
 std::vector<Track> tracks_of(const AnnotatedTimeline& timeline) {
   std::vector<Track> tracks(timeline.queues.size());
   for (const auto i : indices(tracks)) tracks[i].queue = uint32_t(i);
   for (const auto i : indices(timeline.ops)) {
     const AnnotatedOp& op = timeline.ops[i];
-    tracks[op.queue].slices.push_back({uint32_t(i), nanoseconds(op.start), nanoseconds(op.end)});
+    tracks[op.queue].slices.push_back(
+        {uint32_t(i), nanoseconds(op.start), nanoseconds(op.end)});
   }
   for (Track& track : tracks) lay_out(track.slices);
   std::ranges::sort(tracks, [&](const Track& a, const Track& b) {

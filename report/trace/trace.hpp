@@ -21,20 +21,22 @@ struct Slice {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-/// The operations of one queue in order of time. Slices do not overlap: where measured times do, within the error of
-/// their clocks, the later slice begins at the end of the earlier one.
+/// The operations of one queue in order of time. Slices do not overlap: where measured
+/// times do, within the error of their clocks, the later slice begins at the end of the
+/// earlier one.
 struct Track {
   uint32_t queue = 0;  // index into AnnotatedTimeline::queues
   std::vector<Slice> slices;
 };
 
-/// The tracks in display order: by device, for each its kernels, then copies to it, then copies from it. Numbers in
-/// names are compared as numbers.
+/// The tracks in display order: by device, for each its kernels, then copies to it, then
+/// copies from it. Numbers in names are compared as numbers.
 std::vector<Track> tracks_of(const AnnotatedTimeline& timeline);
 
-/// Trace in the Chrome JSON format, which the Perfetto UI and chrome://tracing open: a process for each timeline, a
-/// thread for each queue, a complete event ("X") for each operation with its number, bytes, flops and region.
-/// Times are in microseconds. Text that is not UTF-8 is replaced.
+/// Trace in the Chrome JSON format, which the Perfetto UI and chrome://tracing open: a
+/// process for each timeline, a thread for each queue, a complete event ("X") for each
+/// operation with its number, bytes, flops and region. Times are in microseconds. Text
+/// that is not UTF-8 is replaced.
 std::string to_chrome_json(std::span<const NamedTimeline> timelines);
 
 /// Compares names with their runs of digits taken as numbers: "gpu2" before "gpu10".

@@ -17,7 +17,8 @@ Seconds mean_of(std::span<const Seconds> ends) {
 
 }  // namespace
 
-std::vector<double> balanced_shares(std::span<const double> shares, std::span<const Seconds> ends, double step) {
+std::vector<double> balanced_shares(std::span<const double> shares,
+                                    std::span<const Seconds> ends, double step) {
   constexpr double most = 4;  // also for one that has nothing to do
   const Seconds mean = mean_of(ends);
   std::vector<double> balanced;
@@ -33,6 +34,8 @@ std::vector<double> balanced_shares(std::span<const double> shares, std::span<co
   return balanced;
 }
 
-double imbalance(std::span<const Seconds> ends) { return *std::ranges::max_element(ends) / mean_of(ends) - 1; }
+double imbalance(std::span<const Seconds> ends) {
+  return *std::ranges::max_element(ends) / mean_of(ends) - 1;
+}
 
 }  // namespace tilerail

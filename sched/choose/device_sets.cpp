@@ -15,33 +15,40 @@
 namespace tilerail {
 namespace {
 
-/// Whether copies of a matrix can be made from one memory to another, by a route or over a host.
+/// Whether copies of a matrix can be made from one memory to another, by a route or over
+/// a host.
 struct CopyWays {
   const Topology& topology;
   PeerCopies copies;
 
   bool operator()(MemoryId src, MemoryId dst, MemoryId home) const {
-    return exists(topology, leg_between(topology, copies, src, dst, src == home || dst == home));
+    return exists(topology,
+                  leg_between(topology, copies, src, dst, src == home || dst == home));
   }
 };
 
 /// Those that can bring back what they write, and get it first where that is needed.
-std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CopyWays& ways, std::span<const MemoryId> devices) {
+std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CopyWays& ways,
+                                  std::span<const MemoryId> devices) {
   const MemoryId home = p.place_c;
   std::vector<MemoryId> keep;
-  std::ranges::copy_if(devices, std::back_inserter(keep),
-                       [&](MemoryId gpu) { return ways(gpu, home, home) && (p.beta == 0 || ways(home, gpu, home)); });
+  std::ranges::copy_if(devices, std::back_inserter(keep), [&](MemoryId gpu) {
+    return ways(gpu, home, home) && (p.beta == 0 || ways(home, gpu, home));
+  });
   return keep;
 }
 
-/// Those that `reaches` joins with a memory, by themselves or over one another: reaches(memory or device, device).
+/// Those that `reaches` joins with a memory, by themselves or over one another:
+/// reaches(memory or device, device).
 template <class Reaches>
-std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devices, const Reaches& reaches) {
+std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devices,
+                                  const Reaches& reaches) {
   std::vector<MemoryId> sources{home}, joined;
   std::vector<bool> is_joined(devices.size());
   for (size_t i = 0; i < sources.size() && sources.size() <= devices.size(); ++i)
     for (size_t d = 0; d < devices.size(); ++d)
-      if (!is_joined[d] && reaches(sources[i], devices[d])) is_joined[d] = true, sources.push_back(devices[d]);
+      if (!is_joined[d] && reaches(sources[i], devices[d]))
+        is_joined[d] = true, sources.push_back(devices[d]);
   for (size_t d = 0; d < devices.size(); ++d)
     if (is_joined[d]) joined.push_back(devices[d]);
   return joined;
@@ -49,14 +56,17 @@ std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devic
 
 }  // namespace
 
-DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, size_t count) {
+DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
+                          size_t count) {
   std::vector<MemoryId> homes, others;
   for (const MemoryId device : devices) {
-    const bool home = device == problem.place_a || device == problem.place_b || device == problem.place_c;
+    const bool home = device == problem.place_a || device == problem.place_b ||
+                      device == problem.place_c;
     (home ? homes : others).push_back(device);
   }
   // With fewer than there are homes, the one of C first: it is read and written.
-  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c); c != homes.end())
+  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c);
+      c != homes.end())
     std::rotate(homes.begin(), c, c + 1);
   homes.resize(std::min(homes.size(), count));
   const size_t missing = count - homes.size();
@@ -75,7 +85,8 @@ Seconds kernels_alone(const Question& q, std::span<const MemoryId> devices) {
   const GemmProblem& p = q.problem;
   if (p.scales_only()) return Seconds{0};
   double rate = 0;  // of products a second
-  for (const MemoryId device : devices) rate += 1 / product_time(q.topology.kernels_of(device), p, p.m, p.n, p.k).value;
+  for (const MemoryId device : devices)
+    rate += 1 / product_time(q.topology.kernels_of(device), p, p.m, p.n, p.k).value;
   return Seconds{1 / rate};
 }
 
@@ -86,8 +97,9 @@ DeviceSets growing_sets(const Question& q) {
   const auto time = [&](const std::vector<MemoryId>& set) {
     const Grid grid = square_grid(int(set.size()));
     const Seconds kernels = kernels_alone(q, set);
-    const Seconds copies =
-        grid_traffic(q.problem, q.resources, set, grid, q.policy.choices.batch != Batch::off).bottleneck;
+    const Seconds copies = grid_traffic(q.problem, q.resources, set, grid,
+                                        q.policy.choices.batch != Batch::off)
+                               .bottleneck;
     return std::pair{std::max(kernels, copies), kernels + copies};
   };
   DeviceSets sets;
@@ -99,7 +111,8 @@ DeviceSets growing_sets(const Question& q) {
       set.insert(std::ranges::upper_bound(set, device), device);
       return set;
     };
-    const auto next = std::ranges::min_element(left, {}, [&](MemoryId device) { return time(with(device)); });
+    const auto next = std::ranges::min_element(
+        left, {}, [&](MemoryId device) { return time(with(device)); });
     chosen = with(*next);
     left.erase(next);
     sets.push_back(chosen);
@@ -109,10 +122,13 @@ DeviceSets growing_sets(const Question& q) {
   for (const MemoryId device : q.devices) {
     std::vector<MemoryId> others{q.devices.begin(), q.devices.end()};
     std::erase(others, device);
-    if (q.devices.size() <= few && others.size() > 1 && std::ranges::find(sets, others) == sets.end())
+    if (q.devices.size() <= few && others.size() > 1 &&
+        std::ranges::find(sets, others) == sets.end())
       sets.push_back(std::move(others));
   }
-  std::erase_if(sets, [&](const std::vector<MemoryId>& set) { return time(set).first > hopeless * least; });
+  std::erase_if(sets, [&](const std::vector<MemoryId>& set) {
+    return time(set).first > hopeless * least;
+  });
   std::ranges::stable_sort(sets, std::greater{}, &std::vector<MemoryId>::size);
   return sets;
 }
@@ -122,8 +138,9 @@ DeviceSets islands_with_matrices(const Question& q) {
   if (q.devices.size() > most_devices) return {};
   const GemmProblem& p = q.problem;
   const auto matrices = [&](const std::vector<MemoryId>& island) {
-    return std::ranges::count_if(std::array{p.place_a, p.place_b, p.place_c},
-                                 [&](MemoryId home) { return std::ranges::find(island, home) != island.end(); });
+    return std::ranges::count_if(
+        std::array{p.place_a, p.place_b, p.place_c},
+        [&](MemoryId home) { return std::ranges::find(island, home) != island.end(); });
   };
   std::map<size_t, std::vector<MemoryId>, std::greater<>> of_size;
   for (const auto& places : islands(q.topology, q.devices)) {
@@ -138,7 +155,8 @@ DeviceSets islands_with_matrices(const Question& q) {
 }
 
 std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& topology,
-                                       std::span<const MemoryId> devices, WayOfC way, PeerCopies copies) {
+                                       std::span<const MemoryId> devices, WayOfC way,
+                                       PeerCopies copies) {
   const CopyWays ways{topology, copies};
   const auto there = [&](MemoryId home) {
     return [&ways, home](MemoryId src, MemoryId dst) { return ways(src, dst, home); };
@@ -150,7 +168,8 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
   for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
     if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);
-    if (way == WayOfC::over_others && p.beta != 0) left = joined_with(p.place_c, left, there(p.place_c));
+    if (way == WayOfC::over_others && p.beta != 0)
+      left = joined_with(p.place_c, left, there(p.place_c));
     if (p.scales_only()) continue;
     for (const MemoryId home : {p.place_a, p.place_b})
       if (!topology.has_copies(home)) left = joined_with(home, left, there(home));
@@ -159,23 +178,29 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
 }
 
 std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& topology,
-                                        std::span<const MemoryId> devices, PeerCopies copies) {
+                                        std::span<const MemoryId> devices,
+                                        PeerCopies copies) {
   const CopyWays ways{topology, copies};
   std::vector<MemoryId> supplied = that_keep_c(p, ways, devices);
   const auto comes = [&](MemoryId home, MemoryId gpu) {
     return topology.has_all_of(home, gpu) || ways(home, gpu, home);
   };
   if (!p.scales_only())
-    std::erase_if(supplied, [&](MemoryId gpu) { return !comes(p.place_a, gpu) || !comes(p.place_b, gpu); });
+    std::erase_if(supplied, [&](MemoryId gpu) {
+      return !comes(p.place_a, gpu) || !comes(p.place_b, gpu);
+    });
   return supplied;
 }
 
 DeviceSets supplied_sets(const Question& q) {
   DeviceSets sets;
   const PeerCopies copies = q.policy.choices.peer_copies;
-  for (auto& set : {supplied_devices(q.problem, q.topology, q.devices, WayOfC::straight, copies),
-                    directly_supplied(q.problem, q.topology, q.devices, copies)})
-    if (!set.empty() && set.size() < (sets.empty() ? q.devices.size() : sets.back().size())) sets.push_back(set);
+  for (auto& set :
+       {supplied_devices(q.problem, q.topology, q.devices, WayOfC::straight, copies),
+        directly_supplied(q.problem, q.topology, q.devices, copies)})
+    if (!set.empty() &&
+        set.size() < (sets.empty() ? q.devices.size() : sets.back().size()))
+      sets.push_back(set);
   return sets;
 }
 

@@ -9,35 +9,45 @@ namespace tilerail {
 
 using DeviceSets = std::vector<std::vector<MemoryId>>;
 
-/// Sets of `count` of the devices that are worth planning for: those where matrices are and, of the others, once the
-/// first and once evenly spaced ones, which share fewer links and groups. No set is listed twice.
-DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, size_t count);
+/// Sets of `count` of the devices that are worth planning for: those where matrices are
+/// and, of the others, once the first and once evenly spaced ones, which share fewer
+/// links and groups. No set is listed twice.
+DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
+                          size_t count);
 
-/// The time of the product as one kernel on each of these devices, its work shared out in proportion to their speeds.
+/// The time of the product as one kernel on each of these devices, its work shared out in
+/// proportion to their speeds.
 Seconds kernels_alone(const Question& question, std::span<const MemoryId> devices);
 
-/// Sets of 1, 2, 3, ... of the devices, each with one GPU more than the set before it: the GPU with which kernels and
-/// copies together are bounded by the least time. So they leave out slow GPUs and those behind a link that others
-/// share. Of up to 6 devices, all of them but one as well. Left out are sets of which that time is more than 10 % above
+/// Sets of 1, 2, 3, ... of the devices, each with one GPU more than the set before it:
+/// the GPU with which kernels and copies together are bounded by the least time. So they
+/// leave out slow GPUs and those behind a link that others share. Of up to 6 devices, all
+/// of them but one as well. Left out are sets of which that time is more than 10 % above
 /// the least one. Empty for more than 16 devices.
 DeviceSets growing_sets(const Question& question);
 
-/// Of the islands of each size, the first of those that hold the most matrices. Among very many GPUs none is looked
-/// for: their pairs are too many.
+/// Of the islands of each size, the first of those that hold the most matrices. Among
+/// very many GPUs none is looked for: their pairs are too many.
 DeviceSets islands_with_matrices(const Question& question);
 
-/// The devices that get what is read, from its home or from one another, and bring back what they write: straight to
-/// the home of C, or over one another, too. Copies between GPUs may go over a host (`copies`).
+/// The devices that get what is read, from its home or from one another, and bring back
+/// what they write: straight to the home of C, or over one another, too. Copies between
+/// GPUs may go over a host (`copies`).
 enum class WayOfC : bool { straight, over_others };
-std::vector<MemoryId> supplied_devices(const GemmProblem& problem, const Topology& topology,
-                                       std::span<const MemoryId> devices, WayOfC way = WayOfC::straight,
+std::vector<MemoryId> supplied_devices(const GemmProblem& problem,
+                                       const Topology& topology,
+                                       std::span<const MemoryId> devices,
+                                       WayOfC way = WayOfC::straight,
                                        PeerCopies copies = PeerCopies::direct);
 /// Those of them that get and bring all straight.
-std::vector<MemoryId> directly_supplied(const GemmProblem& problem, const Topology& topology,
-                                        std::span<const MemoryId> devices, PeerCopies copies = PeerCopies::direct);
+std::vector<MemoryId> directly_supplied(const GemmProblem& problem,
+                                        const Topology& topology,
+                                        std::span<const MemoryId> devices,
+                                        PeerCopies copies = PeerCopies::direct);
 
-/// Of the devices of the question, where some need others: those that bring C straight home, and of these, where some
-/// need others still, those that need none. Each set is there once, and not empty.
+/// Of the devices of the question, where some need others: those that bring C straight
+/// home, and of these, where some need others still, those that need none. Each set is
+/// there once, and not empty.
 DeviceSets supplied_sets(const Question& question);
 
 }  // namespace tilerail

@@ -11,14 +11,18 @@ namespace tilerail {
 /// What a plan takes.
 struct Judgement {
   Seconds makespan{0};
-  std::optional<Joules> energy;    // of its devices; absent where the machine's watts are not known
-  std::vector<Seconds> ends = {};  // when the last operation of each of its devices ends; empty: not told
+  std::optional<Joules>
+      energy;  // of its devices; absent where the machine's watts are not known
+  std::vector<Seconds> ends =
+      {};  // when the last operation of each of its devices ends; empty: not told
 };
 
-/// Judges plans, as the simulator does. Deterministic; several threads may ask at the same time.
+/// Judges plans, as the simulator does. Deterministic; several threads may ask at the
+/// same time.
 struct Judge {
-  std::function<Judgement(const Plan&)> of = {};  // none: the estimate of cost/estimate.hpp
-  Seconds per_op{0};                              // about what judging an operation of a plan costs
+  std::function<Judgement(const Plan&)> of =
+      {};             // none: the estimate of cost/estimate.hpp
+  Seconds per_op{0};  // about what judging an operation of a plan costs
 };
 
 }  // namespace tilerail

@@ -29,8 +29,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// A set of GPUs with direct or staged copies, and the search on all GPUs of the set. The search refers to the policy
-/// and to the plan.
+/// A set of GPUs with direct or staged copies, and the search on all GPUs of the set. The
+/// search refers to the policy and to the plan.
 struct Entrant {
   std::vector<MemoryId> devices;
   Policy policy;
@@ -43,7 +43,8 @@ struct Entrant {
 
 class SetsSearch {
  public:
-  SetsSearch(const Question& question, const Judge& judge) : question_{question}, judge_{judge} {}
+  SetsSearch(const Question& question, const Judge& judge)
+      : question_{question}, judge_{judge} {}
   SetsSearch(const SetsSearch&) = delete;
   SetsSearch& operator=(const SetsSearch&) = delete;
 
@@ -51,13 +52,16 @@ class SetsSearch {
     const std::vector<MemoryId> all{question_.devices.begin(), question_.devices.end()};
     if (has_too_many_kernels()) return estimated_plan(question_.estimated());
     enter(all);
-    if (!entrants_.empty() && is_too_large(entrants_.front().start)) return estimated_plan(question_.estimated());
+    if (!entrants_.empty() && is_too_large(entrants_.front().start))
+      return estimated_plan(question_.estimated());
     // Ends when no subset of the best set is faster.
-    for (std::vector<MemoryId> from = all, before; from != before; from = fastest().devices) {
+    for (std::vector<MemoryId> from = all, before; from != before;
+         from = fastest().devices) {
       before = from;
       for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
       if (entrants_.empty()) std::rethrow_exception(refused_);
-      // A high effort begins with all rounds of a normal effort, so that its plan is never slower.
+      // A high effort begins with all rounds of a normal effort, so that its plan is
+      // never slower.
       if (question_.policy.judge_ops > normal_effort) halve(all, normal_effort);
       halve(all, question_.policy.judge_ops);
     }
@@ -93,32 +97,39 @@ class SetsSearch {
 
   void enter(const std::vector<MemoryId>& set, Policy policy) {
     try {
-      Plan start = estimated_plan(question_.on(set).by(policy).estimated(), Copies::as_wished);
+      Plan start =
+          estimated_plan(question_.on(set).by(policy).estimated(), Copies::as_wished);
       check_routes(start, question_.topology);
       if (is_too_large(start) && !entrants_.empty()) return;
-      const double seconds = estimate_plan(start, question_.topology, question_.resources).makespan.value;
+      const double seconds =
+          estimate_plan(start, question_.topology, question_.resources).makespan.value;
       least_ = std::min(least_, seconds);
       policy.relays = false;  // strategies say themselves whether they relay
       entrants_.push_back({set, policy, std::move(start), seconds});
-    } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate
+    } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no
+                                   // candidate
       if (!refused_) refused_ = std::current_exception();
     }
   }
 
-  /// The sets to search, the fastest first plan first: sets whose first plan has at most `ops` operations and is not
-  /// much slower than the fastest first plan. The set of all GPUs always stays.
+  /// The sets to search, the fastest first plan first: sets whose first plan has at most
+  /// `ops` operations and is not much slower than the fastest first plan. The set of all
+  /// GPUs always stays.
   std::vector<Entrant*> promising(const std::vector<MemoryId>& all, int64_t ops) {
     constexpr double much = 1.2;
     std::vector<Entrant*> left;
     for (Entrant& each : entrants_)
-      if (int64_t(each.start.ops.size()) <= ops && (each.devices == all || each.estimated < much * least_))
+      if (int64_t(each.start.ops.size()) <= ops &&
+          (each.devices == all || each.estimated < much * least_))
         left.push_back(&each);
-    std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->estimated; });
+    std::ranges::stable_sort(left, {},
+                             [](const Entrant* each) { return each->estimated; });
     return left;
   }
 
-  /// Successive halving: each round doubles the operations of a set, and then the slower half of the sets drops out.
-  /// Sets that are less than 3 % slower than the fastest set stay, and so does the set of all GPUs.
+  /// Successive halving: each round doubles the operations of a set, and then the slower
+  /// half of the sets drops out. Sets that are less than 3 % slower than the fastest set
+  /// stay, and so does the set of all GPUs.
   void halve(const std::vector<MemoryId>& all, int64_t ops) {
     std::vector<Entrant*> left = promising(all, ops);
     if (left.empty()) return;
@@ -129,17 +140,21 @@ class SetsSearch {
       };
       std::erase_if(left, is_slow);
       for (Entrant* const each : left) search_on(*each, ops / int64_t(count));
-      std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->seconds(); });
+      std::ranges::stable_sort(left, {},
+                               [](const Entrant* each) { return each->seconds(); });
       best = left.front()->seconds();
     }
   }
 
   void search_on(Entrant& set, int64_t ops) {
-    if (!set.search) set.search = set_search(question_.on(set.devices).by(set.policy), judge_, set.start);
+    if (!set.search)
+      set.search =
+          set_search(question_.on(set.devices).by(set.policy), judge_, set.start);
     set.search->judge_until(ops);
   }
 
-  /// Of equally fast ones the first that has a search, also if no search has judged a plan.
+  /// Of equally fast ones the first that has a search, also if no search has judged a
+  /// plan.
   Entrant& fastest() {
     return *std::ranges::min_element(entrants_, {}, [](const Entrant& set) {
       return std::pair{set.seconds(), set.search == nullptr};
@@ -152,10 +167,12 @@ class SetsSearch {
     std::vector<PlanCandidate> tried = std::move(taken.plan.origin.candidates);
     for (Entrant& set : entrants_)
       if (set.search && &set != &best)
-        std::ranges::move(set.search->take().plan.origin.candidates, std::back_inserter(tried));
+        std::ranges::move(set.search->take().plan.origin.candidates,
+                          std::back_inserter(tried));
     PlanOrigin& origin = taken.plan.origin;
     if (tried.size() > 1 && std::isfinite(taken.seconds))
-      origin.why = fmt::format("{}: the fastest of {} simulated", taken.what, tried.size());
+      origin.why =
+          fmt::format("{}: the fastest of {} simulated", taken.what, tried.size());
     origin.candidates = std::move(tried);
     return std::move(taken.plan);
   }
@@ -170,6 +187,8 @@ class SetsSearch {
 
 }  // namespace
 
-Plan plan_on_best_set(const Question& question, const Judge& judge) { return SetsSearch{question, judge}.plan(); }
+Plan plan_on_best_set(const Question& question, const Judge& judge) {
+  return SetsSearch{question, judge}.plan();
+}
 
 }  // namespace tilerail

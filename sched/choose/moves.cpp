@@ -14,12 +14,14 @@
 
 namespace tilerail {
 
-Moves::Moves(const Question& question, Strategies& strategies, Surrogate& surrogate, std::vector<int64_t> tiles)
+Moves::Moves(const Question& question, Strategies& strategies, Surrogate& surrogate,
+             std::vector<int64_t> tiles)
     : question_{question},
       strategies_{strategies},
       surrogate_{surrogate},
       tiles_{std::move(tiles)},
-      any_tile_{question.policy.choices.tile == 0 && question.policy.tile_choice == TileChoice::search} {}
+      any_tile_{question.policy.choices.tile == 0 &&
+                question.policy.tile_choice == TileChoice::search} {}
 
 Move Moves::child(const Trial& from, const Trial& other) {
   constexpr double balanced = 0.1, mixed = 0.5;  // probabilities
@@ -30,7 +32,9 @@ Move Moves::child(const Trial& from, const Trial& other) {
   Candidate to = from.candidate;
   const bool mixes = &other != &from && chance(mixed);
   if (mixes) mix(to, other.candidate);
-  for (size_t changes = mixes ? low(most, besides) : 1 + low(most, alone); changes > 0; --changes) change(to, from);
+  for (size_t changes = mixes ? low(most, besides) : 1 + low(most, alone); changes > 0;
+       --changes)
+    change(to, from);
   return move(from, std::move(to));
 }
 
@@ -39,7 +43,9 @@ std::vector<Move> Moves::tiles_of(const Trial& from) {
   if (!any_tile_) return moves;
   const int64_t own = from.candidate.tile;
   std::vector<int64_t> tiles = tiles_;
-  std::ranges::stable_sort(tiles, {}, [&](int64_t tile) { return std::abs(std::log(double(tile) / double(own))); });
+  std::ranges::stable_sort(tiles, {}, [&](int64_t tile) {
+    return std::abs(std::log(double(tile) / double(own)));
+  });
   for (const int64_t tile : tiles) {
     Candidate to = from.candidate;
     to.tile = tile;
@@ -49,7 +55,8 @@ std::vector<Move> Moves::tiles_of(const Trial& from) {
 }
 
 int64_t Moves::tile_near(double side) const {
-  return *std::ranges::min_element(tiles_, {}, [&](int64_t tile) { return std::abs(std::log(double(tile) / side)); });
+  return *std::ranges::min_element(
+      tiles_, {}, [&](int64_t tile) { return std::abs(std::log(double(tile) / side)); });
 }
 
 double Moves::ops_of(const Trial& trial, int64_t tile) const {
@@ -69,12 +76,16 @@ double Moves::ops_of(const Trial& trial, int64_t tile) const {
   return double(trial.ops) * tiles(tile) / tiles(trial.candidate.tile);
 }
 
-size_t Moves::low(size_t count, double mean) { return size_t(-std::log(1 - uniform()) * mean) % count; }
+size_t Moves::low(size_t count, double mean) {
+  return size_t(-std::log(1 - uniform()) * mean) % count;
+}
 
-/// Work is moved from devices that end late to devices that end early, all of it or a part.
+/// Work is moved from devices that end late to devices that end early, all of it or a
+/// part.
 std::optional<Move> Moves::balance(const Trial& from) {
   constexpr double even = 0.01;
-  if (from.ends.empty() || !balances() || imbalance(from.ends) <= even) return std::nullopt;
+  if (from.ends.empty() || !balances() || imbalance(from.ends) <= even)
+    return std::nullopt;
   constexpr std::array steps{1.0, 0.5, 0.25};
   const double step = steps[below(steps.size())];
   Candidate to = from.candidate;
@@ -86,13 +97,15 @@ std::optional<Move> Moves::balance(const Trial& from) {
 }
 
 bool Moves::balances() const {
-  return question_.devices.size() > 1 && question_.problem.has_product() && question_.problem.routine != Routine::dot &&
-         question_.varies("shares") && question_.varies("distribution");
+  return question_.devices.size() > 1 && question_.problem.has_product() &&
+         question_.problem.routine != Routine::dot && question_.varies("shares") &&
+         question_.varies("distribution");
 }
 
 Move Moves::move(const Trial& from, Candidate to) {
   const auto is_as_before = [&](std::string_view key) {
-    return strategies_.value(to.strategy, key) == strategies_.value(from.candidate.strategy, key);
+    return strategies_.value(to.strategy, key) ==
+           strategies_.value(from.candidate.strategy, key);
   };
   if (!is_as_before("distribution") || !is_as_before("grid")) to.shares.clear();
   Surrogate::Change change = change_between(from.candidate, to);
@@ -116,8 +129,8 @@ void Moves::change(Candidate& to, const Trial& from) {
   if (!values.empty()) to.strategy[field] = values[below(values.size())];
 }
 
-/// Any tile, one beside this one, or one that divides an extent evenly; this one if the other makes too many
-/// operations.
+/// Any tile, one beside this one, or one that divides an extent evenly; this one if the
+/// other makes too many operations.
 int64_t Moves::other_tile(const Trial& from, int64_t tile) {
   if (!any_tile_) return tile;
   constexpr int64_t least = 128;
@@ -128,7 +141,8 @@ int64_t Moves::other_tile(const Trial& from, int64_t tile) {
   } else if (chance(0.5)) {
     const auto at = std::ranges::lower_bound(tiles_, tile) - tiles_.begin();
     const auto by = ptrdiff_t(1 + low(tiles_.size(), 1));
-    side = tiles_[size_t(std::clamp<ptrdiff_t>(chance(0.5) ? at + by : at - by, 0, std::ssize(tiles_) - 1))];
+    side = tiles_[size_t(std::clamp<ptrdiff_t>(chance(0.5) ? at + by : at - by, 0,
+                                               std::ssize(tiles_) - 1))];
   } else {
     side = even_tile(from, tile);
   }
@@ -136,8 +150,8 @@ int64_t Moves::other_tile(const Trial& from, int64_t tile) {
   return ops_of(from, side) > std::max(few, times * double(from.ops)) ? tile : side;
 }
 
-/// The side that divides the longest block of an extent of the problem into as many pieces as `tile` does, or one more
-/// or less.
+/// The side that divides the longest block of an extent of the problem into as many
+/// pieces as `tile` does, or one more or less.
 int64_t Moves::even_tile(const Trial& from, int64_t tile) {
   constexpr int64_t unit = 16;  // so that all columns are aligned
   const GemmProblem& p = question_.problem;
@@ -149,8 +163,8 @@ int64_t Moves::even_tile(const Trial& from, int64_t tile) {
   return pieces > 0 ? ceil_div(longest, pieces * unit) * unit : tile;
 }
 
-/// Features: the values of fields, and for each shape of tiles and each octave of sizes the part of the octave that
-/// lies below the tile.
+/// Features: the values of fields, and for each shape of tiles and each octave of sizes
+/// the part of the octave that lies below the tile.
 Surrogate::Change Moves::change_between(const Candidate& from, const Candidate& to) {
   std::map<size_t, double> by;
   for (size_t field = 0; field < to.strategy.size(); ++field) {
@@ -160,9 +174,11 @@ Surrogate::Change Moves::change_between(const Candidate& from, const Candidate& 
   }
   if (to.tile != from.tile) {
     const std::string shape = strategies_.value(to.strategy, "tile-rows") +
-                              strategies_.value(to.strategy, "tile-depth") + strategies_.value(to.strategy, "order");
+                              strategies_.value(to.strategy, "tile-depth") +
+                              strategies_.value(to.strategy, "order");
     const double before = std::log2(from.tile), after = std::log2(to.tile);
-    for (int octave = int(std::floor(std::min(before, after))); octave < std::max(before, after); ++octave)
+    for (int octave = int(std::floor(std::min(before, after)));
+         octave < std::max(before, after); ++octave)
       by[surrogate_.feature(fmt::format("octave {} {}", octave, shape))] +=
           std::clamp(after - octave, 0.0, 1.0) - std::clamp(before - octave, 0.0, 1.0);
   }

@@ -30,7 +30,8 @@ struct Trial {
   Candidate candidate;
   Grid grid = {};
   std::vector<double> shares = {};
-  std::optional<Plan> plan = {};  // none if the plan does not exist or equals a known plan
+  std::optional<Plan> plan =
+      {};  // none if the plan does not exist or equals a known plan
   std::string decided = {}, hash = {};
   double estimated = unknown, expected = unknown, seconds = unknown;
   int64_t ops = 0;
@@ -42,25 +43,30 @@ struct Trial {
 struct Move {
   Candidate to;
   Surrogate::Change change;
-  bool measured = false;  // the change follows from a simulation, which the estimate does not contain
+  bool measured =
+      false;  // the change follows from a simulation, which the estimate does not contain
 };
 
 /// The candidates that a search draws, the same ones in every run. docs/model.md#judge
 class Moves {
  public:
   /// Keeps references. `tiles`: what is worth trying, ascending.
-  Moves(const Question& question, Strategies& strategies, Surrogate& surrogate, std::vector<int64_t> tiles);
+  Moves(const Question& question, Strategies& strategies, Surrogate& surrogate,
+        std::vector<int64_t> tiles);
 
-  /// A candidate near that of a trial, with values of the other trial or balanced work, or with random changes.
+  /// A candidate near that of a trial, with values of the other trial or balanced work,
+  /// or with random changes.
   Move child(const Trial& from, const Trial& other);
   /// The trial's candidate with every other tile, the nearest first.
   std::vector<Move> tiles_of(const Trial& from);
   /// The tile that is nearest to a side, by ratio.
   int64_t tile_near(double side) const;
   bool any_tile() const { return any_tile_; }
-  /// The estimated number of operations of the trial's plan with another tile: proportional to the number of tiles.
+  /// The estimated number of operations of the trial's plan with another tile:
+  /// proportional to the number of tiles.
   double ops_of(const Trial& trial, int64_t tile) const;
-  /// A number below `count`; small numbers are more likely, and `mean` is the mean for a large `count`.
+  /// A number below `count`; small numbers are more likely, and `mean` is the mean for a
+  /// large `count`.
   size_t low(size_t count, double mean);
 
  private:

@@ -26,8 +26,8 @@
 namespace tilerail {
 namespace {
 
-/// A plan with smaller tiles, fewer GPUs or relays replaces the best one so far only if it is faster by more than this:
-/// estimates are no better.
+/// A plan with smaller tiles, fewer GPUs or relays replaces the best one so far only if
+/// it is faster by more than this: estimates are no better.
 constexpr double margin = 0.01;
 
 struct Judged {
@@ -44,10 +44,14 @@ struct Judged {
 class Search {
  public:
   explicit Search(const Question& question)
-      : question_{question}, problem_{question.problem}, topology_{question.topology}, policy_{question.policy} {}
+      : question_{question},
+        problem_{question.problem},
+        topology_{question.topology},
+        policy_{question.policy} {}
 
   Plan plan() {
-    if (!any_tile() && policy_.device_choice != DeviceChoice::search) {  // nothing to choose from
+    if (!any_tile() &&
+        policy_.device_choice != DeviceChoice::search) {  // nothing to choose from
       const TileScheduler all{question_};
       Plan only = all.plan(given_tile(all, all.grid()), all.grid());
       only.origin.why = "the only candidate";
@@ -56,7 +60,8 @@ class Search {
     return explained(best());
   }
 
-  /// The same, or the plan by one of the other policies if it is better than by those before it.
+  /// The same, or the plan by one of the other policies if it is better than by those
+  /// before it.
   Plan plan_or_by(const std::vector<Policy>& others) {
     Judged fastest = best();
     for (const Policy& other : others) {
@@ -78,15 +83,19 @@ class Search {
     PlanOrigin& origin = best.plan.origin;
     origin.judge = "estimate", origin.candidates = tried_;
     if (tried_.empty()) return std::move(best.plan);  // which cannot run
-    const PlanCandidate& fastest = *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
+    const PlanCandidate& fastest =
+        *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
     const double gain = 1 - fastest.seconds / best.candidate.seconds;
     if (tried_.size() == 1)
       origin.why = "the only candidate";
     else if (gain <= 0)
-      origin.why = fmt::format("{}: the fastest of the {} tried, by the estimate", best.candidate.what, tried_.size());
+      origin.why = fmt::format("{}: the fastest of the {} tried, by the estimate",
+                               best.candidate.what, tried_.size());
     else
-      origin.why = fmt::format("{}: of the {} tried, {} is estimated to be {:.1f} % faster, too little to prefer it",
-                               best.candidate.what, tried_.size(), fastest.what, 100 * gain);
+      origin.why = fmt::format(
+          "{}: of the {} tried, {} is estimated to be {:.1f} % faster, too little to "
+          "prefer it",
+          best.candidate.what, tried_.size(), fastest.what, 100 * gain);
     return std::move(best.plan);
   }
 
@@ -95,13 +104,18 @@ class Search {
     const bool any_number = policy_.device_choice == DeviceChoice::search;
     const TileScheduler all{question_};
     const Grid grid = all.grid();
-    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
+    Judged best =
+        any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
     if (!any_tile()) note(best);
     for (size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
-      if (best.plan.ops.empty() || kernels_like_fastest(count) >= (1 - margin) * best.makespan || too_few(count, best))
+      if (best.plan.ops.empty() ||
+          kernels_like_fastest(count) >= (1 - margin) * best.makespan ||
+          too_few(count, best))
         break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
-        if (supplied_devices(problem_, topology_, subset).size() == count && !try_fewer(subset, best)) break;
+        if (supplied_devices(problem_, topology_, subset).size() == count &&
+            !try_fewer(subset, best))
+          break;
     }
     for (const std::vector<MemoryId>& set : supplied_sets(question_))
       if (any_number) try_fewer(set, best);
@@ -113,14 +127,18 @@ class Search {
     if (std::isfinite(judged.makespan)) tried_.push_back(judged.candidate);
   }
 
-  bool any_tile() const { return policy_.choices.tile == 0 && policy_.tile_choice == TileChoice::search; }
+  bool any_tile() const {
+    return policy_.choices.tile == 0 && policy_.tile_choice == TileChoice::search;
+  }
 
   /// On all devices.
   int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.choices.tile > 0) return policy_.choices.tile;
     if (policy_.tile_choice == TileChoice::emulated)
-      if (const auto tiles = emulation_of(policy_.choices).tiles(question_, scheduler, grid); !tiles.empty())
+      if (const auto tiles =
+              emulation_of(policy_.choices).tiles(question_, scheduler, grid);
+          !tiles.empty())
         return tiles.front();
     return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
                        p.of_vectors() ? vector_tiles : square_tiles);
@@ -128,37 +146,45 @@ class Search {
 
   /// k of one GPU: that of a dot product is shared out.
   int64_t depth(Grid grid) const {
-    return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows) : problem_.k;
+    return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows)
+                                            : problem_.k;
   }
 
-  /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
+  /// What the product alone, as one kernel, takes on so many GPUs like the fastest of
+  /// these.
   double kernels_like_fastest(size_t count) const {
     const GemmProblem& p = problem_;
     if (p.scales_only()) return 0;
     double least = std::numeric_limits<double>::infinity();
     for (const MemoryId device : question_.devices)
-      least = std::min(least, product_time(topology_.kernels_of(device), p, p.m, p.n, p.k).value);
+      least = std::min(
+          least, product_time(topology_.kernels_of(device), p, p.m, p.n, p.k).value);
     return least / double(count);
   }
 
-  /// Whether so many devices alike would need longer for the kernels of these tiles than the best plan takes. Plans of
-  /// millions of operations are not made to find that out.
+  /// Whether so many devices alike would need longer for the kernels of these tiles than
+  /// the best plan takes. Plans of millions of operations are not made to find that out.
   bool too_few(size_t count, const Judged& best) const {
-    const auto kernels = [&](MemoryId device) { return topology_.memory(device).kernels; };
+    const auto kernels = [&](MemoryId device) {
+      return topology_.memory(device).kernels;
+    };
     return !any_tile() && int64_t(best.plan.ops.size()) > most_judged_kernels &&
-           std::ranges::adjacent_find(question_.devices, std::not_equal_to<>{}, kernels) == question_.devices.end() &&
+           std::ranges::adjacent_find(question_.devices, std::not_equal_to<>{},
+                                      kernels) == question_.devices.end() &&
            best.kernels >= double(count) * best.makespan;
   }
 
   std::vector<int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
-    return tile_candidates(problem_.m, problem_.n, depth(grid), grid, scheduler.largest_tile(), most_judged_kernels);
+    return tile_candidates(problem_.m, problem_.n, depth(grid), grid,
+                           scheduler.largest_tile(), most_judged_kernels);
   }
 
   Judged judge(const TileScheduler& scheduler, int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
-    const std::string what = fmt::format("tile={} grid={} gpus={}{}", tile, grid.text(),
-                                         gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
+    const std::string what =
+        fmt::format("tile={} grid={} gpus={}{}", tile, grid.text(),
+                    gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
     return {std::move(plan),
             {what, estimate.makespan.value, "estimate"},
             estimate.makespan.value,
@@ -166,10 +192,12 @@ class Search {
             estimate.kernels.value};
   }
 
-  /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
-  /// issued. It also costs most to plan, so the search ends after `patience` tiles without a better plan, those that
-  /// cost next to nothing not counted, when none can be better, or when many kernels would follow a tile that was not
-  /// better. As many are planned at once, each by itself, so the result is that of planning one after another.
+  /// Plans with candidate tiles from the largest down. A smaller tile costs more
+  /// operations, and all of them are issued. It also costs most to plan, so the search
+  /// ends after `patience` tiles without a better plan, those that cost next to nothing
+  /// not counted, when none can be better, or when many kernels would follow a tile that
+  /// was not better. As many are planned at once, each by itself, so the result is that
+  /// of planning one after another.
   Judged searched_tile(const TileScheduler& scheduler, Grid grid) {
     const auto tiles = candidates(scheduler, grid);
     std::optional<Judged> best;
@@ -188,14 +216,16 @@ class Search {
         if (worse == patience) continue;
         note(judged);
         if (!judged.cheap()) ++worse;
-        if (!best || judged.beats(*best)) best = std::move(judged), worse = best->unbeatable() ? patience : 0;
+        if (!best || judged.beats(*best))
+          best = std::move(judged), worse = best->unbeatable() ? patience : 0;
       }
     }
     return std::move(*best);
   }
 
-  /// Fewer GPUs want larger tiles: from that of the best plan upwards, then a few that are smaller, until `patience` do
-  /// not help. Returns false when a plan that was not cheap to make was hopeless.
+  /// Fewer GPUs want larger tiles: from that of the best plan upwards, then a few that
+  /// are smaller, until `patience` do not help. Returns false when a plan that was not
+  /// cheap to make was hopeless.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;  // docs/model.md#gpus
     constexpr ptrdiff_t few_smaller = 4;
@@ -205,9 +235,11 @@ class Search {
     if (any_tile()) {
       tiles = candidates(scheduler, grid);
       const auto same = std::lower_bound(tiles.begin(), tiles.end() - 1, best.plan.tile);
-      std::vector<int64_t> smaller{same - std::min<ptrdiff_t>(few_smaller, same - tiles.begin()), same};
+      std::vector<int64_t> smaller{
+          same - std::min<ptrdiff_t>(few_smaller, same - tiles.begin()), same};
       std::erase_if(smaller, [&](int64_t tile) {
-        return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
+        return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) >
+               many_kernels;
       });
       tiles.erase(tiles.begin(), same);
       tiles.insert(tiles.end(), smaller.rbegin(), smaller.rend());
@@ -247,31 +279,39 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
 }
 
 Plan search_plan(const Question& question, const Judge& judge) {
-  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, judge)) return *std::move(plan);
+  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, judge))
+    return *std::move(plan);
   return question.judged ? plan_on_best_set(question, judge) : estimated_plan(question);
 }
 
 namespace {
 
-/// Whether partial sums of C, one a GPU, are small beside A and B, so that GPUs may well share out k.
+/// Whether partial sums of C, one a GPU, are small beside A and B, so that GPUs may well
+/// share out k.
 bool sums_are_small(const Question& q) {
   const GemmProblem& p = q.problem;
-  const auto elements = [](int64_t rows, int64_t cols) { return double(rows) * double(cols); };
+  const auto elements = [](int64_t rows, int64_t cols) {
+    return double(rows) * double(cols);
+  };
   return p.has_product() && !p.of_vectors() &&
-         elements(p.m, p.n) * double(q.devices.size()) < elements(p.m, p.k) + elements(p.k, p.n);
+         elements(p.m, p.n) * double(q.devices.size()) <
+             elements(p.m, p.k) + elements(p.k, p.n);
 }
 
 /// What is tried besides the policy itself.
-std::vector<Policy> other_policies(const Question& q, const Policy& straight, Copies copies) {
+std::vector<Policy> other_policies(const Question& q, const Policy& straight,
+                                   Copies copies) {
   std::vector<Policy> others;
   if (copies == Copies::any && staging_may_help(q)) {
     others.push_back(straight);
     others.back().choices.peer_copies = PeerCopies::staged;
     others.back().device_choice = DeviceChoice::all;
   }
-  if (q.policy.relays && !overrides(q.policy, "routing") && relays_help(q.problem, q.resources, q.devices))
+  if (q.policy.relays && !overrides(q.policy, "routing") &&
+      relays_help(q.problem, q.resources, q.devices))
     others.push_back(with_relays(straight));
-  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "grid");
+  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 &&
+                      !overrides(q.policy, "grid");
   if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
     others.push_back(straight);
     others.back().k_split = one_part_a_gpu;
@@ -283,7 +323,8 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight, Co
 }  // namespace
 
 Plan estimated_plan(const Question& question, Copies copies) {
-  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, {})) return *std::move(plan);
+  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, {}))
+    return *std::move(plan);
   Policy straight = question.policy;
   straight.relays = false;
   Search search{question.by(straight)};
@@ -291,6 +332,8 @@ Plan estimated_plan(const Question& question, Copies copies) {
   return others.empty() ? search.plan() : search.plan_or_by(others);
 }
 
-int64_t unsearched_tile(const Question& question) { return Search{question}.unsearched_tile(); }
+int64_t unsearched_tile(const Question& question) {
+  return Search{question}.unsearched_tile();
+}
 
 }  // namespace tilerail

@@ -37,7 +37,8 @@ namespace {
 
 /// Whether plans whose tiles are not squares are tried, too, if all tiles fit in memory.
 bool may_shape(const Question& q) {
-  const bool shapes = q.problem.routine == Routine::gemm && q.problem.has_product() && q.policy.choices.caching;
+  const bool shapes = q.problem.routine == Routine::gemm && q.problem.has_product() &&
+                      q.policy.choices.caching;
   return shapes && q.varies("tile-rows") && q.varies("tile-depth");
 }
 
@@ -45,28 +46,35 @@ bool may_shape(const Question& q) {
 
 std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
   std::set<int64_t> tiles{start.tile};
-  const bool any_tile = q.policy.choices.tile == 0 && q.policy.tile_choice == TileChoice::search;
+  const bool any_tile =
+      q.policy.choices.tile == 0 && q.policy.tile_choice == TileChoice::search;
   if (any_tile) {
     const TileScheduler scheduler{q};
-    const auto more = tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(), scheduler.largest_tile(),
-                                      most_judged_kernels);
+    const auto more =
+        tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(),
+                        scheduler.largest_tile(), most_judged_kernels);
     tiles.insert(more.begin(), more.end());
   }
   constexpr int64_t narrowest = 512;  // columns of C, for kernels that fill a GPU
   if (any_tile && may_shape(q))
-    for (int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2) tiles.insert(side);
+    for (int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2)
+      tiles.insert(side);
   return {tiles.begin(), tiles.end()};
 }
 
 bool staging_may_help(const Question& q) {
   constexpr size_t most_devices = 64;
-  const bool open = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "peer-copies");
-  if (!open || q.policy.choices.peer_copies != PeerCopies::direct || q.devices.size() > most_devices) return false;
+  const bool open = q.policy.ways == Ways::search && q.policy.judge_ops > 0 &&
+                    !overrides(q.policy, "peer-copies");
+  if (!open || q.policy.choices.peer_copies != PeerCopies::direct ||
+      q.devices.size() > most_devices)
+    return false;
   std::vector<MemoryId> ends{q.devices.begin(), q.devices.end()};
   for (const MemoryId home : {q.problem.place_a, q.problem.place_b, q.problem.place_c})
     if (q.topology.is_gpu(home)) ends.push_back(home);
   return std::ranges::any_of(ends, [&](MemoryId src) {
-    return std::ranges::any_of(ends, [&](MemoryId dst) { return faster_over_host(q.topology, src, dst); });
+    return std::ranges::any_of(
+        ends, [&](MemoryId dst) { return faster_over_host(q.topology, src, dst); });
   });
 }
 

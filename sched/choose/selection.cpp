@@ -35,7 +35,8 @@ class Selection {
   Selection& operator=(const Selection&) = delete;
 
   Plan plan(const Metric& metric) const {
-    if (auto chosen = emulation_of(policy_.choices).selected_plan(question_, metric)) return *std::move(chosen);
+    if (auto chosen = emulation_of(policy_.choices).selected_plan(question_, metric))
+      return *std::move(chosen);
 
     Best found;
     std::vector<PlanCandidate> tried;
@@ -50,8 +51,8 @@ class Selection {
     if (!found.plan) std::rethrow_exception(found.refused);
     Plan& best = *found.plan;
     if (question_.judged) improve(best, found.value, metric, tried);
-    best.origin.why =
-        fmt::format("the best {} of {} plans on sets of GPUs; it: {}", metric.name, tried.size(), best.origin.why);
+    best.origin.why = fmt::format("the best {} of {} plans on sets of GPUs; it: {}",
+                                  metric.name, tried.size(), best.origin.why);
     best.origin.judge = judge_name();
     std::ranges::move(tried, std::back_inserter(best.origin.candidates));
     return best;
@@ -64,13 +65,16 @@ class Selection {
     std::exception_ptr refused;  // why the last set has no plan that has none
   };
 
-  /// Devices that no plan can use, for want of a route or of memory, are no candidates. Returns what it costs.
-  double consider(const Question& question, const Metric& metric, Best& best, std::vector<PlanCandidate>& tried) const {
+  /// Devices that no plan can use, for want of a route or of memory, are no candidates.
+  /// Returns what it costs.
+  double consider(const Question& question, const Metric& metric, Best& best,
+                  std::vector<PlanCandidate>& tried) const {
     try {
       Plan plan = estimated_plan(question.estimated());
       check_routes(plan, topology_);
       const double spent = cost(plan), value = value_of(plan, metric, tried);
-      if (!best.plan || value > best.value) best.plan = std::move(plan), best.value = value;
+      if (!best.plan || value > best.value)
+        best.plan = std::move(plan), best.value = value;
       return spent;
     } catch (const InputError&) {
       best.refused = std::current_exception();
@@ -78,10 +82,13 @@ class Selection {
     }
   }
 
-  /// With all that the search may vary, on the devices of the best plan and on all of them.
-  void improve(Plan& best, double most, const Metric& metric, std::vector<PlanCandidate>& tried) const {
+  /// With all that the search may vary, on the devices of the best plan and on all of
+  /// them.
+  void improve(Plan& best, double most, const Metric& metric,
+               std::vector<PlanCandidate>& tried) const {
     std::vector<std::vector<MemoryId>> sets{best.devices};
-    if (best.devices.size() < devices_.size()) sets.emplace_back(devices_.begin(), devices_.end());
+    if (best.devices.size() < devices_.size())
+      sets.emplace_back(devices_.begin(), devices_.end());
     for (const std::vector<MemoryId>& set : sets) {
       try {
         Plan plan = search_plan(question_.on(set), judge_);
@@ -94,11 +101,13 @@ class Selection {
 
   WorkloadProblem problem(const Metric& metric) const {
     WorkloadProblem workload = workload_problem(question_);
-    if (workload.watts.empty() && metric.needs_energy) refuse_without_watts("devices", metric, topology_);
+    if (workload.watts.empty() && metric.needs_energy)
+      refuse_without_watts("devices", metric, topology_);
     return workload;
   }
 
-  /// None where no links join the GPUs with the matrices: their copies may be staged, which the model does not know.
+  /// None where no links join the GPUs with the matrices: their copies may be staged,
+  /// which the model does not know.
   std::vector<Workload> other_workloads(const Metric& metric) const {
     const WorkloadProblem workload = problem(metric);
     const LinkMap links{topology_};
@@ -109,12 +118,16 @@ class Selection {
     }
   }
 
-  double value_of(const Plan& plan, const Metric& metric, std::vector<PlanCandidate>& tried) const {
+  double value_of(const Plan& plan, const Metric& metric,
+                  std::vector<PlanCandidate>& tried) const {
     const Judgement judged = judge_.of ? judge_.of(plan) : estimated(plan);
-    tried.push_back({fmt::format("tile={} gpus={}", plan.tile, gpus_text(topology_, plan.devices)),
-                     judged.makespan.value, judge_name()});
-    if (metric.needs_energy && !judged.energy) refuse_without_watts("devices", metric, topology_);
-    return metric.of({question_.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
+    tried.push_back(
+        {fmt::format("tile={} gpus={}", plan.tile, gpus_text(topology_, plan.devices)),
+         judged.makespan.value, judge_name()});
+    if (metric.needs_energy && !judged.energy)
+      refuse_without_watts("devices", metric, topology_);
+    return metric.of(
+        {question_.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
   }
 
   std::string judge_name() const { return judge_.of ? "simulator" : "estimate"; }
@@ -124,8 +137,9 @@ class Selection {
     return {estimate.makespan, estimate.energy};
   }
 
-  /// In seconds, with the search for its tile; what is left of select-ms has to be the same in every process, so that
-  /// this is not measured. About what `bench_plan_speed` shows. docs/model.md#selection
+  /// In seconds, with the search for its tile; what is left of select-ms has to be the
+  /// same in every process, so that this is not measured. About what `bench_plan_speed`
+  /// shows. docs/model.md#selection
   double cost(const Plan& plan) const {
     constexpr double of_plan = 2e-3, of_op = 4e-6;
     return of_plan + (of_op + judge_.per_op.value) * double(plan.ops.size());

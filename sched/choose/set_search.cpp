@@ -30,8 +30,8 @@
 namespace tilerail {
 namespace {
 
-/// What a search spends: an operation that is planned and estimated costs 1, one that is simulated costs more, and a
-/// plan costs something besides its operations.
+/// What a search spends: an operation that is planned and estimated costs 1, one that is
+/// simulated costs more, and a plan costs something besides its operations.
 constexpr double cost_of_plan = 100, cost_of_simulating = 2;
 
 constexpr size_t threads = 4;
@@ -45,7 +45,8 @@ class Search final : public SetSearch {
     constexpr int most_idle = 20;  // steps in sequence without a new plan
     if (!started_) begin();
     started_ = true;
-    for (int idle = 0; spent_ < double(ops) && idle < most_idle;) idle = breed() ? 0 : idle + 1;
+    for (int idle = 0; spent_ < double(ops) && idle < most_idle;)
+      idle = breed() ? 0 : idle + 1;
   }
 
   double seconds() const override {
@@ -65,8 +66,8 @@ class Search final : public SetSearch {
  private:
   using Trials = std::vector<Trial*>;
 
-  /// Plans the starting strategies, finds a tile for each, and simulates the fastest. Then the fastest of each grid
-  /// tries all tiles.
+  /// Plans the starting strategies, finds a tile for each, and simulates the fastest.
+  /// Then the fastest of each grid tries all tiles.
   void begin() {
     constexpr auto effort = double(normal_effort);
     constexpr double for_starts = 0.2 * effort, for_first_tiles = 0.15 * effort,
@@ -77,10 +78,12 @@ class Search final : public SetSearch {
     std::ranges::stable_sort(trials, {}, &Trial::estimated);
     if (trials.size() > most) trials.erase(trials.begin() + most, trials.end());
     for (const size_t i : judged(trials)) add(std::move(trials[i]));
-    for (const Trials& of_grid : grids(ranked())) try_tiles(*of_grid.front(), for_all_tiles);
+    for (const Trials& of_grid : grids(ranked()))
+      try_tiles(*of_grid.front(), for_all_tiles);
   }
 
-  /// The starting strategies with the tile of the set's first plan, until `ops` operations are planned.
+  /// The starting strategies with the tile of the set's first plan, until `ops`
+  /// operations are planned.
   std::vector<Trial> planned_starts(double ops) {
     const std::vector<Strategy> starts = strategies_.starts();
     std::vector<Trial> trials;
@@ -96,20 +99,24 @@ class Search final : public SetSearch {
     return trials;
   }
 
-  /// Finds a better tile for each trial, the fastest by the estimate first, until `ops` operations are planned.
+  /// Finds a better tile for each trial, the fastest by the estimate first, until `ops`
+  /// operations are planned.
   void find_tiles(std::vector<Trial>& trials, double ops) {
     const double end = spent_ + ops;
     std::ranges::stable_sort(trials, {}, &Trial::estimated);
-    for (size_t first = 0; moves_.any_tile() && first < trials.size() && spent_ < end; first += threads) {
+    for (size_t first = 0; moves_.any_tile() && first < trials.size() && spent_ < end;
+         first += threads) {
       const size_t some = std::min(threads, trials.size() - first);
       const double each = (end - spent_) / double(some);
       std::vector<double> spent(some, 0);
-      share_work(some, threads, [&](size_t i) { improve_tile(trials[first + i], each, spent[i]); });
+      share_work(some, threads,
+                 [&](size_t i) { improve_tile(trials[first + i], each, spent[i]); });
       for (const double more : spent) spent_ += more;
     }
   }
 
-  /// Halves or doubles the tile of a trial while the estimate falls. Spends at most about `ops` operations.
+  /// Halves or doubles the tile of a trial while the estimate falls. Spends at most about
+  /// `ops` operations.
   void improve_tile(Trial& best, double ops, double& spent) const {
     for (const double factor : {0.5, 2.0}) {
       const double before = best.estimated;
@@ -138,12 +145,15 @@ class Search final : public SetSearch {
     try_all(std::move(options));
   }
 
-  /// The simulated trials, the fastest first; of those that take equally long only the first.
+  /// The simulated trials, the fastest first; of those that take equally long only the
+  /// first.
   Trials ranked() {
     Trials all;
     for (Trial& trial : trials_) all.push_back(&trial);
     std::ranges::stable_sort(all, {}, &Trial::seconds);
-    const auto take_equally_long = [](const Trial* a, const Trial* b) { return a->seconds == b->seconds; };
+    const auto take_equally_long = [](const Trial* a, const Trial* b) {
+      return a->seconds == b->seconds;
+    };
     all.erase(std::unique(all.begin(), all.end(), take_equally_long), all.end());
     return all;
   }
@@ -154,7 +164,8 @@ class Search final : public SetSearch {
     constexpr size_t most = 6;
     std::vector<Trials> all;
     for (Trial* const trial : ranked) {
-      const auto same = std::ranges::find_if(all, [&](const Trials& of) { return of.front()->grid == trial->grid; });
+      const auto same = std::ranges::find_if(
+          all, [&](const Trials& of) { return of.front()->grid == trial->grid; });
       if (same != all.end())
         same->push_back(trial);
       else if (all.size() < most && trial->seconds <= much * ranked.front()->seconds)
@@ -170,10 +181,12 @@ class Search final : public SetSearch {
     double promise = 0;  // expected improvement for each operation
   };
 
-  double cost_of(const Trial& from, const Move& move) const { return moves_.ops_of(from, move.to.tile) + cost_of_plan; }
+  double cost_of(const Trial& from, const Move& move) const {
+    return moves_.ops_of(from, move.to.tile) + cost_of_plan;
+  }
 
-  /// Draws children of fast plans, every other time of one grid, and tries the most promising. Returns whether a new
-  /// plan was simulated.
+  /// Draws children of fast plans, every other time of one grid, and tries the most
+  /// promising. Returns whether a new plan was simulated.
   bool breed() {
     constexpr size_t drawn = 48, some = 8;
     constexpr double mean_rank = 9;
@@ -183,7 +196,9 @@ class Search final : public SetSearch {
       std::vector<Trials> all = grids(parents);
       parents = std::move(all[turn_ / 2 % all.size()]);
     }
-    const auto parent = [&]() -> Trial& { return *parents[moves_.low(parents.size(), mean_rank)]; };
+    const auto parent = [&]() -> Trial& {
+      return *parents[moves_.low(parents.size(), mean_rank)];
+    };
     std::vector<Option> options;
     std::set<Candidate> known;
     for (size_t i = 0; i < drawn; ++i) {
@@ -204,25 +219,32 @@ class Search final : public SetSearch {
   Trial planned(const Candidate& candidate) const {
     Trial result{candidate};
     try {
-      make(result, [this](const std::string& decided) { return known_.contains(decided); });
+      make(result,
+           [this](const std::string& decided) { return known_.contains(decided); });
       if (known_.contains(result.hash)) result.plan.reset();
       if (result.plan)
-        result.estimated = estimate_plan(*result.plan, question_.topology, question_.resources).makespan.value;
-    } catch (const InputError&) {  // a plan that does not fit in memory or has no routes is not a candidate
+        result.estimated =
+            estimate_plan(*result.plan, question_.topology, question_.resources)
+                .makespan.value;
+    } catch (const InputError&) {  // a plan that does not fit in memory or has no routes
+                                   // is not a candidate
       result.plan.reset();
     }
     return result;
   }
 
-  /// Plans the trial's candidate unless its decisions are known. Throws InputError if it cannot be planned.
+  /// Plans the trial's candidate unless its decisions are known. Throws InputError if it
+  /// cannot be planned.
   void make(Trial& trial, const std::function<bool(const std::string&)>& is_known) const {
     const Policy policy = strategies_.policy(trial.candidate.strategy);
-    const Question question = question_.on(question_.devices, trial.candidate.shares).by(policy);
+    const Question question =
+        question_.on(question_.devices, trial.candidate.shares).by(policy);
     const TileScheduler scheduler{question};
     trial.grid = scheduler.fitting(scheduler.grid(), trial.candidate.tile);
     Decisions decisions = scheduler.decisions(trial.candidate.tile, trial.grid);
     trial.shares = decisions.shares;
-    if (decisions.choices.distribution == Distribution::proportional && all_equal(decisions.shares))
+    if (decisions.choices.distribution == Distribution::proportional &&
+        all_equal(decisions.shares))
       decisions.choices.distribution = Distribution::blocks;  // the same plan
     for (const auto& [key, value] : to_text(decisions, question.topology))
       trial.decided += fmt::format("{}={} ", key, value);
@@ -233,7 +255,8 @@ class Search final : public SetSearch {
     trial.hash = content_hash(*trial.plan);
   }
 
-  /// Gives fields the policy's values where that leaves the plan as it is. Balanced shares keep their distribution.
+  /// Gives fields the policy's values where that leaves the plan as it is. Balanced
+  /// shares keep their distribution.
   void simplify(Trial& trial) {
     const auto distribution = [this](const Trial& of) {
       return strategies_.value(of.candidate.strategy, "distribution");
@@ -246,7 +269,8 @@ class Search final : public SetSearch {
       if ((spent += cost_of_plan + double(trial.ops)) > most) return;
       Trial plain{trial.candidate};
       plain.candidate.strategy[field] = own[field];
-      if (!trial.candidate.shares.empty() && distribution(plain) != distribution(trial)) continue;
+      if (!trial.candidate.shares.empty() && distribution(plain) != distribution(trial))
+        continue;
       try {
         make(plain, [](const std::string&) { return false; });
       } catch (const InputError&) {
@@ -258,10 +282,12 @@ class Search final : public SetSearch {
     }
   }
 
-  /// Plans and estimates the moves, and simulates the fastest part of the plans. Returns the number of simulated plans.
+  /// Plans and estimates the moves, and simulates the fastest part of the plans. Returns
+  /// the number of simulated plans.
   size_t try_all(std::vector<Option> options) {
     std::vector<Trial> trials(options.size());
-    share_work(options.size(), threads, [&](size_t i) { trials[i] = planned(options[i].move.to); });
+    share_work(options.size(), threads,
+               [&](size_t i) { trials[i] = planned(options[i].move.to); });
     for (const size_t i : indices(trials)) {
       const Trial& from = *options[i].from;
       trials[i].measured = options[i].move.measured;
@@ -270,13 +296,14 @@ class Search final : public SetSearch {
       count(trials[i]);
     }
     const std::vector<size_t> fastest = judged(trials);
-    for (const size_t i : indices(trials)) learn(options[i].move.change, trials[i], *options[i].from);
+    for (const size_t i : indices(trials))
+      learn(options[i].move.change, trials[i], *options[i].from);
     for (const size_t i : fastest) add(std::move(trials[i]));
     return fastest.size();
   }
 
-  /// Simulates the fastest quarter of the trials by the estimate, and more if the plans are small. Returns the numbers
-  /// of the simulated trials.
+  /// Simulates the fastest quarter of the trials by the estimate, and more if the plans
+  /// are small. Returns the numbers of the simulated trials.
   std::vector<size_t> judged(std::vector<Trial>& trials) {
     constexpr int64_t few = 512;  // operations
     std::vector<size_t> fastest;
@@ -284,8 +311,9 @@ class Search final : public SetSearch {
     for (const size_t i : indices(trials))
       if (trials[i].plan && hashes.insert(trials[i].hash).second) fastest.push_back(i);
     std::ranges::stable_sort(fastest, {}, [&](size_t i) {
-      return std::pair{!trials[i].measured,
-                       trials[i].expected == Trial::unknown ? trials[i].estimated : trials[i].expected};
+      return std::pair{!trials[i].measured, trials[i].expected == Trial::unknown
+                                                ? trials[i].estimated
+                                                : trials[i].expected};
     });
     const size_t quarter = (trials.size() + 3) / 4;
     size_t count = 0;
@@ -306,7 +334,9 @@ class Search final : public SetSearch {
 
   void learn(const Surrogate::Change& change, const Trial& trial, const Trial& from) {
     constexpr double of_estimates = 0.1, of_interactions = 0.02;
-    const auto known = known_.find(trial.plan ? "" : trial.hash.empty() ? trial.decided : trial.hash);
+    const auto known = known_.find(trial.plan           ? ""
+                                   : trial.hash.empty() ? trial.decided
+                                                        : trial.hash);
     const double seconds = known == known_.end() ? trial.seconds : known->second;
     if (seconds != Trial::unknown)
       surrogate_.learn(change, std::log(seconds / from.seconds), of_interactions);
@@ -330,8 +360,10 @@ class Search final : public SetSearch {
   std::string what(const Trial& trial) const {
     std::string text =
         fmt::format("tile={} grid={} gpus={}{}", trial.candidate.tile, trial.grid.text(),
-                    gpus_text(question_.topology, question_.devices), strategies_.text(trial.candidate.strategy));
-    if (!trial.candidate.shares.empty()) text += fmt::format(" shares={:.4g}", fmt::join(trial.shares, ":"));
+                    gpus_text(question_.topology, question_.devices),
+                    strategies_.text(trial.candidate.strategy));
+    if (!trial.candidate.shares.empty())
+      text += fmt::format(" shares={:.4g}", fmt::join(trial.shares, ":"));
     return text;
   }
 
@@ -353,7 +385,8 @@ class Search final : public SetSearch {
 
 }  // namespace
 
-std::unique_ptr<SetSearch> set_search(const Question& question, const Judge& judge, const Plan& start) {
+std::unique_ptr<SetSearch> set_search(const Question& question, const Judge& judge,
+                                      const Plan& start) {
   return std::make_unique<Search>(question, judge, start);
 }
 

@@ -24,8 +24,9 @@ std::vector<std::string> choices_of(const Policy& policy, std::string_view key) 
 
 /// Whether the user has set relays=off.
 bool forbids_relays(const Policy& policy) {
-  return std::ranges::any_of(policy.overridden,
-                             [](const PolicyOverride& each) { return each.key == "relays" && each.value == "off"; });
+  return std::ranges::any_of(policy.overridden, [](const PolicyOverride& each) {
+    return each.key == "relays" && each.value == "off";
+  });
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ Strategies::Strategies(const Question& question, Surrogate& surrogate)
     : question_{question},
       surrogate_{surrogate},
       relays_{question.devices.size() <= most_with_link_map &&
-              (question.problem.routine != Routine::gemm || !forbids_relays(question.policy))},
+              (question.problem.routine != Routine::gemm ||
+               !forbids_relays(question.policy))},
       speeds_differ_{!equally_fast(question)},
       stages_{staging_may_help(question)} {
   for (const std::string_view key : searched_keys())
@@ -58,7 +60,8 @@ Strategy Strategies::strategy(const Policy& policy) {
 Policy Strategies::policy(const Strategy& strategy) const {
   Policy policy = question_.policy;
   for (size_t field = 0; field < keys_.size(); ++field)
-    if (strategy[field] != own_[field]) set_value(policy, keys_[field], values_.at(strategy[field]));
+    if (strategy[field] != own_[field])
+      set_value(policy, keys_[field], values_.at(strategy[field]));
   return policy;
 }
 
@@ -95,7 +98,8 @@ const std::vector<size_t>& Strategies::neighbors(const Strategy& strategy, size_
   const auto [entry, is_new] = neighbors_.try_emplace({field, strategy[field]});
   if (!is_new) return entry->second;
   for (std::string& value : neighbors_of(policy(strategy), keys_[field]))
-    if (allows(keys_[field], value)) entry->second.push_back(feature(field, std::move(value)));
+    if (allows(keys_[field], value))
+      entry->second.push_back(feature(field, std::move(value)));
   return entry->second;
 }
 
@@ -106,13 +110,15 @@ void Strategies::set(Strategy& strategy, std::string_view key, const std::string
 
 std::string Strategies::value(const Strategy& strategy, std::string_view key) const {
   const auto field = std::ranges::find(keys_, key) - keys_.begin();
-  return field < std::ssize(keys_) ? values_.at(strategy[size_t(field)]) : value_of(question_.policy, key);
+  return field < std::ssize(keys_) ? values_.at(strategy[size_t(field)])
+                                   : value_of(question_.policy, key);
 }
 
 std::string Strategies::text(const Strategy& strategy) const {
   std::string differences;
   for (size_t field = 0; field < keys_.size(); ++field)
-    if (strategy[field] != own_[field]) differences += fmt::format(" {}={}", keys_[field], values_.at(strategy[field]));
+    if (strategy[field] != own_[field])
+      differences += fmt::format(" {}={}", keys_[field], values_.at(strategy[field]));
   return differences;
 }
 

@@ -12,19 +12,20 @@
 
 namespace tilerail {
 
-/// A policy that a search may plan by: for each field that the search may change, the number of the value's feature in
-/// the surrogate.
+/// A policy that a search may plan by: for each field that the search may change, the
+/// number of the value's feature in the surrogate.
 using Strategy = std::vector<size_t>;
 
-/// The fields that the table of fields marks as varied and that the user has not overridden, and their values.
-/// docs/model.md#strategies
+/// The fields that the table of fields marks as varied and that the user has not
+/// overridden, and their values. docs/model.md#strategies
 class Strategies {
  public:
   /// Keeps references.
   Strategies(const Question& question, Surrogate& surrogate);
 
-  /// The starting strategies, in the order of their importance: the question's policy, the other layouts of GPUs, the
-  /// policy with relays, the plainest values of all fields that may change, each pair of a shape of tiles and an order.
+  /// The starting strategies, in the order of their importance: the question's policy,
+  /// the other layouts of GPUs, the policy with relays, the plainest values of all fields
+  /// that may change, each pair of a shape of tiles and an order.
   std::vector<Strategy> starts();
   /// The policy's values of the fields that may change.
   Strategy strategy(const Policy& policy);
@@ -47,10 +48,11 @@ class Strategies {
   const Question& question_;
   Surrogate& surrogate_;
   bool relays_, speeds_differ_, stages_;
-  std::vector<std::string_view> keys_;                                  // of fields that may change
-  std::map<size_t, std::string> values_;                                // by feature
-  std::map<std::pair<size_t, size_t>, std::vector<size_t>> neighbors_;  // by field and feature
-  Strategy own_;                                                        // the question's policy
+  std::vector<std::string_view> keys_;    // of fields that may change
+  std::map<size_t, std::string> values_;  // by feature
+  std::map<std::pair<size_t, size_t>, std::vector<size_t>>
+      neighbors_;  // by field and feature
+  Strategy own_;   // the question's policy
 };
 
 }  // namespace tilerail

@@ -19,7 +19,8 @@ double dot(const Surrogate::Change& change, const std::vector<double>& values) {
 
 double Surrogate::Guess::improvement() const {
   if (deviation <= 0) return std::max(-mean, 0.0);
-  const double z = -mean / deviation, density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  const double z = -mean / deviation,
+               density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
   return deviation * (density + z * std::erfc(-z / std::numbers::sqrt2) / 2);
 }
 
@@ -36,14 +37,16 @@ std::vector<double> Surrogate::times_covariance(const Change& change) const {
   std::vector<double> product(mean_.size(), 0.0);
   for (const auto& [feature, difference] : change)
     for (size_t other = 0; other < product.size(); ++other)
-      product[other] += difference * covariance_[std::max(feature, other)][std::min(feature, other)];
+      product[other] +=
+          difference * covariance_[std::max(feature, other)][std::min(feature, other)];
   return product;
 }
 
 Surrogate::Guess Surrogate::guess(const Change& change) const {
   double variance = 0;
   for (const auto& [i, by] : change)
-    for (const auto& [j, too] : change) variance += by * too * covariance_[std::max(i, j)][std::min(i, j)];
+    for (const auto& [j, too] : change)
+      variance += by * too * covariance_[std::max(i, j)][std::min(i, j)];
   return {dot(change, mean_), std::sqrt(std::max(variance, 0.0))};
 }
 

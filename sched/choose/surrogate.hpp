@@ -8,11 +8,13 @@
 
 namespace tilerail {
 
-/// A linear model of how features change the logarithm of a plan's time: Bayesian regression with independent normal
-/// priors of mean 0 for the features. docs/model.md#judge
+/// A linear model of how features change the logarithm of a plan's time: Bayesian
+/// regression with independent normal priors of mean 0 for the features.
+/// docs/model.md#judge
 class Surrogate {
  public:
-  /// By how much features differ between two candidates: numbers of features and differences, each feature once.
+  /// By how much features differ between two candidates: numbers of features and
+  /// differences, each feature once.
   using Change = std::vector<std::pair<size_t, double>>;
 
   /// A logarithm of a ratio of times.
@@ -25,15 +27,17 @@ class Surrogate {
   /// The number of a feature; a new one if the name is new.
   size_t feature(const std::string& name);
   Guess guess(const Change& change) const;
-  /// Observes that a change multiplied the time by exp(`log_ratio`), with that standard deviation of the logarithm.
+  /// Observes that a change multiplied the time by exp(`log_ratio`), with that standard
+  /// deviation of the logarithm.
   void learn(const Change& change, double log_ratio, double deviation);
 
  private:
   std::vector<double> times_covariance(const Change& change) const;
 
   std::map<std::string, size_t> numbers_;
-  std::vector<double> mean_;                     // by feature
-  std::vector<std::vector<double>> covariance_;  // lower triangle: row i has i + 1 entries
+  std::vector<double> mean_;  // by feature
+  std::vector<std::vector<double>>
+      covariance_;  // lower triangle: row i has i + 1 entries
 };
 
 }  // namespace tilerail

@@ -7,7 +7,8 @@
 
 namespace tilerail {
 
-/// Sizes for the heuristic of the thesis: of squares, by their side, and of vectors, which have as many elements.
+/// Sizes for the heuristic of the thesis: of squares, by their side, and of vectors,
+/// which have as many elements.
 struct TileSizes {
   int64_t smallest = 128, step = 64, t_min = 2048;
 };
@@ -16,18 +17,21 @@ inline constexpr TileSizes square_tiles, vector_tiles{16'384, 4'096, 4'194'304};
 /// Rows (or columns) of the largest of `parts` blocks.
 int64_t largest_piece(int64_t extent, int parts);
 
-/// Cost of a tile size by the thesis' heuristic (4.2.1), for blocks of m_r x n_c and depth k on `gpus` GPUs:
+/// Cost of a tile size by the thesis' heuristic (4.2.1), for blocks of m_r x n_c and
+/// depth k on `gpus` GPUs:
 ///   C_padding = sum over d in {m_r, n_c, k} with d mod T != 0 of 1 / floor(d / T)
 ///   C_overlap = gpus / (all sub-problems)
 ///   C_latency = 0.2 T_min / T for T < T_min
-/// The thesis prints d / T for the padding, which would reward the largest T whatever it wastes. A dimension below T is
-/// one ragged tile and wastes nothing. docs/model.md#tile
-double thesis_tile_cost(int64_t m_r, int64_t n_c, int64_t k, int gpus, Grid grid, int64_t tile,
-                        int64_t t_min = square_tiles.t_min);
+/// The thesis prints d / T for the padding, which would reward the largest T whatever it
+/// wastes. A dimension below T is one ragged tile and wastes nothing. docs/model.md#tile
+double thesis_tile_cost(int64_t m_r, int64_t n_c, int64_t k, int gpus, Grid grid,
+                        int64_t tile, int64_t t_min = square_tiles.t_min);
 
-/// The T that minimises thesis_tile_cost among `largest` and the multiples of the step (64) from the smallest (128) up
-/// to max(min(m_r, n_c, k), min(T_min, max(m_r, n_c, k))), and no larger than `largest`; ties take the larger.
-int64_t thesis_tile(int64_t m, int64_t n, int64_t k, Grid grid, int64_t largest, const TileSizes& sizes = square_tiles);
+/// The T that minimises thesis_tile_cost among `largest` and the multiples of the step
+/// (64) from the smallest (128) up to max(min(m_r, n_c, k), min(T_min, max(m_r, n_c,
+/// k))), and no larger than `largest`; ties take the larger.
+int64_t thesis_tile(int64_t m, int64_t n, int64_t k, Grid grid, int64_t largest,
+                    const TileSizes& sizes = square_tiles);
 
 /// Plans of more kernels are not made only to be judged.
 inline constexpr int64_t most_judged_kernels = 16384;
@@ -35,10 +39,13 @@ inline constexpr int64_t most_judged_kernels = 16384;
 /// Kernels that a tile size makes, if all GPUs have as many as the one with most.
 int64_t kernel_count(int64_t m, int64_t n, int64_t k, Grid grid, int64_t tile);
 
-/// Tile sizes worth planning and judging for this problem, ascending and at most `largest`: powers of two from 256, one
-/// and a half times them, the longer side of a block of C, its shorter side and a half, a quarter and an eighth of it
-/// where these are whole and at least 256, a third and a sixth of it rounded up to 16, and the longest of what a GPU
-/// computes, such that there are no more than `most_kernels`. One at least, however many kernels it makes.
-std::vector<int64_t> tile_candidates(int64_t m, int64_t n, int64_t k, Grid grid, int64_t largest, int64_t most_kernels);
+/// Tile sizes worth planning and judging for this problem, ascending and at most
+/// `largest`: powers of two from 256, one and a half times them, the longer side of a
+/// block of C, its shorter side and a half, a quarter and an eighth of it where these are
+/// whole and at least 256, a third and a sixth of it rounded up to 16, and the longest of
+/// what a GPU computes, such that there are no more than `most_kernels`. One at least,
+/// however many kernels it makes.
+std::vector<int64_t> tile_candidates(int64_t m, int64_t n, int64_t k, Grid grid,
+                                     int64_t largest, int64_t most_kernels);
 
 }  // namespace tilerail

@@ -7,13 +7,17 @@
 
 namespace tilerail {
 
-WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
-                                 int64_t tile, int max_hops) {
+WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
+                                 std::span<const MemoryId> devices, int64_t tile,
+                                 int max_hops) {
   const Bytes element{double(element_size(p.dtype))};
-  const auto bytes = [&](int64_t rows, int64_t cols) { return element * double(rows * cols); };
+  const auto bytes = [&](int64_t rows, int64_t cols) {
+    return element * double(rows * cols);
+  };
   WorkloadProblem w;
   const auto input = [&](MemoryId place, int64_t rows, int64_t cols) {
-    if (!topology.has_copies(place)) w.operands.push_back({place, bytes(rows, cols), true, false});
+    if (!topology.has_copies(place))
+      w.operands.push_back({place, bytes(rows, cols), true, false});
   };
   input(p.place_a, p.m, p.k), input(p.place_b, p.rows_b(), p.cols_b());
   w.operands.push_back({p.place_c, bytes(p.m, p.n), p.beta != 0, true});
@@ -23,8 +27,10 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   const double kernels = p.flops().value / (2.0 * double(m) * double(n) * double(k));
   for (const MemoryId device : devices) {
     const KernelTimes& times = topology.kernels_of(device);
-    w.exec_times.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b));
-    if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(watts->sustained());
+    w.exec_times.push_back(kernels *
+                           times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b));
+    if (const auto watts = device_watts(p, topology, device))
+      w.watts.push_back(watts->sustained());
   }
   if (w.watts.size() < devices.size()) w.watts.clear();
   const auto side = double(tile);
@@ -34,8 +40,9 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
 }
 
 WorkloadProblem workload_problem(const Question& q) {
-  WorkloadProblem w = workload_problem(q.problem, q.topology, q.devices, unsearched_tile(q),
-                                       q.policy.choices.routing == Routing::link_map ? q.policy.choices.max_hops : 0);
+  WorkloadProblem w = workload_problem(
+      q.problem, q.topology, q.devices, unsearched_tile(q),
+      q.policy.choices.routing == Routing::link_map ? q.policy.choices.max_hops : 0);
   w.hop_rule = q.policy.choices.hop_rule;
   return w;
 }

@@ -6,7 +6,8 @@
 
 namespace tilerail {
 
-BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, size_t most)
+BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
+                       size_t most)
     : tasks_{tasks},
       fetcher_{fetcher},
       depth_{int64_t(tiling.k.size())},
@@ -27,8 +28,8 @@ void BlasxTasks::take(size_t device) {
   batch.k = 0, batch.stream = 0, batch.open = batch.tiles.size();
 }
 
-/// The next batch begins when a task of the last k of this one has ended: that of the first stream, since a GPU's
-/// kernels end in the order in which they were handed over.
+/// The next batch begins when a task of the last k of this one has ended: that of the
+/// first stream, since a GPU's kernels end in the order in which they were handed over.
 std::optional<Task> BlasxTasks::next(size_t device) {
   Batch& batch = batches_[device];
   if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;
@@ -37,7 +38,8 @@ std::optional<Task> BlasxTasks::next(size_t device) {
     take(device);
   }
   const TileOfC tile = batch.tiles[batch.stream];
-  const Task task = tasks_.task({tile.i, tile.j, batch.k}, batch.k == 0, batch.k + 1 == depth_);
+  const Task task =
+      tasks_.task({tile.i, tile.j, batch.k}, batch.k == 0, batch.k + 1 == depth_);
   ++batch.running;
   if (++batch.stream == batch.tiles.size()) batch.stream = 0, ++batch.k;
   return task;

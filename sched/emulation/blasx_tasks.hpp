@@ -8,11 +8,13 @@
 
 namespace tilerail {
 
-/// The tasks of BLASX: tiles of C numbered row by row, all GPUs take from the end of one queue, in batches of four, one
-/// a stream. A batch goes through k in step: of each k, tile after tile. What a stream copies follows its last kernel,
-/// and the thread waits for it before it turns to the next stream; so one task's tiles are fetched at a time, under
-/// the kernels of the other streams. The next batch begins when the first stream's last kernel has ended; other GPUs
-/// see what a batch fetched when all of its kernels have. Source: BLASX (Wang et al., 2015), by its public code.
+/// The tasks of BLASX: tiles of C numbered row by row, all GPUs take from the end of one
+/// queue, in batches of four, one a stream. A batch goes through k in step: of each k,
+/// tile after tile. What a stream copies follows its last kernel, and the thread waits
+/// for it before it turns to the next stream; so one task's tiles are fetched at a time,
+/// under the kernels of the other streams. The next batch begins when the first stream's
+/// last kernel has ended; other GPUs see what a batch fetched when all of its kernels
+/// have. Source: BLASX (Wang et al., 2015), by its public code.
 class BlasxTasks final : public Chooser {
  public:
   static constexpr size_t streams = 4;

@@ -22,12 +22,16 @@ Grid xkblas_grid(int gpus) {
 
 Grid LibraryEmulation::grid(int gpus) const { return xkblas_grid(gpus); }
 
-std::shared_ptr<const Emulation> LibraryEmulation::idle() const { return std::make_shared<LibraryEmulation>(); }
+std::shared_ptr<const Emulation> LibraryEmulation::idle() const {
+  return std::make_shared<LibraryEmulation>();
+}
 
 namespace {
 
-/// In the library each device has a part as large as the metric of what it would do if all ended together.
-std::vector<double> shares_by(const Metric& metric, const Workload& best, const WorkloadProblem& problem) {
+/// In the library each device has a part as large as the metric of what it would do if
+/// all ended together.
+std::vector<double> shares_by(const Metric& metric, const Workload& best,
+                              const WorkloadProblem& problem) {
   std::vector<Outcome> parts;
   for (const auto i : indices(best.active)) {
     const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
@@ -39,30 +43,39 @@ std::vector<double> shares_by(const Metric& metric, const Workload& best, const 
 }  // namespace
 
 /// The devices, and the shares, of the best workload by PARALiA's model.
-std::optional<Plan> LibraryEmulation::selected_plan(const Question& question, const Metric& metric) const {
+std::optional<Plan> LibraryEmulation::selected_plan(const Question& question,
+                                                    const Metric& metric) const {
   if (profile.select_by != SelectBy::model) return std::nullopt;
   const WorkloadProblem workload = workload_problem(question);
-  if (workload.watts.empty() && metric.needs_energy) refuse_without_watts("devices", metric, question.topology);
-  const Workload best = ranked_workloads(workload, LinkMap{question.topology}, metric, library_selection).front();
+  if (workload.watts.empty() && metric.needs_energy)
+    refuse_without_watts("devices", metric, question.topology);
+  const Workload best =
+      ranked_workloads(workload, LinkMap{question.topology}, metric, library_selection)
+          .front();
   const std::vector<MemoryId> gpus = best.devices(question.devices);
   const std::vector<double> shares = shares_by(metric, best, workload);
   Plan plan = estimated_plan(question.on(gpus, shares).estimated());
   plan.origin.why =
-      fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
+      fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}",
+                  metric.name, plan.origin.why);
   return plan;
 }
 
-/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest; else the home, however near it
-/// is. A copy that is there now comes before any that is on its way. peer-rank: near is fast, and rates that lie within
-/// a tenth of the fastest are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
+/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest;
+/// else the home, however near it is. A copy that is there now comes before any that is
+/// on its way. peer-rank: near is fast, and rates that lie within a tenth of the fastest
+/// are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
 std::optional<size_t> LibraryEmulation::source(std::span<const Peer> peers) const {
   constexpr double as_fast = 0.9;
   const bool by_speed = profile.source_rule == SourceRule::peer_rank;
-  const auto distance = [&](const Peer& peer) { return by_speed ? peer.per_byte.value : double(peer.distance); };
+  const auto distance = [&](const Peer& peer) {
+    return by_speed ? peer.per_byte.value : double(peer.distance);
+  };
   const auto counts = [&](const Peer& peer) { return by_speed || peer.is_shown; };
   std::optional<std::pair<bool, double>> nearest;
   for (const Peer& peer : peers)
-    if (const std::pair near{peer.is_coming, distance(peer)}; counts(peer) && (!nearest || near < *nearest))
+    if (const std::pair near{peer.is_coming, distance(peer)};
+        counts(peer) && (!nearest || near < *nearest))
       nearest = near;
   if (!nearest) return std::nullopt;
   const auto chosen = std::ranges::find_if(peers, [&](const Peer& peer) {
@@ -78,17 +91,20 @@ TasksAtOnce LibraryEmulation::limits() const {
   return {.waiting = 1};
 }
 
-std::shared_ptr<Chooser> LibraryEmulation::chooser(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
+std::shared_ptr<Chooser> LibraryEmulation::chooser(const GemmTasks& tasks,
+                                                   const Tiling& tiling, Fetcher& fetcher,
                                                    size_t most) const {
   if (profile.agent == Agent::xkblas) return std::make_shared<XkblasTasks>(tasks, tiling);
-  if (profile.agent == Agent::blasx) return std::make_shared<BlasxTasks>(tasks, tiling, fetcher, most);
+  if (profile.agent == Agent::blasx)
+    return std::make_shared<BlasxTasks>(tasks, tiling, fetcher, most);
   return nullptr;
 }
 
 RuntimeCosts LibraryEmulation::costs(size_t devices) const {
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
   return {seconds(profile.task_us), seconds(profile.request_us), seconds(profile.peer_us),
-          seconds(profile.gpu_us * double(devices)), profile.copy_rates == CopyRates::duplex};
+          seconds(profile.gpu_us * double(devices)),
+          profile.copy_rates == CopyRates::duplex};
 }
 
 }  // namespace tilerail

@@ -19,17 +19,20 @@ namespace {
 
 /// The core's value `emulated`, by this rule of the profile.
 template <class Choice, class Owner, class Rule>
-Value emulated(std::string_view name, Choice Owner::*choice, Rule Profile::*rule, std::type_identity_t<Rule> by) {
+Value emulated(std::string_view name, Choice Owner::*choice, Rule Profile::*rule,
+               std::type_identity_t<Rule> by) {
   const auto choose = [=](Policy& policy) {
     in(policy, choice) = Choice::emulated;
     in(policy, rule) = by;
   };
-  return {name, choose,
-          [=](const Policy& policy) { return in(policy, choice) == Choice::emulated && in(policy, rule) == by; }};
+  return {name, choose, [=](const Policy& policy) {
+            return in(policy, choice) == Choice::emulated && in(policy, rule) == by;
+          }};
 }
 
 /// The same of tiles, which a number goes before.
-Value tile_by(std::string_view name, TileRule rule, OverlapModel model = OverlapModel::dr) {
+Value tile_by(std::string_view name, TileRule rule,
+              OverlapModel model = OverlapModel::dr) {
   const Value of_rule = emulated(name, &Policy::tile_choice, &Profile::tile_rule, rule);
   const auto choose = [=](Policy& policy) {
     of_rule.choose(policy);
@@ -37,15 +40,18 @@ Value tile_by(std::string_view name, TileRule rule, OverlapModel model = Overlap
     in(policy, &Profile::tile_model) = model;
   };
   return {name, choose, [=](const Policy& policy) {
-            return policy.choices.tile == 0 && of_rule.is_chosen(policy) && profile_of(policy).tile_model == model;
+            return policy.choices.tile == 0 && of_rule.is_chosen(policy) &&
+                   profile_of(policy).tile_model == model;
           }};
 }
 
 std::vector<Value> tile_rules() {
-  std::vector<Value> rules{tile_by("gemmex", TileRule::gemmex), tile_by("repeat", TileRule::repeat),
-                           tile_by("paralia", TileRule::paralia), tile_by("cublasxt", TileRule::cublasxt),
-                           tile_by("xkblas", TileRule::xkblas)};
-  for (const OverlapModel model : overlap_models) rules.push_back(tile_by(to_string(model), TileRule::model, model));
+  std::vector<Value> rules{
+      tile_by("gemmex", TileRule::gemmex), tile_by("repeat", TileRule::repeat),
+      tile_by("paralia", TileRule::paralia), tile_by("cublasxt", TileRule::cublasxt),
+      tile_by("xkblas", TileRule::xkblas)};
+  for (const OverlapModel model : overlap_models)
+    rules.push_back(tile_by(to_string(model), TileRule::model, model));
   return rules;
 }
 
@@ -55,34 +61,51 @@ const std::vector<Field>& more_values() {
       {"tile", "", tile_rules()},
       {"grid", "", {value("xkblas", &Policy::grid, GridChoice::emulated)}},
       {"routing",
-       "Fetches a tile from its home, over the fastest pair, over a route of the link map, from where it arrives first "
+       "Fetches a tile from its home, over the fastest pair, over a route of the link "
+       "map, from where it arrives first "
        "(eta, link-eta), or from the nearest GPU (peer-rank, nearest-id).",
-       {emulated("peer-rank", &Choices::routing, &Profile::source_rule, SourceRule::peer_rank),
-        emulated("nearest-id", &Choices::routing, &Profile::source_rule, SourceRule::nearest_id)}}};
+       {emulated("peer-rank", &Choices::routing, &Profile::source_rule,
+                 SourceRule::peer_rank),
+        emulated("nearest-id", &Choices::routing, &Profile::source_rule,
+                 SourceRule::nearest_id)}}};
   return more;
 }
 
 std::vector<Field> own_options() {
-  const auto costs = [](std::string_view key, double Profile::*member, std::string_view meaning) {
-    return emulates({.key = key, .meaning = meaning, .values = {}, .number = number(member, 0, 1e6)});
+  const auto costs = [](std::string_view key, double Profile::*member,
+                        std::string_view meaning) {
+    return emulates(
+        {.key = key, .meaning = meaning, .values = {}, .number = number(member, 0, 1e6)});
   };
   return {
-      emulates({"agent", "Gives tasks to GPUs in model time by the rules of a library, or plans ahead.",
-                values(&Profile::agent, {{"none", Agent::none},
-                                         {"paralia", Agent::paralia},
-                                         {"xkblas", Agent::xkblas},
-                                         {"blasx", Agent::blasx}})}),
+      emulates(
+          {"agent",
+           "Gives tasks to GPUs in model time by the rules of a library, or plans ahead.",
+           values(&Profile::agent, {{"none", Agent::none},
+                                    {"paralia", Agent::paralia},
+                                    {"xkblas", Agent::xkblas},
+                                    {"blasx", Agent::blasx}})}),
       emulates(of_search({"select-by",
-                          "Compares sets of GPUs for devices=best by plans on the best sets, or by PARALiA's model.",
-                          values(&Profile::select_by, {{"plans", SelectBy::plans}, {"model", SelectBy::model}})})),
-      emulates({"copy-rates", "Simulates copies from and to hosts at their own rates, or as if one went the other way.",
-                values(&Profile::copy_rates, {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})}),
-      emulates({"warm", "Starts with the tiles that an earlier call left on GPUs; simulation only.",
-                on_off(&Profile::warm)}),
-      costs("task-us", &Profile::task_us, "Adds microseconds of a library's run-time system to each kernel."),
-      costs("request-us", &Profile::request_us, "Adds microseconds to each copy from or to a host."),
+                          "Compares sets of GPUs for devices=best by plans on the best "
+                          "sets, or by PARALiA's model.",
+                          values(&Profile::select_by, {{"plans", SelectBy::plans},
+                                                       {"model", SelectBy::model}})})),
+      emulates({"copy-rates",
+                "Simulates copies from and to hosts at their own rates, or as if one "
+                "went the other way.",
+                values(&Profile::copy_rates,
+                       {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})}),
+      emulates(
+          {"warm",
+           "Starts with the tiles that an earlier call left on GPUs; simulation only.",
+           on_off(&Profile::warm)}),
+      costs("task-us", &Profile::task_us,
+            "Adds microseconds of a library's run-time system to each kernel."),
+      costs("request-us", &Profile::request_us,
+            "Adds microseconds to each copy from or to a host."),
       costs("peer-us", &Profile::peer_us, "Adds microseconds to each copy between GPUs."),
-      costs("gpu-us", &Profile::gpu_us, "Adds microseconds to each call, for each of its GPUs."),
+      costs("gpu-us", &Profile::gpu_us,
+            "Adds microseconds to each call, for each of its GPUs."),
   };
 }
 

@@ -17,11 +17,12 @@ TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst)
   const std::array both{Flow{src, dst}, Flow{dst, src}};
   const Rate alone = topology.pair_rate(src, dst);
   const bool both_ways = topology.has_route(dst, src);
-  return {topology.latency(src, dst), inverse(alone), both_ways ? alone / concurrent_rates(topology, both)[0] : 1};
+  return {topology.latency(src, dst), inverse(alone),
+          both_ways ? alone / concurrent_rates(topology, both)[0] : 1};
 }
 
-/// Between the GPU and other memories. Where there is no route, tiles come over other memories; the models, which know
-/// of none, take it for one of a host.
+/// Between the GPU and other memories. Where there is no route, tiles come over other
+/// memories; the models, which know of none, take it for one of a host.
 struct Transfers {
   const Topology& topology;
   MemoryId gpu;
@@ -35,7 +36,9 @@ struct Transfers {
 
  private:
   TransferTime time(MemoryId memory, const std::function<Flow(MemoryId)>& flow) const {
-    const auto has_route = [&](const Flow& between) { return topology.has_route(between.first, between.second); };
+    const auto has_route = [&](const Flow& between) {
+      return topology.has_route(between.first, between.second);
+    };
     const auto host = std::ranges::find_if(topology.hosts(), has_route, flow);
     const bool straight = has_route(flow(memory)) || host == topology.hosts().end();
     const auto [src, dst] = flow(straight ? memory : *host);
@@ -43,7 +46,8 @@ struct Transfers {
   }
 };
 
-/// The dimensions along which the routine is cut, and the bits by which operands name m, n and k.
+/// The dimensions along which the routine is cut, and the bits by which operands name m,
+/// n and k.
 struct Dimensions {
   std::vector<double> sizes;
   unsigned m = 0, n = 0, k = 0;
@@ -62,18 +66,23 @@ struct Dimensions {
 };
 
 /// What the routine has, in the order of A, B and C; a vector has no columns.
-std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& transfers) {
-  const auto operand = [&](int64_t rows, int64_t cols, MemoryId place, bool read, bool written, unsigned along) {
+std::vector<OverlapOperand> operands_of(const GemmProblem& p,
+                                        const Transfers& transfers) {
+  const auto operand = [&](int64_t rows, int64_t cols, MemoryId place, bool read,
+                           bool written, unsigned along) {
     const bool is_vector = p.routine != Routine::gemm && cols == 1;
     const bool away = !transfers.topology.has_all_of(place, transfers.gpu);
-    OverlapOperand o{double(rows), is_vector ? 0 : double(cols), read && away, written && away};
+    OverlapOperand o{double(rows), is_vector ? 0 : double(cols), read && away,
+                     written && away};
     if (away) o.in = transfers.from(place), o.out = transfers.to(place);
     o.along = along;
     return o;
   };
   const Dimensions d{p};
-  const auto [rows, cols] = p.routine == Routine::dot ? std::pair{p.k, p.m} : std::pair{p.m, p.k};
-  std::vector<OverlapOperand> operands{operand(rows, cols, p.place_a, true, false, d.m | d.k)};
+  const auto [rows, cols] =
+      p.routine == Routine::dot ? std::pair{p.k, p.m} : std::pair{p.m, p.k};
+  std::vector<OverlapOperand> operands{
+      operand(rows, cols, p.place_a, true, false, d.m | d.k)};
   if (p.has_b()) operands.push_back(operand(p.k, p.n, p.place_b, true, false, d.k | d.n));
   operands.push_back(operand(p.m, p.n, p.place_c, p.beta != 0, true, d.m | d.n));
   return operands;
@@ -81,11 +90,14 @@ std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& t
 
 }  // namespace
 
-OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
+OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology,
+                               MemoryId gpu) {
   const Transfers transfers{topology, gpu};
   const MemoryId host = topology.hosts().front();
   const KernelTimes& kernels = topology.kernels_of(gpu);
-  const auto kernel = [&kernels, p](int64_t m, int64_t n, int64_t k) { return product_time(kernels, p, m, n, k); };
+  const auto kernel = [&kernels, p](int64_t m, int64_t n, int64_t k) {
+    return product_time(kernels, p, m, n, k);
+  };
   OverlapProblem problem;
   problem.dims = Dimensions{p}.sizes;
   problem.operands = operands_of(p, transfers);
@@ -100,7 +112,8 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
 }
 
 std::vector<int64_t> overlap_tiles(const GemmProblem& p, int64_t largest) {
-  constexpr int64_t square_step = 256, vector_step = 1 << 18, longest_vector = 1 << 26;  // CoCoPeLia's grids
+  constexpr int64_t square_step = 256, vector_step = 1 << 18,
+                    longest_vector = 1 << 26;  // CoCoPeLia's grids
   const int64_t step = p.of_vectors() ? vector_step : square_step;
   int64_t least = largest, longest = 1;
   for (const double d : Dimensions{p}.sizes) {
@@ -108,7 +121,8 @@ std::vector<int64_t> overlap_tiles(const GemmProblem& p, int64_t largest) {
     longest = std::max(longest, side);
     if (side >= step) least = std::min(least, side);
   }
-  if (longest < step || least < step) return {std::max<int64_t>(1, std::min(longest, largest))};
+  if (longest < step || least < step)
+    return {std::max<int64_t>(1, std::min(longest, largest))};
   if (p.of_vectors()) least = std::min(least, longest_vector);
   std::vector<int64_t> tiles;
   for (int64_t tile = step; tile <= least; tile += step) tiles.push_back(tile);

@@ -9,9 +9,12 @@
 namespace tilerail {
 namespace {
 
-std::shared_ptr<const Emulation> of(const Profile& profile) { return std::make_shared<LibraryEmulation>(profile); }
+std::shared_ptr<const Emulation> of(const Profile& profile) {
+  return std::make_shared<LibraryEmulation>(profile);
+}
 
-/// Presets that emulate other libraries (docs/model.md#libraries). Fields in the order of struct Policy and of Choices.
+/// Presets that emulate other libraries (docs/model.md#libraries). Fields in the order of
+/// struct Policy and of Choices.
 const std::vector<Policy>& presets_of_libraries() {
   static const std::vector<Policy> table{
       {.preset = "cublasxt",
@@ -23,8 +26,9 @@ const std::vector<Policy>& presets_of_libraries() {
                    .input_buffers = 2,
                    .compute_streams = 2,
                    .memory_fraction = 0.8,
-                   .emulation =
-                       of({.tile_rule = TileRule::cublasxt, .copy_rates = CopyRates::duplex, .gpu_us = 2100})}},
+                   .emulation = of({.tile_rule = TileRule::cublasxt,
+                                    .copy_rates = CopyRates::duplex,
+                                    .gpu_us = 2100})}},
       {.preset = "cocopelia",
        .device_choice = DeviceChoice::first,
        .tile_choice = TileChoice::emulated,
@@ -45,8 +49,9 @@ const std::vector<Policy>& presets_of_libraries() {
                    .in_place = false,
                    .compute_streams = 4,
                    .memory = MemoryChoice::evict,
-                   .emulation = of(
-                       {.tile_rule = TileRule::xkblas, .source_rule = SourceRule::peer_rank, .agent = Agent::xkblas})}},
+                   .emulation = of({.tile_rule = TileRule::xkblas,
+                                    .source_rule = SourceRule::peer_rank,
+                                    .agent = Agent::xkblas})}},
       {.preset = "blasx",
        .choices = {.distribution = Distribution::round_robin,
                    .tile = 2048,
@@ -55,7 +60,8 @@ const std::vector<Policy>& presets_of_libraries() {
                    .write_backs = WriteBacks::with_next,
                    .compute_streams = 4,
                    .memory = MemoryChoice::evict,
-                   .emulation = of({.source_rule = SourceRule::nearest_id, .agent = Agent::blasx})}},
+                   .emulation = of(
+                       {.source_rule = SourceRule::nearest_id, .agent = Agent::blasx})}},
   };
   return table;
 }
@@ -97,7 +103,10 @@ const std::vector<Policy>& presets_of_papers() {
                    .order = Order::eta_all,
                    .memory_fraction = 0.8,
                    .single_issuer = true,
-                   .emulation = of({.tile_rule = TileRule::gemmex, .task_us = 2, .request_us = 2, .peer_us = 2})}},
+                   .emulation = of({.tile_rule = TileRule::gemmex,
+                                    .task_us = 2,
+                                    .request_us = 2,
+                                    .peer_us = 2})}},
   };
   return table;
 }
@@ -123,7 +132,8 @@ const std::vector<Policy>& presets() {
 
 Policy any_preset(std::string_view name) {
   const auto row = std::ranges::find(presets(), name, &Policy::preset);
-  if (row == presets().end()) throw unknown_name("policy", name, "a policy", any_preset_names());
+  if (row == presets().end())
+    throw unknown_name("policy", name, "a policy", any_preset_names());
   return *row;
 }
 
@@ -136,7 +146,8 @@ std::vector<std::string> any_preset_names() {
 Policy without_emulation(Policy policy) {
   if (policy.grid == GridChoice::emulated) policy.grid = GridChoice::square;
   if (policy.tile_choice == TileChoice::emulated) policy.tile_choice = TileChoice::search;
-  if (policy.choices.routing == Routing::emulated) policy.choices.routing = Routing::initial;
+  if (policy.choices.routing == Routing::emulated)
+    policy.choices.routing = Routing::initial;
   policy.choices.emulation = of({});
   return policy;
 }

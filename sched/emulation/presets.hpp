@@ -8,8 +8,8 @@
 
 namespace tilerail {
 
-/// The preset tilerail and the presets of libraries and papers. All have the options of an emulation. Throws InputError
-/// that names the presets.
+/// The preset tilerail and the presets of libraries and papers. All have the options of
+/// an emulation. Throws InputError that names the presets.
 Policy any_preset(std::string_view name);
 std::vector<std::string> any_preset_names();
 

@@ -12,7 +12,8 @@ enum class Agent { none, paralia, xkblas, blasx };
 enum class CopyRates { alone, duplex };
 enum class SelectBy { plans, model };
 
-/// Properties of a library's plans that the preset tilerail does not have. Options: sched/emulation/options.cpp.
+/// Properties of a library's plans that the preset tilerail does not have. Options:
+/// sched/emulation/options.cpp.
 struct Profile {
   TileRule tile_rule = TileRule::none;
   OverlapModel tile_model = OverlapModel::dr;  // of TileRule::model
@@ -21,8 +22,8 @@ struct Profile {
   Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   CopyRates copy_rates = CopyRates::alone;
   bool warm = false;  // GPUs start with the tiles that an earlier, equal call has left
-  // Microseconds of the run-time system: for a kernel, for a copy from or to a host, for one between GPUs, for each GPU
-  // of a call.
+  // Microseconds of the run-time system: for a kernel, for a copy from or to a host, for
+  // one between GPUs, for each GPU of a call.
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
 
@@ -33,16 +34,19 @@ class LibraryEmulation final : public Emulation {
 
   const std::vector<Field>* fields() const override;
   std::shared_ptr<const Emulation> idle() const override;
-  std::vector<int64_t> tiles(const Question& question, const TileScheduler& scheduler, Grid grid) const override;
-  std::optional<Plan> timed_plan(const Question& question, const Judge& judge) const override;
-  std::optional<Plan> selected_plan(const Question& question, const Metric& metric) const override;
+  std::vector<int64_t> tiles(const Question& question, const TileScheduler& scheduler,
+                             Grid grid) const override;
+  std::optional<Plan> timed_plan(const Question& question,
+                                 const Judge& judge) const override;
+  std::optional<Plan> selected_plan(const Question& question,
+                                    const Metric& metric) const override;
   Grid grid(int gpus) const override;
   std::optional<size_t> source(std::span<const Peer> peers) const override;
   bool is_in_model_time() const override { return profile.agent != Agent::none; }
   bool has_one_queue() const override { return profile.agent == Agent::blasx; }
   TasksAtOnce limits() const override;
-  std::shared_ptr<Chooser> chooser(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
-                                   size_t most) const override;
+  std::shared_ptr<Chooser> chooser(const GemmTasks& tasks, const Tiling& tiling,
+                                   Fetcher& fetcher, size_t most) const override;
   bool is_warm() const override { return profile.warm; }
   RuntimeCosts costs(size_t devices) const override;
 
@@ -54,8 +58,8 @@ inline const Profile& profile_of(const Policy& policy) {
   return static_cast<const LibraryEmulation&>(*policy.choices.emulation).profile;
 }
 
-/// XKBLAS' and PARALiA's: the factor pair whose rows are the largest divisor of at most floor(sqrt(gpus)) + 1: 2 x 4,
-/// 3 x 2, 2 x 1.
+/// XKBLAS' and PARALiA's: the factor pair whose rows are the largest divisor of at most
+/// floor(sqrt(gpus)) + 1: 2 x 4, 3 x 2, 2 x 1.
 Grid xkblas_grid(int gpus);
 
 }  // namespace tilerail

@@ -15,7 +15,8 @@
 namespace tilerail {
 namespace {
 
-std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid, int64_t largest) {
+std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid,
+                             int64_t largest) {
   constexpr size_t best = 1, timed = 5;  // as PARALiA-GEMMex times
   const GemmProblem& p = q.problem;
   switch (rule) {
@@ -34,16 +35,19 @@ std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid, int64_
   }
 }
 
-/// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole one.
-int64_t best_even_tile(const GemmProblem& p, OverlapModel model, const OverlapProblem& overlap,
-                       const std::vector<int64_t>& tiles, Grid grid) {
+/// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole
+/// one.
+int64_t best_even_tile(const GemmProblem& p, OverlapModel model,
+                       const OverlapProblem& overlap, const std::vector<int64_t>& tiles,
+                       Grid grid) {
   const auto time = [&](int64_t tile) {
     const int64_t rows = ceil_div(ceil_div(p.m, tile), grid.rows) * tile;
     const int64_t cols = ceil_div(ceil_div(p.n, tile), grid.cols) * tile;
     const double most = double(rows * cols * grid.rows * grid.cols);
     return predicted_time(model, overlap, double(tile)) * most;
   };
-  return *std::min_element(tiles.rbegin(), tiles.rend(), [&](auto a, auto b) { return time(a) < time(b); });
+  return *std::min_element(tiles.rbegin(), tiles.rend(),
+                           [&](auto a, auto b) { return time(a) < time(b); });
 }
 
 /// For what one GPU computes.
@@ -51,34 +55,45 @@ int64_t tile_of_model(const Question& q, OverlapModel model, Grid grid, int64_t 
   const GemmProblem& p = q.problem;
   const int64_t depth = p.routine == Routine::dot ? largest_piece(p.k, grid.rows) : p.k;
   GemmProblem part = p;
-  part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols), part.k = largest_piece(depth, grid.layers);
+  part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols),
+  part.k = largest_piece(depth, grid.layers);
   const OverlapProblem overlap = overlap_problem(part, q.topology, q.devices[0]);
   const auto tiles = overlap_tiles(part, largest);
   const bool even = p.routine == Routine::gemm && q.devices.size() > 1;
-  return even ? best_even_tile(p, model, overlap, tiles, grid) : best_tile(model, overlap, tiles);
+  return even ? best_even_tile(p, model, overlap, tiles, grid)
+              : best_tile(model, overlap, tiles);
 }
 
 }  // namespace
 
-std::vector<int64_t> LibraryEmulation::tiles(const Question& q, const TileScheduler& scheduler, Grid grid) const {
+std::vector<int64_t> LibraryEmulation::tiles(const Question& q,
+                                             const TileScheduler& scheduler,
+                                             Grid grid) const {
   const int64_t largest = scheduler.largest_tile();
   if (!q.problem.has_product()) return {};
-  if (profile.tile_rule == TileRule::model) return {tile_of_model(q, profile.tile_model, grid, largest)};
+  if (profile.tile_rule == TileRule::model)
+    return {tile_of_model(q, profile.tile_model, grid, largest)};
   if (q.problem.routine != Routine::gemm) return {};
   std::vector<int64_t> tiles;
   for (const int64_t tile : rule_of(q, profile.tile_rule, grid, largest))
-    if (std::ranges::find(tiles, std::min(tile, largest)) == tiles.end()) tiles.push_back(std::min(tile, largest));
+    if (std::ranges::find(tiles, std::min(tile, largest)) == tiles.end())
+      tiles.push_back(std::min(tile, largest));
   return tiles;
 }
 
-/// As a library that times several tiles over its first calls, or a user who does, and keeps the fastest: by the judge,
-/// where the question is judged and all plans together have no more operations than its policy lets it judge, else by
-/// the estimate. That is for devices that are given and options that are fixed.
-std::optional<Plan> LibraryEmulation::timed_plan(const Question& q, const Judge& judge) const {
+/// As a library that times several tiles over its first calls, or a user who does, and
+/// keeps the fastest: by the judge, where the question is judged and all plans together
+/// have no more operations than its policy lets it judge, else by the estimate. That is
+/// for devices that are given and options that are fixed.
+std::optional<Plan> LibraryEmulation::timed_plan(const Question& q,
+                                                 const Judge& judge) const {
   const Policy& policy = q.policy;
-  const bool several = profile.tile_rule == TileRule::repeat || profile.tile_rule == TileRule::cublasxt;
-  if (!several || policy.tile_choice != TileChoice::emulated || policy.choices.tile > 0) return std::nullopt;
-  if (policy.device_choice == DeviceChoice::search || policy.ways == Ways::search) return std::nullopt;
+  const bool several =
+      profile.tile_rule == TileRule::repeat || profile.tile_rule == TileRule::cublasxt;
+  if (!several || policy.tile_choice != TileChoice::emulated || policy.choices.tile > 0)
+    return std::nullopt;
+  if (policy.device_choice == DeviceChoice::search || policy.ways == Ways::search)
+    return std::nullopt;
   const TileScheduler scheduler{q};
   const Grid grid = scheduler.grid();
   const std::vector<int64_t> sides = tiles(q, scheduler, grid);
@@ -92,16 +107,19 @@ std::optional<Plan> LibraryEmulation::timed_plan(const Question& q, const Judge&
   const bool judged = q.judged && judge.of && int64_t(ops) <= q.policy.judge_ops;
   std::vector<PlanCandidate> tried;
   for (const Plan& plan : plans) {
-    const Seconds time = judged ? judge.of(plan).makespan : estimate_plan(plan, q.topology, q.resources).makespan;
-    tried.push_back(
-        {fmt::format("tile={} grid={} gpus={}", plan.tile, grid.text(), gpus_text(q.topology, plan.devices)),
-         time.value, judged ? "simulator" : "estimate"});
+    const Seconds time = judged ? judge.of(plan).makespan
+                                : estimate_plan(plan, q.topology, q.resources).makespan;
+    tried.push_back({fmt::format("tile={} grid={} gpus={}", plan.tile, grid.text(),
+                                 gpus_text(q.topology, plan.devices)),
+                     time.value, judged ? "simulator" : "estimate"});
   }
-  const auto best = std::ranges::min_element(tried, {}, &PlanCandidate::seconds) - tried.begin();
+  const auto best =
+      std::ranges::min_element(tried, {}, &PlanCandidate::seconds) - tried.begin();
   Plan plan = std::move(plans[size_t(best)]);
   plan.origin.judge = tried.front().judge;
-  plan.origin.why = fmt::format("{}: the fastest of the {} timed, by the {}", tried[size_t(best)].what, tried.size(),
-                                tried.front().judge);
+  plan.origin.why =
+      fmt::format("{}: the fastest of the {} timed, by the {}", tried[size_t(best)].what,
+                  tried.size(), tried.front().judge);
   plan.origin.candidates = std::move(tried);
   return plan;
 }

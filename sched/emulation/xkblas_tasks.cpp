@@ -8,7 +8,8 @@ XkblasTasks::XkblasTasks(const GemmTasks& tasks, const Tiling& tiling)
     : tasks_{tasks}, tiling_{tiling}, ready_(tiling.devices()) {
   for (const auto d : indices(ready_))
     if (const Interval depth = tiling.depth_of(d); depth.size() > 0)
-      for (const TileOfC tile : tiling.tiles_of(d)) ready_[d].push_back({tile.i, tile.j, depth.begin});
+      for (const TileOfC tile : tiling.tiles_of(d))
+        ready_[d].push_back({tile.i, tile.j, depth.begin});
 }
 
 std::optional<Task> XkblasTasks::next(size_t device) {

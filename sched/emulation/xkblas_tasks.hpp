@@ -9,9 +9,10 @@
 
 namespace tilerail {
 
-/// The tasks of XKBLAS: the owner of a tile of C computes all of it. Its sub-problems become ready one after another:
-/// (i, j, k + 1) when (i, j, k) has ended, and then goes to the head of its GPU's queue, which begins with all (i, j,
-/// 0) row by row. Source: XKBLAS (Gautier and Lima, 2020, 2021), by its public code.
+/// The tasks of XKBLAS: the owner of a tile of C computes all of it. Its sub-problems
+/// become ready one after another: (i, j, k + 1) when (i, j, k) has ended, and then goes
+/// to the head of its GPU's queue, which begins with all (i, j, 0) row by row. Source:
+/// XKBLAS (Gautier and Lima, 2020, 2021), by its public code.
 class XkblasTasks final : public Chooser {
  public:
   XkblasTasks(const GemmTasks& tasks, const Tiling& tiling);

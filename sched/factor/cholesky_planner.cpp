@@ -14,7 +14,8 @@ std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, int64_t ti
   std::vector<TileDirectory::Tile> tiles;
   for (const auto i : indices(rows))
     for (size_t j = 0; j <= i; ++j)
-      tiles.push_back({{context.matrix_c, rows[i].begin, rows[j].begin, rows[i].size(), rows[j].size()},
+      tiles.push_back({{context.matrix_c, rows[i].begin, rows[j].begin, rows[i].size(),
+                        rows[j].size()},
                        context.problem.place_c,
                        {}});
   return tiles;
@@ -28,15 +29,16 @@ double kernels_of(int64_t tiles) {
 
 }  // namespace
 
-Plan plan_cholesky(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
-                   int64_t tile) {
+Plan plan_cholesky(const GemmProblem& given, const Topology& topology,
+                   std::span<const MemoryId> devices, int64_t tile) {
   const GemmProblem problem = checked(given);
   const int64_t tiles = ceil_div(problem.m, tile);
   check_kernel_count(kernels_of(tiles), tile, tile);
-  return plan_by_list(problem, topology, devices, tile,
-                      {cholesky_tasks(tiles), {Buffer::Kind::matrix_c}, [tile](const PlanContext& context) {
-                         return tiles_of(context, tile);
-                       }});
+  return plan_by_list(
+      problem, topology, devices, tile,
+      {cholesky_tasks(tiles),
+       {Buffer::Kind::matrix_c},
+       [tile](const PlanContext& context) { return tiles_of(context, tile); }});
 }
 
 }  // namespace tilerail

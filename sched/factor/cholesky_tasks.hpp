@@ -5,14 +5,18 @@
 
 namespace tilerail {
 
-/// The tasks of A = L L^T on square tiles, of which the lower triangle is used: tile (i, j), i >= j, is number
-/// i (i + 1) / 2 + j. For each k: factor the diagonal tile, solve for the tiles below it, and take their products from
-/// the rest (the right-looking variant).
-inline TileId cholesky_tile(int64_t i, int64_t j) { return TileId{size_t(i * (i + 1) / 2 + j)}; }
+/// The tasks of A = L L^T on square tiles, of which the lower triangle is used: tile (i,
+/// j), i >= j, is number i (i + 1) / 2 + j. For each k: factor the diagonal tile, solve
+/// for the tiles below it, and take their products from the rest (the right-looking
+/// variant).
+inline TileId cholesky_tile(int64_t i, int64_t j) {
+  return TileId{size_t(i * (i + 1) / 2 + j)};
+}
 
 inline TaskGraph cholesky_tasks(int64_t tiles) {
   TaskGraph graph;
-  const auto insert = [&](OpKind kind, TileId writes, TileId a = no_tile, TileId b = no_tile) {
+  const auto insert = [&](OpKind kind, TileId writes, TileId a = no_tile,
+                          TileId b = no_tile) {
     Task task;
     task.kind = kind;
     task.trans_b = kind == OpKind::gemm ? Trans::yes : Trans::no;
@@ -22,11 +26,13 @@ inline TaskGraph cholesky_tasks(int64_t tiles) {
   };
   for (int64_t k = 0; k < tiles; ++k) {
     insert(OpKind::potrf, cholesky_tile(k, k));
-    for (int64_t i = k + 1; i < tiles; ++i) insert(OpKind::trsm, cholesky_tile(i, k), cholesky_tile(k, k));
+    for (int64_t i = k + 1; i < tiles; ++i)
+      insert(OpKind::trsm, cholesky_tile(i, k), cholesky_tile(k, k));
     for (int64_t j = k + 1; j < tiles; ++j) {
       insert(OpKind::syrk, cholesky_tile(j, j), cholesky_tile(j, k));
       for (int64_t i = j + 1; i < tiles; ++i)
-        insert(OpKind::gemm, cholesky_tile(i, j), cholesky_tile(i, k), cholesky_tile(j, k));
+        insert(OpKind::gemm, cholesky_tile(i, j), cholesky_tile(i, k),
+               cholesky_tile(j, k));
     }
   }
   return graph;

@@ -11,16 +11,20 @@ namespace tilerail {
 std::vector<Interval> split_evenly(int64_t extent, int parts) {
   const std::vector<int64_t> borders = even_borders(extent, parts);
   std::vector<Interval> pieces;
-  for (size_t i = 0; i + 1 < borders.size(); ++i) pieces.push_back({borders[i], borders[i + 1]});
+  for (size_t i = 0; i + 1 < borders.size(); ++i)
+    pieces.push_back({borders[i], borders[i + 1]});
   return pieces;
 }
 
-std::vector<Interval> split_tiles(Interval range, int64_t tile, std::span<const int64_t> borders, Ragged ragged) {
-  const int64_t whole = ragged == Ragged::merged ? tile + tile / 2 : tile;  // what is one tile at an end
+std::vector<Interval> split_tiles(Interval range, int64_t tile,
+                                  std::span<const int64_t> borders, Ragged ragged) {
+  const int64_t whole =
+      ragged == Ragged::merged ? tile + tile / 2 : tile;  // what is one tile at an end
   std::vector<Interval> tiles;
   for (int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
     const auto border = std::ranges::upper_bound(borders, begin);
-    const int64_t end = border != borders.end() ? std::min(*border, range.end) : range.end;
+    const int64_t end =
+        border != borders.end() ? std::min(*border, range.end) : range.end;
     tiles.push_back({begin, end - begin <= whole ? end : begin + tile});
   }
   return tiles;
@@ -29,16 +33,20 @@ std::vector<Interval> split_tiles(Interval range, int64_t tile, std::span<const 
 namespace {
 
 /// The tile of `left` at which it is the turn of one of `size`.
-int64_t growing_tile(int64_t left, int64_t size) { return left - size < size ? left : size; }
+int64_t growing_tile(int64_t left, int64_t size) {
+  return left - size < size ? left : size;
+}
 
 }  // namespace
 
-std::vector<Interval> growing_tiles(Interval range, int64_t tile, std::span<const int64_t> borders) {
+std::vector<Interval> growing_tiles(Interval range, int64_t tile,
+                                    std::span<const int64_t> borders) {
   std::vector<Interval> tiles;
   int64_t begin = range.begin;
   for (int64_t size = tile; begin < range.end; size *= 2) {
     const Interval next{begin, begin + growing_tile(range.end - begin, size)};
-    for (const Interval part : split_tiles(next, next.size(), borders)) tiles.push_back(part);
+    for (const Interval part : split_tiles(next, next.size(), borders))
+      tiles.push_back(part);
     begin = next.end;
   }
   return tiles;
@@ -46,7 +54,8 @@ std::vector<Interval> growing_tiles(Interval range, int64_t tile, std::span<cons
 
 int64_t growing_tile_count(int64_t extent, int64_t tile) {
   int64_t count = 0;
-  for (int64_t size = tile; extent > 0; size *= 2, ++count) extent -= growing_tile(extent, size);
+  for (int64_t size = tile; extent > 0; size *= 2, ++count)
+    extent -= growing_tile(extent, size);
   return count;
 }
 
@@ -64,13 +73,15 @@ std::vector<Interval> with_small_first(std::vector<Interval> tiles) {
   const Interval first = tiles.front();
   const int64_t quarter = part_of(first, 4);
   tiles.front().begin += 2 * quarter;
-  tiles.insert(tiles.begin(), {{first.begin, first.begin + quarter}, {first.begin + quarter, tiles.front().begin}});
+  tiles.insert(tiles.begin(), {{first.begin, first.begin + quarter},
+                               {first.begin + quarter, tiles.front().begin}});
   return tiles;
 }
 
 std::vector<Interval> with_small_last(std::vector<Interval> tiles) {
   if (tiles.empty() || tiles.back().size() < smallest_cut) return tiles;
-  const int64_t middle = tiles.back().begin + part_of(tiles.back(), 2), end = tiles.back().end;
+  const int64_t middle = tiles.back().begin + part_of(tiles.back(), 2),
+                end = tiles.back().end;
   tiles.back().end = middle;
   tiles.push_back({middle, end});
   return tiles;
@@ -78,8 +89,8 @@ std::vector<Interval> with_small_last(std::vector<Interval> tiles) {
 
 Borders borders_of(const GemmProblem& p, const Topology& topology) {
   Borders borders;
-  const auto add = [&](int64_t rows, int64_t cols, MemoryId place, std::vector<int64_t>& of_rows,
-                       std::vector<int64_t>& of_cols) {
+  const auto add = [&](int64_t rows, int64_t cols, MemoryId place,
+                       std::vector<int64_t>& of_rows, std::vector<int64_t>& of_cols) {
     for (const MatrixBlock& block : matrix_blocks(rows, cols, place, topology)) {
       if (block.row > 0) of_rows.push_back(block.row);
       if (block.col > 0) of_cols.push_back(block.col);
@@ -87,8 +98,11 @@ Borders borders_of(const GemmProblem& p, const Topology& topology) {
   };
   const bool ta = p.trans_a == Trans::yes, tb = p.trans_b == Trans::yes;
   if (!p.scales_only()) {
-    add(p.rows_a(), p.cols_a(), p.place_a, ta ? borders.k : borders.m, ta ? borders.m : borders.k);
-    if (p.has_b()) add(p.rows_b(), p.cols_b(), p.place_b, tb ? borders.n : borders.k, tb ? borders.k : borders.n);
+    add(p.rows_a(), p.cols_a(), p.place_a, ta ? borders.k : borders.m,
+        ta ? borders.m : borders.k);
+    if (p.has_b())
+      add(p.rows_b(), p.cols_b(), p.place_b, tb ? borders.n : borders.k,
+          tb ? borders.k : borders.n);
   }
   add(p.m, p.n, p.place_c, borders.m, borders.n);
   for (auto* of : {&borders.m, &borders.n, &borders.k}) std::ranges::sort(*of);
@@ -113,25 +127,31 @@ namespace {
 /// How long every resource is busy, as traffic is added.
 class TrafficSum {
  public:
-  TrafficSum(const Resources& resources) : resources_{resources}, busy_(resources.count()) {}
+  TrafficSum(const Resources& resources)
+      : resources_{resources}, busy_(resources.count()) {}
 
   void add(MemoryId src, MemoryId dst, Bytes bytes) {
     if (src == dst) return;
-    for (const auto& use : resources_.way(src, dst).uses) busy_[use.resource] += bytes * use.per_byte;
+    for (const auto& use : resources_.way(src, dst).uses)
+      busy_[use.resource] += bytes * use.per_byte;
     total_ += bytes;
   }
 
-  /// One panel for a group of GPUs. Batched, every member is the first to receive an equal part and passes it on to
-  /// the others in turn; otherwise each fetches the whole from its home.
-  void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes, bool batch) {
+  /// One panel for a group of GPUs. Batched, every member is the first to receive an
+  /// equal part and passes it on to the others in turn; otherwise each fetches the whole
+  /// from its home.
+  void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes,
+             bool batch) {
     if (resources_.topology().has_copies(home)) return;
     const auto holder = std::ranges::find(members, home);
     const double g = double(members.size());
     for (const auto i : indices(members)) {
       if (!batch) {
         add(home, members[i], bytes);
-      } else if (holder != members.end()) {  // the home is a member: its panel goes round once
-        if (members[(i + 1) % members.size()] != home) add(members[i], members[(i + 1) % members.size()], bytes);
+      } else if (holder !=
+                 members.end()) {  // the home is a member: its panel goes round once
+        if (members[(i + 1) % members.size()] != home)
+          add(members[i], members[(i + 1) % members.size()], bytes);
       } else {
         add(home, members[i], bytes / g);
         add(members[i], members[(i + 1) % members.size()], bytes * (g - 1) / g);
@@ -149,11 +169,14 @@ class TrafficSum {
 
 }  // namespace
 
-GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::span<const MemoryId> devices, Grid grid,
-                         bool batch) {
+GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources,
+                         std::span<const MemoryId> devices, Grid grid, bool batch) {
   const Bytes element{double(element_size(p.dtype))};
-  const auto row_blocks = split_evenly(p.m, grid.rows), col_blocks = split_evenly(p.n, grid.cols);
-  const auto at = [&](int r, int c) { return devices[size_t(int64_t{r} * grid.cols + c)]; };
+  const auto row_blocks = split_evenly(p.m, grid.rows),
+             col_blocks = split_evenly(p.n, grid.cols);
+  const auto at = [&](int r, int c) {
+    return devices[size_t(int64_t{r} * grid.cols + c)];
+  };
   TrafficSum sum{resources};
   std::vector<MemoryId> members;
   for (int r = 0; r < grid.rows; ++r) {
@@ -175,9 +198,10 @@ GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::
   return sum.result();
 }
 
-Grid automatic_grid(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices,
-                    bool batch) {
-  constexpr double alike = 0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
+Grid automatic_grid(const GemmProblem& problem, const Resources& resources,
+                    std::span<const MemoryId> devices, bool batch) {
+  constexpr double alike =
+      0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
   const int gpus = int(devices.size());
   Grid best = square_grid(gpus);
   GridTraffic least = grid_traffic(problem, resources, devices, best, batch);
@@ -187,7 +211,8 @@ Grid automatic_grid(const GemmProblem& problem, const Resources& resources, std:
     const GridTraffic here = grid_traffic(problem, resources, devices, grid, batch);
     const Seconds gain = least.bottleneck - here.bottleneck;
     const Seconds even = alike * std::max(least.bottleneck, here.bottleneck);
-    if (gain > even || (gain >= -even && here.total < least.total)) best = grid, least = here;
+    if (gain > even || (gain >= -even && here.total < least.total))
+      best = grid, least = here;
   }
   return best;
 }

@@ -8,16 +8,22 @@
 namespace tilerail {
 
 OwnedTiles::OwnedTiles(PlanContext& context, TileDirectory& inputs, Options options)
-    : context_{context}, inputs_{inputs}, options_{std::move(options)}, devices_(context.devices.size()) {}
+    : context_{context},
+      inputs_{inputs},
+      options_{std::move(options)},
+      devices_(context.devices.size()) {}
 
 Arena::Slot OwnedTiles::take(size_t device, Shape shape, DType dtype) {
-  return context_.arenas[device].take(shape.rows, shape.cols, dtype, [this, device] { inputs_.evict_one(device); });
+  return context_.arenas[device].take(shape.rows, shape.cols, dtype,
+                                      [this, device] { inputs_.evict_one(device); });
 }
 
-/// Memory for a tile that a device holds for one operation. Where memory is ample, a few buffers are used in turn.
+/// Memory for a tile that a device holds for one operation. Where memory is ample, a few
+/// buffers are used in turn.
 Arena::Slot OwnedTiles::take_passing(size_t device, const View& tile) {
   const DType dtype = context_.dtype(tile);
-  if (context_.arenas[device].pooled()) return take(device, {tile.rows, tile.cols}, dtype);
+  if (context_.arenas[device].pooled())
+    return take(device, {tile.rows, tile.cols}, dtype);
   auto& ring = devices_[device].passing;
   if (ring.size() < size_t(passing_buffers(context_.decisions))) {
     Arena::Slot slot = take(device, options_.largest, dtype);
@@ -40,18 +46,26 @@ void OwnedTiles::give_back_passing(size_t device, const Arena::Slot& slot, OpId 
     devices_[device].passing.emplace_back(slot, uses);
 }
 
-/// Copies a tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns its
-/// estimated arrival and sets `id` to the last copy.
-Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to, const Deps& deps, Seconds ready, OpId& id,
-                           int queue) {
+/// Copies a tile of C over the devices on its route, in queue number `queue` of each pair
+/// of memories. Returns its estimated arrival and sets `id` to the last copy.
+Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to,
+                           const Deps& deps, Seconds ready, OpId& id, int queue) {
   const auto leg = [&](const View& src, const View& dst) {
     const auto is_home = [&](const View& view) {
       return context_.builder.plan().buffer(view.buffer).kind != Buffer::Kind::tile;
     };
-    return context_.router.leg(context_.memory(src), context_.memory(dst), is_home(src) || is_home(dst));
+    return context_.router.leg(context_.memory(src), context_.memory(dst),
+                               is_home(src) || is_home(dst));
   };
   const Router::Stops stops = context_.router.stops(leg(from, to));
-  Copier::Job job{device, from, to, deps, {}, {ready, ready, ready, 0}, pieces_over(context_, to, stops.size()), queue};
+  Copier::Job job{device,
+                  from,
+                  to,
+                  deps,
+                  {},
+                  {ready, ready, ready, 0},
+                  pieces_over(context_, to, stops.size()),
+                  queue};
   std::optional<std::pair<size_t, Arena::Slot>> held;
   const auto go_to = [&](const View& next) {
     job.to = next;
@@ -79,7 +93,8 @@ std::optional<Seconds> OwnedTiles::arrival(TileId tile, size_t device) const {
   const int pieces = pieces_over(context_, home, stops.size());
   Clock::Arrival available;
   for (const size_t stop : stops) {
-    leg = context_.router.leg(leg.src, context_.devices[stop], leg.src == context_.memory(home));
+    leg = context_.router.leg(leg.src, context_.devices[stop],
+                              leg.src == context_.memory(home));
     available = context_.copier->arrival(leg, home, pieces, available);
     leg = context_.router.leg(leg.dst, context_.devices[device], false);
   }
@@ -107,7 +122,8 @@ OwnedTiles::Open OwnedTiles::begin(const View& region, size_t device, bool is_pa
 }
 
 /// C' = factor X + C', with X fetched once it is there. Returns the fetch.
-OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived, Seconds ready) {
+OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived,
+                     Seconds ready) {
   const Arena::Slot slot = take_passing(total.device, from);
   arrived.after(slot.former);
   const View there{slot.buffer, 0, 0, from.rows, from.cols};
@@ -121,8 +137,10 @@ OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived
   Deps deps;
   deps.after(fetch).after(total.last);
   total.last = context_.emit(total.device, add, deps);
-  total.ready = std::max(total.ready, arrival) +
-                context_.costs.of(context_.builder.plan(), add, context_.devices[total.device]).time;
+  total.ready =
+      std::max(total.ready, arrival) +
+      context_.costs.of(context_.builder.plan(), add, context_.devices[total.device])
+          .time;
   give_back_passing(total.device, slot, total.last);
   return fetch;
 }
@@ -136,7 +154,8 @@ void OwnedTiles::give_back(const Ended& tile, OpId copied) {
 /// Those that are complete first go first.
 void OwnedTiles::add_parts(std::vector<Ended>& all) {
   std::ranges::stable_sort(all, {}, &Ended::ready);
-  Ended& total = *std::ranges::find(all, false, [](const Ended& one) { return one.tile.is_part; });
+  Ended& total =
+      *std::ranges::find(all, false, [](const Ended& one) { return one.tile.is_part; });
   for (const Ended& part : all) {
     if (!part.tile.is_part) continue;
     Deps complete;
@@ -149,17 +168,20 @@ void OwnedTiles::add_parts(std::vector<Ended>& all) {
 void OwnedTiles::finish(Ended& total) {
   const Open& tile = total.tile;
   if (tile.in_place) return;
-  if (options_.lazy && options_.beta != Scalar::zero) add(total, tile.home, options_.beta, {}, Seconds{0});
-  if (context_.decisions.choices.write_backs == WriteBacks::with_next && !context_.arenas[total.device].pooled())
+  if (options_.lazy && options_.beta != Scalar::zero)
+    add(total, tile.home, options_.beta, {}, Seconds{0});
+  if (context_.decisions.choices.write_backs == WriteBacks::with_next &&
+      !context_.arenas[total.device].pooled())
     return devices_[total.device].kept.push_back(total);
   OpId write_back;
   send_home(total, {}, write_back);
 }
 
 Seconds OwnedTiles::send_home(Ended& total, Deps deps, OpId& copy) {
-  const int queue = context_.decisions.choices.write_backs == WriteBacks::in_order ? 0 : 1;
-  const Seconds there =
-      copy_c(total.device, total.tile.work, total.tile.home, deps.after(total.last), total.ready, copy, queue);
+  const int queue =
+      context_.decisions.choices.write_backs == WriteBacks::in_order ? 0 : 1;
+  const Seconds there = copy_c(total.device, total.tile.work, total.tile.home,
+                               deps.after(total.last), total.ready, copy, queue);
   give_back(total, copy);
   return there;
 }
@@ -180,20 +202,23 @@ Outputs::Place OwnedTiles::open(const Task& task, size_t device, Deps& deps) {
   }
   const int stream = d.started++ % context_.decisions.choices.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);
-  Open& tile = d.open[task.writes] = begin(options_.home_of(task.writes), device, is_part(task.writes));
+  Open& tile = d.open[task.writes] =
+      begin(options_.home_of(task.writes), device, is_part(task.writes));
   tile.queue = queue;
   deps.after(tile.loaded);
   if (!tile.in_place) deps.after(tile.slot.former);
   if (!d.kept.empty()) {
     OpId copy;
-    tile.eta = std::max(tile.eta, send_home(d.kept.front(), Deps{}.after(tile.loaded), copy));
+    tile.eta =
+        std::max(tile.eta, send_home(d.kept.front(), Deps{}.after(tile.loaded), copy));
     deps.after(copy);
     d.kept.pop_front();
   }
   return {tile.work, queue, tile.beta, tile.eta};
 }
 
-void OwnedTiles::written(const Task& task, size_t device, OpId kernel, Seconds kernels_end) {
+void OwnedTiles::written(const Task& task, size_t device, OpId kernel,
+                         Seconds kernels_end) {
   if (!task.last) return;
   const auto open = devices_[device].open.find(task.writes);
   Ended tile{open->second, device, kernel, kernels_end};

@@ -7,33 +7,44 @@
 
 namespace tilerail {
 
-OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher)
-    : tasks_{tasks}, tiling_{tiling}, order_{order}, fetcher_{fetcher}, devices_(tiling.devices()) {
+OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order,
+                             const Fetcher& fetcher)
+    : tasks_{tasks},
+      tiling_{tiling},
+      order_{order},
+      fetcher_{fetcher},
+      devices_(tiling.devices()) {
   for (const auto d : indices(devices_)) {
     const Interval depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
-    for (const TileOfC tile : tiling.tiles_of(d)) devices_[d].waiting.push_back({tile.i, tile.j, depth.begin});
+    for (const TileOfC tile : tiling.tiles_of(d))
+      devices_[d].waiting.push_back({tile.i, tile.j, depth.begin});
   }
 }
 
 InputRank OwnersByClock::rank(size_t device, const SubProblem& sub) const {
   const TileId a = tasks_.a(sub.i, sub.k), b = tasks_.b(sub.k, sub.j);
   const TileDirectory& directory = fetcher_.directory();
-  const Seconds a_there = directory.there(a, device), b_there = directory.there(b, device);
-  const bool a_missing = a_there == TileDirectory::nowhere, b_missing = b_there == TileDirectory::nowhere;
+  const Seconds a_there = directory.there(a, device),
+                b_there = directory.there(b, device);
+  const bool a_missing = a_there == TileDirectory::nowhere,
+             b_missing = b_there == TileDirectory::nowhere;
   if (order_ != Order::eta) return {Seconds{0}, a_missing + b_missing};
-  return {std::max(a_missing ? fetcher_.eta(a, device) : a_there, b_missing ? fetcher_.eta(b, device) : b_there),
+  return {std::max(a_missing ? fetcher_.eta(a, device) : a_there,
+                   b_missing ? fetcher_.eta(b, device) : b_there),
           a_missing + b_missing};
 }
 
 /// Of candidate(0), candidate(1), ..., the number of the one to take.
 template <class Candidate>
-size_t OwnersByClock::first_of(size_t device, size_t count, const Candidate& candidate) const {
+size_t OwnersByClock::first_of(size_t device, size_t count,
+                               const Candidate& candidate) const {
   size_t best = 0;
   if (order_ == Order::fifo) return best;
   InputRank best_rank = rank(device, candidate(0));
   for (size_t c = 1; c < count; ++c)
-    if (const InputRank r = rank(device, candidate(c)); r.before(best_rank)) best = c, best_rank = r;
+    if (const InputRank r = rank(device, candidate(c)); r.before(best_rank))
+      best = c, best_rank = r;
   return best;
 }
 
@@ -45,7 +56,8 @@ void OwnersByClock::look_further(size_t device) {
 
 void OwnersByClock::start_tile(size_t device) {
   Device& d = devices_[device];
-  const size_t best = first_of(device, std::min(window, d.waiting.size()), [&](size_t c) { return d.waiting[c]; });
+  const size_t best = first_of(device, std::min(window, d.waiting.size()),
+                               [&](size_t c) { return d.waiting[c]; });
   d.open = d.waiting[best];
   d.waiting.erase(d.waiting.begin() + ptrdiff_t(best));
   d.next_k = tiling_.depth_of(device).begin, d.untouched = true;
@@ -58,14 +70,17 @@ std::optional<Task> OwnersByClock::next(size_t device) {
     if (d.waiting.empty()) return std::nullopt;
     start_tile(device);
   }
-  const size_t best = first_of(device, d.k.size(), [&](size_t c) { return SubProblem{d.open.i, d.open.j, d.k[c]}; });
+  const size_t best = first_of(device, d.k.size(), [&](size_t c) {
+    return SubProblem{d.open.i, d.open.j, d.k[c]};
+  });
   const SubProblem sub{d.open.i, d.open.j, d.k[best]};
   d.k.erase(d.k.begin() + ptrdiff_t(best));
   look_further(device);
   return tasks_.task(sub, std::exchange(d.untouched, false), d.k.empty());
 }
 
-OwnersInBlocks::Blocks OwnersInBlocks::blocks(const Tiling& tiling, size_t device, int64_t slots) {
+OwnersInBlocks::Blocks OwnersInBlocks::blocks(const Tiling& tiling, size_t device,
+                                              int64_t slots) {
   const auto rows = int64_t(tiling.rows_of(device).size());
   const auto cols = int64_t(tiling.cols_of(device).size());
   Blocks blocks;
@@ -79,9 +94,11 @@ OwnersInBlocks::Blocks OwnersInBlocks::blocks(const Tiling& tiling, size_t devic
   return blocks;
 }
 
-std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks, const Tiling& tiling, size_t device,
+std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks,
+                                              const Tiling& tiling, size_t device,
                                               Blocks blocks) {
-  const std::vector<int64_t>&rows = tiling.rows_of(device), &cols = tiling.cols_of(device);
+  const std::vector<int64_t>&rows = tiling.rows_of(device),
+        &cols = tiling.cols_of(device);
   const auto row_count = int64_t(rows.size()), col_count = int64_t(cols.size());
   const Interval depth = tiling.depth_of(device);
   std::vector<Task> sequence;
@@ -98,14 +115,16 @@ std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks, const Tili
       if (block.empty()) continue;
       for (int64_t step = 0; step < depth.size(); ++step)
         for (const TileOfC tile : block)
-          sequence.push_back(tasks.task({tile.i, tile.j, forward ? depth.begin + step : depth.end - 1 - step},
-                                        step == 0, step + 1 == depth.size()));
+          sequence.push_back(tasks.task(
+              {tile.i, tile.j, forward ? depth.begin + step : depth.end - 1 - step},
+              step == 0, step + 1 == depth.size()));
       forward = !forward;
     }
   return sequence;
 }
 
-OwnersInBlocks::OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<int64_t>& slots,
+OwnersInBlocks::OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling,
+                               const std::vector<int64_t>& slots,
                                TileDirectory& directory)
     : directory_{directory}, devices_(tiling.devices()) {
   for (const auto d : indices(devices_)) {
@@ -113,9 +132,11 @@ OwnersInBlocks::OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, con
     device.sequence = sequence_of(tasks, tiling, d, blocks(tiling, d, slots[d]));
     device.uses.resize(tasks.inputs());
     for (size_t at = device.sequence.size(); at-- > 0;)
-      for (const TileId tile : device.sequence[at].reads) device.uses[tile.index()].push_back(int64_t(at));
+      for (const TileId tile : device.sequence[at].reads)
+        device.uses[tile.index()].push_back(int64_t(at));
     for (const auto tile : indices(device.uses))
-      if (!device.uses[tile].empty()) directory.set_next_use(TileId{tile}, d, device.uses[tile].back());
+      if (!device.uses[tile].empty())
+        directory.set_next_use(TileId{tile}, d, device.uses[tile].back());
   }
 }
 
@@ -129,7 +150,8 @@ void OwnersInBlocks::placed(size_t device, const Task& task) {
   for (const TileId tile : task.reads) {
     auto& uses = devices_[device].uses[tile.index()];
     uses.pop_back();
-    directory_.set_next_use(tile, device, uses.empty() ? TileDirectory::never : uses.back());
+    directory_.set_next_use(tile, device,
+                            uses.empty() ? TileDirectory::never : uses.back());
   }
 }
 

@@ -12,17 +12,21 @@
 
 namespace tilerail {
 
-/// Static owners of C, in an order that follows the clock (thesis 4.2.7.1). A started tile of C is finished first, so
-/// that write-backs start early. Among tiles of C, and among the k of one tile:
+/// Static owners of C, in an order that follows the clock (thesis 4.2.7.1). A started
+/// tile of C is finished first, so that write-backs start early. Among tiles of C, and
+/// among the k of one tile:
 ///   fifo             the lowest
 ///   fewest-fetches   the one with the fewest missing inputs
-///   eta              the one whose inputs will all be there first by the clock, then the fewest missing
-/// Ties take the lowest. At most `window` candidates are looked at, so that planning stays linear.
+///   eta              the one whose inputs will all be there first by the clock, then the
+///   fewest missing
+/// Ties take the lowest. At most `window` candidates are looked at, so that planning
+/// stays linear.
 class OwnersByClock final : public Chooser {
  public:
   static constexpr size_t window = 64;
 
-  OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher);
+  OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order,
+                const Fetcher& fetcher);
 
   std::optional<Task> next(size_t device) override;
 
@@ -30,9 +34,10 @@ class OwnersByClock final : public Chooser {
   struct Device {
     std::deque<SubProblem> waiting;  // tiles of C not started, with their first k
     SubProblem open;                 // the started tile
-    std::vector<int64_t> k;          // the lowest of it that are left, ascending, as many as are looked at
-    int64_t next_k = 0;              // what follows them
-    bool untouched = false;          // whether nothing of it has been given yet
+    std::vector<int64_t>
+        k;  // the lowest of it that are left, ascending, as many as are looked at
+    int64_t next_k = 0;      // what follows them
+    bool untouched = false;  // whether nothing of it has been given yet
   };
   InputRank rank(size_t device, const SubProblem& sub) const;
   template <class Candidate>
@@ -47,20 +52,22 @@ class OwnersByClock final : public Chooser {
   std::vector<Device> devices_;
 };
 
-/// Static owners of C, for devices whose tiles do not all fit in `slots` equal slots: each follows an order that is
-/// fixed beforehand, so that evictions know every future use.
+/// Static owners of C, for devices whose tiles do not all fit in `slots` equal slots:
+/// each follows an order that is fixed beforehand, so that evictions know every future
+/// use.
 class OwnersInBlocks final : public Chooser {
  public:
   /// `slots`: by device.
-  OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<int64_t>& slots,
-                 TileDirectory& directory);
+  OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling,
+                 const std::vector<int64_t>& slots, TileDirectory& directory);
 
   std::optional<Task> next(size_t device) override;
   void placed(size_t device, const Task& task) override;
 
-  /// C in blocks of mb x nb tiles that stay while k runs, A and B streaming past, every other block with k reversed so
-  /// that its first inputs are still there. mb and nb make the most of the memory: they maximise mb nb / (mb + nb),
-  /// kernels for each tile fetched, while C, two steps of A and B and two C_in fit. docs/model.md#memory
+  /// C in blocks of mb x nb tiles that stay while k runs, A and B streaming past, every
+  /// other block with k reversed so that its first inputs are still there. mb and nb make
+  /// the most of the memory: they maximise mb nb / (mb + nb), kernels for each tile
+  /// fetched, while C, two steps of A and B and two C_in fit. docs/model.md#memory
   struct Blocks {
     int64_t rows = 1, cols = 1;
   };
@@ -72,7 +79,8 @@ class OwnersInBlocks final : public Chooser {
     size_t next = 0;
     std::vector<std::vector<int64_t>> uses;  // positions by tile, latest first
   };
-  static std::vector<Task> sequence_of(const GemmTasks& tasks, const Tiling& tiling, size_t device, Blocks blocks);
+  static std::vector<Task> sequence_of(const GemmTasks& tasks, const Tiling& tiling,
+                                       size_t device, Blocks blocks);
 
   TileDirectory& directory_;
   std::vector<Device> devices_;

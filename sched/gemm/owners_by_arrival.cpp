@@ -6,8 +6,8 @@
 
 namespace tilerail {
 
-OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher,
-                                 const OwnedTiles& outputs)
+OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling,
+                                 const Fetcher& fetcher, const OwnedTiles& outputs)
     : tasks_{tasks},
       tiling_{tiling},
       fetcher_{fetcher},
@@ -17,12 +17,14 @@ OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, c
   for (const auto d : indices(open_)) {
     const Interval depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
-    for (const TileOfC tile : tiling.tiles_of(d)) open_[d].push_back({tile, {}, depth.begin + 1});
+    for (const TileOfC tile : tiling.tiles_of(d))
+      open_[d].push_back({tile, {}, depth.begin + 1});
   }
 }
 
 void OwnersByArrival::look_further(Open& open, const Interval& depth) {
-  while (open.between.size() < window && open.next_k + 1 < depth.end) open.between.push_back(open.next_k++);
+  while (open.between.size() < window && open.next_k + 1 < depth.end)
+    open.between.push_back(open.next_k++);
 }
 
 Seconds OwnersByArrival::arrival(size_t device, TileId tile, int& missing) {
@@ -42,7 +44,8 @@ InputRank OwnersByArrival::rank(size_t device, const SubProblem& sub, bool first
   const Seconds b = arrival(device, tasks_.b(sub.k, sub.j), rank.missing);
   rank.eta = std::max(a, b);
   if (!first) return rank;
-  if (const std::optional<Seconds> c = outputs_.arrival(tasks_.task(sub, true, false).writes, device))
+  if (const std::optional<Seconds> c =
+          outputs_.arrival(tasks_.task(sub, true, false).writes, device))
     rank.eta = std::max(rank.eta, *c), ++rank.missing;
   return rank;
 }
@@ -55,7 +58,8 @@ OwnersByArrival::Choice OwnersByArrival::best(size_t device) {
   for (size_t o = 0; o < open_[device].size() && seen < window; ++o) {
     const Open& open = open_[device][o];
     for (size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
-      const InputRank here = rank(device, {open.tile.i, open.tile.j, open.k(k, depth)}, !open.started);
+      const InputRank here =
+          rank(device, {open.tile.i, open.tile.j, open.k(k, depth)}, !open.started);
       if (!best || here.before(best->rank)) best = Choice{o, k, here};
     }
   }
@@ -69,7 +73,8 @@ std::optional<Task> OwnersByArrival::next(size_t device) {
   const Choice choice = best(device);
   Open& open = all[choice.open];
   const SubProblem sub{open.tile.i, open.tile.j, open.k(choice.k, depth)};
-  const bool first = !open.started, last = first ? depth.size() == 1 : open.between.empty();
+  const bool first = !open.started,
+             last = first ? depth.size() == 1 : open.between.empty();
   if (!first && !last) open.between.erase(open.between.begin() + ptrdiff_t(choice.k));
   open.started = true;
   look_further(open, depth);

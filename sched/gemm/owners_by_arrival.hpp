@@ -13,24 +13,28 @@
 
 namespace tilerail {
 
-/// Static owners of C. Of all sub-problems that a device has left, it takes the one whose tiles will all be there
-/// first by the clock, C among them where a tile of it has to come before its first kernel; then the one with the
-/// fewest missing, then the lowest; but of a tile of C the first k first, the last k last. Many tiles of C may be
-/// started at once. Source: thesis 4.2.7.1. At most `window` sub-problems are looked at, so that planning stays linear
-/// in their number.
+/// Static owners of C. Of all sub-problems that a device has left, it takes the one whose
+/// tiles will all be there first by the clock, C among them where a tile of it has to
+/// come before its first kernel; then the one with the fewest missing, then the lowest;
+/// but of a tile of C the first k first, the last k last. Many tiles of C may be started
+/// at once. Source: thesis 4.2.7.1. At most `window` sub-problems are looked at, so that
+/// planning stays linear in their number.
 class OwnersByArrival final : public Chooser {
  public:
   static constexpr size_t window = 256;
 
-  OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher, const OwnedTiles& outputs);
+  OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher,
+                  const OwnedTiles& outputs);
 
   std::optional<Task> next(size_t device) override;
 
  private:
-  /// A tile of C that is not complete. Of its k, those that are neither the first nor the last may come in any order.
+  /// A tile of C that is not complete. Of its k, those that are neither the first nor the
+  /// last may come in any order.
   struct Open {
     TileOfC tile;
-    std::vector<int64_t> between;  // once started: the lowest of them that are left, as many as are looked at
+    std::vector<int64_t> between;  // once started: the lowest of them that are left, as
+                                   // many as are looked at
     int64_t next_k = 0;            // what follows them
     bool started = false;
 

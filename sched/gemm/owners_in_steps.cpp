@@ -6,13 +6,15 @@
 
 namespace tilerail {
 
-OwnersInSteps::OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling, const TileDirectory& directory)
+OwnersInSteps::OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling,
+                             const TileDirectory& directory)
     : tasks_{tasks}, tiling_{tiling}, directory_{directory}, devices_(tiling.devices()) {
   for (const auto d : indices(devices_)) devices_[d].k = tiling.depth_of(d).begin - 1;
 }
 
 int OwnersInSteps::missing(size_t device, const SubProblem& sub) const {
-  return !directory_.present(tasks_.a(sub.i, sub.k), device) + !directory_.present(tasks_.b(sub.k, sub.j), device);
+  return !directory_.present(tasks_.a(sub.i, sub.k), device) +
+         !directory_.present(tasks_.b(sub.k, sub.j), device);
 }
 
 std::optional<Task> OwnersInSteps::next(size_t device) {

@@ -10,16 +10,19 @@
 
 namespace tilerail {
 
-/// Static owners of C that go through k in steps: each tile of C of a device has its kernel of the lowest k, then each
-/// that of the next. So a tile of A or B that comes is used for as many tiles of C as there are in its row or column
-/// before the next has to come, and kernels wait for little. In a step, sub-problems whose tiles are there go first,
-/// then those that need one more, the lowest of equals. All tiles of C are started at once: memory has to be ample.
+/// Static owners of C that go through k in steps: each tile of C of a device has its
+/// kernel of the lowest k, then each that of the next. So a tile of A or B that comes is
+/// used for as many tiles of C as there are in its row or column before the next has to
+/// come, and kernels wait for little. In a step, sub-problems whose tiles are there go
+/// first, then those that need one more, the lowest of equals. All tiles of C are started
+/// at once: memory has to be ample.
 class OwnersInSteps final : public Chooser {
  public:
   /// Of the sub-problems of a step, so many are looked at, so that planning stays linear.
   static constexpr size_t window = 64;
 
-  OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling, const TileDirectory& directory);
+  OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling,
+                const TileDirectory& directory);
 
   std::optional<Task> next(size_t device) override;
 

@@ -23,10 +23,10 @@ class TileBytes {
   TileBytes(const Tiling& tiling, const GemmProblem& problem)
       : tiling_{tiling}, element_{element_size(problem.dtype)} {}
 
-  /// Tiles of an input: each chosen interval of `sides` (m or n) times each interval of k. The columns of the matrix
-  /// run along `sides`, or along k.
-  int64_t panel(const std::vector<Interval>& sides, const std::vector<int64_t>& chosen, std::span<const Interval> ks,
-                bool along_k) const {
+  /// Tiles of an input: each chosen interval of `sides` (m or n) times each interval of
+  /// k. The columns of the matrix run along `sides`, or along k.
+  int64_t panel(const std::vector<Interval>& sides, const std::vector<int64_t>& chosen,
+                std::span<const Interval> ks, bool along_k) const {
     int64_t bytes = 0;
     for (const int64_t index : chosen)
       for (const Interval k : ks) {
@@ -38,7 +38,8 @@ class TileBytes {
 
   int64_t of_c(std::span<const TileOfC> tiles) const {
     int64_t bytes = 0;
-    for (const TileOfC c : tiles) bytes += tile(tiling_.m[size_t(c.i)].size(), tiling_.n[size_t(c.j)].size());
+    for (const TileOfC c : tiles)
+      bytes += tile(tiling_.m[size_t(c.i)].size(), tiling_.n[size_t(c.j)].size());
     return bytes;
   }
 
@@ -61,38 +62,46 @@ std::vector<int64_t> all_of(const std::vector<Interval>& tiles) {
 
 /// Whether devices get tiles that they do not use.
 bool passes_on(const Decisions& decisions, size_t devices, bool passing_on) {
-  const bool relays = decisions.choices.routing == Routing::link_map && decisions.choices.max_hops > 0 && devices > 1;
+  const bool relays = decisions.choices.routing == Routing::link_map &&
+                      decisions.choices.max_hops > 0 && devices > 1;
   return relays || passing_on || emulation_of(decisions.choices).has_one_queue();
 }
 
 }  // namespace
 
-std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem, const Topology& topology,
-                                 std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on) {
+std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
+                                 const Topology& topology,
+                                 std::span<const MemoryId> devices,
+                                 const Decisions& decisions, bool passing_on) {
   const TileBytes tile_bytes{tiling, problem};
   const bool passes = passes_on(decisions, devices.size(), passing_on);
   const bool adds_up = tiling.layers() > 1;
   const auto uses_in_place = [&](MemoryId home, size_t d) {
-    return topology.has_copies(home) || (decisions.choices.in_place && home == devices[d]);
+    return topology.has_copies(home) ||
+           (decisions.choices.in_place && home == devices[d]);
   };
   const auto inputs = [&](size_t d) {
-    const Interval depth = passes ? Interval{0, int64_t(tiling.k.size())} : tiling.depth_of(d);
-    const auto ks = std::span{tiling.k}.subspan(size_t(depth.begin), size_t(depth.size()));
+    const Interval depth =
+        passes ? Interval{0, int64_t(tiling.k.size())} : tiling.depth_of(d);
+    const auto ks =
+        std::span{tiling.k}.subspan(size_t(depth.begin), size_t(depth.size()));
     const auto rows = passes ? all_of(tiling.m) : tiling.rows_of(d),
                cols = passes ? all_of(tiling.n) : tiling.cols_of(d);
     int64_t bytes = 0;
     if (!uses_in_place(problem.place_a, d))
       bytes += tile_bytes.panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
-    if (!uses_in_place(problem.place_b, d)) bytes += tile_bytes.panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
+    if (!uses_in_place(problem.place_b, d))
+      bytes += tile_bytes.panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
     return bytes;
   };
   const auto outputs = [&](size_t d) {
     if (uses_in_place(problem.place_c, d) && !adds_up) return int64_t{0};
     const auto own = int64_t(tiling.tiles_of(d).size());
     const int64_t passing = passing_buffers(decisions);
-    const int64_t of_others = passes || adds_up                           ? passing
-                              : decisions.choices.c_tiles == CTiles::lazy ? std::min(passing, own)
-                                                                          : 0;
+    const int64_t of_others = passes || adds_up ? passing
+                              : decisions.choices.c_tiles == CTiles::lazy
+                                  ? std::min(passing, own)
+                                  : 0;
     return tile_bytes.of_c(tiling.tiles_of(d)) + of_others * tile_bytes.largest_of_c();
   };
   std::vector<int64_t> bytes;
@@ -101,7 +110,9 @@ std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& proble
 }
 
 int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem) {
-  const auto bytes = [&](int64_t rows, int64_t cols) { return Arena::bytes(rows, cols, problem.dtype); };
+  const auto bytes = [&](int64_t rows, int64_t cols) {
+    return Arena::bytes(rows, cols, problem.dtype);
+  };
   const int64_t a = problem.trans_a == Trans::no ? bytes(m, k) : bytes(k, m);
   const int64_t b = problem.trans_b == Trans::no ? bytes(k, n) : bytes(n, k);
   return std::max({a, b, bytes(m, n), Arena::alignment});
@@ -109,8 +120,9 @@ int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem) 
 
 namespace {
 
-/// How many tiles of C a device may have begun at once: with slots for tiles, two stay for a task's A and B, and if
-/// these have slots of their own, one for what is added to C.
+/// How many tiles of C a device may have begun at once: with slots for tiles, two stay
+/// for a task's A and B, and if these have slots of their own, one for what is added to
+/// C.
 size_t most_open(const PlanContext& context) {
   size_t most = std::numeric_limits<size_t>::max();
   for (const Arena& arena : context.arenas)
@@ -123,22 +135,26 @@ size_t most_open(const PlanContext& context) {
 
 /// Calls `run` with the chooser of each GPU's own tasks.
 template <class Run>
-void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
-                 OwnedTiles& outputs, const Run& run) {
-  const bool ample = !context.arenas.front().pooled();  // all tiles of C may be open simultaneously
+void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks,
+                 Fetcher& fetcher, OwnedTiles& outputs, const Run& run) {
+  const bool ample =
+      !context.arenas.front().pooled();  // all tiles of C may be open simultaneously
   Order order = context.decisions.choices.order;
-  if (order == Order::eta_all && ample) return run(OwnersByArrival{tasks, tiling, fetcher, outputs});
-  if (order == Order::steps && ample) return run(OwnersInSteps{tasks, tiling, fetcher.directory()});
+  if (order == Order::eta_all && ample)
+    return run(OwnersByArrival{tasks, tiling, fetcher, outputs});
+  if (order == Order::steps && ample)
+    return run(OwnersInSteps{tasks, tiling, fetcher.directory()});
   if (order == Order::eta_all || order == Order::steps) order = Order::eta;
-  if (ample || !context.decisions.choices.caching) return run(OwnersByClock{tasks, tiling, order, fetcher});
+  if (ample || !context.decisions.choices.caching)
+    return run(OwnersByClock{tasks, tiling, order, fetcher});
   std::vector<int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
   run(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
 }
 
 /// Whose tasks a plan has, and when GPUs ask for them.
-void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
-               OwnedTiles& outputs) {
+void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks,
+               Fetcher& fetcher, OwnedTiles& outputs) {
   const Emulation& emulation = emulation_of(context.decisions.choices);
   const size_t most = most_open(context);
   const auto in_time = [&](Chooser& chooser) {
@@ -146,8 +162,10 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
     limits.unfinished = std::min(limits.unfinished, most);
     TaskLoop{context, fetcher, outputs, chooser}.run_in_time(limits);
   };
-  if (const auto chooser = emulation.chooser(tasks, tiling, fetcher, most)) return in_time(*chooser);
-  const bool evicts = context.decisions.choices.caching && context.arenas.front().pooled();
+  if (const auto chooser = emulation.chooser(tasks, tiling, fetcher, most))
+    return in_time(*chooser);
+  const bool evicts =
+      context.decisions.choices.caching && context.arenas.front().pooled();
   with_owners(context, tiling, tasks, fetcher, outputs, [&](Chooser&& owners) {
     if (emulation.is_in_model_time() && !evicts) return in_time(owners);
     TaskLoop{context, fetcher, outputs, owners}.run();
@@ -155,8 +173,10 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
 }
 
 /// All devices use all tiles where nobody knows beforehand who computes what.
-std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const GemmTasks& tasks) {
-  std::vector<TileDirectory::Tile> tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
+std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
+                                             const GemmTasks& tasks) {
+  std::vector<TileDirectory::Tile> tiles =
+      tasks.input_tiles(context.matrix_a, context.matrix_b);
   if (!emulation_of(context.decisions.choices).has_one_queue()) return tiles;
   std::vector<size_t> all(context.devices.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -166,16 +186,18 @@ std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const G
 
 }  // namespace
 
-std::vector<TileDirectory::WarmTile> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
-                                                 std::span<const TileDirectory::WarmTile> warm) {
+std::vector<TileDirectory::WarmTile> plan_region(
+    PlanContext& context, const Tiling& tiling, Scalar beta,
+    std::span<const TileDirectory::WarmTile> warm) {
   const GemmTasks tasks{context.problem, tiling};
   TileDirectory inputs{context, input_tiles(context, tasks)};
   inputs.warm_up(warm);
   Fetcher fetcher{context, inputs};
-  OwnedTiles::Options options{context.decisions.choices.c_tiles == CTiles::lazy,
-                              beta,
-                              {longest(tiling.m), longest(tiling.n)},
-                              [&](TileId tile) { return tasks.home_of_c(tile, context.matrix_c); }};
+  OwnedTiles::Options options{
+      context.decisions.choices.c_tiles == CTiles::lazy,
+      beta,
+      {longest(tiling.m), longest(tiling.n)},
+      [&](TileId tile) { return tasks.home_of_c(tile, context.matrix_c); }};
   if (tasks.parts() > 1)
     options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
     options.parts = tasks.parts();

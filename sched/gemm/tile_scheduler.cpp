@@ -24,11 +24,13 @@ TileScheduler::TileScheduler(const Question& question)
       problem_{question.problem},
       topology_{question.topology},
       devices_{question.devices},
-      capacities_{capacities_for_tiles(question.given, topology_, devices_, question.policy.choices.memory_fraction)},
+      capacities_{capacities_for_tiles(question.given, topology_, devices_,
+                                       question.policy.choices.memory_fraction)},
       borders_{borders_of(problem_, topology_)} {}
 
 Grid TileScheduler::grid() const {
-  const bool splits = question_.policy.choices.caching && problem_.has_product() && !problem_.of_vectors() &&
+  const bool splits = question_.policy.choices.caching && problem_.has_product() &&
+                      !problem_.of_vectors() &&
                       !emulation_of(question_.policy.choices).has_one_queue();
   return grid_of(splits ? layers_for(question_.policy.k_split, int(devices_.size())) : 1);
 }
@@ -36,7 +38,8 @@ Grid TileScheduler::grid() const {
 Grid TileScheduler::fitting(Grid grid, int64_t tile) const {
   if (grid.layers == 1) return grid;
   const Decisions decisions = decide(question_, tile, grid);
-  const auto regions = cut_to_memory({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions);
+  const auto regions =
+      cut_to_memory({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions);
   return fits(regions.front(), decisions) ? grid : grid_of(1);
 }
 
@@ -46,25 +49,31 @@ Grid TileScheduler::grid_of(int layers) const {
   const Policy& policy = question_.policy;
   const std::span<const MemoryId> first = devices_.first(size_t(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic
-                  ? automatic_grid(problem_, question_.resources, first, policy.choices.batch != Batch::off)
-              : policy.grid == GridChoice::emulated ? emulation_of(policy.choices).grid(gpus / layers)
-                                                    : square_grid(gpus / layers);
+                  ? automatic_grid(problem_, question_.resources, first,
+                                   policy.choices.batch != Batch::off)
+              : policy.grid == GridChoice::emulated
+                  ? emulation_of(policy.choices).grid(gpus / layers)
+                  : square_grid(gpus / layers);
   grid.layers = layers;
   return grid;
 }
 
 int64_t TileScheduler::largest_tile() const {
-  constexpr int64_t comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
+  constexpr int64_t comfortable_slots =
+      12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
   constexpr int64_t unit = 64;
   const int64_t least = *std::ranges::min_element(capacities_);
   if (problem_.of_vectors())
-    return std::max(unit, least / comfortable_slots / element_size(problem_.dtype) / unit * unit);
-  const bool merges = in_cubes() && question_.policy.choices.ragged == Ragged::merged;  // a tile has up to 1.5 T
+    return std::max(
+        unit, least / comfortable_slots / element_size(problem_.dtype) / unit * unit);
+  const bool merges = in_cubes() && question_.policy.choices.ragged ==
+                                        Ragged::merged;  // a tile has up to 1.5 T
   const auto fits = [&](int64_t units) {
     const int64_t side = units * unit;
     return slot_of_side(merges ? side + side / 2 : side) <= least / comfortable_slots;
   };
-  int64_t fitting = 1, too_large = ceil_div(std::max({problem_.m, problem_.n, problem_.k}), unit) + 1;
+  int64_t fitting = 1,
+          too_large = ceil_div(std::max({problem_.m, problem_.n, problem_.k}), unit) + 1;
   while (too_large - fitting > 1) {
     const int64_t middle = fitting + (too_large - fitting) / 2;
     (fits(middle) ? fitting : too_large) = middle;
@@ -72,8 +81,8 @@ int64_t TileScheduler::largest_tile() const {
   return fitting * unit;
 }
 
-/// Bytes of a slot for tiles of this side, none of which is longer than the problem; more than any memory has where
-/// they are very many.
+/// Bytes of a slot for tiles of this side, none of which is longer than the problem; more
+/// than any memory has where they are very many.
 int64_t TileScheduler::slot_of_side(int64_t side) const {
   constexpr int64_t too_many = int64_t{1} << 62;
   const auto cut = [side](int64_t extent) { return std::min(side, extent); };
@@ -83,48 +92,58 @@ int64_t TileScheduler::slot_of_side(int64_t side) const {
   return slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_);
 }
 
-/// The most layers of equally many GPUs that are no more than the wish, have at least one k each, and can send their
-/// sums to each other.
+/// The most layers of equally many GPUs that are no more than the wish, have at least one
+/// k each, and can send their sums to each other.
 int TileScheduler::layers_for(int wish, int gpus) const {
   for (int layers = std::min(wish, gpus); layers > 1; --layers)
-    if (gpus % layers == 0 && layers <= problem_.k && reach_each_other(layers)) return layers;
+    if (gpus % layers == 0 && layers <= problem_.k && reach_each_other(layers))
+      return layers;
   return 1;
 }
 
-/// Whether there is a route between all GPUs that may have the same tile: those in the same place of their layers where
-/// all layers are cut alike.
+/// Whether there is a route between all GPUs that may have the same tile: those in the
+/// same place of their layers where all layers are cut alike.
 bool TileScheduler::reach_each_other(int layers) const {
   const size_t plane = devices_.size() / size_t(layers);
   const Distribution dealt = question_.policy.choices.distribution;
   const bool alike =
       dealt == Distribution::proportional ||
-      (dealt == Distribution::blocks && question_.policy.shares == Shares::equal && question_.shares.empty());
+      (dealt == Distribution::blocks && question_.policy.shares == Shares::equal &&
+       question_.shares.empty());
   for (const auto i : indices(devices_))
     for (size_t j = alike ? i % plane : 0; j < devices_.size(); j += alike ? plane : 1)
-      if (i / plane != j / plane && !topology_.has_route(devices_[i], devices_[j])) return false;
+      if (i / plane != j / plane && !topology_.has_route(devices_[i], devices_[j]))
+        return false;
   return true;
 }
 
-Plan TileScheduler::plan(int64_t tile, Grid grid) const { return plan(decisions(tile, fitting(grid, tile))); }
+Plan TileScheduler::plan(int64_t tile, Grid grid) const {
+  return plan(decisions(tile, fitting(grid, tile)));
+}
 
 Decisions TileScheduler::decisions(int64_t tile, Grid grid) const {
   Decisions wished = decide(question_, tile, grid);
   if (keeps_shape(wished)) return wished;
   Policy squares = question_.policy;
-  squares.choices.tile_rows = TileRows::side, squares.choices.tile_depth = TileDepth::side;
+  squares.choices.tile_rows = TileRows::side,
+  squares.choices.tile_depth = TileDepth::side;
   return decide(question_.by(squares), tile, grid);
 }
 
 Plan TileScheduler::plan(const Decisions& decisions) const {
-  check_kernel_count(kernels(decisions), decisions.choices.tile, question_.policy.choices.tile);
+  check_kernel_count(kernels(decisions), decisions.choices.tile,
+                     question_.policy.choices.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
-  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
+  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 ||
+                             (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
   std::vector<TileDirectory::WarmTile> warm;
-  if (Plan earlier = plan; emulation_of(decisions.choices).is_warm()) warm = add_operations(earlier, decisions, {});
+  if (Plan earlier = plan; emulation_of(decisions.choices).is_warm())
+    warm = add_operations(earlier, decisions, {});
   plan.warm = !warm.empty();
   add_operations(plan, decisions, warm);
-  if (topology_.description().issue.graph) settle_graph(plan, topology_);  // plans are compared by it
+  if (topology_.description().issue.graph)
+    settle_graph(plan, topology_);  // plans are compared by it
   return plan;
 }
 
@@ -135,9 +154,12 @@ struct Matrices {
 };
 
 /// Adds those that the problem uses.
-Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem, const Topology& topology) {
+Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem,
+                      const Topology& topology) {
   Matrices matrices;
-  const auto add = [&](Buffer::Kind kind) { return builder.add_matrix(problem, kind, topology); };
+  const auto add = [&](Buffer::Kind kind) {
+    return builder.add_matrix(problem, kind, topology);
+  };
   if (!problem.scales_only()) matrices.a = add(Buffer::Kind::matrix_a);
   if (!problem.scales_only() && problem.has_b()) matrices.b = add(Buffer::Kind::matrix_b);
   matrices.c = add(Buffer::Kind::matrix_c);
@@ -156,66 +178,83 @@ Clock::Options clock_for(const Decisions& decisions) {
 
 /// Returns what devices keep of the last region.
 std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
-    Plan& plan, const Decisions& decisions, std::span<const TileDirectory::WarmTile> from_start) const {
+    Plan& plan, const Decisions& decisions,
+    std::span<const TileDirectory::WarmTile> from_start) const {
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
   builder.expect(size_t((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   const Matrices matrices = add_matrices(builder, problem_, topology_);
-  const std::optional<LinkMap> map =
-      decisions.choices.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
+  const std::optional<LinkMap> map = decisions.choices.routing == Routing::link_map
+                                         ? std::optional{LinkMap{topology_}}
+                                         : std::nullopt;
   std::optional<SharedLinks> links;
   if (map) links.emplace(link_map_routes(*map, decisions));
   // What is used once needs no room to stay.
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
-  const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
+  const std::vector<Region> regions =
+      used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
   const bool stay = decisions.choices.caching && !used_once;
-  std::string_view after_use = !stay ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
+  std::string_view after_use = !stay                ? tiles_not_kept
+                               : regions.size() > 1 ? tiles_in_cubes
+                                                    : tiles_fit;
   KernelCosts costs{topology_};
-  const PlanSetup setup{problem_, topology_, question_.resources, decisions,  devices_,   capacities_,
-                        builder,  costs,     matrices.a,          matrices.b, matrices.c, links ? &*links : nullptr};
+  const PlanSetup setup{problem_,   topology_,  question_.resources,
+                        decisions,  devices_,   capacities_,
+                        builder,    costs,      matrices.a,
+                        matrices.b, matrices.c, links ? &*links : nullptr};
   std::vector<TileDirectory::WarmTile> warm;
   for (const Region& region : regions) {
-    if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
+    if (&region != &regions.front())
+      builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    Workspace workspace{setup, clock_for(decisions), slot_for(tiles, used_once, decisions)};
+    Workspace workspace{setup, clock_for(decisions),
+                        slot_for(tiles, used_once, decisions)};
     if (stay && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
-    warm = add_region(workspace.context(), tiles, region,
-                      regions.size() == 1 ? from_start : std::span<const TileDirectory::WarmTile>{});
+    warm = add_region(
+        workspace.context(), tiles, region,
+        regions.size() == 1 ? from_start : std::span<const TileDirectory::WarmTile>{});
     workspace.note_peaks(plan);
   }
   plan.origin.decisions.push_back({"tiles", std::string{after_use}});
   return warm;
 }
 
-std::vector<TileDirectory::WarmTile> TileScheduler::add_region(PlanContext& context, const Tiling& tiles,
-                                                               const Region& region,
-                                                               std::span<const TileDirectory::WarmTile> warm) const {
-  const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
+std::vector<TileDirectory::WarmTile> TileScheduler::add_region(
+    PlanContext& context, const Tiling& tiles, const Region& region,
+    std::span<const TileDirectory::WarmTile> warm) const {
+  const Scalar beta =
+      region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
   if (problem_.scales_only() || problem_.routine == Routine::axpy)
     return plan_elementwise(context, tiles, beta), std::vector<TileDirectory::WarmTile>{};
   if (problem_.routine == Routine::dot)
-    return plan_dot(context, context.decisions.choices.tile, borders_), std::vector<TileDirectory::WarmTile>{};
+    return plan_dot(context, context.decisions.choices.tile, borders_),
+           std::vector<TileDirectory::WarmTile>{};
   return plan_region(context, tiles, beta, warm);
 }
 
 /// As it is wished, whether tiles fit or not.
 TileCut TileScheduler::cut_for(const Decisions& decisions) const {
   TileCut how{decisions.choices.tile};
-  if (in_cubes()) how.small = decisions.choices.small_tiles, how.ragged = decisions.choices.ragged;
+  if (in_cubes())
+    how.small = decisions.choices.small_tiles, how.ragged = decisions.choices.ragged;
   if (in_cubes() && decisions.choices.caching)
     how.rows = decisions.choices.tile_rows, how.depth = decisions.choices.tile_depth;
   for (const auto d : indices(devices_))
-    if (!has_room(decisions.choices.tile + decisions.choices.tile / 2, d)) how.ragged = Ragged::own;
+    if (!has_room(decisions.choices.tile + decisions.choices.tile / 2, d))
+      how.ragged = Ragged::own;
   return how;
 }
 
-Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions, const TileCut& how) const {
-  return {region, decisions.grid, how, decisions.choices.distribution, decisions.shares, borders_};
+Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions,
+                             const TileCut& how) const {
+  return {region,           decisions.grid, how, decisions.choices.distribution,
+          decisions.shares, borders_};
 }
 
-/// Where tiles do not all fit in memory they are squares, so that slots are of about one size.
+/// Where tiles do not all fit in memory they are squares, so that slots are of about one
+/// size.
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
   TileCut how = cut_for(decisions);
   Tiling tiles = tiling(region, decisions, how);
@@ -226,21 +265,35 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) c
 
 bool TileScheduler::keeps_shape(const Decisions& decisions) const {
   const TileCut how = cut_for(decisions);
-  if (decisions.choices.tile_rows != how.rows || decisions.choices.tile_depth != how.depth) return false;
-  return how.squares() || fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
+  if (decisions.choices.tile_rows != how.rows ||
+      decisions.choices.tile_depth != how.depth)
+    return false;
+  return how.squares() ||
+         fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how),
+             decisions);
 }
 
-SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
+SharedLinks TileScheduler::link_map_routes(const LinkMap& map,
+                                           const Decisions& decisions) const {
   std::vector<MemoryId> read, written;
   const auto add = [&](Buffer::Kind matrix, std::vector<MemoryId>& to) {
     if (topology_.has_copies(matrix_buffer(problem_, matrix).memory)) return;
-    for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_, devices_)) to.push_back(buffer.memory);
+    for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_, devices_))
+      to.push_back(buffer.memory);
   };
-  add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read), add(Buffer::Kind::matrix_c, written);
+  add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read),
+      add(Buffer::Kind::matrix_c, written);
   if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
   const auto side = double(decisions.choices.tile);
-  const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * double(element_size(problem_.dtype))};
-  SharedLinks links{map, devices_, read, written, bytes, decisions.choices.max_hops, decisions.choices.hop_rule};
+  const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) *
+                    double(element_size(problem_.dtype))};
+  SharedLinks links{map,
+                    devices_,
+                    read,
+                    written,
+                    bytes,
+                    decisions.choices.max_hops,
+                    decisions.choices.hop_rule};
   std::vector<size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
   links.activate(all);
@@ -248,15 +301,21 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
 }
 
 double TileScheduler::kernels(const Decisions& decisions) const {
-  const auto tiles = [&](int64_t extent) { return double(ceil_div(extent, decisions.choices.tile)); };
+  const auto tiles = [&](int64_t extent) {
+    return double(ceil_div(extent, decisions.choices.tile));
+  };
   double rows = tiles(problem_.m), depth = std::max(1.0, tiles(problem_.k));
-  if (cut_for(decisions).squares() || !keeps_shape(decisions)) return rows * tiles(problem_.n) * depth;
-  if (decisions.choices.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
-  if (decisions.choices.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
+  if (cut_for(decisions).squares() || !keeps_shape(decisions))
+    return rows * tiles(problem_.n) * depth;
+  if (decisions.choices.tile_rows == TileRows::all)
+    rows = std::min<double>(rows, decisions.grid.rows);
+  if (decisions.choices.tile_depth == TileDepth::all)
+    depth = std::min<double>(depth, decisions.grid.layers);
   if (decisions.choices.tile_depth == TileDepth::growing)
     depth = double(std::max<int64_t>(
         1, decisions.grid.layers *
-               growing_tile_count(ceil_div(problem_.k, decisions.grid.layers), decisions.choices.tile)));
+               growing_tile_count(ceil_div(problem_.k, decisions.grid.layers),
+                                  decisions.choices.tile)));
   return rows * tiles(problem_.n) * depth;
 }
 
@@ -265,8 +324,9 @@ bool TileScheduler::need_others() const {
   const auto needs = [&](MemoryId home, MemoryId gpu) {
     return !topology_.has_all_of(home, gpu) && !topology_.has_route(home, gpu);
   };
-  return std::ranges::any_of(
-      devices_, [&](MemoryId gpu) { return needs(problem_.place_a, gpu) || needs(problem_.place_b, gpu); });
+  return std::ranges::any_of(devices_, [&](MemoryId gpu) {
+    return needs(problem_.place_a, gpu) || needs(problem_.place_b, gpu);
+  });
 }
 
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
@@ -274,23 +334,32 @@ bool TileScheduler::fits(const Region& region, const Decisions& decisions) const
 }
 
 bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
-  const auto need = ample_bytes(tiles, problem_, topology_, devices_, decisions, need_others());
+  const auto need =
+      ample_bytes(tiles, problem_, topology_, devices_, decisions, need_others());
   for (const auto d : indices(need))
     if (need[d] > capacities_[d]) return false;
   return true;
 }
 
-/// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the largest side T_L (a multiple
-/// of the tile) that does fit, to be run one after another (thesis 4.2.3.1). Otherwise the whole region.
-std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisions& decisions) const {
+/// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the
+/// largest side T_L (a multiple of the tile) that does fit, to be run one after another
+/// (thesis 4.2.3.1). Otherwise the whole region.
+std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
+                                                 const Decisions& decisions) const {
   const bool on_host = homes_on_hosts(problem_, topology_);
-  if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching || !on_host || fits(all, decisions))
+  if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching ||
+      !on_host || fits(all, decisions))
     return {all};
   const auto cube = [&](int64_t side) {
-    return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
+    return Region{{0, std::min(side, all.m.end)},
+                  {0, std::min(side, all.n.end)},
+                  {0, std::min(side, all.k.end)}};
   };
-  const int64_t tile = decisions.choices.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
-  int64_t low = 1, high = ceil_div(longest_side, tile);  // in tiles; fits(low) is assumed, fits(high) is false
+  const int64_t tile = decisions.choices.tile,
+                longest_side = std::max({problem_.m, problem_.n, problem_.k});
+  int64_t low = 1,
+          high = ceil_div(longest_side,
+                          tile);  // in tiles; fits(low) is assumed, fits(high) is false
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     (fits(cube(middle * tile), decisions) ? low : high) = middle;
@@ -303,10 +372,13 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
   return regions;
 }
 
-/// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
-int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
+/// Bytes of a slot of each device, where its tiles do not all have memory of their own;
+/// else 0.
+int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once,
+                                const Decisions& decisions) const {
   if (decisions.choices.caching && !used_once && fit(tiling, decisions)) return 0;
-  const int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
+  const int64_t slot =
+      slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)
     refuse_tile(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), slot,
@@ -326,10 +398,13 @@ void TileScheduler::refuse_tile(int64_t tile, int64_t slot, size_t device) const
     (has_room(middle, device) ? fitting : too_large) = middle;
   }
   const std::string& name = topology_.memory(devices_[device]).name;
-  throw InputError{"tile", std::to_string(tile),
-                   fmt::format("does not fit: '{}' has {} bytes for tiles, and {} of {} bytes each are needed", name,
-                               capacities_[device], least_slots, slot),
-                   fitting > 0 ? fmt::format("at most {}", fitting) : "a larger capacity of that memory"};
+  throw InputError{
+      "tile", std::to_string(tile),
+      fmt::format(
+          "does not fit: '{}' has {} bytes for tiles, and {} of {} bytes each are needed",
+          name, capacities_[device], least_slots, slot),
+      fitting > 0 ? fmt::format("at most {}", fitting)
+                  : "a larger capacity of that memory"};
 }
 
 }  // namespace tilerail

@@ -22,7 +22,8 @@ class TileScheduler {
   /// The grid that the policy wants; GPUs below each other where the result is a vector.
   Grid grid() const;
 
-  /// That grid, or one without layers where partial sums of C would not fit beside the tiles.
+  /// That grid, or one without layers where partial sums of C would not fit beside the
+  /// tiles.
   Grid fitting(Grid grid, int64_t tile) const;
 
   /// Whether tiles are as the decisions want them: squares, or others that all fit.
@@ -34,27 +35,34 @@ class TileScheduler {
   /// Of a plan with this tile: tiles are squares where others do not all fit.
   Decisions decisions(int64_t tile, Grid grid) const;
 
-  /// Throws InputError when there would be too many kernels, or memory too small for the least number of tiles.
+  /// Throws InputError when there would be too many kernels, or memory too small for the
+  /// least number of tiles.
   Plan plan(int64_t tile, Grid grid) const;
-  /// By decisions that were made before, for the devices and the share of memory of the question.
+  /// By decisions that were made before, for the devices and the share of memory of the
+  /// question.
   Plan plan(const Decisions& decisions) const;
 
  private:
   int layers_for(int wish, int gpus) const;
   bool reach_each_other(int layers) const;
   Grid grid_of(int layers) const;
-  std::vector<TileDirectory::WarmTile> add_operations(Plan& plan, const Decisions& decisions,
-                                                      std::span<const TileDirectory::WarmTile> from_start) const;
-  std::vector<TileDirectory::WarmTile> add_region(PlanContext& context, const Tiling& tiles, const Region& region,
-                                                  std::span<const TileDirectory::WarmTile> warm) const;
+  std::vector<TileDirectory::WarmTile> add_operations(
+      Plan& plan, const Decisions& decisions,
+      std::span<const TileDirectory::WarmTile> from_start) const;
+  std::vector<TileDirectory::WarmTile> add_region(
+      PlanContext& context, const Tiling& tiles, const Region& region,
+      std::span<const TileDirectory::WarmTile> warm) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
   TileCut cut_for(const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
-  Tiling tiling(const Region& region, const Decisions& decisions, const TileCut& how) const;
+  Tiling tiling(const Region& region, const Decisions& decisions,
+                const TileCut& how) const;
   /// How many kernels such tiles make of the problem, about.
   double kernels(const Decisions& decisions) const;
   /// Whether there are tiles of m, n and k, which may differ in size.
-  bool in_cubes() const { return problem_.routine == Routine::gemm && problem_.has_product(); }
+  bool in_cubes() const {
+    return problem_.routine == Routine::gemm && problem_.has_product();
+  }
   bool need_others() const;
   bool fits(const Region& region, const Decisions& decisions) const;
   /// Whether every device has memory for all its tiles.
@@ -62,7 +70,8 @@ class TileScheduler {
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   int64_t slot_of_side(int64_t side) const;
   bool has_room(int64_t side, size_t device) const;
-  int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
+  int64_t slot_for(const Tiling& tiling, bool used_once,
+                   const Decisions& decisions) const;
   /// Throws InputError with the largest side that fits; `slot`: bytes of one tile.
   [[noreturn]] void refuse_tile(int64_t tile, int64_t slot, size_t device) const;
 

@@ -9,7 +9,8 @@
 namespace tilerail {
 namespace {
 
-/// `range` in a part for each weight, alike or in proportion: in multiples of 64 where each has many of those.
+/// `range` in a part for each weight, alike or in proportion: in multiples of 64 where
+/// each has many of those.
 std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
   const auto parts = int64_t(weights.size());
   std::vector<Interval> pieces = split_evenly(range.size(), int(parts));
@@ -23,17 +24,19 @@ std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
       begin = pieces.back().end;
     }
   }
-  for (Interval& piece : pieces) piece = {range.begin + piece.begin, range.begin + piece.end};
+  for (Interval& piece : pieces)
+    piece = {range.begin + piece.begin, range.begin + piece.end};
   return pieces;
 }
 
 /// Cuts each block in tiles, or not at all; appends these and returns the block of each.
-std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole, std::span<const int64_t> borders,
-                        std::vector<Interval>& tiles) {
+std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole,
+                        std::span<const int64_t> borders, std::vector<Interval>& tiles) {
   std::vector<size_t> block_of;
   for (const auto block : indices(blocks)) {
     const int64_t side = whole ? std::max(blocks[block].size(), int64_t{1}) : how.tile;
-    std::vector<Interval> of_block = split_tiles(blocks[block], side, borders, how.ragged);
+    std::vector<Interval> of_block =
+        split_tiles(blocks[block], side, borders, how.ragged);
     if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
     tiles.insert(tiles.end(), of_block.begin(), of_block.end());
     block_of.resize(tiles.size(), block);
@@ -42,10 +45,13 @@ std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whol
 }
 
 /// The tiles of one layer's part of k.
-std::vector<Interval> cut_k(Interval part, TileCut how, std::span<const int64_t> borders) {
-  const int64_t side = how.depth == TileDepth::all ? std::max(part.size(), int64_t{1}) : how.tile;
-  std::vector<Interval> tiles = how.depth == TileDepth::growing ? growing_tiles(part, side, borders)
-                                                                : split_tiles(part, side, borders, how.ragged);
+std::vector<Interval> cut_k(Interval part, TileCut how,
+                            std::span<const int64_t> borders) {
+  const int64_t side =
+      how.depth == TileDepth::all ? std::max(part.size(), int64_t{1}) : how.tile;
+  std::vector<Interval> tiles = how.depth == TileDepth::growing
+                                    ? growing_tiles(part, side, borders)
+                                    : split_tiles(part, side, borders, how.ragged);
   if (how.small == SmallTiles::k_first) return with_small_first(std::move(tiles));
   if (how.small == SmallTiles::k_last) return with_small_last(std::move(tiles));
   return tiles;
@@ -73,16 +79,22 @@ void sort_unique(std::vector<int64_t>& numbers) {
 }  // namespace
 
 Tiling::Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders)
-    : Tiling{region, grid, how, Distribution::blocks, std::vector<double>(size_t(grid.gpus()), 1.0), borders} {}
+    : Tiling{region,
+             grid,
+             how,
+             Distribution::blocks,
+             std::vector<double>(size_t(grid.gpus()), 1.0),
+             borders} {}
 
-Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
-               const Borders& borders) {
+Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution,
+               std::span<const double> shares, const Borders& borders) {
   const Marginals of{grid, shares};
-  const bool in_blocks =
-      distribution == Distribution::proportional || (distribution == Distribution::blocks && all_equal(shares));
-  const auto row_of =
-      cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how, how.rows == TileRows::all, borders.m, m);
-  const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, false, borders.n, n);
+  const bool in_blocks = distribution == Distribution::proportional ||
+                         (distribution == Distribution::blocks && all_equal(shares));
+  const auto row_of = cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m},
+                          how, how.rows == TileRows::all, borders.m, m);
+  const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n},
+                          how, false, borders.n, n);
   const size_t plane = of.rows.size() * of.cols.size();
   const auto pieces = weighed(region.k, of.layers);
   for (const auto layer : indices(pieces)) {
@@ -97,7 +109,8 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
       continue;
     }
     for (const size_t owner :
-         tile_owners(distribution, int64_t(m.size()), int64_t(n.size()), grid, shares.subspan(first, plane)))
+         tile_owners(distribution, int64_t(m.size()), int64_t(n.size()), grid,
+                     shares.subspan(first, plane)))
       owners_.push_back(first + owner);
   }
   index(shares.size());
@@ -106,7 +119,8 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
 void Tiling::add_columns(TileCut how, Interval depth, std::span<const int64_t> borders) {
   for (int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
     const auto joined = [&](int64_t k_tile) {
-      return how.depth == TileDepth::columns && !std::ranges::binary_search(borders, k[size_t(k_tile)].begin);
+      return how.depth == TileDepth::columns &&
+             !std::ranges::binary_search(borders, k[size_t(k_tile)].begin);
     };
     do ++end;
     while (end < depth.end && joined(end));

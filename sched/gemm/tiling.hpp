@@ -21,8 +21,10 @@ struct TileOfC {
 
 /// A region cut into tiles, and who computes them (thesis 4.2.1).
 ///
-///        j:  0  1 | 2  3        blocks, grid 2 x 2, two tile rows and two tile columns a block:
-///   i: 0    d0 d0 | d1 d1       device d1 computes tiles (i, j) with i in {0, 1}, j in {2, 3}
+///        j:  0  1 | 2  3        blocks, grid 2 x 2, two tile rows and two tile columns a
+///        block:
+///   i: 0    d0 d0 | d1 d1       device d1 computes tiles (i, j) with i in {0, 1}, j in
+///   {2, 3}
 ///      1    d0 d0 | d1 d1
 ///      ------------------
 ///      2    d2 d2 | d3 d3
@@ -30,13 +32,15 @@ class Tiling {
  public:
   std::vector<Interval> m, n, k;  // tile boundaries in the problem
 
-  /// Blocks of equal shares: the region is cut in blocks, each block in tiles. No tile crosses a border.
+  /// Blocks of equal shares: the region is cut in blocks, each block in tiles. No tile
+  /// crosses a border.
   Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders = {});
-  /// The region is cut in tiles, which are dealt as `distribution` says; `shares` has one weight a device. Blocks of
-  /// equal shares are cut as above, proportional ones where rows and columns of devices have their shares. Each layer
-  /// of the grid has all tiles of C, and a part of k that goes with the shares of its devices.
-  Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
-         const Borders& borders = {});
+  /// The region is cut in tiles, which are dealt as `distribution` says; `shares` has one
+  /// weight a device. Blocks of equal shares are cut as above, proportional ones where
+  /// rows and columns of devices have their shares. Each layer of the grid has all tiles
+  /// of C, and a part of k that goes with the shares of its devices.
+  Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution,
+         std::span<const double> shares, const Borders& borders = {});
 
   size_t devices() const { return tiles_of_.size(); }
   size_t layers() const { return depths_.size(); }
@@ -47,8 +51,9 @@ class Tiling {
   /// The tiles of k that a layer has, as an interval of their numbers.
   Interval depth(size_t layer) const { return depths_[layer]; }
   Interval depth_of(size_t device) const { return depths_[layer_of(device)]; }
-  /// The tiles of k, as an interval of their numbers, that a matrix whose columns run along k has in one tile with this
-  /// one: those of its layer up to the next border with tile-depth=columns, else itself.
+  /// The tiles of k, as an interval of their numbers, that a matrix whose columns run
+  /// along k has in one tile with this one: those of its layer up to the next border with
+  /// tile-depth=columns, else itself.
   Interval column_of(int64_t k_tile) const { return columns_[size_t(k_tile)]; }
   /// Row by row.
   const std::vector<TileOfC>& tiles_of(size_t device) const { return tiles_of_[device]; }

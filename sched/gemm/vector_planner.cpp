@@ -9,9 +9,12 @@
 namespace tilerail {
 namespace {
 
-View rows_of(BufferId vector, Interval rows) { return {vector, rows.begin, 0, rows.size(), 1}; }
+View rows_of(BufferId vector, Interval rows) {
+  return {vector, rows.begin, 0, rows.size(), 1};
+}
 
-/// The products of pairs of tiles, each added to the sum of its device, and in the end the sum of all on the first.
+/// The products of pairs of tiles, each added to the sum of its device, and in the end
+/// the sum of all on the first.
 class Dot final : public Chooser, public Outputs {
  public:
   Dot(PlanContext& context, int64_t tile, const Borders& borders)
@@ -41,10 +44,12 @@ class Dot final : public Chooser, public Outputs {
   Place open(const Task& task, size_t device, Deps& deps) override {
     const Part& part = *part_of(device);
     if (task.first) deps.after(part.former);
-    return {part.sum, compute(device), task.first ? Scalar::zero : Scalar::one, Seconds{0}};
+    return {part.sum, compute(device), task.first ? Scalar::zero : Scalar::one,
+            Seconds{0}};
   }
 
-  void written(const Task& /*task*/, size_t device, OpId kernel, Seconds /*end*/) override {
+  void written(const Task& /*task*/, size_t device, OpId kernel,
+               Seconds /*end*/) override {
     part_of(device)->last = kernel;
   }
 
@@ -58,7 +63,8 @@ class Dot final : public Chooser, public Outputs {
   }
 
  private:
-  /// The tiles of x and y that one device multiplies: in the directory, x and y of each in turn.
+  /// The tiles of x and y that one device multiplies: in the directory, x and y of each
+  /// in turn.
   struct Part {
     size_t device, first_tile, next_tile, end_tile;
     View sum = {};
@@ -70,8 +76,10 @@ class Dot final : public Chooser, public Outputs {
     const GemmProblem& p = context_.problem;
     std::vector<size_t> devices;
     for (const auto d : indices(context_.devices))
-      if (d == 0 || context_.topology.has_route(context_.devices[d], context_.devices[0])) devices.push_back(d);
-    devices.resize(size_t(std::min(int64_t(devices.size()), p.k)));  // an element each, at least
+      if (d == 0 || context_.topology.has_route(context_.devices[d], context_.devices[0]))
+        devices.push_back(d);
+    devices.resize(
+        size_t(std::min(int64_t(devices.size()), p.k)));  // an element each, at least
     std::vector<TileDirectory::Tile> tiles;
     const auto pieces = split_evenly(p.k, int(devices.size()));
     for (const auto i : indices(devices)) {
@@ -90,10 +98,15 @@ class Dot final : public Chooser, public Outputs {
     return found == parts_.end() ? nullptr : &*found;
   }
   bool at_home() const { return context_.problem.place_c == context_.devices[0]; }
-  View result() const { return context_.builder.in_block({context_.matrix_c, 0, 0, 1, 1}); }
-  QueueId compute(size_t device) const { return context_.builder.compute_queue(context_.devices[device], 0); }
+  View result() const {
+    return context_.builder.in_block({context_.matrix_c, 0, 0, 1, 1});
+  }
+  QueueId compute(size_t device) const {
+    return context_.builder.compute_queue(context_.devices[device], 0);
+  }
   Arena::Slot take(size_t device) {
-    return context_.arenas[device].take(1, 1, context_.dtype(result()), [this, device] { inputs_.evict_one(device); });
+    return context_.arenas[device].take(1, 1, context_.dtype(result()),
+                                        [this, device] { inputs_.evict_one(device); });
   }
 
   void add_sum_of(const Part& other) {
@@ -125,23 +138,26 @@ class Dot final : public Chooser, public Outputs {
   TileDirectory inputs_;
 };
 
-/// y = alpha x + beta y, or C = beta C: one task for each tile that is written, by its owner, in the order of the
-/// tiling. Tiles of x are numbered first, if they are read, then those that are written.
+/// y = alpha x + beta y, or C = beta C: one task for each tile that is written, by its
+/// owner, in the order of the tiling. Tiles of x are numbered first, if they are read,
+/// then those that are written.
 class ElementwiseTasks final : public Chooser {
  public:
   ElementwiseTasks(const PlanContext& context, const Tiling& tiling)
       : context_{context}, tiling_{tiling}, next_(tiling.devices(), 0) {
     if (context.problem.scales_only()) return;
     for (const auto i : indices(tiling.m))
-      tiles_of_x_.push_back(
-          {rows_of(context.matrix_a, tiling.m[i]), context.problem.place_a, {tiling.owner({int64_t(i), 0})}});
+      tiles_of_x_.push_back({rows_of(context.matrix_a, tiling.m[i]),
+                             context.problem.place_a,
+                             {tiling.owner({int64_t(i), 0})}});
   }
 
   const std::vector<TileDirectory::Tile>& tiles_of_x() const { return tiles_of_x_; }
 
   View home_of(TileId tile) const {
     const size_t number = tile.index() - tiles_of_x_.size();
-    const Interval rows = tiling_.m[number / tiling_.n.size()], cols = tiling_.n[number % tiling_.n.size()];
+    const Interval rows = tiling_.m[number / tiling_.n.size()],
+                   cols = tiling_.n[number % tiling_.n.size()];
     return {context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()};
   }
 
@@ -153,7 +169,8 @@ class ElementwiseTasks final : public Chooser {
     task.kind = OpKind::axpby;
     task.alpha = reads_x ? Scalar::alpha : Scalar::zero;
     if (reads_x) task.reads[0] = TileId{size_t(at.i)};
-    task.writes = TileId{tiles_of_x_.size() + size_t(at.i) * tiling_.n.size() + size_t(at.j)};
+    task.writes =
+        TileId{tiles_of_x_.size() + size_t(at.i) * tiling_.n.size() + size_t(at.j)};
     task.first = task.last = true;
     return task;
   }
@@ -178,7 +195,8 @@ void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta) {
   TileDirectory inputs{context, tasks.tiles_of_x()};
   Fetcher fetcher{context, inputs};
   const auto home_of = [&](TileId tile) { return tasks.home_of(tile); };
-  OwnedTiles outputs{context, inputs, {false, beta, {longest(tiling.m), longest(tiling.n)}, home_of}};
+  OwnedTiles outputs{
+      context, inputs, {false, beta, {longest(tiling.m), longest(tiling.n)}, home_of}};
   TaskLoop{context, fetcher, outputs, tasks}.run();
 }
 

@@ -8,11 +8,12 @@
 
 namespace tilerail {
 
-/// Whose turn it is to ask for a task: devices one after another, or always the one that is free first by the clock.
+/// Whose turn it is to ask for a task: devices one after another, or always the one that
+/// is free first by the clock.
 enum class Wake : uint8_t { in_turn, first_free };
 
-/// Answers "which task next on this device?". What a policy knows of order and of owners is in its chooser; devices are
-/// counted 0, 1, ... in the order of the plan.
+/// Answers "which task next on this device?". What a policy knows of order and of owners
+/// is in its chooser; devices are counted 0, 1, ... in the order of the plan.
 class Chooser {
  public:
   virtual ~Chooser() = default;

@@ -41,10 +41,12 @@ Owners by_columns(int64_t rows, int64_t cols, Grid grid, std::span<const double>
   return owners;
 }
 
-/// Equal blocks of whole tile rows and columns; then the tiles right of all blocks, those below them, and those right
-/// of and below them, each row by row, in turn. A device takes no more than its part of all tiles: the next one that
-/// has room takes what is over.
-Owners even_blocks(int64_t rows, int64_t cols, Grid grid, std::span<const double> shares) {
+/// Equal blocks of whole tile rows and columns; then the tiles right of all blocks, those
+/// below them, and those right of and below them, each row by row, in turn. A device
+/// takes no more than its part of all tiles: the next one that has room takes what is
+/// over.
+Owners even_blocks(int64_t rows, int64_t cols, Grid grid,
+                   std::span<const double> shares) {
   std::vector<int64_t> room = apportioned(rows * cols, shares);
   Owners owners(size_t(rows * cols));
   const auto take = [&](int64_t i, int64_t j, size_t device) {
@@ -55,11 +57,14 @@ Owners even_blocks(int64_t rows, int64_t cols, Grid grid, std::span<const double
   };
   const int64_t block_rows = rows / grid.rows, block_cols = cols / grid.cols;
   const bool has_blocks = block_rows > 0 && block_cols > 0;
-  const int64_t below = has_blocks ? block_rows * grid.rows : 0, right = has_blocks ? block_cols * grid.cols : 0;
+  const int64_t below = has_blocks ? block_rows * grid.rows : 0,
+                right = has_blocks ? block_cols * grid.cols : 0;
   for (int64_t i = 0; i < below; ++i)
-    for (int64_t j = 0; j < right; ++j) take(i, j, size_t(i / block_rows * grid.cols + j / block_cols));
+    for (int64_t j = 0; j < right; ++j)
+      take(i, j, size_t(i / block_rows * grid.cols + j / block_cols));
   size_t next = 0;
-  const auto take_in_turn = [&](int64_t first_row, int64_t last_row, int64_t first_col, int64_t last_col) {
+  const auto take_in_turn = [&](int64_t first_row, int64_t last_row, int64_t first_col,
+                                int64_t last_col) {
     for (int64_t i = first_row; i < last_row; ++i)
       for (int64_t j = first_col; j < last_col; ++j) next = take(i, j, next) + 1;
   };
@@ -69,8 +74,8 @@ Owners even_blocks(int64_t rows, int64_t cols, Grid grid, std::span<const double
   return owners;
 }
 
-/// The tile of one device for which another needs the fewest rows of A and columns of B that it does not need already;
-/// of equal ones, the last.
+/// The tile of one device for which another needs the fewest rows of A and columns of B
+/// that it does not need already; of equal ones, the last.
 size_t tile_to_give(const Owners& owners, size_t cols, size_t from, size_t to) {
   std::set<size_t> known_rows, known_cols;
   for (const auto t : indices(owners))
@@ -84,7 +89,8 @@ size_t tile_to_give(const Owners& owners, size_t cols, size_t from, size_t to) {
   return best;
 }
 
-/// Unless all shares are equal, tiles change hands until none would make the most loaded device less loaded.
+/// Unless all shares are equal, tiles change hands until none would make the most loaded
+/// device less loaded.
 Owners balanced(Owners owners, int64_t cols, std::span<const double> shares) {
   if (all_equal(shares)) return owners;
   std::vector<int64_t> tiles(shares.size(), 0);
@@ -92,7 +98,8 @@ Owners balanced(Owners owners, int64_t cols, std::span<const double> shares) {
   const auto load = [&](size_t device, int more) {
     const double own = double(tiles[device] + more);
     if (own == 0) return 0.0;
-    return shares[device] > 0 ? own / shares[device] : std::numeric_limits<double>::infinity();
+    return shares[device] > 0 ? own / shares[device]
+                              : std::numeric_limits<double>::infinity();
   };
   while (true) {
     size_t from = 0, to = 0;
@@ -118,7 +125,8 @@ std::vector<int64_t> apportioned(int64_t count, std::span<const double> weights)
     parts.push_back(int64_t(exact));
     rests.push_back(exact - std::floor(exact));
   }
-  for (int64_t left = count - std::accumulate(parts.begin(), parts.end(), int64_t{0}); left > 0; --left) {
+  for (int64_t left = count - std::accumulate(parts.begin(), parts.end(), int64_t{0});
+       left > 0; --left) {
     const auto most = std::ranges::max_element(rests);
     ++parts[size_t(most - rests.begin())];
     *most = -1;
@@ -140,11 +148,12 @@ std::vector<size_t> dealt(int64_t count, std::span<const double> weights) {
   return holders;
 }
 
-std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t cols, Grid grid,
-                                std::span<const double> shares) {
+std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t cols,
+                                Grid grid, std::span<const double> shares) {
   switch (distribution) {
     case Distribution::blocks:
-    case Distribution::proportional:  // of whole tiles; docs/model.md#distribution cuts blocks first
+    case Distribution::proportional:  // of whole tiles; docs/model.md#distribution cuts
+                                      // blocks first
       return balanced(by_columns(rows, cols, grid, shares, in_runs), cols, shares);
     case Distribution::sequential:
       return in_runs(rows * cols, shares);
@@ -153,7 +162,8 @@ std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t
     case Distribution::cyclic_1d: {
       const Owners columns = dealt(cols, shares);
       Owners owners;
-      for (int64_t i = 0; i < rows; ++i) owners.insert(owners.end(), columns.begin(), columns.end());
+      for (int64_t i = 0; i < rows; ++i)
+        owners.insert(owners.end(), columns.begin(), columns.end());
       return owners;
     }
     case Distribution::even_blocks:

@@ -7,7 +7,8 @@
 
 namespace tilerail {
 
-ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph)
+ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher,
+                         const TaskGraph& graph)
     : context_{context},
       fetcher_{fetcher},
       graph_{graph},
@@ -17,8 +18,10 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
       current_(context.devices.size()) {
   for (size_t t = graph.size(); t-- > 0;) {  // successors have higher ids
     Seconds mean{0}, left{0};
-    for (const auto d : indices(context.devices)) mean += time(TaskId{t}, d) / double(context.devices.size());
-    for (const TaskId next : graph.successors(TaskId{t})) left = std::max(left, ranks_[next.index()]);
+    for (const auto d : indices(context.devices))
+      mean += time(TaskId{t}, d) / double(context.devices.size());
+    for (const TaskId next : graph.successors(TaskId{t}))
+      left = std::max(left, ranks_[next.index()]);
     ranks_[t] = mean + left;
   }
   for (const auto t : indices(graph)) {

@@ -10,13 +10,15 @@
 
 namespace tilerail {
 
-/// List scheduling by upward rank and earliest finish. The rank of a task is what is left to do from its start on:
+/// List scheduling by upward rank and earliest finish. The rank of a task is what is left
+/// to do from its start on:
 ///   rank(t) = mean over devices of time(t) + max over successors s of rank(s)
-/// Of the tasks whose predecessors are planned, the one of the highest rank goes to the device d that finishes it first
-/// by the clock:
+/// Of the tasks whose predecessors are planned, the one of the highest rank goes to the
+/// device d that finishes it first by the clock:
 ///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
-/// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT, 2002, without its insertion
-/// into gaps, and without the mean of transfers in the rank: where a tile comes from is not known then.
+/// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT,
+/// 2002, without its insertion into gaps, and without the mean of transfers in the rank:
+/// where a tile comes from is not known then.
 class ListChooser final : public Chooser {
  public:
   ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph);
@@ -29,7 +31,9 @@ class ListChooser final : public Chooser {
   struct Ready {
     Seconds rank;
     TaskId id;
-    bool operator<(const Ready& other) const { return rank != other.rank ? rank < other.rank : id > other.id; }
+    bool operator<(const Ready& other) const {
+      return rank != other.rank ? rank < other.rank : id > other.id;
+    }
   };
   Seconds time(TaskId id, size_t device) const;
   Seconds arrival(TaskId id, size_t device) const;

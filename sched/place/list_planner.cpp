@@ -16,11 +16,13 @@ Decisions decisions_of(std::span<const MemoryId> devices, int64_t tile) {
   d.devices.assign(devices.begin(), devices.end());
   d.shares.assign(devices.size(), 1.0);
   d.grid = {int(devices.size()), 1};
-  d.choices.tile = tile, d.choices.routing = Routing::link_eta, d.choices.memory_fraction = 0.8;
+  d.choices.tile = tile, d.choices.routing = Routing::link_eta,
+  d.choices.memory_fraction = 0.8;
   return d;
 }
 
-std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> tiles, size_t devices) {
+std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> tiles,
+                                             size_t devices) {
   std::vector<size_t> everyone(devices);
   std::iota(everyone.begin(), everyone.end(), 0);
   for (TileDirectory::Tile& tile : tiles) tile.users = everyone;
@@ -29,16 +31,19 @@ std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> ti
 
 }  // namespace
 
-Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, int64_t tile,
+Plan plan_by_list(const GemmProblem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices, int64_t tile,
                   const TaskProgram& program) {
   check_devices(topology, devices);
   const Decisions decisions = decisions_of(devices, tile);
-  const auto capacities = capacities_for_tiles(problem, topology, devices, decisions.choices.memory_fraction);
+  const auto capacities =
+      capacities_for_tiles(problem, topology, devices, decisions.choices.memory_fraction);
   Plan plan = plan_by(decisions, problem, topology, "list");
   PlanBuilder builder{plan};
   const Resources resources{topology};
   KernelCosts costs{topology};
-  PlanSetup setup{problem, topology, resources, decisions, devices, capacities, builder, costs, {}, {}, {}};
+  PlanSetup setup{problem, topology, resources, decisions, devices, capacities,
+                  builder, costs,    {},        {},        {}};
   for (const Buffer::Kind kind : program.matrices) {
     BufferId& matrix = kind == Buffer::Kind::matrix_a   ? setup.matrix_a
                        : kind == Buffer::Kind::matrix_b ? setup.matrix_b
@@ -47,7 +52,8 @@ Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::spa
   }
   Workspace workspace{setup, {.per_link = true, .engines = true, .issue = true}, 0};
   PlanContext& context = workspace.context();
-  TileDirectory directory{context, used_by_all(program.tiles(context), devices.size()), TileDirectory::Writes::some};
+  TileDirectory directory{context, used_by_all(program.tiles(context), devices.size()),
+                          TileDirectory::Writes::some};
   Fetcher fetcher{context, directory};
   SharedTiles outputs{context, fetcher};
   ListChooser chooser{context, fetcher, program.graph};

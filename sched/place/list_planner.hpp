@@ -17,9 +17,11 @@ struct TaskProgram {
   std::function<std::vector<TileDirectory::Tile>(const PlanContext&)> tiles;
 };
 
-/// Plans the tasks on all of these GPUs by list scheduling (ListChooser). `problem` as `checked` returns it. Throws
-/// InputError when the devices are no GPUs, or when the matrices or the tiles do not fit.
-Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, int64_t tile,
+/// Plans the tasks on all of these GPUs by list scheduling (ListChooser). `problem` as
+/// `checked` returns it. Throws InputError when the devices are no GPUs, or when the
+/// matrices or the tiles do not fit.
+Plan plan_by_list(const GemmProblem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices, int64_t tile,
                   const TaskProgram& program);
 
 }  // namespace tilerail

@@ -25,7 +25,9 @@ void TaskLoop::run_first_free() {
   while (true) {
     std::optional<size_t> first;
     for (const auto d : indices(refused))
-      if (!refused[d] && (!first || context_.clock.device_free(d) < context_.clock.device_free(*first))) first = d;
+      if (!refused[d] &&
+          (!first || context_.clock.device_free(d) < context_.clock.device_free(*first)))
+        first = d;
     if (!first) return;
     if (serve(*first))
       std::ranges::fill(refused, 0);
@@ -56,7 +58,8 @@ TaskLoop::Given TaskLoop::add(size_t device, const Task& task) {
     const Fetcher::Input in = fetcher_.fetch(task.reads[i], device);
     directory_.pin(task.reads[i], device, true);
     View& operand = *operands[i] = in.view;
-    if (const auto [first, count] = task.rows_read[i]; count > 0) operand.row += first, operand.rows = count;
+    if (const auto [first, count] = task.rows_read[i]; count > 0)
+      operand.row += first, operand.rows = count;
     deps.after(in.arrival);
     ready = std::max(ready, in.eta);
   }
@@ -69,7 +72,8 @@ TaskLoop::Given TaskLoop::add(size_t device, const Task& task) {
     if (tile != no_tile) directory_.pin(tile, device, false);
   for (const TileId tile : task.reads)
     if (tile != no_tile) directory_.used(tile, device, kernel);
-  const Seconds time = context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
+  const Seconds time =
+      context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
   given.end = context_.clock.run_kernel(device, given.ready, time);
   return given;
 }
@@ -106,7 +110,8 @@ void TaskLoop::act(size_t device, Seconds now, const TasksAtOnce& limits) {
 
 void TaskLoop::run_in_time(const TasksAtOnce& limits) {
   agents_.assign(context_.devices.size(), {});
-  for (const auto d : indices(agents_)) act(d, context_.builder.plan().runtime.call, limits);
+  for (const auto d : indices(agents_))
+    act(d, context_.builder.plan().runtime.call, limits);
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();

@@ -10,24 +10,31 @@
 
 namespace tilerail {
 
-/// Makes operations of tasks (Algorithm 1 of thesis 4.2.7, for any tasks): devices ask their chooser for a task, the
-/// fetcher brings what it reads, the outputs make room for what it writes, and the kernel follows.
+/// Makes operations of tasks (Algorithm 1 of thesis 4.2.7, for any tasks): devices ask
+/// their chooser for a task, the fetcher brings what it reads, the outputs make room for
+/// what it writes, and the kernel follows.
 class TaskLoop {
  public:
   TaskLoop(PlanContext& context, Fetcher& fetcher, Outputs& outputs, Chooser& chooser)
-      : context_{context}, directory_{fetcher.directory()}, fetcher_{fetcher}, outputs_{outputs}, chooser_{chooser} {}
+      : context_{context},
+        directory_{fetcher.directory()},
+        fetcher_{fetcher},
+        outputs_{outputs},
+        chooser_{chooser} {}
 
   /// Until no device is given a task any more.
   void run();
 
-  /// The same with agents, one a device, who know only what has happened by the time at which they act. An agent asks
-  /// for tasks as long as it may have more; then it waits until what one of them reads has come or until one has ended,
-  /// and what it hands over next depends on that. Of the plan's clock, options.in_time has to be set.
+  /// The same with agents, one a device, who know only what has happened by the time at
+  /// which they act. An agent asks for tasks as long as it may have more; then it waits
+  /// until what one of them reads has come or until one has ended, and what it hands over
+  /// next depends on that. Of the plan's clock, options.in_time has to be set.
   void run_in_time(const TasksAtOnce& limits);
 
  private:
   /// A task as it was planned.
-  struct Given {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
+  struct Given {  // NOLINT(bugprone-exception-escape): numbers are moved without
+                  // exceptions
     Task task;
     OpId kernel;
     boost::container::small_vector<OpId, 4> awaited;  // by the kernel
@@ -38,7 +45,9 @@ class TaskLoop {
     size_t number;  // of those at the same time, the lowest comes first
     size_t device, given;
     bool is_end;
-    bool operator<(const Event& other) const { return at != other.at ? at > other.at : number > other.number; }
+    bool operator<(const Event& other) const {
+      return at != other.at ? at > other.at : number > other.number;
+    }
   };
   struct Agent {
     size_t unfinished = 0, waiting = 0;

@@ -10,7 +10,8 @@ Outputs::Place SharedTiles::open(const Task& task, size_t device, Deps& deps) {
   deps.after(in.arrival);
   directory_.wait_to_write(task.writes, device, deps);
   const int stream = started_[device]++ % context_.decisions.choices.compute_streams;
-  return {in.view, context_.builder.compute_queue(context_.devices[device], stream), task.beta, in.eta};
+  return {in.view, context_.builder.compute_queue(context_.devices[device], stream),
+          task.beta, in.eta};
 }
 
 void SharedTiles::written(const Task& task, size_t device, OpId kernel, Seconds end) {
@@ -22,7 +23,8 @@ void SharedTiles::written(const Task& task, size_t device, OpId kernel, Seconds 
   job.available = {end, end, end, 0};
   job.leave.after(kernel);
   directory_.wait_to_write_home(tile, job.leave);
-  const Leg leg = context_.router.leg(context_.devices[device], directory_.tile(tile).home_memory, true);
+  const Leg leg = context_.router.leg(context_.devices[device],
+                                      directory_.tile(tile).home_memory, true);
   const Copier::Copied copied = context_.copier->copy(leg, std::move(job));
   directory_.used(tile, device, copied.left);
   directory_.came_home(tile, copied.pieces.last, copied.arrival.last);

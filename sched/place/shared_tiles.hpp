@@ -7,12 +7,15 @@
 
 namespace tilerail {
 
-/// Tiles that tasks on several devices write and read in turn: the newest version of each is fetched to where it is
-/// written next, and goes home after its last writer.
+/// Tiles that tasks on several devices write and read in turn: the newest version of each
+/// is fetched to where it is written next, and goes home after its last writer.
 class SharedTiles final : public Outputs {
  public:
   SharedTiles(PlanContext& context, Fetcher& fetcher)
-      : context_{context}, fetcher_{fetcher}, directory_{fetcher.directory()}, started_(context.devices.size()) {}
+      : context_{context},
+        fetcher_{fetcher},
+        directory_{fetcher.directory()},
+        started_(context.devices.size()) {}
 
   /// Kernels take the queues of their device in turn.
   Place open(const Task& task, size_t device, Deps& deps) override;

@@ -9,7 +9,15 @@ namespace tilerail {
 
 class Emulation;
 
-enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d, even_blocks };
+enum class Distribution {
+  blocks,
+  proportional,
+  sequential,
+  round_robin,
+  cyclic_1d,
+  cyclic_2d,
+  even_blocks
+};
 enum class TileRows { side, all };
 enum class TileDepth { side, growing, columns, all };
 enum class SmallTiles { none, k_first, k_last, c_last };
@@ -25,9 +33,9 @@ enum class MemoryChoice { cubes, evict };
 /// The default number of streams of a GPU. Source: the library of the thesis.
 constexpr int most_automatic_streams = 8;
 
-/// The options that a policy and the decisions of a plan share. Only a policy may leave options open: a tile of 0,
-/// compute-streams of 0, and c-tiles=auto. Parameters follow their option. The table of fields (fields.cpp) contains
-/// the meaning of each option.
+/// The options that a policy and the decisions of a plan share. Only a policy may leave
+/// options open: a tile of 0, compute-streams of 0, and c-tiles=auto. Parameters follow
+/// their option. The table of fields (fields.cpp) contains the meaning of each option.
 struct Choices {
   Distribution distribution = Distribution::blocks;
   int64_t tile = 0;
@@ -49,7 +57,8 @@ struct Choices {
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;
   bool caching = true, in_place = true, overlap = true;
-  int input_buffers = 0;  // tiles of A, and of B, on a GPU that keeps none; 0: as many as fit
+  int input_buffers =
+      0;  // tiles of A, and of B, on a GPU that keeps none; 0: as many as fit
   int compute_streams = most_automatic_streams;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.9;

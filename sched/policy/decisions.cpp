@@ -19,19 +19,21 @@
 namespace tilerail {
 namespace {
 
-/// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
-/// as it takes to fill the GPU.
+/// Kernels that fill a GPU run one after another, in whatever stream they are. Where one
+/// leaves room, as many streams as it takes to fill the GPU.
 int streams_for(const Question& q, int64_t tile, Grid grid) {
   if (q.policy.choices.compute_streams > 0) return q.policy.choices.compute_streams;
   double least = 1;
   const GemmProblem& p = q.problem;
-  const bool all_rows = q.policy.choices.tile_rows == TileRows::all && p.routine == Routine::gemm && p.has_product();
-  const int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
-                depth = std::min(tile, p.k);
+  const bool all_rows = q.policy.choices.tile_rows == TileRows::all &&
+                        p.routine == Routine::gemm && p.has_product();
+  const int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m),
+                cols = std::min(tile, p.n), depth = std::min(tile, p.k);
   for (const MemoryId device : q.devices) {
     const KernelTimes& kernels = q.topology.kernels_of(device);
     least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0
-                                ? kernels.gemm_occupancy(rows, cols, depth, p.dtype, p.trans_a, p.trans_b)
+                                ? kernels.gemm_occupancy(rows, cols, depth, p.dtype,
+                                                         p.trans_a, p.trans_b)
                                 : kernels.occupancy(rows, cols));
   }
   if (least == 0) return 1;  // of an empty result
@@ -40,7 +42,9 @@ int streams_for(const Question& q, int64_t tile, Grid grid) {
 
 /// That the parts of the GPUs follow.
 const Metric& metric_of(Shares shares) {
-  const std::string_view name = shares == Shares::by_edp ? "edp" : shares == Shares::by_pdp ? "pdp" : "perf";
+  const std::string_view name = shares == Shares::by_edp   ? "edp"
+                                : shares == Shares::by_pdp ? "pdp"
+                                                           : "perf";
   return *std::ranges::find(metrics, name, &Metric::name);
 }
 
@@ -50,22 +54,28 @@ bool share_equally(const Question& q) {
     const auto watts = device_watts(q.problem, q.topology, device);
     return watts ? std::optional{watts->sustained()} : std::nullopt;
   };
-  const auto draws_as_the_first = [&](MemoryId device) { return draws(device) == draws(q.devices[0]); };
-  return equally_fast(q) && (q.policy.shares == Shares::by_speed || std::ranges::all_of(q.devices, draws_as_the_first));
+  const auto draws_as_the_first = [&](MemoryId device) {
+    return draws(device) == draws(q.devices[0]);
+  };
+  return equally_fast(q) && (q.policy.shares == Shares::by_speed ||
+                             std::ranges::all_of(q.devices, draws_as_the_first));
 }
 
-/// In proportion to that metric of each device alone, by kernels of this tile; equal where they are alike.
+/// In proportion to that metric of each device alone, by kernels of this tile; equal
+/// where they are alike.
 std::vector<double> shares_for(const Question& q, int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
   const GemmProblem& p = q.problem;
   const bool nothing_to_share = p.scales_only() || !(p.flops().value > 0);
-  if (q.policy.shares == Shares::equal || nothing_to_share || p.routine == Routine::dot || share_equally(q))
+  if (q.policy.shares == Shares::equal || nothing_to_share || p.routine == Routine::dot ||
+      share_equally(q))
     return std::vector<double>(q.devices.size(), 1.0);
   const Metric& metric = metric_of(q.policy.shares);
   std::vector<Outcome> alone;
   for (const MemoryId device : q.devices) {
-    const Seconds time = q.topology.kernels_of(device).gemm_time(std::min(tile, p.m), std::min(tile, p.n),
-                                                                 std::min(tile, p.k), p.dtype, p.trans_a, p.trans_b);
+    const Seconds time = q.topology.kernels_of(device).gemm_time(
+        std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k), p.dtype, p.trans_a,
+        p.trans_b);
     const auto watts = device_watts(p, q.topology, device);
     if (metric.needs_energy && !watts) refuse_without_watts("shares", metric, q.topology);
     alone.push_back({p.flops(), time, (watts ? watts->sustained() : Watts{1}) * time});
@@ -73,22 +83,28 @@ std::vector<double> shares_for(const Question& q, int64_t tile) {
   return parts_by(metric, alone);
 }
 
-/// c-tiles=auto, as the papers do it: where C shares its home with A or B, what is fetched first is not C.
+/// c-tiles=auto, as the papers do it: where C shares its home with A or B, what is
+/// fetched first is not C.
 bool fetches_c_last(const Question& q) {
   const GemmProblem& p = q.problem;
   const bool shares_home = p.place_c == p.place_a || p.place_c == p.place_b;
-  return q.policy.choices.c_tiles == CTiles::lazy || (q.policy.choices.c_tiles == CTiles::automatic && shares_home);
+  return q.policy.choices.c_tiles == CTiles::lazy ||
+         (q.policy.choices.c_tiles == CTiles::automatic && shares_home);
 }
 
 std::string shares_text(const std::vector<double>& shares) {
-  return all_equal(shares) ? std::string{"equal"} : fmt::format("{:.4g}", fmt::join(shares, ":"));
+  return all_equal(shares) ? std::string{"equal"}
+                           : fmt::format("{:.4g}", fmt::join(shares, ":"));
 }
 
 }  // namespace
 
-void refuse_without_watts(std::string_view field, const Metric& metric, const Topology& topology) {
-  throw InputError{field, metric.name, fmt::format("needs watts, which machine '{}' does not have", topology.name()),
-                   "'watts' of each GPU"};
+void refuse_without_watts(std::string_view field, const Metric& metric,
+                          const Topology& topology) {
+  throw InputError{
+      field, metric.name,
+      fmt::format("needs watts, which machine '{}' does not have", topology.name()),
+      "'watts' of each GPU"};
 }
 
 bool equally_fast(const Question& q) {
@@ -98,8 +114,10 @@ bool equally_fast(const Question& q) {
 }
 
 bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {
-  return std::ranges::all_of(std::array{p.place_a, p.place_b, p.place_c},
-                             [&](MemoryId place) { return topology.is_host(place) || topology.has_copies(place); });
+  return std::ranges::all_of(
+      std::array{p.place_a, p.place_b, p.place_c}, [&](MemoryId place) {
+        return topology.is_host(place) || topology.has_copies(place);
+      });
 }
 
 bool stages_homes(const GemmProblem& p, const Topology& topology) {

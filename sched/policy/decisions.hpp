@@ -22,8 +22,10 @@ struct Decisions {
   Choices choices;  // with nothing left open
 };
 
-/// Throws the InputError of a field that asks for a metric of energy on a machine that does not know the watts.
-[[noreturn]] void refuse_without_watts(std::string_view field, const Metric& metric, const Topology& topology);
+/// Throws the InputError of a field that asks for a metric of energy on a machine that
+/// does not know the watts.
+[[noreturn]] void refuse_without_watts(std::string_view field, const Metric& metric,
+                                       const Topology& topology);
 
 /// Whether all devices have the same kernel times.
 bool equally_fast(const Question& question);
@@ -31,18 +33,21 @@ bool equally_fast(const Question& question);
 /// Whether no matrix is on a GPU, but for copies that each has.
 bool homes_on_hosts(const GemmProblem& problem, const Topology& topology);
 
-/// Whether peer-copies=staged-home can stage anything: a matrix is on a GPU, and some GPUs have no links of their own.
+/// Whether peer-copies=staged-home can stage anything: a matrix is on a GPU, and some
+/// GPUs have no links of their own.
 bool stages_homes(const GemmProblem& problem, const Topology& topology);
 
-/// The only place where a policy becomes decisions, for a candidate plan with that tile and grid.
+/// The only place where a policy becomes decisions, for a candidate plan with that tile
+/// and grid.
 Decisions decide(const Question& question, int64_t tile, Grid grid);
 
 /// What becomes of a tile after its use, as the decision "tiles" has it.
-constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted", tiles_in_cubes = "cubes",
-                           tiles_not_kept = "not kept";
+constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted",
+                           tiles_in_cubes = "cubes", tiles_not_kept = "not kept";
 
-/// The wishes of a plan that relays: tiles go over other GPUs where that is faster, and everything that would work
-/// against it is set to what goes with it, unless the user overrode it. Source: PARALiA (thesis 3.2).
+/// The wishes of a plan that relays: tiles go over other GPUs where that is faster, and
+/// everything that would work against it is set to what goes with it, unless the user
+/// overrode it. Source: PARALiA (thesis 3.2).
 Policy with_relays(Policy policy);
 
 /// As the plan file has them: key and value, in the order of the policy's fields.

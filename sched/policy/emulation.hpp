@@ -27,18 +27,21 @@ struct Question;
 
 /// Limits of the tasks that a device has simultaneously, in a TaskLoop in model time.
 struct TasksAtOnce {
-  size_t unfinished = std::numeric_limits<size_t>::max();  // tasks whose kernels have not ended
-  size_t waiting = std::numeric_limits<size_t>::max();     // tasks that wait for tiles
+  size_t unfinished =
+      std::numeric_limits<size_t>::max();  // tasks whose kernels have not ended
+  size_t waiting = std::numeric_limits<size_t>::max();  // tasks that wait for tiles
 };
 
 /// A GPU that has a tile or waits for the tile, as a source for another GPU.
 struct Peer {
-  size_t distance;           // between the numbers of the GPUs
-  SecondsPerByte per_byte;   // of a copy from this peer
-  bool is_coming, is_shown;  // the tile is in flight to the peer; other GPUs may take the tile
+  size_t distance;          // between the numbers of the GPUs
+  SecondsPerByte per_byte;  // of a copy from this peer
+  bool is_coming,
+      is_shown;  // the tile is in flight to the peer; other GPUs may take the tile
 };
 
-/// Rules of a library that replace the planner's own rules. This class, like no emulation, replaces nothing.
+/// Rules of a library that replace the planner's own rules. This class, like no
+/// emulation, replaces nothing.
 class Emulation {
  public:
   virtual ~Emulation() = default;
@@ -48,24 +51,38 @@ class Emulation {
   /// The emulation with all options at their defaults.
   virtual std::shared_ptr<const Emulation> idle() const { return nullptr; }
 
-  /// The tiles that the library tries in turn; empty: the library has no rule for the routine.
-  virtual std::vector<int64_t> tiles(const Question&, const TileScheduler&, Grid) const { return {}; }
-  /// The best of several plans that the library tries; none: the library does not try several.
-  virtual std::optional<Plan> timed_plan(const Question&, const Judge&) const { return std::nullopt; }
-  /// The plan on the devices that the library selects by the metric; none: the library has no rule.
-  virtual std::optional<Plan> selected_plan(const Question&, const Metric&) const { return std::nullopt; }
+  /// The tiles that the library tries in turn; empty: the library has no rule for the
+  /// routine.
+  virtual std::vector<int64_t> tiles(const Question&, const TileScheduler&, Grid) const {
+    return {};
+  }
+  /// The best of several plans that the library tries; none: the library does not try
+  /// several.
+  virtual std::optional<Plan> timed_plan(const Question&, const Judge&) const {
+    return std::nullopt;
+  }
+  /// The plan on the devices that the library selects by the metric; none: the library
+  /// has no rule.
+  virtual std::optional<Plan> selected_plan(const Question&, const Metric&) const {
+    return std::nullopt;
+  }
   /// The grid for grid=emulated.
   virtual Grid grid(int gpus) const { return {1, gpus, 1}; }
-  /// The source of a tile for routing=emulated: the number of a peer; none: the tile's home.
-  virtual std::optional<size_t> source(std::span<const Peer>) const { return std::nullopt; }
+  /// The source of a tile for routing=emulated: the number of a peer; none: the tile's
+  /// home.
+  virtual std::optional<size_t> source(std::span<const Peer>) const {
+    return std::nullopt;
+  }
 
   /// Whether GPUs request tasks in model time, using past events only.
   virtual bool is_in_model_time() const { return false; }
   /// Whether any GPU may compute any tile of C.
   virtual bool has_one_queue() const { return false; }
   virtual TasksAtOnce limits() const { return {}; }
-  /// The order of tasks in model time; none: the owners of tiles choose. `most`: tiles of C that fit on a GPU.
-  virtual std::shared_ptr<Chooser> chooser(const GemmTasks&, const Tiling&, Fetcher&, size_t /*most*/) const {
+  /// The order of tasks in model time; none: the owners of tiles choose. `most`: tiles of
+  /// C that fit on a GPU.
+  virtual std::shared_ptr<Chooser> chooser(const GemmTasks&, const Tiling&, Fetcher&,
+                                           size_t /*most*/) const {
     return nullptr;
   }
 

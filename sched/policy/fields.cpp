@@ -30,7 +30,8 @@ Field chunks(int Choices::*member) {
 
 Value best_devices() {
   std::vector<Value> by_metric;
-  for (const Metric& each : metrics) by_metric.push_back(value(each.name, &Policy::select, &each));
+  for (const Metric& each : metrics)
+    by_metric.push_back(value(each.name, &Policy::select, &each));
   const auto choose = [](Policy& policy) {
     policy.device_choice = DeviceChoice::search;  // where there is nothing to multiply
     policy.select = &metrics.front();
@@ -47,8 +48,9 @@ Value devices(std::string_view name, DeviceChoice choice) {
     policy.device_choice = choice;
     policy.select = nullptr;
   };
-  return {name, choose,
-          [=](const Policy& policy) { return policy.device_choice == choice && policy.select == nullptr; }};
+  return {name, choose, [=](const Policy& policy) {
+            return policy.device_choice == choice && policy.select == nullptr;
+          }};
 }
 
 /// With 0 `operations`, the estimate decides. Fields vary only with Ways::search.
@@ -58,14 +60,16 @@ Value effort(std::string_view name, int64_t operations, Ways ways) {
     if (operations > 0) policy.ways = ways;
   };
   return {name, choose, [=](const Policy& policy) {
-            return policy.judge_ops == operations && (operations == 0 || policy.ways == ways);
+            return policy.judge_ops == operations &&
+                   (operations == 0 || policy.ways == ways);
           }};
 }
 
 Value grid(std::string_view name, GridChoice choice) {
-  return value(name, &Policy::grid, choice)({varied({.key = "layers",
-                                                     .values = {value("all", &Policy::k_split, one_part_a_gpu)},
-                                                     .number = number(&Policy::k_split, 1, 1024)})});
+  return value(name, &Policy::grid, choice)(
+      {varied({.key = "layers",
+               .values = {value("all", &Policy::k_split, one_part_a_gpu)},
+               .number = number(&Policy::k_split, 1, 1024)})});
 }
 
 Value tile_rule(std::string_view name, TileChoice choice) {
@@ -73,37 +77,48 @@ Value tile_rule(std::string_view name, TileChoice choice) {
     policy.choices.tile = 0;
     policy.tile_choice = choice;
   };
-  return {name, choose, [=](const Policy& policy) { return policy.choices.tile == 0 && policy.tile_choice == choice; }};
+  return {name, choose, [=](const Policy& policy) {
+            return policy.choices.tile == 0 && policy.tile_choice == choice;
+          }};
 }
 
 /// Which GPUs take part and what they compute.
 std::vector<Field> fields_of_work() {
   using D = Distribution;
   return {
-      of_search({"devices",
-                 "Chooses among the given GPUs: all, the first, as few as are estimated to be faster, or the "
-                 "set with the best rate (perf), energy times time (edp) or energy (pdp).",
-                 {devices("all", DeviceChoice::all), devices("first", DeviceChoice::first),
-                  devices("search", DeviceChoice::search), best_devices()}}),
-      of_search({"effort",
-                 "Limits the search: fast compares estimates, fixed also simulates plans of several tiles and "
-                 "sets of GPUs, normal and high vary the other options, too.",
-                 {effort("fast", 0, Ways::fixed), effort("fixed", normal_effort, Ways::fixed),
-                  effort("normal", normal_effort, Ways::search), effort("high", high_effort, Ways::search)}}),
+      of_search(
+          {"devices",
+           "Chooses among the given GPUs: all, the first, as few as are estimated to be "
+           "faster, or the "
+           "set with the best rate (perf), energy times time (edp) or energy (pdp).",
+           {devices("all", DeviceChoice::all), devices("first", DeviceChoice::first),
+            devices("search", DeviceChoice::search), best_devices()}}),
+      of_search(
+          {"effort",
+           "Limits the search: fast compares estimates, fixed also simulates plans of "
+           "several tiles and "
+           "sets of GPUs, normal and high vary the other options, too.",
+           {effort("fast", 0, Ways::fixed), effort("fixed", normal_effort, Ways::fixed),
+            effort("normal", normal_effort, Ways::search),
+            effort("high", high_effort, Ways::search)}}),
       varied({"grid",
-              "Lays the GPUs over C: nearly square, or with the least traffic on scarce links; "
+              "Lays the GPUs over C: nearly square, or with the least traffic on scarce "
+              "links; "
               "each layer computes a part of k.",
               {grid("square", GridChoice::square), grid("auto", GridChoice::automatic)}}),
-      varied({"distribution", "Deals tiles of C to GPUs: in blocks, in proportion to `shares`, or in turn.",
-              values(&Choices::distribution, {{"blocks", D::blocks},
-                                              {"proportional", D::proportional},
-                                              {"sequential", D::sequential},
-                                              {"round-robin", D::round_robin},
-                                              {"1d-cyclic", D::cyclic_1d},
-                                              {"2d-cyclic", D::cyclic_2d},
-                                              {"even-blocks", D::even_blocks}})}),
+      varied(
+          {"distribution",
+           "Deals tiles of C to GPUs: in blocks, in proportion to `shares`, or in turn.",
+           values(&Choices::distribution, {{"blocks", D::blocks},
+                                           {"proportional", D::proportional},
+                                           {"sequential", D::sequential},
+                                           {"round-robin", D::round_robin},
+                                           {"1d-cyclic", D::cyclic_1d},
+                                           {"2d-cyclic", D::cyclic_2d},
+                                           {"even-blocks", D::even_blocks}})}),
       varied({"shares",
-              "Divides C among GPUs: equally, by speed, by speed over watts (pdp), or by speed squared over "
+              "Divides C among GPUs: equally, by speed, by speed over watts (pdp), or by "
+              "speed squared over "
               "watts (edp).",
               values(&Policy::shares, {{"equal", Shares::equal},
                                        {"speed", Shares::by_speed},
@@ -116,57 +131,79 @@ std::vector<Field> fields_of_work() {
 std::vector<Field> fields_of_tiles() {
   return {
       {"tile",
-       "Sets the side of square tiles, the columns of others, or the length of pieces of vectors: a number, the "
+       "Sets the side of square tiles, the columns of others, or the length of pieces of "
+       "vectors: a number, the "
        "best of several plans, or the choice of a rule.",
-       {{"auto", [](Policy& policy) { policy.choices.tile = 0; }, [](const Policy&) { return false; }},
+       {{"auto", [](Policy& policy) { policy.choices.tile = 0; },
+         [](const Policy&) { return false; }},
         tile_rule("search", TileChoice::search),
         tile_rule("thesis", TileChoice::thesis)},
        number(&Choices::tile, 1, most_bytes)},
-      varied({"tile-rows", "Gives a tile of C as many rows as columns, or all rows of its block.",
-              values(&Choices::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}})}),
+      varied({"tile-rows",
+              "Gives a tile of C as many rows as columns, or all rows of its block.",
+              values(&Choices::tile_rows,
+                     {{"side", TileRows::side}, {"all", TileRows::all}})}),
       varied({"tile-depth",
-              "Sets how much of k a tile of A or B has: a side, twice as much from tile to tile, whole "
+              "Sets how much of k a tile of A or B has: a side, twice as much from tile "
+              "to tile, whole "
               "columns of one matrix, or all.",
               values(&Choices::tile_depth, {{"side", TileDepth::side},
                                             {"growing", TileDepth::growing},
                                             {"columns", TileDepth::columns},
                                             {"all", TileDepth::all}})}),
       varied({"small-tiles",
-              "Cuts the first or last tiles of k, or the last tiles of C, so that kernels begin or end "
+              "Cuts the first or last tiles of k, or the last tiles of C, so that "
+              "kernels begin or end "
               "earlier.",
               values(&Choices::small_tiles, {{"none", SmallTiles::none},
                                              {"k-first", SmallTiles::k_first},
                                              {"k-last", SmallTiles::k_last},
                                              {"c-last", SmallTiles::c_last}})}),
-      varied({"ragged", "Makes a rest of at most half a tile a tile of its own, or a part of the tile before it.",
-              values(&Choices::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}})}),
+      varied(
+          {"ragged",
+           "Makes a rest of at most half a tile a tile of its own, or a part of the tile "
+           "before it.",
+           values(&Choices::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}})}),
   };
 }
 
 /// Where tiles come from.
 std::vector<Field> fields_of_routes() {
-  const auto routing = [](std::string_view name, Routing choice) { return value(name, &Choices::routing, choice); };
+  const auto routing = [](std::string_view name, Routing choice) {
+    return value(name, &Choices::routing, choice);
+  };
   const std::vector<Field> of_link_map{
-      varied({.key = "max-hops", .values = {}, .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
-      varied({.key = "rule",
-              .values = values(&Choices::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})}),
+      varied({.key = "max-hops",
+              .values = {},
+              .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
+      varied(
+          {.key = "rule",
+           .values = values(&Choices::hop_rule, {{"added", HopRule::added},
+                                                 {"bottleneck", HopRule::bottleneck}})}),
       chunks(&Choices::route_chunks)};
   const std::vector<Field> of_batch{
       chunks(&Choices::batch_chunks),
-      varied({.key = "min-bytes", .values = {}, .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
+      varied({.key = "min-bytes",
+              .values = {},
+              .number = number(&Choices::batch_min_bytes, 0, most_bytes)})};
   return {
       varied({"routing",
-              "Fetches a tile from its home, over the fastest pair, over a route of the link map, or from where "
+              "Fetches a tile from its home, over the fastest pair, over a route of the "
+              "link map, or from where "
               "it arrives first (eta, link-eta).",
-              {routing("initial", Routing::initial), routing("bandwidth", Routing::bandwidth),
-               routing("link-map", Routing::link_map)(of_link_map), routing("eta", Routing::eta),
-               routing("link-eta", Routing::link_eta)}}),
-      of_search(
-          {"relays", "Also plans with routes over other GPUs, and takes the faster plan.", on_off(&Policy::relays)}),
+              {routing("initial", Routing::initial),
+               routing("bandwidth", Routing::bandwidth),
+               routing("link-map", Routing::link_map)(of_link_map),
+               routing("eta", Routing::eta), routing("link-eta", Routing::link_eta)}}),
+      of_search({"relays",
+                 "Also plans with routes over other GPUs, and takes the faster plan.",
+                 on_off(&Policy::relays)}),
       varied({"batch",
-              "Sends a tile to each GPU that needs it, or to all of them in pieces: in one chain, or from any that "
+              "Sends a tile to each GPU that needs it, or to all of them in pieces: in "
+              "one chain, or from any that "
               "has it to the next (tree).",
-              {value("off", &Choices::batch, Batch::off), value("chain", &Choices::batch, Batch::chain)(of_batch),
+              {value("off", &Choices::batch, Batch::off),
+               value("chain", &Choices::batch, Batch::chain)(of_batch),
                value("tree", &Choices::batch, Batch::tree)(of_batch)}}),
   };
 }
@@ -179,18 +216,24 @@ std::vector<Field> fields_of_copies() {
   };
   return {
       varied({"sends", "Runs copies from a GPU to others together, or one after another.",
-              values(&Choices::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
+              values(&Choices::sends,
+                     {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
       {"peer-copies",
-       "Copies between GPUs directly, or over a host: all tiles, or those from and to their home.",
-       {copies("direct", PeerCopies::direct), copies("staged", PeerCopies::staged)(of_stage),
+       "Copies between GPUs directly, or over a host: all tiles, or those from and to "
+       "their home.",
+       {copies("direct", PeerCopies::direct),
+        copies("staged", PeerCopies::staged)(of_stage),
         copies("staged-home", PeerCopies::staged_home)(of_stage)}},
-      varied(
-          {"c-tiles",
-           "Fetches a tile of C before its kernels, after them, or after them if C shares a home with A "
-           "or B.",
-           values(&Choices::c_tiles, {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}})}),
+      varied({"c-tiles",
+              "Fetches a tile of C before its kernels, after them, or after them if C "
+              "shares a home with A "
+              "or B.",
+              values(&Choices::c_tiles, {{"eager", CTiles::eager},
+                                         {"lazy", CTiles::lazy},
+                                         {"auto", CTiles::automatic}})}),
       varied({"write-backs",
-              "Sends results home in the queue of other copies, in queues of their own, or with the next "
+              "Sends results home in the queue of other copies, in queues of their own, "
+              "or with the next "
               "tile.",
               values(&Choices::write_backs, {{"in-order", WriteBacks::in_order},
                                              {"own-queues", WriteBacks::own_queues},
@@ -202,34 +245,47 @@ std::vector<Field> fields_of_copies() {
 std::vector<Field> fields_of_tasks() {
   const auto memory = [](std::string_view name, MemoryChoice choice) {
     return value(name, &Choices::memory,
-                 choice)({{.key = "fraction", .values = {}, .number = number(&Choices::memory_fraction, 0.001, 1)}});
+                 choice)({{.key = "fraction",
+                           .values = {},
+                           .number = number(&Choices::memory_fraction, 0.001, 1)}});
   };
   return {
-      varied({"order", "Takes the next tile of C by number, by missing tiles, by arrival, or goes through k in steps.",
+      varied({"order",
+              "Takes the next tile of C by number, by missing tiles, by arrival, or goes "
+              "through k in steps.",
               values(&Choices::order, {{"fifo", Order::fifo},
                                        {"fewest-fetches", Order::fewest_fetches},
                                        {"eta", Order::eta},
                                        {"eta-all", Order::eta_all},
                                        {"steps", Order::steps}})}),
       {"caching",
-       "Keeps tiles on GPUs after their first use, or holds a number of tiles of A and of B (0: as many as "
+       "Keeps tiles on GPUs after their first use, or holds a number of tiles of A and "
+       "of B (0: as many as "
        "fit).",
        {value("on", &Choices::caching, true),
         value("off", &Choices::caching,
-              false)({{.key = "input-buffers", .values = {}, .number = number(&Choices::input_buffers, 0, 1024)}})}},
-      varied({"in-place", "Uses tiles that are at home on a GPU where they are.", on_off(&Choices::in_place)}),
-      {"overlap", "Lets a GPU copy and compute simultaneously.", on_off(&Choices::overlap)},
+              false)({{.key = "input-buffers",
+                       .values = {},
+                       .number = number(&Choices::input_buffers, 0, 1024)}})}},
+      varied({"in-place", "Uses tiles that are at home on a GPU where they are.",
+              on_off(&Choices::in_place)}),
+      {"overlap", "Lets a GPU copy and compute simultaneously.",
+       on_off(&Choices::overlap)},
       varied({"compute-streams",
               "Runs several kernels of a GPU simultaneously; auto: as many as fill it.",
               {value("auto", &Choices::compute_streams, 0)},
               number(&Choices::compute_streams, 1, 64)}),
-      varied({"memory",
-              "Cuts a problem that does not fit in memory in cubes that do, or evicts tiles, which take a "
-              "fraction of a GPU's memory.",
-              {memory("cubes", MemoryChoice::cubes), memory("evict", MemoryChoice::evict)}}),
-      varied({"issue", "Submits operations from one host thread, or from one for each GPU.",
-              values(&Choices::single_issuer, {{"single", true}, {"per-device", false}})}),
-      {"graph", "Submits a repeated plan as one graph if that is faster.", on_off(&Choices::graph)},
+      varied(
+          {"memory",
+           "Cuts a problem that does not fit in memory in cubes that do, or evicts "
+           "tiles, which take a "
+           "fraction of a GPU's memory.",
+           {memory("cubes", MemoryChoice::cubes), memory("evict", MemoryChoice::evict)}}),
+      varied(
+          {"issue", "Submits operations from one host thread, or from one for each GPU.",
+           values(&Choices::single_issuer, {{"single", true}, {"per-device", false}})}),
+      {"graph", "Submits a repeated plan as one graph if that is faster.",
+       on_off(&Choices::graph)},
   };
 }
 
@@ -238,7 +294,8 @@ std::vector<Field> fields_of_tasks() {
 const std::vector<Field>& core_fields() {
   static const std::vector<Field> table = [] {
     std::vector<Field> all = fields_of_work();
-    for (auto* more : {fields_of_tiles, fields_of_routes, fields_of_copies, fields_of_tasks})
+    for (auto* more :
+         {fields_of_tiles, fields_of_routes, fields_of_copies, fields_of_tasks})
       for (Field& field : more()) all.push_back(std::move(field));
     return all;
   }();
@@ -264,8 +321,11 @@ std::string accepted_by(const Field& field, std::string_view separator = ", ") {
 std::string accepted_by(const Value& value) {
   std::vector<std::string> parameters;
   for (const Field& parameter : value.parameters)
-    parameters.push_back(fmt::format("{}={}", parameter.key, accepted_by(parameter, "|")));
-  return parameters.empty() ? std::string{value.name} : fmt::format("{}({})", value.name, fmt::join(parameters, ", "));
+    parameters.push_back(
+        fmt::format("{}={}", parameter.key, accepted_by(parameter, "|")));
+  return parameters.empty()
+             ? std::string{value.name}
+             : fmt::format("{}({})", value.name, fmt::join(parameters, ", "));
 }
 
 /// The value with all its parameters at their defaults.
@@ -276,22 +336,27 @@ Policy with_default(const Value& value) {
 }
 
 const Value* chosen(const Field& field, const Policy& policy) {
-  const auto found = std::ranges::find_if(field.values, [&](const Value& value) { return value.is_chosen(policy); });
+  const auto found = std::ranges::find_if(
+      field.values, [&](const Value& value) { return value.is_chosen(policy); });
   return found == field.values.end() ? nullptr : &*found;
 }
 
-/// As users write it, without parameters at their defaults: "chain(chunks=4)". `changed`: a parameter with that value.
+/// As users write it, without parameters at their defaults: "chain(chunks=4)". `changed`:
+/// a parameter with that value.
 std::string text_of(const Field& field, const Policy& policy,
                     const std::pair<std::string_view, std::string>& changed = {}) {
   const Value* const value = chosen(field, policy);
   if (!value) return field.number ? field.number->get(policy).value_or("") : "";
   std::vector<std::string> parameters;
   for (const Field& parameter : value->parameters) {
-    const std::string text = parameter.key == changed.first ? changed.second : text_of(parameter, policy);
+    const std::string text =
+        parameter.key == changed.first ? changed.second : text_of(parameter, policy);
     if (text != text_of(parameter, with_default(*value)))
       parameters.push_back(fmt::format("{}={}", parameter.key, text));
   }
-  return parameters.empty() ? std::string{value->name} : fmt::format("{}({})", value->name, fmt::join(parameters, ","));
+  return parameters.empty()
+             ? std::string{value->name}
+             : fmt::format("{}({})", value->name, fmt::join(parameters, ","));
 }
 
 struct Refusal {
@@ -301,29 +366,37 @@ struct Refusal {
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text);
 
 /// "chunks=4, min-bytes=0"
-std::optional<Refusal> set_parameters(const Value& value, Policy& policy, std::string_view text) {
+std::optional<Refusal> set_parameters(const Value& value, Policy& policy,
+                                      std::string_view text) {
   std::vector<std::string> given;
   for (const std::string_view each : split(text, ',')) {
-    const std::string assignment = trimmed(each), key = assignment.substr(0, assignment.find('='));
-    const Refusal refusal{fmt::format("has an invalid parameter '{}'", assignment), accepted_by(value)};
+    const std::string assignment = trimmed(each),
+                      key = assignment.substr(0, assignment.find('='));
+    const Refusal refusal{fmt::format("has an invalid parameter '{}'", assignment),
+                          accepted_by(value)};
     const auto parameter = std::ranges::find(value.parameters, key, &Field::key);
-    if (parameter == value.parameters.end() || key.size() == assignment.size()) return refusal;
-    if (std::ranges::find(given, key) != given.end() || set(*parameter, policy, assignment.substr(key.size() + 1)))
+    if (parameter == value.parameters.end() || key.size() == assignment.size())
+      return refusal;
+    if (std::ranges::find(given, key) != given.end() ||
+        set(*parameter, policy, assignment.substr(key.size() + 1)))
       return refusal;
     given.push_back(key);
   }
   return std::nullopt;
 }
 
-/// Parameters that the text does not name, and all parameters of other values, get their defaults.
+/// Parameters that the text does not name, and all parameters of other values, get their
+/// defaults.
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
   const size_t open = text.find('(');
   const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
   const Refusal refusal{"is invalid", accepted_by(field)};
   if (value == field.values.end())
-    return field.number && field.number->set(policy, text) ? std::nullopt : std::optional{refusal};
+    return field.number && field.number->set(policy, text) ? std::nullopt
+                                                           : std::optional{refusal};
   for (const Value& each : field.values)
-    for (const Field& parameter : each.parameters) set(parameter, policy, text_of(parameter, with_default(each)));
+    for (const Field& parameter : each.parameters)
+      set(parameter, policy, text_of(parameter, with_default(each)));
   value->choose(policy);
   if (open == std::string_view::npos) return std::nullopt;
   if (!text.ends_with(')')) return refusal;
@@ -332,14 +405,15 @@ std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view 
 
 const Field& field_of(const Policy& policy, std::string_view key) {
   const auto found = std::ranges::find(fields(policy), key, &Field::key);
-  if (found == fields(policy).end()) throw std::logic_error{fmt::format("field '{}' does not exist", key)};
+  if (found == fields(policy).end())
+    throw std::logic_error{fmt::format("field '{}' does not exist", key)};
   return *found;
 }
 
 /// The public description of the field.
 PolicyField shown(const Field& field, const Policy& policy) {
-  PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field), std::string{field.meaning},
-                     field.emulates};
+  PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field),
+                     std::string{field.meaning}, field.emulates};
   for (const Value& value : field.values) {
     result.values.push_back({std::string{value.name}, {}});
     for (const Field& parameter : value.parameters)
@@ -357,7 +431,9 @@ void apply_override(Policy& policy, std::string_view assignment) {
   const auto field = std::ranges::find(fields(policy), key, &Field::key);
   if (equals == std::string_view::npos)
     throw InputError{"set", assignment, "is not key=value",
-                     field == fields(policy).end() ? "" : fmt::format("{}= and {}", key, accepted_by(*field))};
+                     field == fields(policy).end()
+                         ? ""
+                         : fmt::format("{}= and {}", key, accepted_by(*field))};
   if (field == fields(policy).end()) {
     std::vector<std::string> known;
     for (const Field& each : fields(policy)) known.emplace_back(each.key);
@@ -367,13 +443,18 @@ void apply_override(Policy& policy, std::string_view assignment) {
   if (const auto refused = set(*field, changed, assignment.substr(equals + 1)))
     throw InputError{"set", assignment, refused->problem, refused->expected};
   const auto before = std::ranges::find(policy.overridden, key, &PolicyOverride::key);
-  std::string plain = before == policy.overridden.end() ? text_of(*field, policy) : before->plain;
+  std::string plain =
+      before == policy.overridden.end() ? text_of(*field, policy) : before->plain;
   policy = std::move(changed);
-  std::erase_if(policy.overridden, [&](const PolicyOverride& earlier) { return earlier.key == key; });
-  policy.overridden.push_back({std::string{key}, text_of(*field, policy), std::move(plain)});  // in one spelling
+  std::erase_if(policy.overridden,
+                [&](const PolicyOverride& earlier) { return earlier.key == key; });
+  policy.overridden.push_back(
+      {std::string{key}, text_of(*field, policy), std::move(plain)});  // in one spelling
 }
 
-std::string value_of(const Policy& policy, std::string_view key) { return text_of(field_of(policy, key), policy); }
+std::string value_of(const Policy& policy, std::string_view key) {
+  return text_of(field_of(policy, key), policy);
+}
 
 void set_value(Policy& policy, std::string_view key, std::string_view value) {
   if (set(field_of(policy, key), policy, value))
@@ -407,12 +488,15 @@ std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key
   std::vector<std::string> others;
   for (const Value& value : field.values)
     if (&value != own) others.emplace_back(value.name);
-  if (field.number) std::ranges::move(field.number->neighbors(policy), std::back_inserter(others));
+  if (field.number)
+    std::ranges::move(field.number->neighbors(policy), std::back_inserter(others));
   if (!own) return others;
   for (const Field& parameter : own->parameters) {
     if (!parameter.is_varied) continue;
     for (const Value& value : parameter.values)
-      if (!value.is_chosen(policy)) others.push_back(text_of(field, policy, {parameter.key, std::string{value.name}}));
+      if (!value.is_chosen(policy))
+        others.push_back(
+            text_of(field, policy, {parameter.key, std::string{value.name}}));
     if (!parameter.number) continue;
     for (std::string& near : parameter.number->neighbors(policy))
       others.push_back(text_of(field, policy, {parameter.key, std::move(near)}));
@@ -428,12 +512,14 @@ std::vector<PolicyField> fields_of(const Policy& policy) {
 
 std::string name_of(const Policy& policy) {
   std::string name = policy.preset;
-  for (const auto& [key, value, _] : policy.overridden) name += fmt::format("+{}={}", key, value);
+  for (const auto& [key, value, _] : policy.overridden)
+    name += fmt::format("+{}={}", key, value);
   return name;
 }
 
 bool overrides(const Policy& policy, std::string_view key) {
-  return std::ranges::find(policy.overridden, key, &PolicyOverride::key) != policy.overridden.end();
+  return std::ranges::find(policy.overridden, key, &PolicyOverride::key) !=
+         policy.overridden.end();
 }
 
 }  // namespace tilerail

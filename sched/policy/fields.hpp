@@ -10,11 +10,12 @@
 
 namespace tilerail {
 
-/// Applies "key=value" or "key=value(parameter=value,...)" (docs/model.md#policies). Throws InputError that names what
-/// was expected.
+/// Applies "key=value" or "key=value(parameter=value,...)" (docs/model.md#policies).
+/// Throws InputError that names what was expected.
 void apply_override(Policy& policy, std::string_view assignment);
 
-/// The value of a field as text, and the same field set to another one, which it accepts; neither is an override.
+/// The value of a field as text, and the same field set to another one, which it accepts;
+/// neither is an override.
 std::string value_of(const Policy& policy, std::string_view key);
 void set_value(Policy& policy, std::string_view key, std::string_view value);
 
@@ -37,16 +38,18 @@ struct PolicyField {
 };
 std::vector<PolicyField> fields_of(const Policy& policy);
 
-/// Whether the field limits the search, such as `effort`, and is therefore not a decision.
+/// Whether the field limits the search, such as `effort`, and is therefore not a
+/// decision.
 bool is_of_the_search(const Policy& policy, std::string_view key);
-/// All others, in the order of the table. Options of an emulation are left out if they have the values of `idle`, which
-/// emulates nothing.
+/// All others, in the order of the table. Options of an emulation are left out if they
+/// have the values of `idle`, which emulates nothing.
 std::vector<std::string_view> decision_keys(const Policy& policy, const Policy& idle);
 
 /// The fields whose values a search may change, in the order of the table.
 std::vector<std::string_view> searched_keys();
-/// The values that a search tries next for a field of the core: every other choice; the half, the double and the least
-/// of a number; the same for each parameter of the chosen value.
+/// The values that a search tries next for a field of the core: every other choice; the
+/// half, the double and the least of a number; the same for each parameter of the chosen
+/// value.
 std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key);
 
 /// The preset, then "+key=value" for every override.

@@ -6,8 +6,9 @@
 
 namespace tilerail {
 
-/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one a GPU, numbered row by row. With several layers,
-/// each of them is such a grid for its own part of k; their GPUs follow one another.
+/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one a GPU, numbered
+/// row by row. With several layers, each of them is such a grid for its own part of k;
+/// their GPUs follow one another.
 struct Grid {
   int rows = 1, cols = 1, layers = 1;
 
@@ -22,7 +23,8 @@ struct Grid {
 
 /// Whether all devices have the same share.
 inline bool all_equal(std::span<const double> shares) {
-  return std::ranges::all_of(shares, [&](double share) { return share == shares.front(); });
+  return std::ranges::all_of(shares,
+                             [&](double share) { return share == shares.front(); });
 }
 
 }  // namespace tilerail

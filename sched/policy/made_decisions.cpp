@@ -32,7 +32,8 @@ std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& t
     const auto gpu = topology.find_memory(name);
     if (!gpu || !topology.is_gpu(*gpu))
       refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
-    if (std::ranges::find(devices, *gpu) != devices.end()) refuse(decision, "each GPU once");
+    if (std::ranges::find(devices, *gpu) != devices.end())
+      refuse(decision, "each GPU once");
     devices.push_back(*gpu);
   }
   return devices;
@@ -40,12 +41,15 @@ std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& t
 
 Grid grid_of(const PlanDecision& decision, size_t devices) {
   const auto sides = split(decision.value, 'x');
-  if (sides.size() != 2 && sides.size() != 3) refuse(decision, "rows, columns and maybe layers, such as 2x4 or 2x2x2");
+  if (sides.size() != 2 && sides.size() != 3)
+    refuse(decision, "rows, columns and maybe layers, such as 2x4 or 2x2x2");
   const auto most = int64_t(devices);
   Grid grid;
   const std::array numbers{&grid.rows, &grid.cols, &grid.layers};
-  for (const auto i : indices(sides)) *numbers[i] = int(parse_integer(sides[i], decision.key, 1, most));
-  if (int64_t{grid.rows} * grid.cols * grid.layers != most) refuse(decision, fmt::format("a grid of {} GPUs", devices));
+  for (const auto i : indices(sides))
+    *numbers[i] = int(parse_integer(sides[i], decision.key, 1, most));
+  if (int64_t{grid.rows} * grid.cols * grid.layers != most)
+    refuse(decision, fmt::format("a grid of {} GPUs", devices));
   return grid;
 }
 
@@ -55,15 +59,18 @@ std::vector<double> shares_of(const PlanDecision& decision, size_t devices) {
   for (const std::string_view part : split(decision.value, ':')) {
     constexpr double least = 1e-300, most = 1e300;
     shares.push_back(parse_real(part, decision.key));
-    if (!(shares.back() >= least && shares.back() <= most)) refuse(decision, "shares above 0");
+    if (!(shares.back() >= least && shares.back() <= most))
+      refuse(decision, "shares above 0");
   }
-  if (shares.size() != devices) refuse(decision, fmt::format("a share for each of {} GPUs", devices));
+  if (shares.size() != devices)
+    refuse(decision, fmt::format("a share for each of {} GPUs", devices));
   return shares;
 }
 
 /// A wish that leaves something open is no decision.
 void check_decided(const Policy& said, const PlanDecision& decision) {
-  if (decision.value == "auto" || is_of_the_search(said, decision.key)) refuse(decision, "what was decided");
+  if (decision.value == "auto" || is_of_the_search(said, decision.key))
+    refuse(decision, "what was decided");
 }
 
 void set_field(Policy& said, const PlanDecision& decision) {
@@ -81,7 +88,8 @@ void set_field(Policy& said, const PlanDecision& decision) {
 
 }  // namespace
 
-std::vector<PlanDecision> exact_text(const Decisions& decisions, const Topology& topology) {
+std::vector<PlanDecision> exact_text(const Decisions& decisions,
+                                     const Topology& topology) {
   std::vector<PlanDecision> text = to_text(decisions, topology);
   std::vector<std::string> digits;
   for (const double share : decisions.shares) digits.push_back(shortest(share));
@@ -91,7 +99,8 @@ std::vector<PlanDecision> exact_text(const Decisions& decisions, const Topology&
   return text;
 }
 
-std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text, const Topology& topology) {
+std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text,
+                                   const Topology& topology) {
   return devices_of(needed(text, "devices"), topology);
 }
 
@@ -100,13 +109,15 @@ int64_t made_tile(const std::vector<PlanDecision>& text) {
   return parse_integer(needed(text, "tile").value, "tile", 1, most);
 }
 
-Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const Topology& topology) {
+Decisions with_made(Decisions d, const std::vector<PlanDecision>& text,
+                    const Topology& topology) {
   Policy said;
   said.choices = d.choices;
   for (const PlanDecision& decision : text)
     if (decision.key == "devices") d.devices = devices_of(decision, topology);
   for (const PlanDecision& decision : text) {
-    if (decision.key == "devices" || decision.key == "tiles") continue;  // tiles: what came of the others
+    if (decision.key == "devices" || decision.key == "tiles")
+      continue;  // tiles: what came of the others
     if (decision.key == "grid")
       d.grid = grid_of(decision, d.devices.size());
     else if (decision.key == "shares")
@@ -115,7 +126,8 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const To
       set_field(said, decision);
   }
   if (d.shares.size() != d.devices.size() || d.grid.gpus() != int(d.devices.size()))
-    throw fault_of("grid", "grid and shares do not match", fmt::format("those of {} GPUs", d.devices.size()));
+    throw fault_of("grid", "grid and shares do not match",
+                   fmt::format("those of {} GPUs", d.devices.size()));
   d.choices = said.choices;
   return d;
 }

@@ -27,7 +27,8 @@ struct Number {
   std::string accepted;                                // "1 to 64"
   std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
   std::function<std::optional<std::string>(const Policy&)> get;
-  std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries next
+  std::function<std::vector<std::string>(const Policy&)>
+      neighbors;  // values that a search tries next
 };
 
 /// An option of policies, or a parameter of one of its values.
@@ -73,14 +74,17 @@ const Member& in(const Policy& policy, Member Choices::*member) {
 
 /// The value of that name sets the member to `choice`.
 template <class Member, class Owner>
-Value value(std::string_view name, Member Owner::*member, std::type_identity_t<Member> choice) {
+Value value(std::string_view name, Member Owner::*member,
+            std::type_identity_t<Member> choice) {
   return {name, [=](Policy& policy) { in(policy, member) = choice; },
           [=](const Policy& policy) { return in(policy, member) == choice; }};
 }
 
 template <class Member, class Owner>
-std::vector<Value> values(Member Owner::*member,
-                          std::initializer_list<std::pair<std::string_view, std::type_identity_t<Member>>> named) {
+std::vector<Value> values(
+    Member Owner::*member,
+    std::initializer_list<std::pair<std::string_view, std::type_identity_t<Member>>>
+        named) {
   std::vector<Value> all;
   for (const auto& [name, choice] : named) all.push_back(value(name, member, choice));
   return all;
@@ -93,27 +97,34 @@ std::vector<Value> on_off(bool Owner::*member) {
 
 /// A number's neighbors are its half, its double and its least value.
 template <class Member, class Owner>
-Number number(Member Owner::*member, std::type_identity_t<Member> low, std::type_identity_t<Member> high) {
+Number number(Member Owner::*member, std::type_identity_t<Member> low,
+              std::type_identity_t<Member> high) {
   const auto set = [=](Policy& policy, std::string_view text) {
     const auto read = number_in<Member>(text);
     if (!read || !(*read >= low && *read <= high)) return false;
-    in(policy, member) = *read == 0 ? Member{} : *read;  // -0 is 0, and its plan has the hash of 0
+    in(policy, member) =
+        *read == 0 ? Member{} : *read;  // -0 is 0, and its plan has the hash of 0
     return true;
   };
   const auto get = [=](const Policy& policy) -> std::optional<std::string> {
     const Member own = in(policy, member);
-    return own >= low && own <= high ? std::optional{fmt::format("{}", own)} : std::nullopt;
+    return own >= low && own <= high ? std::optional{fmt::format("{}", own)}
+                                     : std::nullopt;
   };
   const auto neighbors = [=](const Policy& policy) {
-    const Member own = in(policy, member) >= low && in(policy, member) <= high ? in(policy, member) : low;
+    const Member own = in(policy, member) >= low && in(policy, member) <= high
+                           ? in(policy, member)
+                           : low;
     std::vector<std::string> others;
-    for (const Member near : {static_cast<Member>(own / 2), static_cast<Member>(own * 2), low})
+    for (const Member near :
+         {static_cast<Member>(own / 2), static_cast<Member>(own * 2), low})
       if (const std::string text = fmt::format("{}", std::clamp(near, low, high));
           text != get(policy) && std::ranges::find(others, text) == others.end())
         others.push_back(text);
     return others;
   };
-  return {double(low), double(high), fmt::format("{} to {}", low, high), set, get, neighbors};
+  return {double(low), double(high), fmt::format("{} to {}", low, high),
+          set,         get,          neighbors};
 }
 
 /// The same field, whose value a search may change.

@@ -31,7 +31,8 @@ const Policy& preset_of_our_own() {
 
 Policy preset(std::string_view name) {
   const Policy& own = preset_of_our_own();
-  if (name != own.preset) throw unknown_name("policy", name, "a policy", std::vector{own.preset});
+  if (name != own.preset)
+    throw unknown_name("policy", name, "a policy", std::vector{own.preset});
   return own;
 }
 

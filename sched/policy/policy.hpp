@@ -27,25 +27,29 @@ struct PolicyOverride {
 };
 
 /// The options of a user. "key=value" overrides any field (fields.hpp).
-/// `decide` turns a policy into the Decisions for one problem on one machine (decisions.hpp).
+/// `decide` turns a policy into the Decisions for one problem on one machine
+/// (decisions.hpp).
 struct Policy {
   std::string preset;                              // that the overrides began with
   std::vector<PolicyOverride> overridden = {};     // in the order in which that happened
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
-  const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
-  double select_ms = 100;                          // what judging plans may cost, at stated costs of an operation
-  Ways ways = Ways::fixed;                         // search: values of searched fields are tried, too
-  int64_t judge_ops = 0;  // of plans that the search may simulate; 0: the estimate alone decides
+  const Metric* select =
+      nullptr;             // by which devices are selected; null: as device_choice says
+  double select_ms = 100;  // what judging plans may cost, at stated costs of an operation
+  Ways ways = Ways::fixed;  // search: values of searched fields are tried, too
+  int64_t judge_ops =
+      0;  // of plans that the search may simulate; 0: the estimate alone decides
   GridChoice grid = GridChoice::square;
-  int k_split = 1;                // parts of k, each for its own part of the GPUs; their sums are added up
+  int k_split =
+      1;  // parts of k, each for its own part of the GPUs; their sums are added up
   Shares shares = Shares::equal;  // of C, that devices compute
-  bool relays = false;            // plans with routes over other GPUs, too, if some are faster
+  bool relays = false;  // plans with routes over other GPUs, too, if some are faster
   TileChoice tile_choice = TileChoice::thesis;
   Choices choices = {};
 };
 
-/// The preset tilerail; sched/emulation/presets.hpp has the presets of libraries and papers. Throws InputError for
-/// another name.
+/// The preset tilerail; sched/emulation/presets.hpp has the presets of libraries and
+/// papers. Throws InputError for another name.
 Policy preset(std::string_view name);
 
 }  // namespace tilerail

@@ -12,8 +12,9 @@
 namespace tilerail {
 namespace {
 
-/// How good a chain is: last arrival; then, where a resource shared by all decides that, last arrival by pairs alone;
-/// then pressure on the links; then sum of arrivals. Differences below a billionth are ties: sums in another order.
+/// How good a chain is: last arrival; then, where a resource shared by all decides that,
+/// last arrival by pairs alone; then pressure on the links; then sum of arrivals.
+/// Differences below a billionth are ties: sums in another order.
 struct Score {
   Seconds last{0}, pair{0};
   double pressure = 0;  // s^2
@@ -30,16 +31,20 @@ struct Score {
     return mine < theirs - tie || mine > theirs + tie;
   }
   Score with(Clock::Arrival arrival) const {
-    return {std::max(last, arrival.last), std::max(pair, arrival.pair), pressure + arrival.pressure,
-            sum + arrival.last};
+    return {std::max(last, arrival.last), std::max(pair, arrival.pair),
+            pressure + arrival.pressure, sum + arrival.last};
   }
 };
 
 /// Depth-first over all orders; the clock carries the load of the hops taken so far.
 class Exhaustive {
  public:
-  Exhaustive(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes, int chunks)
-      : clock_{clock}, left_{destinations.begin(), destinations.end()}, bytes_{bytes}, chunks_{chunks} {}
+  Exhaustive(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
+             int chunks)
+      : clock_{clock},
+        left_{destinations.begin(), destinations.end()},
+        bytes_{bytes},
+        chunks_{chunks} {}
 
   void from(const Holder& holder) {
     chain_.source = holder.memory;
@@ -88,7 +93,8 @@ struct Partial {
   std::vector<char> visited;  // by destination
 };
 
-/// A partial chain made longer by a hop; which, is not copied before it is among the best.
+/// A partial chain made longer by a hop; which, is not copied before it is among the
+/// best.
 struct Extension {
   size_t partial, destination;
   Clock::Arrival arrival;
@@ -104,16 +110,18 @@ Partial extended(const Partial& partial, MemoryId to, const Extension& by) {
   return longer;
 }
 
-std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
-                                Bytes bytes, int chunks) {
+std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, Bytes bytes,
+                                int chunks) {
   Exhaustive search{clock, destinations, bytes, chunks};
   for (const Holder& holder : holders) search.from(holder);
   return search.best();
 }
 
 /// All partial chains with one hop more.
-void extend(const std::vector<Partial>& beam, Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
-            int chunks, std::vector<Extension>& extensions) {
+void extend(const std::vector<Partial>& beam, Clock& clock,
+            std::span<const MemoryId> destinations, Bytes bytes, int chunks,
+            std::vector<Extension>& extensions) {
   extensions.clear();
   for (const auto p : indices(beam))
     for (const auto d : indices(destinations)) {
@@ -125,24 +133,28 @@ void extend(const std::vector<Partial>& beam, Clock& clock, std::span<const Memo
     }
 }
 
-std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
-                                 Bytes bytes, int chunks) {
+std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders,
+                                 std::span<const MemoryId> destinations, Bytes bytes,
+                                 int chunks) {
   std::vector<Partial> beam, next;
   std::vector<Extension> extensions;
   std::vector<uint32_t> order;  // of extensions, the best first
   for (const Holder& holder : holders)
-    beam.push_back({{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations.size())});
+    beam.push_back(
+        {{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations.size())});
   for (size_t depth = 0; depth < destinations.size(); ++depth) {
     extend(beam, clock, destinations, bytes, chunks, extensions);
     order.resize(extensions.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(
-        order, [&](uint32_t a, uint32_t b) { return extensions[a].score.better_than(extensions[b].score); });
+    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
+      return extensions[a].score.better_than(extensions[b].score);
+    });
     if (order.size() > beam_width) order.resize(beam_width);
     next.clear();
     for (const uint32_t e : order) {
       const Extension& extension = extensions[e];
-      next.push_back(extended(beam[extension.partial], destinations[extension.destination], extension));
+      next.push_back(extended(beam[extension.partial],
+                              destinations[extension.destination], extension));
     }
     beam.swap(next);
   }
@@ -152,8 +164,9 @@ std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, 
 
 }  // namespace
 
-std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
-                                Bytes bytes, int chunks) {
+std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, Bytes bytes,
+                                int chunks) {
   const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
   return search(clock, holders, destinations, bytes, chunks);
 }

@@ -10,11 +10,14 @@
 
 namespace tilerail {
 
-/// Brings tiles to the devices that need them, from where the policy says (thesis 4.2.4 and 4.2.5).
+/// Brings tiles to the devices that need them, from where the policy says (thesis 4.2.4
+/// and 4.2.5).
 class Fetcher {
  public:
   Fetcher(PlanContext& context, TileDirectory& directory)
-      : context_{context}, directory_{directory}, shown_before_(context.devices.size(), OpId{int32_t{0}}) {}
+      : context_{context},
+        directory_{directory},
+        shown_before_(context.devices.size(), OpId{int32_t{0}}) {}
 
   struct Input {
     View view;
@@ -24,8 +27,8 @@ class Fetcher {
 
   /// Makes the tile available on a device.
   Input fetch(TileId tile, size_t device);
-  /// When the tile would be there if it was fetched now, whole and by this device alone, over direct routes where there
-  /// are any.
+  /// When the tile would be there if it was fetched now, whole and by this device alone,
+  /// over direct routes where there are any.
   Seconds eta(TileId tile, size_t device) const;
 
   OpId next_op() const { return OpId{context_.builder.plan().ops.size()}; }
@@ -36,7 +39,8 @@ class Fetcher {
   const TileDirectory& directory() const { return directory_; }
 
  private:
-  /// The cost of fetching from one holder: what the routing rule compares, and the arrival if the rule computed it.
+  /// The cost of fetching from one holder: what the routing rule compares, and the
+  /// arrival if the rule computed it.
   struct SourceCost {
     double value = std::numeric_limits<double>::infinity();
     std::optional<Seconds> arrival = {};
@@ -53,9 +57,12 @@ class Fetcher {
   };
 
   /// From a holder to a memory, over no device.
-  Leg leg(const Holder& from, MemoryId dst) const { return context_.router.leg(from.memory, dst, from.is_home); }
+  Leg leg(const Holder& from, MemoryId dst) const {
+    return context_.router.leg(from.memory, dst, from.is_home);
+  }
   Clock::Arrival arrival(TileId tile, const Holder& from, MemoryId dst) const {
-    return context_.copier->arrival(leg(from, dst), directory_.tile(tile).home, 1, from.available);
+    return context_.copier->arrival(leg(from, dst), directory_.tile(tile).home, 1,
+                                    from.available);
   }
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, size_t device) const;
@@ -65,15 +72,18 @@ class Fetcher {
   Trip detour(TileId tile, size_t device) const;
   void fetch_alone(TileId tile, size_t device);
   void fetch_for_all(TileId tile, size_t device);
-  void send_chain(TileId tile, size_t device, std::vector<Holder> sources, std::vector<MemoryId> destinations);
-  void send_tree(TileId tile, size_t device, std::vector<Holder> holders, std::vector<MemoryId> left);
+  void send_chain(TileId tile, size_t device, std::vector<Holder> sources,
+                  std::vector<MemoryId> destinations);
+  void send_tree(TileId tile, size_t device, std::vector<Holder> holders,
+                 std::vector<MemoryId> left);
   void send(TileId tile, const Holder& from, size_t to, int pieces, size_t on_behalf,
             std::optional<Clock::Arrival> arrival = {});
 
   PlanContext& context_;
   TileDirectory& directory_;
   std::map<MemoryPair, int> sent_;  // legs so far
-  std::vector<OpId> shown_before_;  // by device: others may take what earlier operations brought
+  std::vector<OpId>
+      shown_before_;  // by device: others may take what earlier operations brought
 };
 
 }  // namespace tilerail

@@ -10,7 +10,8 @@
 namespace tilerail {
 
 namespace {
-constexpr int64_t column_alignment = 64;  // bytes; below it cuBLAS is slower, f64 down to 0.7 at odd sizes
+constexpr int64_t column_alignment =
+    64;  // bytes; below it cuBLAS is slower, f64 down to 0.7 at odd sizes
 }  // namespace
 
 int64_t Arena::leading(int64_t rows, int64_t element) {
@@ -23,7 +24,8 @@ int64_t Arena::bytes(int64_t rows, int64_t cols, DType dtype) {
   return ceil_div(leading(rows, element) * cols * element, alignment) * alignment;
 }
 
-Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype, const std::function<void()>& make_room) {
+Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype,
+                        const std::function<void()>& make_room) {
   const int64_t size = pooled() ? slot_bytes_ : bytes(rows, cols, dtype);
   Slot slot;
   if (used_ + size <= capacity_) {
@@ -32,8 +34,10 @@ Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype, const std::func
   } else {
     if (free_.empty() && pooled()) make_room();
     if (free_.empty())
-      throw InputError{"memory", name_, fmt::format("has {} bytes for tiles, too few for {} more", capacity_, size),
-                       "a smaller tile or a larger memory-fraction"};
+      throw InputError{
+          "memory", name_,
+          fmt::format("has {} bytes for tiles, too few for {} more", capacity_, size),
+          "a smaller tile or a larger memory-fraction"};
     slot.offset = free_.front().first;
     slot.former = std::move(free_.front().second);
     free_.pop_front();
@@ -43,8 +47,9 @@ Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype, const std::func
 }
 
 void Arena::reshape(Slot& slot, int64_t rows, int64_t cols, DType dtype) {
-  slot.buffer = builder_->add_buffer(
-      {Buffer::Kind::tile, memory_, rows, cols, leading(rows, element_size(dtype)), slot.offset, dtype});
+  slot.buffer =
+      builder_->add_buffer({Buffer::Kind::tile, memory_, rows, cols,
+                            leading(rows, element_size(dtype)), slot.offset, dtype});
 }
 
 void Arena::give_back(const Slot& slot, const LastUses& uses) {

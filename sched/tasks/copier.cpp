@@ -5,10 +5,12 @@
 namespace tilerail {
 namespace {
 
-/// Tiles of each device that may be in a host simultaneously: one enters while the one before leaves.
+/// Tiles of each device that may be in a host simultaneously: one enters while the one
+/// before leaves.
 constexpr size_t rooms_a_device = 2;
 
-/// Copies of one device never wait for those of another, whose buffers may be in use for long.
+/// Copies of one device never wait for those of another, whose buffers may be in use for
+/// long.
 int queue_to_host(size_t device) { return 2 + int(device); }
 
 }  // namespace
@@ -36,14 +38,17 @@ int Copier::pieces_through_host(const View& tile) const {
   return int(std::clamp<int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
 }
 
-Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces, Clock::Arrival available) const {
+Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces,
+                               Clock::Arrival available) const {
   const Clock& clock = context_.clock;
   const Bytes bytes = context_.bytes(tile);
   if (pieces == 1) available.first = available.last;
-  if (!leg.host) return clock.estimate(clock.hop(leg.src, leg.dst), bytes, pieces, available);
+  if (!leg.host)
+    return clock.estimate(clock.hop(leg.src, leg.dst), bytes, pieces, available);
   const int count = pieces_through_host(tile);
-  return clock.estimate(clock.hop(*leg.host, leg.dst), bytes, count,
-                        clock.estimate(clock.hop(leg.src, *leg.host), bytes, count, available));
+  return clock.estimate(
+      clock.hop(*leg.host, leg.dst), bytes, count,
+      clock.estimate(clock.hop(leg.src, *leg.host), bytes, count, available));
 }
 
 Copier::Copied Copier::copy(const Leg& leg, Job job) {
@@ -52,8 +57,10 @@ Copier::Copied Copier::copy(const Leg& leg, Job job) {
 
 Copier::Copied Copier::copy_direct(const Leg& leg, Job& job) {
   const bool piecewise = job.before && job.before->count() == job.pieces;
-  const Clock::Arrival there = job.arrival ? *job.arrival : arrival(leg, job.to, job.pieces, job.available);
-  context_.clock.commit(context_.clock.hop(leg.src, leg.dst), context_.bytes(job.to), there);
+  const Clock::Arrival there =
+      job.arrival ? *job.arrival : arrival(leg, job.to, job.pieces, job.available);
+  context_.clock.commit(context_.clock.hop(leg.src, leg.dst), context_.bytes(job.to),
+                        there);
   job.enter.after(job.leave);
   Pieces copies{};
   Op op;
@@ -61,7 +68,8 @@ Copier::Copied Copier::copy_direct(const Leg& leg, Job& job) {
   for (int j = 0; j < job.pieces; ++j) {
     op.a = piece(job.from, j, job.pieces), op.y = piece(job.to, j, job.pieces);
     Deps deps = job.enter;
-    if (job.before) deps.after(piecewise ? OpId{job.before->first.value + j} : job.before->last);
+    if (job.before)
+      deps.after(piecewise ? OpId{job.before->first.value + j} : job.before->last);
     copies.last = context_.emit(job.device, op, deps);
     if (j == 0) copies.first = copies.last;
   }
@@ -75,11 +83,13 @@ Copier::Copied Copier::copy_through_host(const Leg& leg, Job& job) {
   const auto [rows, cols] = std::pair{job.to.rows, job.to.cols};
   Room room = take(host, job.device, Arena::bytes(rows, cols, dtype));
   const int64_t ld = Arena::leading(rows, element_size(dtype));
-  const BufferId buffer = builder.add_buffer({Buffer::Kind::tile, host, rows, cols, ld, room.offset, dtype});
+  const BufferId buffer =
+      builder.add_buffer({Buffer::Kind::tile, host, rows, cols, ld, room.offset, dtype});
   const int count = pieces_through_host(job.to);
   const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
     const Clock::Hop hop = context_.clock.hop(at, next);
-    const Clock::Arrival there = context_.clock.estimate(hop, context_.bytes(job.to), count, available);
+    const Clock::Arrival there =
+        context_.clock.estimate(hop, context_.bytes(job.to), count, available);
     context_.clock.commit(hop, context_.bytes(job.to), there);
     return there;
   };

@@ -20,7 +20,8 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
     find_copies(tiles_[t].home.buffer);
   }
   if (writes == Writes::some) homes_.resize(count_);
-  // A chooser asks for every tile in its window at every step: one read of memory each instead of four.
+  // A chooser asks for every tile in its window at every step: one read of memory each
+  // instead of four.
   constexpr size_t most = size_t{1} << 24;
   if (count_ * context.devices.size() > most) return;
   here_.resize(count_ * context.devices.size());
@@ -31,22 +32,28 @@ void TileDirectory::find_copies(BufferId home) {
   const Plan& plan = context_.builder.plan();
   const Buffer::Kind matrix = plan.buffer(home).kind;
   const auto known = [home](const Copied& copied) { return copied.home == home; };
-  if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) || std::ranges::any_of(copied_, known))
+  if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) ||
+      std::ranges::any_of(copied_, known))
     return;
   Copied copied{home, {}};
   for (const auto d : indices(context_.devices)) {
-    copied.of_device.push_back(BufferId{home.index() + d});  // one a device, in their order (plan/builder.hpp)
+    copied.of_device.push_back(
+        BufferId{home.index() + d});  // one a device, in their order (plan/builder.hpp)
     assert(plan.buffer(copied.of_device.back()).memory == context_.devices[d]);
   }
   copied_.push_back(std::move(copied));
 }
 
 TileDirectory::Here TileDirectory::looked_up(TileId id, size_t device) const {
-  if (const Copied* copied = copies_at_home(id)) return {Seconds{0}, copied->of_device[device], nobody};
+  if (const Copied* copied = copies_at_home(id))
+    return {Seconds{0}, copied->of_device[device], nobody};
   if (in_place(id, device))
-    return {home_available(id).last, tile(id).home.buffer, last_written_at_home(id).value_or(nobody)};
+    return {home_available(id).last, tile(id).home.buffer,
+            last_written_at_home(id).value_or(nobody)};
   const Copy* copy = find(id, device);
-  return copy && copy->valid ? Here{copy->available.last, copy->slot.buffer, copy->last_piece} : Here{};
+  return copy && copy->valid
+             ? Here{copy->available.last, copy->slot.buffer, copy->last_piece}
+             : Here{};
 }
 
 /// What changed on the device.
@@ -65,7 +72,8 @@ void TileDirectory::note_home(TileId id) {
 size_t TileDirectory::slot_of(TileId id, size_t device) const {
   const auto& users = tiles_[id.index()].users;
   constexpr size_t few = 16;
-  if (users.size() > few) return size_t(std::ranges::lower_bound(users, device) - users.begin());
+  if (users.size() > few)
+    return size_t(std::ranges::lower_bound(users, device) - users.begin());
   size_t at = 0;
   while (at < users.size() && users[at] < device) ++at;
   return at;
@@ -113,7 +121,8 @@ std::optional<OpId> TileDirectory::last_written_at_home(TileId id) const {
   return homes_.empty() ? std::nullopt : homes_[id.index()].writer;
 }
 
-void TileDirectory::arrived(TileId id, size_t device, OpId first_piece, OpId last_piece, const Clock::Arrival& at) {
+void TileDirectory::arrived(TileId id, size_t device, OpId first_piece, OpId last_piece,
+                            const Clock::Arrival& at) {
   Copy& here = copy(id, device);
   here.valid = here.has_slot = true;
   here.first_piece = first_piece, here.last_piece = last_piece;
@@ -137,7 +146,8 @@ void TileDirectory::warm_up(std::span<const WarmTile> tiles) {
   for (const auto& [id, device] : tiles) {
     const View& home = tile(id).home;
     add_user(id, device);
-    copy(id, device).slot = context_.arenas[device].take(home.rows, home.cols, context_.dtype(home), [] {});
+    copy(id, device).slot =
+        context_.arenas[device].take(home.rows, home.cols, context_.dtype(home), [] {});
     arrived(id, device, nobody, nobody, {});
   }
 }
@@ -145,7 +155,8 @@ void TileDirectory::warm_up(std::span<const WarmTile> tiles) {
 void TileDirectory::used(TileId id, size_t device, OpId reader) {
   if (in_place(id, device)) return used_at_home(id, reader);
   const bool pooled = context_.arenas[device].pooled();
-  if (!pooled && homes_.empty()) return;  // memory that is never written again needs no record of its readers
+  if (!pooled && homes_.empty())
+    return;  // memory that is never written again needs no record of its readers
   Copy& here = copy(id, device);
   here.readers.add(context_.builder.queue_of(reader), reader);
   if (!pooled) return;
@@ -157,7 +168,8 @@ void TileDirectory::used(TileId id, size_t device, OpId reader) {
 }
 
 void TileDirectory::used_at_home(TileId id, OpId reader) {
-  if (!homes_.empty()) homes_[id.index()].readers.add(context_.builder.queue_of(reader), reader);
+  if (!homes_.empty())
+    homes_[id.index()].readers.add(context_.builder.queue_of(reader), reader);
 }
 
 void TileDirectory::written(TileId id, size_t device, OpId kernel, Seconds end) {
@@ -195,13 +207,15 @@ void TileDirectory::wait_to_write(TileId id, size_t device, Deps& deps) const {
 }
 
 void TileDirectory::wait_to_write_home(TileId id, Deps& deps) const {
-  if (!homes_.empty()) deps.after(homes_[id.index()].writer).after(homes_[id.index()].readers);
+  if (!homes_.empty())
+    deps.after(homes_[id.index()].writer).after(homes_[id.index()].readers);
 }
 
 void TileDirectory::set_next_use(TileId id, size_t device, int64_t position) {
   if (!find(id, device)) return;  // used where it is at home
   Copy& here = copy(id, device);
-  const bool listed = here.valid && !here.pinned && victims_[device].erase(victim_key(id, here)) > 0;
+  const bool listed =
+      here.valid && !here.pinned && victims_[device].erase(victim_key(id, here)) > 0;
   here.next_use = position;
   if (listed) victims_[device].insert(victim_key(id, here));
 }
@@ -224,7 +238,8 @@ void TileDirectory::evict_one(size_t device) {
 
 LastUses TileDirectory::uses_of(const Copy& copy) const {
   LastUses uses = copy.readers;
-  if (copy.last_piece != nobody) uses.add(context_.builder.queue_of(copy.last_piece), copy.last_piece);
+  if (copy.last_piece != nobody)
+    uses.add(context_.builder.queue_of(copy.last_piece), copy.last_piece);
   return uses;
 }
 

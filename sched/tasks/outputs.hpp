@@ -5,8 +5,9 @@
 
 namespace tilerail {
 
-/// How the tiles that tasks write come to a device, and home again. Two kinds: tiles of one device each, that nobody
-/// else reads (sched/gemm/owned_tiles.hpp), and tiles that go from device to device (sched/place/shared_tiles.hpp).
+/// How the tiles that tasks write come to a device, and home again. Two kinds: tiles of
+/// one device each, that nobody else reads (sched/gemm/owned_tiles.hpp), and tiles that
+/// go from device to device (sched/place/shared_tiles.hpp).
 class Outputs {
  public:
   virtual ~Outputs() = default;
@@ -18,7 +19,8 @@ class Outputs {
     Seconds eta{0};  // when the view is ready, by the clock
   };
 
-  /// Makes the tile that a task writes ready on a device. `deps` gets what the kernel has to wait for.
+  /// Makes the tile that a task writes ready on a device. `deps` gets what the kernel has
+  /// to wait for.
   virtual Place open(const Task& task, size_t device, Deps& deps) = 0;
 
   /// The kernel was added, and ends at `end` by the clock.

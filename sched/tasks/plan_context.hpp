@@ -22,7 +22,8 @@ struct InputArenas {
   Arena a, b;
 };
 
-/// What every part of planning one (sub-)problem shares. Devices are counted 0 .. devices.size() - 1 ("slots").
+/// What every part of planning one (sub-)problem shares. Devices are counted 0 ..
+/// devices.size() - 1 ("slots").
 struct PlanContext {
   const GemmProblem& problem;
   const Topology& topology;
@@ -37,18 +38,24 @@ struct PlanContext {
   Copier* copier = nullptr;
   std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one a device
 
-  MemoryId memory(const View& view) const { return builder.plan().buffer(view.buffer).memory; }
+  MemoryId memory(const View& view) const {
+    return builder.plan().buffer(view.buffer).memory;
+  }
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
-  Bytes bytes(const View& view) const { return Bytes{double(view.rows * view.cols * element_size(dtype(view)))}; }
+  Bytes bytes(const View& view) const {
+    return Bytes{double(view.rows * view.cols * element_size(dtype(view)))};
+  }
 
   /// Where a device holds what it fetches of this matrix.
   Arena& arena_for(const View& input, size_t device) const {
     if (!inputs) return arenas[device];
     InputArenas& own = (*inputs)[device];
-    return builder.plan().buffer(input.buffer).kind == Buffer::Kind::matrix_a ? own.a : own.b;
+    return builder.plan().buffer(input.buffer).kind == Buffer::Kind::matrix_a ? own.a
+                                                                              : own.b;
   }
 
-  /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.
+  /// Adds an operation on behalf of a device. Without overlap a device does one thing
+  /// after another.
   OpId emit(size_t device, const Op& op, Deps& deps) {
     if (!decisions.choices.overlap) deps.after(last_of_device[device]);
     for (const OpId awaited : awaited_by[device]) deps.after(awaited);
@@ -56,9 +63,11 @@ struct PlanContext {
     if (!decisions.choices.overlap) last_of_device[device] = id;
     return id;
   }
-  std::vector<std::optional<OpId>> last_of_device = std::vector<std::optional<OpId>>(devices.size());
+  std::vector<std::optional<OpId>> last_of_device =
+      std::vector<std::optional<OpId>>(devices.size());
   /// What the thread of a device has waited for, before whatever it hands over next.
-  std::vector<std::vector<OpId>> awaited_by = std::vector<std::vector<OpId>>(devices.size());
+  std::vector<std::vector<OpId>> awaited_by =
+      std::vector<std::vector<OpId>>(devices.size());
 };
 
 }  // namespace tilerail

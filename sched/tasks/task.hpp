@@ -17,7 +17,8 @@ struct TileRowsRead {
   int64_t first = 0, count = 0;
 };
 
-/// One kernel on tiles: y = f(a, b, y). It says nothing of where, when or with which copies of the tiles.
+/// One kernel on tiles: y = f(a, b, y). It says nothing of where, when or with which
+/// copies of the tiles.
 struct Task {
   OpKind kind = OpKind::gemm;
   Trans trans_a = Trans::no, trans_b = Trans::no;

@@ -10,9 +10,10 @@ namespace tilerail {
 
 using TaskId = Id<struct TaskTag>;
 
-/// Tasks that were inserted in the order of a serial program, and which of them have to wait for which: a reader for
-/// the last writer before it, a writer for that and for all readers since (the hazards read after write, write after
-/// write and write after read). Memory: about 100 bytes a task and 4 an edge.
+/// Tasks that were inserted in the order of a serial program, and which of them have to
+/// wait for which: a reader for the last writer before it, a writer for that and for all
+/// readers since (the hazards read after write, write after write and write after read).
+/// Memory: about 100 bytes a task and 4 an edge.
 class TaskGraph {
  public:
   /// `first` and `last` of the task are set here.
@@ -21,7 +22,9 @@ class TaskGraph {
   size_t size() const { return nodes_.size(); }
   const Task& task(TaskId id) const { return nodes_[id.index()].task; }
   /// Ascending, each once.
-  std::span<const TaskId> successors(TaskId id) const { return nodes_[id.index()].successors; }
+  std::span<const TaskId> successors(TaskId id) const {
+    return nodes_[id.index()].successors;
+  }
   size_t predecessors(TaskId id) const { return nodes_[id.index()].predecessors; }
 
  private:

@@ -15,13 +15,17 @@ Clock::Options for_devices(Clock::Options options, size_t devices) {
   return options;
 }
 
-/// Tiles of A, and of B, that have slots of their own, by device; none where all tiles share the memory, as they do
-/// where some device has no slots for that. Two slots at least are for C and for what is added to it.
+/// Tiles of A, and of B, that have slots of their own, by device; none where all tiles
+/// share the memory, as they do where some device has no slots for that. Two slots at
+/// least are for C and for what is added to it.
 std::vector<int64_t> slots_of_inputs(const PlanSetup& setup, int64_t slot_bytes) {
   std::vector<int64_t> slots;
-  if (setup.decisions.choices.caching || setup.decisions.choices.input_buffers == 0 || slot_bytes == 0) return slots;
+  if (setup.decisions.choices.caching || setup.decisions.choices.input_buffers == 0 ||
+      slot_bytes == 0)
+    return slots;
   for (const int64_t capacity : setup.capacities.first(setup.devices.size()))
-    slots.push_back(std::min<int64_t>(setup.decisions.choices.input_buffers, (capacity / slot_bytes - 2) / 2));
+    slots.push_back(std::min<int64_t>(setup.decisions.choices.input_buffers,
+                                      (capacity / slot_bytes - 2) / 2));
   if (std::ranges::any_of(slots, [](int64_t count) { return count < 1; })) slots.clear();
   return slots;
 }
@@ -31,7 +35,8 @@ std::vector<Arena> arenas_of(const PlanSetup& setup, int64_t slot_bytes) {
   std::vector<Arena> arenas;
   for (const auto d : indices(setup.devices)) {
     const int64_t begin = inputs.empty() ? 0 : 2 * inputs[d] * slot_bytes;
-    arenas.emplace_back(setup.builder, setup.devices[d], setup.topology.memory(setup.devices[d]).name,
+    arenas.emplace_back(setup.builder, setup.devices[d],
+                        setup.topology.memory(setup.devices[d]).name,
                         setup.capacities[d] - begin, slot_bytes, begin);
   }
   return arenas;
@@ -51,7 +56,8 @@ std::vector<InputArenas> inputs_of(const PlanSetup& setup, int64_t slot_bytes) {
 
 }  // namespace
 
-Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topology& topology, std::string policy) {
+Plan plan_by(const Decisions& decisions, const GemmProblem& problem,
+             const Topology& topology, std::string policy) {
   Plan plan = empty_plan(problem, topology);
   plan.policy = std::move(policy);
   plan.tile = decisions.choices.tile;
@@ -59,7 +65,8 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
   plan.single_issuer = decisions.choices.single_issuer;
   plan.graph = decisions.choices.graph;
   plan.runtime = emulation_of(decisions.choices).costs(decisions.devices.size());
-  if (!may_copy_between_gpus(problem, topology, decisions.devices)) plan.runtime.peer = Seconds{0};
+  if (!may_copy_between_gpus(problem, topology, decisions.devices))
+    plan.runtime.peer = Seconds{0};
   plan.origin.decisions = to_text(decisions, topology);
   return plan;
 }
@@ -72,12 +79,15 @@ void settle_graph(Plan& plan, const Topology& topology) {
 }
 
 Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_bytes)
-    : router_{setup.resources, setup.devices, setup.decisions.choices.peer_copies, setup.links},
+    : router_{setup.resources, setup.devices, setup.decisions.choices.peer_copies,
+              setup.links},
       clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
       arenas_{arenas_of(setup, slot_bytes)},
       inputs_{inputs_of(setup, slot_bytes)},
-      context_{setup.problem, setup.topology, setup.decisions, setup.devices,  setup.builder,  router_, clock_,
-               setup.costs,   arenas_,        setup.matrix_a,  setup.matrix_b, setup.matrix_c, &copier_} {
+      context_{setup.problem, setup.topology, setup.decisions, setup.devices,
+               setup.builder, router_,        clock_,          setup.costs,
+               arenas_,       setup.matrix_a, setup.matrix_b,  setup.matrix_c,
+               &copier_} {
   if (!inputs_.empty()) context_.inputs = &inputs_;
 }
 
@@ -85,7 +95,8 @@ void Workspace::note_peaks(Plan& plan) const {
   for (const auto d : indices(arenas_)) {
     int64_t& peak = plan.peak_bytes[context_.devices[d].index()];
     peak = std::max(peak, arenas_[d].peak());
-    if (!inputs_.empty()) peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});
+    if (!inputs_.empty())
+      peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});
   }
   copier_.note_peaks(plan);
 }

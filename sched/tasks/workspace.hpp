@@ -11,10 +11,11 @@
 namespace tilerail {
 
 /// A plan without operations, that says what was decided.
-Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topology& topology, std::string policy);
+Plan plan_by(const Decisions& decisions, const GemmProblem& problem,
+             const Topology& topology, std::string policy);
 
-/// A plan that gains nothing as a graph (cost/issue_times.hpp) is none, and its decisions say so. For plans that have
-/// their operations.
+/// A plan that gains nothing as a graph (cost/issue_times.hpp) is none, and its decisions
+/// say so. For plans that have their operations.
 void settle_graph(Plan& plan, const Topology& topology);
 
 /// What all regions of a plan are planned with.
@@ -31,11 +32,12 @@ struct PlanSetup {
   const SharedLinks* links = nullptr;  // routing=link-map only
 };
 
-/// What one region is planned with: a clock that starts at 0, memory for tiles that is free, and the context that
-/// refers to both.
+/// What one region is planned with: a clock that starts at 0, memory for tiles that is
+/// free, and the context that refers to both.
 class Workspace {
  public:
-  /// `clock`: but for its number of devices. `slot_bytes` of 0: every tile has memory of its own.
+  /// `clock`: but for its number of devices. `slot_bytes` of 0: every tile has memory of
+  /// its own.
   Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_bytes);
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
@@ -47,8 +49,9 @@ class Workspace {
  private:
   Router router_;
   Clock clock_;
-  std::vector<Arena> arenas_;        // one a device
-  std::vector<InputArenas> inputs_;  // the same; empty where tiles of A, B and C share memory
+  std::vector<Arena> arenas_;  // one a device
+  std::vector<InputArenas>
+      inputs_;  // the same; empty where tiles of A, B and C share memory
   PlanContext context_;
   Copier copier_{context_};
 };

@@ -7,10 +7,15 @@
 
 namespace tilerail {
 
-Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst, bool of_home) {
-  const bool staged = copies == PeerCopies::staged || (copies == PeerCopies::staged_home && of_home);
-  if (!staged || src == dst || topology.is_host(src) || topology.is_host(dst)) return {src, dst};
-  const auto joins = [&](MemoryId host) { return topology.has_route(src, host) && topology.has_route(host, dst); };
+Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst,
+                bool of_home) {
+  const bool staged =
+      copies == PeerCopies::staged || (copies == PeerCopies::staged_home && of_home);
+  if (!staged || src == dst || topology.is_host(src) || topology.is_host(dst))
+    return {src, dst};
+  const auto joins = [&](MemoryId host) {
+    return topology.has_route(src, host) && topology.has_route(host, dst);
+  };
   const auto host = std::ranges::find_if(topology.hosts(), joins);
   return host == topology.hosts().end() ? Leg{src, dst} : Leg{src, dst, *host};
 }
@@ -18,36 +23,47 @@ Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, Memor
 bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
   const auto host = leg_between(topology, PeerCopies::staged, src, dst, true).host;
   if (!host || !topology.has_route(src, dst)) return host.has_value();
-  return topology.pair_rate(src, dst) < std::min(topology.pair_rate(src, *host), topology.pair_rate(*host, dst));
+  return topology.pair_rate(src, dst) <
+         std::min(topology.pair_rate(src, *host), topology.pair_rate(*host, dst));
 }
 
 namespace {
 
 /// The devices, then the places of matrices that are elsewhere.
-std::vector<MemoryId> ends_of(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
+std::vector<MemoryId> ends_of(const GemmProblem& problem, const Topology& topology,
+                              std::span<const MemoryId> devices) {
   std::vector<MemoryId> ends{devices.begin(), devices.end()};
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (!topology.has_copies(place) && std::ranges::find(ends, place) == ends.end()) ends.push_back(place);
+    if (!topology.has_copies(place) && std::ranges::find(ends, place) == ends.end())
+      ends.push_back(place);
   return ends;
 }
 
 }  // namespace
 
-bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices) {
-  if (problem.routine != Routine::gemm || resources.memories() > LinkMap::most_memories) return false;
+bool relays_help(const GemmProblem& problem, const Resources& resources,
+                 std::span<const MemoryId> devices) {
+  if (problem.routine != Routine::gemm || resources.memories() > LinkMap::most_memories)
+    return false;
   const std::vector<MemoryId> ends = ends_of(problem, resources.topology(), devices);
-  const auto per_byte = [&](MemoryId src, MemoryId dst) { return resources.way(src, dst).per_byte; };
-  std::vector<SecondsPerByte> out(ends.size(), LinkMap::no_way), in = out;  // to and from the nearest device
+  const auto per_byte = [&](MemoryId src, MemoryId dst) {
+    return resources.way(src, dst).per_byte;
+  };
+  std::vector<SecondsPerByte> out(ends.size(), LinkMap::no_way),
+      in = out;  // to and from the nearest device
   for (const auto end : indices(ends))
     for (const MemoryId via : devices) {
       if (via == ends[end]) continue;
-      out[end] = std::min(out[end], per_byte(ends[end], via)), in[end] = std::min(in[end], per_byte(via, ends[end]));
+      out[end] = std::min(out[end], per_byte(ends[end], via)),
+      in[end] = std::min(in[end], per_byte(via, ends[end]));
     }
   const auto faster = [&](size_t from, size_t to) {
     const MemoryId src = ends[from], dst = ends[to];
     const SecondsPerByte straight = per_byte(src, dst);
-    return out[from] + in[to] < straight && std::ranges::any_of(devices, [&](MemoryId via) {
-             return via != src && via != dst && per_byte(src, via) + per_byte(via, dst) < straight;
+    return out[from] + in[to] < straight &&
+           std::ranges::any_of(devices, [&](MemoryId via) {
+             return via != src && via != dst &&
+                    per_byte(src, via) + per_byte(via, dst) < straight;
            });
   };
   for (const auto d : indices(devices))
@@ -56,18 +72,25 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
   return false;
 }
 
-bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
+bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
+                           std::span<const MemoryId> devices) {
   if (devices.size() > 1) return true;
-  return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
-    return !topology.is_host(place) && !topology.has_copies(place) &&
-           std::ranges::find(devices, place) == devices.end();
-  });
+  return std::ranges::any_of(
+      std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+        return !topology.is_host(place) && !topology.has_copies(place) &&
+               std::ranges::find(devices, place) == devices.end();
+      });
 }
 
 Router::Alone Router::alone(const Leg& leg) const {
-  const auto way = [&](MemoryId src, MemoryId dst) -> const Resources::Way& { return resources_.way(src, dst); };
-  if (leg.host) return {Seconds{0}, std::max(way(leg.src, *leg.host).per_byte, way(*leg.host, leg.dst).per_byte)};
-  if (links_ && leg.src != leg.dst) return {links_->latency(leg.src, leg.dst), links_->per_byte(leg.src, leg.dst)};
+  const auto way = [&](MemoryId src, MemoryId dst) -> const Resources::Way& {
+    return resources_.way(src, dst);
+  };
+  if (leg.host)
+    return {Seconds{0},
+            std::max(way(leg.src, *leg.host).per_byte, way(*leg.host, leg.dst).per_byte)};
+  if (links_ && leg.src != leg.dst)
+    return {links_->latency(leg.src, leg.dst), links_->per_byte(leg.src, leg.dst)};
   return {way(leg.src, leg.dst).latency, way(leg.src, leg.dst).per_byte};
 }
 
@@ -98,7 +121,8 @@ const Router::Detours& Router::detours_to(size_t device) const {
   find_neighbours();
   Detours& ways = detours_[device];
   if (!ways.copies.empty()) return ways;
-  ways.copies.assign(devices_.size(), unreachable), ways.next.assign(devices_.size(), device);
+  ways.copies.assign(devices_.size(), unreachable),
+      ways.next.assign(devices_.size(), device);
   ways.copies[device] = 0;
   std::vector<size_t> reaching{device};
   for (size_t i = 0; i < reaching.size(); ++i)

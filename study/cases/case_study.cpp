@@ -18,27 +18,31 @@
 namespace tilerail::study {
 namespace {
 
-/// The plan of a case. Throws InputError without a place, also for a plan that takes no time: no error is relative to
-/// that.
+/// The plan of a case. Throws InputError without a place, also for a plan that takes no
+/// time: no error is relative to that.
 Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
   Job job = shown_job(topology, c, tuned);
   if (!job.plan.ops.empty()) return job;
   const GemmProblem& p = job.plan.problem;
   const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
-  throw fault_of(blame, "there is nothing to do", "sizes and scalars that change a result");
+  throw fault_of(blame, "there is nothing to do",
+                 "sizes and scalars that change a result");
 }
 
 }  // namespace
 
 std::string CaseResult::name() const {
   const std::string routine = what.routine == "gemm" ? "" : what.routine + " ";
-  const std::string problem = what.label.empty() ? fmt::format("{}{} {} {}", routine, fmt::join(what.sizes, ","),
-                                                               what.problem.dtype, what.problem.place_or_default())
-                                                 : what.label;
+  const std::string problem =
+      what.label.empty()
+          ? fmt::format("{}{} {} {}", routine, fmt::join(what.sizes, ","),
+                        what.problem.dtype, what.problem.place_or_default())
+          : what.label;
   return fmt::format("{} x{}", problem, job.plan.devices.size());
 }
 
-CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned)
+CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology,
+                     const TunedPlans& tuned)
     : topology_{topology} {
   for (const Case& c : cases) {
     Job job = c.locating([&] { return job_of(c, topology, tuned); });
@@ -53,7 +57,8 @@ void CaseStudy::simulate(Executor& simulator) {
     predicted_.push_back(simulator.execute(result.job.plan));
     result.predicted = predicted_.back().makespan().value;
     result.predicted_j = energy_of(result.job.plan, predicted_.back());
-    result.interval = predicted_interval(result.job.plan, topology_, predicted_.back().ops);
+    result.interval =
+        predicted_interval(result.job.plan, topology_, predicted_.back().ops);
   }
 }
 
@@ -85,16 +90,19 @@ void CaseStudy::measure(size_t i, Runner& runner) {
   CaseResult& result = results_[i];
   result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
   const Timeline measured = std::exchange(result.measured.timeline, {});
-  if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
+  if (result.predicted)
+    result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
   result.modelled_j = energy_of(result.job.plan, measured);
   spdlog::debug("{}: {}", result.name(), seconds_text(result.measured.median()));
 }
 
 bool CaseStudy::passed() const {
-  return std::ranges::none_of(results_, [](const CaseResult& result) { return result.failed(); });
+  return std::ranges::none_of(results_,
+                              [](const CaseResult& result) { return result.failed(); });
 }
 
-std::optional<double> CaseStudy::energy_of(const Plan& plan, const Timeline& timeline) const {
+std::optional<double> CaseStudy::energy_of(const Plan& plan,
+                                           const Timeline& timeline) const {
   const auto devices = device_energies(plan, topology_, timeline.ops);
   if (!devices) return std::nullopt;
   return std::accumulate(devices->begin(), devices->end(), Joules{0}).value;

@@ -21,12 +21,14 @@ namespace tilerail::study {
 struct CaseResult {
   Case what;
   Job job;
-  Bound bound = {};                                         // of any plan on the GPUs that the case names
-  std::optional<double> predicted = {};                     // makespan
-  std::optional<PredictedInterval> interval = {};           // of the makespan; where the machine tells
-  std::optional<double> predicted_j = {}, modelled_j = {};  // of the predicted and of the measured timeline
-  RunResult measured = {};                                  // without its timeline
-  ErrorSplit split = {};                                    // where there is a prediction
+  Bound bound = {};                      // of any plan on the GPUs that the case names
+  std::optional<double> predicted = {};  // makespan
+  std::optional<PredictedInterval> interval =
+      {};  // of the makespan; where the machine tells
+  std::optional<double> predicted_j = {},
+                        modelled_j = {};  // of the predicted and of the measured timeline
+  RunResult measured = {};                // without its timeline
+  ErrorSplit split = {};                  // where there is a prediction
 
   double error() const { return *predicted / measured.median() - 1; }
   /// Whether the measured median lies in the interval; nothing without one.
@@ -35,7 +37,8 @@ struct CaseResult {
   }
   /// The measured median over the bound; nothing over a bound of 0.
   std::optional<double> over_bound() const {
-    return bound.time.value > 0 ? std::optional{measured.median() / bound.time.value} : std::nullopt;
+    return bound.time.value > 0 ? std::optional{measured.median() / bound.time.value}
+                                : std::nullopt;
   }
   bool failed() const { return measured.check && !measured.check->passed; }
   /// Nothing where devices did not count their energy.
@@ -49,15 +52,17 @@ struct CaseResult {
 /// Cases that are planned, simulated if wanted, and run.
 class CaseStudy {
  public:
-  /// Plans them, as they were tuned where they are known. Keeps a reference to the machine. Throws InputError naming
-  /// file, line and column, as measure() does.
-  CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned = {});
+  /// Plans them, as they were tuned where they are known. Keeps a reference to the
+  /// machine. Throws InputError naming file, line and column, as measure() does.
+  CaseStudy(const std::vector<Case>& cases, const Topology& topology,
+            const TunedPlans& tuned = {});
 
   void simulate(Executor& simulator);
-  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop or a case fails,
-  /// results() contains the cases before it.
+  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is
+  /// asked to stop or a case fails, results() contains the cases before it.
   void measure(std::string_view backend, const RunSettings& settings);
-  /// Throws the error that ended measure() early. Does nothing if the run was asked to stop.
+  /// Throws the error that ended measure() early. Does nothing if the run was asked to
+  /// stop.
   void rethrow_failure() const;
 
   const std::vector<CaseResult>& results() const { return results_; }
@@ -77,7 +82,8 @@ class CaseStudy {
 struct CaseSummary {
   size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
-  size_t intervals = 0, in_interval = 0;  // predictions with an interval, and those that it holds of
+  size_t intervals = 0,
+         in_interval = 0;  // predictions with an interval, and those that it holds of
 };
 
 /// Nothing where nothing was predicted.

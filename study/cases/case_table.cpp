@@ -14,7 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
 Json problem_and_plan(const CaseResult& result) {
   const Plan& plan = result.job.plan;
@@ -28,7 +30,8 @@ Json problem_and_plan(const CaseResult& result) {
   cells["ops"] = plan.ops.size();
   cells["plan_s"] = result.job.plan_s;
   cells["plan_cache"] = result.job.plan_cache;
-  cells["without_effect"] = fmt::format("{}", fmt::join(plan.origin.without_effect, "; "));
+  cells["without_effect"] =
+      fmt::format("{}", fmt::join(plan.origin.without_effect, "; "));
   return cells;
 }
 

@@ -17,9 +17,9 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::array<std::string_view, 16> columns{"m",      "n",     "k",     "routine", "dtype",   "transa",
-                                                   "transb", "alpha", "beta",  "place",   "devices", "policy",
-                                                   "tile",   "set",   "group", "label"};
+constexpr std::array<std::string_view, 16> columns{
+    "m",    "n",     "k",       "routine", "dtype", "transa", "transb", "alpha",
+    "beta", "place", "devices", "policy",  "tile",  "set",    "group",  "label"};
 constexpr size_t sizes = 3;  // the first columns
 
 void set_cell(Case& c, size_t column, const std::string& text) {
@@ -45,7 +45,8 @@ void state_problem(Case& c) {
   for (size_t size = 0; size < sizes; ++size) parse_size(c.sizes[size], columns[size]);
   const auto require_one = [&](const char* column, const std::string& size) {
     if (parse_size(size, column) != 1)
-      throw InputError{column, size, fmt::format("is not 1, as it is of every {}", c.routine)};
+      throw InputError{column, size,
+                       fmt::format("is not 1, as it is of every {}", c.routine)};
   };
   const Routine routine = routine_from_string(c.routine);
   if (routine != Routine::gemm) require_one("n", n);
@@ -54,7 +55,8 @@ void state_problem(Case& c) {
       c.problem.gemm = fmt::format("{},{},{}", m, n, k);
       return;
     case Routine::gemv:
-      c.problem.gemv = c.problem.trans_a == "T" ? fmt::format("{},{}", k, m) : fmt::format("{},{}", m, k);
+      c.problem.gemv = c.problem.trans_a == "T" ? fmt::format("{},{}", k, m)
+                                                : fmt::format("{},{}", m, k);
       return;
     case Routine::dot:
       require_one("m", m);
@@ -73,11 +75,12 @@ std::vector<size_t> read_header(CsvReader& csv) {
   for (const auto& cell : csv.cells()) {
     const auto found = std::ranges::find(columns, cell.text);
     if (found == columns.end())
-      csv.fail(cell,
-               fmt::format("'{}' is no column; expected any of: {}", excerpt(cell.text), fmt::join(columns, ", ")));
+      csv.fail(cell, fmt::format("'{}' is no column; expected any of: {}",
+                                 excerpt(cell.text), fmt::join(columns, ", ")));
     const auto column = size_t(found - columns.begin());
     if (std::ranges::find(order, column) != order.end())
-      csv.fail(cell, fmt::format("column '{}' is there twice; expected it once", cell.text));
+      csv.fail(cell,
+               fmt::format("column '{}' is there twice; expected it once", cell.text));
     order.push_back(column);
   }
   for (size_t size = 0; size < sizes; ++size)
@@ -89,12 +92,16 @@ std::vector<size_t> read_header(CsvReader& csv) {
 }  // namespace
 
 InputError Case::located(const InputError& error) const {
-  const auto sets_it = [&](const std::string& text) { return text.starts_with(error.subject + "="); };
+  const auto sets_it = [&](const std::string& text) {
+    return text.starts_with(error.subject + "=");
+  };
   std::string column = error.subject;
   if (column == routine) column = routine == "dot" ? "k" : "m";
-  if (!places.contains(column) && std::ranges::any_of(policy.overrides, sets_it)) column = "set";
+  if (!places.contains(column) && std::ranges::any_of(policy.overrides, sets_it))
+    column = "set";
   const auto place = places.find(column);
-  return error.at(fmt::format("{}:{}:{}", file, line, place == places.end() ? 1 : place->second));
+  return error.at(
+      fmt::format("{}:{}:{}", file, line, place == places.end() ? 1 : place->second));
 }
 
 std::vector<Case> read_cases(const std::string& file) {
@@ -105,14 +112,16 @@ std::vector<Case> read_cases(const std::string& file) {
   while (csv.next_line()) {
     const auto& cells = csv.cells();
     if (cells.size() != order.size())
-      csv.fail(1, fmt::format("has {} cells; expected {}, as in the header", cells.size(), order.size()));
+      csv.fail(1, fmt::format("has {} cells; expected {}, as in the header", cells.size(),
+                              order.size()));
     Case c;
     c.file = file;
     c.line = csv.line_number();
     for (const auto column : indices(columns))
       for (const auto i : indices(order)) {
         if (order[i] != column) continue;
-        if (column < sizes && cells[i].text.empty()) csv.fail(cells[i], "is empty; expected a size");
+        if (column < sizes && cells[i].text.empty())
+          csv.fail(cells[i], "is empty; expected a size");
         if (cells[i].text.empty()) continue;
         c.places.emplace(columns[column], cells[i].column);
         set_cell(c, column, std::string{cells[i].text});
@@ -120,7 +129,8 @@ std::vector<Case> read_cases(const std::string& file) {
     c.locating([&] { state_problem(c); });
     cases.push_back(std::move(c));
   }
-  if (cases.empty()) csv.fail(1, "has no cases; expected at least one line after the header");
+  if (cases.empty())
+    csv.fail(1, "has no cases; expected at least one line after the header");
   return cases;
 }
 

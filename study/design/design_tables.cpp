@@ -19,14 +19,17 @@ std::string names(const std::string& stem, size_t count) {
 /// Of a rate that is a product of shares: four digits of it.
 std::string rounded_text(Rate rate) {
   constexpr double giga = 1e9, most = 1e12;
-  return rate.value < most ? fmt::format("{:.4g} GB/s", rate.value / giga) : to_text(rate);
+  return rate.value < most ? fmt::format("{:.4g} GB/s", rate.value / giga)
+                           : to_text(rate);
 }
 
 class File {
  public:
   explicit File(const Design& design) : d_{design} {
     for (std::string* key : {&source_, &memory_source_})
-      while (std::ranges::find(d_.kind.sources, *key, &Source::key) != d_.kind.sources.end()) *key += "+";
+      while (std::ranges::find(d_.kind.sources, *key, &Source::key) !=
+             d_.kind.sources.end())
+        *key += "+";
   }
 
   std::string text() {
@@ -35,8 +38,9 @@ class File {
     if (d_.uplink_gpus > 1) pcie_switches();
     gpus();
     if (d_.nvlink) islands();
-    out_ +=
-        fmt::format("\n# Kernels, 2-D copies and what it costs to issue an operation: those of {}.\n", d_.kind.machine);
+    out_ += fmt::format(
+        "\n# Kernels, 2-D copies and what it costs to issue an operation: those of {}.\n",
+        d_.kind.machine);
     Topology::Description costs;
     costs.sources = d_.kind.sources;
     costs.kernels = {d_.kind.kernels};
@@ -59,31 +63,40 @@ class File {
 
   void head() {
     if (!d_.command.empty()) add("# {}\n", d_.command);
-    add("# Change any figure: 'tilerail topo validate FILE' says whether it still fits, 'tilerail topo show FILE' "
+    add("# Change any figure: 'tilerail topo validate FILE' says whether it still fits, "
+        "'tilerail topo show FILE' "
         "what\n"
-        "# follows from it. docs/formats.md explains the keys, names such as \"gpu[0-7]\" and pairings.\n"
-        "schema = 1\nname = {}\ndescription = \"{} GPUs, {} host memories, {} islands\"\n\n[sources]\n",
+        "# follows from it. docs/formats.md explains the keys, names such as "
+        "\"gpu[0-7]\" and pairings.\n"
+        "schema = 1\nname = {}\ndescription = \"{} GPUs, {} host memories, {} "
+        "islands\"\n\n[sources]\n",
         toml_text(d_.name), d_.gpus, d_.sockets, d_.nvlink ? d_.islands : 0);
-    add("{} = {{ kind = \"assumed\", text = \"a machine that was designed: rates as they were asked for, latencies and "
+    add("{} = {{ kind = \"assumed\", text = \"a machine that was designed: rates as they "
+        "were asked for, latencies and "
         "sharing as is usual\" }}\n",
         toml_text(source_));
-    out_ += source_to_toml({memory_source_, Source::Kind::assumed, assumptions::host_memory_text});
+    out_ += source_to_toml(
+        {memory_source_, Source::Kind::assumed, assumptions::host_memory_text});
     for (const Source& source : d_.kind.sources) out_ += source_to_toml(source);
   }
 
-  void link(const std::string& from, const std::string& to, Rate rate, Seconds latency, const char* pairing = "all") {
+  void link(const std::string& from, const std::string& to, Rate rate, Seconds latency,
+            const char* pairing = "all") {
     table("[[link]]");
     add("from = {}\nto = {}\n", toml_text(from), toml_text(to));
     if (std::string{pairing} != "all") add("pairing = \"{}\"\n", pairing);
-    add("bandwidth = {}\nlatency = \"{}\"\nboth = true\nsource = {}\n", toml_text(to_text(rate)), to_text(latency),
-        toml_text(source_));
+    add("bandwidth = {}\nlatency = \"{}\"\nboth = true\nsource = {}\n",
+        toml_text(to_text(rate)), to_text(latency), toml_text(source_));
   }
 
   /// Each to its own, in one direction.
-  void one_way(const std::string& from, const std::string& to, Rate rate, Seconds latency) {
+  void one_way(const std::string& from, const std::string& to, Rate rate,
+               Seconds latency) {
     table("[[link]]");
-    add("from = {}\nto = {}\npairing = \"zip\"\nbandwidth = {}\nlatency = \"{}\"\nsource = {}\n", toml_text(from),
-        toml_text(to), toml_text(rounded_text(rate)), to_text(latency), toml_text(memory_source_));
+    add("from = {}\nto = {}\npairing = \"zip\"\nbandwidth = {}\nlatency = \"{}\"\nsource "
+        "= {}\n",
+        toml_text(from), toml_text(to), toml_text(rounded_text(rate)), to_text(latency),
+        toml_text(memory_source_));
   }
 
   void switches(const std::string& stem, size_t count) {
@@ -92,10 +105,13 @@ class File {
   }
 
   /// All of these switches reach each other.
-  void join(const std::string& stem, size_t count, const char* hub, Rate rate, Seconds latency) {
+  void join(const std::string& stem, size_t count, const char* hub, Rate rate,
+            Seconds latency) {
     if (count == 1) return;
-    if (count <= assumptions::most_in_pairs) return link(names(stem, count), names(stem, count), rate, latency);
-    add("# More than {} of them: not a link for each pair, but one of each to a switch, all of whose traffic shares "
+    if (count <= assumptions::most_in_pairs)
+      return link(names(stem, count), names(stem, count), rate, latency);
+    add("# More than {} of them: not a link for each pair, but one of each to a switch, "
+        "all of whose traffic shares "
         "it.\n",
         assumptions::most_in_pairs);
     table("[[switch]]");
@@ -104,18 +120,21 @@ class File {
   }
 
   /// A group of each name: the sum of both directions.
-  void both_ways(const std::string& group, const std::string& host, const std::string& cpu, Rate sum) {
+  void both_ways(const std::string& group, const std::string& host,
+                 const std::string& cpu, Rate sum) {
     table("[[group]]");
-    add("names = {}\nforward = [\"{}->{}\"]\nbackward = [\"{}->{}\"]\nboth_busy = {}\nforward_share = {}\n"
+    add("names = {}\nforward = [\"{}->{}\"]\nbackward = [\"{}->{}\"]\nboth_busy = "
+        "{}\nforward_share = {}\n"
         "source = {}\n",
-        toml_text(group), host, cpu, cpu, host, toml_text(rounded_text(sum)), d_.host_memory.read_share,
-        toml_text(memory_source_));
+        toml_text(group), host, cpu, cpu, host, toml_text(rounded_text(sum)),
+        d_.host_memory.read_share, toml_text(memory_source_));
   }
 
-  void one_way_of_all(const char* group, const std::string& from, const std::string& to, Rate sum) {
+  void one_way_of_all(const char* group, const std::string& from, const std::string& to,
+                      Rate sum) {
     table("[[group]]");
-    add("name = \"{}\"\nforward = [\"{}->{}\"]\ncapacity = {}\nsource = {}\n", group, from, to,
-        toml_text(rounded_text(sum)), toml_text(memory_source_));
+    add("name = \"{}\"\nforward = [\"{}->{}\"]\ncapacity = {}\nsource = {}\n", group,
+        from, to, toml_text(rounded_text(sum)), toml_text(memory_source_));
   }
 
   /// The sum of what each has alone is more than all have together.
@@ -123,16 +142,23 @@ class File {
     const assumptions::HostRates& each = d_.host_memory;
     const auto count = double(d_.sockets);
     add("\n# All of them together.\n");
-    one_way_of_all("host memories, read", "host*", cpu, each.read * (count * each.together.read));
-    one_way_of_all("host memories, written", cpu, "host*", each.written * (count * each.together.written));
-    both_ways("host memories, both directions", "host*", cpu, each.both * (count * each.together.both));
+    one_way_of_all("host memories, read", "host*", cpu,
+                   each.read * (count * each.together.read));
+    one_way_of_all("host memories, written", cpu, "host*",
+                   each.written * (count * each.together.written));
+    both_ways("host memories, both directions", "host*", cpu,
+              each.both * (count * each.together.both));
   }
 
-  /// Copies get less of a memory than its nominal rate, less if they write, and less of both at once.
+  /// Copies get less of a memory than its nominal rate, less if they write, and less of
+  /// both at once.
   void hosts() {
-    const std::string host = d_.sockets == 1 ? "host" : names("host", d_.sockets), cpu = names("cpu", d_.sockets);
-    add("\n# Host memories, without a bound of their size, each behind its socket: what copies of all GPUs read and "
-        "write,\n# and both at once.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = {}\n",
+    const std::string host = d_.sockets == 1 ? "host" : names("host", d_.sockets),
+                      cpu = names("cpu", d_.sockets);
+    add("\n# Host memories, without a bound of their size, each behind its socket: what "
+        "copies of all GPUs read and "
+        "write,\n# and both at once.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = "
+        "{}\n",
         toml_text(host), toml_text(source_));
     switches("cpu", d_.sockets);
     const assumptions::HostRates& rates = d_.host_memory;
@@ -149,28 +175,34 @@ class File {
   void pcie_switches() {
     add("\n# {} GPUs share the uplink of a PCIe switch.\n", d_.uplink_gpus);
     switches("plx", uplinks());
-    link(names("cpu", d_.sockets), names("plx", uplinks()), d_.pcie, assumptions::pcie_switch_latency, "blocks");
+    link(names("cpu", d_.sockets), names("plx", uplinks()), d_.pcie,
+         assumptions::pcie_switch_latency, "blocks");
   }
 
   void gpus() {
     const Memory& gpu = d_.kind.gpu;
-    add("\n# GPUs: memory, copy engines and watts of '{}' of {}.\n[[memory]]\nnames = {}\nkind = \"gpu\"\ndevice = 0\n",
+    add("\n# GPUs: memory, copy engines and watts of '{}' of {}.\n[[memory]]\nnames = "
+        "{}\nkind = \"gpu\"\ndevice = 0\n",
         d_.kind.kernels.name, d_.kind.machine, toml_text(names("gpu", d_.gpus)));
     add("kernels = {}\n", toml_text(d_.kind.kernels.name));
     out_ += figures_to_toml(gpu);
-    add("source = {}\n\n# PCIe, {} GPUs at each socket.\n", toml_text(source_), d_.gpus / d_.sockets);
+    add("source = {}\n\n# PCIe, {} GPUs at each socket.\n", toml_text(source_),
+        d_.gpus / d_.sockets);
     const bool shared = d_.uplink_gpus > 1;
-    link(shared ? names("plx", uplinks()) : names("cpu", d_.sockets), names("gpu", d_.gpus), d_.pcie,
-         assumptions::gpu_latency, "blocks");
+    link(shared ? names("plx", uplinks()) : names("cpu", d_.sockets),
+         names("gpu", d_.gpus), d_.pcie, assumptions::gpu_latency, "blocks");
   }
 
   void islands() {
     add("\n# NVLink: {} GPUs at each switch.\n", d_.gpus / d_.islands);
     switches("nvsw", d_.islands);
-    link(names("nvsw", d_.islands), names("gpu", d_.gpus), *d_.nvlink, assumptions::nvlink_latency, "blocks");
+    link(names("nvsw", d_.islands), names("gpu", d_.gpus), *d_.nvlink,
+         assumptions::nvlink_latency, "blocks");
     if (d_.bridge) add("\n# Bridges between the islands.\n");
-    if (!d_.bridge && d_.islands > 1) add("\n# No bridge: between islands, copies take PCIe and the sockets.\n");
-    if (d_.bridge) join("nvsw", d_.islands, "bridges", *d_.bridge, assumptions::bridge_latency);
+    if (!d_.bridge && d_.islands > 1)
+      add("\n# No bridge: between islands, copies take PCIe and the sockets.\n");
+    if (d_.bridge)
+      join("nvsw", d_.islands, "bridges", *d_.bridge, assumptions::bridge_latency);
   }
 
   const Design& d_;

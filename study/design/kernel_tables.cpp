@@ -17,16 +17,19 @@
 namespace tilerail::study {
 namespace {
 
-/// Whether the text is whole words of the table's name, which '-' separates: "h100" of "nvidia-h100-80gb-hbm3".
+/// Whether the text is whole words of the table's name, which '-' separates: "h100" of
+/// "nvidia-h100-80gb-hbm3".
 bool means(const std::string& text, const std::string& table) {
   return !text.empty() && ("-" + table + "-").find("-" + text + "-") != std::string::npos;
 }
 
 /// The kernels of a machine that the text names; those with exactly this name come first.
-std::optional<size_t> named(const std::vector<KernelTimes>& kernels, const std::string& text) {
+std::optional<size_t> named(const std::vector<KernelTimes>& kernels,
+                            const std::string& text) {
   auto found = std::ranges::find(kernels, text, &KernelTimes::name);
   if (found == kernels.end())
-    found = std::ranges::find_if(kernels, [&](const KernelTimes& each) { return means(text, each.name); });
+    found = std::ranges::find_if(
+        kernels, [&](const KernelTimes& each) { return means(text, each.name); });
   if (found == kernels.end()) return std::nullopt;
   return size_t(found - kernels.begin());
 }
@@ -53,9 +56,12 @@ GpuKind of_machine(const std::string& file, const std::string& table) {
   std::vector<std::string> names;
   for (const KernelTimes& each : kernels) names.push_back(each.name);
   for (const auto i : indices(kernels))
-    if (table.empty() ? kernels.size() == 1 : kernels[i].name == table) return kind_of(machine, i);
-  throw fault_of("kernels", fmt::format("{} has the kernels {}", machine.name(), fmt::join(names, ", ")),
-                 "one of them, as MACHINE:KERNELS");
+    if (table.empty() ? kernels.size() == 1 : kernels[i].name == table)
+      return kind_of(machine, i);
+  throw fault_of(
+      "kernels",
+      fmt::format("{} has the kernels {}", machine.name(), fmt::join(names, ", ")),
+      "one of them, as MACHINE:KERNELS");
 }
 
 }  // namespace

@@ -16,15 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where this code lies: in the program itself, whose name the loader does not tell, or in a library.
+/// Where this code lies: in the program itself, whose name the loader does not tell, or
+/// in a library.
 fs::path own_file() {
   static const char here = 0;
   Dl_info info{};
   link_map* object = nullptr;
-  const int found = dladdr1(&here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-  const bool library = found != 0 && object != nullptr && object->l_name != nullptr && *object->l_name != '\0';
+  const int found =
+      dladdr1(&here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
+  const bool library = found != 0 && object != nullptr && object->l_name != nullptr &&
+                       *object->l_name != '\0';
   std::error_code error;
-  return fs::canonical(library ? fs::path{object->l_name} : fs::path{"/proc/self/exe"}, error);
+  return fs::canonical(library ? fs::path{object->l_name} : fs::path{"/proc/self/exe"},
+                       error);
 }
 
 /// Whatever can be read: a file, or what a shell makes of <(command).
@@ -61,7 +65,8 @@ std::optional<fs::path> known_machine(const std::string& text) {
   if (is_readable_kind(text)) return text;
   if (!text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml"))
     for (const fs::path& known : machine_folders())
-      if (const fs::path file = known / (text + ".toml"); is_readable_kind(file)) return file.lexically_normal();
+      if (const fs::path file = known / (text + ".toml"); is_readable_kind(file))
+        return file.lexically_normal();
   return std::nullopt;
 }
 
@@ -73,7 +78,8 @@ fs::path find_machine(const std::string& text) {
                                                               : "does not exist";
   throw InputError{
       "topology", text, problem,
-      fmt::format("a .toml file, as 'tilerail calibrate' writes it, or one of: {}", fmt::join(machine_names(), ", "))};
+      fmt::format("a .toml file, as 'tilerail calibrate' writes it, or one of: {}",
+                  fmt::join(machine_names(), ", "))};
 }
 
 }  // namespace tilerail::study

@@ -10,7 +10,8 @@
 namespace tilerail::study {
 namespace {
 
-std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology, const std::vector<OpTime>& times) {
+std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology,
+                             const std::vector<OpTime>& times) {
   std::vector<Seconds> of_memory(topology.memories().size(), Seconds{0});
   for (const auto op : indices(times)) {
     Seconds& end = of_memory[plan.device_of(plan.ops[op], topology).index()];
@@ -24,7 +25,8 @@ std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology, const s
 }  // namespace
 
 Judge judge_of(const Topology& topology) {
-  constexpr Seconds simulating{4e-6};  // an operation, about what bench_sim_speed shows; docs/model.md#selection
+  constexpr Seconds simulating{
+      4e-6};  // an operation, about what bench_sim_speed shows; docs/model.md#selection
   const auto of = [&topology](const Plan& plan) {
     const std::vector<OpTime> ops = simulate_fluid(plan, topology);
     Judgement judgement{makespan_of(ops), {}, ends_of(plan, topology, ops)};

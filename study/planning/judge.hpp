@@ -5,7 +5,8 @@
 
 namespace tilerail::study {
 
-/// The fluid machine as judge of plans, whose times are the simulator's. Keeps a reference to `topology`.
+/// The fluid machine as judge of plans, whose times are the simulator's. Keeps a
+/// reference to `topology`.
 Judge judge_of(const Topology& topology);
 
 }  // namespace tilerail::study

@@ -28,13 +28,23 @@ bool exists(const std::string& file) {
 
 }  // namespace
 
-PlanKey key_of(const GemmProblem& problem, const Topology& machine, std::span<const MemoryId> devices,
-               const std::string& policy) {
+PlanKey key_of(const GemmProblem& problem, const Topology& machine,
+               std::span<const MemoryId> devices, const std::string& policy) {
   const GemmProblem p = work_of(checked(problem));
   const auto name = [&](MemoryId id) { return machine.memory(id).name; };
-  PlanKey key{
-      p.routine, p.m,   p.n, p.k, p.dtype, p.trans_a, p.trans_b, p.alpha == 0, p.beta == 0, {}, {p.lda, p.ldb, p.ldc},
-      {},        policy};
+  PlanKey key{p.routine,
+              p.m,
+              p.n,
+              p.k,
+              p.dtype,
+              p.trans_a,
+              p.trans_b,
+              p.alpha == 0,
+              p.beta == 0,
+              {},
+              {p.lda, p.ldb, p.ldc},
+              {},
+              policy};
   key.place = {name(p.place_a), name(p.place_b), name(p.place_c)};
   for (const MemoryId device : devices) key.devices.push_back(name(device));
   return key;
@@ -42,18 +52,22 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine, std::span<co
 
 std::string text_of(const PlanKey& key) {
   std::string text =
-      fmt::format("{} {},{},{} {} {}{} {}", to_string(key.routine), key.m, key.n, key.k, to_string(key.dtype),
-                  to_string(key.trans_a), to_string(key.trans_b), fmt::join(key.place, ":"));
+      fmt::format("{} {},{},{} {} {}{} {}", to_string(key.routine), key.m, key.n, key.k,
+                  to_string(key.dtype), to_string(key.trans_a), to_string(key.trans_b),
+                  fmt::join(key.place, ":"));
   if (key.alpha_is_zero) text += " alpha=0";
   if (key.beta_is_zero) text += " beta=0";
   const bool a = key.trans_a == Trans::yes, b = key.trans_b == Trans::yes;
   const std::array<int64_t, 3> rows{a ? key.k : key.m, b ? key.n : key.k, key.m};
   for (size_t i = 0; i < 3; ++i)
-    if (key.ld[i] > std::max<int64_t>(1, rows[i])) text += fmt::format(" ld{}={}", "abc"[i], key.ld[i]);
+    if (key.ld[i] > std::max<int64_t>(1, rows[i]))
+      text += fmt::format(" ld{}={}", "abc"[i], key.ld[i]);
   return text;
 }
 
-std::string_view to_string(TunedBy judge) { return judge == TunedBy::simulator ? "simulator" : "measurement"; }
+std::string_view to_string(TunedBy judge) {
+  return judge == TunedBy::simulator ? "simulator" : "measurement";
+}
 
 std::string_view program_version() { return TILERAIL_PLANNING_VERSION; }
 
@@ -66,7 +80,9 @@ std::string tuned_hash(Plan& plan) {
   return hash;
 }
 
-CacheOwner owner_of(const Topology& machine) { return {machine.name(), machine_hash(machine)}; }
+CacheOwner owner_of(const Topology& machine) {
+  return {machine.name(), machine_hash(machine)};
+}
 
 PlanCache load_plan_cache(const std::string& file) {
   PlanCache cache = read_plan_cache(read_file(file), file);
@@ -76,11 +92,13 @@ PlanCache load_plan_cache(const std::string& file) {
 
 void require_owner(const PlanCache& cache, const CacheOwner& owner) {
   if (cache.owner == owner) return;
-  throw InputError{fmt::format("the plans are for machine '{}' of hash {}", cache.owner.machine, cache.owner.hash),
-                   fmt::format("'{}' of hash {}: {}", owner.machine, owner.hash,
-                               cache.owner.machine == owner.machine
-                                   ? "its description has changed, so tune it again into another file"
-                                   : "name another file, or tune this machine into one")}
+  throw InputError{
+      fmt::format("the plans are for machine '{}' of hash {}", cache.owner.machine,
+                  cache.owner.hash),
+      fmt::format("'{}' of hash {}: {}", owner.machine, owner.hash,
+                  cache.owner.machine == owner.machine
+                      ? "its description has changed, so tune it again into another file"
+                      : "name another file, or tune this machine into one")}
       .at(cache.file);
 }
 
@@ -91,7 +109,8 @@ PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner) {
   return cache;
 }
 
-void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key, const TunedPlan& plan) {
+void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key,
+               const TunedPlan& plan) {
   const FileLock lock{file};
   PlanCache cache = present_plan_cache(file, owner);
   cache.plans.insert_or_assign(key, plan);

@@ -15,8 +15,8 @@
 
 namespace tilerail::study {
 
-/// What a tuned plan is of: a problem, the GPUs that may be used, and a policy. Memories by name. Of alpha and beta
-/// only whether they are 0 counts, as for the plan itself.
+/// What a tuned plan is of: a problem, the GPUs that may be used, and a policy. Memories
+/// by name. Of alpha and beta only whether they are 0 counts, as for the plan itself.
 struct PlanKey {
   Routine routine = Routine::gemm;
   int64_t m = 0, n = 0, k = 0;
@@ -31,25 +31,29 @@ struct PlanKey {
   auto operator<=>(const PlanKey&) const = default;
 };
 
-PlanKey key_of(const GemmProblem& problem, const Topology& machine, std::span<const MemoryId> devices,
-               const std::string& policy);
+PlanKey key_of(const GemmProblem& problem, const Topology& machine,
+               std::span<const MemoryId> devices, const std::string& policy);
 /// "gemm 4096,4096,4096 f64 NN host:host:host", and what is not as usual.
 std::string text_of(const PlanKey& key);
 
-/// How the times of plans were found when the fastest was taken; the better evidence comes first.
+/// How the times of plans were found when the fastest was taken; the better evidence
+/// comes first.
 enum class TunedBy { measurement, simulator };
 std::string_view to_string(TunedBy judge);
 
 /// The choice that was found to be the fastest.
 struct TunedPlan {
-  std::vector<PlanDecision> decisions;  // all: the plan follows from them (sched/decided_plan.hpp)
-  double seconds = 0;                   // its makespan
-  TunedBy judge = TunedBy::simulator;   // who says so
-  std::string preset;                   // whose search found it
-  int64_t tried = 0, budget = 0;        // plans that were judged; operations that their searches could judge, each
-  std::string plan_hash;                // see tuned_hash
-  std::string version;                  // of the program that found it
-  std::optional<double> metric = {};    // what its policy selects by, of that plan: more is better; none: the makespan
+  std::vector<PlanDecision>
+      decisions;       // all: the plan follows from them (sched/decided_plan.hpp)
+  double seconds = 0;  // its makespan
+  TunedBy judge = TunedBy::simulator;  // who says so
+  std::string preset;                  // whose search found it
+  int64_t tried = 0, budget = 0;       // plans that were judged; operations that their
+                                       // searches could judge, each
+  std::string plan_hash;               // see tuned_hash
+  std::string version;                 // of the program that found it
+  std::optional<double> metric =
+      {};  // what its policy selects by, of that plan: more is better; none: the makespan
 
   bool operator==(const TunedPlan&) const = default;
 };
@@ -57,8 +61,8 @@ struct TunedPlan {
 /// Of this program. A plan of another one may be made otherwise, or not at all.
 std::string_view program_version();
 
-/// The hash of a plan's contents with the scalars that are not 0 taken as 1, and no policy: those do not matter to a
-/// choice. The plan is what it was afterwards.
+/// The hash of a plan's contents with the scalars that are not 0 taken as 1, and no
+/// policy: those do not matter to a choice. The plan is what it was afterwards.
 std::string tuned_hash(Plan& plan);
 
 /// The machine that plans were tuned for.
@@ -91,9 +95,11 @@ void require_owner(const PlanCache& cache, const CacheOwner& owner);
 /// The file's, or one without plans where there is no file. Throws as require_owner, too.
 PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner);
 
-/// Puts a plan into the file, or makes one. Several processes may do so simultaneously. The file is replaced whole or
-/// not at all. Throws InputError as the readers do, also if it is another machine's, and if it cannot be written.
-void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key, const TunedPlan& plan);
+/// Puts a plan into the file, or makes one. Several processes may do so simultaneously.
+/// The file is replaced whole or not at all. Throws InputError as the readers do, also if
+/// it is another machine's, and if it cannot be written.
+void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key,
+               const TunedPlan& plan);
 
 /// Throws InputError where it could not be written, without changing it.
 void require_writable_plan_cache(const std::string& file, const CacheOwner& owner);

@@ -36,21 +36,27 @@ auto read_as(const TomlValue& value, const Read& read) {
 std::vector<std::string> texts(const TomlValue& value, size_t least, size_t most) {
   std::vector<std::string> result;
   for (const TomlValue& each : value.list(most)) result.push_back(each.text());
-  if (result.size() < least) value.fail(fmt::format("has {} entries; expected {} or more", result.size(), least));
+  if (result.size() < least)
+    value.fail(fmt::format("has {} entries; expected {} or more", result.size(), least));
   return result;
 }
 
 void read_problem(PlanKey& key, const TomlTable& table) {
-  const auto extent = [&](const char* name) { return table.need(name).integer(0, most_extent); };
-  key.routine = read_as(table.need("routine"), [](auto& text) { return routine_from_string(text); });
+  const auto extent = [&](const char* name) {
+    return table.need(name).integer(0, most_extent);
+  };
+  key.routine = read_as(table.need("routine"),
+                        [](auto& text) { return routine_from_string(text); });
   key.m = extent("m"), key.n = extent("n"), key.k = extent("k");
-  key.dtype = read_as(table.need("dtype"), [](auto& text) { return dtype_from_string(text); });
+  key.dtype =
+      read_as(table.need("dtype"), [](auto& text) { return dtype_from_string(text); });
   const TomlValue trans = table.need("trans");
   const std::string both = trans.text();
   if (both.size() != 2 || both.find_first_not_of("NT") != std::string::npos)
     trans.fail("is not two letters; expected N or T for each of A and B");
   const auto letter = [&](size_t i) {
-    return read_as(trans, [i](auto& text) { return trans_from_string(text.substr(i, 1)); });
+    return read_as(trans,
+                   [i](auto& text) { return trans_from_string(text.substr(i, 1)); });
   };
   key.trans_a = letter(0), key.trans_b = letter(1);
   key.alpha_is_zero = table.need("alpha").integer(0, 1) == 0;
@@ -59,13 +65,15 @@ void read_problem(PlanKey& key, const TomlTable& table) {
   std::ranges::copy(place, key.place.begin());
   const TomlValue leading = table.need("ld");
   const auto ld = leading.list(key.ld.size());
-  if (ld.size() != key.ld.size()) leading.fail("is not of A, B and C; expected three numbers");
+  if (ld.size() != key.ld.size())
+    leading.fail("is not of A, B and C; expected three numbers");
   for (const auto i : indices(ld)) key.ld[i] = ld[i].integer(0, most_extent);
 }
 
 std::string read_hash(const TomlValue& value) {
   std::string hash = value.text();
-  if (hash.size() != 16 || hash.find_first_not_of("0123456789abcdef") != std::string::npos)
+  if (hash.size() != 16 ||
+      hash.find_first_not_of("0123456789abcdef") != std::string::npos)
     value.fail("is no hash; expected 16 hexadecimal digits");
   return hash;
 }
@@ -77,20 +85,23 @@ TunedPlan read_choice(const TomlTable& table) {
   const TomlValue judge = table.need("judge");
   for (const TunedBy known : {TunedBy::measurement, TunedBy::simulator})
     if (judge.text() == to_string(known)) tuned.judge = known;
-  if (judge.text() != to_string(tuned.judge)) judge.fail("is not a judge; expected simulator or measurement");
+  if (judge.text() != to_string(tuned.judge))
+    judge.fail("is not a judge; expected simulator or measurement");
   tuned.preset = table.need("preset").text();
   tuned.tried = table.need("tried").integer(0, most_count);
   tuned.budget = table.need("budget").integer(0, most_count);
   tuned.plan_hash = read_hash(table.need("plan_hash"));
   tuned.version = table.need("version").text();
-  for (const auto& [key, value] : table.need("decided").table().all()) tuned.decisions.push_back({key, value.text()});
+  for (const auto& [key, value] : table.need("decided").table().all())
+    tuned.decisions.push_back({key, value.text()});
   return tuned;
 }
 
 void read_plan(PlanCache& cache, const TomlTable& table) {
-  table.allow_only({"routine", "m",     "n",      "k",         "dtype",   "trans",   "alpha",
-                    "beta",    "place", "ld",     "devices",   "policy",  "seconds", "judge",
-                    "preset",  "tried", "budget", "plan_hash", "version", "decided", "metric"});
+  table.allow_only({"routine", "m",       "n",      "k",     "dtype",   "trans",
+                    "alpha",   "beta",    "place",  "ld",    "devices", "policy",
+                    "seconds", "judge",   "preset", "tried", "budget",  "plan_hash",
+                    "version", "decided", "metric"});
   PlanKey key;
   read_problem(key, table);
   key.devices = texts(table.need("devices"), 1, most_devices);
@@ -99,7 +110,8 @@ void read_plan(PlanCache& cache, const TomlTable& table) {
   const std::string text = text_of(key);
   cache.places.emplace(key, table.place());
   if (!cache.plans.emplace(std::move(key), std::move(tuned)).second)
-    table.fail(fmt::format("{} is there before, for these GPUs and this policy; expected it once", text));
+    table.fail(fmt::format(
+        "{} is there before, for these GPUs and this policy; expected it once", text));
 }
 
 std::string list(const auto& names) {
@@ -110,14 +122,17 @@ std::string list(const auto& names) {
 
 std::string key_text(const std::string& name) {
   const auto is_bare = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '-' || c == '_';
   };
   return !name.empty() && std::ranges::all_of(name, is_bare) ? name : toml_text(name);
 }
 
 std::string text_of(const PlanKey& key, const TunedPlan& tuned) {
   std::string text = "\n[[plan]]\n";
-  const auto line = [&](std::string_view name, const auto& value) { text += fmt::format("{} = {}\n", name, value); };
+  const auto line = [&](std::string_view name, const auto& value) {
+    text += fmt::format("{} = {}\n", name, value);
+  };
   line("routine", toml_text(to_string(key.routine)));
   line("m", key.m), line("n", key.n), line("k", key.k);
   line("dtype", toml_text(to_string(key.dtype)));
@@ -129,11 +144,14 @@ std::string text_of(const PlanKey& key, const TunedPlan& tuned) {
   line("policy", toml_text(key.policy));
   line("seconds", shortest(tuned.seconds));
   if (tuned.metric) line("metric", shortest(*tuned.metric));
-  line("judge", toml_text(to_string(tuned.judge))), line("preset", toml_text(tuned.preset));
+  line("judge", toml_text(to_string(tuned.judge))),
+      line("preset", toml_text(tuned.preset));
   line("tried", tuned.tried), line("budget", tuned.budget);
-  line("plan_hash", toml_text(tuned.plan_hash)), line("version", toml_text(tuned.version));
+  line("plan_hash", toml_text(tuned.plan_hash)),
+      line("version", toml_text(tuned.version));
   text += "[plan.decided]\n";
-  for (const auto& [name, value] : tuned.decisions) line(key_text(name), toml_text(value));
+  for (const auto& [name, value] : tuned.decisions)
+    line(key_text(name), toml_text(value));
   return text;
 }
 
@@ -144,9 +162,12 @@ PlanCache read_plan_cache(std::string_view text, const std::string& file) {
   const TomlTable table{root, file, ""};
   const TomlValue number = table.need("schema");
   if (number.integer(0, most_count) != schema)
-    number.fail(fmt::format("is not one that this program reads; expected {}: tune again into another file", schema));
+    number.fail(fmt::format(
+        "is not one that this program reads; expected {}: tune again into another file",
+        schema));
   table.allow_only({"schema", "machine", "machine_hash", "plan"});
-  PlanCache cache{{table.need("machine").text(), read_hash(table.need("machine_hash"))}, {}, file};
+  PlanCache cache{
+      {table.need("machine").text(), read_hash(table.need("machine_hash"))}, {}, file};
   if (const auto plans = table.find("plan"))
     for (const TomlTable& each : plans->tables("plan")) read_plan(cache, each);
   return cache;
@@ -154,13 +175,15 @@ PlanCache read_plan_cache(std::string_view text, const std::string& file) {
 
 std::string to_toml(const PlanCache& cache) {
   std::string text = fmt::format(
-      "# Plans that `tilerail tune` found for one machine; docs/formats.md#plan-cache says what each key means.\n"
+      "# Plans that `tilerail tune` found for one machine; docs/formats.md#plan-cache "
+      "says what each key means.\n"
       "schema = {}\nmachine = {}\nmachine_hash = {}\n",
       schema, toml_text(cache.owner.machine), toml_text(cache.owner.hash));
   for (const auto& [key, tuned] : cache.plans) text += text_of(key, tuned);
   if (text.size() > most_bytes)
-    throw InputError{fmt::format("{} plans take {} bytes", cache.plans.size(), text.size()),
-                     "at most 16 MiB: forget some, or tune into several files"}
+    throw InputError{
+        fmt::format("{} plans take {} bytes", cache.plans.size(), text.size()),
+        "at most 16 MiB: forget some, or tune into several files"}
         .at(cache.file);
   return text;
 }

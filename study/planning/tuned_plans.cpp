@@ -17,7 +17,8 @@ namespace {
 
 std::string judged_by(const TunedPlan& tuned) {
   return fmt::format("{} by {}, the fastest of {}", seconds_text(tuned.seconds),
-                     tuned.judge == TunedBy::simulator ? "the simulator" : "measurement", tuned.tried);
+                     tuned.judge == TunedBy::simulator ? "the simulator" : "measurement",
+                     tuned.tried);
 }
 
 }  // namespace
@@ -39,30 +40,42 @@ TunedPlans::TunedPlans(const std::string& file, const Topology& machine) {
 }
 
 TunedPlans::Answer TunedPlans::find(const GemmProblem& problem, const Topology& machine,
-                                    std::span<const MemoryId> devices, const Policy& policy) const {
+                                    std::span<const MemoryId> devices,
+                                    const Policy& policy) const {
   if (!cache_) return {};
   if (!is_for_this_machine_)
-    return {{}, fmt::format("{} is not used: it is for machine '{}'", name_, cache_->owner.machine)};
-  const auto known = cache_->plans.find(key_of(problem, machine, devices, name_of(policy)));
+    return {{},
+            fmt::format("{} is not used: it is for machine '{}'", name_,
+                        cache_->owner.machine)};
+  const auto known =
+      cache_->plans.find(key_of(problem, machine, devices, name_of(policy)));
   if (known == cache_->plans.end())
-    return {{}, fmt::format("{} has no plan of this problem on these GPUs by this policy", name_)};
+    return {{},
+            fmt::format("{} has no plan of this problem on these GPUs by this policy",
+                        name_)};
   const auto& [key, tuned] = *known;
   try {
     Plan plan = plan_decided(problem, machine, devices, policy, tuned.decisions);
-    if (tuned_hash(plan) == tuned.plan_hash) return answer(std::move(plan), tuned, machine);
+    if (tuned_hash(plan) == tuned.plan_hash)
+      return answer(std::move(plan), tuned, machine);
   } catch (const InputError& error) {
-    if (tuned.version == program_version()) throw error.at(fmt::format("{}: {}", cache_->places.at(key), text_of(key)));
+    if (tuned.version == program_version())
+      throw error.at(fmt::format("{}: {}", cache_->places.at(key), text_of(key)));
   }
   return {{},
-          fmt::format("{}: its plan is not used, since version {} found it and it is made otherwise now; tune again",
+          fmt::format("{}: its plan is not used, since version {} found it and it is "
+                      "made otherwise now; tune again",
                       name_, tuned.version)};
 }
 
-TunedPlans::Answer TunedPlans::answer(Plan plan, const TunedPlan& tuned, const Topology& machine) const {
-  Answer answer{std::move(plan), fmt::format("{}: {}, found by version {}", name_, judged_by(tuned), tuned.version)};
+TunedPlans::Answer TunedPlans::answer(Plan plan, const TunedPlan& tuned,
+                                      const Topology& machine) const {
+  Answer answer{std::move(plan), fmt::format("{}: {}, found by version {}", name_,
+                                             judged_by(tuned), tuned.version)};
   PlanOrigin& origin = answer.plan->origin;
   origin.judge = to_string(tuned.judge), origin.why = answer.note;
-  origin.candidates = {{fmt::format("tile={} gpus={}", answer.plan->tile, gpus_text(machine, answer.plan->devices)),
+  origin.candidates = {{fmt::format("tile={} gpus={}", answer.plan->tile,
+                                    gpus_text(machine, answer.plan->devices)),
                         tuned.seconds, origin.judge}};
   return answer;
 }

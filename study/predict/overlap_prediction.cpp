@@ -26,7 +26,8 @@ namespace {
 /// Simulated times of one GPU's plans, by tile.
 class Simulations {
  public:
-  Simulations(const Topology& topology, const GemmProblem& problem, MemoryId gpu, Policy policy)
+  Simulations(const Topology& topology, const GemmProblem& problem, MemoryId gpu,
+              Policy policy)
       : topology_{topology},
         problem_{problem},
         gpu_{gpu},
@@ -37,16 +38,19 @@ class Simulations {
   Plan chosen() const { return plan(policy_, judge_); }
 
   std::optional<double> of(const Plan& plan) const {
-    return simulator_ ? std::optional{simulator_->execute(plan).makespan().value} : std::nullopt;
+    return simulator_ ? std::optional{simulator_->execute(plan).makespan().value}
+                      : std::nullopt;
   }
 
-  /// Nothing if the plan would be too long, tiles do not fit in memory, or there is no simulator.
+  /// Nothing if the plan would be too long, tiles do not fit in memory, or there is no
+  /// simulator.
   std::optional<double> of(int64_t tile) {
     if (const auto known = known_.find(tile); known != known_.end()) return known->second;
     return known_[tile] = simulated(tile, judge_);
   }
 
-  /// The one of these tiles whose plan is the fastest before the policy searches for better ones.
+  /// The one of these tiles whose plan is the fastest before the policy searches for
+  /// better ones.
   std::optional<int64_t> best(std::span<const int64_t> tiles) const {
     std::map<double, int64_t> by_seconds;
     for (const int64_t tile : tiles)
@@ -56,13 +60,15 @@ class Simulations {
 
  private:
   std::optional<double> simulated(int64_t tile, const Judge& judge) const {
-    const bool too_long = kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels;
+    const bool too_long = kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) >
+                          most_judged_kernels;
     if (!simulator_ || too_long) return std::nullopt;
     Policy fixed = policy_;
     apply_override(fixed, fmt::format("tile={}", tile));
     try {
       return of(plan(fixed, judge));
-    } catch (const InputError&) {  // the tiles do not fit: the problem itself can be planned
+    } catch (
+        const InputError&) {  // the tiles do not fit: the problem itself can be planned
       return std::nullopt;
     }
   }
@@ -90,7 +96,9 @@ std::vector<OverlapModel> models_of(const std::string& name) {
 
 /// The fastest plan of all, in place of one that nobody has chosen.
 void add_best(std::vector<TilePrediction>& tiles) {
-  const auto seconds = [](const TilePrediction& each) { return each.simulated.value_or(INFINITY); };
+  const auto seconds = [](const TilePrediction& each) {
+    return each.simulated.value_or(INFINITY);
+  };
   TilePrediction best = *std::ranges::min_element(tiles, {}, seconds);
   if (tiles.back().chooser.empty()) tiles.pop_back();
   best.chooser = "simulator", best.predicted.reset();
@@ -99,22 +107,28 @@ void add_best(std::vector<TilePrediction>& tiles) {
 
 }  // namespace
 
-OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
-                                  MemoryId gpu) {
+OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology,
+                                  const GemmProblem& problem, MemoryId gpu) {
   const OverlapProblem overlap = overlap_problem(problem, topology, gpu);
   const Policy policy = text.policy.resolve();
   Simulations simulations{topology, problem, gpu, policy};
-  const std::vector<int64_t> tiles =
-      policy.choices.tile > 0 ? std::vector{policy.choices.tile} : overlap_tiles(problem, int64_t{1} << 40);
+  const std::vector<int64_t> tiles = policy.choices.tile > 0
+                                         ? std::vector{policy.choices.tile}
+                                         : overlap_tiles(problem, int64_t{1} << 40);
   OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}};
-  const Plan chosen = simulations.chosen();  // first: where it cannot be made, the error is about the problem
+  const Plan chosen =
+      simulations
+          .chosen();  // first: where it cannot be made, the error is about the problem
   for (const OverlapModel model : models_of(text.model)) {
     const int64_t tile = best_tile(model, overlap, tiles);
-    prediction.tiles.push_back({std::string{to_string(model)}, tile, predicted_time(model, overlap, double(tile)).value,
+    prediction.tiles.push_back({std::string{to_string(model)}, tile,
+                                predicted_time(model, overlap, double(tile)).value,
                                 simulations.of(tile)});
   }
-  prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen)});
-  if (const auto tile = simulations.best(tiles)) prediction.tiles.push_back({"", *tile, {}, simulations.of(*tile)});
+  prediction.tiles.push_back(
+      {"policy", chosen.tile, std::nullopt, simulations.of(chosen)});
+  if (const auto tile = simulations.best(tiles))
+    prediction.tiles.push_back({"", *tile, {}, simulations.of(*tile)});
   add_best(prediction.tiles);
   return prediction;
 }

@@ -24,10 +24,11 @@ struct OverlapPrediction {
   std::vector<TilePrediction> tiles;
 };
 
-/// By each overlap model, or by the one that the text names: its best tile. Then the policy's tile and, with a
-/// simulator, the best of all candidates; plans of more than `most_judged_kernels` kernels, and tiles that do not fit
-/// in memory, are not simulated. `problem` has something to multiply. Throws InputError.
-OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
-                                  MemoryId gpu);
+/// By each overlap model, or by the one that the text names: its best tile. Then the
+/// policy's tile and, with a simulator, the best of all candidates; plans of more than
+/// `most_judged_kernels` kernels, and tiles that do not fit in memory, are not simulated.
+/// `problem` has something to multiply. Throws InputError.
+OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology,
+                                  const GemmProblem& problem, MemoryId gpu);
 
 }  // namespace tilerail::study

@@ -17,14 +17,17 @@ void check_model(const std::string& name) {
     throw unknown_name("model", name, "a model", names);
 }
 
-/// Whether the workload model is asked for. Refuses what the models of so many GPUs do not know.
+/// Whether the workload model is asked for. Refuses what the models of so many GPUs do
+/// not know.
 bool is_workload(const PredictionText& text, const GemmProblem& problem, size_t devices) {
   const bool workload = text.model.empty() ? devices > 1 : text.model == workload_model;
   if (!workload && devices > 1)
-    throw InputError{"model", text.model, fmt::format("is a model of one GPU; {} are given", devices),
+    throw InputError{"model", text.model,
+                     fmt::format("is a model of one GPU; {} are given", devices),
                      fmt::format("{} or one device", workload_model)};
   if (workload && problem.routine != Routine::gemm)
-    throw InputError{"model", workload_model, fmt::format("does not predict {}", to_string(problem.routine)),
+    throw InputError{"model", workload_model,
+                     fmt::format("does not predict {}", to_string(problem.routine)),
                      "a gemm or one device"};
   return workload;
 }
@@ -42,10 +45,14 @@ Prediction predict(const PredictionText& text, const Topology& topology) {
   check_model(text.model);
   const GemmProblem problem = text.problem.resolve(topology);
   const std::vector<MemoryId> devices = text.machine.resolve_devices(topology);
-  if (devices.empty()) throw fault_of("devices", fmt::format("{} has no GPU", topology.name()), "at least one");
+  if (devices.empty())
+    throw fault_of("devices", fmt::format("{} has no GPU", topology.name()),
+                   "at least one");
   if (!problem.has_product())
-    throw fault_of(to_string(problem.routine), "has nothing to multiply", "sizes and an alpha other than 0");
-  if (is_workload(text, problem, devices.size())) return predict_workload(text, topology, problem, devices);
+    throw fault_of(to_string(problem.routine), "has nothing to multiply",
+                   "sizes and an alpha other than 0");
+  if (is_workload(text, problem, devices.size()))
+    return predict_workload(text, topology, problem, devices);
   return predict_overlap(text, topology, problem, devices[0]);
 }
 

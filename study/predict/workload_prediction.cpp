@@ -17,7 +17,8 @@
 namespace tilerail::study {
 namespace {
 
-/// PARALiA's policy with the tile and the fields that the text gives; what it selects is selected here.
+/// PARALiA's policy with the tile and the fields that the text gives; what it selects is
+/// selected here.
 Policy paralia(PolicyText policy) {
   policy.name = workload_model;
   Policy resolved = policy.resolve();
@@ -27,8 +28,8 @@ Policy paralia(PolicyText policy) {
 
 class Predictor {
  public:
-  Predictor(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
-            std::span<const MemoryId> devices)
+  Predictor(const PredictionText& text, const Topology& topology,
+            const GemmProblem& problem, std::span<const MemoryId> devices)
       : text_{text},
         topology_{topology},
         problem_{problem},
@@ -44,16 +45,20 @@ class Predictor {
     prediction.choices.push_back(of_workload("all", of_all_devices()));
     for (const Metric& metric : metrics)
       if (!metric.needs_energy || has_watts())
-        prediction.choices.push_back(of_workload(std::string{metric.name},
-                                                 ranked_workloads(workload_, map_, metric, library_selection).front()));
-    const Plan plan = plan_gemm(problem_, topology_, devices_, text_.policy.resolve(), judge_);
+        prediction.choices.push_back(of_workload(
+            std::string{metric.name},
+            ranked_workloads(workload_, map_, metric, library_selection).front()));
+    const Plan plan =
+        plan_gemm(problem_, topology_, devices_, text_.policy.resolve(), judge_);
     prediction.choices.push_back(simulated({"policy", plan.devices}, plan));
     return prediction;
   }
 
  private:
   /// A product is its own work; others are not predicted.
-  Question question() const { return {problem_, problem_, topology_, resources_, devices_, policy_}; }
+  Question question() const {
+    return {problem_, problem_, topology_, resources_, devices_, policy_};
+  }
 
   bool has_watts() const { return !workload_.watts.empty(); }
 
@@ -75,13 +80,15 @@ class Predictor {
       for (const MemoryId end : ends)
         for (const auto& [src, dst] : {std::pair{end, device}, std::pair{device, end}})
           if (pair.empty() && src != dst && !map_.has({src, dst}))
-            pair = fmt::format("'{}' to '{}'", topology_.memory(src).name, topology_.memory(dst).name);
+            pair = fmt::format("'{}' to '{}'", topology_.memory(src).name,
+                               topology_.memory(dst).name);
     throw fault_of("devices", fmt::format("the machine has no link from {}", pair),
                    "devices with links to all operands and to each other");
   }
 
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {
-    DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares, workload.time.value};
+    DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares,
+                          workload.time.value};
     if (has_watts()) made.predicted_j = workload.energy.value;
     const Plan plan = estimated_plan(question().on(made.devices, made.shares));
     return simulated(std::move(made), plan);
@@ -109,7 +116,8 @@ class Predictor {
 
 }  // namespace
 
-WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
+WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology,
+                                    const GemmProblem& problem,
                                     std::span<const MemoryId> devices) {
   return Predictor{text, topology, problem, devices}.predict();
 }

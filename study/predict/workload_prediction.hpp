@@ -12,8 +12,8 @@
 
 namespace tilerail::study {
 
-/// Devices that something chose: as predicted by PARALiA's model, and their plan as simulated. Times in seconds,
-/// energies in joules; absent what is not known.
+/// Devices that something chose: as predicted by PARALiA's model, and their plan as
+/// simulated. Times in seconds, energies in joules; absent what is not known.
 struct DevicePrediction {
   std::string choice;  // "all", a metric or "policy"
   std::vector<MemoryId> devices;
@@ -29,9 +29,11 @@ struct WorkloadPrediction {
   std::vector<DevicePrediction> choices;
 };
 
-/// What the model says of all devices, the devices that it would take by each metric, and those of the policy's plan.
-/// `problem` is a GEMM with something to multiply. Throws InputError.
-WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
+/// What the model says of all devices, the devices that it would take by each metric, and
+/// those of the policy's plan. `problem` is a GEMM with something to multiply. Throws
+/// InputError.
+WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology,
+                                    const GemmProblem& problem,
                                     std::span<const MemoryId> devices);
 
 }  // namespace tilerail::study

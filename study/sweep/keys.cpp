@@ -55,7 +55,8 @@ std::map<std::string, Text, std::less<>> texts_of(JobText& job) {
 const std::vector<std::string>& policy_fields() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> found;
-    for (const PolicyField& field : fields_of(any_preset("tilerail"))) found.push_back(field.key);
+    for (const PolicyField& field : fields_of(any_preset("tilerail")))
+      found.push_back(field.key);
     return found;
   }();
   return keys;
@@ -66,12 +67,15 @@ bool is_policy_field(const std::string& key) {
 }
 
 void set_field(JobText& job, const std::string& key, const std::string& value) {
-  std::erase_if(job.policy.overrides, [&](const std::string& given) { return given.starts_with(key + "="); });
+  std::erase_if(job.policy.overrides,
+                [&](const std::string& given) { return given.starts_with(key + "="); });
   job.policy.overrides.push_back(fmt::format("{}={}", key, value));
 }
 
 void set_setting(JobText& job, const std::string& key, const std::string& value) {
-  std::erase_if(job.machine.settings, [&](const std::string& given) { return split_setting(given).first == key; });
+  std::erase_if(job.machine.settings, [&](const std::string& given) {
+    return split_setting(given).first == key;
+  });
   job.machine.settings.push_back(fmt::format("{}={}", key, value));
 }
 
@@ -79,8 +83,8 @@ void set_setting(JobText& job, const std::string& key, const std::string& value)
 
 bool is_key(const std::string& key) {
   JobText none;
-  return std::ranges::find(size_keys, key) != size_keys.end() || texts_of(none).contains(key) || is_setting_key(key) ||
-         is_policy_field(key);
+  return std::ranges::find(size_keys, key) != size_keys.end() ||
+         texts_of(none).contains(key) || is_setting_key(key) || is_policy_field(key);
 }
 
 void set_key(JobText& job, const std::string& key, const std::string& value) {
@@ -91,8 +95,10 @@ void set_key(JobText& job, const std::string& key, const std::string& value) {
     return std::visit([&](auto* text) { *text = value; }, known->second);
   if (begins_as_setting(key)) return set_setting(job, key, value);
   if (is_policy_field(key)) return set_field(job, key, value);
-  throw InputError{"", key, "is not a key",
-                   fmt::format("an option such as gemm, m, place or tile, a field of policies, or {}", setting_keys)};
+  throw InputError{
+      "", key, "is not a key",
+      fmt::format("an option such as gemm, m, place or tile, a field of policies, or {}",
+                  setting_keys)};
 }
 
 }  // namespace tilerail::study

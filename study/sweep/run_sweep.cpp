@@ -1,4 +1,5 @@
-// Points of a sweep are planned and simulated; each becomes a row of a table (docs/formats.md#sweep).
+// Points of a sweep are planned and simulated; each becomes a row of a table
+// (docs/formats.md#sweep).
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -13,12 +14,36 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* result_columns[] = {
-    "machine",         "routine",   "m",        "n",         "k",          "dtype",
-    "transa",          "transb",    "alpha",    "beta",      "place",      "plan_policy",
-    "plan_tile",       "plan_gpus", "ops",      "plan_hash", "makespan_s", "interval_low_s",
-    "interval_high_s", "tflops",    "bound_s",  "bound_by",  "over_bound", "kernels",
-    "bottleneck",      "busiest",   "bytes_in", "bytes_out", "bytes_peer", "energy_j"};
+constexpr const char* result_columns[] = {"machine",
+                                          "routine",
+                                          "m",
+                                          "n",
+                                          "k",
+                                          "dtype",
+                                          "transa",
+                                          "transb",
+                                          "alpha",
+                                          "beta",
+                                          "place",
+                                          "plan_policy",
+                                          "plan_tile",
+                                          "plan_gpus",
+                                          "ops",
+                                          "plan_hash",
+                                          "makespan_s",
+                                          "interval_low_s",
+                                          "interval_high_s",
+                                          "tflops",
+                                          "bound_s",
+                                          "bound_by",
+                                          "over_bound",
+                                          "kernels",
+                                          "bottleneck",
+                                          "busiest",
+                                          "bytes_in",
+                                          "bytes_out",
+                                          "bytes_peer",
+                                          "energy_j"};
 
 /// A key of the problem that is an axis, too, shows the result of its value: "T" of "t".
 void put_problem(Json& cells, const GemmProblem& problem, const std::string& place) {
@@ -66,7 +91,8 @@ Json empty_cells(const Sweep& sweep, size_t point) {
   for (const auto axis : indices(sweep.axes)) {
     const SweepAxis& a = sweep.axes[axis];
     const size_t index = sweep.index(point, axis);
-    cells[a.column()] = a.numbers.empty() ? Json(a.values[index]) : Json(a.numbers[index]);
+    cells[a.column()] =
+        a.numbers.empty() ? Json(a.values[index]) : Json(a.numbers[index]);
   }
   for (const char* column : result_columns) cells.emplace(column, nullptr);
   cells["version"] = program_version();
@@ -92,7 +118,8 @@ Json row_of(const Sweep& sweep, const Machines& machines, size_t point) {
 
 Json run_sweep(const Sweep& sweep, const Machines& machines, const Workers& workers) {
   std::vector<Json> rows(sweep.points());
-  in_parallel(workers, rows.size(), [&](size_t point) { rows[point] = row_of(sweep, machines, point); });
+  in_parallel(workers, rows.size(),
+              [&](size_t point) { rows[point] = row_of(sweep, machines, point); });
   std::erase(rows, Json{});
   return rows;
 }

@@ -18,7 +18,8 @@ void require_few_points(const Sweep& sweep) {
   double count = 1;
   for (const SweepAxis& axis : sweep.axes) count *= double(axis.values.size());
   if (count > most)
-    throw InputError{fmt::format("the sweep has {:.4g} points", count), fmt::format("at most {:.0f}", most)};
+    throw InputError{fmt::format("the sweep has {:.4g} points", count),
+                     fmt::format("at most {:.0f}", most)};
 }
 
 void check_keys(const Sweep& sweep) {
@@ -41,7 +42,8 @@ void check_job(const JobText& job, Machines& machines) {
   job.on(machine_of(job, machines));
 }
 
-/// Of the first values: an error is the base's, or that of the first axis with which it is there.
+/// Of the first values: an error is the base's, or that of the first axis with which it
+/// is there.
 void check_first(const Sweep& sweep, Machines& machines) {
   try {
     return check_job(sweep.job(0), machines);
@@ -72,7 +74,8 @@ size_t Sweep::index(size_t point, size_t axis) const {
 JobText Sweep::job(size_t point, size_t count) const {
   JobText job = base;
   for (size_t axis = 0; axis < count; ++axis)
-    for (const std::string& key : axes[axis].keys) set_key(job, key, axes[axis].values[index(point, axis)]);
+    for (const std::string& key : axes[axis].keys)
+      set_key(job, key, axes[axis].values[index(point, axis)]);
   return job;
 }
 

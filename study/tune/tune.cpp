@@ -22,26 +22,31 @@ namespace {
 
 void refuse_fixed(const Policy& policy) {
   if (policy.ways == Ways::search) return;
-  throw InputError{"policy", name_of(policy), "leaves nothing to tune: its choice is its own",
+  throw InputError{"policy", name_of(policy),
+                   "leaves nothing to tune: its choice is its own",
                    "one that searches, such as tilerail"};
 }
 
 void refuse_idle(const TuneTask& task) {
   const GemmProblem& p = task.problem;
   if (p.m > 0 && p.n > 0 && !(p.scales_only() && p.beta == 1)) return;
-  throw InputError{"there is nothing to do", "sizes and scalars that change a result"}.at(text_of(task.key));
+  throw InputError{"there is nothing to do", "sizes and scalars that change a result"}.at(
+      text_of(task.key));
 }
 
-/// What CPU threads take in place of GPUs says nothing about these. Calibrated hosts have workers instead, whose
-/// engines do copies and kernels alike.
-void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& backend) {
+/// What CPU threads take in place of GPUs says nothing about these. Calibrated hosts have
+/// workers instead, whose engines do copies and kernels alike.
+void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machine,
+                      const std::string& backend) {
   if (backend != "host") return;
   for (const TuneTask& task : tasks)
     for (const MemoryId device : task.devices)
       if (!machine.memory(device).engines.total)
         throw InputError{
             "devices", machine.memory(device).name,
-            fmt::format("of machine '{}' is a GPU, for which CPU threads would only stand in", machine.name()),
+            fmt::format(
+                "of machine '{}' is a GPU, for which CPU threads would only stand in",
+                machine.name()),
             "a machine that was calibrated on the host"};
 }
 
@@ -51,24 +56,28 @@ void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backe
   for (const TuneTask& task : tasks)
     if (task.policy.select && task.policy.select->needs_energy)
       throw InputError{"backend", backend,
-                       fmt::format("measures times only, and policy '{}' selects by {}", name_of(task.policy),
-                                   task.policy.select->name),
+                       fmt::format("measures times only, and policy '{}' selects by {}",
+                                   name_of(task.policy), task.policy.select->name),
                        "fluid"};
 }
 
-bool has_metric(const TuneTask& task) { return task.policy.select && task.problem.has_product(); }
+bool has_metric(const TuneTask& task) {
+  return task.policy.select && task.problem.has_product();
+}
 
 /// A plan that was found, judged as it will be made again.
 struct Finalist {
   TunedPlan tuned;
-  double value = 0;  // of the metric that the policy selects by, else minus its seconds: more is better
+  double value = 0;  // of the metric that the policy selects by, else minus its seconds:
+                     // more is better
 
   void rate(const TuneTask& task, const Judgement& judged) {
     tuned.seconds = judged.makespan.value;
     value = -tuned.seconds;
     if (!has_metric(task)) return;
     if (tuned.seconds > 0)
-      value = task.policy.select->of({task.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
+      value = task.policy.select->of(
+          {task.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
     tuned.metric = value;
   }
 };
@@ -77,7 +86,8 @@ struct Finalist {
 struct Finding {
   std::optional<Finalist> best = {};  // none if the preset plans nothing
   int64_t tried = 0;
-  std::optional<double> estimated_s = {}, planned_s = {};  // if the preset is that of the policy
+  std::optional<double> estimated_s = {},
+                        planned_s = {};  // if the preset is that of the policy
   std::string error = {};
 };
 
@@ -90,13 +100,16 @@ std::vector<std::string> presets_for(const Policy& asked) {
   return names;
 }
 
-/// The preset with all left open that may be searched, and what the task's policy overrides.
+/// The preset with all left open that may be searched, and what the task's policy
+/// overrides.
 Policy searching(const std::string& name, const TuneTask& task, int64_t budget) {
-  Policy policy = name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
+  Policy policy =
+      name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
   if (name != task.policy.preset) {
     policy.device_choice = DeviceChoice::search, policy.tile_choice = TileChoice::search;
     policy.select_ms = task.policy.select_ms;
-    for (const auto& [key, value, _] : task.policy.overridden) apply_override(policy, fmt::format("{}={}", key, value));
+    for (const auto& [key, value, _] : task.policy.overridden)
+      apply_override(policy, fmt::format("{}={}", key, value));
   }
   policy.ways = Ways::search, policy.judge_ops = budget;
   return policy;
@@ -104,7 +117,8 @@ Policy searching(const std::string& name, const TuneTask& task, int64_t budget) 
 
 class Tuning {
  public:
-  Tuning(const Topology& machine, const std::string& file, const TuneSettings& settings, const Workers& workers)
+  Tuning(const Topology& machine, const std::string& file, const TuneSettings& settings,
+         const Workers& workers)
       : machine_{machine},
         file_{file},
         settings_{settings},
@@ -137,7 +151,8 @@ class Tuning {
  private:
   bool is_enough(const TunedPlan& known) const {
     const bool judged = !on_hardware_ || known.judge == TunedBy::measurement;
-    return judged && known.version == program_version() && known.budget >= settings_.budget;
+    return judged && known.version == program_version() &&
+           known.budget >= settings_.budget;
   }
 
   Plan decided(const TuneTask& task, const std::vector<PlanDecision>& decisions) const {
@@ -145,7 +160,8 @@ class Tuning {
   }
 
   /// The plan that the cache has, judged, if it can still be made.
-  std::optional<Finalist> known_finalist(const TunedPlan& known, const TuneTask& task) const try {
+  std::optional<Finalist> known_finalist(const TunedPlan& known,
+                                         const TuneTask& task) const try {
     Plan plan = decided(task, known.decisions);
     if (tuned_hash(plan) != known.plan_hash) return std::nullopt;
     Finalist result{known};
@@ -156,9 +172,11 @@ class Tuning {
     return std::nullopt;
   }
 
-  /// Judges the plan that will be made again, whatever the search has judged. Returns its seconds.
+  /// Judges the plan that will be made again, whatever the search has judged. Returns its
+  /// seconds.
   double consider(Finding& finding, const Policy& policy, const TuneTask& task) const {
-    const Plan plan = plan_gemm(task.problem, machine_, task.devices, policy, judge_of(machine_));
+    const Plan plan =
+        plan_gemm(task.problem, machine_, task.devices, policy, judge_of(machine_));
     finding.tried += std::max<int64_t>(1, int64_t(plan.origin.candidates.size()));
     Finalist found;
     found.tuned.decisions = decisions_of(plan, machine_, policy);
@@ -167,7 +185,8 @@ class Tuning {
     found.tuned.preset = policy.preset, found.tuned.plan_hash = tuned_hash(again);
     found.tuned.budget = settings_.budget, found.tuned.version = program_version();
     const double seconds = found.tuned.seconds;
-    if (!finding.best || found.value > finding.best->value) finding.best = std::move(found);
+    if (!finding.best || found.value > finding.best->value)
+      finding.best = std::move(found);
     return seconds;
   }
 
@@ -188,11 +207,14 @@ class Tuning {
     return finding;
   }
 
-  void search(const TuneTask& task, std::optional<Finalist> old, TuneResult& result) const {
+  void search(const TuneTask& task, std::optional<Finalist> old,
+              TuneResult& result) const {
     const std::vector<std::string> presets = presets_for(task.policy);
     std::vector<Finding> findings(presets.size());
-    in_parallel(workers_, presets.size(), [&](size_t i) { findings[i] = found_by(presets[i], task); });
-    result.estimated_s = findings.front().estimated_s, result.planned_s = findings.front().planned_s;
+    in_parallel(workers_, presets.size(),
+                [&](size_t i) { findings[i] = found_by(presets[i], task); });
+    result.estimated_s = findings.front().estimated_s,
+    result.planned_s = findings.front().planned_s;
     result.error = findings.front().error;
     std::vector<Finalist> finalists;
     int64_t tried = 0;
@@ -214,13 +236,15 @@ class Tuning {
     result.tuned = std::ranges::max_element(finalists, {}, &Finalist::value)->tuned;
     result.tuned->tried = tried;
     result.tuned->version = program_version();
-    result.tuned->budget = result.error.empty() ? settings_.budget : 0;  // 0: it is tuned again
+    result.tuned->budget =
+        result.error.empty() ? settings_.budget : 0;  // 0: it is tuned again
   }
 
   /// Runs each of the finalists on the hardware of the settings.
   void measure(std::vector<Finalist>& finalists, const TuneTask& task) const {
     std::vector<Plan> plans;
-    for (const Finalist& each : finalists) plans.push_back(decided(task, each.tuned.decisions));
+    for (const Finalist& each : finalists)
+      plans.push_back(decided(task, each.tuned.decisions));
     std::vector<const Plan*> all;
     for (const Plan& plan : plans) all.push_back(&plan);
     Runner runner{settings_.backend, machine_, all, settings_.run};
@@ -245,7 +269,8 @@ Topology machine_of_tune(const Sweep& sweep) {
   for (const SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
       if (key == "topology" || begins_as_setting(key))
-        throw InputError{"vary", key, "changes the machine", "one machine for all plans of a cache", axis.place};
+        throw InputError{"vary", key, "changes the machine",
+                         "one machine for all plans of a cache", axis.place};
   const Machines machines = check_sweep(sweep);
   return machine_of(sweep.base, machines);
 }
@@ -263,8 +288,9 @@ std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine) {
   return tasks;
 }
 
-std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
-                             const TuneSettings& settings, const Workers& workers) {
+std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine,
+                             const std::string& file, const TuneSettings& settings,
+                             const Workers& workers) {
   refuse_metrics(tasks, settings.backend);
   refuse_stand_ins(tasks, machine, settings.backend);
   const Tuning tuning{machine, file, settings, workers};

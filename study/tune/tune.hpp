@@ -16,9 +16,11 @@
 namespace tilerail::study {
 
 struct TuneSettings {
-  int64_t budget = 1'000'000;           // operations of plans that the search of each preset may judge
-  bool again = false;                   // also what is known already
-  std::string backend = fluid_backend;  // or host, cuda: the best plans are run there, and the fastest of them is taken
+  int64_t budget =
+      1'000'000;       // operations of plans that the search of each preset may judge
+  bool again = false;  // also what is known already
+  std::string backend = fluid_backend;  // or host, cuda: the best plans are run there,
+                                        // and the fastest of them is taken
   RunSettings run = {};                 // there
 };
 
@@ -37,17 +39,19 @@ struct TuneResult {
   std::string error = {};  // also of one preset's search, where others have found a plan
 };
 
-/// The points of a sweep whose keys do not change the machine. Points that ask for one plan are one task. Throws
-/// InputError, also for a policy that leaves nothing to search.
+/// The points of a sweep whose keys do not change the machine. Points that ask for one
+/// plan are one task. Throws InputError, also for a policy that leaves nothing to search.
 std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine);
 
 /// The machine of all points. Throws InputError naming the key that changes it.
 Topology machine_of_tune(const Sweep& sweep);
 
-/// Tunes one after another, the presets of each side by side; each goes into the file as soon as it is known. What the
-/// file has from the same program, with as large a budget, is not done again. Results are in the order of the tasks.
-/// Throws HardwareError where there is no such hardware.
-std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
-                             const TuneSettings& settings, const Workers& workers);
+/// Tunes one after another, the presets of each side by side; each goes into the file as
+/// soon as it is known. What the file has from the same program, with as large a budget,
+/// is not done again. Results are in the order of the tasks. Throws HardwareError where
+/// there is no such hardware.
+std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine,
+                             const std::string& file, const TuneSettings& settings,
+                             const Workers& workers);
 
 }  // namespace tilerail::study

@@ -17,11 +17,13 @@ namespace {
 
 using Kind = Knob::Kind;
 
-constexpr std::array engine_roles{std::pair{"h2d", &Engines::h2d}, std::pair{"d2h", &Engines::d2h},
-                                  std::pair{"peer", &Engines::peer}, std::pair{"total", &Engines::total}};
+constexpr std::array engine_roles{
+    std::pair{"h2d", &Engines::h2d}, std::pair{"d2h", &Engines::d2h},
+    std::pair{"peer", &Engines::peer}, std::pair{"total", &Engines::total}};
 
 Seconds shorter(Seconds time, double factor) {
-  return std::clamp(time / factor, TopologyLimits::latency.least, TopologyLimits::latency.most);
+  return std::clamp(time / factor, TopologyLimits::latency.least,
+                    TopologyLimits::latency.most);
 }
 
 std::string rate_of(const CapacityGroup& group) {
@@ -44,11 +46,13 @@ void make_figures_faster(Part& part, const Figures& figures, double factor) {
   });
 }
 
-/// The highest rate of any GEMM: points of squares, or of the tiled rule and of what was measured beside it.
+/// The highest rate of any GEMM: points of squares, or of the tiled rule and of what was
+/// measured beside it.
 FlopRate highest_rate(const KernelTimes& kernels) {
   FlopRate highest{1};
   for (const GemmCurve& curve : kernels.gemm) {
-    for (const GemmCurve::Point& point : curve.points) highest = std::max(highest, point.rate);
+    for (const GemmCurve::Point& point : curve.points)
+      highest = std::max(highest, point.rate);
     if (!curve.tiled) continue;
     highest = std::max(highest, curve.tiled->peak);
     for (const TiledGemm::Shape& s : curve.tiled->shapes)
@@ -58,7 +62,8 @@ FlopRate highest_rate(const KernelTimes& kernels) {
 }
 
 void make_faster(TiledGemm& tiled, double factor) {
-  tiled.launch = shorter(tiled.launch, factor), tiled.reduction = shorter(tiled.reduction, factor);
+  tiled.launch = shorter(tiled.launch, factor),
+  tiled.reduction = shorter(tiled.reduction, factor);
   tiled.peak = factor * tiled.peak;
   for (TiledGemm::Shape& shape : tiled.shapes) shape.time = shape.time / factor;
   for (TiledGemm::InGraph& graph : tiled.in_graph) graph.gain = graph.gain / factor;
@@ -70,15 +75,18 @@ void make_faster(Link& link, double factor) {
   link.latency = latency;
 }
 
-/// Every kernel takes a factor less, launch included, up to the factor that brings the highest rate to the most that a
-/// description has.
+/// Every kernel takes a factor less, launch included, up to the factor that brings the
+/// highest rate to the most that a description has.
 void make_faster(KernelTimes& kernels, double factor) {
-  constexpr double rounding = 1 - 1e-9;  // of the rate of a shape, which follows from its time
-  const double possible = std::min(factor, rounding * (TopologyLimits::flop_rate.most / highest_rate(kernels)));
+  constexpr double rounding =
+      1 - 1e-9;  // of the rate of a shape, which follows from its time
+  const double possible = std::min(
+      factor, rounding * (TopologyLimits::flop_rate.most / highest_rate(kernels)));
   kernels.launch = shorter(kernels.launch, factor);
   const Range<Rate>& rates = TopologyLimits::rate;
   if (kernels.memory_bandwidth)
-    kernels.memory_bandwidth = std::clamp(possible * *kernels.memory_bandwidth, rates.least, rates.most);
+    kernels.memory_bandwidth =
+        std::clamp(possible * *kernels.memory_bandwidth, rates.least, rates.most);
   for (GemmCurve& curve : kernels.gemm) {
     for (GemmCurve::Point& point : curve.points) point.rate = possible * point.rate;
     if (curve.tiled) make_faster(*curve.tiled, possible);
@@ -104,7 +112,8 @@ void make_faster(Topology::Description& d, const Knob& knob, double factor) {
     case Kind::group:
       return make_figures_faster(d.groups[knob.index], MachineFigures::of_groups, factor);
     case Kind::engine:
-      return multiply(d.memories[knob.index].engines.*engine_roles[knob.role].second, factor);
+      return multiply(d.memories[knob.index].engines.*engine_roles[knob.role].second,
+                      factor);
     case Kind::kernels:
       return make_faster(d.kernels[knob.index], factor);
     case Kind::latency:
@@ -121,7 +130,8 @@ std::vector<Knob> knobs_of(const Topology& topology, const GemmProblem& problem)
   std::vector<Knob> knobs;
   const Topology::Description& d = topology.description();
   for (const auto i : indices(d.links))
-    knobs.push_back({Kind::link, "link:" + d.links[i].name, brief_text(d.links[i].bandwidth), i});
+    knobs.push_back(
+        {Kind::link, "link:" + d.links[i].name, brief_text(d.links[i].bandwidth), i});
   for (const auto i : indices(d.groups))
     knobs.push_back({Kind::group, "group:" + d.groups[i].name, rate_of(d.groups[i]), i});
   for (const auto i : indices(d.memories))
@@ -129,14 +139,16 @@ std::vector<Knob> knobs_of(const Topology& topology, const GemmProblem& problem)
       const auto& [name, engines] = engine_roles[role];
       const Memory& memory = d.memories[i];
       if (const auto& count = memory.engines.*engines)
-        knobs.push_back(
-            {Kind::engine, fmt::format("engine:{}.{}", memory.name, name), std::to_string(*count), i, role});
+        knobs.push_back({Kind::engine, fmt::format("engine:{}.{}", memory.name, name),
+                         std::to_string(*count), i, role});
     }
   for (const auto i : indices(d.kernels))
-    knobs.push_back({Kind::kernels, "kernels:" + d.kernels[i].name, peak_text(d.kernels[i], problem), i});
+    knobs.push_back({Kind::kernels, "kernels:" + d.kernels[i].name,
+                     peak_text(d.kernels[i], problem), i});
   Seconds latency{0};
   for (const Link& link : d.links) latency = std::max(latency, link.latency);
-  if (latency > Seconds{0}) knobs.push_back({Kind::latency, "latency", brief_text(latency)});
+  if (latency > Seconds{0})
+    knobs.push_back({Kind::latency, "latency", brief_text(latency)});
   knobs.push_back({Kind::issue, "issue", brief_text(d.issue.per_op)});
   return knobs;
 }

@@ -27,11 +27,14 @@ std::vector<Knob> selected_knobs(const Topology& topology, const GemmProblem& pr
                                  const std::vector<std::string>& only) {
   std::vector<Knob> knobs = knobs_of(topology, problem);
   for (const std::string& pattern : only)
-    if (std::ranges::none_of(knobs, [&](const Knob& knob) { return fits(pattern, knob); }))
-      throw InputError{"only", pattern, fmt::format("is not a part of {}", topology.name()),
-                       fmt::format("a name or a pattern such as '{}'", knobs.front().name)};
+    if (std::ranges::none_of(knobs,
+                             [&](const Knob& knob) { return fits(pattern, knob); }))
+      throw InputError{
+          "only", pattern, fmt::format("is not a part of {}", topology.name()),
+          fmt::format("a name or a pattern such as '{}'", knobs.front().name)};
   const auto is_meant = [&](const Knob& knob) {
-    return std::ranges::any_of(only, [&](const std::string& pattern) { return fits(pattern, knob); });
+    return std::ranges::any_of(
+        only, [&](const std::string& pattern) { return fits(pattern, knob); });
   };
   if (!only.empty()) std::erase_if(knobs, std::not_fn(is_meant));
   return knobs;
@@ -43,7 +46,8 @@ std::string without_numbers(const std::string& name) {
   return std::regex_replace(name, number, "*");
 }
 
-/// Parts of one knob have its name; parts whose names would be the same differ in their figures.
+/// Parts of one knob have its name; parts whose names would be the same differ in their
+/// figures.
 void name_parts(std::vector<Part>& parts) {
   std::vector<std::string> names;
   for (const Part& part : parts) names.push_back(part.name);
@@ -59,8 +63,9 @@ std::vector<Part> equivalent_knobs(const std::vector<Knob>& knobs) {
   std::vector<Part> parts;
   for (const Knob& knob : knobs) {
     const std::string name = without_numbers(knob.name);
-    auto part =
-        std::ranges::find_if(parts, [&](const Part& known) { return known.name == name && known.now == knob.now; });
+    auto part = std::ranges::find_if(parts, [&](const Part& known) {
+      return known.name == name && known.now == knob.now;
+    });
     if (part == parts.end()) part = parts.insert(part, {name, knob.now, {}});
     part->knobs.push_back(knob);
   }
@@ -75,7 +80,8 @@ bool can_change(const Part& part, double factor) {
 
 /// Does `work` for each row, whose error is that of the work.
 template <class Work>
-void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers, const Work& work) {
+void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers,
+                  const Work& work) {
   in_parallel(workers, rows.size(), [&](size_t i) {
     try {
       work(rows[i]);
@@ -89,7 +95,8 @@ void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers, const Wo
 /// The machine of the rows, and what is asked.
 class Question {
  public:
-  Question(const Topology& topology, const JobText& job) : topology_{topology}, job_{job} {}
+  Question(const Topology& topology, const JobText& job)
+      : topology_{topology}, job_{job} {}
 
   WhatIf answer(const PartSelection& selection, const Workers& workers) const {
     Plan plan = plan_on(topology_);
@@ -99,14 +106,16 @@ class Question {
     for (const auto part : indices(what.parts))
       for (const double factor : {2.0, 0.5, without_limit})
         if (can_change(what.parts[part], factor)) what.rows.push_back({part, factor});
-    for_each_row(what.rows, workers, [&](WhatIfRow& row) { row.trial = trial(changed(what, row)); });
+    for_each_row(what.rows, workers,
+                 [&](WhatIfRow& row) { row.trial = trial(changed(what, row)); });
     take_best_plan(what, plan);
     for_each_row(what.rows, workers, [&](WhatIfRow& row) {
       if (row.trial) row.trial->kept = evaluation_of(simulated(plan, changed(what, row)));
     });
-    std::ranges::stable_sort(what.rows, std::ranges::greater{}, [&](const WhatIfRow& row) {
-      return std::pair{row.trial.has_value(), what.saved(row)};
-    });
+    std::ranges::stable_sort(what.rows, std::ranges::greater{},
+                             [&](const WhatIfRow& row) {
+                               return std::pair{row.trial.has_value(), what.saved(row)};
+                             });
     return what;
   }
 
@@ -128,10 +137,12 @@ class Question {
     what.now = evaluation_of(what.summary);
   }
 
-  /// The planner may have missed a plan for the machine as it is that it finds for another one: no part is praised for
-  /// that.
+  /// The planner may have missed a plan for the machine as it is that it finds for
+  /// another one: no part is praised for that.
   void take_best_plan(WhatIf& what, Plan& plan) const {
-    const auto taken_back = [](const WhatIfRow& row) { return row.trial ? row.trial->taken_back : INFINITY; };
+    const auto taken_back = [](const WhatIfRow& row) {
+      return row.trial ? row.trial->taken_back : INFINITY;
+    };
     const WhatIfRow& best = *std::ranges::min_element(what.rows, {}, taken_back);
     if (taken_back(best) >= what.now.makespan) return;
     plan = plan_on(changed(what, best));
@@ -145,9 +156,13 @@ class Question {
 /// The cells of a line, in order; those of the trial are null if there is none.
 Json cells_of(const WhatIf& what, const WhatIfRow& row) {
   const Part& part = what.parts[row.part];
-  Json cells{{"part", part.name}, {"knobs", part.knobs.size()}, {"now", part.now}, {"factor", row.factor}};
-  for (const char* figure : {"best_s", "saved_s", "planned_s", "kept_s", "bound_s", "bound_by", "kernels", "bottleneck",
-                             "tile", "ops", "plan_hash"})
+  Json cells{{"part", part.name},
+             {"knobs", part.knobs.size()},
+             {"now", part.now},
+             {"factor", row.factor}};
+  for (const char* figure :
+       {"best_s", "saved_s", "planned_s", "kept_s", "bound_s", "bound_by", "kernels",
+        "bottleneck", "tile", "ops", "plan_hash"})
     cells[figure] = nullptr;
   if (row.trial) {
     const Evaluation& planned = row.trial->planned;
@@ -177,7 +192,8 @@ Json cells_of(const WhatIf& what, const WhatIfRow& row) {
 
 }  // namespace
 
-std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem, const PartSelection& selection) {
+std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
+                           const PartSelection& selection) {
   const std::vector<Knob> knobs = selected_knobs(topology, problem, selection.only);
   std::vector<Part> parts;
   if (selection.each)
@@ -185,7 +201,9 @@ std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
   else
     parts = equivalent_knobs(knobs);
   Part moving{"all links and groups", "", {}};
-  const auto moves = [](const Knob& knob) { return knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::group; };
+  const auto moves = [](const Knob& knob) {
+    return knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::group;
+  };
   std::ranges::copy_if(knobs, std::back_inserter(moving.knobs), moves);
   if (selection.only.empty()) parts.push_back(std::move(moving));
   return parts;
@@ -199,12 +217,15 @@ bool WhatIf::is_negligible(const WhatIfRow& row) const {
 std::vector<size_t> WhatIf::idle_parts() const {
   std::vector<size_t> idle;
   for (const auto part : indices(parts))
-    if (std::ranges::all_of(rows, [&](const WhatIfRow& row) { return row.part != part || is_negligible(row); }))
+    if (std::ranges::all_of(rows, [&](const WhatIfRow& row) {
+          return row.part != part || is_negligible(row);
+        }))
       idle.push_back(part);
   return idle;
 }
 
-WhatIf what_if(const Topology& topology, const JobText& job, const PartSelection& selection, const Workers& workers) {
+WhatIf what_if(const Topology& topology, const JobText& job,
+               const PartSelection& selection, const Workers& workers) {
   return Question{topology, job}.answer(selection, workers);
 }
 

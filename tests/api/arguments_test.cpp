@@ -9,7 +9,8 @@
 namespace tilerail::api {
 namespace {
 
-/// A legal call: op(A) is 4 x 3 and stored 3 x 4, op(B) is 3 x 5 and stored as it is, C is 4 x 5.
+/// A legal call: op(A) is 4 x 3 and stored 3 x 4, op(B) is 3 x 5 and stored as it is, C
+/// is 4 x 5.
 GemmArguments legal() {
   alignas(16) static double memory[64];
   GemmArguments x;
@@ -38,31 +39,34 @@ TEST_P(EachBadArgument, IsReportedWithItsPositionInBlas) {
   ASSERT_TRUE(defect);
   EXPECT_EQ(defect->position, GetParam().position);
   EXPECT_THAT(defect->message, testing::HasSubstr(GetParam().text));
-  EXPECT_THAT(defect->message, testing::HasSubstr("argument " + std::to_string(GetParam().position)));
+  EXPECT_THAT(defect->message,
+              testing::HasSubstr("argument " + std::to_string(GetParam().position)));
 }
 
 constexpr int64_t huge = (int64_t{1} << 40) + 1;
 void* misaligned() { return reinterpret_cast<void*>(uintptr_t{4097}); }
 
-INSTANTIATE_TEST_SUITE_P(GemmArguments, EachBadArgument,
-                         ::testing::Values(BadArgument{1, "'X'", [](auto& x) { x.trans_a = 'X'; }},
-                                           BadArgument{1, "character 0", [](auto& x) { x.trans_a = '\0'; }},
-                                           BadArgument{2, "'q'", [](auto& x) { x.trans_b = 'q'; }},
-                                           BadArgument{3, "= -1", [](auto& x) { x.m = -1; }},
-                                           BadArgument{3, "2^40", [](auto& x) { x.m = huge; }},
-                                           BadArgument{4, "= -2", [](auto& x) { x.n = -2; }},
-                                           BadArgument{5, "= -3", [](auto& x) { x.k = -3; }},
-                                           BadArgument{7, "null", [](auto& x) { x.a = nullptr; }},
-                                           BadArgument{7, "multiple of 8", [](auto& x) { x.a = misaligned(); }},
-                                           BadArgument{8, "at least 3",
-                                                       [](auto& x) { x.lda = 2; }},  // stored rows of A^T: k
-                                           BadArgument{8, "at least 4", [](auto& x) { x.trans_a = 'n'; }},
-                                           BadArgument{9, "null", [](auto& x) { x.b = nullptr; }},
-                                           BadArgument{10, "at least 3", [](auto& x) { x.ldb = 0; }},
-                                           BadArgument{10, "at least 5", [](auto& x) { x.trans_b = 'c'; }},
-                                           BadArgument{12, "null", [](auto& x) { x.c = nullptr; }},
-                                           BadArgument{13, "at least 4", [](auto& x) { x.ldc = 3; }},
-                                           BadArgument{13, "2^40", [](auto& x) { x.ldc = huge; }}));
+INSTANTIATE_TEST_SUITE_P(
+    GemmArguments, EachBadArgument,
+    ::testing::Values(BadArgument{1, "'X'", [](auto& x) { x.trans_a = 'X'; }},
+                      BadArgument{1, "character 0", [](auto& x) { x.trans_a = '\0'; }},
+                      BadArgument{2, "'q'", [](auto& x) { x.trans_b = 'q'; }},
+                      BadArgument{3, "= -1", [](auto& x) { x.m = -1; }},
+                      BadArgument{3, "2^40", [](auto& x) { x.m = huge; }},
+                      BadArgument{4, "= -2", [](auto& x) { x.n = -2; }},
+                      BadArgument{5, "= -3", [](auto& x) { x.k = -3; }},
+                      BadArgument{7, "null", [](auto& x) { x.a = nullptr; }},
+                      BadArgument{7, "multiple of 8",
+                                  [](auto& x) { x.a = misaligned(); }},
+                      BadArgument{8, "at least 3",
+                                  [](auto& x) { x.lda = 2; }},  // stored rows of A^T: k
+                      BadArgument{8, "at least 4", [](auto& x) { x.trans_a = 'n'; }},
+                      BadArgument{9, "null", [](auto& x) { x.b = nullptr; }},
+                      BadArgument{10, "at least 3", [](auto& x) { x.ldb = 0; }},
+                      BadArgument{10, "at least 5", [](auto& x) { x.trans_b = 'c'; }},
+                      BadArgument{12, "null", [](auto& x) { x.c = nullptr; }},
+                      BadArgument{13, "at least 4", [](auto& x) { x.ldc = 3; }},
+                      BadArgument{13, "2^40", [](auto& x) { x.ldc = huge; }}));
 
 TEST(GemmArguments, TheFirstOfSeveralBadOnesIsReported) {
   GemmArguments x = legal();
@@ -103,7 +107,8 @@ TEST(GemmArguments, NothingIsToBeDoneWithoutElementsOrWithoutAChange) {
   EXPECT_TRUE(without_work([](auto& x) { x.k = 0, x.beta = 1; }));
   EXPECT_FALSE(without_work([](auto& x) { x.k = 0; }));
   EXPECT_FALSE(without_work([](auto& x) { x.beta = 1; }));
-  EXPECT_FALSE(without_work([](auto& x) { x.alpha = std::numeric_limits<double>::quiet_NaN(), x.beta = 1; }));
+  EXPECT_FALSE(without_work(
+      [](auto& x) { x.alpha = std::numeric_limits<double>::quiet_NaN(), x.beta = 1; }));
 }
 
 TEST(GemmArguments, AProblemThatOnlyScalesDescribesNeitherANorB) {

@@ -39,7 +39,9 @@ GemmProblem problem() {
   return p;
 }
 
-Signature of(const GemmProblem& p) { return signature_of(p, {MemoryId{1}, MemoryId{2}}, "tilerail"); }
+Signature of(const GemmProblem& p) {
+  return signature_of(p, {MemoryId{1}, MemoryId{2}}, "tilerail");
+}
 
 TEST(Signature, OnlyWhetherAlphaAndBetaAreZeroCounts) {
   GemmProblem p = problem();
@@ -77,8 +79,10 @@ TEST(Signature, EverythingThatAPlanDependsOnCounts) {
 }
 
 TEST(CoveringPages, RangesThatShareAPageOrTouchBecomeOne) {
-  const std::vector<AddressRange> ranges{{5000, 5001}, {100, 200}, {300, 4096}, {8192, 8192}, {20000, 24577}};
-  // Pages of 4096: [4096, 8192) touches [0, 4096); [20000, 24577) needs [16384, 28672); an empty range needs none.
+  const std::vector<AddressRange> ranges{
+      {5000, 5001}, {100, 200}, {300, 4096}, {8192, 8192}, {20000, 24577}};
+  // Pages of 4096: [4096, 8192) touches [0, 4096); [20000, 24577) needs [16384, 28672);
+  // an empty range needs none.
   const std::vector<AddressRange> expected{{0, 8192}, {16384, 28672}};
   EXPECT_EQ(covering_pages(ranges, 4096), expected);
 }

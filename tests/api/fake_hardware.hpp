@@ -1,4 +1,5 @@
-// Two "GPUs" made of CPU threads: the API's own work can be tested, results included, where no GPU is.
+// Two "GPUs" made of CPU threads: the API's own work can be tested, results included,
+// where no GPU is.
 #pragma once
 
 #include <cmath>
@@ -23,30 +24,36 @@ namespace tilerail::api::test {
 
 /// What the session asked of the hardware.
 struct Log {
-  std::vector<std::string> steps;         // of the last call: "wait", "access", "run", "finish", "release"
-  void* stream = nullptr;                 // that was waited for last
-  std::map<const void*, int> on_device;   // where addresses lie; the host where they are not named
+  std::vector<std::string>
+      steps;  // of the last call: "wait", "access", "run", "finish", "release"
+  void* stream = nullptr;  // that was waited for last
+  std::map<const void*, int>
+      on_device;  // where addresses lie; the host where they are not named
   int binds = 0, runs = 0, failures = 0;  // the next so many runs fail
-  bool arena_gone = false;                // plans that were bound before have no memory any more
-  std::vector<MemoryId> reserved;         // devices of the last reservation
-  int reserved_streams = 0;               // compute streams that it asked for
-  std::optional<Plan> plan;               // that was run last
-  std::optional<HostPages> host_pages;    // of the last allocation
-  int copies = 0;                         // made of kept matrices
-  int synchronized = 0;                   // waits for what was handed over
-  bool run_failed = false;                // the next wait tells that
-  bool page_locked = false;               // whether matrices on the host are
-  void* captured = nullptr;               // a stream that is
-  std::map<MemoryId, int64_t> room;       // bytes for tiles of GPUs that have less than described
+  bool arena_gone = false;         // plans that were bound before have no memory any more
+  std::vector<MemoryId> reserved;  // devices of the last reservation
+  int reserved_streams = 0;        // compute streams that it asked for
+  std::optional<Plan> plan;        // that was run last
+  std::optional<HostPages> host_pages;  // of the last allocation
+  int copies = 0;                       // made of kept matrices
+  int synchronized = 0;                 // waits for what was handed over
+  bool run_failed = false;              // the next wait tells that
+  bool page_locked = false;             // whether matrices on the host are
+  void* captured = nullptr;             // a stream that is
+  std::map<MemoryId, int64_t>
+      room;  // bytes for tiles of GPUs that have less than described
 };
 
 class FakeHardware final : public Hardware {
  public:
-  FakeHardware(std::shared_ptr<Log> log, int devices) : log_{std::move(log)}, devices_{devices} {}
+  FakeHardware(std::shared_ptr<Log> log, int devices)
+      : log_{std::move(log)}, devices_{devices} {}
 
   int devices() const override { return devices_; }
   Topology describe() const override { return machine(); }
-  void open(const Topology& topology) override { executor_ = std::make_unique<HostExecutor>(topology); }
+  void open(const Topology& topology) override {
+    executor_ = std::make_unique<HostExecutor>(topology);
+  }
   std::shared_ptr<void> keep_caller_state() const override { return {}; }
   void reserve(std::span<const MemoryId> gpus, int64_t, int compute_streams) override {
     log_->reserved.assign(gpus.begin(), gpus.end());
@@ -54,7 +61,8 @@ class FakeHardware final : public Hardware {
   }
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
     for (const auto& [gpu, bytes] : log_->room)
-      if (plan.peak_bytes[gpu.index()] > bytes) throw MemoryShortage{"made to be short of memory"};
+      if (plan.peak_bytes[gpu.index()] > bytes)
+        throw MemoryShortage{"made to be short of memory"};
     ++log_->binds;
     log_->arena_gone = false;
     return std::make_unique<Bound>(plan);
@@ -63,13 +71,15 @@ class FakeHardware final : public Hardware {
     const auto found = log_->room.find(gpu);
     return found == log_->room.end() ? int64_t{1} << 30 : found->second;
   }
-  RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) override {
+  RunSeconds run_single(BoundPlan& plan, void* stream,
+                        const Matrices& matrices) override {
     log_->steps = {"single"};
     log_->stream = stream;
     execute(plan, {matrices[0].data, matrices[1].data, matrices[2].data});
     return {2, 1};
   }
-  RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) override {
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices,
+                 const Copies& copies) override {
     log_->steps.push_back("run");
     if (log_->arena_gone) throw MemoryShortage{"the arena is gone"};
     ++log_->runs;
@@ -80,8 +90,8 @@ class FakeHardware final : public Hardware {
     execute(plan, matrices.pointers(), copies);
     return {2, 1};
   }
-  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices&,
-                    const Copies& copies) override {
+  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access,
+                    const Matrices&, const Copies& copies) override {
     log_->steps.push_back("submit");
     if (log_->arena_gone) throw MemoryShortage{"the arena is gone"};
     log_->stream = stream;
@@ -91,10 +101,12 @@ class FakeHardware final : public Hardware {
   void synchronize() override {
     ++log_->synchronized;
     log_->steps.push_back("synchronize");
-    if (std::exchange(log_->run_failed, false)) throw std::runtime_error{"a run that was handed over failed"};
+    if (std::exchange(log_->run_failed, false))
+      throw std::runtime_error{"a run that was handed over failed"};
   }
   void refuse_captured(void* stream) const override {
-    if (stream && stream == log_->captured) throw InputError{"the caller's stream is being captured"};
+    if (stream && stream == log_->captured)
+      throw InputError{"the caller's stream is being captured"};
   }
   bool page_locked(const Matrices&) const override { return log_->page_locked; }
   Location locate(const void* data) const override {
@@ -105,21 +117,24 @@ class FakeHardware final : public Hardware {
     log_->steps = {"wait"};
     log_->stream = stream;
   }
-  std::unique_ptr<MemoryAccess> access(const BoundPlan&, const Matrices& matrices, std::span<const int>,
-                                       Pageable) override {
+  std::unique_ptr<MemoryAccess> access(const BoundPlan&, const Matrices& matrices,
+                                       std::span<const int>, Pageable) override {
     log_->steps.push_back("access");
     return std::make_unique<Access>(matrices, log_);
   }
-  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
+  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus,
+                                               const Matrix& matrix,
                                                int64_t ld) override {
     std::vector<std::shared_ptr<void>> copies;
     for (const MemoryId gpu : gpus) {
-      if (const auto room = log_->room.find(gpu); room != log_->room.end() && room->second < matrix.bytes())
+      if (const auto room = log_->room.find(gpu);
+          room != log_->room.end() && room->second < matrix.bytes())
         throw MemoryShortage{"made to be short of memory"};
       const auto bytes = [&](int64_t rows) { return size_t(rows * matrix.element); };
       const auto copy = std::make_shared<std::vector<std::byte>>(bytes(ld * matrix.cols));
       for (int64_t col = 0; col < matrix.cols; ++col)
-        std::memcpy(copy->data() + bytes(col * ld), static_cast<const std::byte*>(matrix.data) + bytes(col * matrix.ld),
+        std::memcpy(copy->data() + bytes(col * ld),
+                    static_cast<const std::byte*>(matrix.data) + bytes(col * matrix.ld),
                     bytes(matrix.rows));
       ++log_->copies;
       log_->on_device[copy->data()] = machine().memory(gpu).device;
@@ -136,7 +151,8 @@ class FakeHardware final : public Hardware {
   }
   void free_host(void* data) override {
     log_->steps.push_back("free");
-    const auto removed = std::erase_if(buffers_, [&](auto& buffer) { return buffer.data() == data; });
+    const auto removed =
+        std::erase_if(buffers_, [&](auto& buffer) { return buffer.data() == data; });
     if (removed == 0) throw InputError{"not allocated"};
   }
   double host_rate(const void*, int64_t bytes, std::span<const int> devices) override {
@@ -148,13 +164,18 @@ class FakeHardware final : public Hardware {
  private:
   struct Bound final : BoundPlan {
     explicit Bound(const Plan& given) : held{given} {}
-    void set_scalars(double alpha, double beta) override { held.problem.alpha = alpha, held.problem.beta = beta; }
+    void set_scalars(double alpha, double beta) override {
+      held.problem.alpha = alpha, held.problem.beta = beta;
+    }
     Plan held;
   };
   struct Access final : MemoryAccess {
-    Access(const Matrices& given, std::shared_ptr<Log> where) : matrices{given}, log{std::move(where)} {}
+    Access(const Matrices& given, std::shared_ptr<Log> where)
+        : matrices{given}, log{std::move(where)} {}
     ~Access() override { log->steps.push_back("release"); }
-    Pointers pointers() const override { return {matrices[0].data, matrices[1].data, matrices[2].data}; }
+    Pointers pointers() const override {
+      return {matrices[0].data, matrices[1].data, matrices[2].data};
+    }
     void finish() override { log->steps.push_back("finish"); }
     Matrices matrices;
     std::shared_ptr<Log> log;
@@ -173,7 +194,8 @@ class FakeHardware final : public Hardware {
   std::unique_ptr<HostExecutor> executor_;
 };
 
-inline std::unique_ptr<Session> fake_session(const std::shared_ptr<Log>& log, const ContextOptions& options = {},
+inline std::unique_ptr<Session> fake_session(const std::shared_ptr<Log>& log,
+                                             const ContextOptions& options = {},
                                              int devices = 2) {
   return std::make_unique<Session>(std::make_unique<FakeHardware>(log, devices), options);
 }

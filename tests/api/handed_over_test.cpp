@@ -47,7 +47,9 @@ TEST_F(HandedOver, AreNoCallsThatHaveToUnlockMemoryAfterwards) {
 TEST_F(HandedOver, AreSingleKernels) {
   const auto session = fake_session(log_);
   Multiplication product{40, 50, 64, 2, 3};
-  for (const void* data : {product.x.a, product.x.b, static_cast<const void*>(product.x.c)}) log_->on_device[data] = 0;
+  for (const void* data :
+       {product.x.a, product.x.b, static_cast<const void*>(product.x.c)})
+    log_->on_device[data] = 0;
   GemmTimes times;
   session->gemm(product.x, {.wait = false, .times = &times});
   EXPECT_TRUE(times.handed_over);
@@ -67,12 +69,16 @@ TEST_F(HandedOver, AreWaitedForBeforeMemoryOfTheirsGoesOrIsRead) {
   };
   const auto* const a = static_cast<const double*>(product.x.a);
   EXPECT_EQ(waits([&] { session_->synchronize(); }), 1);
-  EXPECT_EQ(waits([&] { session_->keep(a, product.x.m, product.x.k, product.x.lda, sizeof *a); }), 1);
+  EXPECT_EQ(waits([&] {
+              session_->keep(a, product.x.m, product.x.k, product.x.lda, sizeof *a);
+            }),
+            1);
   EXPECT_EQ(waits([&] { session_->release(a); }), 1);
   EXPECT_EQ(waits([&] { session_->free_host(memory); }), 1);
   EXPECT_EQ(log_->steps.back(), "free");
   EXPECT_EQ(log_->steps[log_->steps.size() - 2], "synchronize") << "not after it is gone";
-  EXPECT_EQ(waits([&] { EXPECT_THROW(session_->unregister_memory(memory), InputError); }), 1);
+  EXPECT_EQ(waits([&] { EXPECT_THROW(session_->unregister_memory(memory), InputError); }),
+            1);
 }
 
 TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
@@ -93,7 +99,8 @@ TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
     session_->unregister_memory(memory);
     FAIL() << "nothing told";
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "a run that was handed over failed") << "the address was never registered, either";
+    EXPECT_STREQ(error.what(), "a run that was handed over failed")
+        << "the address was never registered, either";
   }
 }
 
@@ -131,15 +138,17 @@ TEST(CInterface, HandsCallsOverAndWaitsForThem) {
   tilerail_context handle{Context{fake_session(log, small_tiles())}};
   Multiplication product{40, 50, 64, 2, 3};
   const auto& x = product.x;
-  EXPECT_EQ(tilerail_gemm_async(&handle, TILERAIL_F64, 'N', 'T', x.m, x.n, x.k, 2, x.a, x.lda, x.b, x.ldb, 3, x.c,
-                                x.ldc, nullptr),
+  EXPECT_EQ(tilerail_gemm_async(&handle, TILERAIL_F64, 'N', 'T', x.m, x.n, x.k, 2, x.a,
+                                x.lda, x.b, x.ldb, 3, x.c, x.ldc, nullptr),
             TILERAIL_SUCCESS);
   EXPECT_EQ(log->steps, (Steps{"access", "submit", "release"}));
   EXPECT_EQ(log->synchronized, 0);
   EXPECT_EQ(tilerail_synchronize(&handle), TILERAIL_SUCCESS);
   EXPECT_EQ(log->synchronized, 1);
   product.expect_right();
-  EXPECT_EQ(tilerail_gemm_async(&handle, TILERAIL_F64, 'N', 'N', 2, 2, 2, 1, x.a, 2, x.b, 1, 0, x.c, 2, nullptr), -10);
+  EXPECT_EQ(tilerail_gemm_async(&handle, TILERAIL_F64, 'N', 'N', 2, 2, 2, 1, x.a, 2, x.b,
+                                1, 0, x.c, 2, nullptr),
+            -10);
   EXPECT_EQ(tilerail_synchronize(nullptr), TILERAIL_INVALID_HANDLE);
 }
 

@@ -12,9 +12,15 @@ using namespace test;
 
 class KeptMatrices : public ::testing::Test {
  protected:
-  void keep_a(const Multiplication& call) { session_->keep(call.x.a, call.x.m, call.x.k, call.x.lda, sizeof(double)); }
-  std::string place_of_a() const { return log_->plan->memories[log_->plan->problem.place_a.index()]; }
-  std::string place_of_b() const { return log_->plan->memories[log_->plan->problem.place_b.index()]; }
+  void keep_a(const Multiplication& call) {
+    session_->keep(call.x.a, call.x.m, call.x.k, call.x.lda, sizeof(double));
+  }
+  std::string place_of_a() const {
+    return log_->plan->memories[log_->plan->problem.place_a.index()];
+  }
+  std::string place_of_b() const {
+    return log_->plan->memories[log_->plan->problem.place_b.index()];
+  }
 
   bool is_copied(Buffer::Kind matrix) const {
     return std::ranges::any_of(log_->plan->ops, [&](const Op& op) {
@@ -31,7 +37,8 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpu) {
   keep_a(call);
   EXPECT_EQ(log_->copies, 2);
   std::vector<double> original = call.a;
-  std::ranges::fill(call.a, std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
+  std::ranges::fill(call.a,
+                    std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
   session_->gemm(call.x);
   EXPECT_EQ(place_of_a(), "g*");
   EXPECT_EQ(place_of_b(), "host");
@@ -43,7 +50,8 @@ TEST_F(KeptMatrices, ServeAnyPartOfThemAsEitherInput) {
   Multiplication whole{70, 50, 64, 1, 0}, part{33, 40, 20, 1, 0};
   session_->keep(whole.x.a, whole.x.m, whole.x.k, whole.x.lda, sizeof(double));
   part.x.a = whole.a.data() + 5 + 7 * whole.x.lda, part.x.lda = whole.x.lda;
-  part.x.b = whole.a.data() + 20 + 40 * whole.x.lda, part.x.ldb = whole.x.lda;  // transposed: 40 x 20
+  part.x.b = whole.a.data() + 20 + 40 * whole.x.lda,
+  part.x.ldb = whole.x.lda;  // transposed: 40 x 20
   session_->gemm(part.x);
   EXPECT_EQ(place_of_a(), "g*");
   EXPECT_EQ(place_of_b(), "g*");
@@ -121,7 +129,8 @@ TEST_F(KeptMatrices, AreNotKeptInPart) {
 
 TEST_F(KeptMatrices, AreReadAtHomeWhereAllMatricesLieOnOneGpu) {
   Multiplication call{40, 50, 64, 1, 0};
-  for (const void* data : {call.x.a, call.x.b, static_cast<const void*>(call.x.c)}) log_->on_device[data] = 0;
+  for (const void* data : {call.x.a, call.x.b, static_cast<const void*>(call.x.c)})
+    log_->on_device[data] = 0;
   session_ = fake_session(log_);
   keep_a(call);
   session_->gemm(call.x);
@@ -135,14 +144,17 @@ TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
   session_ = fake_session(log_);
   for (const int device : {0, 1}) {
     Multiplication call{40, 50, 64, 1, 0};
-    for (const void* data : {call.x.b, static_cast<const void*>(call.x.c)}) log_->on_device[data] = device;
+    for (const void* data : {call.x.b, static_cast<const void*>(call.x.c)})
+      log_->on_device[data] = device;
     keep_a(call);
     for (const auto& [data, at] : std::map{log_->on_device})
       if (at == 1 - device && data != call.x.b && data != call.x.c)
-        std::fill_n(static_cast<double*>(const_cast<void*>(data)), 40, std::numeric_limits<double>::quiet_NaN());
+        std::fill_n(static_cast<double*>(const_cast<void*>(data)), 40,
+                    std::numeric_limits<double>::quiet_NaN());
     session_->gemm(call.x);
     EXPECT_EQ(log_->plan->devices, std::vector<MemoryId>{MemoryId{1 + device}});
-    EXPECT_EQ(log_->steps, std::vector<std::string>{"single"}) << "B, C and a copy of A are there";
+    EXPECT_EQ(log_->steps, std::vector<std::string>{"single"})
+        << "B, C and a copy of A are there";
     EXPECT_EQ(place_of_a(), device == 0 ? "gpu0" : "gpu1");
     call.expect_right();
     session_->release(call.x.a);
@@ -150,7 +162,8 @@ TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
   }
 }
 
-/// Both GPUs hold copies of A, whose original is on C's GPU. B is elsewhere, so that both compute.
+/// Both GPUs hold copies of A, whose original is on C's GPU. B is elsewhere, so that both
+/// compute.
 TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) {
   for (const bool b_on_gpu : {false, true})
     for (const bool a_is_kept : {true, false}) {
@@ -165,10 +178,12 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) 
         session_->keep(call.x.b, call.x.n, call.x.k, call.x.ldb, sizeof(double));
       std::vector<double>& original = a_is_kept ? call.a : call.b;
       const std::vector<double> before = original;
-      std::ranges::fill(original, std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
+      std::ranges::fill(
+          original, std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
       session_->gemm(call.x);
       EXPECT_EQ(a_is_kept ? place_of_a() : place_of_b(), "g*");
-      EXPECT_FALSE(is_copied(a_is_kept ? Buffer::Kind::matrix_a : Buffer::Kind::matrix_b)) << "it crosses a link";
+      EXPECT_FALSE(is_copied(a_is_kept ? Buffer::Kind::matrix_a : Buffer::Kind::matrix_b))
+          << "it crosses a link";
       original = before;
       call.expect_right();
     }
@@ -215,7 +230,8 @@ TEST_F(KeptMatrices, HaveAShape) {
   expect_input_error(keep(data.data(), 10, 10, 9), {"to keep", "leading dimension 9"});
   expect_input_error(keep(data.data(), 0, 10, 10), {"to keep", "0 x 10"});
   const int64_t large = int64_t{1} << 40;
-  expect_input_error(keep(data.data(), large, large, large), {"to keep", "columns", "2^60 bytes"});
+  expect_input_error(keep(data.data(), large, large, large),
+                     {"to keep", "columns", "2^60 bytes"});
 }
 
 }  // namespace

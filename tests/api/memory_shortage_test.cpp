@@ -34,7 +34,8 @@ TEST_F(MemoryShortage, PlansWithWhatIsFreeAndSaysSo) {
   const auto session = fake_session(log_);
   log_->room = {{gpu(0), 400'000}, {gpu(1), 400'000}};
   const PlanInfo info = call(*session);
-  EXPECT_THAT(info.why, HasSubstr("memory was short: free for tiles were 400.0 kB in 'gpu0'"));
+  EXPECT_THAT(info.why,
+              HasSubstr("memory was short: free for tiles were 400.0 kB in 'gpu0'"));
   for (const int64_t bytes : log_->plan->peak_bytes) EXPECT_LE(bytes, 400'000);
   call(*session);
   EXPECT_EQ(log_->binds, 1) << "the plan is kept";

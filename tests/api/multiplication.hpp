@@ -11,16 +11,19 @@
 
 namespace tilerail::api::test {
 
-/// One call on random matrices with padding. Products of 64 terms below 1 in magnitude, times scalars below 3, are far
-/// from the bound of 1e-12 only when something is wrong: 66 * 2^-53 * (3 * 64 + 3) < 1.5e-12 * 1.
+/// One call on random matrices with padding. Products of 64 terms below 1 in magnitude,
+/// times scalars below 3, are far from the bound of 1e-12 only when something is wrong:
+/// 66 * 2^-53 * (3 * 64 + 3) < 1.5e-12 * 1.
 class Multiplication {
  public:
-  Multiplication(int64_t m, int64_t n, int64_t k, double alpha, double beta, unsigned seed = 1) {
+  Multiplication(int64_t m, int64_t n, int64_t k, double alpha, double beta,
+                 unsigned seed = 1) {
     x.m = m, x.n = n, x.k = k;
     x.alpha = alpha, x.beta = beta;
     x.trans_a = 'N', x.trans_b = 'T';
     x.lda = m + 3, x.ldb = n + 1, x.ldc = m + 2;
-    a = random(x.lda * k, seed), b = random(x.ldb * k, seed + 1), c = random(x.ldc * n, seed + 2);
+    a = random(x.lda * k, seed), b = random(x.ldb * k, seed + 1),
+    c = random(x.ldc * n, seed + 2);
     x.a = a.data(), x.b = b.data(), x.c = c.data();
     before = c;
   }
@@ -34,7 +37,8 @@ class Multiplication {
           continue;
         }
         double sum = 0;
-        for (int64_t p = 0; p < x.k && x.alpha != 0; ++p) sum += a[size_t(i + p * x.lda)] * b[size_t(j + p * x.ldb)];
+        for (int64_t p = 0; p < x.k && x.alpha != 0; ++p)
+          sum += a[size_t(i + p * x.lda)] * b[size_t(j + p * x.ldb)];
         const double old = x.beta == 0 ? 0 : x.beta * before[at];
         ASSERT_NEAR(c[at], x.alpha * sum + old, 3e-12) << i << ", " << j;
       }

@@ -28,7 +28,9 @@ class ApiPlanCache : public ::testing::Test {
  protected:
   void SetUp() override {
     ::unsetenv(study::plan_cache_variable);
-    file_ = (fs::path{::testing::TempDir()} / ("tilerail-api-plans-" + std::to_string(::getpid()) + ".toml")).string();
+    file_ = (fs::path{::testing::TempDir()} /
+             ("tilerail-api-plans-" + std::to_string(::getpid()) + ".toml"))
+                .string();
     keep_plan_of_tile(32);
   }
   void TearDown() override {
@@ -53,15 +55,16 @@ class ApiPlanCache : public ::testing::Test {
                            9,
                            study::tuned_hash(plan),
                            "0.1.0"};
-    study::keep_plan(file_, study::owner_of(machine), study::key_of(problem, machine, machine.gpus(), "tilerail"),
-                     tuned);
+    study::keep_plan(file_, study::owner_of(machine),
+                     study::key_of(problem, machine, machine.gpus(), "tilerail"), tuned);
   }
 
   PlanInfo call(Context& context, int64_t size = n) {
     GemmOptions options;
     PlanInfo info;
     options.plan = &info;
-    gemm(context, 'N', 'N', size, size, size, 2.0, a_.data(), size, b_.data(), size, 3.0, c_.data(), size, options);
+    gemm(context, 'N', 'N', size, size, size, 2.0, a_.data(), size, b_.data(), size, 3.0,
+         c_.data(), size, options);
     return info;
   }
 
@@ -113,7 +116,8 @@ TEST_F(ApiPlanCache, OverridesWin) {
   Context context{test::fake_session(std::make_shared<test::Log>(), options)};
   const PlanInfo info = call(context);
   EXPECT_EQ(info.tile, 64);
-  EXPECT_THAT(info.why, HasSubstr("has no plan of this problem on these GPUs by this policy"));
+  EXPECT_THAT(info.why,
+              HasSubstr("has no plan of this problem on these GPUs by this policy"));
 }
 
 TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
@@ -123,7 +127,8 @@ TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
   context.set_plan_cache("");
   EXPECT_EQ(call(context).by, PlanInfo::By::estimate);
   ContextOptions other;  // of a machine that the file is not for
-  other.machine = std::make_shared<Topology>(tilerail::test::shipped("karolina-hgx-a100"));
+  other.machine =
+      std::make_shared<Topology>(tilerail::test::shipped("karolina-hgx-a100"));
   Context elsewhere{test::fake_session(std::make_shared<test::Log>(), other)};
   EXPECT_THAT(call(elsewhere).why, mentions({"is not used", "'two-gpu'"}));
   other.plan_cache = file_;
@@ -135,7 +140,8 @@ TEST_F(ApiPlanCache, WhatCannotBeReadLeavesTheContextAsItWas) {
   ContextOptions options;
   options.plan_cache = file_;
   Context context{test::fake_session(std::make_shared<test::Log>(), options)};
-  expect_input_error([&] { context.set_plan_cache("no/such/file"); }, {"plan-cache: ", "no/such/file"});
+  expect_input_error([&] { context.set_plan_cache("no/such/file"); },
+                     {"plan-cache: ", "no/such/file"});
   EXPECT_EQ(call(context).by, PlanInfo::By::cache);
 }
 
@@ -144,7 +150,8 @@ TEST_F(ApiPlanCache, CTellsWhereThePlanCameFrom) {
   EXPECT_STREQ(tilerail_plan_origin(&context), "");
   EXPECT_STREQ(tilerail_plan_origin(nullptr), "");
   const auto call_c = [&] {
-    return tilerail_dgemm(&context, 'N', 'N', n, n, n, 1, a_.data(), n, b_.data(), n, 1, c_.data(), n);
+    return tilerail_dgemm(&context, 'N', 'N', n, n, n, 1, a_.data(), n, b_.data(), n, 1,
+                          c_.data(), n);
   };
   EXPECT_EQ(call_c(), TILERAIL_SUCCESS);
   EXPECT_THAT(tilerail_plan_origin(&context), StartsWith("estimate: "));

@@ -1,4 +1,5 @@
-// The same problem, machine and policy text give the same plan from the command, the C++ and the C interface.
+// The same problem, machine and policy text give the same plan from the command, the C++
+// and the C interface.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -26,19 +27,21 @@ struct Wish {
   std::vector<int> numbers = {};  // the same devices
 };
 
-const std::vector<Wish> wishes{{"tilerail", {"effort=fast"}},  // as programs do by themselves
-                               {"tilerail", {"devices=best(metric=edp)", "effort=fast"}},
-                               {"tilerail", {"devices=best", "tile=64", "effort=fast"}},
-                               {"tilerail", {"tile=64", "batch=chain(chunks=2)", "effort=fast"}},
-                               {"tilerail", {"devices=best(metric=pdp)", "effort=fast"}},
-                               {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
-                               {"tilerail", {"caching=off", "overlap=off", "effort=fast"}, "1", {1}}};
+const std::vector<Wish> wishes{
+    {"tilerail", {"effort=fast"}},  // as programs do by themselves
+    {"tilerail", {"devices=best(metric=edp)", "effort=fast"}},
+    {"tilerail", {"devices=best", "tile=64", "effort=fast"}},
+    {"tilerail", {"tile=64", "batch=chain(chunks=2)", "effort=fast"}},
+    {"tilerail", {"devices=best(metric=pdp)", "effort=fast"}},
+    {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
+    {"tilerail", {"caching=off", "overlap=off", "effort=fast"}, "1", {1}}};
 
 /// What `tilerail plan` plans.
 Plan by_command(const Wish& wish) {
   const std::string size = std::to_string(n);
   study::JobText job;
-  job.problem.gemm = size, job.problem.alpha = std::to_string(alpha), job.problem.beta = std::to_string(beta);
+  job.problem.gemm = size, job.problem.alpha = std::to_string(alpha),
+  job.problem.beta = std::to_string(beta);
   job.machine.devices = wish.devices;
   job.policy.name = wish.policy, job.policy.overrides = wish.overrides;
   return study::plan_job(test::FakeHardware::machine(), job).plan;
@@ -51,10 +54,12 @@ struct Arrays {
 Plan by_cpp(const Wish& wish) {
   const auto log = std::make_shared<test::Log>();
   ContextOptions options;
-  options.policy = wish.policy, options.overrides = wish.overrides, options.devices = wish.numbers;
+  options.policy = wish.policy, options.overrides = wish.overrides,
+  options.devices = wish.numbers;
   Context context{test::fake_session(log, options)};
   Arrays x;
-  gemm(context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(), n);
+  gemm(context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(),
+       n);
   return *log->plan;
 }
 
@@ -67,7 +72,8 @@ Plan by_c(const Wish& wish) {
   const auto count = int(wish.numbers.size());
   EXPECT_EQ(tilerail_set_devices(&context, wish.numbers.data(), count), TILERAIL_SUCCESS);
   Arrays x;
-  EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(), n),
+  EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(),
+                           n, beta, x.c.data(), n),
             TILERAIL_SUCCESS);
   return *log->plan;
 }
@@ -88,7 +94,8 @@ TEST(SamePlan, DependsOnTheSimulatorsJudgement) {
   const Plan judged = by_command(wishes[1]);
   Policy policy = preset(wishes[1].policy);
   apply_override(policy, wishes[1].overrides[0]);
-  EXPECT_NE(plan_gemm(judged.problem, machine, machine.gpus(), policy).devices, judged.devices);
+  EXPECT_NE(plan_gemm(judged.problem, machine, machine.gpus(), policy).devices,
+            judged.devices);
 }
 
 }  // namespace

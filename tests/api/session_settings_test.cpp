@@ -46,7 +46,8 @@ TEST(SessionSettings, ASetterThatIsRefusedChangesNothing) {
 
 TEST(SessionSettings, DevicesThatTheMachineLacksAreLeftOutUnlessNamed) {
   EXPECT_EQ(fake_session(std::make_shared<Log>(), {}, 1)->devices(), std::vector<int>{0});
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), {}, 8)->devices(), (std::vector<int>{0, 1}));
+  EXPECT_EQ(fake_session(std::make_shared<Log>(), {}, 8)->devices(),
+            (std::vector<int>{0, 1}));
   ContextOptions options;
   options.devices = {1};
   EXPECT_THROW(fake_session(std::make_shared<Log>(), options, 1), HardwareError);
@@ -82,7 +83,8 @@ TEST(SessionSettings, AReservationHasAllStreamsThatPlansMayTake) {
     Multiplication call{size, size, 8, 1, 1};
     session->gemm(call.x);
     std::map<MemoryId, int> streams;
-    for (const Queue& queue : log->plan->queues) streams[queue.dst] += queue.kind == Queue::Kind::compute;
+    for (const Queue& queue : log->plan->queues)
+      streams[queue.dst] += queue.kind == Queue::Kind::compute;
     for (const auto& [gpu, count] : streams) EXPECT_LE(count, log->reserved_streams);
   }
 }
@@ -90,7 +92,8 @@ TEST(SessionSettings, AReservationHasAllStreamsThatPlansMayTake) {
 TEST(SessionSettings, ATopologyComesFromAFileAnObjectOrTheEnvironment) {
   const std::string file = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
   ContextOptions options;
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "two-gpu") << "the hardware's own";
+  EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "two-gpu")
+      << "the hardware's own";
   options.topology = file;
   EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "hgx-h200");
   options.machine = std::make_shared<Topology>(test::FakeHardware::machine());

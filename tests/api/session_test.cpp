@@ -41,7 +41,8 @@ TEST_P(EachPolicy, BetaZeroNeverReadsC) {
   std::fill(call.c.begin(), call.c.end(), nan);
   session->gemm(call.x);
   for (int64_t j = 0; j < call.x.n; ++j)
-    for (int64_t i = 0; i < call.x.m; ++i) ASSERT_FALSE(std::isnan(call.c[size_t(i + j * call.x.ldc)]));
+    for (int64_t i = 0; i < call.x.m; ++i)
+      ASSERT_FALSE(std::isnan(call.c[size_t(i + j * call.x.ldc)]));
   call.x.beta = 2;  // another plan: this one reads C
   session->gemm(call.x);
   EXPECT_EQ(log->binds, 2);
@@ -61,10 +62,13 @@ TEST_P(EachPolicy, WithoutAProductCIsScaledAndNeitherANorBIsTouched) {
       call->expect_right();
     }
   }
-  EXPECT_EQ(log->binds, 2);  // beta == 0 or not; alpha == 0 and k == 0 are the same problem
+  EXPECT_EQ(log->binds,
+            2);  // beta == 0 or not; alpha == 0 and k == 0 are the same problem
 }
 
-INSTANTIATE_TEST_SUITE_P(Session, EachPolicy, ::testing::Values("caching=off", "c-tiles=lazy", "c-tiles=eager"));
+INSTANTIATE_TEST_SUITE_P(Session, EachPolicy,
+                         ::testing::Values("caching=off", "c-tiles=lazy",
+                                           "c-tiles=eager"));
 
 TEST(Session, NothingIsDoneWhereNothingIsToBeDoneButWaitingForCallsBefore) {
   const auto log = std::make_shared<Log>();
@@ -104,7 +108,8 @@ TEST(Session, MatricesAreReadAfterTheCallersStreamAndReleasedAfterTheRun) {
   int stream = 0;
   session->gemm(call.x, {.stream = &stream});
   EXPECT_EQ(log->stream, &stream);
-  EXPECT_EQ(log->steps, (std::vector<std::string>{"wait", "access", "run", "finish", "release"}));
+  EXPECT_EQ(log->steps,
+            (std::vector<std::string>{"wait", "access", "run", "finish", "release"}));
 }
 
 TEST(Session, ARunThatFailsReleasesTheMatricesAndLeavesTheSessionUsable) {
@@ -137,8 +142,10 @@ TEST(Session, ThreadsMayShareOne) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log, small_tiles());
   std::vector<Multiplication> calls;
-  for (unsigned t = 0; t < 4; ++t) calls.emplace_back(40, 30, 50, 1.0 + t, 0.5 * t, 10 * t);
-  for (Multiplication& call : calls) call.x.a = call.a.data(), call.x.b = call.b.data(), call.x.c = call.c.data();
+  for (unsigned t = 0; t < 4; ++t)
+    calls.emplace_back(40, 30, 50, 1.0 + t, 0.5 * t, 10 * t);
+  for (Multiplication& call : calls)
+    call.x.a = call.a.data(), call.x.b = call.b.data(), call.x.c = call.c.data();
   std::vector<std::thread> threads;
   for (Multiplication& call : calls) threads.emplace_back([&] { session->gemm(call.x); });
   for (std::thread& thread : threads) thread.join();

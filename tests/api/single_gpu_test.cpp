@@ -19,15 +19,18 @@ using ::testing::HasSubstr;
 /// What a program without a description gets on GPUs like an H200.
 std::shared_ptr<const Topology> assumed(size_t gpus) {
   cuda::DeviceFacts device;
-  device.name = "GPU", device.compute_capability = 90, device.multiprocessors = 132, device.clock = 1.98e9;
-  device.memory_bandwidth = 4.8e12, device.memory_bytes = int64_t{140} << 30, device.copy_engines = 3;
+  device.name = "GPU", device.compute_capability = 90, device.multiprocessors = 132,
+  device.clock = 1.98e9;
+  device.memory_bandwidth = 4.8e12, device.memory_bytes = int64_t{140} << 30,
+  device.copy_engines = 3;
   cuda::MachineFacts facts;
   facts.devices.assign(gpus, device);
   facts.peers.assign(gpus, std::vector<cuda::PeerLink>(gpus, cuda::PeerLink::nvlink));
   return std::make_shared<Topology>(cuda::describe(facts));
 }
 
-PlannedCall planned(const Topology& machine, int64_t n, int gpu = 0, const std::string& override_ = "") {
+PlannedCall planned(const Topology& machine, int64_t n, int gpu = 0,
+                    const std::string& override_ = "") {
   GemmProblem problem;
   problem.m = problem.n = problem.k = n;
   problem.place_a = problem.place_b = problem.place_c = *machine.find_gpu(gpu);
@@ -38,7 +41,8 @@ PlannedCall planned(const Topology& machine, int64_t n, int gpu = 0, const std::
 }
 
 TEST(SingleGpu, SmallProductsAreOneKernelOnAnyMachine) {
-  const Topology two = *assumed(2), eight = *assumed(8), measured = tilerail::test::shipped("hgx-h200"),
+  const Topology two = *assumed(2), eight = *assumed(8),
+                 measured = tilerail::test::shipped("hgx-h200"),
                  published = tilerail::test::shipped("karolina-hgx-a100");
   for (const Topology* machine : {&two, &eight, &measured, &published})
     for (const int64_t n : {1, 64, 100, 256, 1000, 1024})
@@ -50,12 +54,14 @@ TEST(SingleGpu, SmallProductsAreOneKernelOnAnyMachine) {
       }
 }
 
-/// 2048^3 on two H200 took 607 us by a plan of an assumed description, and 319 us as one kernel.
+/// 2048^3 on two H200 took 607 us by a plan of an assumed description, and 319 us as one
+/// kernel.
 TEST(SingleGpu, AnAssumedDescriptionHasToPromiseMoreThanAMeasuredOne) {
   const Topology two = *assumed(2);
   const PlannedCall small = planned(two, 2048);
   EXPECT_TRUE(is_single_kernel(small.plan)) << small.info.why;
-  EXPECT_GT(planned(two, 16384).info.devices.size(), 1u) << "a product that is large enough still gains";
+  EXPECT_GT(planned(two, 16384).info.devices.size(), 1u)
+      << "a product that is large enough still gains";
   Topology::Description claimed = two.description();
   for (Source& source : claimed.sources) source.kind = Source::Kind::measured;
   const Topology trusted{claimed};

@@ -17,26 +17,40 @@ Topology fitted(const Topology& machine) {
 
 TEST(FitColumns, TheyCostWhatTheyDidByPitchAndAgain) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
-  EXPECT_NEAR(t.description().strided.cache.value, machine.description().strided.cache.value, 4e6);
+  EXPECT_NEAR(t.description().strided.cache.value,
+              machine.description().strided.cache.value, 4e6);
   EXPECT_EQ(t.description().strided.border, machine.description().strided.border);
   for (const double column : {2048., 4096., 8192., 12000.})
     for (const double pitch : {8192., 16384., 20000., 50000., 65536., 131072., 262144.})
       for (const bool again : {false, true}) {
-        const StridedEfficiency::Copy copy{.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again ? 1.0 : 0.0};
-        EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3)
+        const StridedEfficiency::Copy copy{
+            .column = Bytes{column}, .pitch = Bytes{pitch}, .again = again ? 1.0 : 0.0};
+        EXPECT_NEAR(t.description().strided.of(copy),
+                    machine.description().strided.of(copy), 1e-3)
             << column << " bytes, " << pitch << " apart" << (again ? ", again" : "");
       }
 }
 
-// As long as packed bytes alone, and then again for finding the pages: half the rate. Beside kernels finding them takes
-// 1.5 times as long, 1 / (1 + 1.5); a run that loses next to nothing tells nothing.
+// As long as packed bytes alone, and then again for finding the pages: half the rate.
+// Beside kernels finding them takes 1.5 times as long, 1 / (1 + 1.5); a run that loses
+// next to nothing tells nothing.
 TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   const auto add = [&](double column, double strided, bool beside) {
-    m.strided.push_back({"host", "gpu0", column, 64, 131072, fills_any_cache, beside, {strided, 0, 3}, {50e9, 0, 3}});
+    m.strided.push_back({"host",
+                         "gpu0",
+                         column,
+                         64,
+                         131072,
+                         fills_any_cache,
+                         beside,
+                         {strided, 0, 3},
+                         {50e9, 0, 3}});
   };
   EXPECT_EQ(fit_topology(m, HostPages::spread).strided.beside, 1) << "not measured";
-  std::erase_if(m.strided, [](const StridedRun& run) { return run.between_bytes >= fills_any_cache; });
+  std::erase_if(m.strided, [](const StridedRun& run) {
+    return run.between_bytes >= fills_any_cache;
+  });
   add(4096, 25e9, false), add(4096, 20e9, true);
   add(65536, 49e9, false), add(65536, 10e9, true);
   const StridedEfficiency found = fit_topology(m, HostPages::spread).strided;
@@ -44,19 +58,30 @@ TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
   EXPECT_DOUBLE_EQ(found.points.front().efficiency, 0.5) << "of the copies alone";
 }
 
-// Columns of 4 KiB lose nothing 16 KiB apart, and take twice as long 64 KiB apart. Beside kernels these take 1 + 1.5,
-// and the former a third of the 1.5; 0.33 x 1.5 is the nearest in hundredths.
+// Columns of 4 KiB lose nothing 16 KiB apart, and take twice as long 64 KiB apart. Beside
+// kernels these take 1 + 1.5, and the former a third of the 1.5; 0.33 x 1.5 is the
+// nearest in hundredths.
 TEST(FitColumns, WhatKernelsPushOutIsToldByColumnsThatShareLines) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
-  std::erase_if(m.strided, [](const StridedRun& run) { return run.between_bytes >= fills_any_cache; });
+  std::erase_if(m.strided, [](const StridedRun& run) {
+    return run.between_bytes >= fills_any_cache;
+  });
   const auto add = [&](double pitch, double times, bool beside) {
     for (const double column : {4096., 8192.})
-      m.strided.push_back(
-          {"host", "gpu0", column, 64, pitch, fills_any_cache, beside, {50e9 / times, 0, 3}, {50e9, 0, 3}});
+      m.strided.push_back({"host",
+                           "gpu0",
+                           column,
+                           64,
+                           pitch,
+                           fills_any_cache,
+                           beside,
+                           {50e9 / times, 0, 3},
+                           {50e9, 0, 3}});
   };
   add(16384, 1, false), add(65536, 2, false);
   add(65536, 2.5, true);
-  EXPECT_EQ(fit_topology(m, HostPages::spread).strided.forgotten, 0) << "no column that shares a line";
+  EXPECT_EQ(fit_topology(m, HostPages::spread).strided.forgotten, 0)
+      << "no column that shares a line";
   add(16384, 1.5, true);
   const StridedEfficiency found = fit_topology(m, HostPages::spread).strided;
   EXPECT_NEAR(found.forgotten, 0.33, 1e-9);
@@ -68,12 +93,14 @@ TEST(FitColumns, WhatPlansPayBesideKernelsIsNoUncertainty) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   const Topology::Description before = fit_topology(m, HostPages::spread);
   const auto loses = [](const StridedRun& run) {
-    return run.src == "host" && run.between_bytes >= fills_any_cache && run.packed.mean > 1.3 * run.strided.mean;
+    return run.src == "host" && run.between_bytes >= fills_any_cache &&
+           run.packed.mean > 1.3 * run.strided.mean;
   };
   const auto found = std::ranges::find_if(m.strided, loses);
   ASSERT_NE(found, m.strided.end());
   StridedRun run = *found;
-  run.beside = true, run.strided.mean = run.packed.mean / (1 + 3 * (run.packed.mean / run.strided.mean - 1));
+  run.beside = true,
+  run.strided.mean = run.packed.mean / (1 + 3 * (run.packed.mean / run.strided.mean - 1));
   m.strided.push_back(run);
   const Topology::Description after = fit_topology(m, HostPages::spread);
   EXPECT_NEAR(after.strided.beside, 3, 1e-3);

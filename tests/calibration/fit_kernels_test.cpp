@@ -13,13 +13,16 @@ namespace {
 
 using namespace made;
 
-double seconds(const KernelTimes& kernels, int64_t m, int64_t n, int64_t k, DType dtype = DType::f64) {
+double seconds(const KernelTimes& kernels, int64_t m, int64_t n, int64_t k,
+               DType dtype = DType::f64) {
   return kernels.gemm_time(m, n, k, dtype, Trans::no, Trans::no).value;
 }
 
 Measurements measured() { return Meter{Topology{switch_machine(1)}}.everything(); }
 
-KernelTimes fitted(const Measurements& m) { return fit_topology(m, HostPages::spread).kernels.at(0); }
+KernelTimes fitted(const Measurements& m) {
+  return fit_topology(m, HostPages::spread).kernels.at(0);
+}
 
 TEST(FitKernels, MeasuredTimesAreReproducedWithin2Percent) {
   const Measurements m = measured();
@@ -39,14 +42,15 @@ TEST(FitKernels, TimesOfOtherShapesAreNearTheTruth) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   double sum = 0;
   int count = 0;
-  for (const auto& [m, n, k] : std::initializer_list<std::tuple<int, int, int>>{{900, 900, 900},
-                                                                                {1800, 1800, 1800},
-                                                                                {2300, 2300, 600},
-                                                                                {700, 2800, 2800},
-                                                                                {3500, 3500, 3500},
-                                                                                {4500, 4500, 1100},
-                                                                                {1200, 1200, 5000},
-                                                                                {7000, 7000, 7000}}) {
+  for (const auto& [m, n, k] :
+       std::initializer_list<std::tuple<int, int, int>>{{900, 900, 900},
+                                                        {1800, 1800, 1800},
+                                                        {2300, 2300, 600},
+                                                        {700, 2800, 2800},
+                                                        {3500, 3500, 3500},
+                                                        {4500, 4500, 1100},
+                                                        {1200, 1200, 5000},
+                                                        {7000, 7000, 7000}}) {
     const double error = std::abs(seconds(found, m, n, k) / seconds(truth, m, n, k) - 1);
     EXPECT_LT(error, 0.15) << m << " x " << n << " x " << k;
     sum += error, ++count;
@@ -64,41 +68,54 @@ TEST(FitKernels, FactsOfTheDeviceAreTaken) {
 TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   for (const double duty : {0.0, 0.6, 0.7, 0.8, 0.9, 1.0}) {
-    const double expected = truth.curve(DType::f64, Trans::no, Trans::no).load_factor(duty);
-    EXPECT_NEAR(found.curve(DType::f64, Trans::no, Trans::no).load_factor(duty), expected, 1e-3) << duty;
+    const double expected =
+        truth.curve(DType::f64, Trans::no, Trans::no).load_factor(duty);
+    EXPECT_NEAR(found.curve(DType::f64, Trans::no, Trans::no).load_factor(duty), expected,
+                1e-3)
+        << duty;
   }
-  EXPECT_TRUE(found.gemm.at(1).sustained.empty()) << "f32 is as fast under load as without";
+  EXPECT_TRUE(found.gemm.at(1).sustained.empty())
+      << "f32 is as fast under load as without";
 }
 
-// Every 5 ms a point, slow from the 60th and the 90th millisecond on, with a slow point before it that does not stay.
+// Every 5 ms a point, slow from the 60th and the 90th millisecond on, with a slow point
+// before it that does not stay.
 TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
   Measurements m = measured();
   const double fast = 1e-3, slow = fast * fitted(m).gemm.at(0).sustained.back().factor;
   const auto add = [&](DType dtype, double from) {
     LoadSeries series{"gpu0", dtype, 4096, {}};
     for (double at = 0.005; at < 0.2501; at += 0.005)
-      series.points.push_back({at, at > from - 1e-6 || std::abs(at - 0.03) < 1e-6 ? slow : fast});
+      series.points.push_back(
+          {at, at > from - 1e-6 || std::abs(at - 0.03) < 1e-6 ? slow : fast});
     m.loads.push_back(series);
   };
   for (const double from : {0.06, 0.09, 1.0}) add(DType::f64, from);
   add(DType::f32, 0.06);
-  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, (0.06 + 0.09 + 0.25) / 3, 1e-4) << "the mean";
-  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_fully_after.value, 0.25, 1e-9) << "as long as anybody looked";
-  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_at_first, 1, 1e-9) << "as slow at once as under load for long";
-  EXPECT_EQ(fitted(m).gemm.at(1).sustained_after, Seconds{0}) << "f32 is as fast under load as without";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, (0.06 + 0.09 + 0.25) / 3, 1e-4)
+      << "the mean";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_fully_after.value, 0.25, 1e-9)
+      << "as long as anybody looked";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_at_first, 1, 1e-9)
+      << "as slow at once as under load for long";
+  EXPECT_EQ(fitted(m).gemm.at(1).sustained_after, Seconds{0})
+      << "f32 is as fast under load as without";
   m.loads.clear();
   for (int i = 0; i < 3; ++i) add(DType::f64, 1.0);
-  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, 0.25, 1e-9) << "no sooner than the end";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, 0.25, 1e-9)
+      << "no sooner than the end";
   m.loads.clear();
-  EXPECT_EQ(fitted(m).gemm.at(0).sustained_after, Seconds{0}) << "at once, where nobody has looked";
+  EXPECT_EQ(fitted(m).gemm.at(0).sustained_after, Seconds{0})
+      << "at once, where nobody has looked";
 }
 
-// Of 512^3 in f64, alone t in a stream: in a graph t - 2 us, and 0.4 of that for each of many.
+// Of 512^3 in f64, alone t in a stream: in a graph t - 2 us, and 0.4 of that for each of
+// many.
 TEST(FitKernels, WhatGraphsGainAndWhatKernelsTakeSideBySideIsToldBySquares) {
   Measurements m = measured();
   const auto alone = std::ranges::find_if(m.kernels, [](const KernelRun& run) {
-    return run.dtype == DType::f64 && run.trans == "NN" && run.m == 512 && run.n == 512 && run.k == 512 &&
-           run.at_once == 1 && run.alignment == 0 && run.duty < 0.5;
+    return run.dtype == DType::f64 && run.trans == "NN" && run.m == 512 && run.n == 512 &&
+           run.k == 512 && run.at_once == 1 && run.alignment == 0 && run.duty < 0.5;
   });
   ASSERT_NE(alone, m.kernels.end());
   KernelRun graph = *alone, many = *alone, stream = *alone;
@@ -122,8 +139,11 @@ TEST(FitKernels, HandingOverIsThatOfEachShape) {
   Measurements m = measured();
   m.kernels.front().issue = {9e-6, 0, 3};
   const KernelRun& run = m.kernels.front();
-  EXPECT_DOUBLE_EQ(fitted(m).gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no)->value, 9e-6);
-  EXPECT_FALSE(fitted(measured()).gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no));
+  EXPECT_DOUBLE_EQ(
+      fitted(m).gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no)->value,
+      9e-6);
+  EXPECT_FALSE(fitted(measured())
+                   .gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no));
 }
 
 TEST(FitKernels, UnalignedColumnsCostWhatTheyDid) {
@@ -149,15 +169,18 @@ TEST(FitKernels, WattsAreThoseOfADeviceThatKernelsFillAllTheTime) {
 // Least squares through the idle watts: 0.6 of 240 W and all of 260 W, above 60 W.
 TEST(FitKernels, WattsOfSeveralLoadsAreALine) {
   Measurements m = measured();
-  std::erase_if(m.kernels, [](const KernelRun& run) { return run.duty > 0.6 && run.duty < 1; });
+  std::erase_if(m.kernels,
+                [](const KernelRun& run) { return run.duty > 0.6 && run.duty < 1; });
   for (KernelRun& run : m.kernels) run.watts = run.duty == 1 ? 60 + 260 : 60 + 0.6 * 240;
-  EXPECT_NEAR(watts_of(m)->value, 60 + (0.6 * 0.6 * 240 + 260) / (0.6 * 0.6 + 1), 0.1);  // rounded to four digits
+  EXPECT_NEAR(watts_of(m)->value, 60 + (0.6 * 0.6 * 240 + 260) / (0.6 * 0.6 + 1),
+              0.1);  // rounded to four digits
 }
 
 TEST(FitKernels, WattsThatTheLimitHeldBackDoNotCount) {
   Measurements m = measured();
   const auto draws = [&](double watts) {
-    for (KernelRun& run : m.kernels) run.watts = std::min(limit_watts, 60 + run.duty * (watts - 60));
+    for (KernelRun& run : m.kernels)
+      run.watts = std::min(limit_watts, 60 + run.duty * (watts - 60));
   };
   draws(550);  // at 0.6: 354 W of 400
   EXPECT_NEAR(watts_of(m)->value, 550, 0.1);
@@ -201,9 +224,12 @@ TEST(FitKernels, TransposesHaveCurvesWithTheShapesMeasuredOfThem) {
   transposed.seconds.mean = 1.3 * seconds(known_kernels(), 2048, 2048, 2048);
   m.kernels.push_back(transposed);
   const KernelTimes found = fitted(m);
-  const auto time = [&](Trans a, Trans b) { return found.gemm_time(2048, 2048, 2048, DType::f64, a, b).value; };
+  const auto time = [&](Trans a, Trans b) {
+    return found.gemm_time(2048, 2048, 2048, DType::f64, a, b).value;
+  };
   EXPECT_NEAR(time(Trans::yes, Trans::no) / time(Trans::no, Trans::no), 1.3, 0.06);
-  EXPECT_EQ(time(Trans::yes, Trans::yes), time(Trans::no, Trans::no)) << "not measured: the curve for any pair";
+  EXPECT_EQ(time(Trans::yes, Trans::yes), time(Trans::no, Trans::no))
+      << "not measured: the curve for any pair";
 }
 
 // Half as fast at four sizes, so at a size that lies far from all of them, too.
@@ -216,7 +242,9 @@ TEST(FitKernels, TransposesAreSlowerAsAWholeWhereTheyWere) {
     m.kernels.push_back(run);
   }
   const KernelTimes found = fitted(m);
-  const auto time = [&](Trans a, Trans b) { return found.gemm_time(1500, 6000, 3000, DType::f64, a, b).value; };
+  const auto time = [&](Trans a, Trans b) {
+    return found.gemm_time(1500, 6000, 3000, DType::f64, a, b).value;
+  };
   EXPECT_NEAR(time(Trans::yes, Trans::yes) / time(Trans::no, Trans::no), 2, 0.1);
 }
 
@@ -237,11 +265,14 @@ TEST(FitTopology, WhatIsMissingIsNamed) {
     change(m);
     return [m] { fit_topology(m, HostPages::spread); };
   };
-  expect_input_error(without([](Measurements& m) { m.kernels.clear(); }), {"no kernel times", "'kernels'"});
-  expect_input_error(without([](Measurements& m) { m.memory.clear(); }), {"no memory rate", "'memory'"});
+  expect_input_error(without([](Measurements& m) { m.kernels.clear(); }),
+                     {"no kernel times", "'kernels'"});
+  expect_input_error(without([](Measurements& m) { m.memory.clear(); }),
+                     {"no memory rate", "'memory'"});
   expect_input_error(without([](Measurements& m) {
                        std::erase_if(m.transfers, [](const TransferRun& run) {
-                         return run.kind == "pair" && run.flows[0].src == "gpu1" && run.flows[0].dst == "host";
+                         return run.kind == "pair" && run.flows[0].src == "gpu1" &&
+                                run.flows[0].dst == "host";
                        });
                      }),
                      {"no copy from gpu1 to host", "kind 'pair'"});

@@ -1,4 +1,5 @@
-// A machine whose figures are known is measured as a calibration would, and the fit finds it again.
+// A machine whose figures are known is measured as a calibration would, and the fit finds
+// it again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +52,8 @@ std::vector<std::string> into_gpus(int from, int to) {
 std::vector<std::string> shared_inputs(const Topology& t) {
   std::vector<std::string> names;
   for (const CapacityGroup& group : t.groups())
-    if (group.capacity && group.name.rfind("host to ", 0) == 0) names.push_back(group.name);
+    if (group.capacity && group.name.rfind("host to ", 0) == 0)
+      names.push_back(group.name);
   return names;
 }
 
@@ -59,13 +61,16 @@ std::vector<std::string> shared_inputs(const Topology& t) {
 void expect_pair_rates(const Topology& fitted, const Topology& truth, double share) {
   for (const Memory& from : truth.description().memories)
     for (const Memory& to : truth.description().memories) {
-      const MemoryId src = *truth.find_memory(from.name), dst = *truth.find_memory(to.name);
+      const MemoryId src = *truth.find_memory(from.name),
+                     dst = *truth.find_memory(to.name);
       if (src == dst) continue;
       const MemoryId s = *fitted.find_memory(from.name), d = *fitted.find_memory(to.name);
-      ASSERT_EQ(fitted.has_route(s, d), truth.has_route(src, dst)) << from.name << " to " << to.name;
+      ASSERT_EQ(fitted.has_route(s, d), truth.has_route(src, dst))
+          << from.name << " to " << to.name;
       if (!truth.has_route(src, dst)) continue;
       const double expected = truth.pair_rate(src, dst).value;
-      EXPECT_NEAR(fitted.pair_rate(s, d).value, expected, share * expected) << from.name << " to " << to.name;
+      EXPECT_NEAR(fitted.pair_rate(s, d).value, expected, share * expected)
+          << from.name << " to " << to.name;
     }
 }
 
@@ -77,12 +82,14 @@ Errors errors_of(const std::vector<Residual>& residuals) {
   Errors errors;
   for (const Residual& r : residuals) {
     errors.mean += std::abs(r.error()) / double(residuals.size());
-    if (std::abs(r.error()) > errors.most) errors.most = std::abs(r.error()), errors.worst = r.what;
+    if (std::abs(r.error()) > errors.most)
+      errors.most = std::abs(r.error()), errors.worst = r.what;
   }
   return errors;
 }
 
-// Copies among others may hide their latency, which the residuals charge to each: at most 6 us on 16 MiB at 40 GB/s.
+// Copies among others may hide their latency, which the residuals charge to each: at most
+// 6 us on 16 MiB at 40 GB/s.
 TEST_P(FittedMachine, ExplainsExactMeasurements) {
   const Topology machine = truth();
   const Measurements m = Meter{machine}.everything();
@@ -100,7 +107,8 @@ TEST_P(FittedMachine, ExplainsNoisyMeasurements) {
     const Topology fitted{fit_topology(m, HostPages::spread)};
     const auto errors = errors_of(transfer_residuals(m, HostPages::spread, fitted));
     EXPECT_LT(errors.mean, 0.02);
-    EXPECT_LT(errors.most, 0.06) << errors.worst;  // noise of the run, of the links and of the group
+    EXPECT_LT(errors.most, 0.06)
+        << errors.worst;  // noise of the run, of the links and of the group
     expect_pair_rates(fitted, machine, 0.05);
   }
 }
@@ -110,10 +118,14 @@ TEST_P(FittedMachine, HasTheLatenciesThatSizesShow) {
   const Topology fitted{fit_topology(Meter{machine}.everything(), HostPages::spread)};
   for (const Memory& from : machine.description().memories)
     for (const Memory& to : machine.description().memories) {
-      const MemoryId src = *machine.find_memory(from.name), dst = *machine.find_memory(to.name);
+      const MemoryId src = *machine.find_memory(from.name),
+                     dst = *machine.find_memory(to.name);
       if (src == dst || !machine.has_route(src, dst)) continue;
-      const double found = fitted.latency(*fitted.find_memory(from.name), *fitted.find_memory(to.name)).value;
-      EXPECT_NEAR(found, machine.latency(src, dst).value, 1e-8) << from.name << " to " << to.name;
+      const double found =
+          fitted.latency(*fitted.find_memory(from.name), *fitted.find_memory(to.name))
+              .value;
+      EXPECT_NEAR(found, machine.latency(src, dst).value, 1e-8)
+          << from.name << " to " << to.name;
     }
 }
 
@@ -122,7 +134,8 @@ TEST_P(FittedMachine, HasTheEnginesOfItsDevices) {
   const Topology fitted{fit_topology(Meter{machine}.everything(), HostPages::spread)};
   for (const MemoryId gpu : machine.gpus()) {
     const Engines &expected = machine.memory(gpu).engines,
-                  &found = fitted.memory(*fitted.find_memory(machine.memory(gpu).name)).engines;
+                  &found = fitted.memory(*fitted.find_memory(machine.memory(gpu).name))
+                               .engines;
     EXPECT_EQ(found.h2d, expected.h2d);
     EXPECT_EQ(found.d2h, expected.d2h);
     if (GetParam().gpus > 1) {
@@ -138,10 +151,14 @@ TEST_P(FittedMachine, CanBeWrittenAndReadAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Calibration, FittedMachine,
-                         testing::Values(Case{"Pcie1", pcie_machine, 1}, Case{"Pcie2", pcie_machine, 2},
-                                         Case{"Pcie4", pcie_machine, 4}, Case{"Pcie8", pcie_machine, 8},
-                                         Case{"Switch1", switch_machine, 1}, Case{"Switch2", switch_machine, 2},
-                                         Case{"Switch4", switch_machine, 4}, Case{"Switch8", switch_machine, 8}),
+                         testing::Values(Case{"Pcie1", pcie_machine, 1},
+                                         Case{"Pcie2", pcie_machine, 2},
+                                         Case{"Pcie4", pcie_machine, 4},
+                                         Case{"Pcie8", pcie_machine, 8},
+                                         Case{"Switch1", switch_machine, 1},
+                                         Case{"Switch2", switch_machine, 2},
+                                         Case{"Switch4", switch_machine, 4},
+                                         Case{"Switch8", switch_machine, 8}),
                          [](const auto& param) { return param.param.name; });
 
 Topology fitted(const Topology& machine, double noise = 0) {
@@ -153,10 +170,12 @@ class FitTransfers : public testing::TestWithParam<double> {};  // noise
 TEST_P(FitTransfers, UplinksOfPairsAreFoundAsTheyAre) {
   const Topology t = fitted(Topology{pcie_machine(8)}, GetParam());
   EXPECT_EQ(shared_inputs(t),
-            (std::vector<std::string>{"host to gpu0 to gpu1", "host to gpu2 to gpu3", "host to gpu4 to gpu5",
-                                      "host to gpu6 to gpu7", "host to GPUs"}));
+            (std::vector<std::string>{"host to gpu0 to gpu1", "host to gpu2 to gpu3",
+                                      "host to gpu4 to gpu5", "host to gpu6 to gpu7",
+                                      "host to GPUs"}));
   for (int g = 0; g < 8; g += 2) {
-    const auto* group = find_group(t, "host to gpu" + std::to_string(g) + " to gpu" + std::to_string(g + 1));
+    const auto* group = find_group(
+        t, "host to gpu" + std::to_string(g) + " to gpu" + std::to_string(g + 1));
     ASSERT_TRUE(group);
     EXPECT_EQ(names_of(t, group->forward), into_gpus(g, g + 2));
     EXPECT_NEAR(group->capacity->at(2).value, 30 * giga, GetParam() * 30 * giga + 1e7);
@@ -165,20 +184,27 @@ TEST_P(FitTransfers, UplinksOfPairsAreFoundAsTheyAre) {
 
 TEST_P(FitTransfers, OnlyTheHalfThatSharesIsAGroup) {
   const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
-  EXPECT_EQ(shared_inputs(t), (std::vector<std::string>{"host to gpu0 to gpu3", "host to GPUs"}));
-  const auto *half = find_group(t, "host to gpu0 to gpu3"), *all = find_group(t, "host to GPUs");
+  EXPECT_EQ(shared_inputs(t),
+            (std::vector<std::string>{"host to gpu0 to gpu3", "host to GPUs"}));
+  const auto *half = find_group(t, "host to gpu0 to gpu3"),
+             *all = find_group(t, "host to GPUs");
   EXPECT_EQ(names_of(t, half->forward), into_gpus(0, 4));
   EXPECT_EQ(names_of(t, all->forward), into_gpus(0, 8));
   for (const auto& [flows, rate] : {std::pair{2., 80.}, {3., 90.}, {4., 100.}})
-    EXPECT_NEAR(half->capacity->at(flows).value, rate * giga, 0.01 * rate * giga + GetParam() * rate * giga) << flows;
+    EXPECT_NEAR(half->capacity->at(flows).value, rate * giga,
+                0.01 * rate * giga + GetParam() * rate * giga)
+        << flows;
   // 150 + 70/5 for each copy more than three
   for (const auto& [flows, rate] : {std::pair{4., 164.}, {6., 192.}, {8., 220.}})
-    EXPECT_NEAR(all->capacity->at(flows).value, rate * giga, 0.01 * rate * giga + GetParam() * rate * giga) << flows;
+    EXPECT_NEAR(all->capacity->at(flows).value, rate * giga,
+                0.01 * rate * giga + GetParam() * rate * giga)
+        << flows;
 }
 
 TEST_P(FitTransfers, CopiesThatDoNotSlowEachOtherShareNothing) {
   const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
-  EXPECT_THAT(t.groups(), Each(Field("name", &CapacityGroup::name, Not(HasSubstr("to host")))));
+  EXPECT_THAT(t.groups(),
+              Each(Field("name", &CapacityGroup::name, Not(HasSubstr("to host")))));
 }
 
 TEST_P(FitTransfers, HostMemoryHasABoundAndAShareForBothDirections) {
@@ -187,25 +213,32 @@ TEST_P(FitTransfers, HostMemoryHasABoundAndAShareForBothDirections) {
   ASSERT_TRUE(group && group->both_busy && group->forward_share);
   EXPECT_NEAR(*group->forward_share, 0.4, GetParam() + 1e-3);
   for (const auto& [flows, rate] : {std::pair{4., 130.}, {10., 145.}, {16., 160.}})
-    EXPECT_NEAR(group->both_busy->at(flows).value, rate * giga, 0.01 * rate * giga + GetParam() * rate * giga) << flows;
+    EXPECT_NEAR(group->both_busy->at(flows).value, rate * giga,
+                0.01 * rate * giga + GetParam() * rate * giga)
+        << flows;
 }
 
 TEST_P(FitTransfers, PortsAndThroughTrafficHaveBounds) {
   const Topology t = fitted(Topology{switch_machine(4)}, GetParam());
   for (int g = 0; g < 4; ++g) {
-    const auto* port = find_group(t, "port of gpu" + std::to_string(g) + ", both directions");
+    const auto* port =
+        find_group(t, "port of gpu" + std::to_string(g) + ", both directions");
     ASSERT_TRUE(port);
     // measured at 350 each way, as copies of 16 MiB that take 1 us more than their bytes
     const double bytes = 1 << 24, each = bytes / (bytes / (350 * giga) - 1 * micro);
     EXPECT_NEAR(port->both_busy->at(2).value, 2 * each, (GetParam() + 1e-3) * 2 * each);
-    const auto* through = find_group(t, "gpu" + std::to_string(g) + ", in from the host and out to GPUs");
+    const auto* through =
+        find_group(t, "gpu" + std::to_string(g) + ", in from the host and out to GPUs");
     ASSERT_TRUE(through);
-    EXPECT_NEAR(through->both_busy->at(2).value, 400 * giga, (2 * GetParam() + 0.03) * 400 * giga);
+    EXPECT_NEAR(through->both_busy->at(2).value, 400 * giga,
+                (2 * GetParam() + 0.03) * 400 * giga);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Calibration, FitTransfers, testing::Values(0.0, 0.02),
-                         [](const auto& param) { return param.param > 0 ? "Noisy" : "Exact"; });
+                         [](const auto& param) {
+                           return param.param > 0 ? "Noisy" : "Exact";
+                         });
 
 TEST(FitLinks, PlainPagesGiveAMachineOfTheirOwn) {
   auto slower = switch_machine(2);
@@ -217,7 +250,8 @@ TEST(FitLinks, PlainPagesGiveAMachineOfTheirOwn) {
   const Topology fitted_plain{fit_topology(m, HostPages::plain)};
   expect_pair_rates(fitted_plain, plain, 0.002);
   EXPECT_EQ(fitted_plain.name(), "made-plain");
-  EXPECT_NE(fitted_plain.description().description, fitted(spread).description().description);
+  EXPECT_NE(fitted_plain.description().description,
+            fitted(spread).description().description);
   expect_pair_rates(Topology{fit_topology(m, HostPages::spread)}, spread, 0.002);
 }
 
@@ -226,10 +260,12 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j)
       if (i != j)
-        small_machine::add_link(d, "gpu" + std::to_string(i), "gpu" + std::to_string(j), i % 2 == j % 2 ? 50 : 25, 2);
+        small_machine::add_link(d, "gpu" + std::to_string(i), "gpu" + std::to_string(j),
+                                i % 2 == j % 2 ? 50 : 25, 2);
   const Topology machine{d}, found = fitted(machine);
   expect_pair_rates(found, machine, 0.002);
-  EXPECT_THAT(found.description().nodes, Each(Field("kind", &Node::kind, Ne(NodeKind::network_switch))));
+  EXPECT_THAT(found.description().nodes,
+              Each(Field("kind", &Node::kind, Ne(NodeKind::network_switch))));
 }
 
 TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
@@ -245,13 +281,16 @@ TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   EXPECT_NEAR(found.graph->per_call.value, expected.graph->per_call.value, 1e-9);
   EXPECT_NEAR(found.graph->per_copy.value, expected.graph->per_copy.value, 1e-9);
   EXPECT_NEAR(found.graph->per_kernel.value, expected.graph->per_kernel.value, 1e-9);
-  EXPECT_NEAR(found.graph->per_dependency.value, expected.graph->per_dependency.value, 1e-9);
+  EXPECT_NEAR(found.graph->per_dependency.value, expected.graph->per_dependency.value,
+              1e-9);
   EXPECT_NEAR(found.graph->between_gpus.value, expected.graph->between_gpus.value, 1e-9);
 }
 
 TEST(FitCosts, WithoutRunsOfGraphsTheyHaveNoCosts) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
-  std::erase_if(m.issue, [](const IssueRun& run) { return run.what.starts_with("graph") || run.what == "hand on"; });
+  std::erase_if(m.issue, [](const IssueRun& run) {
+    return run.what.starts_with("graph") || run.what == "hand on";
+  });
   const IssueCost issue = fit_topology(m, HostPages::spread).issue;
   EXPECT_FALSE(issue.graph);
   EXPECT_EQ(issue.hand_on, Seconds{0});
@@ -261,7 +300,8 @@ TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   for (TransferRun& run : m.transfers)
     if (run.kind == "one each")
-      for (auto& flow : run.flows) flow.rate.mean = run.total.mean / double(run.flows.size());
+      for (auto& flow : run.flows)
+        flow.rate.mean = run.total.mean / double(run.flows.size());
   const Topology t{fit_topology(m, HostPages::spread)};
   for (const MemoryId gpu : t.gpus()) {
     const Engines& engines = t.memory(gpu).engines;
@@ -270,8 +310,11 @@ TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {
 }
 
 TEST(FitCosts, ACopyBetweenMemoriesMayBeHandedOverFasterThanOneWithinADevice) {
-  Measurements m = Meter{Topology{switch_machine(4)}}.everything();  // 2 us within a device
-  const auto per_op = [&] { return fit_topology(m, HostPages::spread).issue.per_op.value; };
+  Measurements m =
+      Meter{Topology{switch_machine(4)}}.everything();  // 2 us within a device
+  const auto per_op = [&] {
+    return fit_topology(m, HostPages::spread).issue.per_op.value;
+  };
   m.latencies = {{"host", "gpu0", {1.0e-6, 0.01, 3}, {6e-6, 0.01, 3}},
                  {"gpu0", "host", {1.4e-6, 0.01, 3}, {6e-6, 0.01, 3}}};
   EXPECT_NEAR(per_op(), 1.2e-6, 1e-9);
@@ -290,7 +333,8 @@ TEST(FitTopology, DevicesAreWhatTheDriverTells) {
   EXPECT_EQ(t.memory(t.gpus()[0]).busy_watts, Watts{400});
   EXPECT_FALSE(t.memory(t.gpus()[1]).idle_watts);
   EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "made-gpu");
-  EXPECT_THAT(t.description().sources, Each(Field("kind", &Source::kind, Source::Kind::measured)));
+  EXPECT_THAT(t.description().sources,
+              Each(Field("kind", &Source::kind, Source::Kind::measured)));
 }
 
 }  // namespace

@@ -14,21 +14,24 @@ namespace tilerail::made {
 using small_machine::giga, small_machine::micro;
 inline constexpr double idle_watts = 60, limit_watts = 400;
 
-/// Links between the host and each of `gpus` GPUs, none between GPUs; GPUs 0 and 1, 2 and 3, ... share an uplink. Host
-/// memory bounds all copies into GPUs, and all copies while some go either way. No loss but by those bounds.
+/// Links between the host and each of `gpus` GPUs, none between GPUs; GPUs 0 and 1, 2 and
+/// 3, ... share an uplink. Host memory bounds all copies into GPUs, and all copies while
+/// some go either way. No loss but by those bounds.
 Topology::Description pcie_machine(int gpus);
 
-/// GPUs joined by a switch. The first half of the GPUs shares an uplink to the host, the second half does not. Host
-/// memory prefers copies into it; a port of the switch loses when it is busy both ways, and so does a GPU that gets
-/// data from the host while it sends.
+/// GPUs joined by a switch. The first half of the GPUs shares an uplink to the host, the
+/// second half does not. Host memory prefers copies into it; a port of the switch loses
+/// when it is busy both ways, and so does a GPU that gets data from the host while it
+/// sends.
 Topology::Description switch_machine(int gpus);
 
 /// GEMMs in blocks with known figures, slower under load; those of f64 have watts.
 KernelTimes known_kernels();
 
-/// Measures the machine as a calibration on GPUs does: the same kinds of runs (backends/cuda/measure_transfers.cpp). A
-/// copy among others takes latency + bytes / bandwidth, or longer where they leave it less. Each figure is off by up
-/// to `noise` of it.
+/// Measures the machine as a calibration on GPUs does: the same kinds of runs
+/// (backends/cuda/measure_transfers.cpp). A copy among others takes latency + bytes /
+/// bandwidth, or longer where they leave it less. Each figure is off by up to `noise` of
+/// it.
 class Meter {
  public:
   Meter(const Topology& machine, double noise = 0, unsigned seed = 1)
@@ -54,8 +57,8 @@ class Meter {
   std::vector<double> rates(const Flows& flows, double bytes) const;
 
   static Flows host_with(const std::vector<int>& gpus, Way way);
-  void run(Measurements& results, const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread,
-           double bytes = 16 << 20);
+  void run(Measurements& results, const std::string& kind, const Flows& flows,
+           HostPages pages = HostPages::spread, double bytes = 16 << 20);
   void one_each(Measurements& results, const Flows& flows);
   void sizes(Measurements& results, const std::string& src, const std::string& dst);
   void peers(Measurements& results);

@@ -50,18 +50,21 @@ std::vector<Row> rows_of(const fs::path& file) {
 /// The first cell of these columns that is there and not empty.
 std::string first_of(const Row& row, std::initializer_list<const char*> columns) {
   for (const char* column : columns)
-    if (const auto cell = row.find(column); cell != row.end() && !cell->second.empty()) return cell->second;
+    if (const auto cell = row.find(column); cell != row.end() && !cell->second.empty())
+      return cell->second;
   return "";
 }
 
 std::vector<MemoryId> gpus_of(const Row& row, const Topology& machine) {
   std::vector<MemoryId> gpus = machine.gpus();
-  if (const std::string count = first_of(row, {"gpus"}); !count.empty()) {  // of a library, or that a case was given
+  if (const std::string count = first_of(row, {"gpus"});
+      !count.empty()) {  // of a library, or that a case was given
     gpus.resize(size_t(parse_size(count, "gpus")));
     return gpus;
   }
   std::vector<MemoryId> named;
-  for (const int number : parse_numbers(row.at("devices"), "devices")) named.push_back(*machine.find_gpu(number));
+  for (const int number : parse_numbers(row.at("devices"), "devices"))
+    named.push_back(*machine.find_gpu(number));
   return named;
 }
 
@@ -69,7 +72,9 @@ GemmProblem problem_of(const Row& row, const Topology& machine) {
   const auto size = [&](const char* lower, const char* upper) {
     return parse_size(first_of(row, {lower, upper}), lower);
   };
-  const auto or_else = [](const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; };
+  const auto or_else = [](const std::string& text, const char* otherwise) {
+    return text.empty() ? otherwise : text;
+  };
   GemmProblem p;
   p.m = size("m", "M"), p.n = size("n", "N"), p.k = size("k", "K");
   p.dtype = dtype_from_string(or_else(first_of(row, {"dtype"}), "f64"));
@@ -81,24 +86,29 @@ GemmProblem problem_of(const Row& row, const Topology& machine) {
   std::vector<MemoryId> places;
   const auto add = [&](std::string_view at) {
     if (at.starts_with("gpu")) at.remove_prefix(3);
-    places.push_back(at.starts_with('h') ? machine.hosts().front()
-                                         : *machine.find_gpu(int(parse_size(std::string{at}, "place"))));
+    places.push_back(at.starts_with('h')
+                         ? machine.hosts().front()
+                         : *machine.find_gpu(int(parse_size(std::string{at}, "place"))));
   };
   if (const std::string place = first_of(row, {"place"}); !place.empty())
     for (const auto at : split(place, ':')) add(at);
   else
     for (const char* column : {"loc_A", "loc_B", "loc_C"}) add(row.at(column));
-  p.place_a = places.front(), p.place_b = places[places.size() / 2], p.place_c = places.back();
+  p.place_a = places.front(), p.place_b = places[places.size() / 2],
+  p.place_c = places.back();
   return checked(p);
 }
 
-/// What the rates of a machine file may be less than a run's: they are means, whose 95 % intervals the calibration
-/// tells. The largest of packed copies of 16 MiB and more that ran alone, relative; 0 where none are recorded.
+/// What the rates of a machine file may be less than a run's: they are means, whose 95 %
+/// intervals the calibration tells. The largest of packed copies of 16 MiB and more that
+/// ran alone, relative; 0 where none are recorded.
 double scatter_of(const fs::path& measurements) {
   double most = 0;
   if (!fs::exists(measurements)) return most;
-  for (const TransferRun& run : measurements_from_json(text_of(measurements), measurements.string()).transfers)
-    if (run.kind == "pair" && run.flows.size() == 1 && run.column_bytes == 0 && run.copy_bytes >= 1 << 24)
+  for (const TransferRun& run :
+       measurements_from_json(text_of(measurements), measurements.string()).transfers)
+    if (run.kind == "pair" && run.flows.size() == 1 && run.column_bytes == 0 &&
+        run.copy_bytes >= 1 << 24)
       most = std::max(most, run.flows[0].rate.half_width);
   return most;
 }
@@ -107,14 +117,20 @@ double scatter_of(const fs::path& measurements) {
 std::vector<double> over_bounds(const fs::path& table, const Topology& machine) {
   std::vector<double> ratios;
   for (const Row& row : rows_of(table)) {
-    if (first_of(row, {"library"}) == "BLASX") continue;  // its caches hold A and B from the calls before
-    const double seconds = std::stod(first_of(row, {"measured_min_s", "min_s", "median_s"}));
-    ratios.push_back(seconds / lower_bound(problem_of(row, machine), machine, gpus_of(row, machine)).time.value);
+    if (first_of(row, {"library"}) == "BLASX")
+      continue;  // its caches hold A and B from the calls before
+    const double seconds =
+        std::stod(first_of(row, {"measured_min_s", "min_s", "median_s"}));
+    ratios.push_back(
+        seconds /
+        lower_bound(problem_of(row, machine), machine, gpus_of(row, machine)).time.value);
   }
   return ratios;
 }
 
-double least(const std::vector<double>& ratios) { return ratios.empty() ? 0 : *std::ranges::min_element(ratios); }
+double least(const std::vector<double>& ratios) {
+  return ratios.empty() ? 0 : *std::ranges::min_element(ratios);
+}
 
 /// Every table of experiments/results/MACHINE, also those to come.
 TEST(MeasuredBound, HoldsForAllResultsOnH200) {
@@ -123,41 +139,50 @@ TEST(MeasuredBound, HoldsForAllResultsOnH200) {
     const double scatter = scatter_of(machine.path() / "measurements.json");
     for (const auto& file : fs::directory_iterator{machine.path()}) {
       if (file.path().extension() != ".csv") continue;
-      const std::vector<double> ratios = over_bounds(file.path(), test::shipped(machine.path().filename()));
+      const std::vector<double> ratios =
+          over_bounds(file.path(), test::shipped(machine.path().filename()));
       EXPECT_GE(least(ratios), 1 - scatter) << file.path();
-      close += size_t(std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
+      close +=
+          size_t(std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
       ++tables;
     }
   }
   EXPECT_GE(tables, 5U);
-  EXPECT_EQ(close, 2U);  // of h200_models, daxpy that copies at 55.35 GB/s, where the link has 55.29 in the mean
+  EXPECT_EQ(close, 2U);  // of h200_models, daxpy that copies at 55.35 GB/s, where the
+                         // link has 55.29 in the mean
 }
 
 TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
-  const std::map<std::string, std::string> machine_of{{"karolina_dgemm.csv", "karolina-hgx-a100"},
-                                                      {"clx_ai_hetero.csv", "clx-ai-hetero"},
-                                                      {"clx_ai_libraries.csv", "clx-ai"},
-                                                      {"hgx_h200_2_peers.csv", "hgx-h200"},
-                                                      {"hgx_h200_peers.csv", "hgx-h200"}};
+  const std::map<std::string, std::string> machine_of{
+      {"karolina_dgemm.csv", "karolina-hgx-a100"},
+      {"clx_ai_hetero.csv", "clx-ai-hetero"},
+      {"clx_ai_libraries.csv", "clx-ai"},
+      {"hgx_h200_2_peers.csv", "hgx-h200"},
+      {"hgx_h200_peers.csv", "hgx-h200"}};
   size_t tables = 0;
   for (const auto& file : fs::directory_iterator{experiments / "reference"}) {
     if (!rows_of(file.path()).front().contains("median_s")) continue;  // of links
     const auto machine = machine_of.find(file.path().filename());
-    ASSERT_NE(machine, machine_of.end()) << file.path() << " has times; of which machine?";
-    EXPECT_GE(least(over_bounds(file.path(), test::shipped(machine->second))), 1) << file.path();
+    ASSERT_NE(machine, machine_of.end())
+        << file.path() << " has times; of which machine?";
+    EXPECT_GE(least(over_bounds(file.path(), test::shipped(machine->second))), 1)
+        << file.path();
     ++tables;
   }
   EXPECT_EQ(tables, machine_of.size());
 }
 
-/// A kernel is a product whose matrices are where it runs. The bound is of calls one after another, with the clocks
-/// that the GPU keeps then; a call with pauses takes its part of them: its time over its share of the time.
+/// A kernel is a product whose matrices are where it runs. The bound is of calls one
+/// after another, with the clocks that the GPU keeps then; a call with pauses takes its
+/// part of them: its time over its share of the time.
 TEST(MeasuredBound, HoldsForTheKernelsOfTheCalibration) {
-  for (const char* name : {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1", "hgx-h100-2"}) {
+  for (const char* name :
+       {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1", "hgx-h100-2"}) {
     const Topology machine = test::shipped(name);
     const fs::path path = experiments / "results" / name / "measurements.json";
     double nearest = 1e300;
-    for (const KernelRun& run : measurements_from_json(text_of(path), path.string()).kernels) {
+    for (const KernelRun& run :
+         measurements_from_json(text_of(path), path.string()).kernels) {
       GemmProblem p;
       p.m = run.m, p.n = run.n, p.k = run.k, p.dtype = run.dtype;
       p.trans_a = trans_from_string(run.trans.substr(0, 1), "trans");
@@ -174,17 +199,20 @@ TEST(MeasuredBound, HoldsForTheKernelsOfTheCalibration) {
 TEST(MeasuredBound, HoldsForMeasuredTimelines) {
   const Topology machine = test::shipped("hgx-h200-4");
   size_t timelines = 0;
-  for (const auto& file : fs::directory_iterator{experiments / "results/hgx-h200-4/h200_gantt"}) {
+  for (const auto& file :
+       fs::directory_iterator{experiments / "results/hgx-h200-4/h200_gantt"}) {
     if (!file.path().stem().string().ends_with("-measured")) continue;
     Row problem;
     std::istringstream words{text_of(file.path())};
     for (std::string word; words >> word && !word.starts_with("op,");)
       if (const auto equals = word.find('='); equals != std::string::npos)
         problem[word.substr(0, equals)] = word.substr(equals + 1);
-    problem["transa"] = problem.at("trans").substr(0, 1), problem["transb"] = problem.at("trans").substr(1);
+    problem["transa"] = problem.at("trans").substr(0, 1),
+    problem["transb"] = problem.at("trans").substr(1);
     problem["gpus"] = std::to_string(machine.gpus().size());
     double end = 0;
-    for (const Row& op : rows_of(file.path())) end = std::max(end, std::stod(op.at("end_s")));
+    for (const Row& op : rows_of(file.path()))
+      end = std::max(end, std::stod(op.at("end_s")));
     const GemmProblem p = problem_of(problem, machine);
     EXPECT_GE(end, lower_bound(p, machine, machine.gpus()).time.value) << file.path();
     ++timelines;

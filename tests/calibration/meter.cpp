@@ -25,7 +25,8 @@ bool Meter::in_turns(const Flows& flows) const {
   std::map<std::string, int> used;
   for (const FlowSpec& f : flows) {
     const bool in = f.src == "host", out = f.dst == "host";
-    const Engines& engines = machine_.memory(*machine_.find_memory(in ? f.dst : f.src)).engines;
+    const Engines& engines =
+        machine_.memory(*machine_.find_memory(in ? f.dst : f.src)).engines;
     const auto limit = in ? engines.h2d : out ? engines.d2h : engines.peer;
     const std::string role = in ? "<" + f.dst : f.src + (out ? ">" : "-");
     if (limit && (used[role] += f.in_flight) > *limit) return true;
@@ -35,12 +36,15 @@ bool Meter::in_turns(const Flows& flows) const {
 
 std::vector<double> Meter::rates(const Flows& flows, double bytes) const {
   std::vector<std::pair<MemoryId, MemoryId>> ends;
-  for (const FlowSpec& f : flows) ends.emplace_back(*machine_.find_memory(f.src), *machine_.find_memory(f.dst));
+  for (const FlowSpec& f : flows)
+    ends.emplace_back(*machine_.find_memory(f.src), *machine_.find_memory(f.dst));
   std::vector<double> result;
   const auto shared = concurrent_rates(machine_, ends);
   for (size_t i = 0; i < ends.size(); ++i) {
     const auto& [src, dst] = ends[i];
-    const double alone = bytes / (machine_.latency(src, dst) + Bytes{bytes} / machine_.pair_rate(src, dst)).value;
+    const double alone =
+        bytes /
+        (machine_.latency(src, dst) + Bytes{bytes} / machine_.pair_rate(src, dst)).value;
     result.push_back(std::min(alone, shared[i].value));
   }
   return result;
@@ -55,13 +59,15 @@ Meter::Flows Meter::host_with(const std::vector<int>& gpus, Way way) {
   return flows;
 }
 
-void Meter::run(Measurements& results, const std::string& kind, const Flows& flows, HostPages pages, double bytes) {
+void Meter::run(Measurements& results, const std::string& kind, const Flows& flows,
+                HostPages pages, double bytes) {
   TransferRun record;
   record.kind = kind, record.pages = pages, record.copy_bytes = bytes;
   const auto alone = rates(flows, bytes);
   double total = 0;
   for (size_t i = 0; i < flows.size(); ++i) {
-    record.flows.push_back({flows[i].src, flows[i].dst, flows[i].in_flight, measured(alone[i])});
+    record.flows.push_back(
+        {flows[i].src, flows[i].dst, flows[i].in_flight, measured(alone[i])});
     total += record.flows.back().rate.mean;
   }
   record.total = {total, noise_, 10};
@@ -76,7 +82,8 @@ void Meter::one_each(Measurements& results, const Flows& flows) {
   const double alone = rates({flows[0]}, record.copy_bytes)[0];
   const auto together = rates(flows, record.copy_bytes);
   for (size_t i = 0; i < flows.size(); ++i)
-    record.flows.push_back({flows[i].src, flows[i].dst, 1, measured(turns ? alone / double(i + 1) : together[i])});
+    record.flows.push_back({flows[i].src, flows[i].dst, 1,
+                            measured(turns ? alone / double(i + 1) : together[i])});
   record.total = record.flows.back().rate, record.total.mean *= double(flows.size());
   results.transfers.push_back(record);
 }
@@ -93,10 +100,12 @@ void Meter::host_flows(Measurements& results, HostPages pages) {
     for (int j = i + 1; j < count(); ++j) {
       run(results, "two to GPUs", host_with({i, j}, Way::to_gpus), pages);
       run(results, "two from GPUs", host_with({i, j}, Way::from_gpus), pages);
-      if (pages == HostPages::spread) run(results, "two both ways", host_with({i, j}, Way::both), pages);
+      if (pages == HostPages::spread)
+        run(results, "two both ways", host_with({i, j}, Way::both), pages);
     }
   for (int size = 3; size < count(); ++size) {
-    std::vector<std::vector<int>> sets{{all.begin(), all.begin() + size}, {all.end() - size, all.end()}, {}};
+    std::vector<std::vector<int>> sets{
+        {all.begin(), all.begin() + size}, {all.end() - size, all.end()}, {}};
     for (int i = 0; i < size; ++i) sets.back().push_back(i * count() / size);
     for (const auto& set : sets)
       for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both})
@@ -141,29 +150,36 @@ void Meter::peers(Measurements& results) {
     for (int width = 2; width < n; ++width) {
       Flows out, in;
       for (int i = 1; i <= width; ++i)
-        out.push_back({gpu(g), gpu((g + i) % n)}), in.push_back({gpu((g + i) % n), gpu(g)});
+        out.push_back({gpu(g), gpu((g + i) % n)}),
+            in.push_back({gpu((g + i) % n), gpu(g)});
       run(results, "fan out", out), run(results, "fan in", in);
     }
 }
 
 void Meter::columns(Measurements& results) {
   const double rate = 50 * giga;
-  const auto add = [&](const std::string& src, const std::string& dst, double column, double pitch, double between) {
+  const auto add = [&](const std::string& src, const std::string& dst, double column,
+                       double pitch, double between) {
     const StridedEfficiency& strided = machine_.description().strided;
     StridedRun run;
     run.src = src, run.dst = dst, run.between_bytes = between;
     run.column_bytes = column, run.columns = 4 * MiB / column, run.pitch_bytes = pitch;
     run.packed = {rate, 0, 10};
     const double again = Bytes{between} < strided.cache ? 1 : 0;
-    run.strided = measured(rate * strided.of({.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again}));
+    run.strided = measured(
+        rate *
+        strided.of({.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again}));
     results.strided.push_back(run);
   };
   for (const double between : {fills_any_cache, 0.})
     for (double column = 2048; column <= 65536; column *= 2)
-      add("host", "gpu0", column, 131072, between), add("gpu0", "host", column, 131072, between);
-  for (double between = 4e6; between <= 96e6; between += 4e6) add("host", "gpu0", 4096, 131072, between);
+      add("host", "gpu0", column, 131072, between),
+          add("gpu0", "host", column, 131072, between);
+  for (double between = 4e6; between <= 96e6; between += 4e6)
+    add("host", "gpu0", 4096, 131072, between);
   for (const double pitch : {16384., 20000.})
-    for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, pitch, fills_any_cache);
+    for (const double column : {2048., 4096., 8192.})
+      add("host", "gpu0", column, pitch, fills_any_cache);
 }
 
 void Meter::kernels(Measurements& results) {
@@ -174,23 +190,27 @@ void Meter::kernels(Measurements& results) {
     run.seconds = measured(times.gemm_time(m, n, k, dtype, Trans::no, Trans::no).value *
                            times.curve(dtype, Trans::no, Trans::no).load_factor(duty));
     if (const auto watts = times.gemm_watts(dtype, Trans::no, Trans::no))
-      run.watts = with_noise(idle_watts + duty * (watts->value - idle_watts)), run.watts_seconds = 0.5;
+      run.watts = with_noise(idle_watts + duty * (watts->value - idle_watts)),
+      run.watts_seconds = 0.5;
     results.kernels.push_back(run);
   };
   for (const DType dtype : {DType::f64, DType::f32}) {
-    for (const long long s :
-         {128, 256, 384, 512, 768, 1000, 1024, 1280, 1500, 1536, 2048, 2560, 3000, 3072, 4096, 5120, 6144, 8192})
+    for (const long long s : {128, 256, 384, 512, 768, 1000, 1024, 1280, 1500, 1536, 2048,
+                              2560, 3000, 3072, 4096, 5120, 6144, 8192})
       add(dtype, s, s, s, 0.4);
     for (const long long s : {512, 1024, 1536, 2048, 3072, 4096, 6144}) {
-      for (const long long k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) add(dtype, s, s, k, 0.4);
+      for (const long long k : {s / 8, s / 4, s / 2, 2 * s, 4 * s})
+        add(dtype, s, s, k, 0.4);
       for (const long long thin : {s / 16, s / 8, s / 4, s / 2})
         add(dtype, thin, s, s, 0.4), add(dtype, s, thin, s, 0.4);
     }
-    for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) add(dtype, 4096, 4096, 4096, duty);
+    for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0})
+      add(dtype, 4096, 4096, 4096, duty);
     for (int bytes = int(element_size(dtype)); bytes <= 32; bytes *= 2) {
       add(dtype, 2048, 2048, 2048, 0.4);
       results.kernels.back().alignment = bytes;
-      results.kernels.back().seconds.mean *= times.alignment_factor(dtype, Trans::no, Trans::no, bytes);
+      results.kernels.back().seconds.mean *=
+          times.alignment_factor(dtype, Trans::no, Trans::no, bytes);
     }
   }
   results.memory.push_back({"gpu0", measured(times.memory_bandwidth->value)});
@@ -198,31 +218,40 @@ void Meter::kernels(Measurements& results) {
 
 Measurements Meter::everything() {
   Measurements results;
-  results.machine = "made", results.date = "2001-02-03", results.command = "tilerail calibrate";
+  results.machine = "made", results.date = "2001-02-03",
+  results.command = "tilerail calibrate";
   results.host_bytes = machine_.memory(machine_.hosts()[0]).capacity->value;
   for (int i = 0; i < count(); ++i)
-    results.devices.push_back(
-        {gpu(i), i, "Made GPU", 80e9, int(known_kernels().multiprocessors), idle_watts, limit_watts});
+    results.devices.push_back({gpu(i), i, "Made GPU", 80e9,
+                               int(known_kernels().multiprocessors), idle_watts,
+                               limit_watts});
   host_flows(results, HostPages::spread);
   sizes(results, "host", "gpu0"), sizes(results, "gpu0", "host");
   peers(results);
   columns(results);
   kernels(results);
   const IssueCost& issue = machine_.description().issue;
-  for (int threads = 1; threads <= count(); threads = threads < count() ? count() : threads + 1) {
-    const double each = threads, call = double(threads) / count();  // more at once take longer
+  for (int threads = 1; threads <= count();
+       threads = threads < count() ? count() : threads + 1) {
+    const double each = threads,
+                 call = double(threads) / count();  // more at once take longer
     results.issue.push_back({"copy", threads, measured(0.8 * each * issue.per_op.value)});
-    results.issue.push_back({"2-D copy", threads, measured(1.2 * each * issue.per_op.value)});
+    results.issue.push_back(
+        {"2-D copy", threads, measured(1.2 * each * issue.per_op.value)});
     results.issue.push_back({"gemm", threads, measured(each * issue.per_kernel->value)});
     results.issue.push_back({"call", threads, measured(call * issue.per_call.value)});
-    results.issue.push_back({"record and wait", threads, measured(each * issue.per_dependency.value)});
+    results.issue.push_back(
+        {"record and wait", threads, measured(each * issue.per_dependency.value)});
   }
   results.issue.push_back({"hand on", 1, measured(issue.hand_on.value)});
   results.issue.push_back({"graph call", 1, measured(issue.graph->per_call.value)});
   results.issue.push_back({"graph copy", 1, measured(issue.graph->per_copy.value)});
   results.issue.push_back({"graph kernel", 1, measured(issue.graph->per_kernel.value)});
-  results.issue.push_back({"graph dependency", 1, measured(issue.graph->per_dependency.value)});
-  if (count() > 1) results.issue.push_back({"graph of GPUs", 1, measured(issue.graph->between_gpus.value)});
+  results.issue.push_back(
+      {"graph dependency", 1, measured(issue.graph->per_dependency.value)});
+  if (count() > 1)
+    results.issue.push_back(
+        {"graph of GPUs", 1, measured(issue.graph->between_gpus.value)});
   return results;
 }
 

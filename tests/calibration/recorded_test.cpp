@@ -16,7 +16,8 @@ namespace tilerail {
 namespace {
 
 Measurements recorded(const std::string& machine = "hgx-h200-4") {
-  const std::string path = TILERAIL_SOURCE_DIR "/experiments/results/" + machine + "/measurements.json";
+  const std::string path =
+      TILERAIL_SOURCE_DIR "/experiments/results/" + machine + "/measurements.json";
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();
   return measurements_from_json(text.str(), path);
@@ -32,8 +33,8 @@ double median_error(const std::vector<Residual>& residuals) {
   return median(errors);
 }
 
-/// Mean of |log(rule / measured)| over the shapes of a curve, the rule without the correction by them; no shape counts
-/// more than 0.3.
+/// Mean of |log(rule / measured)| over the shapes of a curve, the rule without the
+/// correction by them; no shape counts more than 0.3.
 double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
   const TiledGemm& rule = *curve.tiled;
   double sum = 0;
@@ -54,36 +55,43 @@ TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
       EXPECT_NEAR(file.links()[i].bandwidth / fitted.links()[i].bandwidth, 1, 1e-3);
     }
     ASSERT_EQ(file.groups().size(), fitted.groups().size());
-    for (size_t i = 0; i < file.groups().size(); ++i) EXPECT_EQ(file.groups()[i].name, fitted.groups()[i].name);
+    for (size_t i = 0; i < file.groups().size(); ++i)
+      EXPECT_EQ(file.groups()[i].name, fitted.groups()[i].name);
   }
 }
 
 TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
-  for (const char* machine :
-       {"hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "hgx-h200-4", "hgx-h200-4-plain"}) {
+  for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2",
+                              "hgx-h200-4", "hgx-h200-4-plain"}) {
     std::string name = machine;
     const bool plain = name.ends_with("-plain");
     if (plain) name.resize(name.size() - std::string{"-plain"}.size());
-    const auto fitted = fit_topology(recorded(name), plain ? HostPages::plain : HostPages::spread).uncertainty.value();
+    const auto fitted =
+        fit_topology(recorded(name), plain ? HostPages::plain : HostPages::spread)
+            .uncertainty.value();
     const Uncertainty file = test::shipped(machine).description().uncertainty.value();
     ASSERT_EQ(file.kernels.size(), fitted.kernels.size()) << machine;
-    const auto expect_like = [&](double in_file, double of_fit) { EXPECT_NEAR(in_file / of_fit, 1, 0.02) << machine; };
+    const auto expect_like = [&](double in_file, double of_fit) {
+      EXPECT_NEAR(in_file / of_fit, 1, 0.02) << machine;
+    };
     for (const Uncertainty::Kernels& k : fitted.kernels) {
       expect_like(file.of_kernels(k.dtype)->measured_shapes, k.measured_shapes);
       expect_like(file.of_kernels(k.dtype)->other_shapes, k.other_shapes);
     }
-    for (double Uncertainty::*figure :
-         {&Uncertainty::load, &Uncertainty::copies, &Uncertainty::columns, &Uncertainty::issue})
+    for (double Uncertainty::*figure : {&Uncertainty::load, &Uncertainty::copies,
+                                        &Uncertainty::columns, &Uncertainty::issue})
       expect_like(file.*figure, fitted.*figure);
   }
 }
 
 TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheCompanyOfTheFit) {
-  const Topology::Description fitted = fit_topology(recorded("hgx-h100-2"), HostPages::spread);
+  const Topology::Description fitted =
+      fit_topology(recorded("hgx-h100-2"), HostPages::spread);
   const Topology machine = test::shipped("hgx-h100-2");
   const Topology::Description& file = machine.description();
-  for (Seconds GraphCost::*figure : {&GraphCost::per_call, &GraphCost::per_copy, &GraphCost::per_kernel,
-                                     &GraphCost::per_dependency, &GraphCost::between_gpus}) {
+  for (Seconds GraphCost::*figure :
+       {&GraphCost::per_call, &GraphCost::per_copy, &GraphCost::per_kernel,
+        &GraphCost::per_dependency, &GraphCost::between_gpus}) {
     EXPECT_GT((*fitted.issue.graph).*figure, Seconds{0});
     EXPECT_NEAR((*file.issue.graph).*figure / (*fitted.issue.graph).*figure, 1, 1e-3);
   }
@@ -95,11 +103,14 @@ TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheCompanyOfTheFit) {
 TEST(Recorded, TheyReproduceTheMeasurements) {
   const Measurements measurements = recorded();
   for (const HostPages pages : {HostPages::spread, HostPages::plain})
-    EXPECT_LT(median_error(transfer_residuals(measurements, pages, shipped(pages))), 0.02);
-  EXPECT_LT(median_error(kernel_residuals(measurements, shipped(HostPages::spread))), 0.01);
+    EXPECT_LT(median_error(transfer_residuals(measurements, pages, shipped(pages))),
+              0.02);
+  EXPECT_LT(median_error(kernel_residuals(measurements, shipped(HostPages::spread))),
+            0.01);
 }
 
-// What the rule says away from measured shapes is no better than what it says of them without their correction.
+// What the rule says away from measured shapes is no better than what it says of them
+// without their correction.
 TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
   for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1"}) {
     const Measurements measurements = recorded(machine);
@@ -107,7 +118,8 @@ TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
     const KernelTimes& kernels = fitted.kernels_of(fitted.gpus()[0]);
     for (const GemmCurve& curve : kernels.gemm)
       if (curve.trans.empty()) {
-        EXPECT_LT(distance_of_rule(curve, kernels), 0.065) << machine << " " << to_string(curve.dtype);
+        EXPECT_LT(distance_of_rule(curve, kernels), 0.065)
+            << machine << " " << to_string(curve.dtype);
       }
     EXPECT_LT(median_error(kernel_residuals(measurements, fitted)), 0.005) << machine;
   }
@@ -122,8 +134,10 @@ TEST(Recorded, WattsOfKernelsAreThoseBelowThePowerLimit) {
     ASSERT_TRUE(watts);
     EXPECT_EQ(watts, fitted.kernels_of(gpu).gemm_watts(dtype, Trans::no, Trans::no));
   }
-  EXPECT_GT(file.kernels_of(gpu).gemm_watts(DType::f64, Trans::no, Trans::no), file.memory(gpu).busy_watts);
-  EXPECT_LT(file.kernels_of(gpu).gemm_watts(DType::f32, Trans::no, Trans::no), file.memory(gpu).busy_watts);
+  EXPECT_GT(file.kernels_of(gpu).gemm_watts(DType::f64, Trans::no, Trans::no),
+            file.memory(gpu).busy_watts);
+  EXPECT_LT(file.kernels_of(gpu).gemm_watts(DType::f32, Trans::no, Trans::no),
+            file.memory(gpu).busy_watts);
 }
 
 TEST(Recorded, EnginesAndTheSwitchAreFound) {

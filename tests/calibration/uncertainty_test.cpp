@@ -13,18 +13,24 @@ namespace {
 
 using namespace made;
 
-Measurements measured(double noise = 0) { return Meter{Topology{switch_machine(1)}, noise}.everything(); }
+Measurements measured(double noise = 0) {
+  return Meter{Topology{switch_machine(1)}, noise}.everything();
+}
 
-std::optional<Uncertainty> fitted(const Measurements& m) { return fit_topology(m, HostPages::spread).uncertainty; }
+std::optional<Uncertainty> fitted(const Measurements& m) {
+  return fit_topology(m, HostPages::spread).uncertainty;
+}
 
-IssueRun issue_of(const char* what, double seconds) { return {what, 1, {seconds, 0, 10}}; }
+IssueRun issue_of(const char* what, double seconds) {
+  return {what, 1, {seconds, 0, 10}};
+}
 
 TEST(Deviations, AreTheDistanceAndTheScatterOfOneMoreBatch) {
   Deviations one;
   one.add(10, {12, 0, 3});  // without scatter
   EXPECT_DOUBLE_EQ(one.half_width(), 0.2);
-  // Three batches with deviation s have a half width of 4.303 s / sqrt(3) of their mean; one more lies within
-  // 2.920 s sqrt(4 / 3) of it in nine of ten cases.
+  // Three batches with deviation s have a half width of 4.303 s / sqrt(3) of their mean;
+  // one more lies within 2.920 s sqrt(4 / 3) of it in nine of ten cases.
   Deviations scattered;
   scattered.add(10, {10, 4.303 * 0.1 / std::sqrt(3), 3});
   EXPECT_NEAR(scattered.half_width(), 2.920 * 0.1 * std::sqrt(4.0 / 3), 1e-4);
@@ -41,10 +47,12 @@ TEST(Uncertainty, OfHandingOverIsWhatNineOfTenCallsDeviateBy) {
   m.issue.clear(), m.latencies.clear();
   for (int i = 0; i < 18; ++i) m.issue.push_back(issue_of("gemm", 10e-6));
   m.issue.push_back(issue_of("gemm", 15e-6));
-  // The mean of 19 is 195 / 19 us. Of 19 deviations the ceil(0.9 * 20) = 18th counts: that of the equal ones.
+  // The mean of 19 is 195 / 19 us. Of 19 deviations the ceil(0.9 * 20) = 18th counts:
+  // that of the equal ones.
   EXPECT_NEAR(fitted(m)->issue, 1 - 10 / (195.0 / 19), 5e-4);  // of 10.26 us, four digits
   m.issue.push_back(issue_of("gemm", 15e-6));
-  // Two of 20 are off by more; the ceil(0.9 * 21) = 19th is one of them. The mean is 10.5 us.
+  // Two of 20 are off by more; the ceil(0.9 * 21) = 19th is one of them. The mean is 10.5
+  // us.
   EXPECT_NEAR(fitted(m)->issue, 15 / 10.5 - 1, 1e-4);
 }
 
@@ -53,7 +61,8 @@ TEST(Uncertainty, OfTypesIsThatOfTheirOwnKernels) {
   for (KernelRun& run : m.kernels)
     if (run.dtype == DType::f32) run.seconds.half_width = 0.2;
   const Uncertainty u = fitted(m).value();
-  // Student's quantiles of 9 degrees of freedom, with which ten batches scatter about their mean.
+  // Student's quantiles of 9 degrees of freedom, with which ten batches scatter about
+  // their mean.
   const double scatter = 0.2 * std::sqrt(10.0) / 2.262 * 1.833 * std::sqrt(1.1);
   EXPECT_LT(u.of_kernels(DType::f64)->measured_shapes, 0.05);
   EXPECT_NEAR(u.of_kernels(DType::f32)->measured_shapes, scatter, 0.03);
@@ -66,7 +75,8 @@ TEST(Uncertainty, OfLoadIsWhatLoadedRunsDeviateBy) {
   for (KernelRun& run : m.kernels)
     if (run.duty == 1.0 && run.dtype == DType::f64) run.seconds.half_width = 0.3;
   const double scatter = 0.3 * std::sqrt(10.0) / 2.262 * 1.833 * std::sqrt(1.1);
-  EXPECT_NEAR(fitted(m)->load, scatter, 0.02) << "of four loads that slow down, the one that scatters most";
+  EXPECT_NEAR(fitted(m)->load, scatter, 0.02)
+      << "of four loads that slow down, the one that scatters most";
 }
 
 TEST(Uncertainty, OfCopiesIsThatOfTheirRates) {
@@ -98,11 +108,13 @@ TEST(Uncertainty, HasASourceAndOneOfItsOwnForPlainPages) {
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
     const Topology::Description d = fit_topology(m, pages);
     ASSERT_TRUE(d.uncertainty);
-    EXPECT_TRUE(std::ranges::any_of(d.sources, [&](const Source& s) { return s.key == d.uncertainty->source; }));
+    EXPECT_TRUE(std::ranges::any_of(
+        d.sources, [&](const Source& s) { return s.key == d.uncertainty->source; }));
   }
 }
 
-/// The share of random shapes, none of which was measured, whose true time lies in the interval.
+/// The share of random shapes, none of which was measured, whose true time lies in the
+/// interval.
 double held(const Measurements& m, DType dtype) {
   const KernelTimes truth = known_kernels();
   const Topology::Description d = fit_topology(m, HostPages::spread);
@@ -114,9 +126,12 @@ double held(const Measurements& m, DType dtype) {
   for (int i = 0; i < shapes; ++i) {
     const auto side = [&] { return int64_t(std::exp2(octaves(random))); };
     const int64_t sm = side(), sn = side(), sk = side();
-    const auto time = [&](const KernelTimes& k) { return k.gemm_time(sm, sn, sk, dtype, Trans::no, Trans::no).value; };
-    const double near =
-        d.kernels[0].curve(dtype, Trans::no, Trans::no).tiled->nearness({double(sm), double(sn), double(sk)});
+    const auto time = [&](const KernelTimes& k) {
+      return k.gemm_time(sm, sn, sk, dtype, Trans::no, Trans::no).value;
+    };
+    const double near = d.kernels[0]
+                            .curve(dtype, Trans::no, Trans::no)
+                            .tiled->nearness({double(sm), double(sn), double(sk)});
     const double half = near * width.measured_shapes + (1 - near) * width.other_shapes;
     inside += std::abs(time(truth) / time(d.kernels[0]) - 1) <= half ? 1 : 0;
   }

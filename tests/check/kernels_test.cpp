@@ -62,8 +62,8 @@ TEST(HostAxpby, ZeroAlphaNeverReadsX) {
 
 TEST(HostAxpby, RoundsScalarsToSinglePrecision) {
   std::vector<float> x{1}, y{0};
-  axpby({reinterpret_cast<std::byte*>(x.data()), 1, 1, 1}, {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0,
-        DType::f32);
+  axpby({reinterpret_cast<std::byte*>(x.data()), 1, 1, 1},
+        {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0, DType::f32);
   EXPECT_EQ(y[0], 0.1F);
 }
 
@@ -76,14 +76,18 @@ struct SmallGemm {
   }
 };
 
-/// y = 2 op(A) op(B) + beta y of one column: A is 2 x 3 or its transpose, B a column or, in every other place, a row.
+/// y = 2 op(A) op(B) + beta y of one column: A is 2 x 3 or its transpose, B a column or,
+/// in every other place, a row.
 std::vector<double> one_column(int64_t m, Trans ta, Trans tb, double beta, double y) {
-  const std::vector<double> a = ta == Trans::no ? std::vector<double>{1, 4, 2, 5, 3, 6}   // columns of [1 2 3; 4 5 6]
-                                                : std::vector<double>{1, 2, 3, 4, 5, 6};  // of its transpose
-  const std::vector<double> b = tb == Trans::no ? std::vector<double>{7, 8, 9} : std::vector<double>{7, nan, 8, nan, 9};
+  const std::vector<double> a =
+      ta == Trans::no ? std::vector<double>{1, 4, 2, 5, 3, 6}
+                      // columns of [1 2 3; 4 5 6]
+                      : std::vector<double>{1, 2, 3, 4, 5, 6};  // of its transpose
+  const std::vector<double> b = tb == Trans::no ? std::vector<double>{7, 8, 9}
+                                                : std::vector<double>{7, nan, 8, nan, 9};
   std::vector<double> c(2, y);
-  multiply({DType::f64, ta, tb, m, 1, 3, 2.0, beta, a.data(), b.data(), c.data(), ta == Trans::no ? 2 : 3,
-            tb == Trans::no ? 3 : 2, 2});
+  multiply({DType::f64, ta, tb, m, 1, 3, 2.0, beta, a.data(), b.data(), c.data(),
+            ta == Trans::no ? 2 : 3, tb == Trans::no ? 3 : 2, 2});
   return c;
 }
 
@@ -105,11 +109,15 @@ TEST(HostMultiply, AnElementIsADotProduct) {
 }
 
 TEST(HostGemm, TransposesEachOperand) {
-  // A B = [19 22; 43 50], A' B = [26 30; 38 44], A B' = [17 23; 39 53], A' B' = [23 31; 34 46]; stored by columns.
+  // A B = [19 22; 43 50], A' B = [26 30; 38 44], A B' = [17 23; 39 53], A' B' = [23 31;
+  // 34 46]; stored by columns.
   EXPECT_EQ(SmallGemm{}.run(Trans::no, Trans::no), (std::vector<double>{19, 43, 22, 50}));
-  EXPECT_EQ(SmallGemm{}.run(Trans::yes, Trans::no), (std::vector<double>{26, 38, 30, 44}));
-  EXPECT_EQ(SmallGemm{}.run(Trans::no, Trans::yes), (std::vector<double>{17, 39, 23, 53}));
-  EXPECT_EQ(SmallGemm{}.run(Trans::yes, Trans::yes), (std::vector<double>{23, 34, 31, 46}));
+  EXPECT_EQ(SmallGemm{}.run(Trans::yes, Trans::no),
+            (std::vector<double>{26, 38, 30, 44}));
+  EXPECT_EQ(SmallGemm{}.run(Trans::no, Trans::yes),
+            (std::vector<double>{17, 39, 23, 53}));
+  EXPECT_EQ(SmallGemm{}.run(Trans::yes, Trans::yes),
+            (std::vector<double>{23, 34, 31, 46}));
 }
 
 /// Large enough for the blocked kernels of a BLAS, 3 x 3 for the small ones.
@@ -118,21 +126,24 @@ class ZeroScalars : public testing::TestWithParam<int64_t> {};
 TEST_P(ZeroScalars, ZeroBetaOverwritesNaN) {
   const int64_t s = GetParam();
   std::vector<double> ones(size_t(s * s), 1.0), c(ones.size(), nan);
-  gemm({DType::f64, Trans::no, Trans::no, s, s, s, 1.0, 0.0, ones.data(), ones.data(), c.data(), s, s, s});
+  gemm({DType::f64, Trans::no, Trans::no, s, s, s, 1.0, 0.0, ones.data(), ones.data(),
+        c.data(), s, s, s});
   EXPECT_THAT(c, testing::Each(double(s)));  // a sum of s ones
 }
 
 TEST_P(ZeroScalars, ZeroAlphaNeverReadsAOrB) {
   const int64_t s = GetParam();
   std::vector<double> nans(size_t(s * s), nan), c(nans.size(), 3.0);
-  gemm({DType::f64, Trans::no, Trans::no, s, s, s, 0.0, 2.0, nans.data(), nans.data(), c.data(), s, s, s});
+  gemm({DType::f64, Trans::no, Trans::no, s, s, s, 0.0, 2.0, nans.data(), nans.data(),
+        c.data(), s, s, s});
   EXPECT_THAT(c, testing::Each(6.0));
 }
 
 TEST_P(ZeroScalars, EmptyKOnlyScales) {
   const int64_t s = GetParam();
   std::vector<double> c(size_t(s * s), 3.0);
-  gemm({DType::f64, Trans::no, Trans::no, s, s, 0, 1.0, 2.0, c.data(), c.data(), c.data(), s, 1, s});
+  gemm({DType::f64, Trans::no, Trans::no, s, s, 0, 1.0, 2.0, c.data(), c.data(), c.data(),
+        s, 1, s});
   EXPECT_THAT(c, testing::Each(6.0));
 }
 

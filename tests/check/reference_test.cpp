@@ -33,13 +33,15 @@ void plain_gemm(const GemmProblem& p, const Matrices& data) {
         sum += x * y;
       }
       T& out = c[i + j * p.ldc];
-      out = static_cast<T>(p.alpha) * sum + (p.beta == 0 ? T{0} : static_cast<T>(p.beta) * out);
+      out = static_cast<T>(p.alpha) * sum +
+            (p.beta == 0 ? T{0} : static_cast<T>(p.beta) * out);
     }
   }
 }
 
 TEST(RandomMatrix, DependsOnTheSeedOnly) {
-  const RandomMatrix x{20, 10, 20, DType::f64, 1}, y{20, 10, 24, DType::f64, 1}, z{20, 10, 20, DType::f64, 2};
+  const RandomMatrix x{20, 10, 20, DType::f64, 1}, y{20, 10, 24, DType::f64, 1},
+      z{20, 10, 20, DType::f64, 2};
   int equal = 0;
   for (int64_t j = 0; j < 10; ++j) {
     for (int64_t i = 0; i < 20; ++i) {
@@ -60,7 +62,8 @@ TEST(RandomMatrix, IsUniformFromMinusOneToOne) {
       sum += x.at(i, j), squares += x.at(i, j) * x.at(i, j);
     }
   }
-  // Mean 0 and variance 1/3 over 40000 draws: standard errors 0.0029 and 0.0015; six of them.
+  // Mean 0 and variance 1/3 over 40000 draws: standard errors 0.0029 and 0.0015; six of
+  // them.
   EXPECT_NEAR(sum / (s * s), 0.0, 0.018);
   EXPECT_NEAR(squares / (s * s), 1.0 / 3, 0.009);
 }
@@ -92,7 +95,8 @@ TEST(GemmCheck, AcceptsAnotherOrderOfSummation) {
         p.trans_a = ta, p.trans_b = tb, p.alpha = -1.5, p.beta = 0.3;
         p.lda = p.ldb = p.ldc = 200;
         const GemmData data{p, 3};
-        dtype == DType::f64 ? plain_gemm<double>(p, data.matrices()) : plain_gemm<float>(p, data.matrices());
+        dtype == DType::f64 ? plain_gemm<double>(p, data.matrices())
+                            : plain_gemm<float>(p, data.matrices());
         const GemmCheck check = data.check();
         EXPECT_TRUE(check.passed()) << check.summary();
         EXPECT_GT(check.residual, 0);  // the orders do differ
@@ -103,8 +107,10 @@ TEST(GemmCheck, AcceptsAnotherOrderOfSummation) {
 
 TEST(GemmCheck, ToleranceIsTwiceGammaOfKPlusTwo) {
   // u = 2^-53, n = k + 2 = 100: 2 n u / (1 - n u) = 200 u to first order.
-  EXPECT_NEAR(GemmData(problem(1, 1, 98), 0).check().tolerance, 200 * 0x1p-53, 1e-12 * 200 * 0x1p-53);
-  EXPECT_NEAR(GemmData(problem(1, 1, 98, DType::f32), 0).check().tolerance, 200 * 0x1p-24, 1e-4 * 200 * 0x1p-24);
+  EXPECT_NEAR(GemmData(problem(1, 1, 98), 0).check().tolerance, 200 * 0x1p-53,
+              1e-12 * 200 * 0x1p-53);
+  EXPECT_NEAR(GemmData(problem(1, 1, 98, DType::f32), 0).check().tolerance, 200 * 0x1p-24,
+              1e-4 * 200 * 0x1p-24);
 }
 
 TEST(GemmCheck, RejectsOneWrongElement) {
@@ -114,7 +120,8 @@ TEST(GemmCheck, RejectsOneWrongElement) {
     const GemmData data{p, 4};
     plain_gemm<double>(p, data.matrices());
     double& element = static_cast<double*>(data.matrices().c)[3 + 5 * 9];
-    // |A||B| is at most 50 here and the tolerance 52 eps: 1e-12 beside the result is more than 52 * 50 eps = 5.8e-13.
+    // |A||B| is at most 50 here and the tolerance 52 eps: 1e-12 beside the result is more
+    // than 52 * 50 eps = 5.8e-13.
     element = wrong == 1e-12 ? element + wrong : wrong;
     const GemmCheck check = data.check();
     EXPECT_FALSE(check.passed()) << wrong;
@@ -133,9 +140,11 @@ TEST(GemmCheck, AnOverflowIsRightWhereItIsExpected) {
   ASSERT_GT(std::count_if(c, c + 64, [](double x) { return std::isinf(x); }), 10);
   EXPECT_TRUE(data.check().passed()) << data.check().summary();
   double* const over = std::find_if(c, c + 64, [](double x) { return std::isinf(x); });
-  double* const finite = std::find_if(c, c + 64, [](double x) { return std::isfinite(x); });
+  double* const finite =
+      std::find_if(c, c + 64, [](double x) { return std::isfinite(x); });
   ASSERT_NE(finite, c + 64);
-  for (const auto& [element, wrong] : {std::pair{over, -*over}, {over, 1e308}, {finite, 1.001 * *finite}}) {
+  for (const auto& [element, wrong] :
+       {std::pair{over, -*over}, {over, 1e308}, {finite, 1.001 * *finite}}) {
     const double right = std::exchange(*element, wrong);
     EXPECT_FALSE(data.check().passed()) << wrong << " for " << right;
     *element = right;
@@ -179,7 +188,8 @@ TEST(GemmCheck, ZeroScalarsDemandExactness) {
 }
 
 TEST(GemmCheck, EmptyProblemsPass) {
-  for (const auto& [m, n, k] : {std::array{0, 5, 3}, std::array{5, 0, 3}, std::array{0, 0, 0}}) {
+  for (const auto& [m, n, k] :
+       {std::array{0, 5, 3}, std::array{5, 0, 3}, std::array{0, 0, 0}}) {
     EXPECT_TRUE(GemmData(problem(m, n, k), 1).check().passed());
   }
   GemmProblem p = problem(5, 5, 0);

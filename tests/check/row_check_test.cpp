@@ -43,7 +43,9 @@ struct Case {
     for (int64_t i = 0; i < count; ++i) x.push_back(std::sin(double(++number)));
   }
   RowCheck check(int64_t every) const {
-    const auto bytes = [](const std::vector<double>& x) { return reinterpret_cast<const std::byte*>(x.data()); };
+    const auto bytes = [](const std::vector<double>& x) {
+      return reinterpret_cast<const std::byte*>(x.data());
+    };
     return check_rows(p, {bytes(a), bytes(b), bytes(c_in), bytes(c)}, every, 3, 5);
   }
   GemmProblem p;
@@ -81,7 +83,8 @@ TEST(RowCheck, FindsOneWrongElementInARowThatItLooksAt) {
 
 TEST(RowCheck, FindsATileOfWhichAProductIsMissing) {
   Case c{problem_of(Trans::no, Trans::no, 1, 0)};
-  for (int64_t i = 32; i < 64; ++i) c.c[Case::at(i + 3 * c.p.ldc)] -= c.a[Case::at(i)] * c.b[Case::at(3 * c.p.ldb)];
+  for (int64_t i = 32; i < 64; ++i)
+    c.c[Case::at(i + 3 * c.p.ldc)] -= c.a[Case::at(i)] * c.b[Case::at(3 * c.p.ldb)];
   EXPECT_FALSE(c.check(32).passed());
 }
 
@@ -93,12 +96,16 @@ TEST(RowCheck, FailsOnNaN) {
 
 TEST(RowCheck, AnOverflowIsRightWhereItIsExpectedAndNowhereElse) {
   Case c{problem_of(Trans::no, Trans::no, 1e308, 1.7e308)};
-  const auto finite = std::ranges::find_if(c.c, [](double x) { return std::isfinite(x) && x != 0; });
+  const auto finite =
+      std::ranges::find_if(c.c, [](double x) { return std::isfinite(x) && x != 0; });
   const auto over = std::ranges::find_if(c.c, [](double x) { return std::isinf(x); });
   ASSERT_TRUE(finite != c.c.end() && over != c.c.end());
   EXPECT_LE(c.check(1).residual, 1);
-  for (const auto& [element, wrong] :
-       {std::pair{over, 1e308}, {over, -*over}, {finite, 1.001 * *finite}, {finite, *over}, {over, std::nan("")}}) {
+  for (const auto& [element, wrong] : {std::pair{over, 1e308},
+                                       {over, -*over},
+                                       {finite, 1.001 * *finite},
+                                       {finite, *over},
+                                       {over, std::nan("")}}) {
     const double right = std::exchange(*element, wrong);
     EXPECT_GT(c.check(1).residual, 1) << wrong << " for " << right;
     *element = right;
@@ -106,32 +113,42 @@ TEST(RowCheck, AnOverflowIsRightWhereItIsExpectedAndNowhereElse) {
 }
 
 TEST(RowCheck, ReadsHalves) {
-  // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the least f16: 0x8001. A 1 x 1 x 1 problem: C = A B.
-  for (const auto& [dtype, a, b, c] :
-       {std::tuple<DType, uint16_t, uint16_t, uint16_t>{DType::f16, 0x3E00, 0x4000, 0x4200},
-        {DType::bf16, 0x3FC0, 0x4000, 0x4040},
-        {DType::f16, 0x8001, 0x4000, 0x8002}}) {
+  // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the least f16: 0x8001. A 1 x 1 x 1
+  // problem: C = A B.
+  for (const auto& [dtype, a, b, c] : {std::tuple<DType, uint16_t, uint16_t, uint16_t>{
+                                           DType::f16, 0x3E00, 0x4000, 0x4200},
+                                       {DType::bf16, 0x3FC0, 0x4000, 0x4040},
+                                       {DType::f16, 0x8001, 0x4000, 0x8002}}) {
     GemmProblem p;
     p.m = p.n = p.k = 1, p.dtype = dtype, p.beta = 0;
-    const auto bytes = [](const uint16_t& x) { return reinterpret_cast<const std::byte*>(&x); };
-    const RowCheck result = check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(c)}, 1, 1, 1);
+    const auto bytes = [](const uint16_t& x) {
+      return reinterpret_cast<const std::byte*>(&x);
+    };
+    const RowCheck result =
+        check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(c)}, 1, 1, 1);
     EXPECT_EQ(result.residual, 0) << result.summary();
   }
 }
 
-/// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, against a C given by its bits.
+/// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, against a
+/// C given by its bits.
 RowCheck halves(DType dtype, uint16_t c) {
   const bool f16 = dtype == DType::f16;
-  const uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00, small = f16 ? 0x1000 : 0x3A00;
+  const uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00,
+                 small = f16 ? 0x1000 : 0x3A00;
   const std::array<uint16_t, 2> a{half, small}, b{two, two};
   GemmProblem p;
   p.m = p.n = 1, p.k = 2, p.dtype = dtype, p.beta = 0;
-  const auto bytes = [](const auto& x) { return reinterpret_cast<const std::byte*>(x.data()); };
-  return check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(std::array{c})}, 1, 2, 1);
+  const auto bytes = [](const auto& x) {
+    return reinterpret_cast<const std::byte*>(x.data());
+  };
+  return check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(std::array{c})}, 1, 2,
+                    1);
 }
 
 TEST(RowCheck, HalvesMayBeRoundedAfterEachStepAndNoMore) {
-  // (2 + 2) u of a largest partial result of 1: f16 2^-9 around 1 + 2^-10, whose next value is 2^-10 away.
+  // (2 + 2) u of a largest partial result of 1: f16 2^-9 around 1 + 2^-10, whose next
+  // value is 2^-10 away.
   EXPECT_TRUE(halves(DType::f16, 0x3C00).passed());    // 1
   EXPECT_TRUE(halves(DType::f16, 0x3C02).passed());    // 1 + 2^-9
   EXPECT_FALSE(halves(DType::f16, 0x3C06).passed());   // 1 + 6 2^-10
@@ -145,8 +162,11 @@ TEST(RowCheck, Tf32RoundsItsInputsAndNoMore) {
     const float one = 1;
     GemmProblem p;
     p.m = p.n = p.k = 1, p.dtype = DType::tf32, p.beta = 0;
-    const auto bytes = [](const float& x) { return reinterpret_cast<const std::byte*>(&x); };
-    return check_rows(checked(p), {bytes(one), bytes(one), nullptr, bytes(c)}, 1, 1, 1).passed();
+    const auto bytes = [](const float& x) {
+      return reinterpret_cast<const std::byte*>(&x);
+    };
+    return check_rows(checked(p), {bytes(one), bytes(one), nullptr, bytes(c)}, 1, 1, 1)
+        .passed();
   };
   EXPECT_TRUE(passes(1 + 0x1p-11F));
   EXPECT_FALSE(passes(1 + 0x1p-9F));

@@ -1,4 +1,5 @@
-// The bound of a product of depth 1 that writes C, 536.9 MB, from two GPUs to the hosts of tests/support/two_hosts.hpp.
+// The bound of a product of depth 1 that writes C, 536.9 MB, from two GPUs to the hosts
+// of tests/support/two_hosts.hpp.
 #include <gtest/gtest.h>
 
 #include "cost/bound.hpp"
@@ -17,7 +18,8 @@ class BoundOfHomes : public testing::Test {
   }
   Topology machine = [] {
     auto d = small_machine::two_hosts();
-    d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1000}})};  // links alone bind
+    d.kernels[0].gemm = {
+        small_machine::gemms(DType::f64, {{1024, 1000}})};  // links alone bind
     return Topology{std::move(d)};
   }();
   static constexpr double c_bytes = 8.0 * 8192 * 8192, precise = 2e-4;
@@ -29,7 +31,8 @@ TEST_F(BoundOfHomes, OneHostTakesAll) {
   EXPECT_EQ(b.binding, "link s0->h0");
 }
 
-// Half of what each GPU sends goes to the host of the other, over 8 GB/s; so does half of A and B, 131 kB.
+// Half of what each GPU sends goes to the host of the other, over 8 GB/s; so does half of
+// A and B, 131 kB.
 TEST_F(BoundOfHomes, HalfOfInterleavedPagesCrossTheBridge) {
   const Bound b = bound("h*");
   EXPECT_NEAR(b.time.value, c_bytes / 4 / 8e9, 2 * precise * b.time.value);
@@ -39,7 +42,8 @@ TEST_F(BoundOfHomes, HalfOfInterleavedPagesCrossTheBridge) {
 TEST_F(BoundOfHomes, OfBlocksNothingHasToCross) {
   for (const char* place : {"h/cols", "h/rows"}) {
     const Bound b = bound(place);
-    EXPECT_NEAR(b.time.value, c_bytes / 2 / 20e9, 2 * precise * b.time.value) << b.binding;
+    EXPECT_NEAR(b.time.value, c_bytes / 2 / 20e9, 2 * precise * b.time.value)
+        << b.binding;
   }
 }
 

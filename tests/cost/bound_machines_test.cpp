@@ -1,4 +1,5 @@
-// The bound on machines whose copies and kernels are faster or slower beside others, worked out by hand.
+// The bound on machines whose copies and kernels are faster or slower beside others,
+// worked out by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,8 @@ using namespace small_machine;
 
 class BoundOnMachines : public testing::Test {
  protected:
-  /// h -- s0 -- g0, g1 ... over links of 100 GB/s without latency; GPUs of 1000 TFLOP/s, one copy a direction.
+  /// h -- s0 -- g0, g1 ... over links of 100 GB/s without latency; GPUs of 1000 TFLOP/s,
+  /// one copy a direction.
   explicit BoundOnMachines(int gpus = 2) : d{memories_and_switches(gpus, 1)} {
     d.kernels[0].gemm = {gemms(DType::f64, {{1, 1000}})};
     host = add_links(d, "h", "s0", 100);
@@ -26,7 +28,8 @@ class BoundOnMachines : public testing::Test {
   /// On the first so many GPUs, in milliseconds.
   double bound(const GemmProblem& p, size_t gpus) const {
     const Topology machine{d};
-    return 1e3 * lower_bound(checked(p), machine, std::span{machine.gpus()}.first(gpus)).time.value;
+    return 1e3 * lower_bound(checked(p), machine, std::span{machine.gpus()}.first(gpus))
+                     .time.value;
   }
   static GemmProblem gemm(int64_t m, int64_t n, int64_t k, double beta) {
     GemmProblem p;
@@ -46,7 +49,8 @@ class BoundOnMachines : public testing::Test {
 };
 
 TEST_F(BoundOnMachines, AnEngineIsFasterWhereOthersCopyTheSameWay) {
-  add_group(d, "memory", {host.first}, {host.second}).capacity = capacity({{1, 10}, {2, 60}});
+  add_group(d, "memory", {host.first}, {host.second}).capacity =
+      capacity({{1, 10}, {2, 60}});
   expect_near(bound(writing(), 2), c_bytes / 60e9);
 }
 
@@ -77,12 +81,13 @@ TEST_F(BoundOnMachines, AnEngineGetsTheCapsOfAllPartsOfACopy) {
   const LinkId g0_to_s0 = host.second.index() == 1 ? LinkId{3} : LinkId{0};
   d.routes = {{MemoryId{1}, MemoryId{0}, {g0_to_s0, host.second}, "s"},
               {MemoryId{1}, MemoryId{0}, {to_rail, to_host}, "s"}};
-  for (const LinkId link : {host.second, to_host}) d.links[link.index()].per_flow = Rate{5e9};
+  for (const LinkId link : {host.second, to_host})
+    d.links[link.index()].per_flow = Rate{5e9};
   expect_near(bound(writing(), 1), c_bytes / 10e9);
 }
 
-// 2.147 ms of kernels. While these run for less than 0.6 of the time they are not slowed; where they run all the time,
-// in 5/3 of it.
+// 2.147 ms of kernels. While these run for less than 0.6 of the time they are not slowed;
+// where they run all the time, in 5/3 of it.
 TEST_F(BoundOnMachines, PausesAreNotPaidTwice) {
   d.kernels[0].memory_bandwidth = Rate{1e12};
   d.kernels[0].gemm[0].points = {{1, FlopRate{1e12}}};
@@ -96,7 +101,8 @@ TEST_F(BoundOnMachines, PausesAreNotPaidTwice) {
   expect_near(bound(in_place, 1), work / 0.6 / 1.01);
 }
 
-/// What a GPU does with what it holds: 1 TB/s, a launch of 1 us, GEMMs at 10 GFLOP/s or 10 TFLOP/s.
+/// What a GPU does with what it holds: 1 TB/s, a launch of 1 us, GEMMs at 10 GFLOP/s or
+/// 10 TFLOP/s.
 class BoundOfKernels : public BoundOnMachines {
  protected:
   BoundOfKernels() : BoundOnMachines{1} {
@@ -127,7 +133,8 @@ TEST_F(BoundOfKernels, ScalingReadsOnlyWhereBetaIsNotZero) {
 }
 
 TEST_F(BoundOfKernels, AVectorIsReadOrMultiplied) {
-  const GemmProblem gemv = gemv_problem(8192, 8192, Trans::no), dot = dot_problem(100'000'000);
+  const GemmProblem gemv = gemv_problem(8192, 8192, Trans::no),
+                    dot = dot_problem(100'000'000);
   expect_near(in_place(gemv, 1, 0), 2.0 * 8192 * 8192 / 10e9);
   expect_near(in_place(dot, 1, 0), 2e8 / 10e9);
   fast();
@@ -137,11 +144,13 @@ TEST_F(BoundOfKernels, AVectorIsReadOrMultiplied) {
 
 TEST_F(BoundOfKernels, LoadDoesNotSlowVectors) {
   d.kernels[0].gemm[0].sustained = {{0.0, 3.0}};
-  expect_near(in_place(gemv_problem(8192, 8192, Trans::no), 1, 0), 2.0 * 8192 * 8192 / 10e9);
+  expect_near(in_place(gemv_problem(8192, 8192, Trans::no), 1, 0),
+              2.0 * 8192 * 8192 / 10e9);
   // Tiles of a product may be single columns.
   expect_near(in_place(gemm(512, 512, 512, 0), 1, 0), 2.0 * 512 * 512 * 512 / 10e9);
   fast();
-  expect_near(in_place(gemm(512, 512, 512, 0), 1, 0), 3 * 2.0 * 512 * 512 * 512 / 10e12 / 1.01);
+  expect_near(in_place(gemm(512, 512, 512, 0), 1, 0),
+              3 * 2.0 * 512 * 512 * 512 / 10e12 / 1.01);
 }
 
 TEST_F(BoundOfKernels, NothingIsShorterThanALaunch) {
@@ -164,7 +173,8 @@ TEST_F(BoundOfKernels, TheShareOfTheTimeThatItExplainsNamesAResource) {
     return lower_bound(checked(p), machine, machine.gpus()).binding;
   };
   EXPECT_EQ(binding(gemm(1024, 1024, 1024, 0)), "kernels of g0");
-  for (Link& link : d.links) link.bandwidth = Rate{1e15};  // nothing is too small to name then
+  for (Link& link : d.links)
+    link.bandwidth = Rate{1e15};  // nothing is too small to name then
   EXPECT_EQ(binding(gemm(1024, 1024, 1024, 0)), "kernels of g0");
   for (Link& link : d.links) link.latency = Seconds{10e-6};
   EXPECT_EQ(binding(gemm(1024, 1024, 1024, 0)), "kernels of g0");

@@ -1,5 +1,6 @@
-// The bound of problems that can be worked out by hand, on two-gpu: 1 TFLOP/s and 10 GB/s each way for each GPU, 12
-// GB/s to both and from both, 40 GB/s between them, 10 us from the host to a GPU or back.
+// The bound of problems that can be worked out by hand, on two-gpu: 1 TFLOP/s and 10 GB/s
+// each way for each GPU, 12 GB/s to both and from both, 40 GB/s between them, 10 us from
+// the host to a GPU or back.
 #include "cost/bound.hpp"
 
 #include <gmock/gmock.h>
@@ -47,7 +48,9 @@ TEST_F(LowerBound, AProductOfDepthOneWritesC) {
   p.beta = 0;
   const double alone = 8.0 * 8192 * 8192 / 10e9, together = 8.0 * 8192 * 8192 / 12e9;
   EXPECT_NEAR(bound(p, 1).time.value, alone, precise * alone);
-  EXPECT_THAT(bound(p, 1).binding, testing::AnyOf("link gpu0->pcie0", "d2h engines of gpu0"));  // both are full
+  EXPECT_THAT(
+      bound(p, 1).binding,
+      testing::AnyOf("link gpu0->pcie0", "d2h engines of gpu0"));  // both are full
   EXPECT_NEAR(bound(p, 2).time.value, together, precise * together);
   EXPECT_EQ(bound(p, 2).binding, "link pcie0->host");
 }
@@ -65,7 +68,8 @@ TEST_F(LowerBound, CIsReadOnlyIfBetaSaysSo) {
 TEST_F(LowerBound, WhatIsAtHomeNeedNotMove) {
   GemmProblem p = gemm(64, 8192, 8192);
   p.beta = 0;
-  const double a = 8.0 * 64 * 8192 / 10e9, b = 8.0 * 8192 * 8192 / 10e9, work = 2.0 * 64 * 8192 * 8192 / 1e12;
+  const double a = 8.0 * 64 * 8192 / 10e9, b = 8.0 * 8192 * 8192 / 10e9,
+               work = 2.0 * 64 * 8192 * 8192 / 1e12;
   EXPECT_NEAR(bound(p, 1).time.value, a + b, precise * (a + b));
   p.place_b = MemoryId{1};
   EXPECT_NEAR(bound(p, 1).time.value, work + 20e-6, precise * work);  // A in, C out
@@ -82,44 +86,55 @@ TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
   EXPECT_LE(slow.time.value, alone * (1 + precise));
 }
 
-// Just below such a bound nothing is possible at all: what binds is what does just above it.
+// Just below such a bound nothing is possible at all: what binds is what does just above
+// it.
 TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
   const Topology machine = test::shipped("hgx-h200-1");
   for (const int64_t side : {1024, 2048, 4096, 8192, 16384}) {
     GemmProblem p = gemm(side, side, side);
     p.place_a = p.place_b = p.place_c = machine.gpus()[0];
-    EXPECT_EQ(lower_bound(checked(p), machine, machine.gpus()).binding, "kernels of gpu0") << side;
+    EXPECT_EQ(lower_bound(checked(p), machine, machine.gpus()).binding, "kernels of gpu0")
+        << side;
   }
 }
 
-/// Four GPUs of 1 TFLOP/s in two pairs, whose links of 1 TB/s limit nothing; between the pairs is a bridge.
+/// Four GPUs of 1 TFLOP/s in two pairs, whose links of 1 TB/s limit nothing; between the
+/// pairs is a bridge.
 Topology two_islands(Rate bridge) {
   const Topology two = test::shipped("two-gpu");
   const auto& d = two.description();
   MachineBuilder machine{
-      "islands", "", {d.name, d.kernels[0], two.memory(two.gpus()[0]), d.strided, d.issue, d.sources}};
+      "islands",
+      "",
+      {d.name, d.kernels[0], two.memory(two.gpus()[0]), d.strided, d.issue, d.sources}};
   machine.source("made", Source::Kind::assumed, "for this test");
-  const std::array hubs{machine.add_switch("hub0", "made"), machine.add_switch("hub1", "made")};
-  machine.join(machine.add_host("host", "made"), hubs[0], Rate{1e9}, Seconds{1e-6}, "made");
+  const std::array hubs{machine.add_switch("hub0", "made"),
+                        machine.add_switch("hub1", "made")};
+  machine.join(machine.add_host("host", "made"), hubs[0], Rate{1e9}, Seconds{1e-6},
+               "made");
   machine.join(hubs[0], hubs[1], bridge, Seconds{1e-6}, "made");
   for (int i = 0; i < 4; ++i)
-    machine.join(hubs[size_t(i / 2)], machine.add_gpu("gpu" + std::to_string(i), i, "made"), Rate{1e12}, Seconds{1e-6},
-                 "made");
+    machine.join(hubs[size_t(i / 2)],
+                 machine.add_gpu("gpu" + std::to_string(i), i, "made"), Rate{1e12},
+                 Seconds{1e-6}, "made");
   return Topology{machine.description()};
 }
 
-// All is on the first pair, over 1 GB/s. In the 69 ms that this pair alone takes, 69 MB of the 134 of A and of B
-// together reach the other: at most 0.26 of each, with which, and half of C on its way back, 0.18 of the work is done.
-// Every GPU of that pair alone would need less, since both may touch the same.
+// All is on the first pair, over 1 GB/s. In the 69 ms that this pair alone takes, 69 MB
+// of the 134 of A and of B together reach the other: at most 0.26 of each, with which,
+// and half of C on its way back, 0.18 of the work is done. Every GPU of that pair alone
+// would need less, since both may touch the same.
 TEST_F(LowerBound, ABridgeIsLoadedByWhatAnIslandNeedsTogether) {
   const Topology narrow = two_islands(Rate{1e9}), wide = two_islands(Rate{1e12});
   GemmProblem p = gemm(4096, 4096, 4096);
   p.place_a = p.place_b = p.place_c = narrow.gpus()[0];
   p.beta = 0;
   const double work = 2.0 * 4096 * 4096 * 4096 / 1e12;
-  EXPECT_NEAR(lower_bound(checked(p), wide, wide.gpus()).time.value, work / 4, 0.02 * work);
+  EXPECT_NEAR(lower_bound(checked(p), wide, wide.gpus()).time.value, work / 4,
+              0.02 * work);
   const Bound bound = lower_bound(checked(p), narrow, narrow.gpus());
-  EXPECT_GT(bound.time.value, (1 - 0.18) * work / 2 * 0.85);  // lines lie below Loomis and Whitney's curve
+  EXPECT_GT(bound.time.value,
+            (1 - 0.18) * work / 2 * 0.85);  // lines lie below Loomis and Whitney's curve
   EXPECT_LT(bound.time.value, work / 2);
 }
 

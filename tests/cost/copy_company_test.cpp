@@ -21,11 +21,13 @@ Company company(const Draft& d, const Topology& topology, OpId copy) {
   return CopyShapes{d.plan, topology, PlanKernelCosts{d.plan, topology}}.of(copy).company;
 }
 
-// 102.4 MB in columns of 1 KiB come in at 2.5 GB/s, 40.96 ms, and leave packed at 10 GB/s, 10.24 ms.
+// 102.4 MB in columns of 1 KiB come in at 2.5 GB/s, 40.96 ms, and leave packed at 10
+// GB/s, 10.24 ms.
 class CompanyOfCopies : public ::testing::Test {
  protected:
   Draft d;
-  OpId in = d.copy({d.matrix(host, 65536, 100'000, 65536).buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+  OpId in = d.copy({d.matrix(host, 65536, 100'000, 65536).buffer, 0, 0, 128, 100'000},
+                   d.matrix(gpu, 128, 100'000));
   OpId out = d.copy(d.matrix(gpu, 128, 100'000), d.matrix(host, 128, 100'000));
 };
 
@@ -37,7 +39,8 @@ TEST_F(CompanyOfCopies, ThoseTheOtherWayAreBesideThemForAsLongAsTheyTake) {
 
 // Products of 20.48 ms: half of the time of the copies in, all of that of the others.
 TEST_F(CompanyOfCopies, SoAreKernels) {
-  d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000), d.matrix(gpu, 1000, 1000));
+  d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000),
+         d.matrix(gpu, 1000, 1000));
   const Topology topology = tells_company(1, 0.5);
   const Company beside = company(d, topology, in);
   EXPECT_NEAR(beside.kernels, 0.5, 1e-9);
@@ -48,17 +51,20 @@ TEST_F(CompanyOfCopies, SoAreKernels) {
 TEST_F(CompanyOfCopies, CopiesWithinAMemoryHaveNone) {
   const Topology topology = tells_company(3, 0.5);
   for (const MemoryId memory : {host, gpu})
-    EXPECT_EQ(company(d, topology, d.copy(d.matrix(memory, 128, 10), d.matrix(memory, 128, 10))), (Company{0, 0}));
+    EXPECT_EQ(company(d, topology,
+                      d.copy(d.matrix(memory, 128, 10), d.matrix(memory, 128, 10))),
+              (Company{0, 0}));
 }
 
 TEST_F(CompanyOfCopies, WhereNothingIsKnownOfItNoneIsLookedFor) {
   EXPECT_EQ(company(d, tells_company(1, 0), in), Company{});
 }
 
-// Alone a quarter of the rate: finding pages takes three times as long as the bytes. For half of the time it takes
-// twice as long: 1 / (1 + 1.5 x 3).
+// Alone a quarter of the rate: finding pages takes three times as long as the bytes. For
+// half of the time it takes twice as long: 1 / (1 + 1.5 x 3).
 TEST_F(CompanyOfCopies, EstimatesCountIt) {
-  d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000), d.matrix(gpu, 1000, 1000));
+  d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000),
+         d.matrix(gpu, 1000, 1000));
   const Topology alone = tells_company(1, 0), beside = tells_company(2, 0);
   const auto of = [&](const Topology& topology) {
     return estimate_plan(d.plan, topology, Resources{topology}).makespan.value;

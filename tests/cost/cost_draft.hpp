@@ -10,9 +10,10 @@
 
 namespace tilerail::cost_test {
 
-/// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both directions together, of which 4
-/// to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a GPU that is always busy and twice on columns of 8 bytes.
-/// Columns of 1 KiB move at a quarter of the rate, at half of it where the GPU's cache of 50 MB knows their pages.
+/// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both
+/// directions together, of which 4 to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a
+/// GPU that is always busy and twice on columns of 8 bytes. Columns of 1 KiB move at a
+/// quarter of the rate, at half of it where the GPU's cache of 50 MB knows their pages.
 inline Topology machine() {
   auto d = testing::shipped("two-gpu").description();
   for (Link& link : d.links) link.latency = Seconds{0};
@@ -21,10 +22,15 @@ inline Topology machine() {
   both.forward = {LinkId{2}}, both.backward = {LinkId{3}};  // pcie0->gpu0 and back
   both.both_busy = CapacityCurve{{{1, Rate{12e9}}}}, both.forward_share = 1.0 / 3;
   d.groups = {both};
-  d.strided = {.points = {{Bytes{1024}, 0.25}}, .again = {{Bytes{1024}, 0.5}}, .cache = Bytes{50e6}, .source = "round"};
+  d.strided = {.points = {{Bytes{1024}, 0.25}},
+               .again = {{Bytes{1024}, 0.5}},
+               .cache = Bytes{50e6},
+               .source = "round"};
   KernelTimes& kernels = d.kernels[0];
-  kernels.launch = Seconds{0}, kernels.multiprocessors = kernels.block_m = kernels.block_n = 1;
-  kernels.gemm[0].sustained = {{0.5, 1.0}, {1.0, 1.5}}, kernels.gemm[0].alignment = {{8, 2.0}};
+  kernels.launch = Seconds{0},
+  kernels.multiprocessors = kernels.block_m = kernels.block_n = 1;
+  kernels.gemm[0].sustained = {{0.5, 1.0}, {1.0, 1.5}},
+  kernels.gemm[0].alignment = {{8, 2.0}};
   return Topology{std::move(d)};
 }
 
@@ -40,16 +46,19 @@ class Draft {
     plan.problem.m = plan.problem.n = plan.problem.k = 1024;
   }
   View matrix(MemoryId memory, int64_t rows, int64_t cols, int64_t ld = 0) {
-    const BufferId id = builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
+    const BufferId id = builder.add_buffer(
+        {Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
     return {id, 0, 0, rows, cols};
   }
   OpId copy(const View& from, const View& to, std::initializer_list<OpId> after = {}) {
     Op op;
-    op.queue = builder.copy_queue(plan.buffer(from.buffer).memory, plan.buffer(to.buffer).memory);
+    op.queue = builder.copy_queue(plan.buffer(from.buffer).memory,
+                                  plan.buffer(to.buffer).memory);
     op.a = from, op.y = to;
     return add(op, after);
   }
-  OpId gemm(const View& a, const View& b, const View& y, std::initializer_list<OpId> after = {}) {
+  OpId gemm(const View& a, const View& b, const View& y,
+            std::initializer_list<OpId> after = {}) {
     Op op;
     op.kind = OpKind::gemm, op.queue = builder.compute_queue(gpu, 0);
     op.a = a, op.b = b, op.y = y;

@@ -1,5 +1,6 @@
-// Energy of plans made by hand on two-gpu: 50 W idle, 250 W busy. With a curve of 1 TFLOP/s from 512 on and a quarter
-// of that at 256, 1024 x 1024 fills a GPU and 256 x 256 a quarter of it.
+// Energy of plans made by hand on two-gpu: 50 W idle, 250 W busy. With a curve of 1
+// TFLOP/s from 512 on and a quarter of that at 256, 1024 x 1024 fills a GPU and 256 x 256
+// a quarter of it.
 #include "cost/energy.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,9 @@ constexpr MemoryId gpu0{1}, gpu1{2};
 
 /// Kernels and joins with the times at which they ran, each in a queue of its own.
 struct TimedPlan : PlanDraft {
-  TimedPlan() : PlanDraft{test::shipped("two-gpu")} { plan.problem.m = plan.problem.n = plan.problem.k = 1024; }
+  TimedPlan() : PlanDraft{test::shipped("two-gpu")} {
+    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+  }
   void add(OpKind kind, MemoryId gpu, int64_t side, double start, double end) {
     Op op;
     op.kind = kind, op.queue = compute_queue(gpu, int(plan.queues.size()));
@@ -22,7 +25,9 @@ struct TimedPlan : PlanDraft {
     PlanDraft::add(op);
     times.push_back({start, end});
   }
-  void gemm(MemoryId gpu, int64_t side, double start, double end) { add(OpKind::gemm, gpu, side, start, end); }
+  void gemm(MemoryId gpu, int64_t side, double start, double end) {
+    add(OpKind::gemm, gpu, side, start, end);
+  }
 
   std::vector<OpTime> times;
 };
@@ -34,7 +39,8 @@ Topology two_gpu() {
 }
 
 /// Of gpu0 and gpu1, in joules.
-void expect_energies(const TimedPlan& run, const Topology& topology, double first, double second) {
+void expect_energies(const TimedPlan& run, const Topology& topology, double first,
+                     double second) {
   const auto energies = device_energies(run.plan, topology, run.times);
   ASSERT_TRUE(energies);
   ASSERT_EQ(energies->size(), 2u);
@@ -57,7 +63,8 @@ TEST(Energy, AKernelThatFillsAQuarterCountsAQuarter) {
   expect_energies(run, two_gpu(), 50 * 4 + 200 * (0.25 * 1 + 0.5 * 1 + 0.25 * 2), 50 * 4);
 }
 
-// Two whole kernels from 1 to 2 s do not draw twice the watts of one, nor does a quarter beside a whole one add to it.
+// Two whole kernels from 1 to 2 s do not draw twice the watts of one, nor does a quarter
+// beside a whole one add to it.
 TEST(Energy, KernelsThatShareAGpuNeverCountForMoreThanOne) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 2);
@@ -86,7 +93,8 @@ TEST(Energy, WattsOfAGemmReplaceThoseOfABusyDevice) {
 
 TEST(Energy, ADeviceNeverDrawsMoreThanItIsAllowed) {
   auto d = two_gpu().description();
-  for (GemmCurve& curve : d.kernels[0].gemm) curve.watts = Watts{350};  // the GPUs are allowed 250
+  for (GemmCurve& curve : d.kernels[0].gemm)
+    curve.watts = Watts{350};  // the GPUs are allowed 250
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
   run.gemm(gpu1, 1024, 0, 0.5);

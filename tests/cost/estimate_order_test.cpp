@@ -1,5 +1,5 @@
-// In which order the estimate takes operations, and what they wait for: two-gpu, whose GPUs share 12 GB/s from the
-// host.
+// In which order the estimate takes operations, and what they wait for: two-gpu, whose
+// GPUs share 12 GB/s from the host.
 #include <gtest/gtest.h>
 
 #include "cost/estimate.hpp"
@@ -13,17 +13,21 @@ namespace {
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 constexpr int64_t gigabyte = 125'000'000;  // in doubles
 
-/// Copies of columns, each on a queue of its own. Without latency a gigabyte takes 100 ms from the host, 25 ms from GPU
-/// to GPU, and both GPUs' from the host take 2 / 12 s.
+/// Copies of columns, each on a queue of its own. Without latency a gigabyte takes 100 ms
+/// from the host, 25 ms from GPU to GPU, and both GPUs' from the host take 2 / 12 s.
 class Copies {
  public:
-  explicit Copies(Seconds latency = Seconds{0}) : machine_{with(latency)}, draft_{machine_, DType::f64} {}
+  explicit Copies(Seconds latency = Seconds{0})
+      : machine_{with(latency)}, draft_{machine_, DType::f64} {}
 
-  OpId copy(MemoryId from, MemoryId to, std::initializer_list<OpId> after = {}, int64_t rows = gigabyte) {
+  OpId copy(MemoryId from, MemoryId to, std::initializer_list<OpId> after = {},
+            int64_t rows = gigabyte) {
     const QueueId own = draft_.copy_queue(from, to, queues_++);
     return draft_.copy(own, draft_.tile(from, rows, 1), draft_.tile(to, rows, 1), after);
   }
-  double seconds() { return estimate_plan(draft_.plan, machine_, Resources{machine_}).makespan.value; }
+  double seconds() {
+    return estimate_plan(draft_.plan, machine_, Resources{machine_}).makespan.value;
+  }
 
  private:
   static Topology with(Seconds latency) {
@@ -38,7 +42,8 @@ class Copies {
 };
 
 TEST(EstimateOrder, WhatMayStartFirstIsServedFirst) {
-  // The copy to gpu1 starts at once, though the one to gpu0 stands before it and waits 25 ms.
+  // The copy to gpu1 starts at once, though the one to gpu0 stands before it and waits 25
+  // ms.
   Copies c;
   c.copy(host, gpu0, {c.copy(gpu1, gpu0)});
   c.copy(host, gpu1);
@@ -64,7 +69,8 @@ TEST(EstimateOrder, TimeInWhichALinkRestsIsLost) {
 }
 
 TEST(EstimateOrder, AnEngineServesOneCopyAtATime) {
-  // 8 bytes take the latency of two links, 10 us; the engines of two GPUs do not wait for each other.
+  // 8 bytes take the latency of two links, 10 us; the engines of two GPUs do not wait for
+  // each other.
   Copies one{Seconds{5e-6}}, two{Seconds{5e-6}};
   for (int i = 0; i < 2; ++i) one.copy(host, gpu0, {}, 1);
   two.copy(host, gpu0, {}, 1);
@@ -74,7 +80,8 @@ TEST(EstimateOrder, AnEngineServesOneCopyAtATime) {
 }
 
 TEST(EstimateOrder, HalfACopyOnAGroupCountsAsHalf) {
-  // Of two gigabytes in turns on two hosts, half of each leaves h0: one copy's worth, for which its group gives 5 GB/s.
+  // Of two gigabytes in turns on two hosts, half of each leaves h0: one copy's worth, for
+  // which its group gives 5 GB/s.
   auto d = small_machine::two_hosts();
   CapacityGroup group;
   group.name = "h0", group.source = "s", group.forward = {LinkId{0}};
@@ -84,8 +91,10 @@ TEST(EstimateOrder, HalfACopyOnAGroupCountsAsHalf) {
   PlanDraft draft{machine, DType::f64};
   const MemoryId both = small_machine::memory(machine, "h*");
   for (const MemoryId to : machine.gpus())
-    draft.copy(draft.copy_queue(both, to), draft.tile(both, gigabyte, 1), draft.tile(to, gigabyte, 1));
-  EXPECT_NEAR(estimate_plan(draft.plan, machine, Resources{machine}).makespan.value, 0.2, 1e-3);
+    draft.copy(draft.copy_queue(both, to), draft.tile(both, gigabyte, 1),
+               draft.tile(to, gigabyte, 1));
+  EXPECT_NEAR(estimate_plan(draft.plan, machine, Resources{machine}).makespan.value, 0.2,
+              1e-3);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ TEST(Estimate, ACopyTakesItsTimeAlone) {
 }
 
 TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
-  // 1.6 GB in and 0.8 GB out at once: 4 + 8 GB/s for 0.1 s, which is all of the way out; then 1.2 GB in at 10 GB/s.
+  // 1.6 GB in and 0.8 GB out at once: 4 + 8 GB/s for 0.1 s, which is all of the way out;
+  // then 1.2 GB in at 10 GB/s.
   Draft d;
   d.copy(d.matrix(host, 200'000'000, 1), d.matrix(gpu, 200'000'000, 1));
   d.copy(d.matrix(gpu, 100'000'000, 1), d.matrix(host, 100'000'000, 1));
@@ -29,10 +30,12 @@ TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
 }
 
 TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
-  // To each GPU they move at a quarter of 10 GB/s, and both together have less than the two share.
+  // To each GPU they move at a quarter of 10 GB/s, and both together have less than the
+  // two share.
   Draft d;
   const View tall = d.matrix(host, 4096, 100'000, 4096);
-  for (const MemoryId to : {gpu, MemoryId{2}}) d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(to, 128, 100'000));
+  for (const MemoryId to : {gpu, MemoryId{2}})
+    d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(to, 128, 100'000));
   EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
 }
 
@@ -47,8 +50,10 @@ TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
 TEST(CopyColumns, AreThoseOfTheHostOrOfTheSideWhereTheyAreFarthestApart) {
   Draft d;
   const Topology topology = machine();
-  const View on_host = d.matrix(host, 128, 512, 4096), packed_host = d.matrix(host, 128, 512);
-  const View on_gpu = d.matrix(gpu, 128, 512, 5120), on_other = d.matrix(MemoryId{2}, 128, 512);
+  const View on_host = d.matrix(host, 128, 512, 4096),
+             packed_host = d.matrix(host, 128, 512);
+  const View on_gpu = d.matrix(gpu, 128, 512, 5120),
+             on_other = d.matrix(MemoryId{2}, 128, 512);
   const auto columns = [&](const View& from, const View& to) {
     const OpId there = d.copy(from, to), back = d.copy(to, from);
     const CopyColumns found = copy_columns(d.plan, d.plan.op(there), topology);
@@ -62,7 +67,8 @@ TEST(CopyColumns, AreThoseOfTheHostOrOfTheSideWhereTheyAreFarthestApart) {
 }
 
 TEST(Estimate, AGpuThatIsAlwaysBusyIsSlower) {
-  // Two products of 1024^3, 2.147 ms each at 1 TFLOP/s, and nothing else: 1.5 times as long.
+  // Two products of 1024^3, 2.147 ms each at 1 TFLOP/s, and nothing else: 1.5 times as
+  // long.
   Draft d;
   const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
   for (int i = 0; i < 2; ++i) d.gemm(a, b, d.matrix(gpu, 1024, 1024));
@@ -91,8 +97,10 @@ TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
   const auto copy_to = [&](MemoryId device) {
     Op op;
     op.queue = builder.copy_queue(host, device);
-    op.a = {builder.add_buffer({Buffer::Kind::tile, host, rows, 1, rows, 0}), 0, 0, rows, 1};
-    op.y = {builder.add_buffer({Buffer::Kind::tile, device, rows, 1, rows, 0}), 0, 0, rows, 1};
+    op.a = {builder.add_buffer({Buffer::Kind::tile, host, rows, 1, rows, 0}), 0, 0, rows,
+            1};
+    op.y = {builder.add_buffer({Buffer::Kind::tile, device, rows, 1, rows, 0}), 0, 0,
+            rows, 1};
     Deps none;
     builder.add(op, none);
     return estimate_plan(plan, topology, Resources{topology});

@@ -20,15 +20,20 @@ Topology two_gpus(Seconds per_op) {
   return Topology{std::move(d)};
 }
 
-/// Whether the plan of a product is a graph, by the field of the policy and what handing over an operation takes.
-bool is_graph(double microseconds, int gpus = 2, bool wanted = true, bool from_host = true) {
+/// Whether the plan of a product is a graph, by the field of the policy and what handing
+/// over an operation takes.
+bool is_graph(double microseconds, int gpus = 2, bool wanted = true,
+              bool from_host = true) {
   const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
   if (!from_host) problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
   Policy policy = any_preset("gemmex");
-  policy.choices.tile = 512, policy.choices.single_issuer = false, policy.choices.graph = wanted;
-  return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(size_t(gpus)), policy).graph;
+  policy.choices.tile = 512, policy.choices.single_issuer = false,
+  policy.choices.graph = wanted;
+  return plan_gemm(checked(problem), machine,
+                   std::span{machine.gpus()}.first(size_t(gpus)), policy)
+      .graph;
 }
 
 // 4096^3 in tiles of 512: 256 kernels a GPU of 268 us each, 69 ms, and less of copies.
@@ -41,15 +46,17 @@ TEST(GraphGain, IsWhereThreadsWouldHoldThePlanUp) {
   EXPECT_TRUE(is_graph(300, 2, true, false));
 }
 
-// 4096^3 in tiles of 512 on two GPUs of 1 TFLOP/s: 512 kernels of 0.27 ms, half of them on each GPU.
+// 4096^3 in tiles of 512 on two GPUs of 1 TFLOP/s: 512 kernels of 0.27 ms, half of them
+// on each GPU.
 TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestWork) {
   const double kernel_us = 2.0 * 512 * 512 * 512 / 1e12 * 1e6;
   EXPECT_FALSE(is_graph(0.01 * kernel_us));
   EXPECT_TRUE(is_graph(2 * kernel_us));
 }
 
-// 512 kernels of 128^3 on one GPU take 10 us each, most of it their launch. Side by side they need as long as their
-// flops take at the peak, 4.2 us each, so that submission in 5 us is slower than they are.
+// 512 kernels of 128^3 on one GPU take 10 us each, most of it their launch. Side by side
+// they need as long as their flops take at the peak, 4.2 us each, so that submission in 5
+// us is slower than they are.
 TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
   const auto is_graph_at = [](double microseconds) {
     const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
@@ -59,15 +66,17 @@ TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
     Policy policy = any_preset("gemmex");
     policy.choices.tile = 128;
     policy.choices.compute_streams = 8;
-    return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy).graph;
+    return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1),
+                     policy)
+        .graph;
   };
   const double flops_us = 2.0 * 128 * 128 * 128 / 1e12 * 1e6;
   EXPECT_FALSE(is_graph_at(0.1 * flops_us));
   EXPECT_TRUE(is_graph_at(1.2 * flops_us));
 }
 
-// 8192 x 8192 x 64 in f64 with beta = 0: each GPU sends 268 MB of C to the host at 10 GB/s in 128 tiles, in columns
-// that may slow copies down, and computes for 4.3 ms.
+// 8192 x 8192 x 64 in f64 with beta = 0: each GPU sends 268 MB of C to the host at 10
+// GB/s in 128 tiles, in columns that may slow copies down, and computes for 4.3 ms.
 TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestCopies) {
   for (const double efficiency : {1.0, 0.5}) {
     const auto is_graph_at = [&](double microseconds) {
@@ -96,7 +105,8 @@ Plan at_home(const Topology& machine, int64_t size, int64_t tile, bool graph) {
   problem.m = problem.n = problem.k = size;
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
   Policy policy = any_preset("tilerail");
-  for (const char* assignment : {"effort=fast", "devices=all", graph ? "graph=on" : "graph=off"})
+  for (const char* assignment :
+       {"effort=fast", "devices=all", graph ? "graph=on" : "graph=off"})
     apply_override(policy, assignment);
   apply_override(policy, "tile=" + std::to_string(tile));
   return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy);

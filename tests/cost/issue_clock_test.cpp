@@ -18,12 +18,14 @@ constexpr double us = 1e-6;
 
 /// Time until an operation has been handed over.
 struct IssueClock {
-  IssueClock(const Plan& plan, const Topology& topology) : times{issue_times(plan, topology)} {}
+  IssueClock(const Plan& plan, const Topology& topology)
+      : times{issue_times(plan, topology)} {}
   Seconds issue(OpId op) const { return times[op.index()]; }
   std::vector<Seconds> times;
 };
 
-/// Three GPUs, each linked with the host and with the others. Handing over: 2 us, 5 us for kernels, 1 us a dependency.
+/// Three GPUs, each linked with the host and with the others. Handing over: 2 us, 5 us
+/// for kernels, 1 us a dependency.
 Topology machine() {
   auto d = small_machine::memories_and_switches(3, 0);
   const std::vector<std::string> names{"h", "g0", "g1", "g2"};
@@ -38,7 +40,9 @@ Topology machine() {
 class Draft : public PlanDraft {
  public:
   Draft() : PlanDraft{machine()} {}
-  OpId copy(MemoryId src, MemoryId dst, const Deps& deps = {}) { return add(OpKind::copy, copy_queue(src, dst), deps); }
+  OpId copy(MemoryId src, MemoryId dst, const Deps& deps = {}) {
+    return add(OpKind::copy, copy_queue(src, dst), deps);
+  }
   OpId kernel(MemoryId gpu, const Deps& deps = {}, OpKind kind = OpKind::gemm) {
     return add(kind, compute_queue(gpu), deps);
   }
@@ -90,13 +94,15 @@ TEST(SharedStreams, OtherSendersHostsAndKernelsHaveTheirOwn) {
 
 TEST(IssueClock, KernelsCopiesAndDependenciesHaveTheirCosts) {
   Draft d;
-  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}), more = d.kernel(gpu0, {kernel}, OpKind::axpby);
+  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}),
+             more = d.kernel(gpu0, {kernel}, OpKind::axpby);
   const OpId join = d.kernel(gpu0, {}, OpKind::join);
   const Topology topology = machine();
   IssueClock clock{d.plan, topology};
   EXPECT_DOUBLE_EQ(clock.issue(copy).value, 2 * us);
   EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (2 + 5 + 1) * us);
-  EXPECT_DOUBLE_EQ(clock.issue(more).value, (8 + 5) * us) << "the kernel before it is on its own stream";
+  EXPECT_DOUBLE_EQ(clock.issue(more).value, (8 + 5) * us)
+      << "the kernel before it is on its own stream";
   EXPECT_DOUBLE_EQ(clock.issue(join).value, (13 + 2) * us);
 }
 
@@ -140,9 +146,10 @@ TEST(IssueClock, ACallCostsOnceForEachThread) {
 
 TEST(IssueClock, ARunTimeSystemTakesItsTimeBesideTheDriver) {
   Draft d;
-  d.plan.runtime = {Seconds{80 * us}, Seconds{7 * us}, Seconds{90 * us}, Seconds{300 * us}};
-  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}), to_peer = d.copy(gpu0, gpu1),
-             other = d.kernel(gpu1);
+  d.plan.runtime = {Seconds{80 * us}, Seconds{7 * us}, Seconds{90 * us},
+                    Seconds{300 * us}};
+  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}),
+             to_peer = d.copy(gpu0, gpu1), other = d.kernel(gpu1);
   const Topology topology = machine();
   IssueClock clock{d.plan, topology};
   EXPECT_DOUBLE_EQ(clock.issue(copy).value, (300 + 7 + 2) * us);
@@ -156,7 +163,8 @@ TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
   for (const bool single : {false, true}) {
     Draft d;
     d.plan.single_issuer = single;
-    const OpId first = d.kernel(gpu0), second = d.kernel(gpu1), in = d.copy(host, gpu1), out = d.copy(gpu0, host);
+    const OpId first = d.kernel(gpu0), second = d.kernel(gpu1), in = d.copy(host, gpu1),
+               out = d.copy(gpu0, host);
     IssueClock clock{d.plan, topology};
     EXPECT_DOUBLE_EQ(clock.issue(first).value, 5 * us);
     EXPECT_DOUBLE_EQ(clock.issue(second).value, (single ? 10 : 5) * us);
@@ -171,17 +179,20 @@ TEST(IssueClock, DependenciesWithinAStreamCostNothing) {
     Draft d;
     d.plan.single_issuer = true;
     const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
-    if (!in_order) d.copy(gpu0, gpu1);  // waits for nothing: the queues keep streams of their own
+    if (!in_order)
+      d.copy(gpu0, gpu1);  // waits for nothing: the queues keep streams of their own
     IssueClock clock{d.plan, topology};
     EXPECT_DOUBLE_EQ(clock.issue(first).value, 2 * us);
     EXPECT_DOUBLE_EQ(clock.issue(second).value, (2 + (in_order ? 2 : 3)) * us);
   }
 }
 
-/// The same, with graphs: 9 us a call, 3 us a copy with the host, 0.5 us a kernel, 0.25 us a dependency between them.
+/// The same, with graphs: 9 us a call, 3 us a copy with the host, 0.5 us a kernel, 0.25
+/// us a dependency between them.
 Topology machine_with_graphs() {
   auto d = machine().description();
-  d.issue.graph = GraphCost{Seconds{9 * us}, Seconds{3 * us}, Seconds{0.5 * us}, Seconds{0.25 * us}};
+  d.issue.graph =
+      GraphCost{Seconds{9 * us}, Seconds{3 * us}, Seconds{0.5 * us}, Seconds{0.25 * us}};
   return Topology{d};
 }
 
@@ -189,12 +200,14 @@ TEST(IssueClock, AGraphIsHandedOverByItsCopies) {
   const Topology topology = machine_with_graphs();
   Draft d;
   d.plan.graph = true;
-  const OpId copy = d.copy(host, gpu0), within = d.copy(gpu0, gpu0), kernel = d.kernel(gpu0, {copy, within}),
-             next = d.kernel(gpu0, {within}), out = d.copy(gpu0, host, {next});
+  const OpId copy = d.copy(host, gpu0), within = d.copy(gpu0, gpu0),
+             kernel = d.kernel(gpu0, {copy, within}), next = d.kernel(gpu0, {within}),
+             out = d.copy(gpu0, host, {next});
   IssueClock clock{d.plan, topology};
   EXPECT_DOUBLE_EQ(clock.issue(copy).value, (9 + 3) * us);
   EXPECT_DOUBLE_EQ(clock.issue(within).value, (12 + 0.5) * us);
-  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (12.5 + 0.5 + 0.25) * us) << "the copy within the GPU is a kernel";
+  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (12.5 + 0.5 + 0.25) * us)
+      << "the copy within the GPU is a kernel";
   EXPECT_DOUBLE_EQ(clock.issue(next).value, (13.25 + 0.5) * us);
   EXPECT_DOUBLE_EQ(clock.issue(out).value, (13.75 + 3 + 0.25) * us);
 }
@@ -203,19 +216,22 @@ TEST(IssueClock, AGraphOfSeveralGpusIsLaunchedByOneThreadAndEachGpuTakesItsKerne
   const Topology topology = machine_with_graphs();
   Draft d;
   d.plan.graph = true;
-  const OpId copy = d.copy(host, gpu0), first = d.kernel(gpu0), second = d.kernel(gpu1), sent = d.copy(gpu0, gpu1),
-             waits = d.kernel(gpu1, {first}), after = d.kernel(gpu1, {sent}), last = d.kernel(gpu0);
+  const OpId copy = d.copy(host, gpu0), first = d.kernel(gpu0), second = d.kernel(gpu1),
+             sent = d.copy(gpu0, gpu1), waits = d.kernel(gpu1, {first}),
+             after = d.kernel(gpu1, {sent}), last = d.kernel(gpu0);
   IssueClock clock{d.plan, topology};
   EXPECT_DOUBLE_EQ(clock.issue(copy).value, (9 + 3) * us);
   EXPECT_DOUBLE_EQ(clock.issue(first).value, (12 + 0.5) * us);
   EXPECT_DOUBLE_EQ(clock.issue(second).value, (12 + 0.5) * us) << "of another front end";
   EXPECT_DOUBLE_EQ(clock.issue(sent).value, (12 + 3 + 0.5) * us);
-  EXPECT_DOUBLE_EQ(clock.issue(waits).value, (15 + 0.25 + 2 * 0.5) * us) << "a dependency between GPUs";
+  EXPECT_DOUBLE_EQ(clock.issue(waits).value, (15 + 0.25 + 2 * 0.5) * us)
+      << "a dependency between GPUs";
   EXPECT_DOUBLE_EQ(clock.issue(after).value, (15.25 + 0.25 + 3 * 0.5) * us);
   EXPECT_DOUBLE_EQ(clock.issue(last).value, (15.5 + 2 * 0.5) * us);
 }
 
-TEST(IssueClock, ThreadsHandOverWhatIsNoGraphOrEmulatesALibraryOrRunsWhereGraphsHaveNoCosts) {
+TEST(IssueClock,
+     ThreadsHandOverWhatIsNoGraphOrEmulatesALibraryOrRunsWhereGraphsHaveNoCosts) {
   const Topology with = machine_with_graphs(), without = machine();
   Draft threads, library, graph;
   library.plan.graph = graph.plan.graph = true;

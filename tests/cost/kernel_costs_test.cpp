@@ -18,7 +18,8 @@ TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
   const View tile = draft.tile(gpu, 64, 64);
   const OpId product = draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {});
   KernelCosts costs{topology};
-  for (int i = 0; i < 2; ++i) EXPECT_THROW(costs.of(draft.plan, draft.plan.op(product), gpu), InputError);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THROW(costs.of(draft.plan, draft.plan.op(product), gpu), InputError);
 }
 
 TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
@@ -32,15 +33,20 @@ TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
 
 TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
   Draft d;
-  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512), tall = d.matrix(gpu, 512, 512);
-  const double words = d.cost(d.gemm({large.buffer, 0, 0, 510, 512}, even, {tall.buffer, 0, 0, 510, 512}));
-  const double odd = d.cost(d.gemm({large.buffer, 0, 0, 509, 512}, even, {tall.buffer, 0, 0, 509, 512}));
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512),
+             tall = d.matrix(gpu, 512, 512);
+  const double words =
+      d.cost(d.gemm({large.buffer, 0, 0, 510, 512}, even, {tall.buffer, 0, 0, 510, 512}));
+  const double odd =
+      d.cost(d.gemm({large.buffer, 0, 0, 509, 512}, even, {tall.buffer, 0, 0, 509, 512}));
   EXPECT_NEAR(odd / words, 2 * 509.0 / 510, 1e-9);
-  const double columns = d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
+  const double columns =
+      d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
   EXPECT_NEAR(columns / words, 511.0 / 510, 1e-9);  // their number is no matter
   // Large enough to be run in parts: aligned, but for a thin one.
   const View huge = d.matrix(gpu, 2048, 2048), row_more = d.matrix(gpu, 2049, 2048, 2056);
-  const double ratio = d.cost(d.gemm(row_more, huge, row_more)) / d.cost(d.gemm(huge, huge, huge));
+  const double ratio =
+      d.cost(d.gemm(row_more, huge, row_more)) / d.cost(d.gemm(huge, huge, huge));
   EXPECT_GT(ratio, 2049.0 / 2048 - 1e-9);
   EXPECT_LT(ratio, 1.01);
 }
@@ -50,17 +56,20 @@ TEST(PlanKernelCosts, WhatRunsInPartsFillsWhatTheyFill) {
   const MemoryId device = h200.gpus()[0];
   PlanDraft draft{h200};
   KernelCosts costs{h200};
-  const auto cost = [&](int64_t rows) {  // rows x 2048 x 2048, in columns that start at multiples of 64 bytes
+  const auto cost = [&](int64_t rows) {  // rows x 2048 x 2048, in columns that start at
+                                         // multiples of 64 bytes
     const View a = draft.tile(device, 2056, 2048), b = draft.tile(device, 2048, 2048),
                c = draft.tile(device, 2056, 2048);
     const OpId product =
-        draft.gemm(draft.compute_queue(device), part(a, 0, 0, rows, 2048), b, part(c, 0, 0, rows, 2048), {});
+        draft.gemm(draft.compute_queue(device), part(a, 0, 0, rows, 2048), b,
+                   part(c, 0, 0, rows, 2048), {});
     return costs.of(draft.plan, draft.plan.op(product), device);
   };
   const KernelCost parts = cost(2049), words = cost(2048), row = cost(1);
   EXPECT_GT(row.share, 1.04 * words.share);  // it reads all of B
   EXPECT_NEAR(parts.time.value, words.time.value + row.time.value, 1e-12);
-  EXPECT_NEAR(parts.time.value * parts.share, words.time.value * words.share + row.time.value * row.share, 1e-12);
+  EXPECT_NEAR(parts.time.value * parts.share,
+              words.time.value * words.share + row.time.value * row.share, 1e-12);
 }
 
 TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
@@ -80,7 +89,8 @@ TEST(PlanKernelCosts, SoDoesAnOperandThatStartsOffABorder) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
   const double aligned = d.cost(d.gemm(even, even, even));
-  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 1, 0, 512, 512}, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 1, 0, 512, 512}, even, even)), 2 * aligned,
+              1e-12);
   EXPECT_NEAR(d.cost(d.gemm({large.buffer, 8, 0, 512, 512}, even, even)), aligned, 1e-12);
 }
 

@@ -1,4 +1,5 @@
-// Small programs whose solution is plain, and that what is proven does not lean on the solver.
+// Small programs whose solution is plain, and that what is proven does not lean on the
+// solver.
 #include "cost/linear_program.hpp"
 
 #include <gtest/gtest.h>
@@ -28,17 +29,20 @@ TEST(LinearProgram, SaysWhereThereIsNoSolution) {
   EXPECT_NEAR(p.solve(), 2, 1e-9);
 }
 
-// Rates far apart: what is proven is no more than the least cost, to the rounding of sums.
+// Rates far apart: what is proven is no more than the least cost, to the rounding of
+// sums.
 TEST(LinearProgram, ProvesNoMoreThanTheLeastCost) {
   for (const double scale : {1e-9, 1e-3, 1.0, 1e3, 1e9}) {
     LinearProgram p;
-    const auto need = p.add_variable(LinearProgram::infinity, 1), x = p.add_variable(1), y = p.add_variable(1);
+    const auto need = p.add_variable(LinearProgram::infinity, 1), x = p.add_variable(1),
+               y = p.add_variable(1);
     p.add_row(1, LinearProgram::infinity, {{x, 1}, {y, 1}});
     p.add_row(-LinearProgram::infinity, 0, {{x, 1}, {need, -1}});
     p.add_row(-LinearProgram::infinity, 0, {{y, scale}, {need, -1}});
     const double least = scale / (1 + scale);  // x = need, y = need / scale
     EXPECT_LE(p.solve(), least * (1 + 1e-12)) << scale;
-    EXPECT_GE(p.solve(), least * (1 - 1e-6) - 1e-8) << scale;  // near 0 the solver does not look for more
+    EXPECT_GE(p.solve(), least * (1 - 1e-6) - 1e-8)
+        << scale;  // near 0 the solver does not look for more
   }
 }
 

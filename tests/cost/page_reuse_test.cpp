@@ -1,4 +1,5 @@
-// Copies whose pages the cache of a device still knows, by the estimate of plans made by hand.
+// Copies whose pages the cache of a device still knows, by the estimate of plans made by
+// hand.
 #include <gtest/gtest.h>
 
 #include "tests/cost/cost_draft.hpp"
@@ -8,10 +9,12 @@ namespace {
 
 using namespace cost_test;
 
-// 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s. Of the pages of the next rows all
-// are known but those of which a column touches a new line of the cache, 1 KiB of 64.
+// 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s. Of
+// the pages of the next rows all are known but those of which a column touches a new line
+// of the cache, 1 KiB of 64.
 TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
-  constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9, next = 1 / (1 + 1.0 / 64);
+  constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9,
+                   next = 1 / (1 + 1.0 / 64);
   struct Second {
     int64_t row;
     int kernels;  // before it: products of 8 MB by 8 MB, which fill 40 MB of the cache
@@ -38,22 +41,25 @@ TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
       kernels += d.cost(last);
       if (!second.alike) a = d.matrix(gpu, 1000, 1000), b = d.matrix(gpu, 1000, 1000);
     }
-    d.copy({tall.buffer, second.row, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000), {last});
-    EXPECT_NEAR(d.estimate(), cold + kernels + (1 - second.share) * cold + second.share * known, 1e-8)
+    d.copy({tall.buffer, second.row, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000),
+           {last});
+    EXPECT_NEAR(d.estimate(),
+                cold + kernels + (1 - second.share) * cold + second.share * known, 1e-8)
         << second.row << " after " << second.kernels;
   }
 }
 
-// Two products fill 40 MB and 24 MB more, though the first has its factors in common with one before the copy: that one
-// is no matter, and of 50 MB nothing is left.
+// Two products fill 40 MB and 24 MB more, though the first has its factors in common with
+// one before the copy: that one is no matter, and of 50 MB nothing is left.
 TEST(Estimate, WhatKernelsUsedBeforeACopyIsUsedAgainAfterIt) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9;
   for (const bool more : {false, true}) {
     Draft d;
-    const View tall = d.matrix(host, 65536, 100'000, 65536), a = d.matrix(gpu, 1000, 1000),
-               b = d.matrix(gpu, 1000, 1000);
+    const View tall = d.matrix(host, 65536, 100'000, 65536),
+               a = d.matrix(gpu, 1000, 1000), b = d.matrix(gpu, 1000, 1000);
     const auto columns = [&](OpId after) {
-      return d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000), {after});
+      return d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000),
+                    {after});
     };
     OpId last = d.gemm(a, b, d.matrix(gpu, 1000, 1000));
     double kernels = d.cost(last);
@@ -77,7 +83,8 @@ TEST(Estimate, PagesAreKnownFromTheLastCopyOfTheirColumnsToThatDevice) {
   OpId last;
   for (const int64_t row : {0, 8320, 16640, 0})
     last = d.copy({tall.buffer, row, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
-  last = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(MemoryId{2}, 128, 100'000), {last});
+  last = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(MemoryId{2}, 128, 100'000),
+                {last});
   EXPECT_NEAR(d.estimate(), 5 * cold, 1e-8);
   d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000), {last});
   EXPECT_NEAR(d.estimate(), 5.5 * cold, 1e-8);

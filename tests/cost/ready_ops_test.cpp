@@ -16,7 +16,9 @@ struct Copies {
   PlanDraft draft{machine, DType::f64};
   int queues = 0;
 
-  OpId copy(const PlanDraft::Deps& after = {}) { return copy_in(draft.copy_queue(host, gpu0, queues++), after); }
+  OpId copy(const PlanDraft::Deps& after = {}) {
+    return copy_in(draft.copy_queue(host, gpu0, queues++), after);
+  }
   OpId copy_in(QueueId queue, const PlanDraft::Deps& after = {}) {
     return draft.copy(queue, draft.tile(host, 8, 1), draft.tile(gpu0, 8, 1), after);
   }

@@ -1,4 +1,5 @@
-// two-gpu: the host has 12 GB/s to the switch, which has 10 GB/s to each GPU, 5 us each; the GPUs have 40 GB/s.
+// two-gpu: the host has 12 GB/s to the switch, which has 10 GB/s to each GPU, 5 us each;
+// the GPUs have 40 GB/s.
 #include "cost/traffic_clocks.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ struct Clocks {
   Resources resources{machine};
   TrafficClocks traffic{machine, resources, machine.gpus()};
 
-  double run(MemoryId src, MemoryId dst, double bytes, double start, double efficiency = 1) {
+  double run(MemoryId src, MemoryId dst, double bytes, double start,
+             double efficiency = 1) {
     return traffic.run({src, dst, Bytes{bytes}, efficiency}, Seconds{start}).value;
   }
 };
@@ -34,12 +36,14 @@ TEST(TrafficClocks, AStridedCopyIsSlowerButLoadsLinksAsAPackedOne) {
   EXPECT_NEAR(c.traffic.busy()[0].time.value, 1 / 12., 1e-12);  // host->pcie0
 }
 
-// From the host to both GPUs: 2 GB over 12 GB/s. The second copy starts while the first is on its way.
+// From the host to both GPUs: 2 GB over 12 GB/s. The second copy starts while the first
+// is on its way.
 TEST(TrafficClocks, ALinkServesCopiesOneAfterAnother) {
   Clocks c{testing::shipped("two-gpu")};
   c.run(host, gpu0, gigabyte, 0);
   EXPECT_NEAR(c.run(host, gpu1, gigabyte, 0), 2 / 12., 1e-12);
-  EXPECT_NEAR(c.run(gpu0, gpu1, gigabyte, 0), 5 * us + 1 / 40., 1e-12) << "a link of their own";
+  EXPECT_NEAR(c.run(gpu0, gpu1, gigabyte, 0), 5 * us + 1 / 40., 1e-12)
+      << "a link of their own";
   EXPECT_NEAR(c.run(gpu0, host, gigabyte, 0), 10 * us + 0.1, 1e-12) << "full duplex";
 }
 
@@ -62,13 +66,14 @@ TEST(TrafficClocks, WhatALinkWasBusyWithAndForWhom) {
   }
 }
 
-/// A host with a link of 10 GB/s each way to a GPU; both directions together get `capacity` GB/s, or 12 of which each
-/// direction gets a half.
+/// A host with a link of 10 GB/s each way to a GPU; both directions together get
+/// `capacity` GB/s, or 12 of which each direction gets a half.
 Topology both_ways(double capacity = 0) {
   auto d = small_machine::memories_and_switches(1, 0);
   const auto [there, back] = small_machine::add_links(d, "h", "g0", 10);
   CapacityGroup group;
-  group.name = "pcie", group.source = "s", group.forward = {there}, group.backward = {back};
+  group.name = "pcie", group.source = "s", group.forward = {there},
+  group.backward = {back};
   if (capacity > 0)
     group.capacity = CapacityCurve{{{1, Rate{capacity * 1e9}}}};
   else
@@ -77,7 +82,8 @@ Topology both_ways(double capacity = 0) {
   return Topology{d};
 }
 
-// 1 GB there and 2 GB back: at 6 GB/s each until the first is done after 1/6 s, then 1 GB alone at 10 GB/s.
+// 1 GB there and 2 GB back: at 6 GB/s each until the first is done after 1/6 s, then 1 GB
+// alone at 10 GB/s.
 TEST(TrafficClocks, BothDirectionsShareUntilTheLesserIsDone) {
   Clocks c{both_ways()};
   EXPECT_NEAR(c.run(host, gpu0, gigabyte, 0), 0.1, 1e-12) << "nothing comes back yet";
@@ -87,7 +93,8 @@ TEST(TrafficClocks, BothDirectionsShareUntilTheLesserIsDone) {
 TEST(TrafficClocks, AGroupIsNoFasterThanItsCapacity) {
   Clocks c{both_ways(8)};
   EXPECT_NEAR(c.run(host, gpu0, gigabyte, 0), 1 / 8., 1e-12);
-  EXPECT_NEAR(c.run(gpu0, host, gigabyte, 0), 2 / 8., 1e-12) << "both directions together";
+  EXPECT_NEAR(c.run(gpu0, host, gigabyte, 0), 2 / 8., 1e-12)
+      << "both directions together";
 }
 
 }  // namespace

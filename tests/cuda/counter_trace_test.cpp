@@ -11,13 +11,14 @@ namespace {
 
 constexpr double offset = 5e6;  // J: counters do not start at 0
 
-/// Reads, every 2 ms from `begin` to `end`, a counter that moves every 100 ms, a quarter of that after whole tenths of
-/// a second. `energy`: J since time 0.
+/// Reads, every 2 ms from `begin` to `end`, a counter that moves every 100 ms, a quarter
+/// of that after whole tenths of a second. `energy`: J since time 0.
 template <class Energy>
 CounterTrace read(double begin, double end, Energy energy) {
   CounterTrace trace;
   for (int i = 0; begin + 0.002 * i <= end; ++i) {
-    const double time = begin + 0.002 * i, step = std::floor((time - 0.025) / 0.1) * 0.1 + 0.025;
+    const double time = begin + 0.002 * i,
+                 step = std::floor((time - 0.025) / 0.1) * 0.1 + 0.025;
     trace.add(time, offset + energy(step));
   }
   return trace;
@@ -27,14 +28,15 @@ CounterTrace steady(double watts, double begin, double end) {
   return read(begin, end, [=](double time) { return watts * time; });
 }
 
-// Of 600 W read over 190 ms, one step is 316 W and two are 632 W: as a difference of readings, 0.19 s are worth
-// nothing.
+// Of 600 W read over 190 ms, one step is 316 W and two are 632 W: as a difference of
+// readings, 0.19 s are worth nothing.
 TEST(CounterTrace, StepsGiveThePowerWhereReadingsDoNot) {
   EXPECT_FALSE(steady(600, 0, 0.19).watts());
   for (const double begin : {0.0, 0.01, 0.03, 0.08}) {
     const CounterTrace trace = steady(600, begin, begin + 0.75);
     ASSERT_TRUE(trace.watts());
-    EXPECT_NEAR(*trace.watts(), 600, 600 * 0.002 / trace.span());  // a step is seen up to 2 ms late
+    EXPECT_NEAR(*trace.watts(), 600,
+                600 * 0.002 / trace.span());  // a step is seen up to 2 ms late
   }
 }
 
@@ -53,14 +55,17 @@ TEST(CounterTrace, TheFirstReadingIsNoStep) {
 
 TEST(CounterTrace, EnergyBetweenStepsIsInProportion) {
   CounterTrace trace;
-  for (const auto& [time, joules] : {std::pair{0., 100.}, {1., 110.}, {2., 130.}, {3., 190.}}) trace.add(time, joules);
+  for (const auto& [time, joules] :
+       {std::pair{0., 100.}, {1., 110.}, {2., 130.}, {3., 190.}})
+    trace.add(time, joules);
   EXPECT_DOUBLE_EQ(trace.between(1, 3), 80);
   EXPECT_DOUBLE_EQ(trace.between(1.5, 2.25), 10 + 15);
 }
 
 TEST(CounterTrace, AResetDropsWhatWasBefore) {
   CounterTrace trace;
-  for (const auto& [time, joules] : {std::pair{0., 100.}, {1., 110.}, {2., 5.}, {3., 25.}, {4., 55.}})
+  for (const auto& [time, joules] :
+       {std::pair{0., 100.}, {1., 110.}, {2., 5.}, {3., 25.}, {4., 55.}})
     trace.add(time, joules);
   ASSERT_EQ(trace.steps().size(), 2u);
   EXPECT_EQ(trace.watts(), 30);
@@ -87,10 +92,12 @@ TEST(CountedEnergy, IsPowerTimesTheTimeOfACall) {
   ASSERT_TRUE(counted);
   EXPECT_NEAR(counted->seconds, 0.01, 1e-12);
   EXPECT_GT(counted->calls, 80);  // those between the steps at 0.125 s and 0.925 s
-  EXPECT_THAT(counted->joules, ::testing::ElementsAre(::testing::DoubleNear(6, 0.03), ::testing::DoubleNear(2, 0.01)));
+  EXPECT_THAT(counted->joules, ::testing::ElementsAre(::testing::DoubleNear(6, 0.03),
+                                                      ::testing::DoubleNear(2, 0.01)));
 }
 
-// Calls of 300 ms: 100 W for 100 ms, then 700 W for 200 ms; whole calls are counted, so that each has 150 J.
+// Calls of 300 ms: 100 W for 100 ms, then 700 W for 200 ms; whole calls are counted, so
+// that each has 150 J.
 TEST(CountedEnergy, CountsWholeCalls) {
   const auto energy = [](double time) {
     const double call = std::floor(time / 0.3), inside = time - 0.3 * call;

@@ -34,11 +34,13 @@ TEST(DeviceTopology, EveryKindOfMachineCanBePlannedFor) {
     for (const PeerLink peers : {PeerLink::none, PeerLink::pcie, PeerLink::nvlink}) {
       const Topology topology{describe(machine(gpus, peers))};
       ASSERT_EQ(topology.gpus().size(), gpus);
-      for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32}) {
+      for (const DType dtype :
+           {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32}) {
         GemmProblem problem;
         problem.m = problem.n = problem.k = 4096;
         problem.dtype = dtype;
-        const Plan plan = plan_gemm(problem, topology, topology.gpus(), any_preset("tilerail"));
+        const Plan plan =
+            plan_gemm(problem, topology, topology.gpus(), any_preset("tilerail"));
         EXPECT_NO_THROW(validate(plan, topology));
         EXPECT_FALSE(plan.ops.empty());
       }
@@ -53,12 +55,14 @@ TEST(DeviceTopology, PeersAreJoinedOnlyWhereTheDevicesReachEachOther) {
   const auto& gpus = topology.gpus();
   EXPECT_TRUE(topology.has_route(gpus[0], gpus[1]));
   EXPECT_FALSE(topology.has_route(gpus[0], gpus[2]));
-  EXPECT_GT(topology.pair_rate(gpus[0], gpus[1]), topology.pair_rate(topology.hosts()[0], gpus[1]));
+  EXPECT_GT(topology.pair_rate(gpus[0], gpus[1]),
+            topology.pair_rate(topology.hosts()[0], gpus[1]));
 }
 
 TEST(DeviceTopology, CopiesBetweenPeersOverPcieShareThePortWithThoseOfTheHost) {
   const Topology topology{describe(machine(2, PeerLink::pcie))};
-  const MemoryId host = topology.hosts()[0], g0 = topology.gpus()[0], g1 = topology.gpus()[1];
+  const MemoryId host = topology.hosts()[0], g0 = topology.gpus()[0],
+                 g1 = topology.gpus()[1];
   const std::pair<MemoryId, MemoryId> flows[] = {{host, g1}, {g0, g1}};
   const auto rates = concurrent_rates(topology, flows);
   EXPECT_NEAR((rates[0] + rates[1]) / topology.pair_rate(host, g1), 1, 1e-9);
@@ -66,7 +70,8 @@ TEST(DeviceTopology, CopiesBetweenPeersOverPcieShareThePortWithThoseOfTheHost) {
 
 TEST(DeviceTopology, SaysThatItsFiguresAreAssumedAndSurvivesAFile) {
   const Topology::Description description = describe(machine(2, PeerLink::nvlink));
-  EXPECT_THAT(description.sources, testing::Each(testing::Field("kind", &Source::kind, Source::Kind::assumed)));
+  EXPECT_THAT(description.sources, testing::Each(testing::Field("kind", &Source::kind,
+                                                                Source::Kind::assumed)));
   const Topology again = read_topology(to_toml(description), "automatic.toml");
   EXPECT_EQ(to_toml(again.description()), to_toml(Topology{description}.description()));
 }

@@ -22,14 +22,16 @@ TEST(GateTest, HoldsUntilItOpens) {
     through = true;
   }};
   while (!begun) std::this_thread::yield();
-  for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // time for a stream that is not held
+  for (int i = 0; i < 1000; ++i)
+    std::this_thread::yield();  // time for a stream that is not held
   EXPECT_FALSE(through);
   gate.open();
   stream.join();
   EXPECT_TRUE(through);
 }
 
-/// An error while work is issued destroys the gate before its streams have begun to wait for it.
+/// An error while work is issued destroys the gate before its streams have begun to wait
+/// for it.
 TEST(GateTest, StreamsThatComeAfterItIsDestroyedGoThrough) {
   for (const int holds : {1, 5}) {
     std::optional<Gate> gate{std::in_place};

@@ -49,7 +49,8 @@ class HostArenaTest : public ::testing::Test {
 Plan staged_plan(const Topology& machine) {
   GemmProblem p;
   p.m = p.n = p.k = 256;
-  p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
+  p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2],
+  p.place_c = machine.gpus()[1];
   Policy policy = any_preset("cublasxt");
   policy.choices.tile = 64;
   return plan_gemm(p, machine, machine.gpus(), policy);
@@ -62,14 +63,17 @@ TEST_F(HostArenaTest, TilesOfDifferentHostsAreInDifferentAllocations) {
     HostArenas arenas{allocator()};
     arenas.reserve(plan, machine);
     std::vector<std::byte*> starts;
-    for (size_t m = 0; m < plan.memories.size(); ++m) starts.push_back(arenas.data(MemoryId{m}));
+    for (size_t m = 0; m < plan.memories.size(); ++m)
+      starts.push_back(arenas.data(MemoryId{m}));
     std::map<const std::byte*, MemoryId> owners;
     for (const Buffer& buffer : plan.buffers) {
       if (buffer.kind != Buffer::Kind::tile || !machine.is_host(buffer.memory)) continue;
       const std::byte* const start = start_of(buffer, starts, {});
-      const std::byte* const allocation = owner(start, buffer.ld * buffer.cols * buffer.element());
+      const std::byte* const allocation =
+          owner(start, buffer.ld * buffer.cols * buffer.element());
       ASSERT_NE(allocation, nullptr);
-      EXPECT_EQ(owners.try_emplace(allocation, buffer.memory).first->second, buffer.memory);
+      EXPECT_EQ(owners.try_emplace(allocation, buffer.memory).first->second,
+                buffer.memory);
     }
     EXPECT_GE(owners.size(), 2u);
   }

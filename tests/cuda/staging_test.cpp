@@ -34,8 +34,8 @@ Plan planned(const GemmProblem& problem, const std::string& tile = "tile=48") {
   return plan_gemm(placed, machine, machine.gpus(), policy);
 }
 
-/// Runs the copies of a plan, and nothing else, in its order: a tile that comes is compared with the matrix, one that
-/// goes back holds the number of its operation.
+/// Runs the copies of a plan, and nothing else, in its order: a tile that comes is
+/// compared with the matrix, one that goes back holds the number of its operation.
 class Copies {
  public:
   Copies(const GemmProblem& problem, size_t slots, int64_t slot_bytes)
@@ -54,7 +54,8 @@ class Copies {
     const StagingChunks chunks{plan, {true, true, true}, starts_, slot_bytes_};
     const auto bytes = size_t(slot_bytes_);
     Staging staging{chunks,
-                    {StagingRing{ring_.data(), slots_, bytes}, {ring_.data() + slots_ * bytes, slots_, bytes}},
+                    {StagingRing{ring_.data(), slots_, bytes},
+                     {ring_.data() + slots_ * bytes, slots_, bytes}},
                     [this](Way, size_t) { return ++waits, true; },
                     threads};
     size_t issued = 0;
@@ -87,7 +88,8 @@ class Copies {
     for (int64_t j = 0; j < chunk.cols; ++j)
       for (int64_t i = 0; i < chunk.rows; ++i, ++arrived)
         wrong += slot[i + j * chunk.rows] !=
-                 matrix[size_t(view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld)];
+                 matrix[size_t(view.row + chunk.row + i +
+                               (view.col + chunk.col + j) * buffer.ld)];
   }
   void leave(OpId op, const StagingChunk& chunk, double* slot) {
     const View& view = plan.op(op).y;
@@ -96,15 +98,19 @@ class Copies {
     for (int64_t j = 0; j < chunk.cols; ++j)
       for (int64_t i = 0; i < chunk.rows; ++i) {
         slot[i + j * chunk.rows] = double(op.value);
-        expected[view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld] = double(op.value);
+        expected[view.row + chunk.row + i + (view.col + chunk.col + j) * buffer.ld] =
+            double(op.value);
       }
   }
   void expect_c_written() {
     const auto& [buffer, expected] = *written_.begin();
-    EXPECT_EQ(int64_t(expected.size()), plan.problem.m * plan.problem.n) << "all of C goes back";
+    EXPECT_EQ(int64_t(expected.size()), plan.problem.m * plan.problem.n)
+        << "all of C goes back";
     for (size_t at = 0; at < memories_[buffer].size(); ++at) {
       const auto found = expected.find(int64_t(at));
-      ASSERT_EQ(memories_[buffer][at], found == expected.end() ? given_[buffer][at] : found->second) << at;
+      ASSERT_EQ(memories_[buffer][at],
+                found == expected.end() ? given_[buffer][at] : found->second)
+          << at;
     }
   }
 
@@ -166,7 +172,8 @@ TEST(Staging, WhatStopsAThreadEndsTheRun) {
                   [](Way, size_t) -> bool { throw ExecutionError{"the copy failed"}; },
                   {2, 2}};
   const auto run = [&] {
-    for (size_t c = 0; c < chunks.of(Way::in).size(); ++c) staging.await(Way::in, c), staging.issued(Way::in, c);
+    for (size_t c = 0; c < chunks.of(Way::in).size(); ++c)
+      staging.await(Way::in, c), staging.issued(Way::in, c);
     staging.finish();
   };
   EXPECT_THROW(run(), ExecutionError);
@@ -191,7 +198,8 @@ TEST(Staging, IsRefusedWhereAPlanReadsWhatItHasWritten) {
   Plan plan = planned(on_host(100, 130, 70));
   EXPECT_TRUE(may_read_ahead(plan, machine));
   const auto back = std::find_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) {
-    return op.kind == OpKind::copy && plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
+    return op.kind == OpKind::copy &&
+           plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
   });
   ASSERT_NE(back, plan.ops.end());
   Op again = *back;

@@ -24,10 +24,12 @@ Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
   Policy policy = any_preset("tilerail");
   policy.choices.tile = 1024;
   policy.choices.single_issuer = single_issuer;
-  return plan_gemm(checked(problem), topology, {topology.gpus().data(), size_t(gpus)}, policy);
+  return plan_gemm(checked(problem), topology, {topology.gpus().data(), size_t(gpus)},
+                   policy);
 }
 
-/// Which operations must have ended before each one may start, by streams and events alone: bit sets, closed.
+/// Which operations must have ended before each one may start, by streams and events
+/// alone: bit sets, closed.
 std::vector<std::vector<bool>> order_of(const StreamProgram& program, size_t ops) {
   std::vector<StreamProgram::Step> steps(ops);
   for (const auto& issuer : program.steps)
@@ -41,7 +43,8 @@ std::vector<std::vector<bool>> order_of(const StreamProgram& program, size_t ops
         if (before[earlier][j]) before[i][j] = true;
     };
     if (last[steps[i].stream] >= 0) add(size_t(last[steps[i].stream]));
-    for (uint32_t w = steps[i].wait_begin; w < steps[i].wait_end; ++w) add(program.waits[w].op.index());
+    for (uint32_t w = steps[i].wait_begin; w < steps[i].wait_end; ++w)
+      add(program.waits[w].op.index());
     last[steps[i].stream] = int64_t(i);
   }
   return before;
@@ -55,7 +58,8 @@ TEST(StreamProgram, StreamsAndEventsKeepEveryDependency) {
     const auto before = order_of(program, plan.ops.size());
     std::vector<int64_t> last(plan.queues.size(), -1);
     for (size_t i = 0; i < plan.ops.size(); ++i) {
-      for (const OpId dep : plan.deps_of(OpId{i})) EXPECT_TRUE(before[i][dep.index()]) << i << " after " << dep.value;
+      for (const OpId dep : plan.deps_of(OpId{i}))
+        EXPECT_TRUE(before[i][dep.index()]) << i << " after " << dep.value;
       int64_t& queue = last[plan.ops[i].queue.index()];
       if (queue >= 0) {
         EXPECT_TRUE(before[i][size_t(queue)]);
@@ -91,7 +95,8 @@ TEST(StreamProgram, WaitsAreFewerThanDependenciesBetweenStreams) {
   const StreamProgram program = stream_program(plan, topology);
   size_t across = 0;
   for (size_t i = 0; i < plan.ops.size(); ++i)
-    for (const OpId dep : plan.deps_of(OpId{i})) across += plan.op(dep).queue != plan.op(OpId{i}).queue;
+    for (const OpId dep : plan.deps_of(OpId{i}))
+      across += plan.op(dep).queue != plan.op(OpId{i}).queue;
   EXPECT_LT(program.waits.size(), across);
 }
 
@@ -131,7 +136,8 @@ TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
     Policy policy = any_preset("tilerail");
     policy.choices.tile = 1024;
     policy.choices.sends = ordered ? Sends::in_order : Sends::free;
-    const Plan plan = plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);
+    const Plan plan =
+        plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);
     const StreamProgram program = stream_program(plan, topology);
     std::map<MemoryId, std::set<uint32_t>> streams;    // that peer copies of a GPU use
     std::map<MemoryId, std::set<size_t>> peer_queues;  // that they are in
@@ -139,7 +145,9 @@ TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
       for (const auto& step : issuer) {
         const QueueId id = plan.op(step.op).queue;
         const Queue& queue = plan.queue(id);
-        if (queue.src == queue.dst || topology.is_host(queue.src) || topology.is_host(queue.dst)) continue;
+        if (queue.src == queue.dst || topology.is_host(queue.src) ||
+            topology.is_host(queue.dst))
+          continue;
         streams[queue.src].insert(step.stream), peer_queues[queue.src].insert(id.index());
       }
     ASSERT_FALSE(streams.empty());

@@ -26,17 +26,19 @@ TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
       EXPECT_EQ(topology.groups_on(MemoryId{i}, MemoryId{j}).size(), 1U);  // one RAM
     }
   }
-  for (const MemoryId gpu : topology.gpus()) EXPECT_EQ(topology.memory(gpu).engines.total, 2);
+  for (const MemoryId gpu : topology.gpus())
+    EXPECT_EQ(topology.memory(gpu).engines.total, 2);
 }
 
 TEST(HostMachine, AKernelTakesOneWorker) {
-  // Of 4 workers one kernel, large or small, takes a quarter; 10 GFLOP/s a worker: 2 x 1024^3 in 0.2147 s.
+  // Of 4 workers one kernel, large or small, takes a quarter; 10 GFLOP/s a worker: 2 x
+  // 1024^3 in 0.2147 s.
   const Topology topology{host_machine(1, 4)};
   const KernelTimes& kernels = topology.kernels_of(topology.gpus()[0]);
   EXPECT_DOUBLE_EQ(kernels.occupancy(10000, 10000), 0.25);
   EXPECT_DOUBLE_EQ(kernels.occupancy(1, 1), 0.25);
-  EXPECT_NEAR(kernels.gemm_time(1024, 1024, 1024, DType::f64, Trans::no, Trans::no).value, 2.0 * (1 << 30) / 10e9,
-              1e-9);
+  EXPECT_NEAR(kernels.gemm_time(1024, 1024, 1024, DType::f64, Trans::no, Trans::no).value,
+              2.0 * (1 << 30) / 10e9, 1e-9);
 }
 
 TEST(HostMachine, RefusesSizesOutOfRange) {
@@ -46,7 +48,8 @@ TEST(HostMachine, RefusesSizesOutOfRange) {
   EXPECT_THROW(host_machine(1, 1025), InputError);
 }
 
-/// With no budget every figure is measured once: the shape can be tested without a long run.
+/// With no budget every figure is measured once: the shape can be tested without a long
+/// run.
 Topology::Description quick(int devices, int workers) {
   HostCalibrationOptions options;
   options.devices = devices, options.workers = workers;
@@ -58,12 +61,14 @@ Topology::Description quick(int devices, int workers) {
 
 TEST(CalibrateHost, WarnsOfFiguresThatAreNotAsCertainAsWanted) {
   HostCalibrationOptions options;
-  options.devices = 1, options.workers = 1, options.budget_seconds = 0, options.largest_gemm = 64;
+  options.devices = 1, options.workers = 1, options.budget_seconds = 0,
+  options.largest_gemm = 64;
   std::vector<std::string> warnings;
   options.warning = [&](std::string_view what) { warnings.emplace_back(what); };
   calibrate_host(options);
   const auto missed = [](const std::string& what) {
-    return testing::StartsWith(what + ": 95 % intervals within an unknown width (one sample) instead of 5.0 %");
+    return testing::StartsWith(
+        what + ": 95 % intervals within an unknown width (one sample) instead of 5.0 %");
   };
   EXPECT_THAT(warnings, testing::ElementsAre(missed("copies"), missed("kernels")));
 }
@@ -71,9 +76,12 @@ TEST(CalibrateHost, WarnsOfFiguresThatAreNotAsCertainAsWanted) {
 TEST(CalibrateHost, TellsItsUncertaintyWhereFiguresWereMeasuredAgain) {
   EXPECT_FALSE(quick(1, 1).uncertainty);
   HostCalibrationOptions options;
-  options.devices = 1, options.workers = 1, options.budget_seconds = 2, options.largest_gemm = 64;
+  options.devices = 1, options.workers = 1, options.budget_seconds = 2,
+  options.largest_gemm = 64;
   double passed = 0;
-  options.clock = [&] { return passed += 0.01; };  // time for ten rounds of all figures, however busy the machine is
+  options.clock = [&] {
+    return passed += 0.01;
+  };  // time for ten rounds of all figures, however busy the machine is
   const Topology machine{calibrate_host(options)};
   ASSERT_TRUE(machine.description().uncertainty);
   const Uncertainty& u = *machine.description().uncertainty;
@@ -121,7 +129,8 @@ TEST(CalibrateHost, MeasuresBothDTypesAndAllRoles) {
 TEST(CalibrateHost, StatesSourcesAndMeasuresOnlyWhatItClaims) {
   const Topology::Description d = quick(1, 2);
   const auto source = [&](const std::string& key) {
-    const auto found = std::find_if(d.sources.begin(), d.sources.end(), [&](const Source& s) { return s.key == key; });
+    const auto found = std::find_if(d.sources.begin(), d.sources.end(),
+                                    [&](const Source& s) { return s.key == key; });
     return found == d.sources.end() ? Source{} : *found;
   };
   EXPECT_EQ(source("copies").kind, Source::Kind::measured);

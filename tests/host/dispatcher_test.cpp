@@ -1,4 +1,5 @@
-// The order that the dispatcher gives, seen by operations that read what those before them wrote.
+// The order that the dispatcher gives, seen by operations that read what those before
+// them wrote.
 
 #include "backends/host/run/dispatcher.hpp"
 
@@ -21,7 +22,8 @@ GemmProblem small_problem() {
   return p;
 }
 
-/// Copies in nine queues of three devices, every fifth one a join, each with up to three earlier ones to wait for.
+/// Copies in nine queues of three devices, every fifth one a join, each with up to three
+/// earlier ones to wait for.
 Plan random_plan(const Topology& topology, size_t count, uint64_t seed) {
   std::mt19937_64 random{seed};
   PlanDraft draft{topology, small_problem()};
@@ -31,19 +33,22 @@ Plan random_plan(const Topology& topology, size_t count, uint64_t seed) {
     const size_t device = random() % devices;
     const MemoryId gpu = topology.gpus()[device];
     PlanDraft::Deps deps;
-    for (size_t d = 0; i > 0 && d < random() % 4; ++d) deps.push_back(OpId{i - 1 - random() % std::min<size_t>(i, 20)});
+    for (size_t d = 0; i > 0 && d < random() % 4; ++d)
+      deps.push_back(OpId{i - 1 - random() % std::min<size_t>(i, 20)});
     std::sort(deps.begin(), deps.end());
     deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
     if (i % 5 == 4) {
       draft.join(draft.compute_queue(gpu), deps);
     } else {
-      draft.copy(draft.copy_queue(MemoryId{0}, gpu, int(random() % 3)), draft.a(), tiles[device], deps);
+      draft.copy(draft.copy_queue(MemoryId{0}, gpu, int(random() % 3)), draft.a(),
+                 tiles[device], deps);
     }
   }
   return draft.plan;
 }
 
-/// The operations that each operation follows: its dependencies and the one before it in its queue.
+/// The operations that each operation follows: its dependencies and the one before it in
+/// its queue.
 std::vector<std::vector<size_t>> predecessors(const Plan& plan) {
   std::vector<std::vector<size_t>> result(plan.ops.size());
   std::vector<std::optional<size_t>> last(plan.queues.size());
@@ -56,12 +61,15 @@ std::vector<std::vector<size_t>> predecessors(const Plan& plan) {
   return result;
 }
 
-/// Length of the longest way to each operation, counting those that run: a join adds nothing.
+/// Length of the longest way to each operation, counting those that run: a join adds
+/// nothing.
 class Depths {
  public:
-  explicit Depths(const Plan& plan) : plan_{plan}, before_{predecessors(plan)}, of_(plan.ops.size(), 0) {}
+  explicit Depths(const Plan& plan)
+      : plan_{plan}, before_{predecessors(plan)}, of_(plan.ops.size(), 0) {}
 
-  /// Computes that of `op` from those of its predecessors. Reads them as they lie in memory: a race is seen as such.
+  /// Computes that of `op` from those of its predecessors. Reads them as they lie in
+  /// memory: a race is seen as such.
   void compute(size_t op) { of_[op] = 1 + deepest_before(op); }
 
   std::vector<int> in_plan_order() {
@@ -76,7 +84,8 @@ class Depths {
   int deepest_before(size_t op) const {
     int deepest = 0;
     for (const size_t p : before_[op])
-      deepest = std::max(deepest, plan_.ops[p].kind == OpKind::join ? deepest_before(p) : of_[p]);
+      deepest = std::max(deepest,
+                         plan_.ops[p].kind == OpKind::join ? deepest_before(p) : of_[p]);
     return deepest;
   }
 
@@ -98,8 +107,11 @@ TEST(Dispatcher, AnOperationSeesWhatThoseBeforeItWrote) {
       depths.clear();
       std::vector<OpTime> times(plan.ops.size());
       dispatcher.reset();
-      pool.run([&](WorkerId id) { dispatcher.work(id.device, [&](OpId op) { depths.compute(op.index()); }); },
-               [&] { dispatcher.start(times); });
+      pool.run(
+          [&](WorkerId id) {
+            dispatcher.work(id.device, [&](OpId op) { depths.compute(op.index()); });
+          },
+          [&] { dispatcher.start(times); });
       ASSERT_EQ(depths.all(), expected) << "seed " << seed << ", run " << run;
     }
   }
@@ -114,7 +126,8 @@ TEST(Dispatcher, OfSeveralFailuresOneIsKeptAndTheNextRunIsClean) {
   std::vector<OpTime> times(plan.ops.size());
   const auto run = [&](const std::function<void(OpId)>& op) {
     dispatcher.reset();
-    pool.run([&](WorkerId id) { dispatcher.work(id.device, op); }, [&] { dispatcher.start(times); });
+    pool.run([&](WorkerId id) { dispatcher.work(id.device, op); },
+             [&] { dispatcher.start(times); });
   };
   for (int i = 0; i < 50; ++i) {
     run([](OpId op) {
@@ -122,7 +135,8 @@ TEST(Dispatcher, OfSeveralFailuresOneIsKeptAndTheNextRunIsClean) {
     });
     ASSERT_TRUE(dispatcher.failure().has_value());
     EXPECT_GE(dispatcher.failure()->op.value, 100);
-    EXPECT_EQ(dispatcher.failure()->what, "no " + std::to_string(dispatcher.failure()->op.value));
+    EXPECT_EQ(dispatcher.failure()->what,
+              "no " + std::to_string(dispatcher.failure()->op.value));
     EXPECT_TRUE(dispatcher.failure()->bad_input);
     run([](OpId) {});
     EXPECT_FALSE(dispatcher.failure().has_value());

@@ -16,7 +16,8 @@ using test::machine;
 using test::on_host;
 using test::tiled_plan;
 
-void expect_refused(HostExecutor& executor, const Plan& plan, const std::vector<std::string>& words) {
+void expect_refused(HostExecutor& executor, const Plan& plan,
+                    const std::vector<std::string>& words) {
   expect_input_error([&] { executor.execute(plan); }, words);
 }
 
@@ -48,7 +49,8 @@ TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
 }
 
 TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
-  // A is one column whose leading dimension no BLAS integer holds: the plan is valid, but its kernel must refuse it.
+  // A is one column whose leading dimension no BLAS integer holds: the plan is valid, but
+  // its kernel must refuse it.
   const Topology topology = machine(2, 2);
   GemmProblem p = on_host(4, 4, 1);
   p.place_a = p.place_b = p.place_c = MemoryId{1};
@@ -58,11 +60,13 @@ TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
   const View spare = draft.tile(gpu, 4, 1);
   const OpId before = draft.axpby(draft.compute_queue(gpu), draft.a(), spare, {});
   draft.gemm(draft.compute_queue(gpu, 1), draft.a(), draft.b(), draft.c(), {}, {before});
-  for (int i = 0; i < 50; ++i) draft.axpby(draft.compute_queue(gpu, 1), draft.a(), spare, {});
+  for (int i = 0; i < 50; ++i)
+    draft.axpby(draft.compute_queue(gpu, 1), draft.a(), spare, {});
   HostExecutor executor{topology};
   std::vector<double> a(4, 1.0), b(4, 1.0), c(16, 0.0);
   executor.set_matrices({a.data(), b.data(), c.data()});
-  expect_refused(executor, draft.plan, {"operation 1 (gemm, queue 1: compute on device0)", "8589934592"});
+  expect_refused(executor, draft.plan,
+                 {"operation 1 (gemm, queue 1: compute on device0)", "8589934592"});
 
   const Plan good = tiled_plan(topology, on_host(40, 40, 40), 16);
   const GemmData data{good.problem, 21};

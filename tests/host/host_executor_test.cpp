@@ -24,9 +24,11 @@ void expect_rule_kept(const Plan& plan, const Timeline& timeline) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpTime& time = timeline.ops[i];
     ASSERT_LE(time.start, time.end) << "operation " << i;
-    ASSERT_LE(queue_free[plan.ops[i].queue.index()], time.start) << "operation " << i << " and its queue";
+    ASSERT_LE(queue_free[plan.ops[i].queue.index()], time.start)
+        << "operation " << i << " and its queue";
     for (const OpId dep : plan.deps_of(OpId{i})) {
-      ASSERT_LE(timeline.ops[dep.index()].end, time.start) << "operation " << i << " depends on " << dep.value;
+      ASSERT_LE(timeline.ops[dep.index()].end, time.start)
+          << "operation " << i << " depends on " << dep.value;
     }
     queue_free[plan.ops[i].queue.index()] = time.end;
   }
@@ -46,7 +48,8 @@ TEST(HostExecutor, MultipliesWithEveryTransposeAndDType) {
         executor.set_matrices(data.matrices());
         expect_rule_kept(plan, executor.execute(plan));
         const GemmCheck check = data.check();
-        EXPECT_TRUE(check.passed()) << to_string(dtype) << to_string(ta) << to_string(tb) << ": " << check.summary();
+        EXPECT_TRUE(check.passed()) << to_string(dtype) << to_string(ta) << to_string(tb)
+                                    << ": " << check.summary();
       }
     }
   }
@@ -65,7 +68,8 @@ TEST(HostExecutor, SpecialScalarsAndSizes) {
         executor.set_matrices(data.matrices());
         executor.execute(plan);
         const GemmCheck check = data.check();
-        EXPECT_TRUE(check.passed()) << alpha << ", " << beta << ", " << k << ": " << check.summary();
+        EXPECT_TRUE(check.passed())
+            << alpha << ", " << beta << ", " << k << ": " << check.summary();
       }
     }
   }
@@ -74,9 +78,11 @@ TEST(HostExecutor, SpecialScalarsAndSizes) {
 TEST(HostExecutor, UsesMatricesOfADeviceInPlace) {
   const Topology topology = machine(2, 2);
   HostExecutor executor{topology, {.workers = 0, .poison = true}};
-  for (int places = 0; places < 27; ++places) {  // each matrix on the host or on either device
+  for (int places = 0; places < 27;
+       ++places) {  // each matrix on the host or on either device
     GemmProblem p = on_host(40, 40, 40);
-    p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3}, p.place_c = MemoryId{places / 9};
+    p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3},
+    p.place_c = MemoryId{places / 9};
     const Plan plan = tiled_plan(topology, p, 16);
     const GemmData data{plan.problem, 13};
     executor.set_matrices(data.matrices());
@@ -97,7 +103,8 @@ TEST(HostExecutor, NeverRunsMoreOperationsOfADeviceThanItHasWorkers) {
     int at_once = 1;  // others of the same device that were running when i started
     for (size_t j = 0; j < plan.ops.size(); ++j) {
       const OpTime &x = timeline.ops[i], &y = timeline.ops[j];
-      const bool same = plan.device_of(plan.ops[i], topology) == plan.device_of(plan.ops[j], topology);
+      const bool same =
+          plan.device_of(plan.ops[i], topology) == plan.device_of(plan.ops[j], topology);
       if (i != j && same && y.start <= x.start && x.start < y.end) ++at_once;
     }
     ASSERT_LE(at_once, 2) << "operation " << i;
@@ -105,17 +112,20 @@ TEST(HostExecutor, NeverRunsMoreOperationsOfADeviceThanItHasWorkers) {
 }
 
 TEST(HostExecutor, OneWorkerTakesReadyOperationsByLowestId) {
-  // Three queues, nothing depends on anything but its queue: the one worker has all heads before it, and the lowest
-  // ready id is always the next of the plan.
+  // Three queues, nothing depends on anything but its queue: the one worker has all heads
+  // before it, and the lowest ready id is always the next of the plan.
   const Topology topology = machine(1, 1);
   PlanDraft draft{topology, on_host(8, 8, 8)};
   const MemoryId gpu = topology.gpus()[0];
-  for (int i = 0; i < 30; ++i) draft.copy(draft.copy_queue(MemoryId{0}, gpu, i % 3), draft.a(), draft.tile(gpu, 8, 8));
+  for (int i = 0; i < 30; ++i)
+    draft.copy(draft.copy_queue(MemoryId{0}, gpu, i % 3), draft.a(),
+               draft.tile(gpu, 8, 8));
   HostExecutor executor{topology};
   const GemmData data{draft.plan.problem, 15};
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(draft.plan);
-  for (size_t i = 1; i < 30; ++i) EXPECT_LE(timeline.ops[i - 1].end, timeline.ops[i].start);
+  for (size_t i = 1; i < 30; ++i)
+    EXPECT_LE(timeline.ops[i - 1].end, timeline.ops[i].start);
 }
 
 TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
@@ -127,7 +137,8 @@ TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
   const View tile = draft.tile(gpu0, 16, 16);
   const OpId first = draft.join(draft.compute_queue(gpu1), {});
   const OpId x = draft.copy(draft.copy_queue(host, gpu0), draft.a(), tile, {first});
-  const OpId y = draft.copy(draft.copy_queue(host, gpu1), draft.b(), draft.tile(gpu1, 16, 16));
+  const OpId y =
+      draft.copy(draft.copy_queue(host, gpu1), draft.b(), draft.tile(gpu1, 16, 16));
   const OpId both = draft.join(draft.compute_queue(gpu0), {x, y});
   const OpId again = draft.join(draft.compute_queue(gpu1), {both});
   const OpId back = draft.copy(draft.copy_queue(gpu0, host), tile, draft.c(), {again});
@@ -187,7 +198,8 @@ TEST(HostExecutor, ASecondRunGivesTheSameBytes) {
 }
 
 TEST(HostExecutor, ASecondRunAllocatesNothingButTheResult) {
-  // 1 and 64 tiles of C: were there an allocation for each operation or queue, the counts would differ.
+  // 1 and 64 tiles of C: were there an allocation for each operation or queue, the counts
+  // would differ.
   const Topology topology = machine(2, 2);
   HostExecutor executor{topology};
   std::vector<int> counts;

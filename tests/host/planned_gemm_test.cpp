@@ -1,4 +1,5 @@
-// Plans of the scheduler, executed with real numbers and compared with a one-call reference.
+// Plans of the scheduler, executed with real numbers and compared with a one-call
+// reference.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,7 +26,8 @@ class PlannedGemm : public testing::TestWithParam<const char*> {
     const Timeline timeline = executor_.execute(plan);
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       for (const OpId dep : plan.deps_of(OpId{i})) {
-        ASSERT_LE(timeline.ops[dep.index()].end, timeline.ops[i].start) << what << ": operation " << i;
+        ASSERT_LE(timeline.ops[dep.index()].end, timeline.ops[i].start)
+            << what << ": operation " << i;
       }
     }
     const GemmCheck check = data.check();
@@ -39,15 +41,18 @@ class PlannedGemm : public testing::TestWithParam<const char*> {
 constexpr std::array both{Trans::no, Trans::yes};
 
 TEST_P(PlannedGemm, EveryTransposeDTypeAndRaggedSize) {
-  constexpr int64_t sizes[][3] = {{64, 64, 64}, {70, 45, 100}, {1, 99, 33}, {97, 1, 64}, {33, 65, 1}, {5, 6, 7}};
+  constexpr int64_t sizes[][3] = {{64, 64, 64}, {70, 45, 100}, {1, 99, 33},
+                                  {97, 1, 64},  {33, 65, 1},   {5, 6, 7}};
   for (const auto& [m, n, k] : sizes) {
     for (const DType dtype : {DType::f64, DType::f32}) {
       for (const Trans ta : both) {
         for (const Trans tb : both) {
           GemmProblem p;
-          p.m = m, p.n = n, p.k = k, p.dtype = dtype, p.trans_a = ta, p.trans_b = tb, p.alpha = 0.7, p.beta = -1.3;
+          p.m = m, p.n = n, p.k = k, p.dtype = dtype, p.trans_a = ta, p.trans_b = tb,
+          p.alpha = 0.7, p.beta = -1.3;
           p.lda = 103, p.ldb = 111, p.ldc = 99;
-          expect_right(p, std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k));
+          expect_right(
+              p, std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k));
         }
       }
     }
@@ -56,12 +61,14 @@ TEST_P(PlannedGemm, EveryTransposeDTypeAndRaggedSize) {
 
 TEST_P(PlannedGemm, EveryPlacementAndSpecialScalar) {
   for (int places = 0; places < 27; ++places) {
-    for (const auto& [alpha, beta] : {std::array{1.0, 0.0}, {1.0, 1.0}, {0.0, 0.5}, {0.0, 0.0}, {-2.0, 0.5}}) {
+    for (const auto& [alpha, beta] :
+         {std::array{1.0, 0.0}, {1.0, 1.0}, {0.0, 0.5}, {0.0, 0.0}, {-2.0, 0.5}}) {
       GemmProblem p;
       p.m = 70, p.n = 50, p.k = 40, p.alpha = alpha, p.beta = beta;
-      p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3}, p.place_c = MemoryId{places / 9};
-      expect_right(p, "placement " + std::to_string(places) + ", alpha " + std::to_string(alpha) + ", beta " +
-                          std::to_string(beta));
+      p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3},
+      p.place_c = MemoryId{places / 9};
+      expect_right(p, "placement " + std::to_string(places) + ", alpha " +
+                          std::to_string(alpha) + ", beta " + std::to_string(beta));
     }
   }
 }
@@ -72,13 +79,17 @@ TEST_P(PlannedGemm, EmptyDimensions) {
     for (const double beta : {0.0, 2.0}) {
       GemmProblem p;
       p.m = m, p.n = n, p.k = k, p.beta = beta;
-      expect_right(p, std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k));
+      expect_right(p,
+                   std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k));
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PlannedGemm, testing::Values("baseline", "gemmex", "tilerail"),
-                         [](const auto& instance) { return std::string{instance.param}; });
+INSTANTIATE_TEST_SUITE_P(Presets, PlannedGemm,
+                         testing::Values("baseline", "gemmex", "tilerail"),
+                         [](const auto& instance) {
+                           return std::string{instance.param};
+                         });
 
 }  // namespace
 }  // namespace tilerail

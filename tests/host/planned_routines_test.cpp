@@ -1,4 +1,5 @@
-// Plans of the routines on vectors, executed with real numbers and compared with a one-call reference.
+// Plans of the routines on vectors, executed with real numbers and compared with a
+// one-call reference.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,19 +25,23 @@ class PlannedRoutine : public testing::TestWithParam<const char*> {
     executor_.execute(plan);
     const GemmCheck check = data.check();
     const GemmProblem& p = plan.problem;
-    EXPECT_TRUE(check.passed()) << to_string(p.routine) << " " << p.m << " x " << p.k << " " << to_string(p.dtype)
-                                << to_string(p.trans_a) << " alpha " << p.alpha << " beta " << p.beta << " at "
-                                << p.place_a.value << p.place_b.value << p.place_c.value << ": " << check.summary();
+    EXPECT_TRUE(check.passed())
+        << to_string(p.routine) << " " << p.m << " x " << p.k << " " << to_string(p.dtype)
+        << to_string(p.trans_a) << " alpha " << p.alpha << " beta " << p.beta << " at "
+        << p.place_a.value << p.place_b.value << p.place_c.value << ": "
+        << check.summary();
   }
 
   /// With every placement, scalar and type.
   void expect_always_right(GemmProblem p, int64_t tile = 32) {
     for (p.dtype = DType::f64;; p.dtype = DType::f32) {
       for (int places = 0; places < 27; ++places)
-        for (const auto& [alpha, beta] : {std::array{1.0, 0.0}, {1.0, 1.0}, {0.0, 0.5}, {0.0, 0.0}, {-2.0, 0.5}}) {
+        for (const auto& [alpha, beta] :
+             {std::array{1.0, 0.0}, {1.0, 1.0}, {0.0, 0.5}, {0.0, 0.0}, {-2.0, 0.5}}) {
           if (p.routine == Routine::dot && beta != 0) continue;
           p.alpha = alpha, p.beta = beta;
-          p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3}, p.place_c = MemoryId{places / 9};
+          p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3},
+          p.place_c = MemoryId{places / 9};
           expect_right(p, tile);
         }
       if (p.dtype == DType::f32) break;
@@ -62,7 +67,8 @@ TEST_P(PlannedRoutine, Gemv) {
     GemmProblem p = gemv_problem(70, 101, trans);
     p.lda = 77;
     expect_always_right(p);
-    constexpr int64_t sizes[][2] = {{1, 50}, {50, 1}, {1, 1}, {33, 64}, {0, 9}, {9, 0}, {3000, 2}, {2, 3000}};
+    constexpr int64_t sizes[][2] = {{1, 50}, {50, 1}, {1, 1},    {33, 64},
+                                    {0, 9},  {9, 0},  {3000, 2}, {2, 3000}};
     for (const auto& [m, n] : sizes) expect_right(gemv_problem(m, n, trans));
   }
 }
@@ -73,8 +79,11 @@ TEST_P(PlannedRoutine, LongVectorsInLargeTiles) {
   expect_right(axpy_problem(1'000'003), int64_t{1} << 40);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PlannedRoutine, testing::Values("baseline", "gemmex", "tilerail"),
-                         [](const auto& instance) { return std::string{instance.param}; });
+INSTANTIATE_TEST_SUITE_P(Presets, PlannedRoutine,
+                         testing::Values("baseline", "gemmex", "tilerail"),
+                         [](const auto& instance) {
+                           return std::string{instance.param};
+                         });
 
 TEST(RoutineCheck, AMissingTileOfALongDotProductShows) {
   for (const DType dtype : {DType::f64, DType::f32}) {
@@ -90,7 +99,8 @@ TEST(RoutineCheck, AMissingTileOfALongDotProductShows) {
     executor.execute(plan);
     EXPECT_TRUE(data.check().passed()) << data.check().summary();
     for (Op& op : plan.ops)
-      if (op.kind == OpKind::gemm && op.beta == Scalar::zero) op.alpha = Scalar::zero;  // the first tile
+      if (op.kind == OpKind::gemm && op.beta == Scalar::zero)
+        op.alpha = Scalar::zero;  // the first tile
     executor.execute(plan);
     EXPECT_FALSE(data.check().passed()) << data.check().summary();
   }

@@ -22,9 +22,11 @@ TEST(SplitHosts, TilesThatAreStagedOnSeveralHostsGiveTheRightProduct) {
         SCOPED_TRACE(std::to_string(hosts) + " hosts, " + name);
         GemmProblem p;
         p.m = 150, p.n = 170, p.k = 130, p.dtype = dtype, p.beta = 0.5;
-        p.place_a = machine.gpus().front(), p.place_b = machine.gpus().back(), p.place_c = machine.gpus()[1];
+        p.place_a = machine.gpus().front(), p.place_b = machine.gpus().back(),
+        p.place_c = machine.gpus()[1];
         Policy policy = any_preset(name);
-        policy.choices.tile = 32, policy.judge_ops = 0, policy.device_choice = DeviceChoice::all;
+        policy.choices.tile = 32, policy.judge_ops = 0,
+        policy.device_choice = DeviceChoice::all;
         apply_override(policy, "peer-copies=staged");
         const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
         const GemmData data{plan.problem, 11};

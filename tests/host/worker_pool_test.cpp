@@ -1,4 +1,5 @@
-// Threads of the host backend, on plain variables: the thread sanitizer sees whether each access is ordered.
+// Threads of the host backend, on plain variables: the thread sanitizer sees whether each
+// access is ordered.
 
 #include "backends/host/run/worker_pool.hpp"
 
@@ -19,7 +20,8 @@ TEST(WorkerPool, EveryThreadRunsEveryJobOnce) {
   constexpr int jobs = 500;
   WorkerPool pool{{2, 1, 3}};
   std::vector<int> runs(6, 0);
-  for (int job = 0; job < jobs; ++job) pool.run([&](WorkerId id) { ++runs[size_t(id.overall)]; });
+  for (int job = 0; job < jobs; ++job)
+    pool.run([&](WorkerId id) { ++runs[size_t(id.overall)]; });
   EXPECT_THAT(runs, Each(jobs));
 }
 
@@ -42,7 +44,8 @@ TEST(WorkerPool, AJobStartsOnceAndBeforeAnyOfItsThreads) {
   int started = 0;
   std::vector<int> seen(4, 0);
   for (int job = 1; job <= jobs; ++job) {
-    pool.run([&](WorkerId id) { seen[size_t(id.overall)] = started; }, [&] { ++started; });
+    pool.run([&](WorkerId id) { seen[size_t(id.overall)] = started; },
+             [&] { ++started; });
     ASSERT_THAT(seen, Each(job));
   }
 }
@@ -54,7 +57,8 @@ TEST(WorkerPool, ThreadsThatCannotBeStartedAreAnErrorAndTheOthersEnd) {
         [] {
           WorkerPool{{2, 1, 3}};
         },
-        {std::to_string(started) + " of 6 worker threads", "no more threads", "ulimit -u"});
+        {std::to_string(started) + " of 6 worker threads", "no more threads",
+         "ulimit -u"});
   }
   const ThreadLimit enough{6};
   EXPECT_EQ((WorkerPool{{2, 1, 3}}.size()), 6);

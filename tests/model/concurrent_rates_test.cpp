@@ -12,12 +12,14 @@ namespace {
 using namespace small_machine;
 
 /// Rates in GB/s of copies given by names.
-std::vector<double> rates(const Topology::Description& d,
-                          std::initializer_list<std::pair<std::string, std::string>> copies) {
+std::vector<double> rates(
+    const Topology::Description& d,
+    std::initializer_list<std::pair<std::string, std::string>> copies) {
   return machine_rates::together(Topology{d}, copies);
 }
 
-void expect_rates(const std::vector<double>& actual, const std::vector<double>& expected) {
+void expect_rates(const std::vector<double>& actual,
+                  const std::vector<double>& expected) {
   EXPECT_THAT(actual, testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
@@ -31,15 +33,20 @@ Topology::Description tree() {
 
 TEST(ConcurrentRates, NoCopiesHaveNoRates) { expect_rates(rates(tree(), {}), {}); }
 
-TEST(ConcurrentRates, ACopyAloneGetsItsPairRate) { expect_rates(rates(tree(), {{"h", "g0"}}), {10}); }
+TEST(ConcurrentRates, ACopyAloneGetsItsPairRate) {
+  expect_rates(rates(tree(), {{"h", "g0"}}), {10});
+}
 
-TEST(ConcurrentRates, ASharedUplinkIsHalved) { expect_rates(rates(tree(), {{"h", "g0"}, {"h", "g1"}}), {6, 6}); }
+TEST(ConcurrentRates, ASharedUplinkIsHalved) {
+  expect_rates(rates(tree(), {{"h", "g0"}, {"h", "g1"}}), {6, 6});
+}
 
 TEST(ConcurrentRates, OppositeDirectionsDoNotShare) {
   expect_rates(rates(tree(), {{"h", "g0"}, {"g0", "h"}}), {10, 10});
 }
 
-// s0->g0 (10) carries the copies from h and from g1: 5 each. The uplink (12) has room: g1 gets the other 12 - 5 = 7.
+// s0->g0 (10) carries the copies from h and from g1: 5 each. The uplink (12) has room: g1
+// gets the other 12 - 5 = 7.
 TEST(ConcurrentRates, WhatAStoppedCopyLeavesGoesToTheOthers) {
   expect_rates(rates(tree(), {{"h", "g0"}, {"g2", "g0"}, {"h", "g1"}}), {5, 5, 7});
 }
@@ -67,7 +74,8 @@ TEST(ConcurrentRates, ACappedCopyLeavesTheRestOfTheLink) {
 }
 
 /// Every GPU has its own 10 GB/s to the host; a group bounds all of them.
-Topology::Description grouped(std::optional<CapacityCurve> bound, std::optional<CapacityCurve> both_busy) {
+Topology::Description grouped(std::optional<CapacityCurve> bound,
+                              std::optional<CapacityCurve> both_busy) {
   auto d = memories_and_switches(3, 0);
   CapacityGroup group;
   group.name = "host memory";
@@ -90,7 +98,8 @@ TEST(ConcurrentRates, AGroupBoundsTheSumOfItsLinks) {
 }
 
 TEST(ConcurrentRates, TheCapacityOfAGroupIsThatForItsNumberOfCopies) {
-  const auto d = grouped(CapacityCurve{{{1, Rate{8e9}}, {2, Rate{14e9}}, {3, Rate{12e9}}}}, std::nullopt);
+  const auto d = grouped(
+      CapacityCurve{{{1, Rate{8e9}}, {2, Rate{14e9}}, {3, Rate{12e9}}}}, std::nullopt);
   expect_rates(rates(d, {{"h", "g0"}}), {8});
   expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {7, 7});
   expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}, {"h", "g2"}}), {4, 4, 4});
@@ -106,8 +115,8 @@ TEST(ConcurrentRates, BothBusyBoundsOnlyOppositeCopies) {
   expect_rates(rates(unbounded_one_way, {{"h", "g0"}, {"g0", "h"}}), {6, 6});
 }
 
-// The copy g0 -> g1 loads two links of the group, one of each side, and counts once: with the copy h -> g2 the group
-// has two copies, so 16 is for two, and both sides are busy.
+// The copy g0 -> g1 loads two links of the group, one of each side, and counts once: with
+// the copy h -> g2 the group has two copies, so 16 is for two, and both sides are busy.
 TEST(ConcurrentRates, ACopyOverSeveralLinksOfAGroupCountsOnce) {
   auto d = tree();
   CapacityGroup group;
@@ -121,8 +130,13 @@ TEST(ConcurrentRates, ACopyOverSeveralLinksOfAGroupCountsOnce) {
 }
 
 TEST(ConcurrentRates, EqualCopiesGetEqualRates) {
-  const auto seven =
-      rates(tree(), {{"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}});
+  const auto seven = rates(tree(), {{"h", "g0"},
+                                    {"h", "g0"},
+                                    {"h", "g0"},
+                                    {"h", "g0"},
+                                    {"h", "g0"},
+                                    {"h", "g0"},
+                                    {"h", "g0"}});
   EXPECT_THAT(seven, testing::Each(testing::DoubleEq(10.0 / 7)));
 }
 
@@ -135,11 +149,15 @@ TEST(ConcurrentRates, APairWithoutARouteIsAnError) {
   auto d = memories_and_switches(2, 0);
   add_links(d, "h", "g0", 10);
   add_links(d, "h", "g1", 10);
-  expect_input_error([&] { rates(d, {{"g0", "g1"}}); }, {"small: no route from 'g0' to 'g1'"});
+  expect_input_error(
+      [&] {
+        rates(d, {{"g0", "g1"}});
+      },
+      {"small: no route from 'g0' to 'g1'"});
 }
 
-// Many copies on a machine where every bound is met somewhere: no link is over its bandwidth, and no copy could have
-// more.
+// Many copies on a machine where every bound is met somewhere: no link is over its
+// bandwidth, and no copy could have more.
 TEST(ConcurrentRates, AllPairsAtOnceFillSomeLinkOfEveryCopy) {
   auto d = tree();
   add_links(d, "g0", "g1", 3);
@@ -151,11 +169,14 @@ TEST(ConcurrentRates, AllPairsAtOnceFillSomeLinkOfEveryCopy) {
   const auto shares = concurrent_rates(t, flows);
   std::vector<double> load(t.links().size());
   for (size_t f = 0; f < flows.size(); ++f)
-    for (LinkId link : t.route(flows[f].first, flows[f].second)) load[link.index()] += shares[f].value;
-  for (size_t l = 0; l < load.size(); ++l) EXPECT_LE(load[l], t.links()[l].bandwidth.value * (1 + 1e-9));
+    for (LinkId link : t.route(flows[f].first, flows[f].second))
+      load[link.index()] += shares[f].value;
+  for (size_t l = 0; l < load.size(); ++l)
+    EXPECT_LE(load[l], t.links()[l].bandwidth.value * (1 + 1e-9));
   for (const auto& [a, b] : flows) {
     bool full = false;
-    for (LinkId link : t.route(a, b)) full = full || load[link.index()] > t.link(link).bandwidth.value * (1 - 1e-9);
+    for (LinkId link : t.route(a, b))
+      full = full || load[link.index()] > t.link(link).bandwidth.value * (1 - 1e-9);
     EXPECT_TRUE(full);
   }
 }

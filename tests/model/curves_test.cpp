@@ -25,7 +25,9 @@ TEST(StridedEfficiency, IsLinearInTheLogarithmOfTheColumn) {
   EXPECT_EQ(strided.at(Bytes{1e9}), 1.0);
 }
 
-TEST(StridedEfficiency, WithoutPointsThereIsNoLoss) { EXPECT_EQ(StridedEfficiency{}.at(Bytes{8}), 1.0); }
+TEST(StridedEfficiency, WithoutPointsThereIsNoLoss) {
+  EXPECT_EQ(StridedEfficiency{}.at(Bytes{8}), 1.0);
+}
 
 TEST(CapacityGroup, BothBusyReplacesTheCapacityOnlyWhileBothSidesAre) {
   CapacityGroup group;

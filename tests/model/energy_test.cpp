@@ -10,7 +10,9 @@ namespace {
 // 6 Gflop in 2 s with 300 J: 3 Gflop/s at 150 W.
 constexpr Outcome outcome{Flops{6e9}, Seconds{2}, Joules{300}};
 
-double of(std::string_view name) { return std::ranges::find(metrics, name, &Metric::name)->of(outcome); }
+double of(std::string_view name) {
+  return std::ranges::find(metrics, name, &Metric::name)->of(outcome);
+}
 
 TEST(Metrics, AreThoseOfTheThesis) {
   EXPECT_DOUBLE_EQ(of("perf"), 3e9);
@@ -20,7 +22,8 @@ TEST(Metrics, AreThoseOfTheThesis) {
 
 TEST(Metrics, AnEnergyDelayProductIsJoulesTimesSeconds) {
   EXPECT_DOUBLE_EQ(energy_delay(Joules{300}, Seconds{2}), 600);
-  // Of one problem, the larger edp is the one of the smaller energy-delay product: flops^2 / it.
+  // Of one problem, the larger edp is the one of the smaller energy-delay product:
+  // flops^2 / it.
   EXPECT_DOUBLE_EQ(of("edp"), 6e9 * 6e9 / 600);
 }
 

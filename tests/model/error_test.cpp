@@ -27,9 +27,11 @@ TEST(InputError, NamesWhatExists) {
 }
 
 TEST(InputError, IsFoundAtPlacesFromTheInnermostOut) {
-  const InputError error = out_of_range("tile", "0", "at least 1").at("row 2").at("a.csv");
+  const InputError error =
+      out_of_range("tile", "0", "at least 1").at("row 2").at("a.csv");
   EXPECT_EQ(error.place, "a.csv: row 2");
-  EXPECT_STREQ(error.what(), "a.csv: row 2: tile: '0' is out of range; expected at least 1");
+  EXPECT_STREQ(error.what(),
+               "a.csv: row 2: tile: '0' is out of range; expected at least 1");
   EXPECT_EQ(given_twice("tile").at("a.csv", 3).place, "a.csv:3");
 }
 

@@ -22,15 +22,21 @@ namespace fs = std::filesystem;
 class Files : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path{testing::TempDir()} / ("tilerail-files-" + std::to_string(::getpid()));
+    folder_ =
+        fs::path{testing::TempDir()} / ("tilerail-files-" + std::to_string(::getpid()));
     fs::remove_all(folder_);
     fs::create_directory(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  size_t count() const { return size_t(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{})); }
-  static void write(const std::string& where, std::string_view content) { StagedFile{where, content}.commit(); }
+  size_t count() const {
+    return size_t(
+        std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}));
+  }
+  static void write(const std::string& where, std::string_view content) {
+    StagedFile{where, content}.commit();
+  }
   static std::string refusal(const std::string& where) {
     try {
       write(where, "x");
@@ -120,15 +126,18 @@ TEST_F(Files, LinksThatLeadNowhereAreRefused) {
   fs::create_symlink("b", path("a"));
   fs::create_symlink("a", path("b"));
   fs::create_symlink("no/f", path("c"));
-  EXPECT_EQ(refusal(path("a")), "'" + path("a") + "' cannot be written: Too many levels of symbolic links");
-  EXPECT_EQ(refusal(path("c")),
-            "'" + path("c") + "' cannot be written: the folder '" + path("no") + "' does not exist");
+  EXPECT_EQ(refusal(path("a")),
+            "'" + path("a") + "' cannot be written: Too many levels of symbolic links");
+  EXPECT_EQ(refusal(path("c")), "'" + path("c") + "' cannot be written: the folder '" +
+                                    path("no") + "' does not exist");
   EXPECT_EQ(count(), 3u);
 }
 
 TEST_F(Files, ANameIsThatOfItsFileWhetherThatExistsOrNot) {
   fs::create_symlink("f", path("link"));
-  const auto identity = [&](const std::string& name) { return identity_of(output_target(path(name))); };
+  const auto identity = [&](const std::string& name) {
+    return identity_of(output_target(path(name)));
+  };
   const auto both_agree = [&] {
     EXPECT_EQ(identity("link"), identity("f"));
     EXPECT_EQ(identity("../" + folder_.filename().string() + "/f"), identity("f"));
@@ -154,13 +163,15 @@ TEST_F(Files, ADeviceIsWrittenInPlace) {
 }
 
 TEST_F(Files, AFolderThatIsNotThereIsNamed) {
-  EXPECT_EQ(refusal(path("no/f")),
-            "'" + path("no/f") + "' cannot be written: the folder '" + path("no") + "' does not exist");
+  EXPECT_EQ(refusal(path("no/f")), "'" + path("no/f") +
+                                       "' cannot be written: the folder '" + path("no") +
+                                       "' does not exist");
   EXPECT_EQ(count(), 0u);
 }
 
 TEST_F(Files, AFolderIsNoFile) {
-  EXPECT_EQ(refusal(folder_.string()), "'" + folder_.string() + "' cannot be written: Is a directory");
+  EXPECT_EQ(refusal(folder_.string()),
+            "'" + folder_.string() + "' cannot be written: Is a directory");
   EXPECT_THROW(read_file(folder_.string()), InputError);
 }
 
@@ -219,7 +230,8 @@ TEST_F(Files, AMissingFileIsNamed) {
     read_file(path("f"));
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(std::string{error.what()}, "'" + path("f") + "' cannot be read: No such file or directory");
+    EXPECT_EQ(std::string{error.what()},
+              "'" + path("f") + "' cannot be read: No such file or directory");
   }
 }
 

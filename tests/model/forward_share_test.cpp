@@ -12,7 +12,8 @@ namespace {
 
 using namespace small_machine;
 
-/// Three GPUs, 10 GB/s each way; 12 GB/s together while both ways are busy, of which copies into GPUs get this share.
+/// Three GPUs, 10 GB/s each way; 12 GB/s together while both ways are busy, of which
+/// copies into GPUs get this share.
 Topology::Description shared(double share) {
   auto d = memories_and_switches(3, 0);
   CapacityGroup group;
@@ -26,9 +27,11 @@ Topology::Description shared(double share) {
   return d;
 }
 
-void expect_rates(const Topology::Description& d, std::initializer_list<std::pair<std::string, std::string>> copies,
+void expect_rates(const Topology::Description& d,
+                  std::initializer_list<std::pair<std::string, std::string>> copies,
                   const std::vector<double>& expected) {
-  EXPECT_THAT(machine_rates::together(Topology{d}, copies), testing::Pointwise(testing::DoubleNear(1e-9), expected));
+  EXPECT_THAT(machine_rates::together(Topology{d}, copies),
+              testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
 TEST(ForwardShare, DividesTheBoundBetweenTheSides) {

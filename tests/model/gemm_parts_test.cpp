@@ -9,25 +9,30 @@ namespace {
 
 constexpr Trans N = Trans::no, T = Trans::yes;
 
-std::vector<GemmPart> parts(DType dtype, Trans ta, Trans tb, int64_t m, int64_t n, int64_t k) {
+std::vector<GemmPart> parts(DType dtype, Trans ta, Trans tb, int64_t m, int64_t n,
+                            int64_t k) {
   const GemmParts cut = gemm_parts(dtype, ta, tb, m, n, k);
   return {cut.begin(), cut.end()};
 }
 
 TEST(GemmParts, WholeWordsAreOnePart) {
   for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16})
-    EXPECT_EQ(parts(dtype, N, N, 4096, 4096, 4096), (std::vector<GemmPart>{{0, 4096, 0, 4096, 0, 4096}}));
+    EXPECT_EQ(parts(dtype, N, N, 4096, 4096, 4096),
+              (std::vector<GemmPart>{{0, 4096, 0, 4096, 0, 4096}}));
 }
 
 TEST(GemmParts, TheRestOfWhatRunsAlongColumnsIsCutOff) {
   // Along columns: m of A and C, k of B.
-  EXPECT_EQ(parts(DType::f64, N, N, 4097, 4097, 4096),
-            (std::vector<GemmPart>{{0, 4096, 0, 4097, 0, 4096}, {4096, 1, 0, 4097, 0, 4096}}));
-  EXPECT_EQ(parts(DType::f16, N, N, 4096, 4097, 4101),
-            (std::vector<GemmPart>{{0, 4096, 0, 4097, 0, 4096}, {0, 4096, 0, 4097, 4096, 5}}));
+  EXPECT_EQ(
+      parts(DType::f64, N, N, 4097, 4097, 4096),
+      (std::vector<GemmPart>{{0, 4096, 0, 4097, 0, 4096}, {4096, 1, 0, 4097, 0, 4096}}));
+  EXPECT_EQ(
+      parts(DType::f16, N, N, 4096, 4097, 4101),
+      (std::vector<GemmPart>{{0, 4096, 0, 4097, 0, 4096}, {0, 4096, 0, 4097, 4096, 5}}));
   // A and B transposed: k of A, n of B, m of C.
   EXPECT_EQ(parts(DType::f64, T, T, 4097, 4097, 4097).size(), 8u);
-  EXPECT_EQ(parts(DType::f64, N, T, 4096, 4096, 4097).size(), 1u) << "k runs along no column";
+  EXPECT_EQ(parts(DType::f64, N, T, 4096, 4096, 4097).size(), 1u)
+      << "k runs along no column";
   EXPECT_EQ(parts(DType::f64, N, T, 4096, 4097, 4096).size(), 2u);
   EXPECT_EQ(parts(DType::f64, T, N, 4096, 4097, 4097).size(), 2u);
 }
@@ -42,10 +47,10 @@ TEST(GemmParts, SmallAndThinProductsAndThoseOfNoTensorCoreStayWhole) {
 }
 
 TEST(ColumnAlignment, IsThatOfTheLeastAlignedColumns) {
-  const auto bytes = [](DType dtype, Trans ta, Trans tb, int64_t m, int64_t n, int64_t k) {
-    return column_alignment(dtype, ta, tb, m, n, k);
-  };
-  EXPECT_EQ(bytes(DType::f64, N, N, 10, 11, 12), most_alignment);  // n runs along no column
+  const auto bytes = [](DType dtype, Trans ta, Trans tb, int64_t m, int64_t n,
+                        int64_t k) { return column_alignment(dtype, ta, tb, m, n, k); };
+  EXPECT_EQ(bytes(DType::f64, N, N, 10, 11, 12),
+            most_alignment);  // n runs along no column
   EXPECT_EQ(bytes(DType::f64, N, N, 10, 10, 11), 8);
   EXPECT_EQ(bytes(DType::f64, N, T, 10, 10, 11), most_alignment);  // nor does k
   EXPECT_EQ(bytes(DType::f64, N, T, 10, 11, 10), 8);

@@ -1,4 +1,5 @@
-// Host memories of imported machines: their numbers, their sockets and what copies get of them.
+// Host memories of imported machines: their numbers, their sockets and what copies get of
+// them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +16,13 @@ namespace {
 using namespace imported;
 
 /// Two GPUs that are `cell` to each other, with their affinities.
-Topology two_gpus(const std::string& cell, const std::string& first, const std::string& second) {
-  return Topology{import_nvidia_smi("\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t" + cell +
-                                        "\t0-7\t" + first + "\t\tN/A\nGPU1\t" + cell + "\t X \t8-15\t" + second +
-                                        "\t\tN/A\n",
-                                    "topo.txt", kind(), {})};
+Topology two_gpus(const std::string& cell, const std::string& first,
+                  const std::string& second) {
+  return Topology{import_nvidia_smi(
+      "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t" + cell +
+          "\t0-7\t" + first + "\t\tN/A\nGPU1\t" + cell + "\t X \t8-15\t" + second +
+          "\t\tN/A\n",
+      "topo.txt", kind(), {})};
 }
 
 TEST(HostsOfNvidiaSmi, HaveTheNumbersOfTheirDomains) {
@@ -56,8 +59,9 @@ TEST(HostsOfNvidiaSmi, OfOneSocketHaveEachAPartOfItsMemory) {
 
 std::string nccl(const std::string& first, const std::string& second) {
   const auto cpu = [](const std::string& number, int gpu) {
-    return fmt::format("<cpu numaid=\"{}\"><pci busid=\"0000:0{}:00.0\"><gpu dev=\"{}\"/></pci></cpu>", number, gpu,
-                       gpu);
+    return fmt::format(
+        "<cpu numaid=\"{}\"><pci busid=\"0000:0{}:00.0\"><gpu dev=\"{}\"/></pci></cpu>",
+        number, gpu, gpu);
   };
   return "<system version=\"1\">" + cpu(first, 0) + cpu(second, 1) + "</system>";
 }
@@ -78,21 +82,28 @@ TEST(MachineBuilder, DomainsOfTwoSocketsShareTheLinksBetweenThese) {
   MachineBuilder machine{"m", "", kind()};
   std::vector<MachineBuilder::Domain> domains;
   for (size_t i = 0; i < 4; ++i) {
-    const NodeId cpu = machine.add_domain(std::to_string(i), assumptions::host_rates(Rate{1e12}), "flat");
+    const NodeId cpu = machine.add_domain(std::to_string(i),
+                                          assumptions::host_rates(Rate{1e12}), "flat");
     domains.push_back({cpu, i / 2});
-    machine.join(cpu, machine.add_gpu(fmt::format("gpu{}", i), int(i), "flat"), Rate{80e9}, Seconds{1e-6}, "flat");
+    machine.join(cpu, machine.add_gpu(fmt::format("gpu{}", i), int(i), "flat"),
+                 Rate{80e9}, Seconds{1e-6}, "flat");
   }
   machine.join_domains(domains, Rate{100e9}, "flat");
   Topology::Description d = machine.description();
   d.sources.push_back({"flat", Source::Kind::assumed, "for a test"});
   const Topology t{d};
-  const auto memory = [&](const std::string& name) { return t.find_memory(name).value(); };
+  const auto memory = [&](const std::string& name) {
+    return t.find_memory(name).value();
+  };
   using Flows = std::vector<std::pair<MemoryId, MemoryId>>;
-  const auto across = concurrent_rates(t, Flows{{memory("host0"), memory("gpu2")}, {memory("host1"), memory("gpu3")}});
+  const auto across = concurrent_rates(
+      t, Flows{{memory("host0"), memory("gpu2")}, {memory("host1"), memory("gpu3")}});
   EXPECT_EQ(across[0] + across[1], Rate{100e9});
-  const auto within = concurrent_rates(t, Flows{{memory("host0"), memory("gpu1")}, {memory("host1"), memory("gpu0")}});
+  const auto within = concurrent_rates(
+      t, Flows{{memory("host0"), memory("gpu1")}, {memory("host1"), memory("gpu0")}});
   EXPECT_EQ(within[0] + within[1], Rate{160e9});
-  const auto back = concurrent_rates(t, Flows{{memory("host0"), memory("gpu2")}, {memory("gpu2"), memory("host0")}});
+  const auto back = concurrent_rates(
+      t, Flows{{memory("host0"), memory("gpu2")}, {memory("gpu2"), memory("host0")}});
   EXPECT_EQ(back[0] + back[1], Rate{160e9});
 }
 
@@ -117,30 +128,36 @@ std::array<double, 3> all_busy(const Topology& machine) {
 Topology assumed(int sockets, int gpus, int shared, int generation) {
   MachineBuilder machine{"m", "", kind()};
   machine.source("flat", Source::Kind::assumed, "for a test");
-  const Rate pcie = assumptions::pcie[size_t(generation - assumptions::first_pcie)] * assumptions::reached;
+  const Rate pcie = assumptions::pcie[size_t(generation - assumptions::first_pcie)] *
+                    assumptions::reached;
   const auto host = ImportRates{.generation = generation}.host(false);
   std::vector<MachineBuilder::Domain> domains;
   NodeId above{0};
   for (int gpu = 0; gpu < gpus; ++gpu) {
     if (gpu % (gpus / sockets) == 0)
-      domains.push_back({machine.add_domain(std::to_string(domains.size()), host, "flat"), domains.size()});
+      domains.push_back({machine.add_domain(std::to_string(domains.size()), host, "flat"),
+                         domains.size()});
     if (shared == 1) above = domains.back().node;
     if (shared > 1 && gpu % shared == 0) {
       above = machine.add_switch(fmt::format("plx{}", gpu), "flat");
       machine.join(domains.back().node, above, pcie, Seconds{1e-6}, "flat");
     }
-    machine.join(above, machine.add_gpu(fmt::format("gpu{}", gpu), gpu, "flat"), pcie, Seconds{1e-6}, "flat");
+    machine.join(above, machine.add_gpu(fmt::format("gpu{}", gpu), gpu, "flat"), pcie,
+                 Seconds{1e-6}, "flat");
   }
   machine.join_domains(domains, assumptions::sockets, "flat");
   return Topology{machine.description()};
 }
 
-/// docs/machines.md#host-memory has these figures. The shares are those of the first machine.
+/// docs/machines.md#host-memory has these figures. The shares are those of the first
+/// machine.
 TEST(AssumedHostMemory, IsThatOfMeasuredMachines) {
-  const auto near = [](const Topology& machine, const char* measured, std::array<double, 3> over) {
+  const auto near = [](const Topology& machine, const char* measured,
+                       std::array<double, 3> over) {
     const auto there = all_busy(test::shipped(measured)), here = all_busy(machine);
     for (size_t i = 0; i < there.size(); ++i)
-      EXPECT_NEAR(here[i] / there[i], over[i], 0.01) << measured << " " << i << ": " << here[i] << " " << there[i];
+      EXPECT_NEAR(here[i] / there[i], over[i], 0.01)
+          << measured << " " << i << ": " << here[i] << " " << there[i];
   };
   near(assumed(2, 8, 1, 5), "hgx-h200", {1.00, 1.00, 1.00});
   near(assumed(2, 4, 1, 5), "hgx-h200-4", {0.99, 0.97, 0.93});
@@ -152,12 +169,14 @@ TEST(AssumedHostMemory, IsThatOfMeasuredMachines) {
 TEST(AssumedHostMemory, SaysThatItIsAssumed) {
   const Topology machine = two_gpus("SYS", "0", "1");
   EXPECT_EQ(source_kind(machine, "host0->cpu0"), Source::Kind::assumed);
-  EXPECT_EQ(std::ranges::find(machine.links(), "host0->cpu0", &Link::name)->source, "host memory");
+  EXPECT_EQ(std::ranges::find(machine.links(), "host0->cpu0", &Link::name)->source,
+            "host memory");
 }
 
 TEST(AssumedHostMemory, OfACoherentProcessorIsAsFastAsItsGpu) {
   const Topology machine{import_nvidia_smi(
-      "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0\t\t1\n", "topo.txt", kind(), {})};
+      "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0\t\t1\n",
+      "topo.txt", kind(), {})};
   EXPECT_EQ(pair(machine, "host0", "gpu0"), assumptions::c2c);
   EXPECT_EQ(pair(machine, "gpu0", "host0"), assumptions::c2c);
 }

@@ -30,8 +30,11 @@ std::string text_of(const Links& links, const std::string& none = "PHB") {
   std::vector<std::vector<std::string>> cells(links.size());
   for (size_t i = 0; i < links.size(); ++i)
     for (size_t j = 0; j < links.size(); ++j)
-      cells[i].push_back(i == j ? "X" : links[i][j] > 0 ? fmt::format("NV{}", links[i][j]) : none);
-  return smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-55\t0\t\tN/A");
+      cells[i].push_back(i == j            ? "X"
+                         : links[i][j] > 0 ? fmt::format("NV{}", links[i][j])
+                                           : none);
+  return smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+                  "\t0-55\t0\t\tN/A");
 }
 
 /// All GPUs on one NVSwitch, GPU i with so many NVLinks up.
@@ -48,8 +51,8 @@ TEST(SmiNvlinks, AGpuWithFewerNvlinksUpHasASmallerPortOnTheSwitch) {
   EXPECT_NEAR(pair(machine, "gpu1", "gpu2").value, 348e9, 1);
   EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->nvsw nvsw->gpu2");
   EXPECT_NEAR(all_pairs_busy(machine), 2 * 391.5 + 348, 1e-6);
-  for (const int up :
-       {1, 2, 3, 9, 10}) {  // also where it has so few that PCIe is faster, and adds up to no more than 18
+  for (const int up : {1, 2, 3, 9, 10}) {  // also where it has so few that PCIe is
+                                           // faster, and adds up to no more than 18
     const Topology broken = from_smi(text_of(switched({18, 18, up})));
     EXPECT_NEAR(pair(broken, "gpu0", "gpu2").value, up * link * 1e9, 1) << up;
     EXPECT_NEAR(all_pairs_busy(broken), (36 + up) * link, 1e-6) << up;
@@ -87,8 +90,10 @@ TEST(SmiNvlinks, TheKindOfGpuTellsHowManyNvlinksItHas) {
   GpuKind v100 = kind();
   v100.kernels.name = "v100";
   const std::string text = text_of(switched({6, 6, 6}));  // three GPUs of a DGX-2
-  EXPECT_EQ(way(Topology{import_nvidia_smi(text, "t", v100, {})}, "gpu0", "gpu1"), "gpu0->nvsw nvsw->gpu1");
-  EXPECT_EQ(way(from_smi(text), "gpu0", "gpu1"), "gpu0->gpu1");  // three of a board with four H100
+  EXPECT_EQ(way(Topology{import_nvidia_smi(text, "t", v100, {})}, "gpu0", "gpu1"),
+            "gpu0->nvsw nvsw->gpu1");
+  EXPECT_EQ(way(from_smi(text), "gpu0", "gpu1"),
+            "gpu0->gpu1");  // three of a board with four H100
 }
 
 /// Whether no pair is faster than before, nor all of them together.
@@ -98,12 +103,15 @@ void expect_not_faster(const Links& before, const Links& after) {
   for (const MemoryId src : whole.gpus())
     for (const MemoryId dst : whole.gpus()) {
       if (src == dst) continue;
-      EXPECT_LE(broken.pair_rate(src, dst).value, whole.pair_rate(src, dst).value) << text_of(after);
+      EXPECT_LE(broken.pair_rate(src, dst).value, whole.pair_rate(src, dst).value)
+          << text_of(after);
     }
-  EXPECT_LE(all_pairs_busy(broken), all_pairs_busy(whole) * (1 + 1e-9)) << text_of(before) << text_of(after);
+  EXPECT_LE(all_pairs_busy(broken), all_pairs_busy(whole) * (1 + 1e-9))
+      << text_of(before) << text_of(after);
 }
 
-// A pair with fewer NVLinks, of GPUs with any numbers of them on a switch; and of up to four with direct ones.
+// A pair with fewer NVLinks, of GPUs with any numbers of them on a switch; and of up to
+// four with direct ones.
 TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
   std::mt19937 random{29};
   const auto below = [&](int end) { return int(random() % unsigned(end)); };
@@ -112,7 +120,8 @@ TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
     const int gpus = direct ? 2 + below(3) : 3 + below(6);
     Links links(size_t(gpus), std::vector<int>(static_cast<size_t>(gpus)));
     for (size_t i = 0; i < links.size(); ++i)
-      for (size_t j = 0; j < i; ++j) links[i][j] = links[j][i] = direct ? 1 + below(6) : 7 + below(12);
+      for (size_t j = 0; j < i; ++j)
+        links[i][j] = links[j][i] = direct ? 1 + below(6) : 7 + below(12);
     Links lower = links;
     const size_t i = 1 + size_t(below(gpus - 1)), j = size_t(below(int(i)));
     lower[i][j] = lower[j][i] = 1 + below(links[i][j]);
@@ -137,28 +146,42 @@ TEST(SmiNvlinksProperty, AMachineThatBreaksBitByBitIsNeverFasterThanBefore) {
 }
 
 TEST(SmiDomains, GpusThatAreSysToEachOtherAreBelowTwoSockets) {
-  const std::string header = "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", behind = "\t\t\tN/A";
-  const Topology pairs = from_smi(smi_text(
-      {{"X", "PHB", "SYS", "SYS"}, {"PHB", "X", "SYS", "SYS"}, {"SYS", "SYS", "X", "PHB"}, {"SYS", "SYS", "PHB", "X"}},
-      header, behind));
+  const std::string header = "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+                    behind = "\t\t\tN/A";
+  const Topology pairs = from_smi(smi_text({{"X", "PHB", "SYS", "SYS"},
+                                            {"PHB", "X", "SYS", "SYS"},
+                                            {"SYS", "SYS", "X", "PHB"},
+                                            {"SYS", "SYS", "PHB", "X"}},
+                                           header, behind));
   EXPECT_EQ(pairs.hosts().size(), 2U);
   EXPECT_EQ(way(pairs, "gpu0", "gpu1"), "gpu0->cpu0 cpu0->gpu1");
   EXPECT_EQ(way(pairs, "gpu0", "gpu2"), "gpu0->cpu0 cpu0->cpu1 cpu1->gpu2");
-  const Topology apart = from_smi(smi_text({{"X", "SYS", "SYS"}, {"SYS", "X", "SYS"}, {"SYS", "SYS", "X"}}));
+  const Topology apart =
+      from_smi(smi_text({{"X", "SYS", "SYS"}, {"SYS", "X", "SYS"}, {"SYS", "SYS", "X"}}));
   EXPECT_EQ(apart.hosts().size(), 3U);
   // The same CPUs, as in a container, and no NUMA domains.
-  EXPECT_EQ(
-      from_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity", "\t0-15\tN/A")).hosts().size(),
-      2U);
-  EXPECT_EQ(from_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity", "\t0-15")).hosts().size(), 2U);
+  EXPECT_EQ(from_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}},
+                              "\tCPU Affinity\tNUMA Affinity", "\t0-15\tN/A"))
+                .hosts()
+                .size(),
+            2U);
+  EXPECT_EQ(from_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity", "\t0-15"))
+                .hosts()
+                .size(),
+            2U);
 }
 
 TEST(SmiDomains, NearRelationsAreOneSocketAndWhatIsOpenIsTheFirst) {
   for (const char* near : {"PIX", "PXB", "PHB", "NODE"})
-    EXPECT_EQ(from_smi(smi_text({{"X", near, "SYS"}, {near, "X", "SYS"}, {"SYS", "SYS", "X"}})).hosts().size(), 2U)
+    EXPECT_EQ(
+        from_smi(smi_text({{"X", near, "SYS"}, {near, "X", "SYS"}, {"SYS", "SYS", "X"}}))
+            .hosts()
+            .size(),
+        2U)
         << near;
   EXPECT_EQ(from_smi(smi_text({{"X", "NV12"}, {"NV12", "X"}})).hosts().size(), 1U);
-  const Topology machine = from_smi(smi_text({{"X", "NV4", "SYS"}, {"NV4", "X", "NV4"}, {"SYS", "NV4", "X"}}));
+  const Topology machine =
+      from_smi(smi_text({{"X", "NV4", "SYS"}, {"NV4", "X", "NV4"}, {"SYS", "NV4", "X"}}));
   EXPECT_EQ(machine.hosts().size(), 2U);
   EXPECT_EQ(way(machine, "host0", "gpu1"), "host0->cpu0 cpu0->gpu1");
 }
@@ -179,7 +202,8 @@ TEST(SmiDomains, NodeBetweenTwoNumaAffinitiesIsOneSocket) {
 
 TEST(SmiDomains, NetworkCardsTellSocketsWithoutAffinities) {
   const Topology machine = from_smi(
-      "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\nGPU0\tX\tNV18\tNV18\tNV18\tPXB\tSYS\nGPU1\tNV18\tX\tNV18\tNV18\tNODE\tSYS"
+      "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\nGPU0\tX\tNV18\tNV18\tNV18\tPXB\tSYS\nGPU1\tN"
+      "V18\tX\tNV18\tNV18\tNODE\tSYS"
       "\n"
       "GPU2\tNV18\tNV18\tX\tNV18\tSYS\tPXB\nGPU3\tNV18\tNV18\tNV18\tX\tSYS\tNODE\n");
   EXPECT_EQ(machine.hosts().size(), 2U);
@@ -187,23 +211,31 @@ TEST(SmiDomains, NetworkCardsTellSocketsWithoutAffinities) {
 }
 
 TEST(SmiDomains, ContradictionsAreRefused) {
-  refused(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity", "\t0-15\t0"),
-          {"topo.txt:3: GPU1 to GPU0 is 'SYS', and other relations or affinities put both below one socket; expected "
+  refused(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity",
+                   "\t0-15\t0"),
+          {"topo.txt:3: GPU1 to GPU0 is 'SYS', and other relations or affinities put "
+           "both below one socket; expected "
            "GPUs of "
            "one socket or of two"});
   refused(smi_text({{"X", "PHB", "SYS"}, {"PHB", "X", "NODE"}, {"SYS", "NODE", "X"}}),
           {"topo.txt:4: GPU2 to GPU0 is 'SYS', and other relations"});
-  refused("\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tPIX\t0-15\t0\nGPU1\tPIX\tX\t16-31\t1\n",
-          {"topo.txt:3: GPU1 to GPU0 is 'PIX', and their NUMA affinities are 1 and 0; expected one affinity"});
+  refused(
+      "\tGPU0\tGPU1\tCPU Affinity\tNUMA "
+      "Affinity\nGPU0\tX\tPIX\t0-15\t0\nGPU1\tPIX\tX\t16-31\t1\n",
+      {"topo.txt:3: GPU1 to GPU0 is 'PIX', and their NUMA affinities are 1 and 0; "
+       "expected one affinity"});
   refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-15\nGPU1\tPHB\tX\t16-31\n",
-          {"topo.txt:3: GPU1 to GPU0 is 'PHB', and their CPU affinities are 16-31 and 0-15; expected one affinity"});
+          {"topo.txt:3: GPU1 to GPU0 is 'PHB', and their CPU affinities are 16-31 and "
+           "0-15; expected one affinity"});
 }
 
 TEST(SmiColumns, RowsThatEndBeforeTheLastColumnAreRefused) {
   refused(
-      "        GPU0    GPU1    CPU Affinity    NUMA Affinity   GPU NUMA ID\nGPU0     X      PHB     0-15    0\n"
+      "        GPU0    GPU1    CPU Affinity    NUMA Affinity   GPU NUMA ID\nGPU0     X   "
+      "   PHB     0-15    0\n"
       "GPU1    PHB      X      0-15    0\n",
-      {"topo.txt:2: header and row differ in their number of columns: 2 behind the 2 of GPUs and network cards, 3 in "
+      {"topo.txt:2: header and row differ in their number of columns: 2 behind the 2 of "
+       "GPUs and network cards, 3 in "
        "the header in line 1; expected as many"});
   refused("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\tX\t0-15\tN/A\n",
           {"topo.txt:2: header and row differ in their number of columns"});
@@ -215,26 +247,35 @@ TEST(SmiColumns, HeadersThatLostATabAreRefused) {
            "\nGPU0\tX\tNV18\tPXB\tNODE\tNODE\t0-55,112-167\t0\t\tN/"
            "A\nGPU1\tNV18\tX\tNODE\tPXB\tNODE\t0-55,112-167\t0\t\tN/A\n";
   };
-  EXPECT_EQ(from_smi(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID")).gpus().size(), 2U);
-  for (const char* header : {"NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
-                             "NIC0NIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
-                             "NIC0\tNIC1\tNIC2\tCPU Affinity", "NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity"})
-    refused(text(header), {"topo.txt:2: header and row differ in their number of columns"});
+  EXPECT_EQ(from_smi(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID"))
+                .gpus()
+                .size(),
+            2U);
+  for (const char* header :
+       {"NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+        "NIC0NIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+        "NIC0\tNIC1\tNIC2\tCPU Affinity", "NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity"})
+    refused(text(header),
+            {"topo.txt:2: header and row differ in their number of columns"});
   refused(text("NIC0\tNIC1\tNIC2CPU Affinity\tNUMA Affinity\tGPU NUMA ID"),
-          {"topo.txt:1: the column 'AFFINITY' is unknown; expected GPUs and network cards, then CPU Affinity"});
+          {"topo.txt:1: the column 'AFFINITY' is unknown; expected GPUs and network "
+           "cards, then CPU Affinity"});
   for (const char* name : {"GPUX", "GPU99999999999"})
     refused(std::string{"\tGPU0\t"} + name + "\nGPU0\tX\tSYS\n" + name + "\tSYS\tX\n",
             {"topo.txt:1: the column", name, "is unknown"});
   refused(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\tColour"),
-          {"topo.txt:1: the column 'CPU' is unknown; expected GPUs and network cards, then CPU Affinity"});
+          {"topo.txt:1: the column 'CPU' is unknown; expected GPUs and network cards, "
+           "then CPU Affinity"});
   refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",
           {"topo.txt:2: CPU AFFINITY is 'MANY'"});
 }
 
 TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
   const std::string plain =
-      "\tGPU0\tGPU1\tNIC0\tGPU2\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tPIX\tPIX\tSYS\t0-15\t0\n"
-      "GPU1\tPIX\t X \tPIX\tSYS\t0-15\t0\nNIC0\tPIX\tPIX\t X \tSYS\nGPU2\tSYS\tSYS\tSYS\t X \t16-31\t1\n";
+      "\tGPU0\tGPU1\tNIC0\tGPU2\tCPU Affinity\tNUMA Affinity\nGPU0\t X "
+      "\tPIX\tPIX\tSYS\t0-15\t0\n"
+      "GPU1\tPIX\t X \tPIX\tSYS\t0-15\t0\nNIC0\tPIX\tPIX\t X "
+      "\tSYS\nGPU2\tSYS\tSYS\tSYS\t X \t16-31\t1\n";
   const std::string expected = to_toml(import_nvidia_smi(plain, "t", kind(), {}));
   const auto same = [&](const std::string& text) {
     EXPECT_EQ(to_toml(import_nvidia_smi(text, "t", kind(), {})), expected) << text;
@@ -250,7 +291,8 @@ TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
   std::string small = plain;
   for (char& c : small) c = char(std::tolower(static_cast<unsigned char>(c)));
   same(small);
-  same("\x1b[4m" + plain + "\nLegend:\n\n  X    = Self\n  NV#  = so many\n\nNIC Legend:\n\n  NIC0: mlx5_0\n");
+  same("\x1b[4m" + plain +
+       "\nLegend:\n\n  X    = Self\n  NV#  = so many\n\nNIC Legend:\n\n  NIC0: mlx5_0\n");
   same("user@node:~$ nvidia-smi topo -m\n" + plain + "user@node:~$ exit\n");
   std::vector<std::string> lines;
   for (size_t at = 0, end; at < plain.size(); at = end + 1)
@@ -260,45 +302,58 @@ TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
 
 TEST(SmiColumns, OneToSixteenGpus) {
   for (size_t gpus = 1; gpus <= 16; ++gpus) {
-    std::vector<std::vector<std::string>> cells(gpus, std::vector<std::string>(gpus, "NODE"));
+    std::vector<std::vector<std::string>> cells(gpus,
+                                                std::vector<std::string>(gpus, "NODE"));
     for (size_t i = 0; i < gpus; ++i) cells[i][i] = " X ";
-    EXPECT_EQ(from_smi(smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-15\t0\t\tN/A")).gpus().size(),
+    EXPECT_EQ(from_smi(smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+                                "\t0-15\t0\t\tN/A"))
+                  .gpus()
+                  .size(),
               gpus);
   }
 }
 
 TEST(SmiColumns, WhatIsUnknownIsNamed) {
-  const std::string two = smi_text({{"X", "PHB"}, {"PHB", "X"}}, "\tCPU Affinity", "\t0-15");
+  const std::string two =
+      smi_text({{"X", "PHB"}, {"PHB", "X"}}, "\tCPU Affinity", "\t0-15");
   refused(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: the row 'MIG0' is unknown"});
   refused(two + "GPU5\tPHB\tPHB\n", {"topo.txt:4: the row 'GPU5' is unknown"});
-  refused(two + smi_text({{"X", "SYS"}, {"SYS", "X"}}), {"topo.txt:4: another matrix than the one in line 1"});
-  refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}), {"topo.txt:5: the cell 'LOST' is unknown"});
+  refused(two + smi_text({{"X", "SYS"}, {"SYS", "X"}}),
+          {"topo.txt:4: another matrix than the one in line 1"});
+  refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}),
+          {"topo.txt:5: the cell 'LOST' is unknown"});
 }
 
 TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
   std::string wide = "\tGPU0", long_text;
   for (int i = 0; i < 100000; ++i) wide += fmt::format("\tNIC{}", i);
   refused(wide + "\n", {"topo.txt:1: 100001 words in a header; expected at most 1024"});
-  for (int i = 0; i < 10000; ++i) long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
+  for (int i = 0; i < 10000; ++i)
+    long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
   refused(long_text, {"topo.txt:3: the GPUs of 'topo -p2p' are others"});
 }
 
 TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
   const auto text = [](const std::string& id) {
-    return smi_text({{"X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-71\t0\t\t" + id);
+    return smi_text({{"X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+                    "\t0-71\t0\t\t" + id);
   };
-  EXPECT_EQ(pair(from_smi(text("4"), {.c2c = Rate{250e9}}), "host0", "gpu0"), Rate{250e9});
-  EXPECT_LT(pair(from_smi(text("N/A"), {.c2c = Rate{250e9}}), "host0", "gpu0"), Rate{100e9});
+  EXPECT_EQ(pair(from_smi(text("4"), {.c2c = Rate{250e9}}), "host0", "gpu0"),
+            Rate{250e9});
+  EXPECT_LT(pair(from_smi(text("N/A"), {.c2c = Rate{250e9}}), "host0", "gpu0"),
+            Rate{100e9});
 }
 
 std::string states(const std::string& state) {
   return "\n \tGPU0\tGPU1\t\n GPU0\tX\t" + state + "\t\n GPU1\t" + state +
-         "\tX\t\n\nLegend:\n\n  X    = Self\n  OK   = Status Ok\n  GNS  = GPU not supported\n";
+         "\tX\t\n\nLegend:\n\n  X    = Self\n  OK   = Status Ok\n  GNS  = GPU not "
+         "supported\n";
 }
 
 TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   const std::string matrix =
-      smi_text({{"X", "NODE"}, {"NODE", "X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-15\t0\t\tN/A") +
+      smi_text({{"X", "NODE"}, {"NODE", "X"}},
+               "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-15\t0\t\tN/A") +
       "\nLegend:\n\n  X    = Self\n";
   for (const char* state : {"GNS", "CNS", "NS", "TNS", "DR", "U", "gns"}) {
     const Topology machine = from_smi(matrix + states(state));
@@ -308,16 +363,21 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   EXPECT_EQ(to_toml(import_nvidia_smi(matrix + states("OK"), "t", kind(), {})),
             to_toml(import_nvidia_smi(matrix, "t", kind(), {})));
   refused(matrix + states("MAYBE"), {"topo.txt:10: the cell 'MAYBE' is unknown"});
-  refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a file of peer access; expected"});
+  refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a "
+                         "file of peer access; expected"});
   refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
           {"topo.txt:4: the GPUs of 'topo -p2p' are others"});
 }
 
 TEST(SmiPeerAccess, OfPairsInEachOfSeveralMatrices) {
-  const std::string matrix = text_of(switched({4, 4, 4})), head = "\n\tGPU0\tGPU1\tGPU2\n";
-  const Topology machine = from_smi(matrix + head + "GPU0\tX\tOK\tOK\nGPU1\tOK\tX\tCNS\nGPU2\tOK\tOK\tX\n" + head +
-                                    "GPU0\tX\tNS\tOK\nGPU1\tNS\tX\tOK\nGPU2\tOK\tOK\tX\n");
-  const auto reaches = [&](size_t a, size_t b) { return machine.has_route(machine.gpus()[a], machine.gpus()[b]); };
+  const std::string matrix = text_of(switched({4, 4, 4})),
+                    head = "\n\tGPU0\tGPU1\tGPU2\n";
+  const Topology machine =
+      from_smi(matrix + head + "GPU0\tX\tOK\tOK\nGPU1\tOK\tX\tCNS\nGPU2\tOK\tOK\tX\n" +
+               head + "GPU0\tX\tNS\tOK\nGPU1\tNS\tX\tOK\nGPU2\tOK\tOK\tX\n");
+  const auto reaches = [&](size_t a, size_t b) {
+    return machine.has_route(machine.gpus()[a], machine.gpus()[b]);
+  };
   EXPECT_TRUE(reaches(0, 2) && reaches(2, 0));
   EXPECT_FALSE(reaches(0, 1) || reaches(1, 0));  // over NVLink, too
   EXPECT_FALSE(reaches(1, 2) || reaches(2, 1));  // OK in one direction only
@@ -337,7 +397,8 @@ TEST(GpuKinds, PcieIsThatOfTheModel) {
                                                 {"la100", 5},
                                                 {"v100-5-of-7", 3},
                                                 {"tesla-v100s-pcie", 3}};
-  for (const auto& [name, number] : models) EXPECT_EQ(gpu_model(name).pcie, number) << name;
+  for (const auto& [name, number] : models)
+    EXPECT_EQ(gpu_model(name).pcie, number) << name;
 }
 
 }  // namespace

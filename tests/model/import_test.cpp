@@ -14,18 +14,21 @@ namespace {
 using namespace imported;
 
 const std::string smi =
-    "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
+    "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA "
+    "ID\x1b[0m\n"
     "GPU0\t X \tPIX\tNV2\tSYS\tPIX\t0-23\t0\t\tN/A\n"
     "GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A\n"
     "GPU2\tNV2\tSYS\t X \tNODE\tSYS\t24-47\t1\t\tN/A\n"
     "GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n"
     "NIC0\tPIX\tSYS\tSYS\tSYS\t X \n\nLegend:\n  X    = Self\n";
 
-Topology checked(const Topology::Description& description) { return written_again(description); }
+Topology checked(const Topology::Description& description) {
+  return written_again(description);
+}
 
 TEST(ImportNvidiaSmi, SwitchesDomainsAndNvlinksAreLinks) {
-  const Topology machine =
-      checked(import_nvidia_smi(smi, "topo.txt", kind(), {.pcie = Rate{25e9}, .nvlink = Rate{20e9}}));
+  const Topology machine = checked(import_nvidia_smi(
+      smi, "topo.txt", kind(), {.pcie = Rate{25e9}, .nvlink = Rate{20e9}}));
   EXPECT_EQ(machine.gpus().size(), 4U);
   EXPECT_EQ(machine.hosts().size(), 2U);
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});  // two NVLinks
@@ -44,29 +47,38 @@ TEST(ImportNvidiaSmi, MoreNvlinksThanAGpuHasAreThoseToASwitch) {
     for (int j = 0; j < 4; ++j) rows += i == j ? "\t X " : "\tNV12";
     rows += "\t0-63\t0\n";
   }
-  const Topology machine = checked(
-      import_nvidia_smi(header + "\tCPU Affinity\tNUMA Affinity\n" + rows, "t", kind(), {.nvlink = Rate{20e9}}));
+  const Topology machine =
+      checked(import_nvidia_smi(header + "\tCPU Affinity\tNUMA Affinity\n" + rows, "t",
+                                kind(), {.nvlink = Rate{20e9}}));
   EXPECT_EQ(machine.hosts().size(), 1U);
   EXPECT_EQ(pair(machine, "gpu0", "gpu3"), Rate{240e9});
   EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[3]).size(), 2U);
 }
 
 TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
-  const auto refused = [](const std::string& from, const std::string& to, const std::vector<std::string>& words) {
+  const auto refused = [](const std::string& from, const std::string& to,
+                          const std::vector<std::string>& words) {
     std::string text = smi;
     text.replace(text.find(from), from.size(), to);
     expect_input_error([&] { import_nvidia_smi(text, "topo.txt", kind(), {}); }, words);
   };
-  refused("NV2\tSYS\tPIX\t0", "NX2\tSYS\tPIX\t0", {"topo.txt:2: the cell 'NX2' is unknown"});
-  refused("GPU0\t X \tPIX", "GPU0\tPIX\t X ", {"topo.txt:2: GPU0 to GPU0 is 'PIX'; expected X"});
-  refused("GPU1\tPIX\t X ", "GPU1\tX\tPIX", {"topo.txt:3: GPU1 to GPU0 is 'X'; expected X"});
-  refused("GPU1\tPIX\t X ", "GPU1\tSYS\t X ", {"topo.txt:3: GPU1 to GPU0 is 'SYS', and GPU0 to GPU1 is 'PIX'"});
-  refused("PIX\tNV2", "PIX\tNV99", {"topo.txt:2: the cell 'NV99' is unknown; expected X, NV1 to NV18"});
+  refused("NV2\tSYS\tPIX\t0", "NX2\tSYS\tPIX\t0",
+          {"topo.txt:2: the cell 'NX2' is unknown"});
+  refused("GPU0\t X \tPIX", "GPU0\tPIX\t X ",
+          {"topo.txt:2: GPU0 to GPU0 is 'PIX'; expected X"});
+  refused("GPU1\tPIX\t X ", "GPU1\tX\tPIX",
+          {"topo.txt:3: GPU1 to GPU0 is 'X'; expected X"});
+  refused("GPU1\tPIX\t X ", "GPU1\tSYS\t X ",
+          {"topo.txt:3: GPU1 to GPU0 is 'SYS', and GPU0 to GPU1 is 'PIX'"});
+  refused("PIX\tNV2", "PIX\tNV99",
+          {"topo.txt:2: the cell 'NV99' is unknown; expected X, NV1 to NV18"});
   refused("\tGPU1\tGPU2", "\tGPU0\tGPU2", {"topo.txt:1: 'GPU0' is there twice"});
   refused("GPU1\tPIX\t X ", "GPU2\tPIX\t X ", {"topo.txt:4: another row of 'GPU2'"});
   refused("GPU1\tPIX\t X ", "GPU7\tPIX\t X ", {"topo.txt:3: the row 'GPU7' is unknown"});
-  refused("GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n", "", {"4 GPUs in the header, 3 rows"});
-  refused("GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A", "GPU1\tPIX", {"topo.txt:3: 1 cells; expected 5"});
+  refused("GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n", "",
+          {"4 GPUs in the header, 3 rows"});
+  refused("GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A", "GPU1\tPIX",
+          {"topo.txt:3: 1 cells; expected 5"});
   expect_input_error([] { import_nvidia_smi("nothing", "topo.txt", kind(), {}); },
                      {"topo.txt:1: there is no line with"});
 }
@@ -91,29 +103,36 @@ const std::string nccl = R"(<system version="1">
 </system>)";
 
 TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
-  const Topology machine = checked(import_nccl_xml(nccl, "n.xml", kind(), {.nvlink = Rate{20e9}}));
+  const Topology machine =
+      checked(import_nccl_xml(nccl, "n.xml", kind(), {.nvlink = Rate{20e9}}));
   EXPECT_EQ(machine.gpus().size(), 3U);
   const double x16 = 8e9 * 16 / 8 * 128 / 130 * 0.87;
   EXPECT_NEAR(pair(machine, "host0", "gpu0").value, x16, 1);
-  EXPECT_NEAR(pair(machine, "host0", "gpu1").value, x16, 1);  // twice the speed, half the width
+  EXPECT_NEAR(pair(machine, "host0", "gpu1").value, x16,
+              1);  // twice the speed, half the width
   EXPECT_EQ(source_kind(machine, "pci0->gpu1"), Source::Kind::measured);
-  EXPECT_EQ(source_kind(machine, "cpu1->gpu2"), Source::Kind::assumed);  // without a speed
+  EXPECT_EQ(source_kind(machine, "cpu1->gpu2"),
+            Source::Kind::assumed);  // without a speed
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
-  EXPECT_EQ(machine.description().nodes.size(), 8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; no network card
+  EXPECT_EQ(machine.description().nodes.size(),
+            8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; no network card
 }
 
 TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
   std::string text = nccl;
   for (size_t at; (at = text.find("tclass=\"0x030200\"")) != std::string::npos;)
     text.replace(at, 17, "tclass=\"0x068000\"");
-  for (size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;) text.replace(at + 15, 4, "ffff");
-  const Topology machine = checked(import_nccl_xml(text, "n.xml", kind(), {.nvlink = Rate{20e9}}));
+  for (size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;)
+    text.replace(at + 15, 4, "ffff");
+  const Topology machine =
+      checked(import_nccl_xml(text, "n.xml", kind(), {.nvlink = Rate{20e9}}));
   EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[2]).size(), 2U);
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
 }
 
 /// The first `from` is `to` instead.
-void nccl_refused(const std::string& from, const std::string& to, const std::vector<std::string>& words) {
+void nccl_refused(const std::string& from, const std::string& to,
+                  const std::vector<std::string>& words) {
   std::string text = nccl;
   text.replace(text.find(from), from.size(), to);
   expect_input_error([&] { import_nccl_xml(text, "n.xml", kind(), {}); }, words);
@@ -122,55 +141,72 @@ void nccl_refused(const std::string& from, const std::string& to, const std::vec
 TEST(ImportNccl, RefusesOtherTexts) {
   const auto refused = nccl_refused;
   refused("</system>", "", {"n.xml:", "expected XML"});
-  refused("dev=\"1\"", "dev=\"one\"", {"n.xml:8: gpu: dev is 'one'; expected 0 to 1048576"});
+  refused("dev=\"1\"", "dev=\"one\"",
+          {"n.xml:8: gpu: dev is 'one'; expected 0 to 1048576"});
   refused("dev=\"1\"", "dev=\"0\"", {"dev '0' is another GPU's"});
   for (const char* count : {"", "4.7abc", "1e3", "-1", "19"})
     refused("count=\"2\"", fmt::format("count=\"{}\"", count),
             {fmt::format("n.xml:5: nvlink: count is '{}'; expected 1 to 18", count)});
-  refused("<pci busid=\"0000:07:00.0\"", "<pci",
-          {"n.xml:7: pci: busid '' is not an address of PCI; expected such as 0000:06:00.0"});
-  refused("0000:07:00.0", "0000:06:00.0", {"n.xml:7: pci: busid '0000:06:00.0' is another device's"});
+  refused(
+      "<pci busid=\"0000:07:00.0\"", "<pci",
+      {"n.xml:7: pci: busid '' is not an address of PCI; expected such as 0000:06:00.0"});
+  refused("0000:07:00.0", "0000:06:00.0",
+          {"n.xml:7: pci: busid '0000:06:00.0' is another device's"});
   refused("<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"",
-          {"n.xml:13: cpu: host_hash '0x2' is that of another host than ''; expected the file of one host"});
-  expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); }, {"no element 'pci' with a 'gpu'"});
-  expect_input_error([] { import_nccl_xml("<graphs/>", "n.xml", kind(), {}); }, {"no element 'system'"});
+          {"n.xml:13: cpu: host_hash '0x2' is that of another host than ''; expected the "
+           "file of one host"});
+  expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); },
+                     {"no element 'pci' with a 'gpu'"});
+  expect_input_error([] { import_nccl_xml("<graphs/>", "n.xml", kind(), {}); },
+                     {"no element 'system'"});
   std::string deep, end;
   for (int i = 0; i < 100000; ++i) deep += "<a>", end += "</a>";
-  expect_input_error([&] { import_nccl_xml("<system>" + deep + end + "</system>", "n.xml", kind(), {}); },
-                     {"n.xml:1: elements in more than 200 others; expected fewer"});
+  expect_input_error(
+      [&] {
+        import_nccl_xml("<system>" + deep + end + "</system>", "n.xml", kind(), {});
+      },
+      {"n.xml:1: elements in more than 200 others; expected fewer"});
 }
 
 TEST(ImportNccl, RefusesSpeedsWidthsAndCapabilitiesThatAreNone) {
   for (const char* speed : {"fast", "0 GT/s", "-8 GT/s", "9 GT/s", "8"})
-    nccl_refused("link_speed=\"8 GT/s\"", fmt::format("link_speed=\"{}\"", speed),
-                 {fmt::format("n.xml:3: pci: link_speed '{}' is unknown; expected 2.5, 5, 8, 16, 32, 64, "
-                              "128 GT/s, or 'Unknown'",
-                              speed)});
+    nccl_refused(
+        "link_speed=\"8 GT/s\"", fmt::format("link_speed=\"{}\"", speed),
+        {fmt::format(
+            "n.xml:3: pci: link_speed '{}' is unknown; expected 2.5, 5, 8, 16, 32, 64, "
+            "128 GT/s, or 'Unknown'",
+            speed)});
   for (const char* width : {"wide", "-1", "3", "64", "16x"})
-    nccl_refused("link_width=\"8\"", fmt::format("link_width=\"{}\"", width),
-                 {fmt::format("n.xml:7: pci: link_width '{}' is unknown; expected 1, 2, 4,", width)});
+    nccl_refused(
+        "link_width=\"8\"", fmt::format("link_width=\"{}\"", width),
+        {fmt::format("n.xml:7: pci: link_width '{}' is unknown; expected 1, 2, 4,",
+                     width)});
   for (const char* sm : {"seventy", "0", "7.0", "-70"})
     nccl_refused("sm=\"70\"", fmt::format("sm=\"{}\"", sm),
                  {fmt::format("n.xml:5: gpu: sm is '{}'; expected 10 to 999", sm)});
 }
 
 TEST(ImportNccl, RefusesNumaDomainsThatAreNoneOrThereTwice) {
-  nccl_refused("numaid=\"1\"", "numaid=\"0\"",
-               {"n.xml:13: cpu: numaid '0' is another cpu's; expected a number of its own"});
+  nccl_refused(
+      "numaid=\"1\"", "numaid=\"0\"",
+      {"n.xml:13: cpu: numaid '0' is another cpu's; expected a number of its own"});
   nccl_refused(" numaid=\"1\"", "", {"n.xml:13: cpu: numaid is ''; expected -1 to 1023"});
   nccl_refused("numaid=\"1\"", "numaid=\"one\"", {"n.xml:13: cpu: numaid is 'one'"});
 }
 
 TEST(ImportNccl, RefusesNvlinksThatTheOtherDirectionHasNot) {
-  nccl_refused("count=\"2\"", "count=\"3\"",
-               {"n.xml:5: gpu: gpu0 has 3 links to gpu2, which has 2 back; expected as many"});
-  nccl_refused("count=\"2\"", "count=\"1\"", {"n.xml:15: gpu: gpu2 has 2 links to gpu0, which has 1 back"});
+  nccl_refused(
+      "count=\"2\"", "count=\"3\"",
+      {"n.xml:5: gpu: gpu0 has 3 links to gpu2, which has 2 back; expected as many"});
+  nccl_refused("count=\"2\"", "count=\"1\"",
+               {"n.xml:15: gpu: gpu2 has 2 links to gpu0, which has 1 back"});
   nccl_refused("<nvlink target=\"0000:85:00.0\" count=\"2\" tclass=\"0x030200\"/>", "",
                {"n.xml:15: gpu: gpu2 has 2 links to gpu0, which has 0 back"});
 }
 
 TEST(ImportNccl, RefusesNumbersOfC2cThatAreNone) {
-  nccl_refused("<nvlink target=\"0000:85:00.0\"", "<c2c count=\"ten\" bw=\"44712\"/><nvlink target=\"0000:85:00.0\"",
+  nccl_refused("<nvlink target=\"0000:85:00.0\"",
+               "<c2c count=\"ten\" bw=\"44712\"/><nvlink target=\"0000:85:00.0\"",
                {"n.xml:5: c2c: count is 'ten'; expected 0 to 1000"});
 }
 
@@ -198,12 +234,14 @@ TEST(ImportNvbandwidth, RatesAreLinksAndWhatIsLeftIsGroups) {
 
 /// `reads_or_writes`: "read" or "write".
 std::string with_peers(const std::string& reads_or_writes) {
-  return nvbandwidth(R"(, {"name": "device_to_device_memcpy_)" + reads_or_writes + R"(_ce",
+  return nvbandwidth(R"(, {"name": "device_to_device_memcpy_)" + reads_or_writes +
+                     R"(_ce",
                        "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})");
 }
 
 TEST(ImportNvbandwidth, ReadsGoFromColumnToRow) {
-  const Topology machine = checked(import_nvbandwidth(with_peers("read"), "b.json", kind()));
+  const Topology machine =
+      checked(import_nvbandwidth(with_peers("read"), "b.json", kind()));
   EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{100e9});
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{200e9});
   EXPECT_EQ(pair(machine, "gpu2", "gpu1"), Rate{300e9});
@@ -228,42 +266,56 @@ TEST(ImportNvbandwidth, AllGpusInBothDirectionsAreAGroup) {
 TEST(ImportNvbandwidth, CasesThatDidNotPassAreLeftOut) {
   const std::string failed = R"(, {"name": "device_to_host_memcpy_ce", "status": "Error",
                                    "bandwidth_matrix": [["1", "1", "1"]]})";
-  EXPECT_EQ(pair(checked(import_nvbandwidth(nvbandwidth(failed), "b.json", kind())), "gpu0", "host"), Rate{51e9});
+  EXPECT_EQ(pair(checked(import_nvbandwidth(nvbandwidth(failed), "b.json", kind())),
+                 "gpu0", "host"),
+            Rate{51e9});
 }
 
 TEST(ImportNvbandwidth, WritesGoFromRowToColumn) {
-  const Topology machine = checked(import_nvbandwidth(with_peers("write"), "b.json", kind()));
+  const Topology machine =
+      checked(import_nvbandwidth(with_peers("write"), "b.json", kind()));
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{100e9});
   EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{200e9});
   EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[2]));
 }
 
 TEST(ImportNvbandwidth, PairsThatAreAlikeShareASwitch) {
-  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce",
+  const Topology machine = checked(
+      import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce",
                        "bandwidth_matrix": [["0.00", "380", "381"], ["382", "0.00", "383"], ["384", "385", "0.00"]]})"),
-                                                      "b.json", kind()));
+                         "b.json", kind()));
   EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[1]).size(), 2U);
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{383e9});  // what gpu1 takes at most
   EXPECT_EQ(source_kind(machine, "gpu0->peer-switch"), Source::Kind::assumed);
 }
 
 TEST(ImportNvbandwidth, RefusesOtherTexts) {
-  const auto refused = [](const std::string& text, const std::vector<std::string>& words) {
+  const auto refused = [](const std::string& text,
+                          const std::vector<std::string>& words) {
     expect_input_error([&] { import_nvbandwidth(text, "b.json", kind()); }, words);
   };
   refused("[", {"b.json:1", "not JSON"});
   refused("{}", {"nvbandwidth: is missing"});
-  refused(R"({"nvbandwidth": {"testcases": []}})", {"no matrix of host_to_device_memcpy_ce"});
-  refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["fast"]]}]}})",
-          {"/nvbandwidth/testcases/0/bandwidth_matrix", "fast"});
-  refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["N/A"]]}]}})",
-          {"b.json: no rate from the host to GPU 0"});
-  refused(nvbandwidth(R"(, {"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["1", "2", "3"]]})"),
-          {"/nvbandwidth/testcases/6", "host_to_device_memcpy_ce", "a test case that is there once"});
-  refused(nvbandwidth(R"(, {"name": "all_to_host_memcpy_ce", "bandwidth_matrix": [["1", "2"]]})"),
+  refused(R"({"nvbandwidth": {"testcases": []}})",
+          {"no matrix of host_to_device_memcpy_ce"});
+  refused(
+      R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["fast"]]}]}})",
+      {"/nvbandwidth/testcases/0/bandwidth_matrix", "fast"});
+  refused(
+      R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["N/A"]]}]}})",
+      {"b.json: no rate from the host to GPU 0"});
+  refused(
+      nvbandwidth(
+          R"(, {"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["1", "2", "3"]]})"),
+      {"/nvbandwidth/testcases/6", "host_to_device_memcpy_ce",
+       "a test case that is there once"});
+  refused(nvbandwidth(
+              R"(, {"name": "all_to_host_memcpy_ce", "bandwidth_matrix": [["1", "2"]]})"),
           {"all_to_host_memcpy_ce has 2 GPUs; expected 3"});
-  refused(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [["1", "2"]]})"),
-          {"is not 3 x 3"});
+  refused(
+      nvbandwidth(
+          R"(, {"name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [["1", "2"]]})"),
+      {"is not 3 x 3"});
 }
 
 }  // namespace

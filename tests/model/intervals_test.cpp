@@ -12,7 +12,8 @@ IntervalSet<double> united(std::initializer_list<Interval<double>> intervals) {
 }
 
 TEST(IntervalSet, CountsOverlapsOnceAndGapsNot) {
-  const auto set = united({{5, 6}, {0, 2}, {1, 3}, {1, 1.5}, {6, 7}, {9, 9}});  // [0, 3) and [5, 7)
+  const auto set =
+      united({{5, 6}, {0, 2}, {1, 3}, {1, 1.5}, {6, 7}, {9, 9}});  // [0, 3) and [5, 7)
   EXPECT_DOUBLE_EQ(length(set), 5);
   EXPECT_EQ(set.iterative_size(), 2U);
   IntervalSet<double> within = united({{5.25, 5.75}});

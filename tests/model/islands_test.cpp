@@ -20,23 +20,27 @@ Topology pairs() {
   using namespace small_machine;
   auto d = memories_and_switches(5, 1);
   for (const std::string gpu : {"g0", "g1", "g2", "g3", "g4"}) add_links(d, "h", gpu, 5);
-  add_links(d, "g0", "g1", 40), add_links(d, "g2", "g3", 40), add_links(d, "g1", "g2", 10);
+  add_links(d, "g0", "g1", 40), add_links(d, "g2", "g3", 40),
+      add_links(d, "g1", "g2", 10);
   return Topology{d};
 }
 
 TEST(Islands, AreWhatCopiesOfSomeRateJoin) {
   const Topology machine = pairs();
-  EXPECT_THAT(islands(machine, machine.gpus()), ElementsAre(Set{0, 1}, Set{0, 1, 2, 3}, Set{2, 3}));
+  EXPECT_THAT(islands(machine, machine.gpus()),
+              ElementsAre(Set{0, 1}, Set{0, 1, 2, 3}, Set{2, 3}));
 }
 
 TEST(Islands, OfSomeDevicesAreNumberedAmongThem) {
   const Topology machine = pairs();
   const std::vector<MemoryId>& gpus = machine.gpus();
-  EXPECT_THAT(islands(machine, std::vector{gpus[4], gpus[3], gpus[2]}), ElementsAre(Set{1, 2}));
+  EXPECT_THAT(islands(machine, std::vector{gpus[4], gpus[3], gpus[2]}),
+              ElementsAre(Set{1, 2}));
 }
 
 TEST(Islands, AreNoneWhereAllAreEquallyNearOrNoneIs) {
-  const Topology near = test::shipped("meluxina-a100"), far = test::shipped("cocopelia-testbed-1");
+  const Topology near = test::shipped("meluxina-a100"),
+                 far = test::shipped("cocopelia-testbed-1");
   EXPECT_THAT(islands(near, near.gpus()), IsEmpty());
   EXPECT_THAT(islands(far, far.gpus()), IsEmpty());
 }

@@ -18,10 +18,13 @@ void expect_refused(std::string_view json, const std::string& message) {
 }
 
 TEST(ParseJson, AKeyThatIsThereTwiceIsNamedByItsPath) {
-  expect_refused(R"({"a": 1, "b": 2, "a": 3})", "f.json: /a: is given twice; expected it once");
+  expect_refused(R"({"a": 1, "b": 2, "a": 3})",
+                 "f.json: /a: is given twice; expected it once");
   expect_refused(R"({"a": {"b": {}, "b": []}})", "f.json: /a/b: is given twice");
-  expect_refused(R"({"a": [1, "x", [], {"k": null}, {"k": true, "k": 2.5}]})", "f.json: /a/4/k: is given twice");
-  expect_refused(R"([[], [{}, -1, {"k": 1, "l": 1, "k": 1}]])", "f.json: /1/2/k: is given twice");
+  expect_refused(R"({"a": [1, "x", [], {"k": null}, {"k": true, "k": 2.5}]})",
+                 "f.json: /a/4/k: is given twice");
+  expect_refused(R"([[], [{}, -1, {"k": 1, "l": 1, "k": 1}]])",
+                 "f.json: /1/2/k: is given twice");
 }
 
 TEST(ParseJson, EqualKeysOfSeveralObjectsAreKept) {
@@ -30,7 +33,8 @@ TEST(ParseJson, EqualKeysOfSeveralObjectsAreKept) {
 }
 
 TEST(ParseJson, WhatIsNotJsonIsNamedByLineAndColumn) {
-  expect_refused("{\n\"a\": 1,\n  x}", "f.json:3:3: not JSON: syntax error while parsing object key");
+  expect_refused("{\n\"a\": 1,\n  x}",
+                 "f.json:3:3: not JSON: syntax error while parsing object key");
   expect_refused("[1, 2", "f.json:1:6: not JSON: syntax error");
   expect_refused("[1,\n 1e999]", "f.json:2:7: not JSON: number overflow parsing '1e999'");
   expect_refused("", "f.json:1:1: not JSON: ");  // newer libraries say it in other words
@@ -49,27 +53,33 @@ std::string repeated(std::string_view open, size_t times) {
 }
 
 TEST(ParseJson, ValuesMayBeNestedToALimit) {
-  for (const auto& [open, value, close] : {std::array{"[", "1", "]"}, std::array{R"({"k":)", "1", "}"}}) {
+  for (const auto& [open, value, close] :
+       {std::array{"[", "1", "]"}, std::array{R"({"k":)", "1", "}"}}) {
     const std::string most = repeated(open, 100) + value + repeated(close, 100);
     EXPECT_EQ(parse_json(most, "f.json").dump(), most);
     for (const size_t depth : {101u, 80'000u, 1'000'000u}) {
       const std::string deep = repeated(open, depth);
-      const std::string place = fmt::format("f.json:1:{}: ", std::string_view{open}.size() * 100 + 1);
-      const std::string words = place + "arrays and objects are nested too deep; expected at most 100 levels";
+      const std::string place =
+          fmt::format("f.json:1:{}: ", std::string_view{open}.size() * 100 + 1);
+      const std::string words =
+          place + "arrays and objects are nested too deep; expected at most 100 levels";
       expect_refused(deep, words);  // also without its end
       expect_refused(deep + value + repeated(close, depth), words);
     }
   }
-  expect_refused("{\n \"k\": [\n" + repeated("[\n", 500), "f.json:101:1: arrays and objects are nested");
+  expect_refused("{\n \"k\": [\n" + repeated("[\n", 500),
+                 "f.json:101:1: arrays and objects are nested");
   std::istringstream stream{repeated(" [", 80'000)};
-  expect_input_error([&] { parse_json(stream, "f.json"); }, {"f.json:1:202: arrays and objects are nested"});
+  expect_input_error([&] { parse_json(stream, "f.json"); },
+                     {"f.json:1:202: arrays and objects are nested"});
 }
 
 TEST(ParseJson, WhatIsQuotedIsShort) {
   const std::string many(1'000'000, '7');
   for (const std::string& json :
-       {many, "[" + many + "]", "{\"k\": -" + many + "}", "\"" + many, "[\"" + many + "\x01\"]",
-        "{\"" + many + "\": 1, \"" + many + "\": 1}", many + "x", "{\"" + many + "\": {\"k\": 1, \"k\": 2}}"})
+       {many, "[" + many + "]", "{\"k\": -" + many + "}", "\"" + many,
+        "[\"" + many + "\x01\"]", "{\"" + many + "\": 1, \"" + many + "\": 1}",
+        many + "x", "{\"" + many + "\": {\"k\": 1, \"k\": 2}}"})
     try {
       parse_json(json, "f.json");
       FAIL();
@@ -78,7 +88,8 @@ TEST(ParseJson, WhatIsQuotedIsShort) {
     }
 }
 
-/// An object whose array `some` is streamed: its entries, one after another, and what is kept.
+/// An object whose array `some` is streamed: its entries, one after another, and what is
+/// kept.
 class StreamedJson : public ::testing::Test {
  protected:
   Json read(const std::string& json) {
@@ -87,16 +98,22 @@ class StreamedJson : public ::testing::Test {
   }
 
   std::vector<std::string> entries;
-  std::array<JsonEntries, 1> streamed{JsonEntries{
-      "some", [this](const JsonReader& entry) { entries.push_back(entry.where() + " " + read_entry(entry)); }}};
+  std::array<JsonEntries, 1> streamed{
+      JsonEntries{"some", [this](const JsonReader& entry) {
+                    entries.push_back(entry.where() + " " + read_entry(entry));
+                  }}};
 
  private:
-  static std::string read_entry(const JsonReader& entry) { return std::to_string(entry.at("x").integer(0, 9)); }
+  static std::string read_entry(const JsonReader& entry) {
+    return std::to_string(entry.at("x").integer(0, 9));
+  }
 };
 
 TEST_F(StreamedJson, EntriesAreReadOneByOneAndNotKept) {
-  const Json kept = read(R"({"a": {"some": [1]}, "some": [{"x": 1}, {"x": 2, "y": [{}]}], "b": [{"some": [2]}]})");
-  EXPECT_EQ(entries, (std::vector<std::string>{"f.json: /some/0 1", "f.json: /some/1 2"}));
+  const Json kept = read(
+      R"({"a": {"some": [1]}, "some": [{"x": 1}, {"x": 2, "y": [{}]}], "b": [{"some": [2]}]})");
+  EXPECT_EQ(entries,
+            (std::vector<std::string>{"f.json: /some/0 1", "f.json: /some/1 2"}));
   EXPECT_EQ(kept.dump(), R"({"a":{"some":[1]},"some":[],"b":[{"some":[2]}]})");
 }
 
@@ -108,12 +125,15 @@ TEST_F(StreamedJson, WhatIsNoArrayIsKept) {
 TEST_F(StreamedJson, TheFirstEntryThatIsRefusedIsToldWhenItIsAskedFor) {
   read(R"({"some": [{"x": 1}, {"x": 10}, {}, {"x": 3}]})");
   EXPECT_EQ(entries.size(), 1u);
-  expect_input_error([&] { streamed[0].check(); }, {"f.json: /some/1/x: '10' is not an integer from 0 to 9"});
+  expect_input_error([&] { streamed[0].check(); },
+                     {"f.json: /some/1/x: '10' is not an integer from 0 to 9"});
 }
 
 TEST_F(StreamedJson, AKeyThatIsThereTwiceIsNamedByItsPath) {
-  expect_input_error([&] { read(R"({"some": [{"x": 1}, {"x": 1, "x": 2}]})"); }, {"f.json: /some/1/x: is given twice"});
-  expect_input_error([&] { read(R"({"some": [], "some": []})"); }, {"f.json: /some: is given twice"});
+  expect_input_error([&] { read(R"({"some": [{"x": 1}, {"x": 1, "x": 2}]})"); },
+                     {"f.json: /some/1/x: is given twice"});
+  expect_input_error([&] { read(R"({"some": [], "some": []})"); },
+                     {"f.json: /some: is given twice"});
 }
 
 }  // namespace

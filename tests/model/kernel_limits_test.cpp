@@ -26,11 +26,12 @@ GemmProblem gemm(int64_t m, int64_t n, int64_t k) {
 
 TEST(KernelLimits, EachKindHasItsOwn) {
   const KernelTimes k = kernels();
-  const KernelLimits product = kernel_limits(k, gemm(64, 64, 64)), vector = kernel_limits(k, gemm(64, 1, 64));
+  const KernelLimits product = kernel_limits(k, gemm(64, 64, 64)),
+                     vector = kernel_limits(k, gemm(64, 1, 64));
   EXPECT_DOUBLE_EQ(product.rate.value().value, 1e12);
   EXPECT_DOUBLE_EQ(vector.rate.value().value, 2e12 * 2 / 8);
-  for (const KernelLimits& limits :
-       {product, vector, kernel_limits(k, axpy_problem(9)), kernel_limits(k, gemm(9, 9, 0))})
+  for (const KernelLimits& limits : {product, vector, kernel_limits(k, axpy_problem(9)),
+                                     kernel_limits(k, gemm(9, 9, 0))})
     EXPECT_EQ(limits.memory, Rate{2e12});
   EXPECT_EQ(product.shortest, Seconds{5e-6});
   EXPECT_FALSE(kernel_limits(k, axpy_problem(9)).rate);
@@ -53,17 +54,20 @@ TEST(KernelLimits, MeasuredShapesMayBeFasterThanTheRule) {
   const double by_rule = k.gemm_time(64, 64, 64, DType::f64, Trans::no, Trans::no).value;
   rule.shapes = {{64, 64, 64, Seconds{by_rule / 2}}};
   EXPECT_NEAR(kernel_limits(k, gemm(64, 64, 64)).shortest.value, 2e-6, 1e-12);
-  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value, 1e12);  // it is slower than large ones
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value,
+                   1e12);  // it is slower than large ones
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).memory.value().value, 2e12);
   rule.shapes.push_back({1000, 1000, 1000, Seconds{1e-3}});
   rule.shapes.push_back({1000, 1000, 100, Seconds{4.4e-6}});  // 2.2 million elements
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).memory.value().value, 4e12);
-  EXPECT_DOUBLE_EQ(kernel_limits(k, axpy_problem(9)).memory.value().value, 2e12);  // GEMMs only
+  EXPECT_DOUBLE_EQ(kernel_limits(k, axpy_problem(9)).memory.value().value,
+                   2e12);  // GEMMs only
   rule.shapes.pop_back();
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value, 2e12);
 }
 
-// F = 1 up to a duty of 0.5, 2 at 1: d / F(d) is 0.5 at both ends and more between them nowhere.
+// F = 1 up to a duty of 0.5, 2 at 1: d / F(d) is 0.5 at both ends and more between them
+// nowhere.
 TEST(KernelLimits, LoadAndPausesTogetherLeaveTheBestDuty) {
   KernelTimes k = kernels();
   k.gemm[0].sustained = {{0.5, 1}, {1, 2}};
@@ -71,8 +75,10 @@ TEST(KernelLimits, LoadAndPausesTogetherLeaveTheBestDuty) {
   EXPECT_DOUBLE_EQ(limits.work(1, long_time), 1.01 * 0.5);
   EXPECT_DOUBLE_EQ(limits.work(0.8, long_time), 1.01 * 0.5);
   EXPECT_DOUBLE_EQ(limits.work(0.4, long_time), 0.4);
-  k.gemm[0].sustained = {{0.5, 3}, {0.9, 1.5}};  // faster where it is busier: busy counts, whatever it does
-  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time), 1.01 * 0.6 / 1.5);
+  k.gemm[0].sustained = {
+      {0.5, 3}, {0.9, 1.5}};  // faster where it is busier: busy counts, whatever it does
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time),
+                   1.01 * 0.6 / 1.5);
   k.memory_bandwidth = Rate{3.2e12};  // of vectors, 0.8 TFLOP/s
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time), 0.6 * 0.8);
 }
@@ -86,14 +92,16 @@ TEST(KernelLimits, LoadIsNotFeltAtOnce) {
   EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{2}), (0.5 * 0.8 + 1.5 * 1.01 * 0.5) / 2);
 }
 
-// Half a second at 0.8, half a second at F = 1.5, of which 1.01 / 1.5 of the time, and the third at 1.01 / 2.
+// Half a second at 0.8, half a second at F = 1.5, of which 1.01 / 1.5 of the time, and
+// the third at 1.01 / 2.
 TEST(KernelLimits, LoadIsFeltInPartAtFirst) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
   curve.sustained = {{0, 2}}, curve.sustained_after = Seconds{0.5};
   curve.sustained_at_first = 0.5, curve.sustained_fully_after = Seconds{1};
   const KernelLimits limits = kernel_limits(k, gemm(64, 64, 64));
-  EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{1.5}), (0.8 + 1.01 * 0.8 / 1.5 + 1.01 * 0.8 / 2) / 3);
+  EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{1.5}),
+                   (0.8 + 1.01 * 0.8 / 1.5 + 1.01 * 0.8 / 2) / 3);
 }
 
 }  // namespace

@@ -11,9 +11,12 @@
 namespace tilerail {
 namespace {
 
-FlopRate square_rate(double size, double seconds) { return FlopRate{2 * size * size * size / seconds}; }
+FlopRate square_rate(double size, double seconds) {
+  return FlopRate{2 * size * size * size / seconds};
+}
 
-/// Blocks of 128 x 64, 10 multiprocessors, 5 us to launch; f64 measured at 512, 2048 and 8192.
+/// Blocks of 128 x 64, 10 multiprocessors, 5 us to launch; f64 measured at 512, 2048 and
+/// 8192.
 KernelTimes measured() {
   KernelTimes k;
   k.name = "gpu";
@@ -25,11 +28,14 @@ KernelTimes measured() {
   k.memory_bandwidth = Rate{800e9};
   k.gemm = {{DType::f64,
              "",
-             {{512, square_rate(512, 100e-6)}, {2048, square_rate(2048, 2.6e-3)}, {8192, square_rate(8192, 0.16)}}}};
+             {{512, square_rate(512, 100e-6)},
+              {2048, square_rate(2048, 2.6e-3)},
+              {8192, square_rate(8192, 0.16)}}}};
   return k;
 }
 
-double gemm(const KernelTimes& k, int64_t m, int64_t n, int64_t kk, DType type = DType::f64) {
+double gemm(const KernelTimes& k, int64_t m, int64_t n, int64_t kk,
+            DType type = DType::f64) {
   return k.gemm_time(m, n, kk, type, Trans::no, Trans::no).value;
 }
 
@@ -39,9 +45,11 @@ TEST(KernelTimes, MeasuredSquaresKeepTheirTime) {
   EXPECT_DOUBLE_EQ(gemm(measured(), 8192, 8192, 8192), 0.16);
 }
 
-// log E is linear in log s: at 1024, half way between 512 and 2048, E is the geometric mean.
+// log E is linear in log s: at 1024, half way between 512 and 2048, E is the geometric
+// mean.
 TEST(KernelTimes, BetweenMeasuredSizesTheRateIsAPowerLaw) {
-  const double rate = std::sqrt(square_rate(512, 100e-6).value * square_rate(2048, 2.6e-3).value);
+  const double rate =
+      std::sqrt(square_rate(512, 100e-6).value * square_rate(2048, 2.6e-3).value);
   EXPECT_DOUBLE_EQ(gemm(measured(), 1024, 1024, 1024), 2.0 * 1024 * 1024 * 1024 / rate);
 }
 
@@ -49,8 +57,9 @@ TEST(KernelTimes, AboveTheLargestSizeTheRateIsConstant) {
   EXPECT_DOUBLE_EQ(gemm(measured(), 16384, 16384, 16384), 8 * 0.16);
 }
 
-// Below 512 the m x n share costs what it costs at 512: T = P(s) (k + k0), P(s) = 2 s^3 / (E(s) (s + k0)) with
-// E(s) = E(512) (s / 512)^2. For s = 256 and k = 512: T = 100 us (256 / 512) (512 + 96) / (256 + 96).
+// Below 512 the m x n share costs what it costs at 512: T = P(s) (k + k0), P(s) = 2 s^3 /
+// (E(s) (s + k0)) with E(s) = E(512) (s / 512)^2. For s = 256 and k = 512: T = 100 us
+// (256 / 512) (512 + 96) / (256 + 96).
 TEST(KernelTimes, BelowTheSmallestSizeASmallResultDoesNotFillTheDevice) {
   const double expected = 100e-6 * 256 / 512 * (512.0 + 96) / (256 + 96);
   EXPECT_NEAR(gemm(measured(), 256, 256, 512), expected, 1e-12);
@@ -58,11 +67,13 @@ TEST(KernelTimes, BelowTheSmallestSizeASmallResultDoesNotFillTheDevice) {
 
 TEST(KernelTimes, ThinKPaysForThePipelineFill) {
   // T(k) / T(2048) = (k + 96) / (2048 + 96)
-  EXPECT_NEAR(gemm(measured(), 2048, 2048, 1024), 2.6e-3 * (1024.0 + 96) / (2048 + 96), 1e-12);
+  EXPECT_NEAR(gemm(measured(), 2048, 2048, 1024), 2.6e-3 * (1024.0 + 96) / (2048 + 96),
+              1e-12);
 }
 
 TEST(KernelTimes, DeepKIsNeverFasterThanTheBestMeasuredRate) {
-  // (k + k0) / (s + k0) alone would give 2048^2 x 16384 a rate above that of 8192, the best: 2 * 8192^3 / 0.16 s.
+  // (k + k0) / (s + k0) alone would give 2048^2 x 16384 a rate above that of 8192, the
+  // best: 2 * 8192^3 / 0.16 s.
   const double best = square_rate(8192, 0.16).value;
   KernelTimes k = measured();
   k.k_overhead = 2000;
@@ -71,9 +82,11 @@ TEST(KernelTimes, DeepKIsNeverFasterThanTheBestMeasuredRate) {
 
 TEST(KernelTimes, ARaggedBlockCostsAWholeOne) {
   const KernelTimes k = measured();
-  EXPECT_DOUBLE_EQ(gemm(k, 1921, 2048, 2048), gemm(k, 2048, 2048, 2048));  // 16 blocks of 128 rows
-  EXPECT_LT(gemm(k, 1920, 2048, 2048), gemm(k, 1921, 2048, 2048));         // 15 blocks
-  EXPECT_DOUBLE_EQ(gemm(k, 2048, 1985, 2048), gemm(k, 2048, 2048, 2048));  // 32 blocks of 64 columns
+  EXPECT_DOUBLE_EQ(gemm(k, 1921, 2048, 2048),
+                   gemm(k, 2048, 2048, 2048));  // 16 blocks of 128 rows
+  EXPECT_LT(gemm(k, 1920, 2048, 2048), gemm(k, 1921, 2048, 2048));  // 15 blocks
+  EXPECT_DOUBLE_EQ(gemm(k, 2048, 1985, 2048),
+                   gemm(k, 2048, 2048, 2048));  // 32 blocks of 64 columns
   EXPECT_LT(gemm(k, 2048, 1984, 2048), gemm(k, 2048, 1985, 2048));
 }
 
@@ -82,17 +95,20 @@ TEST(KernelTimes, AKernelTakesAtLeastTheLaunch) {
   EXPECT_DOUBLE_EQ(measured().axpby_time(8, 8, DType::f64, 2, 1).value, 5e-6);
 }
 
-// 8 bytes (m k + k n + 2 m n) with m = n = 8192, k = 1: 8 (2 * 8192 + 2 * 8192^2) B at 800 GB/s.
+// 8 bytes (m k + k n + 2 m n) with m = n = 8192, k = 1: 8 (2 * 8192 + 2 * 8192^2) B at
+// 800 GB/s.
 TEST(KernelTimes, AThinUpdateIsBoundByMemory) {
   KernelTimes k = measured();
   k.k_overhead = 0;
   EXPECT_DOUBLE_EQ(gemm(k, 8192, 8192, 1), 8.0 * (2 * 8192 + 2.0 * 8192 * 8192) / 800e9);
 }
 
-// A row or a column moves 8 (m k + k n + 2 m n) B at 800 GB/s; squares of that rate would take far longer.
+// A row or a column moves 8 (m k + k n + 2 m n) B at 800 GB/s; squares of that rate would
+// take far longer.
 TEST(KernelTimes, AProductWithAVectorIsBoundByMemory) {
   const KernelTimes k = measured();
-  EXPECT_DOUBLE_EQ(gemm(k, 4096, 1, 8192), 8.0 * (4096.0 * 8192 + 8192 + 2 * 4096) / 800e9);
+  EXPECT_DOUBLE_EQ(gemm(k, 4096, 1, 8192),
+                   8.0 * (4096.0 * 8192 + 8192 + 2 * 4096) / 800e9);
   EXPECT_DOUBLE_EQ(gemm(k, 1, 4096, 8192), gemm(k, 4096, 1, 8192));
   EXPECT_DOUBLE_EQ(gemm(k, 1, 1, 1 << 26), 8.0 * (2.0 * (1 << 26) + 2) / 800e9);
   EXPECT_DOUBLE_EQ(gemm(k, 100, 1, 100), 5e-6);  // the launch
@@ -120,11 +136,13 @@ TEST(KernelTimes, EmptyResultsCostNothingAndEmptyKOnlyScales) {
   EXPECT_EQ(gemm(k, 0, 100, 100), 0);
   EXPECT_EQ(gemm(k, 100, 0, 100), 0);
   EXPECT_EQ(k.axpby_time(0, 5, DType::f64, 1, 1), Seconds{0});
-  EXPECT_DOUBLE_EQ(gemm(k, 4096, 4096, 0), 2 * 8.0 * 4096 * 4096 / 800e9);  // C read and written once
+  EXPECT_DOUBLE_EQ(gemm(k, 4096, 4096, 0),
+                   2 * 8.0 * 4096 * 4096 / 800e9);  // C read and written once
 }
 
 TEST(KernelTimes, AxpbyMovesWhatItReadsAndWrites) {
-  EXPECT_DOUBLE_EQ(measured().axpby_time(4096, 2048, DType::f32, 2, 1).value, 3 * 4.0 * 4096 * 2048 / 800e9);
+  EXPECT_DOUBLE_EQ(measured().axpby_time(4096, 2048, DType::f32, 2, 1).value,
+                   3 * 4.0 * 4096 * 2048 / 800e9);
   KernelTimes no_memory = measured();
   no_memory.memory_bandwidth.reset();
   EXPECT_EQ(no_memory.axpby_time(4096, 4096, DType::f64, 2, 1), Seconds{5e-6});
@@ -133,12 +151,15 @@ TEST(KernelTimes, AxpbyMovesWhatItReadsAndWrites) {
 TEST(KernelTimes, ThePairOfTransposesHasItsOwnCurveElseTheCommonOne) {
   KernelTimes k = measured();
   k.gemm.push_back({DType::f64, "TN", {{2048, square_rate(2048, 4e-3)}}});
-  EXPECT_DOUBLE_EQ(k.gemm_time(2048, 2048, 2048, DType::f64, Trans::yes, Trans::no).value, 4e-3);
-  EXPECT_DOUBLE_EQ(k.gemm_time(2048, 2048, 2048, DType::f64, Trans::no, Trans::yes).value, 2.6e-3);
+  EXPECT_DOUBLE_EQ(k.gemm_time(2048, 2048, 2048, DType::f64, Trans::yes, Trans::no).value,
+                   4e-3);
+  EXPECT_DOUBLE_EQ(k.gemm_time(2048, 2048, 2048, DType::f64, Trans::no, Trans::yes).value,
+                   2.6e-3);
 }
 
 TEST(KernelTimes, AMissingCurveIsAnErrorThatNamesIt) {
-  expect_input_error([] { gemm(measured(), 64, 64, 64, DType::bf16); }, {"kernels: 'gpu'", "bf16 NN", "gemm"});
+  expect_input_error([] { gemm(measured(), 64, 64, 64, DType::bf16); },
+                     {"kernels: 'gpu'", "bf16 NN", "gemm"});
 }
 
 TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {
@@ -151,37 +172,45 @@ TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {
 }
 
 TEST(KernelTimes, AKernelFillsAtLeastTheShareOfThePeakThatItRunsAt) {
-  // One rate at all sizes: 128 x 64 x 8192 is one block of 10 and yet runs at the peak; with a k of 16 the launch
-  // bounds it, and 2 x 128 x 64 x 16 flop are 1.31 us of the 5 us. 800 GB/s would move its 87 kB in 0.11 us.
+  // One rate at all sizes: 128 x 64 x 8192 is one block of 10 and yet runs at the peak;
+  // with a k of 16 the launch bounds it, and 2 x 128 x 64 x 16 flop are 1.31 us of the 5
+  // us. 800 GB/s would move its 87 kB in 0.11 us.
   KernelTimes k = measured();
   k.k_overhead = 0;
   k.gemm[0].points = {{1, FlopRate{0.2e12}}};
-  const auto share = [&](int64_t kk) { return k.gemm_occupancy(128, 64, kk, DType::f64, Trans::no, Trans::no); };
+  const auto share = [&](int64_t kk) {
+    return k.gemm_occupancy(128, 64, kk, DType::f64, Trans::no, Trans::no);
+  };
   EXPECT_DOUBLE_EQ(share(8192), 1);
   EXPECT_DOUBLE_EQ(share(16), 2.0 * 128 * 64 * 16 / 0.2e12 / 5e-6);
   EXPECT_DOUBLE_EQ(share(1), 0.1);
 }
 
 TEST(KernelTimes, AnAxpbyFillsAtLeastTheShareOfTheBandwidthThatItUses) {
-  const KernelTimes k = measured();  // 128 x 1024: 16 blocks, 10 at once; 64 x 1 one of 10
+  const KernelTimes k =
+      measured();  // 128 x 1024: 16 blocks, 10 at once; 64 x 1 one of 10
   EXPECT_DOUBLE_EQ(k.axpby_occupancy(128, 1024, DType::f64, 2, 1), 1);
   EXPECT_DOUBLE_EQ(k.axpby_occupancy(64, 1, DType::f64, 2, 1), 0.1);
-  // 128 x 448 in 7 blocks moves 1.376 MB, 1.72 us of the 5 us; 4096 columns of 8 rows take the bandwidth, in 64 blocks.
+  // 128 x 448 in 7 blocks moves 1.376 MB, 1.72 us of the 5 us; 4096 columns of 8 rows
+  // take the bandwidth, in 64 blocks.
   EXPECT_DOUBLE_EQ(k.axpby_occupancy(128, 448, DType::f64, 2, 1), 0.7);
   KernelTimes large_blocks = k;
   large_blocks.block_n = 4096;
-  EXPECT_DOUBLE_EQ(large_blocks.axpby_occupancy(128, 448, DType::f64, 2, 1), 3 * 8.0 * 128 * 448 / 800e9 / 5e-6);
+  EXPECT_DOUBLE_EQ(large_blocks.axpby_occupancy(128, 448, DType::f64, 2, 1),
+                   3 * 8.0 * 128 * 448 / 800e9 / 5e-6);
   EXPECT_DOUBLE_EQ(large_blocks.axpby_occupancy(128, 4096, DType::f64, 2, 1), 1);
 }
 
 TEST(KernelTimes, WhereABlockHoldsAnyResultTheDeviceRunsOneAMultiprocessor) {
   KernelTimes workers = measured();
   workers.block_m = workers.block_n = 1 << 30;
-  EXPECT_DOUBLE_EQ(workers.gemm_occupancy(8192, 8192, 8192, DType::f64, Trans::no, Trans::no), 0.1);
+  EXPECT_DOUBLE_EQ(
+      workers.gemm_occupancy(8192, 8192, 8192, DType::f64, Trans::no, Trans::no), 0.1);
   EXPECT_DOUBLE_EQ(workers.axpby_occupancy(8192, 8192, DType::f64, 2, 1), 0.1);
 }
 
-/// Tables from smooth to hostile: all launch and no work at small sizes, rates that fall, one point only.
+/// Tables from smooth to hostile: all launch and no work at small sizes, rates that fall,
+/// one point only.
 std::array<KernelTimes, 4> tables() {
   std::array<KernelTimes, 4> all{measured(), measured(), measured(), measured()};
   all[1].gemm[0].points = {{64, square_rate(64, 9e-6)},
@@ -190,7 +219,8 @@ std::array<KernelTimes, 4> tables() {
                            {1100, square_rate(1100, 300e-6)},
                            {4096, square_rate(4096, 310e-6)}};
   all[1].k_overhead = 0;
-  all[2].gemm[0].points = {{256, FlopRate{9e12}}, {1024, FlopRate{2e12}}, {1200, FlopRate{3e12}}};
+  all[2].gemm[0].points = {
+      {256, FlopRate{9e12}}, {1024, FlopRate{2e12}}, {1200, FlopRate{3e12}}};
   all[2].memory_bandwidth.reset();
   all[3].gemm[0].points = {{4096, FlopRate{10e12}}};
   all[3].k_overhead = 5000;
@@ -210,7 +240,8 @@ TEST(KernelTimes, ALargerGemmNeverTakesLessTime) {
     const double before = gemm(k, s[0], s[1], s[2]);
     s[random() % 3] += 1 + int64_t(random() % (i % 2 == 0 ? 3 : 3000));
     const double after = gemm(k, s[0], s[1], s[2]);
-    ASSERT_GE(after, before * (1 - 1e-12)) << s[0] << " x " << s[1] << " x " << s[2] << " table " << i % 4;
+    ASSERT_GE(after, before * (1 - 1e-12))
+        << s[0] << " x " << s[1] << " x " << s[2] << " table " << i % 4;
   }
 }
 
@@ -224,13 +255,17 @@ TEST(KernelTimes, KernelsSideBySideAreNoFasterThanTheDevice) {
     double peak = 0;
     for (const auto& point : k.gemm[0].points) peak = std::max(peak, point.rate.value);
     const int64_t m = size(), n = size(), kk = size();
-    const double share = k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no), time = gemm(k, m, n, kk);
+    const double share = k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no),
+                 time = gemm(k, m, n, kk);
     const double dm = double(m), dn = double(n), dk = double(kk);
-    ASSERT_LE(2 * dm * dn * dk / time, share * peak * (1 + 1e-12)) << m << " x " << n << " x " << kk;
+    ASSERT_LE(2 * dm * dn * dk / time, share * peak * (1 + 1e-12))
+        << m << " x " << n << " x " << kk;
     if (!k.memory_bandwidth) continue;
-    ASSERT_LE(8 * (dm * dk + dk * dn + 2 * dm * dn) / time, share * k.memory_bandwidth->value * (1 + 1e-12));
+    ASSERT_LE(8 * (dm * dk + dk * dn + 2 * dm * dn) / time,
+              share * k.memory_bandwidth->value * (1 + 1e-12));
     ASSERT_LE(3 * 8 * dm * dn / k.axpby_time(m, n, DType::f64, 2, 1).value,
-              k.axpby_occupancy(m, n, DType::f64, 2, 1) * k.memory_bandwidth->value * (1 + 1e-12));
+              k.axpby_occupancy(m, n, DType::f64, 2, 1) * k.memory_bandwidth->value *
+                  (1 + 1e-12));
   }
 }
 

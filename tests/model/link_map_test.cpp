@@ -17,29 +17,37 @@ using test::shipped;
 constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
 
 TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
-  for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8", "karolina-hgx-a100", "hgx-h200"}) {
+  for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8",
+                           "karolina-hgx-a100", "hgx-h200"}) {
     const Topology t = shipped(name);
     const size_t count = t.sources();
     for (size_t i = 0; i < count * count; ++i)
       for (size_t j = 0; j < count * count; j += 7) {
-        const MemoryPair of{MemoryId{i / count}, MemoryId{i % count}}, by{MemoryId{j / count}, MemoryId{j % count}};
-        if (of.src == of.dst || by.src == by.dst || !t.has_route(of.src, of.dst) || !t.has_route(by.src, by.dst))
+        const MemoryPair of{MemoryId{i / count}, MemoryId{i % count}},
+            by{MemoryId{j / count}, MemoryId{j % count}};
+        if (of.src == of.dst || by.src == by.dst || !t.has_route(of.src, of.dst) ||
+            !t.has_route(by.src, by.dst))
           continue;
         const std::array both{std::pair{of.src, of.dst}, std::pair{by.src, by.dst}};
-        const double expected = t.pair_rate(of.src, of.dst).value / concurrent_rates(t, both)[0].value;
-        ASSERT_NEAR(pair_slowdown(t, of, by), expected, 1e-9) << name << " " << i << " " << j;
+        const double expected =
+            t.pair_rate(of.src, of.dst).value / concurrent_rates(t, both)[0].value;
+        ASSERT_NEAR(pair_slowdown(t, of, by), expected, 1e-9)
+            << name << " " << i << " " << j;
       }
   }
 }
 
 TEST(LinkMap, HasTheRoutesOfAMachine) {
-  const Topology t = shipped("two-gpu");  // 12 GB/s from the host, 10 shared; 40 GB/s between the GPUs
+  const Topology t =
+      shipped("two-gpu");  // 12 GB/s from the host, 10 shared; 40 GB/s between the GPUs
   const LinkMap map{t};
   for (size_t s = 0; s < 3; ++s)
     for (size_t d = 0; d < 3; ++d) {
       const MemoryPair pair{MemoryId{s}, MemoryId{d}};
-      EXPECT_DOUBLE_EQ(map.per_byte(pair).value, s == d ? 0 : 1 / t.pair_rate(pair.src, pair.dst).value);
-      EXPECT_DOUBLE_EQ(map.latency(pair).value, s == d ? 0 : t.latency(pair.src, pair.dst).value);
+      EXPECT_DOUBLE_EQ(map.per_byte(pair).value,
+                       s == d ? 0 : 1 / t.pair_rate(pair.src, pair.dst).value);
+      EXPECT_DOUBLE_EQ(map.latency(pair).value,
+                       s == d ? 0 : t.latency(pair.src, pair.dst).value);
     }
 }
 
@@ -47,12 +55,14 @@ TEST(LinkMap, HasTheRoutesOfAMachine) {
 LinkMap measured(std::initializer_list<std::tuple<MemoryId, MemoryId, double>> links,
                  std::initializer_list<LinkMap::Slowdown> slowdowns = {}) {
   std::vector<LinkMap::Link> all;
-  for (const auto& [src, dst, rate] : links) all.push_back({{src, dst}, Seconds{1e-6}, Rate{rate * 1e9}});
+  for (const auto& [src, dst, rate] : links)
+    all.push_back({{src, dst}, Seconds{1e-6}, Rate{rate * 1e9}});
   return {4, all, std::span{slowdowns.begin(), slowdowns.size()}};
 }
 
 TEST(LinkMap, MeasuredSlowdownsAreTakenBetween1And2) {
-  const LinkMap map = measured({{m0, m1, 10}}, {{{m0, m1}, {m0, m2}, 3.5}, {{m0, m1}, {m0, m3}, 0.9}});
+  const LinkMap map =
+      measured({{m0, m1, 10}}, {{{m0, m1}, {m0, m2}, 3.5}, {{m0, m1}, {m0, m3}, 0.9}});
   EXPECT_DOUBLE_EQ(map.slowdown({m0, m1}, {m0, m2}), 2);
   EXPECT_DOUBLE_EQ(map.slowdown({m0, m1}, {m0, m3}), 1);
   EXPECT_DOUBLE_EQ(map.slowdown({m0, m2}, {m0, m1}), 1);
@@ -61,8 +71,9 @@ TEST(LinkMap, MeasuredSlowdownsAreTakenBetween1And2) {
 
 TEST(SharedLinks, SlowdownsAddUp) {
   // The host's copies to 1, 2 and 3 halve each other: a third of the bandwidth each.
-  const LinkMap map = measured({{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}},
-                               {{{m0, m1}, {m0, m2}, 2}, {{m0, m1}, {m0, m3}, 2}, {{m0, m2}, {m0, m1}, 1.5}});
+  const LinkMap map = measured(
+      {{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}},
+      {{{m0, m1}, {m0, m2}, 2}, {{m0, m1}, {m0, m3}, 2}, {{m0, m2}, {m0, m1}, 1.5}});
   const std::vector devices{m1, m2, m3}, read{m0};
   SharedLinks links{map, devices, read, {}, Bytes{0}, 0};
   links.activate(std::array<size_t, 3>{0, 1, 2});
@@ -75,7 +86,8 @@ TEST(SharedLinks, SlowdownsAddUp) {
 }
 
 TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
-  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, shared with what 2 reads itself, 2 -> 1 at 4.
+  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, shared with what 2 reads
+  // itself, 2 -> 1 at 4.
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
   SharedLinks links{map, devices, read, {}, Bytes{32e6}, 1};
@@ -110,7 +122,8 @@ TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
 }
 
 TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
-  // Links of 3 and 4 beside a direct one of 2: as times they add up to more, but the narrower is 0.8 * 3 > 2 wide.
+  // Links of 3 and 4 beside a direct one of 2: as times they add up to more, but the
+  // narrower is 0.8 * 3 > 2 wide.
   const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
   const std::array<size_t, 2> both{0, 1};
@@ -140,11 +153,14 @@ TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) 
   }
 }
 
-// Three links of 5 GB/s count with 0.8^2 x 5 = 3.2, two of 3 and 4 with 2.4, the link itself with 2.
+// Three links of 5 GB/s count with 0.8^2 x 5 = 3.2, two of 3 and 4 with 2.4, the link
+// itself with 2.
 TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
-  const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 5}, {m2, m3, 5}, {m3, m1, 5}, {m2, m1, 3}});
+  const LinkMap map =
+      measured({{m0, m1, 2}, {m0, m2, 5}, {m2, m3, 5}, {m3, m1, 5}, {m2, m1, 3}});
   const std::vector devices{m1, m2, m3}, read{m0};
-  const std::vector<std::pair<int, double>> expected{{0, 2}, {1, 2.4}, {2, 3.2}, {3, 3.2}, {4, 3.2}};
+  const std::vector<std::pair<int, double>> expected{
+      {0, 2}, {1, 2.4}, {2, 3.2}, {3, 3.2}, {4, 3.2}};
   for (const auto& [hops, rate] : expected) {
     SharedLinks links{map, devices, read, {}, Bytes{32e6}, hops, HopRule::bottleneck};
     links.activate(std::array<size_t, 3>{0, 1, 2});
@@ -155,9 +171,11 @@ TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
 }
 
 TEST(SharedLinks, BottleneckRuleSharesALinkWithTheWorstReaderOnly) {
-  // Three readers of the host; copies back to it slow nothing down, those to the other two count once, not twice.
-  const LinkMap map = measured({{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}, {m1, m0, 12}},
-                               {{{m0, m1}, {m0, m2}, 1.5}, {{m0, m1}, {m0, m3}, 1.25}, {{m0, m1}, {m1, m0}, 2}});
+  // Three readers of the host; copies back to it slow nothing down, those to the other
+  // two count once, not twice.
+  const LinkMap map = measured(
+      {{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}, {m1, m0, 12}},
+      {{{m0, m1}, {m0, m2}, 1.5}, {{m0, m1}, {m0, m3}, 1.25}, {{m0, m1}, {m1, m0}, 2}});
   const std::vector devices{m1, m2, m3}, host{m0};
   SharedLinks links{map, devices, host, host, Bytes{0}, 1, HopRule::bottleneck};
   links.activate(std::array<size_t, 3>{0, 1, 2});
@@ -185,9 +203,11 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
               for (const MemoryId dst : t.gpus()) {
                 const auto time = [&](const SharedLinks& l) {
                   const Seconds flow = bytes * l.per_byte(src, dst);
-                  return rule == HopRule::added ? l.latency(src, dst) + flow : flow;  // as each rule compares them
+                  return rule == HopRule::added ? l.latency(src, dst) + flow
+                                                : flow;  // as each rule compares them
                 };
-                EXPECT_LE(time(by_hops.back()), time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
+                EXPECT_LE(time(by_hops.back()),
+                          time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
                 EXPECT_LE(by_hops.back().hops(src, dst).size(), size_t(hops));
               }
           }

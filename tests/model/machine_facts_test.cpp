@@ -12,8 +12,8 @@ namespace {
 
 using test::shipped;
 
-/// All GPUs copy at once over four uplinks of 24 GB/s, which hold 36 in both directions, from a host that gives each
-/// root 40: two GPUs share an uplink, four a root.
+/// All GPUs copy at once over four uplinks of 24 GB/s, which hold 36 in both directions,
+/// from a host that gives each root 40: two GPUs share an uplink, four a root.
 TEST(MachineFacts, GpusOfATreeShareUplinksAndRoots) {
   const auto all = nearest_hosts(shipped("pcie-tree-8"));
   ASSERT_EQ(all.size(), 8U);
@@ -30,7 +30,8 @@ TEST(MachineFacts, EachGpuOfASocketHasItsOwnHost) {
   const Topology machine = shipped("summit-node");
   const auto all = nearest_hosts(machine);
   ASSERT_EQ(all.size(), 6U);
-  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(machine.memory(all[i].host).name, i < 3 ? "host0" : "host1");
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(machine.memory(all[i].host).name, i < 3 ? "host0" : "host1");
 }
 
 /// One bridge of 18 GB/s between the two halves, each direction.
@@ -50,13 +51,16 @@ TEST(MachineFacts, OneGpuHasNoBisection) {
 
 TEST(MachineFacts, HostsAreNotSearchedAmongTooManyPairs) {
   auto d = small_machine::memories_and_switches(1025, 1);
-  for (int host = 0; host < 1024; ++host) small_machine::add_host(d, "far" + std::to_string(host));
+  for (int host = 0; host < 1024; ++host)
+    small_machine::add_host(d, "far" + std::to_string(host));
   for (const Node& node : std::vector<Node>{d.nodes})
-    if (node.kind != NodeKind::network_switch) small_machine::add_links(d, node.name, "s0", 10);
+    if (node.kind != NodeKind::network_switch)
+      small_machine::add_links(d, node.name, "s0", 10);
   EXPECT_TRUE(nearest_hosts(Topology{d}).empty());
 }
 
-/// Two GPUs and a host over a switch; `joined` adds what the GPUs have between themselves.
+/// Two GPUs and a host over a switch; `joined` adds what the GPUs have between
+/// themselves.
 template <class Joined>
 bool own_links(const Joined& joined) {
   auto d = small_machine::memories_and_switches(2, 1);

@@ -14,7 +14,8 @@ namespace {
 using namespace machine_rates;
 using testing::AnyOfArray, testing::Each, testing::Field, testing::IsSupersetOf;
 
-// ------------------------------------------------------------------------------------------------ every machine
+// ------------------------------------------------------------------------------------------------
+// every machine
 
 TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
   std::set<std::string> found;
@@ -26,15 +27,22 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
     found.insert(t.name());
     for (MemoryId gpu : t.gpus()) {
       for (size_t other = 0; other < t.sources(); ++other) {
-        EXPECT_TRUE(t.has_route(gpu, MemoryId{other}) && t.has_route(MemoryId{other}, gpu)) << other;
+        EXPECT_TRUE(t.has_route(gpu, MemoryId{other}) &&
+                    t.has_route(MemoryId{other}, gpu))
+            << other;
       }
-      EXPECT_GT(t.kernels_of(gpu).gemm_time(1024, 1024, 1024, DType::f64, Trans::yes, Trans::no).value, 0);
+      EXPECT_GT(t.kernels_of(gpu)
+                    .gemm_time(1024, 1024, 1024, DType::f64, Trans::yes, Trans::no)
+                    .value,
+                0);
       EXPECT_TRUE(t.memory(gpu).capacity.has_value());
     }
   }
-  EXPECT_THAT(found, IsSupersetOf({"clx-ai", "karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "hgx-h200-4-plain",
-                                   "meluxina-a100", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "summit-node",
-                                   "cocopelia-testbed-1", "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}));
+  EXPECT_THAT(found, IsSupersetOf({"clx-ai", "karolina-hgx-a100", "hgx-h200",
+                                   "hgx-h200-4", "hgx-h200-4-plain", "meluxina-a100",
+                                   "hgx-h200-2", "hgx-h100-1", "hgx-h100-2",
+                                   "summit-node", "cocopelia-testbed-1",
+                                   "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}));
 }
 
 TEST(Machines, EveryFigureHasASourceOfAKnownKindThatSaysWhere) {
@@ -54,14 +62,18 @@ TEST(Machines, EveryFigureHasASourceOfAKnownKindThatSaysWhere) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------------- CLX-AI
+// -------------------------------------------------------------------------------------------------------
+// CLX-AI
 
 TEST(ClxAi, PairRatesAreThePublishedMatrix) {
-  std::ifstream file{std::string{TILERAIL_SOURCE_DIR} + "/experiments/reference/clx_ai_link_map.csv"};
+  std::ifstream file{std::string{TILERAIL_SOURCE_DIR} +
+                     "/experiments/reference/clx_ai_link_map.csv"};
   std::string line, cell, dst;
-  std::getline(file, line), std::getline(file, line);  // a remark, and "to" with the names of the sources
+  std::getline(file, line),
+      std::getline(file, line);  // a remark, and "to" with the names of the sources
   std::vector<std::string> names;
-  for (std::istringstream header{line}; std::getline(header, cell, ',');) names.push_back(cell);
+  for (std::istringstream header{line}; std::getline(header, cell, ',');)
+    names.push_back(cell);
   const Topology t = shipped("clx-ai");
   int pairs = 0;
   while (std::getline(file, line)) {
@@ -70,7 +82,8 @@ TEST(ClxAi, PairRatesAreThePublishedMatrix) {
     for (size_t i = 1; std::getline(row, cell, ','); ++i) {
       const std::string src = names.at(i);
       if (src == dst) continue;
-      // 0 -> 6 is 8.53 where the other three pairs over the same switches are 9.22: one link, so 8% off.
+      // 0 -> 6 is 8.53 where the other three pairs over the same switches are 9.22: one
+      // link, so 8% off.
       const double share = dst == "gpu6" && src == "gpu0" ? 0.09 : 0.001;
       expect_near(alone(t, src, dst), std::stod(cell), share, src + "->" + dst);
       ++pairs;
@@ -81,27 +94,37 @@ TEST(ClxAi, PairRatesAreThePublishedMatrix) {
 
 TEST(ClxAi, TwoGpusOfAPairShareOneUplink) {
   const Topology t = shipped("clx-ai");
-  expect_each_near(together(t, fetches({0, 2, 4, 6})), 12.3, 0.07);                   // different pairs: nothing shared
-  expect_each_near(together(t, fetches({0, 1})), 6.1, 0.05);                          // transfers: 6.0 to 6.1 each
-  expect_each_near(together(t, fetches(all_eight)), 6.1, 0.05);                       // the same with every pair busy
-  expect_each_near(together(t, write_backs(all_eight)), 6.4, 0.05);                   // transfers: 6.4 each
-  expect_near(total(t, both_ways({0}, {0})), 17.9, 0.05);                             // 9.7 + 8.2
-  expect_near(total(t, both_ways({0, 1}, {0, 1})), 19.9, 0.08);                       // 2 x 5.0 + 2 x 4.9
-  expect_each_near(together(t, {{"gpu0", "gpu3"}, {"gpu3", "gpu0"}}), 47.26, 0.001);  // NVLink is full duplex
+  expect_each_near(together(t, fetches({0, 2, 4, 6})), 12.3,
+                   0.07);  // different pairs: nothing shared
+  expect_each_near(together(t, fetches({0, 1})), 6.1,
+                   0.05);  // transfers: 6.0 to 6.1 each
+  expect_each_near(together(t, fetches(all_eight)), 6.1,
+                   0.05);  // the same with every pair busy
+  expect_each_near(together(t, write_backs(all_eight)), 6.4,
+                   0.05);                                        // transfers: 6.4 each
+  expect_near(total(t, both_ways({0}, {0})), 17.9, 0.05);        // 9.7 + 8.2
+  expect_near(total(t, both_ways({0, 1}, {0, 1})), 19.9, 0.08);  // 2 x 5.0 + 2 x 4.9
+  expect_each_near(together(t, {{"gpu0", "gpu3"}, {"gpu3", "gpu0"}}), 47.26,
+                   0.001);  // NVLink is full duplex
 }
 
 TEST(ClxAi, PeerCopiesBetweenTheNumaNodesShareEightGigabytes) {
   const Topology t = shipped("clx-ai");
-  expect_near(total(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu4"}}), 8.0, 0.001);  // transfers: 4.4 + 4.5
-  expect_near(total(t, {{"gpu0", "gpu5"}, {"gpu1", "gpu4"}, {"gpu2", "gpu7"}, {"gpu3", "gpu6"}}), 8.0, 0.001);
-  expect_each_near(together(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu6"}}), 4.0, 0.001);  // from one pair to two
+  expect_near(total(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu4"}}), 8.0,
+              0.001);  // transfers: 4.4 + 4.5
+  expect_near(
+      total(t, {{"gpu0", "gpu5"}, {"gpu1", "gpu4"}, {"gpu2", "gpu7"}, {"gpu3", "gpu6"}}),
+      8.0, 0.001);
+  expect_each_near(together(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu6"}}), 4.0,
+                   0.001);  // from one pair to two
 }
 
-// ------------------------------------------------------------------------------------------------ other machines
+// ------------------------------------------------------------------------------------------------
+// other machines
 
 TEST(Machines, GpusHaveOwnLinksWhereTheirCopiesShareNoneWithThoseOfAHost) {
-  for (const char* name : {"karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "meluxina-a100", "hgx-h200-1", "hgx-h200-2",
-                           "hgx-h100-1", "hgx-h100-2"})
+  for (const char* name : {"karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "meluxina-a100",
+                           "hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2"})
     EXPECT_TRUE(gpus_have_own_links(shipped(name))) << name;
   for (const char* name : {"clx-ai", "pcie-tree-8", "summit-node"})
     EXPECT_FALSE(gpus_have_own_links(shipped(name))) << name;
@@ -119,21 +142,27 @@ TEST(Meluxina, RatesAreThoseOfNvbandwidth) {
 
 TEST(Summit, CopiesBetweenSocketsPassBothProcessorsAndShareTheXBus) {
   const Topology t = shipped("summit-node");
-  EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu1")).size(), 1u);  // NVLink within a socket
-  EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu4")).size(), 3u);  // gpu0, cpu0, cpu1, gpu4
+  EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu1")).size(),
+            1u);  // NVLink within a socket
+  EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu4")).size(),
+            3u);  // gpu0, cpu0, cpu1, gpu4
   expect_near(alone(t, "gpu0", "gpu1"), 50, 0.001);
   expect_near(alone(t, "gpu0", "gpu4"), 50, 0.001);
-  expect_near(total(t, {{"gpu0", "gpu3"}, {"gpu1", "gpu4"}, {"gpu2", "gpu5"}}), 64, 0.001);
-  expect_near(total(t, {{"host0", "gpu0"}, {"host0", "gpu3"}, {"host0", "gpu4"}}), 50 + 64, 0.001);
+  expect_near(total(t, {{"gpu0", "gpu3"}, {"gpu1", "gpu4"}, {"gpu2", "gpu5"}}), 64,
+              0.001);
+  expect_near(total(t, {{"host0", "gpu0"}, {"host0", "gpu3"}, {"host0", "gpu4"}}),
+              50 + 64, 0.001);
   expect_near(tflops(t, 0, 4096, DType::f64), 7.1, 0.02);
 }
 
 TEST(CocopeliaTestbeds, CopiesAndKernelsAreTheMeasuredOnes) {
-  const Topology one = shipped("cocopelia-testbed-1"), two = shipped("cocopelia-testbed-2");
+  const Topology one = shipped("cocopelia-testbed-1"),
+                 two = shipped("cocopelia-testbed-2");
   expect_near(alone(one, "host", "gpu0"), 3.15, 0.001);
   expect_near(alone(one, "gpu0", "host"), 3.29, 0.001);
   expect_each_near(together(one, both_ways({0}, {0})), 2.89, 0.001);  // (2.94 + 2.84) / 2
-  expect_near(tflops(one, 0, 2048, DType::f64), 2 * 2.048 * 2.048 * 2.048e-3 / 1.488156e-2, 0.01);
+  expect_near(tflops(one, 0, 2048, DType::f64),
+              2 * 2.048 * 2.048 * 2.048e-3 / 1.488156e-2, 0.01);
 
   for (int g : {0, 1}) {
     expect_near(alone(two, "host", gpu(g)), 12.18, 0.02);  // CoCoPeLia table II
@@ -143,9 +172,11 @@ TEST(CocopeliaTestbeds, CopiesAndKernelsAreTheMeasuredOnes) {
   expect_each_near(together(two, {{"gpu0", "gpu1"}, {"gpu1", "gpu0"}}), 48.1, 0.001);
   expect_near(alone(two, "gpu2", "gpu0"), 11.6, 0.01);
   expect_near(total(two, {{"gpu2", "gpu0"}, {"gpu0", "gpu2"}}), 9.5 + 7.95, 0.08);
-  expect_near(tflops(two, 0, 2048, DType::f64), 6.13, 0.01);  // fitted; dgemm-gpu0-NN alone has 6.72
-  expect_near(tflops(two, 0, 2048, DType::f64, Trans::yes, Trans::no), 6.46, 0.01);  // dgemm-gpu0-TN
-  expect_near(tflops(two, 2, 4096, DType::f64), 0.148, 0.01);                        // dgemm-gpu2-NN
+  expect_near(tflops(two, 0, 2048, DType::f64), 6.13,
+              0.01);  // fitted; dgemm-gpu0-NN alone has 6.72
+  expect_near(tflops(two, 0, 2048, DType::f64, Trans::yes, Trans::no), 6.46,
+              0.01);                                           // dgemm-gpu0-TN
+  expect_near(tflops(two, 2, 4096, DType::f64), 0.148, 0.01);  // dgemm-gpu2-NN
 }
 
 TEST(PcieTree, PeerCopiesClimbOnlyToTheFirstCommonSwitch) {
@@ -153,10 +184,13 @@ TEST(PcieTree, PeerCopiesClimbOnlyToTheFirstCommonSwitch) {
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu1")).size(), 2u);
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu2")).size(), 4u);
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu4")).size(), 5u);
-  expect_each_near(together(t, {{"gpu0", "gpu1"}, {"host", "gpu2"}}), 24, 0.001);  // siblings leave the uplinks free
-  expect_each_near(together(t, {{"gpu0", "gpu2"}, {"gpu1", "gpu3"}}), 12, 0.001);  // one uplink for two
-  expect_near(total(t, {{"gpu0", "gpu4"}, {"gpu2", "gpu6"}}), 18, 0.001);          // one socket link for two
-  expect_near(total(t, fetches(all_eight)), 80, 0.001);                            // 40 to each socket
+  expect_each_near(together(t, {{"gpu0", "gpu1"}, {"host", "gpu2"}}), 24,
+                   0.001);  // siblings leave the uplinks free
+  expect_each_near(together(t, {{"gpu0", "gpu2"}, {"gpu1", "gpu3"}}), 12,
+                   0.001);  // one uplink for two
+  expect_near(total(t, {{"gpu0", "gpu4"}, {"gpu2", "gpu6"}}), 18,
+              0.001);                                    // one socket link for two
+  expect_near(total(t, fetches(all_eight)), 80, 0.001);  // 40 to each socket
 }
 
 }  // namespace

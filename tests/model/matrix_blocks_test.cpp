@@ -9,7 +9,8 @@
 namespace tilerail {
 
 bool operator==(const MatrixBlock& a, const MatrixBlock& b) {
-  return a.memory == b.memory && a.row == b.row && a.col == b.col && a.rows == b.rows && a.cols == b.cols;
+  return a.memory == b.memory && a.row == b.row && a.col == b.col && a.rows == b.rows &&
+         a.cols == b.cols;
 }
 
 namespace {
@@ -20,19 +21,23 @@ class MatrixBlocks : public testing::Test {
     return matrix_blocks(rows, cols, small_machine::memory(machine, place), machine);
   }
   Topology machine{small_machine::two_hosts()};
-  MemoryId h0 = small_machine::memory(machine, "h0"), h1 = small_machine::memory(machine, "h1");
+  MemoryId h0 = small_machine::memory(machine, "h0"),
+           h1 = small_machine::memory(machine, "h1");
 };
 
 TEST_F(MatrixBlocks, AreAsManyAsHosts) {
   EXPECT_THAT(blocks(30, 50, "h/cols"),
-              testing::ElementsAre(MatrixBlock{h0, 0, 0, 30, 25}, MatrixBlock{h1, 0, 25, 30, 25}));
+              testing::ElementsAre(MatrixBlock{h0, 0, 0, 30, 25},
+                                   MatrixBlock{h1, 0, 25, 30, 25}));
   EXPECT_THAT(blocks(30, 50, "h/rows"),
-              testing::ElementsAre(MatrixBlock{h0, 0, 0, 15, 50}, MatrixBlock{h1, 15, 0, 15, 50}));
+              testing::ElementsAre(MatrixBlock{h0, 0, 0, 15, 50},
+                                   MatrixBlock{h1, 15, 0, 15, 50}));
 }
 
 TEST_F(MatrixBlocks, MeetAtMultiplesOf64WhereTheyAreLarge) {
   EXPECT_THAT(blocks(1, 10000, "h/cols"),
-              testing::ElementsAre(MatrixBlock{h0, 0, 0, 1, 4992}, MatrixBlock{h1, 0, 4992, 1, 5008}));
+              testing::ElementsAre(MatrixBlock{h0, 0, 0, 1, 4992},
+                                   MatrixBlock{h1, 0, 4992, 1, 5008}));
 }
 
 TEST(EvenBorders, ArePartsWithinOneUnitOfEqualOnes) {
@@ -46,7 +51,8 @@ TEST(EvenBorders, ArePartsWithinOneUnitOfEqualOnes) {
       const int64_t unit = extent >= parts * 512 ? 64 : 1;
       for (int i = 0; i < parts; ++i) {
         const int64_t part = borders[size_t(i) + 1] - borders[size_t(i)];
-        EXPECT_LE(std::abs(part * parts - extent), unit * parts) << extent << " in " << parts;
+        EXPECT_LE(std::abs(part * parts - extent), unit * parts)
+            << extent << " in " << parts;
         EXPECT_EQ(borders[size_t(i)] % unit, 0);
       }
     }
@@ -64,12 +70,15 @@ TEST_F(MatrixBlocks, AnyOtherPlaceHoldsTheWhole) {
   }
 }
 
-// Borders of twice as many parts are borders, too: grids of GPUs that are dealt to the hosts cut where pages end.
+// Borders of twice as many parts are borders, too: grids of GPUs that are dealt to the
+// hosts cut where pages end.
 TEST(EvenBorders, OfTwiceAsManyPartsAreAmongThem) {
   for (const int64_t extent : {7, 100, 500, 10000, 16384})
     for (const int parts : {1, 2, 4}) {
-      const auto coarse = even_borders(extent, parts), fine = even_borders(extent, 2 * parts);
-      for (size_t i = 0; i < coarse.size(); ++i) EXPECT_EQ(coarse[i], fine[2 * i]) << extent;
+      const auto coarse = even_borders(extent, parts),
+                 fine = even_borders(extent, 2 * parts);
+      for (size_t i = 0; i < coarse.size(); ++i)
+        EXPECT_EQ(coarse[i], fine[2 * i]) << extent;
     }
 }
 

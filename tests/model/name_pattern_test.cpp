@@ -11,7 +11,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 TEST(NamePattern, ExpandsTheLastBracketFirst) {
-  EXPECT_EQ(NamePattern{"n[0-1]g[0,2-3]"}.expanded(6), (Names{"n0g0", "n0g2", "n0g3", "n1g0", "n1g2", "n1g3"}));
+  EXPECT_EQ(NamePattern{"n[0-1]g[0,2-3]"}.expanded(6),
+            (Names{"n0g0", "n0g2", "n0g3", "n1g0", "n1g2", "n1g3"}));
   EXPECT_EQ(NamePattern{"plain"}.expanded(1), Names{"plain"});
   EXPECT_EQ(NamePattern{""}.expanded(1), Names{""});
   EXPECT_EQ(NamePattern{"*[0-1]?"}.expanded(2), (Names{"*0?", "*1?"}));
@@ -39,11 +40,13 @@ TEST(NamePattern, ManyStarsTakeNoTime) {
 }
 
 TEST(NamePattern, RefusesWhatIsNoRange) {
-  for (const char* text :
-       {"g[", "gpu[0-1", "g[0]h[", "g[]", "g[a]", "g[1-]", "g[-1]", "g[2-1]", "g[1-2-3]", "g[1,,2]", "g[9999999999]"})
+  for (const char* text : {"g[", "gpu[0-1", "g[0]h[", "g[]", "g[a]", "g[1-]", "g[-1]",
+                           "g[2-1]", "g[1-2-3]", "g[1,,2]", "g[9999999999]"})
     expect_input_error([&] { NamePattern{text}; }, {text, "expected such as [0-7]"});
-  expect_input_error([] { NamePattern{"g[0-999999999]"}.expanded(100); }, {"too many names; expected at most 100"});
-  expect_input_error([] { NamePattern{"g[0-9][0-9][0-9]"}.expanded(999); }, {"at most 999"});
+  expect_input_error([] { NamePattern{"g[0-999999999]"}.expanded(100); },
+                     {"too many names; expected at most 100"});
+  expect_input_error([] { NamePattern{"g[0-9][0-9][0-9]"}.expanded(999); },
+                     {"at most 999"});
 }
 
 TEST(KnownNames, ListsAFew) {
@@ -51,7 +54,9 @@ TEST(KnownNames, ListsAFew) {
   EXPECT_EQ(known_names(Names{"b", "a"}), "there are 'b', 'a'");
   Names many;
   for (int i = 0; i < 20; ++i) many.push_back("gpu" + std::to_string(i));
-  EXPECT_EQ(known_names(many), "there are 'gpu0', 'gpu1', 'gpu2', 'gpu3', 'gpu4', 'gpu5', 'gpu6', 'gpu7' and 12 more");
+  EXPECT_EQ(known_names(many),
+            "there are 'gpu0', 'gpu1', 'gpu2', 'gpu3', 'gpu4', 'gpu5', 'gpu6', 'gpu7' "
+            "and 12 more");
 }
 
 }  // namespace

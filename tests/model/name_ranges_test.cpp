@@ -26,16 +26,18 @@ source = "s"
 const std::string head = "schema = 1\nname = \"short\"\n";
 const std::string host = "[[memory]]\nname = \"host\"\nkind = \"host\"\nsource = \"s\"\n";
 const std::string gpus =
-    "[[memory]]\nnames = \"gpu[0-3]\"\nkind = \"gpu\"\ndevice = 0\nkernels = \"k\"\nsource = \"s\"\n";
+    "[[memory]]\nnames = \"gpu[0-3]\"\nkind = \"gpu\"\ndevice = 0\nkernels = "
+    "\"k\"\nsource = \"s\"\n";
 const std::string switches = "[[switch]]\nnames = \"plx[0-1]\"\nsource = \"s\"\n";
 
-std::string link(const std::string& from, const std::string& to, const std::string& more = "") {
+std::string link(const std::string& from, const std::string& to,
+                 const std::string& more = "") {
   return "[[link]]\nfrom = " + from + "\nto = " + to + "\n" + more +
          "bandwidth = \"10 GB/s\"\nlatency = \"1 us\"\nboth = true\nsource = \"s\"\n";
 }
 
-const std::string plx =
-    link("\"host\"", "\"plx[0-1]\"") + link("\"plx[0-1]\"", "\"gpu[0-3]\"", "pairing = \"blocks\"\n");
+const std::string plx = link("\"host\"", "\"plx[0-1]\"") +
+                        link("\"plx[0-1]\"", "\"gpu[0-3]\"", "pairing = \"blocks\"\n");
 const std::string four = head + kernels + host + gpus + switches + plx;
 
 std::vector<std::string> link_names_of(const Topology& machine) {
@@ -65,38 +67,43 @@ TEST(NameRanges, RangesCountNamesAndDevices) {
 }
 
 TEST(NameRanges, BlocksJoinNeighboursAndCyclicDealsThemOut) {
-  EXPECT_EQ(forward_links(four),
-            (Names{"host->plx0", "host->plx1", "plx0->gpu0", "plx0->gpu1", "plx1->gpu2", "plx1->gpu3"}));
+  EXPECT_EQ(forward_links(four), (Names{"host->plx0", "host->plx1", "plx0->gpu0",
+                                        "plx0->gpu1", "plx1->gpu2", "plx1->gpu3"}));
   std::string cyclic = four;
   cyclic.replace(cyclic.find("blocks"), 6, "cyclic");
-  EXPECT_EQ(forward_links(cyclic),
-            (Names{"host->plx0", "host->plx1", "plx0->gpu0", "plx1->gpu1", "plx0->gpu2", "plx1->gpu3"}));
+  EXPECT_EQ(forward_links(cyclic), (Names{"host->plx0", "host->plx1", "plx0->gpu0",
+                                          "plx1->gpu1", "plx0->gpu2", "plx1->gpu3"}));
 }
 
 TEST(NameRanges, ZipJoinsTheFirstWithTheFirst) {
-  const std::string text = four + link("[\"gpu[0-1]\"]", "[\"gpu3\", \"gpu2\"]", "pairing = \"zip\"\n");
+  const std::string text =
+      four + link("[\"gpu[0-1]\"]", "[\"gpu3\", \"gpu2\"]", "pairing = \"zip\"\n");
   const auto links = forward_links(text);
   EXPECT_EQ(Names(links.end() - 2, links.end()), (Names{"gpu0->gpu3", "gpu1->gpu2"}));
 }
 
 TEST(NameRanges, GroupsOfARangeTakeTheirPartOfTheLinks) {
-  const Topology machine = read_topology(four +
-                                             "[[group]]\nnames = \"pair [0-1]\"\nforward = [\"host->plx[0-1]\", "
-                                             "\"plx*->gpu[0-3]\"]\ncapacity = \"9 GB/s\"\nsource = \"s\"\n",
-                                         "m");
+  const Topology machine = read_topology(
+      four +
+          "[[group]]\nnames = \"pair [0-1]\"\nforward = [\"host->plx[0-1]\", "
+          "\"plx*->gpu[0-3]\"]\ncapacity = \"9 GB/s\"\nsource = \"s\"\n",
+      "m");
   ASSERT_EQ(machine.groups().size(), 2U);
   EXPECT_EQ(machine.groups()[1].name, "pair 1");
   Names links;
-  for (const LinkId id : machine.groups()[1].forward) links.push_back(machine.link(id).name);
+  for (const LinkId id : machine.groups()[1].forward)
+    links.push_back(machine.link(id).name);
   EXPECT_EQ(links, (Names{"host->plx1", "plx1->gpu2", "plx1->gpu3"}));
 }
 
 TEST(NameRanges, RoutesAndGroupsOfARangeMayShareALink) {
   const Topology machine =
       read_topology(four +
-                        "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = [\"host->plx1\", \"plx1->gpu[2-3]\"]\n"
+                        "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = "
+                        "[\"host->plx1\", \"plx1->gpu[2-3]\"]\n"
                         "source = \"s\"\n[[group]]\nnames = \"shared[0-1]\"\n"
-                        "forward = [\"host->plx1\", \"plx1->gpu[2-3]\"]\ncapacity = \"1 GB/s\"\nsource = \"s\"\n",
+                        "forward = [\"host->plx1\", \"plx1->gpu[2-3]\"]\ncapacity = \"1 "
+                        "GB/s\"\nsource = \"s\"\n",
                     "m");
   const auto names = [&](const std::vector<LinkId>& links) {
     Names all;
@@ -111,11 +118,12 @@ TEST(NameRanges, RoutesAndGroupsOfARangeMayShareALink) {
 }
 
 TEST(NameRanges, RoutesOfARangeGoSideBySide) {
-  const Topology machine = read_topology(
-      four +
-          "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = [\"host->plx[1,1]\", \"plx1->gpu[2-3]\"]\n"
-          "source = \"s\"\n",
-      "m");
+  const Topology machine =
+      read_topology(four +
+                        "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = "
+                        "[\"host->plx[1,1]\", \"plx1->gpu[2-3]\"]\n"
+                        "source = \"s\"\n",
+                    "m");
   ASSERT_EQ(machine.description().routes.size(), 2U);
   EXPECT_EQ(machine.link(machine.description().routes[1].links[1]).name, "plx1->gpu3");
 }
@@ -136,14 +144,28 @@ struct Broken {
 
 TEST(NameRanges, WhatDoesNotFitIsRefused) {
   const std::vector<Broken> cases{
-      {"gpu[0-3]\"\nkind", "gpu[3-0]\"\nkind", {"names 'gpu[3-0]' is not a list of names", "[0-7]"}},
-      {"gpu[0-3]\"\nkind", "gpu[0-99999]\"\nkind", {"too many names; expected at most 16384"}},
-      {"names = \"plx", "name = \"x\"\nnames = \"plx", {"names 'plx[0-1]' stands next to 'name'"}},
+      {"gpu[0-3]\"\nkind",
+       "gpu[3-0]\"\nkind",
+       {"names 'gpu[3-0]' is not a list of names", "[0-7]"}},
+      {"gpu[0-3]\"\nkind",
+       "gpu[0-99999]\"\nkind",
+       {"too many names; expected at most 16384"}},
+      {"names = \"plx",
+       "name = \"x\"\nnames = \"plx",
+       {"names 'plx[0-1]' stands next to 'name'"}},
       {"names = \"plx[0-1]\"", "names = []", {"names (a list) is empty"}},
-      {"names = \"plx[0-1]\"", "names = \"plx[0,0]\"", {"'plx0' is the name of another node"}},
-      {"\"blocks\"", "\"zip\"", {"pairing 'zip' joins 2 nodes with 4; expected as many on both sides"}},
-      {"\"blocks\"", "\"rows\"", {"pairing 'rows' is unknown; expected all, zip, blocks or cyclic"}},
-      {"\"plx[0-1]\"\nbandwidth", "\"plx[0-2]\"\nbandwidth", {"to 'plx[0-2]' 'plx2' is not a node"}}};
+      {"names = \"plx[0-1]\"",
+       "names = \"plx[0,0]\"",
+       {"'plx0' is the name of another node"}},
+      {"\"blocks\"",
+       "\"zip\"",
+       {"pairing 'zip' joins 2 nodes with 4; expected as many on both sides"}},
+      {"\"blocks\"",
+       "\"rows\"",
+       {"pairing 'rows' is unknown; expected all, zip, blocks or cyclic"}},
+      {"\"plx[0-1]\"\nbandwidth",
+       "\"plx[0-2]\"\nbandwidth",
+       {"to 'plx[0-2]' 'plx2' is not a node"}}};
   for (const Broken& each : cases) {
     std::string text = four;
     ASSERT_NE(text.find(each.from), std::string::npos) << each.from;
@@ -152,24 +174,28 @@ TEST(NameRanges, WhatDoesNotFitIsRefused) {
   }
 }
 
-/// Two nodes of two GPUs each: a name may have several ranges, and a pattern fits links that there are.
+/// Two nodes of two GPUs each: a name may have several ranges, and a pattern fits links
+/// that there are.
 TEST(NameRanges, DescribeAClusterOfNodes) {
   const std::string nodes =
       "[[memory]]\nnames = \"n[0-1].host\"\nkind = \"host\"\nsource = \"s\"\n"
-      "[[memory]]\nnames = \"n[0-1].gpu[0-1]\"\nkind = \"gpu\"\ndevice = 0\nkernels = \"k\"\nsource = \"s\"\n"
+      "[[memory]]\nnames = \"n[0-1].gpu[0-1]\"\nkind = \"gpu\"\ndevice = 0\nkernels = "
+      "\"k\"\nsource = \"s\"\n"
       "[[switch]]\nname = \"fabric\"\nsource = \"s\"\n";
   const std::string group =
       "[[group]]\nnames = \"memory of n[0-1]\"\nforward = [\"n[0-1].host->*\"]\n"
       "capacity = \"15 GB/s\"\nsource = \"s\"\n";
   const std::string links =
-      link("\"n[0-1].host\"", "\"n[0-1].gpu[0-1]\"", "pairing = \"blocks\"\n") + link("\"n[0-1].host\"", "\"fabric\"");
+      link("\"n[0-1].host\"", "\"n[0-1].gpu[0-1]\"", "pairing = \"blocks\"\n") +
+      link("\"n[0-1].host\"", "\"fabric\"");
   const Topology machine = read_topology(head + kernels + nodes + links + group, "m");
   ASSERT_EQ(machine.gpus().size(), 4U);
   EXPECT_EQ(machine.memory(machine.gpus()[2]).name, "n1.gpu0");
   EXPECT_TRUE(machine.has_route(machine.hosts()[0], machine.hosts()[1]));
   ASSERT_EQ(machine.groups().size(), 2U);
   Names second;
-  for (const LinkId id : machine.groups()[1].forward) second.push_back(machine.link(id).name);
+  for (const LinkId id : machine.groups()[1].forward)
+    second.push_back(machine.link(id).name);
   EXPECT_EQ(second, (Names{"n1.host->n1.gpu0", "n1.host->n1.gpu1", "n1.host->fabric"}));
   expect_input_error(
       [&] {

@@ -87,7 +87,8 @@ TEST(GemmProblem, ScalarsMustBeFinite) {
 }
 
 TEST(GemmProblem, RoutinesOnVectorsAreProductsOfOneColumn) {
-  const GemmProblem n = checked(gemv_problem(3, 5, Trans::no)), t = checked(gemv_problem(3, 5, Trans::yes));
+  const GemmProblem n = checked(gemv_problem(3, 5, Trans::no)),
+                    t = checked(gemv_problem(3, 5, Trans::yes));
   for (const GemmProblem& p : {n, t}) {
     EXPECT_EQ(std::pair(p.rows_a(), p.cols_a()), std::pair(3L, 5L)) << "A as stored";
     EXPECT_EQ(std::pair(p.rows_b(), p.cols_b()), std::pair(p.k, 1L));
@@ -130,9 +131,12 @@ TEST(GemmProblem, NamesReadBack) {
     EXPECT_EQ(dtype_from_string(to_string(type)), type);
   for (Routine routine : {Routine::gemm, Routine::gemv, Routine::dot, Routine::axpy})
     EXPECT_EQ(routine_from_string(to_string(routine)), routine);
-  expect_input_error([] { routine_from_string("trsm"); }, {"routine: 'trsm'", "gemm, gemv, dot, axpy"});
-  for (Trans trans : {Trans::no, Trans::yes}) EXPECT_EQ(trans_from_string(to_string(trans), "transa"), trans);
-  expect_input_error([] { dtype_from_string("double"); }, {"dtype: 'double'", "f64, f32, f16, bf16, tf32"});
+  expect_input_error([] { routine_from_string("trsm"); },
+                     {"routine: 'trsm'", "gemm, gemv, dot, axpy"});
+  for (Trans trans : {Trans::no, Trans::yes})
+    EXPECT_EQ(trans_from_string(to_string(trans), "transa"), trans);
+  expect_input_error([] { dtype_from_string("double"); },
+                     {"dtype: 'double'", "f64, f32, f16, bf16, tf32"});
   expect_input_error([] { trans_from_string("C", "transa"); }, {"transa: 'C'", "N, T"});
 }
 

@@ -34,7 +34,8 @@ TEST(Routing, AMemoryNeedsNoRouteToItself) {
   EXPECT_GT(t.pair_rate(memory(t, "g0"), memory(t, "g0")), Rate{1e300});
 }
 
-// 16 MiB over two links of 10 GB/s and 5 us: 2 (1677.7 + 5) us = 3365.4 us. Over one of 5 GB/s: 3355.4 us + latency.
+// 16 MiB over two links of 10 GB/s and 5 us: 2 (1677.7 + 5) us = 3365.4 us. Over one of 5
+// GB/s: 3355.4 us + latency.
 TEST(Routing, TheLeastTimeForSixteenMebibytesDecides) {
   auto d = tree();
   add_links(d, "g0", "g1", 5, 9);  // 3364.4 us
@@ -44,8 +45,9 @@ TEST(Routing, TheLeastTimeForSixteenMebibytesDecides) {
   EXPECT_EQ(route(Topology{d}, "g0", "g1"), (Names{"g0->s0", "s0->g1"}));
 }
 
-// The direct link without latency: 3423.9 us at 4.9 GB/s and 3362.2 us at 4.99 GB/s. For 1 MiB the first would win too
-// (214 against 219.7 us), for 64 MiB the second would lose (13448.9 against 13431.8 us).
+// The direct link without latency: 3423.9 us at 4.9 GB/s and 3362.2 us at 4.99 GB/s. For
+// 1 MiB the first would win too (214 against 219.7 us), for 64 MiB the second would lose
+// (13448.9 against 13431.8 us).
 TEST(Routing, SmallerOrLargerCopiesWouldTakeOtherPaths) {
   auto d = tree();
   add_links(d, "g0", "g1", 4.9);
@@ -63,7 +65,8 @@ TEST(Routing, PathsDoNotPassThroughMemories) {
   const Topology t{d};
   EXPECT_TRUE(t.has_route(memory(t, "g0"), memory(t, "g1")));
   EXPECT_FALSE(t.has_route(memory(t, "g0"), memory(t, "g2")));  // only through g1 or h
-  expect_input_error([&] { t.pair_rate(memory(t, "g0"), memory(t, "g2")); }, {"no route from 'g0' to 'g2'"});
+  expect_input_error([&] { t.pair_rate(memory(t, "g0"), memory(t, "g2")); },
+                     {"no route from 'g0' to 'g2'"});
 }
 
 TEST(Routing, AFastPathThroughAnotherGpuIsNotTaken) {
@@ -103,7 +106,8 @@ TEST(Routing, OfEqualPathsTheOneWithTheLowestLinkIdIsTaken) {
       add_links(d, "h", way, 10, 0.1);
       add_links(d, way, "g0", 10, 0.2);
     }
-    EXPECT_EQ(route(Topology{d}, "h", "g0"), swapped ? (Names{"h->s1", "s1->g0"}) : (Names{"h->s0", "s0->g0"}));
+    EXPECT_EQ(route(Topology{d}, "h", "g0"),
+              swapped ? (Names{"h->s1", "s1->g0"}) : (Names{"h->s0", "s0->g0"}));
   }
 }
 

@@ -1,4 +1,5 @@
-// Two hosts as one place: which links and groups a copy loads with which part of its bytes, and what that leaves it.
+// Two hosts as one place: which links and groups a copy loads with which part of its
+// bytes, and what that leaves it.
 #include "model/machine/spread_memories.hpp"
 
 #include <gmock/gmock.h>
@@ -16,8 +17,10 @@ namespace {
 using namespace small_machine;
 using machine_rates::Copies;
 
-void expect_rates(const Topology::Description& d, const Copies& copies, const std::vector<double>& expected) {
-  EXPECT_THAT(machine_rates::together(Topology{d}, copies), testing::Pointwise(testing::DoubleNear(1e-9), expected));
+void expect_rates(const Topology::Description& d, const Copies& copies,
+                  const std::vector<double>& expected) {
+  EXPECT_THAT(machine_rates::together(Topology{d}, copies),
+              testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
 TEST(SpreadMemories, AreThereWhereThereAreSeveralHosts) {
@@ -47,12 +50,15 @@ TEST(SpreadMemories, LoadEachLinkWithThePartsThatCrossIt) {
   EXPECT_EQ(t.parts(all, g0), 2);
   std::map<std::string, int> parts;
   for (const auto& use : t.links_on(all, g0)) parts[t.link(use.link).name] = use.parts;
-  EXPECT_EQ(parts, (std::map<std::string, int>{{"h0->s0", 1}, {"s0->g0", 2}, {"h1->s1", 1}, {"s1->s0", 1}}));
-  EXPECT_EQ(route(t, "h*", "g0"), (std::vector<std::string>{"h0->s0", "s0->g0", "h1->s1", "s1->s0"}));
+  EXPECT_EQ(parts, (std::map<std::string, int>{
+                       {"h0->s0", 1}, {"s0->g0", 2}, {"h1->s1", 1}, {"s1->s0", 1}}));
+  EXPECT_EQ(route(t, "h*", "g0"),
+            (std::vector<std::string>{"h0->s0", "s0->g0", "h1->s1", "s1->s0"}));
   EXPECT_EQ(t.parts(memory(t, "h0"), g0), 1);
 }
 
-// From h0 20; from h1 8, the bridge's. Half of the bytes cross the bridge, hence 16 of both, 8 from each.
+// From h0 20; from h1 8, the bridge's. Half of the bytes cross the bridge, hence 16 of
+// both, 8 from each.
 TEST(SpreadMemories, TheSlowestPartBoundsACopy) {
   expect_rates(two_hosts(), {{"h0", "g0"}}, {20});
   expect_rates(two_hosts(), {{"h1", "g0"}}, {8});
@@ -61,7 +67,8 @@ TEST(SpreadMemories, TheSlowestPartBoundsACopy) {
   EXPECT_DOUBLE_EQ(machine_rates::alone(Topology{two_hosts()}, "h*", "g1"), 16);
 }
 
-// Each host sends half of both copies: 8 + 8 of its 20. With a third that h0 sends whole, x/2 + y/2 + z = 20 there.
+// Each host sends half of both copies: 8 + 8 of its 20. With a third that h0 sends whole,
+// x/2 + y/2 + z = 20 there.
 TEST(SpreadMemories, CopiesShareLinksByTheirParts) {
   expect_rates(two_hosts(), {{"h*", "g0"}, {"h*", "g1"}}, {16, 16});
   expect_rates(two_hosts(), {{"h*", "g0"}, {"h*", "g1"}, {"h0", "g0"}}, {10, 10, 10});
@@ -76,7 +83,8 @@ TEST(SpreadMemories, ACapOfOneCopyBindsItsPart) {
   EXPECT_DOUBLE_EQ(machine_rates::alone(Topology{d}, "h*", "g1"), 12);
 }
 
-// The group of h0: 6 GB/s for one copy, 9 for two. Half a copy and two halves are held to 6, one and a half to 7.5.
+// The group of h0: 6 GB/s for one copy, 9 for two. Half a copy and two halves are held to
+// 6, one and a half to 7.5.
 TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
   auto d = two_hosts();
   add_group(d, "memory 0", {LinkId{0}}).capacity = capacity({{1, 6}, {2, 9}});
@@ -87,8 +95,10 @@ TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
 
 TEST(SpreadMemories, TheLatencyIsThatOfTheSlowestPart) {
   auto d = two_hosts();
-  d.links[0].latency = Seconds{1e-6}, d.links[4].latency = Seconds{2e-6};      // h0->s0, h1->s1
-  for (const size_t bridge : {8, 9}) d.links[bridge].latency = Seconds{5e-6};  // s0->s1, s1->s0
+  d.links[0].latency = Seconds{1e-6},
+  d.links[4].latency = Seconds{2e-6};  // h0->s0, h1->s1
+  for (const size_t bridge : {8, 9})
+    d.links[bridge].latency = Seconds{5e-6};  // s0->s1, s1->s0
   const Topology t{d};
   EXPECT_DOUBLE_EQ(t.latency(memory(t, "h*"), memory(t, "g0")).value, 7e-6);
   EXPECT_DOUBLE_EQ(t.latency(memory(t, "h*"), memory(t, "g1")).value, 6e-6);
@@ -100,7 +110,8 @@ TEST(SpreadMemories, WithoutAWayForOnePartThereIsNone) {
   const Topology t{d};
   EXPECT_TRUE(t.has_route(memory(t, "h0"), memory(t, "g0")));
   EXPECT_FALSE(t.has_route(memory(t, "h*"), memory(t, "g0")));
-  expect_input_error([&] { t.pair_rate(memory(t, "h*"), memory(t, "g0")); }, {"no route from 'h*' to 'g0'"});
+  expect_input_error([&] { t.pair_rate(memory(t, "h*"), memory(t, "g0")); },
+                     {"no route from 'h*' to 'g0'"});
 }
 
 }  // namespace

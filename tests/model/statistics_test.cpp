@@ -26,7 +26,8 @@ TEST(Quantile, IsExceededByAllButMoreThanItsShare) {
 TEST(LeastSquaresFactor, IsTheSumOfProductsOverThatOfSquares) {
   const std::vector<double> x{1, 2, 0}, y{1, 3, 8};
   EXPECT_DOUBLE_EQ(least_squares_factor(x, y), (1 * 1 + 2 * 3) / (1 + 4.0));
-  EXPECT_EQ(least_squares_factor(std::vector<double>{0, 0}, std::vector<double>{1, 2}), 0);
+  EXPECT_EQ(least_squares_factor(std::vector<double>{0, 0}, std::vector<double>{1, 2}),
+            0);
   EXPECT_EQ(least_squares_factor({}, {}), 0);
 }
 

@@ -1,4 +1,5 @@
-// Rates of copies in two dimensions by column, pitch, known pages and company, worked out by hand.
+// Rates of copies in two dimensions by column, pitch, known pages and company, worked out
+// by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,8 +9,8 @@
 namespace tilerail {
 namespace {
 
-// Columns of 8 KiB move at the packed rate where they are 16 KiB apart, at half of it from 64 KiB on: between them
-// linear in the logarithm of the distance.
+// Columns of 8 KiB move at the packed rate where they are 16 KiB apart, at half of it
+// from 64 KiB on: between them linear in the logarithm of the distance.
 TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
   const Bytes column{8192}, near{16384}, far{65536};
   StridedEfficiency strided;
@@ -24,17 +25,20 @@ TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
   EXPECT_DOUBLE_EQ(of(65536, false, 0), 0.5);
   EXPECT_DOUBLE_EQ(of(1e6, false, false), 0.5);
   EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.8);
-  EXPECT_DOUBLE_EQ(1 / of(65536, false, 0.25), 0.75 / 0.5 + 0.25 / 0.8) << "of the columns, not of the time";
+  EXPECT_DOUBLE_EQ(1 / of(65536, false, 0.25), 0.75 / 0.5 + 0.25 / 0.8)
+      << "of the columns, not of the time";
   EXPECT_DOUBLE_EQ(of(65536, true, 1), 0.3) << "no matter between devices";
   strided.back = {{column, 0.2, Bytes{0}}};
   EXPECT_DOUBLE_EQ(strided.of({column, far, false, true, 1}), 0.2) << "to the host";
   EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.8) << "not to the host";
 }
 
-// Half of the rate is as much time for finding pages as for the bytes: three times that makes a quarter of the rate.
+// Half of the rate is as much time for finding pages as for the bytes: three times that
+// makes a quarter of the rate.
 TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
   StridedEfficiency strided;
-  strided.points = {{Bytes{8192}, 0.5}}, strided.again = {{Bytes{8192}, 0.8}}, strided.peer = {{Bytes{8192}, 0.4}};
+  strided.points = {{Bytes{8192}, 0.5}}, strided.again = {{Bytes{8192}, 0.8}},
+  strided.peer = {{Bytes{8192}, 0.4}};
   strided.beside = 3;
   const auto of = [&](bool between_devices, double again) {
     return strided.of({Bytes{8192}, Bytes{65536}, between_devices, false, again});
@@ -50,28 +54,37 @@ TEST(StridedEfficiency, CompanyCountsForAsLongAsItIsThere) {
   strided.points = {{Bytes{8192}, 0.5}};
   strided.beside = 3;
   const auto of = [&](double any) {
-    return strided.of({.column = Bytes{8192}, .pitch = Bytes{65536}, .company = {.any = any, .kernels = 0}});
+    return strided.of({.column = Bytes{8192},
+                       .pitch = Bytes{65536},
+                       .company = {.any = any, .kernels = 0}});
   };
   EXPECT_DOUBLE_EQ(of(0), 0.5);
   EXPECT_DOUBLE_EQ(of(0.5), 1.0 / 3);
   EXPECT_DOUBLE_EQ(of(1), 0.25);
 }
 
-// 20 KiB apart, four columns share a line of 64 KiB and lose nothing. 80 KiB apart, the least multiple that is no less
-// than a line, finding pages takes as long as the bytes; a quarter of that is left where kernels push out a quarter.
+// 20 KiB apart, four columns share a line of 64 KiB and lose nothing. 80 KiB apart, the
+// least multiple that is no less than a line, finding pages takes as long as the bytes; a
+// quarter of that is left where kernels push out a quarter.
 TEST(StridedEfficiency, KernelsPushOutWhatColumnsKnowOfEachOther) {
   const Bytes column{8192};
   StridedEfficiency strided;
-  strided.points = {{column, 1, Bytes{20480}}, {column, 0.5, Bytes{81920}}, {column, 0.25, Bytes{163840}}};
+  strided.points = {{column, 1, Bytes{20480}},
+                    {column, 0.5, Bytes{81920}},
+                    {column, 0.25, Bytes{163840}}};
   strided.forgotten = 0.25, strided.beside = 2;
   const auto of = [&](double pitch, double kernels) {
-    return strided.of({.column = column, .pitch = Bytes{pitch}, .company = {.any = 0, .kernels = kernels}});
+    return strided.of({.column = column,
+                       .pitch = Bytes{pitch},
+                       .company = {.any = 0, .kernels = kernels}});
   };
   EXPECT_DOUBLE_EQ(of(20480, 0), 1);
   EXPECT_DOUBLE_EQ(of(20480, 1), 1 / 1.25);
   EXPECT_DOUBLE_EQ(of(20480, 0.5), 1 / 1.125);
   EXPECT_DOUBLE_EQ(of(81920, 1), 0.5) << "none knows anything of another";
-  EXPECT_DOUBLE_EQ(strided.of({.column = column, .pitch = Bytes{20480}}), 1 / (1 + 2 * 0.25)) << "and takes longer";
+  EXPECT_DOUBLE_EQ(strided.of({.column = column, .pitch = Bytes{20480}}),
+                   1 / (1 + 2 * 0.25))
+      << "and takes longer";
 }
 
 TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {
@@ -91,7 +104,8 @@ TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {
   EXPECT_DOUBLE_EQ(of(32768 + 8), 0.9 - 0.2 * std::log2(32776 / 20000.0));
   strided.points = {{column, 0.6, Bytes{32768}}, {column, 0.4, Bytes{65536}}};
   EXPECT_DOUBLE_EQ(of(65536 + 8), 0.4);  // none of its kind
-  strided.points = {{column, 0.9, Bytes{20000}}, {column, 0.6, Bytes{32768}}}, strided.border = Bytes{0};
+  strided.points = {{column, 0.9, Bytes{20000}}, {column, 0.6, Bytes{32768}}},
+  strided.border = Bytes{0};
   EXPECT_DOUBLE_EQ(of(16384), 0.9) << "without a border all are alike";
 }
 

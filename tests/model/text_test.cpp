@@ -7,13 +7,17 @@
 namespace tilerail {
 namespace {
 
-const std::string euro = "\xe2\x82\xac", clef = "\xf0\x9d\x84\x9e";  // letters of three and four bytes
+const std::string euro = "\xe2\x82\xac",
+                  clef = "\xf0\x9d\x84\x9e";  // letters of three and four bytes
 
 TEST(Text, IsCutBetweenLetters) {
   const std::string text = "a" + euro + clef + "b";
-  const std::string expected[] = {"",  "a", "a", "a", "a" + euro, "a" + euro, "a" + euro, "a" + euro, "a" + euro + clef,
+  const std::string expected[] = {"",         "a",        "a",
+                                  "a",        "a" + euro, "a" + euro,
+                                  "a" + euro, "a" + euro, "a" + euro + clef,
                                   text};
-  for (size_t most = 0; most < std::size(expected); ++most) EXPECT_EQ(cut(text, most), expected[most]) << most;
+  for (size_t most = 0; most < std::size(expected); ++most)
+    EXPECT_EQ(cut(text, most), expected[most]) << most;
   EXPECT_EQ(cut(text, 1000), text);
   EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // which has no letters
 }
@@ -21,7 +25,8 @@ TEST(Text, IsCutBetweenLetters) {
 TEST(Text, ALongTextIsShortenedToItsBeginAndItsEnd) {
   EXPECT_EQ(shortened("12345678", 8), "12345678");
   EXPECT_EQ(shortened("1234567890", 8), "1234...90");
-  EXPECT_EQ(shortened("123" + euro + "4567" + euro, 8), "123...") << "no part of a letter";
+  EXPECT_EQ(shortened("123" + euro + "4567" + euro, 8), "123...")
+      << "no part of a letter";
 }
 
 TEST(Text, LettersAreCountedAndNotBytes) {

@@ -38,7 +38,8 @@ TEST(Threads, AnExceptionOfAPartReachesTheCallerAfterAllThreadsHaveEnded) {
     EXPECT_THROW(share_work(8,
                             [&](size_t part) {
                               ++running;
-                              if (part == 3) --running, throw std::runtime_error{"part 3"};
+                              if (part == 3)
+                                --running, throw std::runtime_error{"part 3"};
                               --running;
                             }),
                  std::runtime_error);
@@ -58,7 +59,8 @@ TEST(Threads, WorkThatNeedsAllItsThreadsSaysThatOneIsMissing) {
   for (const int limit : {0, 2}) {
     const ThreadLimit few{limit};
     ran = 0;
-    expect_input_error([&] { run_together(4, [&](size_t) { ++ran; }); }, {"no more threads", "ulimit -u"});
+    expect_input_error([&] { run_together(4, [&](size_t) { ++ran; }); },
+                       {"no more threads", "ulimit -u"});
     EXPECT_EQ(ran, limit) << "those that were started have ended";
   }
   EXPECT_NO_THROW(start_thread([] {}).join()) << "the limit ends with its object";

@@ -1,5 +1,6 @@
-// Times of tiled GEMMs, worked out by hand: 10 multiprocessors of 1 TFLOP/s, blocks of 100 x 100 at half the peak. One
-// unit of k of a wave of blocks takes 2 100 100 10 / (0.5 10 TFLOP/s) = 40 ns; filling the k loop is worth 50 of them.
+// Times of tiled GEMMs, worked out by hand: 10 multiprocessors of 1 TFLOP/s, blocks of
+// 100 x 100 at half the peak. One unit of k of a wave of blocks takes 2 100 100 10 / (0.5
+// 10 TFLOP/s) = 40 ns; filling the k loop is worth 50 of them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,12 +17,14 @@ constexpr Rate fast_memory{1e12};
 
 TiledGemm squares() {
   TiledGemm tiled;
-  tiled.launch = Seconds{1 * us}, tiled.peak = FlopRate{10e12}, tiled.fill = 50, tiled.reduction = Seconds{2 * us};
+  tiled.launch = Seconds{1 * us}, tiled.peak = FlopRate{10e12}, tiled.fill = 50,
+  tiled.reduction = Seconds{2 * us};
   tiled.blocks = {{100, 100, 0.5}};
   return tiled;
 }
 
-TiledGemm::Cost cost(const TiledGemm& tiled, double m, double n, double k, Rate memory = fast_memory) {
+TiledGemm::Cost cost(const TiledGemm& tiled, double m, double n, double k,
+                     Rate memory = fast_memory) {
   return tiled.cost({m, n, k}, {multiprocessors, element, memory});
 }
 
@@ -32,7 +35,8 @@ TEST(TiledGemm, AWaveOfBlocksTakesTheLaunchTheFillAndK) {
 }
 
 TEST(TiledGemm, OneBlockMoreIsAnotherWave) {
-  EXPECT_DOUBLE_EQ(cost(squares(), 1001, 100, 100).time.value, 1 * us + 2 * (100 + 50) * step);
+  EXPECT_DOUBLE_EQ(cost(squares(), 1001, 100, 100).time.value,
+                   1 * us + 2 * (100 + 50) * step);
 }
 
 TEST(TiledGemm, ARaggedBlockCostsAWholeOne) {
@@ -50,8 +54,8 @@ TEST(TiledGemm, BlocksLieEitherWay) {
   EXPECT_DOUBLE_EQ(cost(tiled, 1000, 50, 100).time.value, wave);
 }
 
-// A step of blocks of 50 x 50 at a fifth of the peak takes 2 50 50 10 / (0.2 10 TFLOP/s) = 25 ns. 1000 x 100 would be
-// four waves of them, 500 x 50 is one.
+// A step of blocks of 50 x 50 at a fifth of the peak takes 2 50 50 10 / (0.2 10 TFLOP/s)
+// = 25 ns. 1000 x 100 would be four waves of them, 500 x 50 is one.
 TEST(TiledGemm, TheBestBlockIsTaken) {
   TiledGemm tiled = squares();
   tiled.blocks.push_back({50, 50, 0.2});
@@ -59,11 +63,12 @@ TEST(TiledGemm, TheBestBlockIsTaken) {
   EXPECT_DOUBLE_EQ(cost(tiled, 500, 50, 100).time.value, 1 * us + 150 * 25e-9);
 }
 
-// One block of k = 1280. In 8 parts: 160 units of k each; adding them is 2 us and 2 100 100 8 elements over memory.
-// 16 parts would be two waves, 2 (80 + 50) steps.
+// One block of k = 1280. In 8 parts: 160 units of k each; adding them is 2 us and 2 100
+// 100 8 elements over memory. 16 parts would be two waves, 2 (80 + 50) steps.
 TEST(TiledGemm, AFewBlocksOfALongKAreSplit) {
   const auto split = cost(squares(), 100, 100, 1280);
-  EXPECT_DOUBLE_EQ(split.time.value, 1 * us + (160 + 50) * step + 2 * us + 2 * 100 * 100 * 8 * element / 1e12);
+  EXPECT_DOUBLE_EQ(split.time.value, 1 * us + (160 + 50) * step + 2 * us +
+                                         2 * 100 * 100 * 8 * element / 1e12);
   EXPECT_DOUBLE_EQ(split.occupancy, 0.8 * (160 + 50) * step / split.time.value);
 }
 
@@ -79,25 +84,28 @@ TEST(TiledGemm, AWaveThatIsNotFullLeavesTheDeviceToOthers) {
 
 TEST(TiledGemm, MemoryMustDeliverAAndBOnceAndCTwice) {
   const double bytes = element * (1000 * 10 + 10 * 1000 + 2 * 1000 * 1000);
-  EXPECT_DOUBLE_EQ(cost(squares(), 1000, 1000, 10, Rate{1e9}).time.value, 1 * us + bytes / 1e9);
+  EXPECT_DOUBLE_EQ(cost(squares(), 1000, 1000, 10, Rate{1e9}).time.value,
+                   1 * us + bytes / 1e9);
 }
 
 // A tenth of the weight stays with the rule: measured / rule is raised to 1 / 1.1.
 TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
   TiledGemm tiled = squares();
-  const auto rule = tiled.uncorrected({1000, 1000, 1000}, {multiprocessors, element, fast_memory});
+  const auto rule =
+      tiled.uncorrected({1000, 1000, 1000}, {multiprocessors, element, fast_memory});
   tiled.shapes = {{1000, 1000, 1000, rule.time * 1.3}};
   const auto corrected = cost(tiled, 1000, 1000, 1000);
   EXPECT_DOUBLE_EQ(corrected.time.value, rule.time.value * std::pow(1.3, 1 / 1.1));
   EXPECT_EQ(corrected.occupancy, rule.occupancy);
   EXPECT_EQ(cost(tiled, 1000, 1000, 2000).time, cost(squares(), 1000, 1000, 2000).time);
-  const double between = cost(tiled, 1000, 1000, 1100).time / cost(squares(), 1000, 1000, 1100).time;
+  const double between =
+      cost(tiled, 1000, 1000, 1100).time / cost(squares(), 1000, 1000, 1100).time;
   EXPECT_GT(between, 1);
   EXPECT_LT(between, 1.3);
 }
 
-// Half a wave, measured to take half of the rule's time, is as fast as a whole one, 5 TFLOP/s. A little more of a wave,
-// corrected by as much, would be faster.
+// Half a wave, measured to take half of the rule's time, is as fast as a whole one, 5
+// TFLOP/s. A little more of a wave, corrected by as much, would be faster.
 TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanTheDevice) {
   TiledGemm tiled = squares();
   tiled.launch = Seconds{0}, tiled.fill = 0;
@@ -109,20 +117,25 @@ TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanTheDevice) {
   EXPECT_LT(cost(tiled, 550, 100, 100).time.value, 0.97 * 2 * 550e4 / 5e12);
 }
 
-// Launches take long by the rule, and a measured shape moves its 16.16 MB at the memory bandwidth, 1 GB/s.
+// Launches take long by the rule, and a measured shape moves its 16.16 MB at the memory
+// bandwidth, 1 GB/s.
 TEST(TiledGemm, NorFasterThanItsMemory) {
   constexpr Rate slow{1e9};
-  const auto bytes = [](double m) { return element * (m * 10 + 10 * 1000 + 2 * m * 1000); };
+  const auto bytes = [](double m) {
+    return element * (m * 10 + 10 * 1000 + 2 * m * 1000);
+  };
   TiledGemm tiled = squares();
   tiled.launch = Seconds{0.16};
   tiled.shapes.assign(30, {1000, 1000, 10, Seconds{bytes(1000) / slow.value}});
   EXPECT_EQ(tiled.fastest_memory(element, slow), slow);
-  EXPECT_DOUBLE_EQ(cost(tiled, 1100, 1000, 10, slow).time.value, bytes(1100) / slow.value);
+  EXPECT_DOUBLE_EQ(cost(tiled, 1100, 1000, 10, slow).time.value,
+                   bytes(1100) / slow.value);
 }
 
 KernelTimes kernels() {
   KernelTimes k;
-  k.name = "k", k.launch = Seconds{3 * us}, k.multiprocessors = multiprocessors, k.memory_bandwidth = fast_memory;
+  k.name = "k", k.launch = Seconds{3 * us}, k.multiprocessors = multiprocessors,
+  k.memory_bandwidth = fast_memory;
   GemmCurve curve;
   curve.tiled = squares();
   curve.sustained = {{0.5, 1.1}, {0.75, 1.2}, {1.0, 1.6}};
@@ -133,15 +146,19 @@ KernelTimes kernels() {
 TEST(TiledGemm, KernelTimesUseIt) {
   const KernelTimes k = kernels();
   const auto f64 = DType::f64;
-  EXPECT_DOUBLE_EQ(k.gemm_time(1000, 100, 100, f64, Trans::no, Trans::yes).value, 1 * us + 150 * step);
+  EXPECT_DOUBLE_EQ(k.gemm_time(1000, 100, 100, f64, Trans::no, Trans::yes).value,
+                   1 * us + 150 * step);
   EXPECT_DOUBLE_EQ(k.gemm_occupancy(1000, 100, 100, f64, Trans::no, Trans::no), 6.0 / 7);
   EXPECT_EQ(k.gemm_time(0, 100, 100, f64, Trans::no, Trans::no), Seconds{0});
-  EXPECT_EQ(k.gemm_time(1000, 1000, 0, f64, Trans::no, Trans::no), k.axpby_time(1000, 1000, f64, 1, 1));
+  EXPECT_EQ(k.gemm_time(1000, 1000, 0, f64, Trans::no, Trans::no),
+            k.axpby_time(1000, 1000, f64, 1, 1));
 }
 
 TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
   const KernelTimes k = kernels();
-  const auto factor = [&](double duty) { return k.curve(DType::f64, Trans::no, Trans::no).load_factor(duty); };
+  const auto factor = [&](double duty) {
+    return k.curve(DType::f64, Trans::no, Trans::no).load_factor(duty);
+  };
   EXPECT_EQ(factor(0), 1.1);
   EXPECT_EQ(factor(0.5), 1.1);
   EXPECT_DOUBLE_EQ(factor(0.625), 1.15);
@@ -150,11 +167,14 @@ TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
   EXPECT_EQ(factor(1), 1.6);
 }
 
-// Calls of 10 ms: load is felt after 25 ms, in the second half of the third call and in all after it.
+// Calls of 10 ms: load is felt after 25 ms, in the second half of the third call and in
+// all after it.
 TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
-  const auto factor = [&](double calls_before) { return curve.load_factor(1, Seconds{0.01}, calls_before); };
+  const auto factor = [&](double calls_before) {
+    return curve.load_factor(1, Seconds{0.01}, calls_before);
+  };
   EXPECT_EQ(factor(0), 1.6) << "at once";
   curve.sustained_after = Seconds{0.025};
   EXPECT_DOUBLE_EQ(factor(0), 1);
@@ -167,8 +187,11 @@ TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
 TEST(LoadFactor, IsFeltInPartAtFirst) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
-  curve.sustained_after = Seconds{0.025}, curve.sustained_at_first = 0.5, curve.sustained_fully_after = Seconds{0.045};
-  const auto factor = [&](double calls_before) { return curve.load_factor(1, Seconds{0.01}, calls_before); };
+  curve.sustained_after = Seconds{0.025}, curve.sustained_at_first = 0.5,
+  curve.sustained_fully_after = Seconds{0.045};
+  const auto factor = [&](double calls_before) {
+    return curve.load_factor(1, Seconds{0.01}, calls_before);
+  };
   EXPECT_DOUBLE_EQ(factor(2), 1 / (0.5 + 0.5 / 1.3));
   EXPECT_DOUBLE_EQ(factor(3), 1.3);
   EXPECT_DOUBLE_EQ(factor(4), 1 / (0.5 / 1.3 + 0.5 / 1.6));
@@ -194,14 +217,18 @@ TEST(TiledGemm, InAGraphItIsShorterAndTakesAnotherShare) {
   const auto in_graph = [&](int64_t m, int64_t n) {
     return k.gemm_in_graph(m, n, 100, DType::f64, Trans::no, Trans::no);
   };
-  const auto alone = [&](int64_t m, int64_t n) { return k.gemm_time(m, n, 100, DType::f64, Trans::no, Trans::no); };
+  const auto alone = [&](int64_t m, int64_t n) {
+    return k.gemm_time(m, n, 100, DType::f64, Trans::no, Trans::no);
+  };
   EXPECT_EQ(in_graph(1000, 100).time, alone(1000, 100)) << "where nothing is told";
-  k.gemm[0].tiled->in_graph = {{100, Seconds{0.4 * us}, 0.7}, {1000, Seconds{0.2 * us}, 0.9}};
+  k.gemm[0].tiled->in_graph = {{100, Seconds{0.4 * us}, 0.7},
+                               {1000, Seconds{0.2 * us}, 0.9}};
   EXPECT_DOUBLE_EQ(in_graph(1000, 100).time.value, alone(1000, 100).value - 0.3 * us);
   EXPECT_DOUBLE_EQ(in_graph(1000, 100).occupancy, 0.8);
   EXPECT_DOUBLE_EQ(in_graph(10, 10).time.value, alone(10, 10).value - 0.4 * us);
   k.gemm[0].tiled->in_graph = {{100, Seconds{40 * us}, 0.7}};
-  EXPECT_DOUBLE_EQ(in_graph(10, 10).time.value, alone(10, 10).value / 2) << "no kernel is mostly a gap";
+  EXPECT_DOUBLE_EQ(in_graph(10, 10).time.value, alone(10, 10).value / 2)
+      << "no kernel is mostly a gap";
   EXPECT_EQ(in_graph(1000, 1).time, alone(1000, 1)) << "no product of this rule";
 }
 
@@ -224,7 +251,9 @@ TEST(TiledGemm, HandingOverCostsWhatItDidForTheNearestShapes) {
 TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
   KernelTimes k = kernels();
   k.gemm[0].alignment = {{2, 3.5}, {8, 1.3}};
-  const auto factor = [&](double bytes) { return k.alignment_factor(DType::f64, Trans::no, Trans::no, bytes); };
+  const auto factor = [&](double bytes) {
+    return k.alignment_factor(DType::f64, Trans::no, Trans::no, bytes);
+  };
   EXPECT_EQ(factor(2), 3.5);
   EXPECT_EQ(factor(4), 1.3);
   EXPECT_EQ(factor(8), 1.3);

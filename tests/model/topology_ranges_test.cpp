@@ -1,4 +1,5 @@
-// Machine files and descriptions with figures that no machine has: each is refused at its place, with its range.
+// Machine files and descriptions with figures that no machine has: each is refused at its
+// place, with its range.
 #include <fmt/ranges.h>
 
 #include <set>
@@ -37,7 +38,8 @@ const BadInput ranges[] = {
      "\"12 GB/s\"",
      "\"1e200 GB/s\"",
      "\"1e200 GB/s\"",
-     {"link 'host->pcie0': bandwidth '1e200 GB/s' is out of range; expected 1 MB/s to 1 PB/s"}},
+     {"link 'host->pcie0': bandwidth '1e200 GB/s' is out of range; expected 1 MB/s to 1 "
+      "PB/s"}},
     {"Latency",
      "\"5 us\"",
      "\"11 s\"",
@@ -52,27 +54,32 @@ const BadInput ranges[] = {
      "\"22 GB/s\"",
      "\"1e-300 GB/s\"",
      "\"1e-300 GB/s\"",
-     {"group 'host memory': capacity '1e-300 GB/s' is out of range; expected 1 MB/s to 1 PB/s"}},
+     {"group 'host memory': capacity '1e-300 GB/s' is out of range; expected 1 MB/s to 1 "
+      "PB/s"}},
     {"BothBusy",
      "\"16 GB/s\"\nforward",
      "\"1e-300 GB/s\"\nforward",
      "\"1e-300 GB/s\"\nforward",
-     {"group 'host memory': both_busy '1e-300 GB/s' is out of range; expected 1 MB/s to 1 PB/s"}},
+     {"group 'host memory': both_busy '1e-300 GB/s' is out of range; expected 1 MB/s to "
+      "1 PB/s"}},
     {"Copies",
      "[4, \"72 GB/s\"]",
      "[4e+300, \"72 GB/s\"]",
      "4e+300, \"72 GB/s\"]",
-     {"group 'host memory': capacity '4e+300' is out of range; expected 1 to 1000000 copies"}},
+     {"group 'host memory': capacity '4e+300' is out of range; expected 1 to 1000000 "
+      "copies"}},
     {"ForwardShare",
      "forward_share = 0.4",
      "forward_share = 1e-300",
      "1e-300",
-     {"group 'host memory': forward_share '1e-300' is out of range; expected a share of 0.001 to 0.999"}},
+     {"group 'host memory': forward_share '1e-300' is out of range; expected a share of "
+      "0.001 to 0.999"}},
     {"StridedEfficiency",
      "0.88",
      "1e-300",
      "1e-300",
-     {"copies: strided_efficiency '1e-300' is out of range; expected an efficiency of 0.000001 to 1"}},
+     {"copies: strided_efficiency '1e-300' is out of range; expected an efficiency of "
+      "0.000001 to 1"}},
     {"Column",
      "[\"8 KiB\", 0.88]",
      "[\"1e300 B\", 0.88]",
@@ -82,7 +89,8 @@ const BadInput ranges[] = {
      "\"16 KiB\", 0.25",
      "\"1e-300 B\", 0.25",
      "\"1e-300 B\", 0.25",
-     {"copies: strided_efficiency_peer '1e-300 B' is out of range; expected 1 B to 1 PB"}},
+     {"copies: strided_efficiency_peer '1e-300 B' is out of range; expected 1 B to 1 "
+      "PB"}},
     {"Border",
      "strided_border = \"16 KiB\"",
      "strided_border = \"1e-300 B\"",
@@ -123,7 +131,11 @@ const BadInput ranges[] = {
      "multiprocessors = 1e-300",
      "1e-300",
      {"multiprocessors '1e-300' is out of range; expected 1 to 1000000"}},
-    {"Block", "[128, 64]", "[1e-308, 64]", "1e-308, 64]", {"block '1e-308' is out of range; expected 1 to 1e12"}},
+    {"Block",
+     "[128, 64]",
+     "[1e-308, 64]",
+     "1e-308, 64]",
+     {"block '1e-308' is out of range; expected 1 to 1e12"}},
     {"Overhead",
      "k_overhead = 64",
      "k_overhead = 1e+300",
@@ -164,7 +176,11 @@ const BadInput ranges[] = {
      "launch = \"1e300 s\"",
      "\"1e300 s\"",
      {"launch '1e300 s' is out of range; expected 0 s to 10 s"}},
-    {"Fill", "fill = 48", "fill = 1e+300", "1e+300", {"fill '1e+300' is out of range; expected 0 to 1000000"}},
+    {"Fill",
+     "fill = 48",
+     "fill = 1e+300",
+     "1e+300",
+     {"fill '1e+300' is out of range; expected 0 to 1000000"}},
     {"Reduction",
      "\"1.5 us\"",
      "\"1e300 s\"",
@@ -215,7 +231,8 @@ TEST(TopologyRanges, ARateThatFollowsFromATimeIsRefusedAtItsTable) {
                   "\"400 us\"",
                   "\"1e-17 s\"",
                   "[kernels.k]",
-                  {"kernels 'k': gemm f64: rates: rate 214748364800 PFLOP/s", "1 FLOP/s to 1000 PFLOP/s"}});
+                  {"kernels 'k': gemm f64: rates: rate 214748364800 PFLOP/s",
+                   "1 FLOP/s to 1000 PFLOP/s"}});
 }
 
 TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
@@ -225,16 +242,21 @@ TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
     change(d);
     expect_input_error([&] { Topology{std::move(d)}; }, {message});
   };
-  expect_refused_as([](auto& d) { d.memories[1].capacity = Bytes{1e20}; },
-                    "memory 'gpu0': capacity 1e+05 PB is out of range; expected 1 B to 1 PB");
+  expect_refused_as(
+      [](auto& d) { d.memories[1].capacity = Bytes{1e20}; },
+      "memory 'gpu0': capacity 1e+05 PB is out of range; expected 1 B to 1 PB");
   expect_refused_as([](auto& d) { d.groups[0].capacity->points[0].rate = Rate{1e-291}; },
-                    "group 'host memory': capacity: rate 1e-291 B/s is out of range; expected 1 MB/s to 1 PB/s");
-  expect_refused_as([](auto& d) { d.kernels[0].block_m = 1e-308; },
-                    "kernels 'k': block: rows 1e-308 is out of range; expected 1 to 1e12");
+                    "group 'host memory': capacity: rate 1e-291 B/s is out of range; "
+                    "expected 1 MB/s to 1 PB/s");
+  expect_refused_as(
+      [](auto& d) { d.kernels[0].block_m = 1e-308; },
+      "kernels 'k': block: rows 1e-308 is out of range; expected 1 to 1e12");
   expect_refused_as([](auto& d) { d.kernels[0].gemm[2].sustained[0].factor = 4e9; },
-                    "kernels 'k': gemm f16: sustained: factor 4e+09 is out of range; expected a factor of 1 to 1000");
-  expect_refused_as([](auto& d) { d.memories[1].engines.h2d = 2'000'000'000; },
-                    "memory 'gpu0': engines.h2d 2e+09 is out of range; expected 1 to 4096");
+                    "kernels 'k': gemm f16: sustained: factor 4e+09 is out of range; "
+                    "expected a factor of 1 to 1000");
+  expect_refused_as(
+      [](auto& d) { d.memories[1].engines.h2d = 2'000'000'000; },
+      "memory 'gpu0': engines.h2d 2e+09 is out of range; expected 1 to 4096");
   expect_refused_as([](auto& d) { d.memories[1].device = 2'000'000'000; },
                     "memory 'gpu0': device 2e+09 is out of range; expected 0 to 1048576");
   expect_refused_as(
@@ -253,13 +275,16 @@ struct Lines {
 template <class Figures>
 void add_lines(Lines& lines, const std::string& part, const Figures& figures) {
   for_each(figures, [&](const auto& figure) {
-    const std::string name = part + (figure.key.empty() ? "" : ".") + std::string{figure.key};
+    const std::string name =
+        part + (figure.key.empty() ? "" : ".") + std::string{figure.key};
     if constexpr (requires { figure.range; }) {
       lines.figures.push_back(fmt::format("| `{}` | {} | ", name, figure.range.text));
     } else if constexpr (requires { figure.columns; }) {
-      lines.figures.push_back(fmt::format("| `{}` | {} | ", name, columns_text(figure.columns)));
+      lines.figures.push_back(
+          fmt::format("| `{}` | {} | ", name, columns_text(figure.columns)));
       for_each(figure.columns, [&](const auto& column) {
-        lines.columns.insert(fmt::format("| `{}` | {} |\n", column.key, column.range.text));
+        lines.columns.insert(
+            fmt::format("| `{}` | {} |\n", column.key, column.range.text));
       });
     } else {
       add_lines(lines, name, figure.figures);
@@ -285,10 +310,14 @@ TEST(TopologyRanges, EveryFigureIsInTheDescriptionOfTheFormat) {
   add_lines(lines, "kernels", F::of_kernels);
   add_lines(lines, "gemm", std::tuple{F::square, F::rates, F::efficiency_of_peak});
   add_lines(lines, "gemm", F::of_gemms);
-  for (const std::string& line : lines.figures) EXPECT_NE(page.find(line), std::string::npos) << line;
-  for (const std::string& line : lines.columns) EXPECT_NE(page.find(line), std::string::npos) << line;
+  for (const std::string& line : lines.figures)
+    EXPECT_NE(page.find(line), std::string::npos) << line;
+  for (const std::string& line : lines.columns)
+    EXPECT_NE(page.find(line), std::string::npos) << line;
   size_t rows = 0;
-  for (size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
+  for (size_t at = page.find("\n| `"); at != std::string::npos;
+       at = page.find("\n| `", at + 1))
+    ++rows;
   EXPECT_EQ(rows, lines.figures.size() + lines.columns.size()) << "rows of other figures";
 }
 

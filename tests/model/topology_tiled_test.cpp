@@ -1,4 +1,5 @@
-// Tiled GEMMs, load factors, the share of both directions and the cost of handing over kernels, in machine files.
+// Tiled GEMMs, load factors, the share of both directions and the cost of handing over
+// kernels, in machine files.
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "tests/support/bad_topology.hpp"
@@ -15,18 +16,42 @@ TEST_P(BadTiledGemm, IsRefusedAtItsLineAndColumn) { expect_refused(GetParam()); 
 
 std::vector<BadInput> tiled() {
   return {
-      {"NoFill", "fill = 48\n", "", "[[kernels.k.gemm]]\ndtype = \"f16\"", {"key 'fill' is missing"}},
-      {"NoLaunch", "launch = \"3 us\"\n", "", "[[kernels.k.gemm]]\ndtype = \"f16\"", {"key 'launch' is missing"}},
-      {"NegativeFill", "fill = 48", "fill = -1", "-1", {"fill '-1' is out of range; expected 0 to 1000000"}},
-      {"NoUnitOfReduction", "\"1.5 us\"", "\"1.5\"", "\"1.5\"", {"reduction '1.5'", "unit"}},
-      {"BlockTooShort", "[64, 32, 0.45]", "[64, 32]", "[64, 32]", {"2 entries", "[rows, columns, efficiency]"}},
+      {"NoFill",
+       "fill = 48\n",
+       "",
+       "[[kernels.k.gemm]]\ndtype = \"f16\"",
+       {"key 'fill' is missing"}},
+      {"NoLaunch",
+       "launch = \"3 us\"\n",
+       "",
+       "[[kernels.k.gemm]]\ndtype = \"f16\"",
+       {"key 'launch' is missing"}},
+      {"NegativeFill",
+       "fill = 48",
+       "fill = -1",
+       "-1",
+       {"fill '-1' is out of range; expected 0 to 1000000"}},
+      {"NoUnitOfReduction",
+       "\"1.5 us\"",
+       "\"1.5\"",
+       "\"1.5\"",
+       {"reduction '1.5'", "unit"}},
+      {"BlockTooShort",
+       "[64, 32, 0.45]",
+       "[64, 32]",
+       "[64, 32]",
+       {"2 entries", "[rows, columns, efficiency]"}},
       {"BlockTooLong",
        "[64, 32, 0.45]",
        "[64, 32, 0.45, 1]",
        "[64, 32, 0.45, 1]",
        {"4 entries", "[rows, columns, efficiency]"}},
       {"BlockOfNoRows", "[64, 32, 0.45]", "[0, 32, 0.45]", "0, 32, 0.45", {"0"}},
-      {"BlockAboveThePeak", "[64, 32, 0.45]", "[64, 32, 1.45]", "1.45", {"1.45", "an efficiency of 0.000001 to 1"}},
+      {"BlockAboveThePeak",
+       "[64, 32, 0.45]",
+       "[64, 32, 1.45]",
+       "1.45",
+       {"1.45", "an efficiency of 0.000001 to 1"}},
       {"NoBlocks",
        "blocks = [[256, 128, 0.85], [64, 32, 0.45]]",
        "blocks = []",
@@ -48,7 +73,11 @@ std::vector<BadInput> tiled() {
        "",
        "\"50 ms\"",
        {"sustained_after", "has no meaning here", "next to 'sustained'"}},
-      {"AtFirstAboveAll", "at_first = 0.7", "at_first = 1.65", "1.65", {"1.65", "a share of the time, 0 to 1"}},
+      {"AtFirstAboveAll",
+       "at_first = 0.7",
+       "at_first = 1.65",
+       "1.65",
+       {"1.65", "a share of the time, 0 to 1"}},
       {"FullyAfterWithoutAtFirst",
        "sustained_at_first = 0.7\n",
        "",
@@ -59,24 +88,68 @@ std::vector<BadInput> tiled() {
        "[128, 0.95]",
        "[kernels.k]",
        {"side_by_side: side 128 does not ascend; expected above 256"}},
-      {"ShareAbove1", "[1024, 0.95]", "[1024, 1.95]", "1.95", {"1.95", "an efficiency of 0.000001 to 1"}},
+      {"ShareAbove1",
+       "[1024, 0.95]",
+       "[1024, 1.95]",
+       "1.95",
+       {"1.95", "an efficiency of 0.000001 to 1"}},
       {"SidesOfGraphsFall",
        "[1024, \"0 ns\", 1]",
        "[256, \"0 ns\", 1]",
        "[kernels.k]",
        {"in_graph: side 256 does not ascend; expected above 256"}},
-      {"GainWithoutUnit", "[256, \"1.125 us\", 0.425]", "[256, 1.125, 0.425]", "1.125, 0.425", {"'1.125'"}},
-      {"GraphWithoutCopies", "per_copy = \"1.75 us\", ", "", "{ per_call", {"'per_copy' is missing"}},
-      {"GraphOfMore", "per_copy = \"1.75 us\"", "per_copy = \"1.75 us\", per_tile = 1", "per_tile", {"per_tile"}},
+      {"GainWithoutUnit",
+       "[256, \"1.125 us\", 0.425]",
+       "[256, 1.125, 0.425]",
+       "1.125, 0.425",
+       {"'1.125'"}},
+      {"GraphWithoutCopies",
+       "per_copy = \"1.75 us\", ",
+       "",
+       "{ per_call",
+       {"'per_copy' is missing"}},
+      {"GraphOfMore",
+       "per_copy = \"1.75 us\"",
+       "per_copy = \"1.75 us\", per_tile = 1",
+       "per_tile",
+       {"per_tile"}},
       {"NegativeHandOn", "\"3 us\"\ngraph", "\"-3 us\"\ngraph", "\"-3 us\"", {"'-3 us'"}},
-      {"ShapeOfNoRows", "[1000, 2000, 3000,", "[0, 2000, 3000,", "0, 2000, 3000", {"0", "1"}},
+      {"ShapeOfNoRows",
+       "[1000, 2000, 3000,",
+       "[0, 2000, 3000,",
+       "0, 2000, 3000",
+       {"0", "1"}},
       {"ShapeInNoTime", "\"70 us\"", "\"0 us\"", "\"0 us\"", {"'0 us'"}},
-      {"DutyAbove1", "[0.9, 1.25]", "[1.9, 1.25]", "1.9", {"1.9", "a share of the time, 0 to 1"}},
-      {"DutiesFall", "[0.9, 1.25]", "[0.3, 1.25]", "[kernels.k]", {"sustained: duty 0.3 does not ascend"}},
-      {"FactorBelow1", "[0.9, 1.25]", "[0.9, 0.8]", "0.8]]\nalignment", {"a factor of 1 to 1000"}},
-      {"AlignmentsFall", "[8, 1.3]", "[1, 1.3]", "[kernels.k]", {"alignment: bytes 1 does not ascend"}},
-      {"AlignmentFactorBelow1", "[8, 1.3]", "[8, 0.3]", "0.3]]\nsource", {"a factor of 1 to 1000"}},
-      {"BusyEfficiencyAbove1", "[\"32 KiB\", 0.75]", "[\"32 KiB\", 1.75]", "1.75", {"an efficiency of 0.000001 to 1"}},
+      {"DutyAbove1",
+       "[0.9, 1.25]",
+       "[1.9, 1.25]",
+       "1.9",
+       {"1.9", "a share of the time, 0 to 1"}},
+      {"DutiesFall",
+       "[0.9, 1.25]",
+       "[0.3, 1.25]",
+       "[kernels.k]",
+       {"sustained: duty 0.3 does not ascend"}},
+      {"FactorBelow1",
+       "[0.9, 1.25]",
+       "[0.9, 0.8]",
+       "0.8]]\nalignment",
+       {"a factor of 1 to 1000"}},
+      {"AlignmentsFall",
+       "[8, 1.3]",
+       "[1, 1.3]",
+       "[kernels.k]",
+       {"alignment: bytes 1 does not ascend"}},
+      {"AlignmentFactorBelow1",
+       "[8, 1.3]",
+       "[8, 0.3]",
+       "0.3]]\nsource",
+       {"a factor of 1 to 1000"}},
+      {"BusyEfficiencyAbove1",
+       "[\"32 KiB\", 0.75]",
+       "[\"32 KiB\", 1.75]",
+       "1.75",
+       {"an efficiency of 0.000001 to 1"}},
       {"NegativePerCall", "\"40 us\"", "\"-40 us\"", "\"-40 us\"", {"'-40 us'"}},
       {"EfficiencyBesideBlocks",
        "fill = 48",
@@ -98,7 +171,11 @@ std::vector<BadInput> tiled() {
        "forward_share = 1",
        "1\nsource",
        {"forward_share '1'", "a share of 0.001 to 0.999"}},
-      {"ShareOf0", "forward_share = 0.4", "forward_share = 0", "0\nsource", {"forward_share '0'"}},
+      {"ShareOf0",
+       "forward_share = 0.4",
+       "forward_share = 0",
+       "0\nsource",
+       {"forward_share '0'"}},
       {"ShareWithoutBothBusy",
        "both_busy = \"16 GB/s\"\n",
        "",
@@ -109,7 +186,11 @@ std::vector<BadInput> tiled() {
        "strided_border = 16",
        "16\nsource = \"s\"\n\n[issue]",
        {"strided_border '16'"}},
-      {"PerKernelWithoutUnit", "per_kernel = \"4 us\"", "per_kernel = 4", "4\nper_dependency", {"per_kernel '4'"}},
+      {"PerKernelWithoutUnit",
+       "per_kernel = \"4 us\"",
+       "per_kernel = 4",
+       "4\nper_dependency",
+       {"per_kernel '4'"}},
   };
 }
 
@@ -174,7 +255,8 @@ TEST(TopologyToml, CostsOfGraphsAreReadAsWritten) {
 TEST(TopologyToml, WhatCopiesLoseBesideOthersSurvivesWritingAndReading) {
   Topology::Description d = read_topology(good, "good.toml").description();
   d.strided.beside = 1.25, d.strided.forgotten = 0.125;
-  const StridedEfficiency read = read_topology(to_toml(d), "again.toml").description().strided;
+  const StridedEfficiency read =
+      read_topology(to_toml(d), "again.toml").description().strided;
   EXPECT_EQ(read.beside, 1.25);
   EXPECT_EQ(read.forgotten, 0.125);
 }
@@ -183,9 +265,11 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
   const Topology before = read_topology(good, "good.toml");
   const std::string text = to_toml(before.description());
   for (const char* line :
-       {"blocks = [[256, 128, 0.85], [64, 32, 0.45]]", "shapes = [[1000, 2000, 3000, \"70 us\"]]",
-        "sustained = [[0.6, 1.02], [0.9, 1.25]]", "forward_share = 0.4", "per_kernel = \"4 us\"",
-        "alignment = [[2, 3.5], [8, 1.3]]", "strided_efficiency_peer = ", "strided_border = \"16.384 KB\"",
+       {"blocks = [[256, 128, 0.85], [64, 32, 0.45]]",
+        "shapes = [[1000, 2000, 3000, \"70 us\"]]",
+        "sustained = [[0.6, 1.02], [0.9, 1.25]]", "forward_share = 0.4",
+        "per_kernel = \"4 us\"", "alignment = [[2, 3.5], [8, 1.3]]",
+        "strided_efficiency_peer = ", "strided_border = \"16.384 KB\"",
         "per_call = \"40 us\"", "reduction = \"1.5 us\"", "fill = 48"})
     EXPECT_THAT(text, testing::HasSubstr(line));
   const Topology after = read_topology(text, "again.toml");
@@ -193,11 +277,13 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
   const auto &x = before.description().strided, &y = after.description().strided;
   for (const double column : {4096., 8192., 20000., 32768.})
     for (const bool peer : {false, true})
-      EXPECT_EQ(x.of({Bytes{column}, Bytes{40000}, peer, true}), y.of({Bytes{column}, Bytes{40000}, peer, true}));
+      EXPECT_EQ(x.of({Bytes{column}, Bytes{40000}, peer, true}),
+                y.of({Bytes{column}, Bytes{40000}, peer, true}));
   const MemoryId gpu = before.gpus()[0];
   for (const int64_t size : {100, 1000, 5000}) {
     const auto time = [&](const Topology& t) {
-      return t.kernels_of(gpu).gemm_time(size, 2000, 3000, DType::f16, Trans::no, Trans::no);
+      return t.kernels_of(gpu).gemm_time(size, 2000, 3000, DType::f16, Trans::no,
+                                         Trans::no);
     };
     EXPECT_EQ(time(after), time(before));
   }

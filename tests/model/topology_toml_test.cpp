@@ -36,7 +36,10 @@ source = "s"
 )";
   for (int i = 0; i < gpus; ++i) {
     const std::string number = std::to_string(i);
-    text.append("[[memory]]\nname = \"gpu").append(number).append("\"\nkind = \"gpu\"\ndevice = ").append(number);
+    text.append("[[memory]]\nname = \"gpu")
+        .append(number)
+        .append("\"\nkind = \"gpu\"\ndevice = ")
+        .append(number);
     text.append("\nkernels = \"k\"\nsource = \"s\"\n");
   }
   return text + rest;
@@ -48,10 +51,13 @@ std::vector<std::string> link_names_of(const Topology& t) {
   return names;
 }
 
-const std::string figures = "bandwidth = \"10 GB/s\"\nlatency = \"1 us\"\nsource = \"s\"\n";
+const std::string figures =
+    "bandwidth = \"10 GB/s\"\nlatency = \"1 us\"\nsource = \"s\"\n";
 
 TEST(TopologyToml, BothAddsTheOppositeDirectionWithTheSameFigures) {
-  const auto t = read_topology(machine(1, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures), "m");
+  const auto t = read_topology(
+      machine(1, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures),
+      "m");
   EXPECT_EQ(link_names_of(t), (std::vector<std::string>{"host->gpu0", "gpu0->host"}));
   EXPECT_EQ(t.links()[1].bandwidth, Rate{10e9});
   EXPECT_EQ(t.links()[1].latency, Seconds{1e-6});
@@ -61,48 +67,61 @@ TEST(TopologyToml, ListsLinkEveryPairOnceAndNothingToItself) {
   const std::string all = "[\"host\", \"gpu0\", \"gpu1\"]";
   const std::vector<std::string> expected{"host->gpu0", "gpu0->host", "host->gpu1",
                                           "gpu1->host", "gpu0->gpu1", "gpu1->gpu0"};
-  const auto both =
-      read_topology(machine(2, "[[link]]\nfrom = " + all + "\nto = " + all + "\nboth = true\n" + figures), "m");
+  const auto both = read_topology(machine(2, "[[link]]\nfrom = " + all + "\nto = " + all +
+                                                 "\nboth = true\n" + figures),
+                                  "m");
   EXPECT_EQ(link_names_of(both), expected);
-  const auto one = read_topology(machine(2, "[[link]]\nfrom = " + all + "\nto = " + all + "\n" + figures), "m");
+  const auto one = read_topology(
+      machine(2, "[[link]]\nfrom = " + all + "\nto = " + all + "\n" + figures), "m");
   EXPECT_EQ(one.links().size(), expected.size());
 }
 
 TEST(TopologyToml, ParallelLinksCanBeNamedInRoutes) {
-  const std::string link = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
-  const auto t = read_topology(
-      machine(1,
-              link + link + "[[route]]\nfrom = \"host\"\nto = \"gpu0\"\nlinks = [\"host->gpu0#2\"]\nsource = \"s\"\n"),
-      "m");
+  const std::string link =
+      "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  const auto t =
+      read_topology(machine(1, link + link +
+                                   "[[route]]\nfrom = \"host\"\nto = \"gpu0\"\nlinks = "
+                                   "[\"host->gpu0#2\"]\nsource = \"s\"\n"),
+                    "m");
   EXPECT_EQ(route(t, "host", "gpu0"), std::vector<std::string>{"host->gpu0#2"});
 }
 
 TEST(TopologyToml, GpuPairsWithoutARouteAreAllowed) {
-  const auto t =
-      read_topology(machine(2, "[[link]]\nfrom = \"host\"\nto = [\"gpu0\", \"gpu1\"]\nboth = true\n" + figures), "m");
+  const auto t = read_topology(
+      machine(2, "[[link]]\nfrom = \"host\"\nto = [\"gpu0\", \"gpu1\"]\nboth = true\n" +
+                     figures),
+      "m");
   EXPECT_FALSE(t.has_route(memory(t, "gpu0"), memory(t, "gpu1")));
 }
 
 TEST(TopologyToml, AGpuThatNoHostReachesIsRefusedAtItsTable) {
-  const std::string text = machine(2, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures);
-  const auto line =
-      std::to_string(1 + std::count(text.begin(), text.begin() + ptrdiff_t(text.rfind("[[memory]]")), '\n'));
-  expect_input_error([&] { read_topology(text, "m"); }, {"m:" + line + ":1: memory 'gpu1': unreachable memory"});
+  const std::string text =
+      machine(2, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures);
+  const auto line = std::to_string(
+      1 +
+      std::count(text.begin(), text.begin() + ptrdiff_t(text.rfind("[[memory]]")), '\n'));
+  expect_input_error([&] { read_topology(text, "m"); },
+                     {"m:" + line + ":1: memory 'gpu1': unreachable memory"});
 }
 
 TEST(TopologyToml, AGpuThatReachesNoHostIsRefused) {
-  const std::string text = machine(1, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\n" + figures);
-  expect_input_error([&] { read_topology(text, "m"); }, {"memory 'gpu0': no path from it to a host"});
+  const std::string text =
+      machine(1, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\n" + figures);
+  expect_input_error([&] { read_topology(text, "m"); },
+                     {"memory 'gpu0': no path from it to a host"});
 }
 
 TEST(TopologyToml, TheThreeFormsOfGemmTimesAgree) {
   // 2 * 1000^3 flop in 1 ms, as 2 TFLOP/s, as half of 4 TFLOP/s
   const std::string head = "[[kernels.k.gemm]]\nsource = \"s\"\ndtype = ";
-  const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
-  const auto t = read_topology(machine(1, links + head + "\"f64\"\nsquare = [[1000, \"1 ms\"]]\n" +  //
-                                              head + "\"f32\"\nrates = [[1000, \"2 TFLOP/s\"]]\n" + head +
-                                              "\"f16\"\npeak = \"4 TFLOP/s\"\nefficiency = [[1000, 0.5]]\n"),
-                               "m");
+  const std::string links =
+      "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  const auto t = read_topology(
+      machine(1, links + head + "\"f64\"\nsquare = [[1000, \"1 ms\"]]\n" +  //
+                     head + "\"f32\"\nrates = [[1000, \"2 TFLOP/s\"]]\n" + head +
+                     "\"f16\"\npeak = \"4 TFLOP/s\"\nefficiency = [[1000, 0.5]]\n"),
+      "m");
   for (const GemmCurve& curve : t.kernels_of(memory(t, "gpu0")).gemm) {
     EXPECT_EQ(curve.points.at(0).size, 1000);
     EXPECT_DOUBLE_EQ(curve.points.at(0).rate.value, 2e12);
@@ -111,8 +130,11 @@ TEST(TopologyToml, TheThreeFormsOfGemmTimesAgree) {
 
 /// The description of a machine that is described by this string of TOML.
 std::string described_by(const std::string& toml) {
-  const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
-  return read_topology("description = " + toml + "\n" + machine(1, links), "m").description().description;
+  const std::string links =
+      "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  return read_topology("description = " + toml + "\n" + machine(1, links), "m")
+      .description()
+      .description;
 }
 
 TEST(TopologyToml, DotsOfTextsAndCommentsAreNoPartsOfKeys) {
@@ -121,16 +143,19 @@ TEST(TopologyToml, DotsOfTextsAndCommentsAreNoPartsOfKeys) {
   EXPECT_EQ(described_by("'" + dots + "\\'  # \"" + dots), dots + "\\");
   EXPECT_EQ(described_by("\"\"\"a\n" + dots + "\"\"" + dots + "\\\"\"\"\"\"  # '" + dots),
             "a\n" + dots + "\"\"" + dots + "\"\"");
-  EXPECT_EQ(described_by("'''a\n\"" + dots + "''" + dots + "'''''"), "a\n\"" + dots + "''" + dots + "''");
+  EXPECT_EQ(described_by("'''a\n\"" + dots + "''" + dots + "'''''"),
+            "a\n\"" + dots + "''" + dots + "''");
   EXPECT_EQ(described_by("\"\" # " + dots), "");
 }
 
 // The figures that the comment of the file promises.
 TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
   const Topology t = test::shipped("two-gpu");
-  const MemoryId host = memory(t, "host"), gpu0 = memory(t, "gpu0"), gpu1 = memory(t, "gpu1");
+  const MemoryId host = memory(t, "host"), gpu0 = memory(t, "gpu0"),
+                 gpu1 = memory(t, "gpu1");
   EXPECT_EQ(t.gpus(), (std::vector{gpu0, gpu1}));
-  for (const auto& [from, to] : {std::pair{host, gpu0}, {gpu0, host}, {host, gpu1}, {gpu1, host}}) {
+  for (const auto& [from, to] :
+       {std::pair{host, gpu0}, {gpu0, host}, {host, gpu1}, {gpu1, host}}) {
     EXPECT_EQ(t.pair_rate(from, to), Rate{10e9});
     EXPECT_DOUBLE_EQ(t.latency(from, to).value, 10e-6);
   }
@@ -177,7 +202,8 @@ void expect_same_parts(const Topology::Description& x, const Topology::Descripti
   }
   EXPECT_EQ(x.issue.per_op, y.issue.per_op);
   EXPECT_EQ(x.issue.per_dependency, y.issue.per_dependency);
-  for (double column : {1e3, 1e4, 2e4, 1e5}) EXPECT_EQ(x.strided.at(Bytes{column}), y.strided.at(Bytes{column}));
+  for (double column : {1e3, 1e4, 2e4, 1e5})
+    EXPECT_EQ(x.strided.at(Bytes{column}), y.strided.at(Bytes{column}));
 }
 
 void expect_same_routes(const Topology& a, const Topology& b) {
@@ -197,7 +223,8 @@ void expect_same_kernels(const Topology& a, const Topology& b) {
     for (const GemmCurve& curve : a.kernels_of(gpu).gemm)
       for (int64_t size : {1, 100, 1000, 5000, 20000}) {
         const auto time = [&](const Topology& t) {
-          return t.kernels_of(gpu).gemm_time(size, size, 1000, curve.dtype, Trans::no, Trans::yes);
+          return t.kernels_of(gpu).gemm_time(size, size, 1000, curve.dtype, Trans::no,
+                                             Trans::yes);
         };
         if (curve.trans.empty() || curve.trans == "NT") {
           EXPECT_EQ(time(a), time(b));
@@ -225,16 +252,21 @@ TEST(TopologyToml, EveryShippedMachineSurvivesWritingAndReading) {
 }
 
 TEST(TopologyToml, MeasuredTimesAreWrittenAsTheyWere) {
-  const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
-  const std::string gemm = "[[kernels.k.gemm]]\ndtype = \"f64\"\nsource = \"s\"\nsquare = [[1536, \"1.7 ms\"]]\n";
-  const std::string text = to_toml(read_topology(machine(1, links + gemm), "m").description());
+  const std::string links =
+      "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  const std::string gemm =
+      "[[kernels.k.gemm]]\ndtype = \"f64\"\nsource = \"s\"\nsquare = [[1536, \"1.7 "
+      "ms\"]]\n";
+  const std::string text =
+      to_toml(read_topology(machine(1, links + gemm), "m").description());
   EXPECT_THAT(text, testing::HasSubstr("square = [[1536, \"1.7 ms\"]]"));
 }
 
 TEST(TopologyToml, WattsOfAGemmSurviveWritingAndReading) {
   auto d = test::shipped("two-gpu").description();
   d.kernels[0].gemm[0].watts = Watts{187.5};
-  const KernelTimes again = read_topology(to_toml(d), "again.toml").description().kernels[0];
+  const KernelTimes again =
+      read_topology(to_toml(d), "again.toml").description().kernels[0];
   EXPECT_EQ(again.gemm_watts(DType::f64, Trans::no, Trans::no), Watts{187.5});
   EXPECT_EQ(again.gemm_watts(DType::f32, Trans::no, Trans::no), std::nullopt);
 }
@@ -243,14 +275,16 @@ TEST(TopologyToml, WritingRefusesASourceThatIsNotThere) {
   auto d = memories_and_switches(1, 0);
   add_links(d, "h", "g0", 10);
   d.links[1].source = "rumour";
-  expect_input_error([&] { to_toml(d); }, {"[[link]]", "source 'rumour'", "expected a key"});
+  expect_input_error([&] { to_toml(d); },
+                     {"[[link]]", "source 'rumour'", "expected a key"});
 }
 
 TEST(Topology, ADescriptionBuiltInCodeIsCheckedToo) {
   auto d = memories_and_switches(1, 0);
   add_links(d, "h", "g0", 10);
   d.links[1].bandwidth = Rate{0};
-  expect_input_error([&] { Topology{d}; }, {"link 'g0->h'", "bandwidth", "1 MB/s to 1 PB/s"});
+  expect_input_error([&] { Topology{d}; },
+                     {"link 'g0->h'", "bandwidth", "1 MB/s to 1 PB/s"});
   d = memories_and_switches(1, 0);
   expect_input_error([&] { Topology{d}; }, {"memory 'g0'", "unreachable"});
   d.memories[1].kernels = 3;

@@ -8,22 +8,26 @@ namespace tilerail {
 namespace {
 
 /// Of so many bytes and seconds.
-TransferSample sample(double bytes, double seconds) { return {Bytes{bytes}, Seconds{seconds}}; }
+TransferSample sample(double bytes, double seconds) {
+  return {Bytes{bytes}, Seconds{seconds}};
+}
 
 using Samples = std::vector<TransferSample>;
 
 TEST(FitTransferLine, FindsTheLineThatSamplesLieOn) {
-  const auto line = fit_transfer_line(Samples{sample(1, 5), sample(2, 8), sample(10, 32)});
+  const auto line =
+      fit_transfer_line(Samples{sample(1, 5), sample(2, 8), sample(10, 32)});
   ASSERT_TRUE(line);
   EXPECT_NEAR(line->latency.value, 2, 1e-12);
   EXPECT_NEAR(line->per_byte.value, 3, 1e-12);
 }
 
-// Of two samples of each size that are off by as much relative to their times, the line goes between them: at 1 byte 4
-// or 6 s, at 100 bytes 400 or 600 s. Weights 1/t^2: at a size mean = sum(1/t) / sum(1/t^2) = (10/24) / (52/576) =
-// 60/13.
+// Of two samples of each size that are off by as much relative to their times, the line
+// goes between them: at 1 byte 4 or 6 s, at 100 bytes 400 or 600 s. Weights 1/t^2: at a
+// size mean = sum(1/t) / sum(1/t^2) = (10/24) / (52/576) = 60/13.
 TEST(FitTransferLine, WeighsErrorsByTheTimes) {
-  const auto line = fit_transfer_line(Samples{sample(1, 4), sample(1, 6), sample(100, 400), sample(100, 600)});
+  const auto line = fit_transfer_line(
+      Samples{sample(1, 4), sample(1, 6), sample(100, 400), sample(100, 600)});
   ASSERT_TRUE(line);
   EXPECT_NEAR(line->of(Bytes{1}).value, 60.0 / 13, 1e-9);
   EXPECT_NEAR(line->of(Bytes{100}).value, 6000.0 / 13, 1e-9);

@@ -30,7 +30,9 @@ std::string with(const std::string& table) {
   return text.insert(text.find("[issue]"), table);
 }
 
-Uncertainty read(const std::string& text) { return read_topology(text, "m.toml").description().uncertainty.value(); }
+Uncertainty read(const std::string& text) {
+  return read_topology(text, "m.toml").description().uncertainty.value();
+}
 
 void expect_all(const Uncertainty& u) {
   ASSERT_EQ(u.kernels.size(), 2U);
@@ -51,11 +53,13 @@ TEST(UncertaintyToml, IsReadAndWrittenAndReadAgain) {
   expect_all(machine.description().uncertainty.value());
   expect_all(read(to_toml(machine.description())));
   EXPECT_FALSE(read_topology(good, "m.toml").description().uncertainty);
-  EXPECT_THAT(to_toml(read_topology(good, "m.toml").description()), Not(testing::HasSubstr("uncertainty")));
+  EXPECT_THAT(to_toml(read_topology(good, "m.toml").description()),
+              Not(testing::HasSubstr("uncertainty")));
 }
 
 TEST(UncertaintyToml, KernelsAndCopiesAreEnough) {
-  const std::string least = "[uncertainty]\nkernels = { f32 = 0 }\ncopies = 0.5\nsource = \"s\"\n\n";
+  const std::string least =
+      "[uncertainty]\nkernels = { f32 = 0 }\ncopies = 0.5\nsource = \"s\"\n\n";
   const Uncertainty u = read(to_toml(read_topology(with(least), "m.toml").description()));
   EXPECT_EQ(u.of_kernels(DType::f32)->other_shapes, 0);
   EXPECT_EQ(u.copies, 0.5);
@@ -63,7 +67,8 @@ TEST(UncertaintyToml, KernelsAndCopiesAreEnough) {
 }
 
 /// The table with one text in the place of another.
-void expect_refused_with(const std::string& from, const std::string& to, const std::vector<std::string>& quoted) {
+void expect_refused_with(const std::string& from, const std::string& to,
+                         const std::vector<std::string>& quoted) {
   std::string table = all;
   const size_t at = table.find(from);
   ASSERT_NE(at, std::string::npos) << from;
@@ -74,19 +79,23 @@ void expect_refused_with(const std::string& from, const std::string& to, const s
     read_topology(text, "m.toml");
     ADD_FAILURE() << to << " is read";
   } catch (const InputError& error) {
-    for (const std::string& quote : expected) EXPECT_THAT(error.what(), testing::HasSubstr(quote));
+    for (const std::string& quote : expected)
+      EXPECT_THAT(error.what(), testing::HasSubstr(quote));
   }
 }
 
 TEST(UncertaintyToml, BadValuesAreRefusedAtTheirPlace) {
   expect_refused_with("f64 = 0.02", "f64 = 1.5",
-                      {"uncertainty: kernels: f64 '1.5' is out of range", "expected a share of the time, 0 to 0.99"});
-  expect_refused_with("copies = 0.01", "copies = -0.01", {"uncertainty: copies '-0.01' is out of range"});
+                      {"uncertainty: kernels: f64 '1.5' is out of range",
+                       "expected a share of the time, 0 to 0.99"});
+  expect_refused_with("copies = 0.01", "copies = -0.01",
+                      {"uncertainty: copies '-0.01' is out of range"});
   expect_refused_with("columns = 0.07", "columns = nan", {"columns", "expected"});
   expect_refused_with("load = 0.06", "load = \"6 %\"", {"load '6 %'", "is not a number"});
   expect_refused_with("issue = 0.1", "issues = 0.1", {"unknown key 'issues'", "issue"});
   expect_refused_with("f64 = 0.02", "f63 = 0.02", {"unknown key 'f63'", "f64"});
-  expect_refused_with("{ f64 = 0.13 }", "{ f32 = 0.13 }", {"f32 '0.13' is of a type that 'kernels' lacks"});
+  expect_refused_with("{ f64 = 0.13 }", "{ f32 = 0.13 }",
+                      {"f32 '0.13' is of a type that 'kernels' lacks"});
   expect_refused_with("copies = 0.01\n", "", {"uncertainty: key 'copies' is missing"});
   expect_refused_with("source = \"s\"", "source = \"t\"", {"source 't' is unknown"});
 }
@@ -94,7 +103,8 @@ TEST(UncertaintyToml, BadValuesAreRefusedAtTheirPlace) {
 TEST(UncertaintyToml, OneThatIsBuiltInCodeIsCheckedToo) {
   auto d = read_topology(with(all), "m.toml").description();
   d.uncertainty->kernels[0].other_shapes = 2;
-  expect_input_error([&] { Topology{d}; }, {"uncertainty", "2 is out of range", "0 to 0.99"});
+  expect_input_error([&] { Topology{d}; },
+                     {"uncertainty", "2 is out of range", "0 to 0.99"});
 }
 
 }  // namespace

@@ -32,14 +32,19 @@ TEST(Units, SmallUnitsGiveTheNearestDouble) {
   EXPECT_EQ(parse_seconds("0.7 ms"), Seconds{7e-4});
 }
 
-TEST(Units, BlanksBeforeTheUnitAreOptional) { EXPECT_EQ(parse_rate("24GB/s"), parse_rate("24   GB/s")); }
+TEST(Units, BlanksBeforeTheUnitAreOptional) {
+  EXPECT_EQ(parse_rate("24GB/s"), parse_rate("24   GB/s"));
+}
 
 TEST(Units, BadTextsNameTheValueAndTheUnitsToWrite) {
-  expect_input_error([] { parse_rate("48 Gb"); }, {"'48 Gb' has no known unit", "GB/s or GiB/s"});
+  expect_input_error([] { parse_rate("48 Gb"); },
+                     {"'48 Gb' has no known unit", "GB/s or GiB/s"});
   expect_input_error([] { parse_rate("48"); }, {"'48' has no known unit"});
-  expect_input_error([] { parse_seconds("us"); }, {"'us' is not a number with a unit", "us"});
+  expect_input_error([] { parse_seconds("us"); },
+                     {"'us' is not a number with a unit", "us"});
   expect_input_error([] { parse_seconds(""); }, {"'' is not a number"});
-  expect_input_error([] { parse_seconds("5 GB/s"); }, {"'5 GB/s' has no known unit", "s, ms, us or ns"});
+  expect_input_error([] { parse_seconds("5 GB/s"); },
+                     {"'5 GB/s' has no known unit", "s, ms, us or ns"});
   expect_input_error([] { parse_bytes("nan GB"); }, {"'nan GB' is not a number"});
   expect_input_error([] { parse_bytes("inf B"); }, {"'inf B' is not a number"});
   expect_input_error([] { parse_bytes("1e999 B"); }, {"'1e999 B' is not a number"});
@@ -58,7 +63,8 @@ TEST(Units, TextIsInTheLargestUnitWithANumberOfAtLeastOne) {
 
 TEST(Units, TextHasNoMoreDigitsThanItNeeds) {
   EXPECT_EQ(to_text(Seconds{7.979e-6}), "7.979 us");
-  EXPECT_EQ(to_text(Seconds{1.018e-5}), "10180 ns");  // of which 10.18 us are the neighbour
+  EXPECT_EQ(to_text(Seconds{1.018e-5}),
+            "10180 ns");  // of which 10.18 us are the neighbour
   for (int i = 1000; i < 10000; ++i) {
     const std::string text = fmt::format("{} us", i / 1000.0);
     EXPECT_EQ(to_text(parse_seconds(text)), text);
@@ -93,7 +99,8 @@ TEST(Units, QuotedTextsAreCutAndPrintable) {
   EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\x0ab\\x7f'");
   EXPECT_EQ(in_quotes("t\x80g"), "'t\\x80g'");
   EXPECT_EQ(in_quotes(std::string(100, 'x')), "'" + std::string(80, 'x') + "...'");
-  EXPECT_EQ(in_quotes(std::string(79, 'x') + "\xc3\xa9" + "y"), "'" + std::string(79, 'x') + "...'");
+  EXPECT_EQ(in_quotes(std::string(79, 'x') + "\xc3\xa9" + "y"),
+            "'" + std::string(79, 'x') + "...'");
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 
-/// 10 GB/s from and 5 GB/s to the host, 20 GB/s between two GPUs, no latency and no slowdowns.
+/// 10 GB/s from and 5 GB/s to the host, 20 GB/s between two GPUs, no latency and no
+/// slowdowns.
 LinkMap two_gpus() {
   std::vector<LinkMap::Link> links;
   const auto add = [&](MemoryId src, MemoryId dst, double rate) {
@@ -28,7 +29,9 @@ LinkMap two_gpus() {
 /// A GEMM whose matrices have 1 GB each, all on the host.
 WorkloadProblem gemm(double exec0, double exec1) {
   WorkloadProblem p;
-  p.operands = {{host, Bytes{1e9}, true, false}, {host, Bytes{1e9}, true, false}, {host, Bytes{1e9}, true, true}};
+  p.operands = {{host, Bytes{1e9}, true, false},
+                {host, Bytes{1e9}, true, false},
+                {host, Bytes{1e9}, true, true}};
   p.flops = Flops{1e12};
   p.devices = {gpu0, gpu1};
   p.exec_times = {Seconds{exec0}, Seconds{exec1}}, p.watts = {Watts{300}, Watts{200}};
@@ -36,7 +39,9 @@ WorkloadProblem gemm(double exec0, double exec1) {
   return p;
 }
 
-const Metric& metric(std::string_view name) { return *std::ranges::find(metrics, name, &Metric::name); }
+const Metric& metric(std::string_view name) {
+  return *std::ranges::find(metrics, name, &Metric::name);
+}
 
 TEST(Workload, OneDeviceByHand) {
   const LinkMap map = two_gpus();
@@ -46,12 +51,13 @@ TEST(Workload, OneDeviceByHand) {
   EXPECT_NEAR(computes.time.value, 2, 1e-8);
   EXPECT_NEAR(computes.energy.value, 600, 1e-6);
   EXPECT_EQ(computes.shares, std::vector{1.0});
-  EXPECT_NEAR((WorkloadModel{fast, map}.predict(first).time.value), 0.3, 1e-8);  // 3 GB at 10 GB/s
+  EXPECT_NEAR((WorkloadModel{fast, map}.predict(first).time.value), 0.3,
+              1e-8);  // 3 GB at 10 GB/s
 }
 
 TEST(Workload, TwoDevicesShareInputsByHand) {
-  // 1 x 2 grid: extra = (0 + 1) / 2 * 2 GB = 1 GB, half for each, from the other at 20 GB/s: with share s, in takes
-  // 3 GB s / 10 GB/s + 1 GB s / 20 GB/s = 0.35 s.
+  // 1 x 2 grid: extra = (0 + 1) / 2 * 2 GB = 1 GB, half for each, from the other at 20
+  // GB/s: with share s, in takes 3 GB s / 10 GB/s + 1 GB s / 20 GB/s = 0.35 s.
   const LinkMap map = two_gpus();
   const std::array<size_t, 2> both{0, 1};
   const WorkloadProblem bound_by_links = gemm(0.1, 0.1), bound_by_kernels = gemm(3, 1);
@@ -69,37 +75,52 @@ TEST(Workload, DataOnADeviceCostItNothing) {
   WorkloadProblem p = gemm(0.1, 0.1);
   for (auto& operand : p.operands) operand.place = gpu0;
   const LinkMap map = two_gpus();
-  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<size_t, 1>{0}).time.value), 0.1, 1e-8);
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<size_t, 1>{0}).time.value), 0.1,
+              1e-8);
   // gpu1 alone: in 3 GB / 20 GB/s
-  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<size_t, 1>{1}).time.value), 0.15, 1e-8);
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<size_t, 1>{1}).time.value), 0.15,
+              1e-8);
 }
 
 TEST(Workload, MetricsChooseDifferently) {
   const LinkMap map = two_gpus();
-  const WorkloadProblem p = gemm(1, 1.2);  // both: 0.545 s, 273 J; gpu0: 1 s, 300 J; gpu1: 1.2 s, 240 J
-  EXPECT_EQ(ranked_workloads(p, map, metric("perf"))[0].active, (std::vector<size_t>{0, 1}));
-  EXPECT_EQ(ranked_workloads(p, map, metric("edp"))[0].active, (std::vector<size_t>{0, 1}));
+  const WorkloadProblem p =
+      gemm(1, 1.2);  // both: 0.545 s, 273 J; gpu0: 1 s, 300 J; gpu1: 1.2 s, 240 J
+  EXPECT_EQ(ranked_workloads(p, map, metric("perf"))[0].active,
+            (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(ranked_workloads(p, map, metric("edp"))[0].active,
+            (std::vector<size_t>{0, 1}));
   EXPECT_EQ(ranked_workloads(p, map, metric("pdp"))[0].active, (std::vector<size_t>{1}));
 }
 
-// Both take 1/9 less time than gpu0 alone, or 1/11 less: 5 % more are still 7 % better, or 5 % and as good as gpu0.
+// Both take 1/9 less time than gpu0 alone, or 1/11 less: 5 % more are still 7 % better,
+// or 5 % and as good as gpu0.
 TEST(Workload, ByTheLibrarysRuleFurtherDevicesHaveToGainMore) {
   const LinkMap map = two_gpus();
   const std::vector<size_t> both{0, 1}, one{0};
   const WorkloadProblem gains = gemm(1, 8), gains_little = gemm(1, 10);
-  EXPECT_EQ(ranked_workloads(gains, map, metric("perf"), library_selection)[0].active, both);
-  EXPECT_EQ(ranked_workloads(gains_little, map, metric("perf"), library_selection)[0].active, one);
+  EXPECT_EQ(ranked_workloads(gains, map, metric("perf"), library_selection)[0].active,
+            both);
+  EXPECT_EQ(
+      ranked_workloads(gains_little, map, metric("perf"), library_selection)[0].active,
+      one);
   EXPECT_EQ(ranked_workloads(gains_little, map, metric("perf"))[0].active, both);
-  EXPECT_EQ(ranked_workloads(gains_little, map, metric("perf"), {.equal = 0.05})[0].active, both);
-  EXPECT_EQ(ranked_workloads(gains_little, map, metric("perf"), {.equal = 0.11})[0].active, one);
+  EXPECT_EQ(
+      ranked_workloads(gains_little, map, metric("perf"), {.equal = 0.05})[0].active,
+      both);
+  EXPECT_EQ(
+      ranked_workloads(gains_little, map, metric("perf"), {.equal = 0.11})[0].active,
+      one);
 }
 
 TEST(Workload, WithoutAWayToAnOperandADeviceIsNotChosen) {
-  const std::vector<LinkMap::Link> links{{{host, gpu0}, Seconds{0}, Rate{1e9}}, {{gpu0, host}, Seconds{0}, Rate{1e9}}};
+  const std::vector<LinkMap::Link> links{{{host, gpu0}, Seconds{0}, Rate{1e9}},
+                                         {{gpu0, host}, Seconds{0}, Rate{1e9}}};
   const LinkMap map{3, links, {}};
   const WorkloadProblem p = gemm(100, 1);
   EXPECT_EQ(ranked_workloads(p, map, metric("perf"))[0].active, (std::vector<size_t>{0}));
-  EXPECT_FALSE(std::isfinite(WorkloadModel(p, map).predict(std::array<size_t, 2>{0, 1}).time.value));
+  EXPECT_FALSE(std::isfinite(
+      WorkloadModel(p, map).predict(std::array<size_t, 2>{0, 1}).time.value));
 }
 
 /// A random machine of `gpus` GPUs and a problem on it.
@@ -108,21 +129,26 @@ struct RandomCase {
   WorkloadProblem problem;
 };
 RandomCase random_case(size_t gpus, std::mt19937& random) {
-  std::uniform_real_distribution<double> rate{5e9, 50e9}, slowdown{1, 2.5}, seconds{0.05, 3}, bytes{1e7, 4e9};
+  std::uniform_real_distribution<double> rate{5e9, 50e9}, slowdown{1, 2.5},
+      seconds{0.05, 3}, bytes{1e7, 4e9};
   std::uniform_int_distribution<int> any_memory{0, int(gpus)};
   std::vector<LinkMap::Link> links;
   for (size_t s = 0; s <= gpus; ++s)
     for (size_t d = 0; d <= gpus; ++d)
-      if (s != d) links.push_back({{MemoryId{s}, MemoryId{d}}, Seconds{5e-6}, Rate{rate(random)}});
+      if (s != d)
+        links.push_back({{MemoryId{s}, MemoryId{d}}, Seconds{5e-6}, Rate{rate(random)}});
   std::vector<LinkMap::Slowdown> slowdowns;
   for (size_t i = 0; i < 8 * gpus; ++i)
-    slowdowns.push_back({links[random() % links.size()].pair, links[random() % links.size()].pair, slowdown(random)});
+    slowdowns.push_back({links[random() % links.size()].pair,
+                         links[random() % links.size()].pair, slowdown(random)});
   WorkloadProblem p;
   for (const bool written : {false, false, true})
-    p.operands.push_back({MemoryId{any_memory(random)}, Bytes{bytes(random)}, true, written});
+    p.operands.push_back(
+        {MemoryId{any_memory(random)}, Bytes{bytes(random)}, true, written});
   p.flops = Flops{1e12}, p.tile_bytes = Bytes{32e6};
   for (size_t g = 1; g <= gpus; ++g)
-    p.devices.push_back(MemoryId{g}), p.exec_times.push_back(Seconds{seconds(random)}), p.watts.push_back(Watts{300});
+    p.devices.push_back(MemoryId{g}), p.exec_times.push_back(Seconds{seconds(random)}),
+        p.watts.push_back(Watts{300});
   return {LinkMap{gpus + 1, links, slowdowns}, p};
 }
 
@@ -136,7 +162,8 @@ TEST(Workload, RandomMachinesHaveSharesThatSumTo1AndDevicesThatEndTogether) {
     EXPECT_NEAR(std::accumulate(w.shares.begin(), w.shares.end(), 0.0), 1, 1e-9);
     EXPECT_THAT(w.shares, ::testing::Each(::testing::Gt(0)));
     const Seconds even = w.energy / Watts{300} / double(w.active.size());
-    EXPECT_NEAR(even.value, w.time.value, 1e-6 * w.time.value) << "all devices work for as long";
+    EXPECT_NEAR(even.value, w.time.value, 1e-6 * w.time.value)
+        << "all devices work for as long";
   }
 }
 
@@ -159,13 +186,15 @@ TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
   for (int i = 0; i < 20; ++i) {
     const RandomCase c = random_case(8, random);
     for (const Metric& m : metrics)
-      EXPECT_GE(m.of(ranked_by_beam(c.problem, c.map, m)[0].outcome(c.problem)),
-                0.99 * m.of(ranked_of_all_subsets(c.problem, c.map, m)[0].outcome(c.problem)))
+      EXPECT_GE(
+          m.of(ranked_by_beam(c.problem, c.map, m)[0].outcome(c.problem)),
+          0.99 * m.of(ranked_of_all_subsets(c.problem, c.map, m)[0].outcome(c.problem)))
           << m.name << " " << i;
   }
 }
 
-/// Each further device makes the time longer by 2 %, so that sets of some devices are better than all of them.
+/// Each further device makes the time longer by 2 %, so that sets of some devices are
+/// better than all of them.
 constexpr SelectionRule costly_devices{.further_device = 0.02};
 double rate_of(const Workload& workload) {
   return 1 / (workload.time.value * (1 + 0.02 * (double(workload.active.size()) - 1)));
@@ -195,8 +224,10 @@ TEST(Workload, OfManyDevicesTheBeamFindsSetsAsGoodAsThoseThatGrowByOne) {
   std::mt19937 random{13};
   for (int i = 0; i < 4; ++i) {
     RandomCase c = random_case(40, random);
-    for (size_t d = 0; d < 40; ++d) c.problem.exec_times[d] = Seconds{d % 3 == 0 ? 200.0 : 30.0};
-    const Workload best = ranked_by_beam(c.problem, c.map, metric("perf"), costly_devices)[0];
+    for (size_t d = 0; d < 40; ++d)
+      c.problem.exec_times[d] = Seconds{d % 3 == 0 ? 200.0 : 30.0};
+    const Workload best =
+        ranked_by_beam(c.problem, c.map, metric("perf"), costly_devices)[0];
     EXPECT_GT(best.active.size(), most_by_one) << i;
     EXPECT_LT(best.active.size(), 36U) << i;
     EXPECT_GE(rate_of(best), 0.99 * best_of_growing_sets(c)) << i;

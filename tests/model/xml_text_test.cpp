@@ -23,7 +23,8 @@ std::string attribute_of(const std::string& xml, const char* name) {
 
 TEST(Xml, ElementsHaveTheirLinesAndAttributes) {
   const XmlFile file{
-      "\xEF\xBB\xBF<?xml version='1.0'?>\n<!-- < <b> -->\n<a x=\"1\"\n y = '2 > 1'>\n text &amp;"
+      "\xEF\xBB\xBF<?xml version='1.0'?>\n<!-- < <b> -->\n<a x=\"1\"\n y = '2 > 1'>\n "
+      "text &amp;"
       "<![CDATA[ </a> /> ]]>\n<b/><b.c\n/> <!----> </a >\n<?end?>\n",
       "n.xml"};
   const pugi::xml_node a = file.root();
@@ -34,12 +35,15 @@ TEST(Xml, ElementsHaveTheirLinesAndAttributes) {
   EXPECT_EQ(attribute(a, "z"), "");
   EXPECT_EQ(file.line_of(a.child("b")), 6U);
   EXPECT_EQ(file.line_of(a.child("b.c")), 6U);
-  expect_input_error([&] { file.fail(a.child("b"), "is bad", "good"); }, {"n.xml:6: b: is bad; expected good"});
+  expect_input_error([&] { file.fail(a.child("b"), "is bad", "good"); },
+                     {"n.xml:6: b: is bad; expected good"});
 }
 
 TEST(Xml, LinesAreThoseOfTheFileWhateverItsEncodingAndEnds) {
-  for (const char* begin : {"", "\xEF\xBB\xBF", "<?xml version='1.0' encoding='latin1'?>"}) {
-    const std::string text = std::string{begin} + "<a x='\xC3\xA9&amp;&amp;\r\n'>\r\n<b/></a>";
+  for (const char* begin :
+       {"", "\xEF\xBB\xBF", "<?xml version='1.0' encoding='latin1'?>"}) {
+    const std::string text =
+        std::string{begin} + "<a x='\xC3\xA9&amp;&amp;\r\n'>\r\n<b/></a>";
     const XmlFile file{text, "n.xml"};
     EXPECT_EQ(file.line_of(file.root()), 1U) << begin;
     EXPECT_EQ(file.line_of(file.root().child("b")), 3U) << begin;
@@ -49,27 +53,29 @@ TEST(Xml, LinesAreThoseOfTheFileWhateverItsEncodingAndEnds) {
 TEST(Xml, AttributesMayHoldMarkup) {
   EXPECT_EQ(attribute_of("<a x=\"/>\"/>", "x"), "/>");
   EXPECT_EQ(attribute_of("<a x='\"-->]]>'></a>", "x"), "\"-->]]>");
-  EXPECT_EQ(attribute_of("<a x='&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#xe9;'/>", "x"), "<>&\"'AB\xC3\xA9");
+  EXPECT_EQ(attribute_of("<a x='&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#xe9;'/>", "x"),
+            "<>&\"'AB\xC3\xA9");
   EXPECT_EQ(attribute_of("<a x='&nbsp;&lt'/>", "x"), "&nbsp;&lt");
 }
 
 TEST(Xml, RefusesWhatIsNotXmlWithItsLine) {
-  for (const auto& [xml, message] : {std::pair{"", "n.xml:1: No document element found; expected XML"},
-                                     {"<!-- -->", "n.xml:1: No document element found"},
-                                     {"\ntext", "n.xml:2: No document element found"},
-                                     {"<a>\n<b>\n", "n.xml:2: Start-end tags mismatch; expected XML"},
-                                     {"<a>\n</b>", "n.xml:2: Start-end tags mismatch"},
-                                     {"</a>", "n.xml:1: Start-end tags mismatch"},
-                                     {"<a\nx", "n.xml:2: Error parsing element attribute"},
-                                     {"<a x=1/>", "Error parsing element attribute"},
-                                     {"<a x=\"1/>", "Error parsing element attribute"},
-                                     {"<a x='1'y='1'/>", "Error parsing element attribute"},
-                                     {"<a", "n.xml:1: Error parsing start element tag"},
-                                     {"< a/>", "Could not determine tag type"},
-                                     {"<a></a", "Error parsing end element tag"},
-                                     {"<!-- ", "Error parsing comment"},
-                                     {"<a><![CDATA[ ]]", "Error parsing CDATA section"},
-                                     {"<?xml", "Error parsing document declaration/processing instruction"}})
+  for (const auto& [xml, message] :
+       {std::pair{"", "n.xml:1: No document element found; expected XML"},
+        {"<!-- -->", "n.xml:1: No document element found"},
+        {"\ntext", "n.xml:2: No document element found"},
+        {"<a>\n<b>\n", "n.xml:2: Start-end tags mismatch; expected XML"},
+        {"<a>\n</b>", "n.xml:2: Start-end tags mismatch"},
+        {"</a>", "n.xml:1: Start-end tags mismatch"},
+        {"<a\nx", "n.xml:2: Error parsing element attribute"},
+        {"<a x=1/>", "Error parsing element attribute"},
+        {"<a x=\"1/>", "Error parsing element attribute"},
+        {"<a x='1'y='1'/>", "Error parsing element attribute"},
+        {"<a", "n.xml:1: Error parsing start element tag"},
+        {"< a/>", "Could not determine tag type"},
+        {"<a></a", "Error parsing end element tag"},
+        {"<!-- ", "Error parsing comment"},
+        {"<a><![CDATA[ ]]", "Error parsing CDATA section"},
+        {"<?xml", "Error parsing document declaration/processing instruction"}})
     refused(xml, message);
 }
 

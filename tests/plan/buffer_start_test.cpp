@@ -14,11 +14,14 @@
 namespace tilerail {
 namespace {
 
-/// Product with A on the first GPU, B on the third, which belongs to the second host, and C on the second.
-Plan staged_plan(const Topology& machine, const std::string& preset_name, const std::string& override = "") {
+/// Product with A on the first GPU, B on the third, which belongs to the second host, and
+/// C on the second.
+Plan staged_plan(const Topology& machine, const std::string& preset_name,
+                 const std::string& override = "") {
   GemmProblem p;
   p.m = p.n = p.k = 256;
-  p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
+  p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2],
+  p.place_c = machine.gpus()[1];
   Policy policy = any_preset(preset_name);
   policy.judge_ops = 0, policy.choices.tile = 64;
   if (!override.empty()) apply_override(policy, override);
@@ -29,7 +32,8 @@ struct Range {
   const std::byte *begin, *end;
 };
 
-/// Tiles of different memories never overlap, and every tile lies in the arena of its own memory.
+/// Tiles of different memories never overlap, and every tile lies in the arena of its own
+/// memory.
 void expect_own_arenas(const Plan& plan) {
   std::vector<std::vector<std::byte>> memories;
   std::vector<std::byte*> arenas;
@@ -40,7 +44,8 @@ void expect_own_arenas(const Plan& plan) {
     const std::byte* const arena = arenas[buffer.memory.index()];
     const std::byte* const start = start_of(buffer, arenas, {});
     ASSERT_GE(start, arena);
-    ASSERT_LE(start + buffer.ld * buffer.cols * buffer.element(), arena + plan.peak_bytes[buffer.memory.index()]);
+    ASSERT_LE(start + buffer.ld * buffer.cols * buffer.element(),
+              arena + plan.peak_bytes[buffer.memory.index()]);
   }
 }
 
@@ -63,7 +68,8 @@ TEST(BufferStart, PlansOfTwoHostsStageTilesOnBoth) {
 TEST(BufferStart, BuffersOfMatricesStartAtTheirOffsetInTheMatrix) {
   std::array<std::byte, 3> matrices{};
   const Matrices places{&matrices[0], &matrices[1], &matrices[2]};
-  for (const auto kind : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c}) {
+  for (const auto kind :
+       {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c}) {
     const Buffer buffer{kind, MemoryId{1}, 4, 4, 8, 16, DType::f64};
     EXPECT_EQ(start_of(buffer, {}, places), &matrices[size_t(kind)] + 16);
     EXPECT_EQ(start_of(buffer, {}, {}), nullptr);
@@ -73,8 +79,12 @@ TEST(BufferStart, BuffersOfMatricesStartAtTheirOffsetInTheMatrix) {
 TEST(BufferStart, TheCopyOfAnInputThatAMemoryHasIsReadThere) {
   std::array<std::byte, 2> whole{}, copy{};
   const Matrices places{whole.data(), nullptr, nullptr, {{MemoryId{2}, copy.data()}}, {}};
-  EXPECT_EQ(start_of({Buffer::Kind::matrix_a, MemoryId{2}, 1, 1, 1, 0, DType::f64}, {}, places), copy.data());
-  EXPECT_EQ(start_of({Buffer::Kind::matrix_a, MemoryId{1}, 1, 1, 1, 0, DType::f64}, {}, places), whole.data());
+  EXPECT_EQ(
+      start_of({Buffer::Kind::matrix_a, MemoryId{2}, 1, 1, 1, 0, DType::f64}, {}, places),
+      copy.data());
+  EXPECT_EQ(
+      start_of({Buffer::Kind::matrix_a, MemoryId{1}, 1, 1, 1, 0, DType::f64}, {}, places),
+      whole.data());
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ TEST_F(PlanJson, ReadsWhatItWrote) {
 }
 
 TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
-  for (const GemmProblem& p : {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
+  for (const GemmProblem& p :
+       {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
     const Plan vectors = plan_gemm(p, machine, machine.gpus(), any_preset("tilerail"));
     const Plan again = plan_from_json(to_json(vectors), "plan.json");
     EXPECT_EQ(again.problem.routine, p.routine);
@@ -60,7 +61,11 @@ TEST_F(PlanJson, WhatWasGivenNeedNotBeSaid) {
   json j = json::parse(to_json(plan));
   j["origin"].erase("given");
   EXPECT_TRUE(plan_from_json(j.dump(), "plan.json").origin.given.empty());
-  expect_refused([](json& other) { other["origin"]["given"] = {1, 99}; }, {"plan.json", "memories of the plan"});
+  expect_refused(
+      [](json& other) {
+        other["origin"]["given"] = {1, 99};
+      },
+      {"plan.json", "memories of the plan"});
 }
 
 TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
@@ -106,18 +111,24 @@ TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
   EXPECT_EQ(plan_from_json(to_json(other), "plan.json").runtime, other.runtime);
   const auto with = [](const char* key, const json& value) {
     return [key, value](json& j) {
-      j["runtime"] = {{"task_s", 0}, {"request_s", 0}, {"peer_s", 0}, {"call_s", 0}}, j["runtime"][key] = value;
+      j["runtime"] = {{"task_s", 0}, {"request_s", 0}, {"peer_s", 0}, {"call_s", 0}},
+      j["runtime"][key] = value;
     };
   };
   expect_refused(with("task_s", -1e-6), {"/runtime/task_s", "-1e-06", "from 0 to 10000"});
   expect_refused(with("call_s", 1e307), {"/runtime/call_s", "1e+307", "from 0 to 10000"});
-  expect_refused([](json& j) { j["runtime"] = {{"task_s", 0}}; }, {"/runtime/request_s", "missing"});
+  expect_refused(
+      [](json& j) {
+        j["runtime"] = {{"task_s", 0}};
+      },
+      {"/runtime/request_s", "missing"});
 }
 
 // Timelines of plans that run alike can be compared, whatever the planner believed.
 TEST_F(PlanJson, TheOriginIsNotHashed) {
   Plan other = plan;
-  other.origin.why = "another sentence", other.origin.decisions.push_back({"routing", "eta"});
+  other.origin.why = "another sentence",
+  other.origin.decisions.push_back({"routing", "eta"});
   other.origin.candidates.push_back({"tile=1", 1.5, "estimate"});
   EXPECT_EQ(content_hash(other), content_hash(plan));
   const Plan again = plan_from_json(to_json(other), "plan.json");
@@ -125,23 +136,32 @@ TEST_F(PlanJson, TheOriginIsNotHashed) {
 }
 
 TEST_F(PlanJson, TamperedPlansAreRefused) {
-  expect_refused([](json& j) { j["policy"] = "other"; }, {"plan.json", "/hash", "changed"});
+  expect_refused([](json& j) { j["policy"] = "other"; },
+                 {"plan.json", "/hash", "changed"});
 }
 
 TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["schema"] = 1; }, {"plan.json", "/schema", "'1'"});
   expect_refused([](json& j) { j.erase("ops"); }, {"/ops", "missing"});
-  expect_refused([](json& j) { j["ops"][5]["op"] = "gem"; }, {"/ops/5/op", "gem", "gemm"});
-  expect_refused([](json& j) { j["ops"][5]["queue"] = 1.5; }, {"/ops/5/queue", "1.5", "integer"});
+  expect_refused([](json& j) { j["ops"][5]["op"] = "gem"; },
+                 {"/ops/5/op", "gem", "gemm"});
+  expect_refused([](json& j) { j["ops"][5]["queue"] = 1.5; },
+                 {"/ops/5/queue", "1.5", "integer"});
   expect_refused([](json& j) { j["ops"][0]["a"][3] = -1; }, {"/ops/0/a/3", "-1"});
   expect_refused([](json& j) { j["ops"][0]["a"].erase(0); }, {"/ops/0/a", "array of 5"});
-  expect_refused([](json& j) { j["problem"]["dtype"] = "f128"; }, {"/problem/dtype", "f128"});
-  expect_refused([](json& j) { j["problem"]["routine"] = "trsm"; }, {"/problem/routine", "trsm"});
-  expect_refused([](json& j) { j["problem"]["routine"] = "gemv"; }, {"plan.json", "gemv", "expected n = 1"});
+  expect_refused([](json& j) { j["problem"]["dtype"] = "f128"; },
+                 {"/problem/dtype", "f128"});
+  expect_refused([](json& j) { j["problem"]["routine"] = "trsm"; },
+                 {"/problem/routine", "trsm"});
+  expect_refused([](json& j) { j["problem"]["routine"] = "gemv"; },
+                 {"plan.json", "gemv", "expected n = 1"});
   expect_refused([](json& j) { j["problem"]["m"] = "many"; }, {"/problem/m", "many"});
-  expect_refused([](json& j) { j["problem"]["alpha"] = nullptr; }, {"/problem/alpha", "finite"});
-  expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});
-  expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
+  expect_refused([](json& j) { j["problem"]["alpha"] = nullptr; },
+                 {"/problem/alpha", "finite"});
+  expect_refused([](json& j) { j["queues"][0][0] = "print"; },
+                 {"/queues/0/0", "compute"});
+  expect_refused([](json& j) { j["single_issuer"] = 1; },
+                 {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
   expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); },
                      {"plan.json:1:14: not JSON: syntax error"});
@@ -149,10 +169,12 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
 }
 
 TEST_F(PlanJson, AKeyThatIsThereTwiceIsRefused) {
-  const auto refuse = [&](const std::string& key, const std::string& twice, const char* place) {
+  const auto refuse = [&](const std::string& key, const std::string& twice,
+                          const char* place) {
     std::string text = to_json(plan);
     text.replace(text.find(key), key.size(), twice);
-    expect_input_error([&] { plan_from_json(text, "plan.json"); }, {"plan.json", place, "twice; expected it once"});
+    expect_input_error([&] { plan_from_json(text, "plan.json"); },
+                       {"plan.json", place, "twice; expected it once"});
   };
   refuse("\"tile\":", "\"tile\":7,\"tile\":", "/tile:");
   refuse("\"op\":\"gemm\",", "\"op\":\"gemm\",\"op\":\"gemm\",", "/op:");
@@ -170,23 +192,30 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
     while (plan.ops[i].kind != kind) ++i;
     return i;
   };
-  const size_t gemm = first(OpKind::gemm), copy = first(OpKind::copy), add = first(OpKind::axpby);
+  const size_t gemm = first(OpKind::gemm), copy = first(OpKind::copy),
+               add = first(OpKind::axpby);
   const auto at = [](size_t op) { return "operation " + std::to_string(op); };
-  refuse([&](Plan& p) { p.deps[p.dep_begin[gemm]] = OpId{gemm}; }, {at(gemm), "not before it"});
+  refuse([&](Plan& p) { p.deps[p.dep_begin[gemm]] = OpId{gemm}; },
+         {at(gemm), "not before it"});
   refuse([&](Plan& p) { p.ops[gemm].y.rows += 1; }, {at(gemm), "outside its buffer"});
   refuse([&](Plan& p) { p.ops[gemm].b.cols -= 1; }, {at(gemm), "shapes"});
-  refuse([&](Plan& p) { p.ops[gemm].queue = p.ops[copy].queue; }, {at(gemm), "compute queue"});
-  refuse([&](Plan& p) { p.ops[copy].queue = p.ops[gemm].queue; }, {at(copy), "copy queue"});
+  refuse([&](Plan& p) { p.ops[gemm].queue = p.ops[copy].queue; },
+         {at(gemm), "compute queue"});
+  refuse([&](Plan& p) { p.ops[copy].queue = p.ops[gemm].queue; },
+         {at(copy), "copy queue"});
   refuse([&](Plan& p) { p.ops[copy].y.cols -= 1; }, {at(copy), "different shapes"});
   refuse([&](Plan& p) { p.ops[add].a.rows -= 1; }, {at(add), "different shapes"});
-  refuse([&](Plan& p) { p.ops[add].a.buffer = BufferId{4000}; }, {at(add), "buffer 4000"});
+  refuse([&](Plan& p) { p.ops[add].a.buffer = BufferId{4000}; },
+         {at(add), "buffer 4000"});
   const auto back = size_t(std::ranges::find_if(plan.ops,
                                                 [&](const Op& op) {
                                                   return op.kind == OpKind::copy &&
-                                                         plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
+                                                         plan.buffer(op.y.buffer).kind ==
+                                                             Buffer::Kind::matrix_c;
                                                 }) -
                            plan.ops.begin());
-  refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; }, {at(back), "writes to A or B"});
+  refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; },
+         {at(back), "writes to A or B"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
 }
@@ -196,17 +225,23 @@ TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     for (const View* view : {&op.a, &op.b, &op.y}) {
-      const bool used = view == &op.y ? writes_y(op) : view == &op.a ? reads_a(op) : reads_b(op);
+      const bool used = view == &op.y   ? writes_y(op)
+                        : view == &op.a ? reads_a(op)
+                                        : reads_b(op);
       const size_t buffer = view->buffer.index();
       if (!used || plan.buffers[buffer].kind != Buffer::Kind::tile) continue;
       Plan other = plan;
       other.buffers.push_back(plan.buffers[buffer]);
       other.buffers.back().dtype = DType::f32;
       Op& changed = other.ops[i];
-      (view == &op.a ? changed.a : view == &op.b ? changed.b : changed.y).buffer = BufferId{plan.buffers.size()};
-      expect_input_error([&] { validate(other); }, {"operation " + std::to_string(i) + ":",
-                                                    fmt::format("buffer {} has type f32", plan.buffers.size()),
-                                                    "expected f64, the type of the problem"});
+      (view == &op.a   ? changed.a
+       : view == &op.b ? changed.b
+                       : changed.y)
+          .buffer = BufferId{plan.buffers.size()};
+      expect_input_error([&] { validate(other); },
+                         {"operation " + std::to_string(i) + ":",
+                          fmt::format("buffer {} has type f32", plan.buffers.size()),
+                          "expected f64, the type of the problem"});
     }
   }
   Plan all = plan;
@@ -220,7 +255,8 @@ TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
     if (plan.ops[i].kind != OpKind::axpby) continue;
     Plan other = plan;
     other.ops[i].alpha = Scalar::zero, other.ops[i].a.buffer = BufferId{4000};
-    expect_input_error([&] { validate(other); }, {"operation " + std::to_string(i) + ":", "buffer 4000"});
+    expect_input_error([&] { validate(other); },
+                       {"operation " + std::to_string(i) + ":", "buffer 4000"});
     return;
   }
   FAIL() << "the plan has no axpby";
@@ -233,7 +269,8 @@ TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       Op& op = other.ops[i];
       const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
-      if (op.kind != kind || (kind == OpKind::copy && from.kind == Buffer::Kind::tile)) continue;
+      if (op.kind != kind || (kind == OpKind::copy && from.kind == Buffer::Kind::tile))
+        continue;
       if (kind == OpKind::gemm) {
         other.buffers.push_back(to);
         other.buffers.back().offset = from.offset + 8;
@@ -244,15 +281,17 @@ TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
         other.queues.push_back({Queue::Kind::copy, to.memory, to.memory, 0});
       }
       validate(other);
-      expect_input_error([&] { require_kernels(other); },
-                         {"operation " + std::to_string(i) + ":", "writes elements that it reads"});
+      expect_input_error(
+          [&] { require_kernels(other); },
+          {"operation " + std::to_string(i) + ":", "writes elements that it reads"});
       break;
     }
   }
   EXPECT_NO_THROW(require_kernels(plan));
 }
 
-/// The place that stands for all GPUs is no memory that something is in, or is copied from.
+/// The place that stands for all GPUs is no memory that something is in, or is copied
+/// from.
 TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   GemmProblem p = plan.problem;
   p.place_a = *machine.find_memory("g*");
@@ -266,7 +305,8 @@ TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   tile.buffers.push_back({Buffer::Kind::tile, p.place_a, 8, 8, 8, 0, DType::f64});
   tile.peak_bytes[p.place_a.index()] = 512;
   expect_input_error([&] { validate(tile, machine); }, {"buffer", "'g*'"});
-  others.devices.pop_back(), others.origin.given.clear();  // the second copy is of a GPU that takes no part
+  others.devices.pop_back(),
+      others.origin.given.clear();  // the second copy is of a GPU that takes no part
   expect_input_error([&] { validate(others, machine); }, {"plan: "});
 }
 

@@ -18,7 +18,8 @@ TEST(MemoryNeeds, AMatrixTakesItsColumnsALeadingDimensionApart) {
   p.k = 10, p.lda = 150, p.dtype = DType::f32;
   p.place_b = gpu0, p.place_c = gpu1;
   const auto needs = memory_needs(checked(p), 3);
-  EXPECT_EQ(needs[0].matrices, 4 * (9 * 150 + 100));  // A: 100 x 10, the last column without padding
+  EXPECT_EQ(needs[0].matrices,
+            4 * (9 * 150 + 100));  // A: 100 x 10, the last column without padding
   EXPECT_EQ(needs[1].matrices, 4 * 10 * 100);
   EXPECT_EQ(needs[2].matrices, 4 * 100 * 100);
   EXPECT_EQ(needs[2].tiles, 0);
@@ -74,12 +75,14 @@ TEST_F(PlanOnASmallerMachine, NeedsItsMatricesAndItsTiles) {
   const double needed = 2 * 2097152 + tiles;
   EXPECT_EQ(memory_needs(plan)[gpu0.index()].total(), needed);
   EXPECT_NO_THROW(validate(plan, with(gpu0, needed)));
-  expect_input_error([&] { validate(plan, with(gpu0, needed - 1)); }, {"plan", "gpu0", "4.194 MB for matrices"});
+  expect_input_error([&] { validate(plan, with(gpu0, needed - 1)); },
+                     {"plan", "gpu0", "4.194 MB for matrices"});
 }
 
 TEST_F(PlanOnASmallerMachine, NeedsTheHostsMemoryToo) {
   EXPECT_NO_THROW(validate(plan, with(host, 2097152)));
-  expect_input_error([&] { validate(plan, with(host, 2097151)); }, {"plan", "host", "2.097 MB"});
+  expect_input_error([&] { validate(plan, with(host, 2097151)); },
+                     {"plan", "host", "2.097 MB"});
 }
 
 }  // namespace

@@ -23,12 +23,15 @@ struct Draft {
     const Queue& q = draft.plan.queue(queue);
     return draft.copy(queue, draft.tile(q.src, 8, 1), draft.tile(q.dst, 8, 1), after);
   }
-  OpId join(QueueId queue, const PlanDraft::Deps& after) { return draft.join(queue, after); }
+  OpId join(QueueId queue, const PlanDraft::Deps& after) {
+    return draft.join(queue, after);
+  }
   /// What each operation waits for, in plan order.
   std::vector<std::vector<OpId>> waits() const {
     StreamWaits all{draft.plan, machine};
     std::vector<std::vector<OpId>> found;
-    for (size_t i = 0; i < draft.plan.ops.size(); ++i) found.push_back(all.before(OpId{i}));
+    for (size_t i = 0; i < draft.plan.ops.size(); ++i)
+      found.push_back(all.before(OpId{i}));
     return found;
   }
 };
@@ -53,7 +56,8 @@ TEST(StreamWaits, AStreamThatHasWaitedForALaterOneNeedsNoneAgain) {
   d.join(d.kernels, {second});
   d.join(d.kernels, {first});
   d.join(d.others, {first});
-  EXPECT_THAT(d.waits(), ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(second), IsEmpty(), ElementsAre(first)));
+  EXPECT_THAT(d.waits(), ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(second), IsEmpty(),
+                                     ElementsAre(first)));
 }
 
 TEST(StreamWaits, ALaterOperationIsWaitedForAgain) {
@@ -62,13 +66,16 @@ TEST(StreamWaits, ALaterOperationIsWaitedForAgain) {
   d.join(d.kernels, {first});
   const OpId second = d.copy(d.in);
   d.join(d.kernels, {second});
-  EXPECT_THAT(d.waits(), ElementsAre(IsEmpty(), ElementsAre(first), IsEmpty(), ElementsAre(second)));
+  EXPECT_THAT(d.waits(),
+              ElementsAre(IsEmpty(), ElementsAre(first), IsEmpty(), ElementsAre(second)));
 }
 
-// Copies from gpu0 to two memories of GPUs share a stream if each waits for the one before it: no wait is left.
+// Copies from gpu0 to two memories of GPUs share a stream if each waits for the one
+// before it: no wait is left.
 TEST(StreamWaits, QueuesThatShareAStreamDoNotWaitForEachOther) {
   Draft d;
-  const QueueId to = d.draft.copy_queue(gpu0, gpu1), again = d.draft.copy_queue(gpu0, gpu1, 1);
+  const QueueId to = d.draft.copy_queue(gpu0, gpu1),
+                again = d.draft.copy_queue(gpu0, gpu1, 1);
   const OpId first = d.copy(to);
   d.copy(again, {first});
   EXPECT_THAT(d.waits(), ElementsAre(IsEmpty(), IsEmpty()));

@@ -1,5 +1,5 @@
-// No plan is simulated to be faster than the bound, on random problems, machines and policies; and no bound is higher
-// on a machine that is faster somewhere.
+// No plan is simulated to be faster than the bound, on random problems, machines and
+// policies; and no bound is higher on a machine that is faster somewhere.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -15,7 +15,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// Of a simulation, whose dates are sums of many terms, and which takes what is 1 ps apart for simultaneous.
+/// Of a simulation, whose dates are sums of many terms, and which takes what is 1 ps
+/// apart for simultaneous.
 constexpr double rounding = 1e-9, picosecond = 1e-12;
 
 void check_bound(const Case& c, const Topology& machine) {
@@ -25,7 +26,8 @@ void check_bound(const Case& c, const Topology& machine) {
   const Plan plan = plan_gemm(c.problem, machine, c.devices, policy);
   const Bound bound = lower_bound(plan, machine);
   const double simulated = makespan_of(simulate_fluid(plan, machine)).value;
-  RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated " << simulated << " s\n";
+  RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated "
+           << simulated << " s\n";
   RC_ASSERT(bound.time.value >= 0);
   constexpr size_t few = 8;
   RC_ASSERT(bound.is_exact || c.devices.size() > few);
@@ -33,8 +35,8 @@ void check_bound(const Case& c, const Topology& machine) {
   RC_ASSERT(simulated >= bound.time.value * (1 - rounding) - merged);
 }
 
-/// RapidCheck takes numbers from the lower part of their range, the more so at first; here from all of it. It
-/// may call `draw` again when this one has been left.
+/// RapidCheck takes numbers from the lower part of their range, the more so at first;
+/// here from all of it. It may call `draw` again when this one has been left.
 template <class Draw>
 auto over_whole_ranges(Draw draw) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::exec(draw));
@@ -43,19 +45,23 @@ auto over_whole_ranges(Draw draw) {
 TEST(LowerBound, HoldsForSmallProblemsOnSmallMachines) {
   EXPECT_TRUE(rc::check("no plan of a small problem is faster than its bound", [] {
     const int gpus = *rc::gen::inRange(1, 9);
-    const Case c = random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+    const Case c =
+        random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
     check_bound(c, random_machine(c, gpus));
   }));
 }
 
 TEST(LowerBound, HoldsOnShippedMachines) {
-  EXPECT_TRUE(rc::check("no plan is faster than its bound on the machines that are shipped", [] {
-    const Topology machine = test::shipped(*rc::gen::elementOf(test::shipped_names()));
-    check_bound(random_case_on(machine), machine);
-  }));
+  EXPECT_TRUE(
+      rc::check("no plan is faster than its bound on the machines that are shipped", [] {
+        const Topology machine =
+            test::shipped(*rc::gen::elementOf(test::shipped_names()));
+        check_bound(random_case_on(machine), machine);
+      }));
 }
 
-/// With latencies that are near what a GPU multiplies for, and the links are wide: it is idle for some of the time.
+/// With latencies that are near what a GPU multiplies for, and the links are wide: it is
+/// idle for some of the time.
 Topology with_pauses(const Topology& machine, const GemmProblem& p) {
   auto d = machine.description();
   const KernelLimits limits = kernel_limits(machine.kernels_of(machine.gpus()[0]), p);
@@ -65,21 +71,24 @@ Topology with_pauses(const Topology& machine, const GemmProblem& p) {
   return Topology{std::move(d)};
 }
 
-/// With copies between GPUs so slow that those over the hosts are faster, or the other way round.
+/// With copies between GPUs so slow that those over the hosts are faster, or the other
+/// way round.
 Topology with_slow_peers(const Topology& machine, const GemmProblem&) {
   auto d = machine.description();
   const bool peers = pick({true, false});
   for (Link& link : d.links) {
-    const bool between =
-        d.nodes[link.from.index()].kind == NodeKind::gpu && d.nodes[link.to.index()].kind == NodeKind::gpu;
+    const bool between = d.nodes[link.from.index()].kind == NodeKind::gpu &&
+                         d.nodes[link.to.index()].kind == NodeKind::gpu;
     if (between == peers) link.bandwidth = pick({0.001, 0.03}) * link.bandwidth;
   }
   return Topology{std::move(d)};
 }
 
-/// More than 16 now and then, whose copies among each other the bound does not tell by pairs.
+/// More than 16 now and then, whose copies among each other the bound does not tell by
+/// pairs.
 int random_count_of_gpus() {
-  return *rc::gen::weightedOneOf<int>({{50, rc::gen::element(1, 1, 1, 2, 2, 3, 4, 6)}, {1, rc::gen::inRange(17, 21)}});
+  return *rc::gen::weightedOneOf<int>(
+      {{50, rc::gen::element(1, 1, 1, 2, 2, 3, 4, 6)}, {1, rc::gen::inRange(17, 21)}});
 }
 
 TEST(LowerBound, HoldsOnMachinesWhoseEveryFigureIsDrawn) {
@@ -89,10 +98,13 @@ TEST(LowerBound, HoldsOnMachinesWhoseEveryFigureIsDrawn) {
     });
     RC_LOG() << to_toml(machine.description()) << std::endl;
     const auto draw = [machine] { return random_case_in_few_tiles(machine); };
-    for (int problem = 0; problem < 3; ++problem) check_bound(over_whole_ranges(draw), machine);
+    for (int problem = 0; problem < 3; ++problem)
+      check_bound(over_whole_ranges(draw), machine);
     for (const auto change : {with_pauses, with_slow_peers}) {
       const Case changed = over_whole_ranges(draw);
-      check_bound(changed, over_whole_ranges([change, machine, changed] { return change(machine, changed.problem); }));
+      check_bound(changed, over_whole_ranges([change, machine, changed] {
+                    return change(machine, changed.problem);
+                  }));
     }
   }));
 }
@@ -107,9 +119,15 @@ Rate& random_rate(CapacityCurve& curve) { return one_of(curve.points).rate; }
 /// Links both ways between two nodes that have none, or one more where they have.
 void add_link(Topology::Description& d) {
   const size_t from = *rc::gen::inRange<size_t>(0, d.nodes.size());
-  const size_t to = (from + *rc::gen::inRange<size_t>(1, d.nodes.size())) % d.nodes.size();
-  Link link{"", NodeId{from}, NodeId{to}, Rate{pick({1e9, 20e9, 400e9, 1e14})}, Seconds{pick({0.0, 1e-6, 1e-3})},
-            {}, "s"};
+  const size_t to =
+      (from + *rc::gen::inRange<size_t>(1, d.nodes.size())) % d.nodes.size();
+  Link link{"",
+            NodeId{from},
+            NodeId{to},
+            Rate{pick({1e9, 20e9, 400e9, 1e14})},
+            Seconds{pick({0.0, 1e-6, 1e-3})},
+            {},
+            "s"};
   d.links.push_back(link);
   std::swap(link.from, link.to);
   d.links.push_back(link);
@@ -120,7 +138,9 @@ Topology faster(const Topology& machine) {
   auto d = machine.description();
   const double factor = pick({1.001, 1.5, 10.0, 1000.0});
   constexpr Rate most{1e15};  // that a description may have
-  const auto raise = [&](Rate& rate) { rate = std::max(rate, std::min(factor * rate, most)); };
+  const auto raise = [&](Rate& rate) {
+    rate = std::max(rate, std::min(factor * rate, most));
+  };
   Link& link = one_of(d.links);
   KernelTimes& kernels = one_of(d.kernels);
   switch (pick({0, 1, 1, 1, 2, 3, 4, 5, 6, 7})) {
@@ -138,14 +158,17 @@ Topology faster(const Topology& machine) {
       break;
     case 4:
       if (!d.groups.empty())
-        if (CapacityGroup& group = one_of(d.groups); group.capacity) raise(random_rate(*group.capacity));
+        if (CapacityGroup& group = one_of(d.groups); group.capacity)
+          raise(random_rate(*group.capacity));
       break;
     case 5:
       if (!d.groups.empty())
-        if (CapacityGroup& group = one_of(d.groups); group.both_busy) raise(random_rate(*group.both_busy));
+        if (CapacityGroup& group = one_of(d.groups); group.both_busy)
+          raise(random_rate(*group.both_busy));
       break;
     case 6:
-      if (Engines& engines = one_of(d.memories).engines; engines.peer) engines.peer = *engines.peer + 1;
+      if (Engines& engines = one_of(d.memories).engines; engines.peer)
+        engines.peer = *engines.peer + 1;
       break;
     case 7:
       if (kernels.memory_bandwidth) raise(*kernels.memory_bandwidth);
@@ -160,12 +183,16 @@ TEST(LowerBound, IsNoHigherOnAFasterMachine) {
       return random_topology(pick({1, 1, 2, 3}), *rc::gen::inRange(1, 7));
     });
     const Topology better = over_whole_ranges([machine] { return faster(machine); });
-    const Case c = over_whole_ranges([machine] { return random_case_in_few_tiles(machine); });
-    RC_LOG() << describe(c) << "\n" << to_toml(machine.description()) << "\n" << to_toml(better.description());
+    const Case c =
+        over_whole_ranges([machine] { return random_case_in_few_tiles(machine); });
+    RC_LOG() << describe(c) << "\n"
+             << to_toml(machine.description()) << "\n"
+             << to_toml(better.description());
     constexpr double precise = 2e-5;  // bisection's, and that of its programs
     const Bound now = lower_bound(checked(c.problem), machine, c.devices);
     const Bound then = lower_bound(checked(c.problem), better, c.devices);
-    RC_LOG() << now.time.value << " s (" << now.binding << "), " << then.time.value << " s (" << then.binding << ")\n";
+    RC_LOG() << now.time.value << " s (" << now.binding << "), " << then.time.value
+             << " s (" << then.binding << ")\n";
     RC_ASSERT(now.is_exact && then.is_exact);
     RC_ASSERT(then.time.value <= now.time.value * (1 + precise));
   }));

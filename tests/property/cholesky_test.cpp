@@ -24,19 +24,23 @@ GemmProblem factorisation(int64_t n, MemoryId place) {
   return checked(p);
 }
 
-/// L L^T of a lower triangle of small integers with a diagonal from 1 on: every step of its factorisation is exact.
+/// L L^T of a lower triangle of small integers with a diagonal from 1 on: every step of
+/// its factorisation is exact.
 std::vector<double> product_of(int64_t n, std::vector<double>& lower) {
   lower.assign(size_t(n * n), 0.0);
   for (int64_t c = 0; c < n; ++c)
-    for (int64_t r = c; r < n; ++r) lower[size_t(r + c * n)] = r == c ? 1.0 : double((r * 7 + c * 3) % 5 - 2);
+    for (int64_t r = c; r < n; ++r)
+      lower[size_t(r + c * n)] = r == c ? 1.0 : double((r * 7 + c * 3) % 5 - 2);
   std::vector<double> a(lower.size(), 0.0);
   for (int64_t c = 0; c < n; ++c)
     for (int64_t r = 0; r < n; ++r)
-      for (int64_t k = 0; k < n; ++k) a[size_t(r + c * n)] += lower[size_t(r + k * n)] * lower[size_t(c + k * n)];
+      for (int64_t k = 0; k < n; ++k)
+        a[size_t(r + c * n)] += lower[size_t(r + k * n)] * lower[size_t(c + k * n)];
   return a;
 }
 
-/// With t tiles a side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2) / 6 gemm.
+/// With t tiles a side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2) /
+/// 6 gemm.
 TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
   const TaskGraph graph = cholesky_tasks(6);
   std::array<int, op_kind_count> counts{};
@@ -48,7 +52,8 @@ TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
   EXPECT_EQ(of(OpKind::gemm), 20);
 }
 
-/// The diagonal tile is solved with before it is written no more; its syrk comes before its potrf.
+/// The diagonal tile is solved with before it is written no more; its syrk comes before
+/// its potrf.
 TEST(CholeskyTasks, HazardsMakeTheEdges) {
   const TaskGraph graph = cholesky_tasks(2);  // potrf 0, trsm 1, syrk 2, potrf 3
   ASSERT_EQ(graph.size(), 4u);
@@ -65,7 +70,8 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
   const GemmProblem problem = factorisation(90, *machine.find_memory(place));
-  const Plan plan = plan_cholesky(problem, machine, machine.gpus(), 16);  // 5 tiles of 16 and a rest of 10
+  const Plan plan = plan_cholesky(problem, machine, machine.gpus(),
+                                  16);  // 5 tiles of 16 and a rest of 10
   validate(plan, machine);
   EXPECT_EQ(find_race(plan), "");
   std::vector<double> lower;
@@ -76,35 +82,41 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
     for (int64_t c = 0; c < problem.n; ++c)
       for (int64_t r = c; r < problem.n; ++r) {
         const auto at = size_t(r + c * problem.n);
-        ASSERT_EQ(result[at], lower[at]) << "order " << seed << ", row " << r << ", column " << c;
+        ASSERT_EQ(result[at], lower[at])
+            << "order " << seed << ", row " << r << ", column " << c;
       }
   }
 }
 
-/// More than one GPU works, and no faster than all of them together at the rate of their GEMMs.
+/// More than one GPU works, and no faster than all of them together at the rate of their
+/// GEMMs.
 TEST_P(Cholesky, IsSimulated) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
   const GemmProblem problem = factorisation(4096, *machine.find_memory(place));
   const Plan plan = plan_cholesky(problem, machine, machine.gpus(), 512);
   const double makespan = SimExecutor{machine}.execute(plan).makespan().value;
-  const Plan alone = plan_cholesky(problem, machine, std::span{machine.gpus()}.first(1), 512);
+  const Plan alone =
+      plan_cholesky(problem, machine, std::span{machine.gpus()}.first(1), 512);
   EXPECT_LT(makespan, SimExecutor{machine}.execute(alone).makespan().value);
   double seconds = 0;
   KernelCosts costs{machine};
   for (const Op& op : plan.ops)
-    if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).time.value;
+    if (is_kernel(op.kind))
+      seconds += costs.of(plan, op, plan.queue(op.queue).dst).time.value;
   EXPECT_GT(makespan, seconds / double(machine.gpus().size()));
 }
 
 TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
-  const Plan plan = plan_cholesky(factorisation(64, *machine.find_memory(place)), machine, machine.gpus(), 32);
+  const Plan plan = plan_cholesky(factorisation(64, *machine.find_memory(place)), machine,
+                                  machine.gpus(), 32);
   expect_input_error([&] { require_kernels(plan); }, {"operation", "has no kernel yet"});
 }
 
-/// A matrix of 512 x 512 on gpu1 of two-gpu, where the memory of that GPU is so many times as large.
+/// A matrix of 512 x 512 on gpu1 of two-gpu, where the memory of that GPU is so many
+/// times as large.
 Plan plan_with_room(double room, int64_t tile) {
   auto d = shipped("two-gpu").description();
   const MemoryId home = *shipped("two-gpu").find_memory("gpu1");
@@ -119,16 +131,20 @@ Plan plan_with_room(double room, int64_t tile) {
 
 TEST(CholeskyMemory, TheMatrixLeavesTheRestToTilesThatComeBack) {
   EXPECT_GT(plan_with_room(4, 64).peak_bytes[2], 0);
-  expect_input_error([] { plan_with_room(1.01, 64); }, {"memory: 'gpu1'", "bytes for tiles, too few"});
+  expect_input_error([] { plan_with_room(1.01, 64); },
+                     {"memory: 'gpu1'", "bytes for tiles, too few"});
   expect_input_error([] { plan_with_room(0.5, 64); }, {"place", "gpu1", "for matrices"});
 }
 
 TEST(CholeskyChecks, AreThoseOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
   const GemmProblem problem = factorisation(4096, machine.hosts()[0]);
-  expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); }, {"devices", "is not a GPU"});
-  expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); }, {"devices", "is missing"});
-  expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); }, {"tile: '1'", "kernels"});
+  expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); },
+                     {"devices", "is not a GPU"});
+  expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); },
+                     {"devices", "is missing"});
+  expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); },
+                     {"tile: '1'", "kernels"});
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky, machine_places(), machine_place_name);

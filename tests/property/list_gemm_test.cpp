@@ -22,7 +22,9 @@ Plan listed(const GemmProblem& p, const Topology& machine, int64_t tile) {
       [&](const PlanContext& context) {
         auto tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
         for (size_t c = 0; c < tiling.m.size() * tiling.n.size(); ++c)
-          tiles.push_back({tasks.home_of_c(TileId{tasks.inputs() + c}, context.matrix_c), p.place_c, {}});
+          tiles.push_back({tasks.home_of_c(TileId{tasks.inputs() + c}, context.matrix_c),
+                           p.place_c,
+                           {}});
         return tiles;
       }};
   return plan_by_list(p, machine, machine.gpus(), tile, program);
@@ -49,7 +51,8 @@ TEST_P(ListedGemm, RunsInAnyOrderWithoutARaceAndIsTheProduct) {
       validate(plan, machine);
       EXPECT_EQ(find_race(plan), "");
       const Matrices matrices = integer_matrices(p, 5);
-      for (const uint64_t seed : {0, 1, 2, 3}) EXPECT_EQ(interpret(plan, matrices, seed), reference(p, matrices));
+      for (const uint64_t seed : {0, 1, 2, 3})
+        EXPECT_EQ(interpret(plan, matrices, seed), reference(p, matrices));
     }
 }
 

@@ -1,4 +1,5 @@
-// Tasks that read and write the same tiles in turn, as no routine has them: every hazard that there is.
+// Tasks that read and write the same tiles in turn, as no routine has them: every hazard
+// that there is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,18 +42,22 @@ TEST_P(ListedTasks, RunInAnyOrderWithoutARace) {
   const auto tiles = [&](const PlanContext& context) {
     std::vector<TileDirectory::Tile> all;
     for (int64_t t = 0; t < across * across; ++t)
-      all.push_back({{context.matrix_c, t / across * side, t % across * side, side, side}, problem.place_c, {}});
+      all.push_back({{context.matrix_c, t / across * side, t % across * side, side, side},
+                     problem.place_c,
+                     {}});
     return all;
   };
   for (uint64_t seed = 0; seed < 30; ++seed) {
     const TaskProgram program{random_tasks(seed), {Buffer::Kind::matrix_c}, tiles};
-    const Plan plan = plan_by_list(checked(problem), machine, machine.gpus(), side, program);
+    const Plan plan =
+        plan_by_list(checked(problem), machine, machine.gpus(), side, program);
     validate(plan, machine);
     EXPECT_EQ(find_race(plan), "") << "tasks " << seed;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OnTwoMachines, ListedTasks, machine_places(), machine_place_name);
+INSTANTIATE_TEST_SUITE_P(OnTwoMachines, ListedTasks, machine_places(),
+                         machine_place_name);
 
 }  // namespace
 }  // namespace tilerail::testing

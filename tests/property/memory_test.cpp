@@ -1,5 +1,5 @@
-// A plan takes no more memory than was predicted: by the plan itself, for every memory, and by the planner, when it
-// decided whether tiles fit.
+// A plan takes no more memory than was predicted: by the plan itself, for every memory,
+// and by the planner, when it decided whether tiles fit.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -33,7 +33,8 @@ std::map<BufferId, Life> lives(const Plan& plan) {
   return found;
 }
 
-/// The most bytes of tiles that any memory has at the same operation, by memory, and the end of its last tile.
+/// The most bytes of tiles that any memory has at the same operation, by memory, and the
+/// end of its last tile.
 struct Use {
   int64_t live = 0, end = 0;
 };
@@ -47,11 +48,13 @@ std::vector<Use> uses(const Plan& plan) {
     const int64_t bytes = buffer.ld * buffer.cols * element_size(buffer.dtype);
     Use& use = found[buffer.memory.index()];
     use.end = std::max(use.end, buffer.offset + bytes);
-    changes[buffer.memory.index()][life.first] += bytes, changes[buffer.memory.index()][life.last + 1] -= bytes;
+    changes[buffer.memory.index()][life.first] += bytes,
+        changes[buffer.memory.index()][life.last + 1] -= bytes;
   }
   for (size_t m = 0; m < found.size(); ++m) {
     int64_t now = 0;
-    for (const auto& [op, change] : changes[m]) now += change, found[m].live = std::max(found[m].live, now);
+    for (const auto& [op, change] : changes[m])
+      now += change, found[m].live = std::max(found[m].live, now);
   }
   return found;
 }
@@ -62,7 +65,8 @@ std::optional<Plan> planned(const Case& c, const Topology& machine) {
     return plan_gemm(c.problem, machine, c.devices, c.policy);
   } catch (const InputError& error) {
     const std::string message = error.what();
-    RC_ASSERT(message.find("are too few for") == std::string::npos);  // memory that ran out while it was planned
+    RC_ASSERT(message.find("are too few for") ==
+              std::string::npos);  // memory that ran out while it was planned
     return std::nullopt;
   }
 }
@@ -75,7 +79,8 @@ TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
     c.policy.judge_ops = 0;
     RC_LOG() << describe(c) << std::endl;
     std::vector<int64_t> capacities;
-    for (int gpu = 0; gpu < gpus; ++gpu) capacities.push_back(*rc::gen::inRange<int64_t>(2'000, 10'000));
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      capacities.push_back(*rc::gen::inRange<int64_t>(2'000, 10'000));
     c.policy.choices.memory_fraction = pick({0.5, 0.9, 1.0});
     const Topology machine = test_machine(capacities);
     const std::optional<Plan> plan = planned(c, machine);
@@ -85,8 +90,10 @@ TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
       RC_ASSERT(found[m].end <= plan->peak_bytes[m]);
       RC_ASSERT(found[m].live <= plan->peak_bytes[m]);
       if (const auto capacity = machine.memories()[m].capacity) {
-        RC_ASSERT(double(plan->peak_bytes[m]) <= c.policy.choices.memory_fraction * capacity->value);
-        full += double(plan->peak_bytes[m]) > 0.8 * c.policy.choices.memory_fraction * capacity->value;
+        RC_ASSERT(double(plan->peak_bytes[m]) <=
+                  c.policy.choices.memory_fraction * capacity->value);
+        full += double(plan->peak_bytes[m]) >
+                0.8 * c.policy.choices.memory_fraction * capacity->value;
       }
     }
     ++plans;

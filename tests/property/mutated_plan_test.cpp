@@ -1,4 +1,5 @@
-// Plan files that were changed at random: they are refused, or every operation stays inside its buffers.
+// Plan files that were changed at random: they are refused, or every operation stays
+// inside its buffers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,28 +40,40 @@ void collect(json& value, std::vector<json*>& leaves) {
 
 int64_t other_number(int64_t old, Random& random) {
   const int64_t large = int64_t{1} << (random() % 63);
-  const std::array<int64_t, 9> values{
-      0, 1, old + 1, old - 1, 2 * old, old / 2, large, int64_t(random() % 64), std::numeric_limits<int64_t>::max()};
+  const std::array<int64_t, 9> values{0,
+                                      1,
+                                      old + 1,
+                                      old - 1,
+                                      2 * old,
+                                      old / 2,
+                                      large,
+                                      int64_t(random() % 64),
+                                      std::numeric_limits<int64_t>::max()};
   return values[random() % values.size()];
 }
 
 /// Mostly a word that may stand in its place.
 std::string other_text(const std::string& old, Random& random) {
-  static const std::vector<std::vector<std::string>> groups{{"f64", "f32", "f16", "bf16", "tf32"},
-                                                            {"NN", "TT", "NT", "TN"},
-                                                            {"zero", "one", "alpha", "beta"},
-                                                            {"A", "B", "C", "tile"},
-                                                            {"copy", "gemm", "axpby", "join"},
-                                                            {"copy", "compute"},
-                                                            {"N", "T"}};
-  const auto holds_old = [&](const auto& group) { return std::ranges::find(group, old) != group.end(); };
+  static const std::vector<std::vector<std::string>> groups{
+      {"f64", "f32", "f16", "bf16", "tf32"},
+      {"NN", "TT", "NT", "TN"},
+      {"zero", "one", "alpha", "beta"},
+      {"A", "B", "C", "tile"},
+      {"copy", "gemm", "axpby", "join"},
+      {"copy", "compute"},
+      {"N", "T"}};
+  const auto holds_old = [&](const auto& group) {
+    return std::ranges::find(group, old) != group.end();
+  };
   const auto own = std::ranges::find_if(groups, holds_old);
-  const auto& group = own != groups.end() && random() % 8 != 0 ? *own : groups[random() % groups.size()];
+  const auto& group =
+      own != groups.end() && random() % 8 != 0 ? *own : groups[random() % groups.size()];
   return group[random() % group.size()];
 }
 
 void mutate(json& plan, Random& random) {
-  constexpr std::array parts{"buffers", "buffers", "ops", "ops", "ops", "queues", "problem", "peak_bytes"};
+  constexpr std::array parts{"buffers", "buffers", "ops",     "ops",
+                             "ops",     "queues",  "problem", "peak_bytes"};
   std::vector<json*> leaves;
   collect(plan[parts[random() % parts.size()]], leaves);
   json& leaf = *leaves[random() % leaves.size()];
@@ -79,7 +92,8 @@ std::optional<Plan> read_again(json& file) {
   return std::nullopt;
 }
 
-/// Offsets that executors compute, from the first byte of a view to the last, with the element size of the operation.
+/// Offsets that executors compute, from the first byte of a view to the last, with the
+/// element size of the operation.
 bool is_inside(const Plan& plan, const View& view, int64_t element) {
   if (view.rows == 0 || view.cols == 0) return true;
   const Buffer& buffer = plan.buffer(view.buffer);
@@ -87,9 +101,11 @@ bool is_inside(const Plan& plan, const View& view, int64_t element) {
   const auto bytes = [&](int64_t rows, int64_t cols, int64_t ld) {
     return rows == 0 || cols == 0 ? 0 : ((cols - 1) * ld + rows) * element_size(p.dtype);
   };
-  const std::array room{bytes(p.rows_a(), p.cols_a(), p.lda), bytes(p.rows_b(), p.cols_b(), p.ldb),
-                        bytes(p.m, p.n, p.ldc), plan.peak_bytes[buffer.memory.index()]};
-  const int64_t begin = buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
+  const std::array room{bytes(p.rows_a(), p.cols_a(), p.lda),
+                        bytes(p.rows_b(), p.cols_b(), p.ldb), bytes(p.m, p.n, p.ldc),
+                        plan.peak_bytes[buffer.memory.index()]};
+  const int64_t begin =
+      buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
   const int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
   return begin >= 0 && end <= room[size_t(buffer.kind)];
 }
@@ -99,7 +115,8 @@ std::optional<size_t> first_outside(const Plan& plan) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
     const int64_t element = plan.buffer(op.y.buffer).element();
-    const bool inside = is_inside(plan, op.y, element) && (!reads_a(op) || is_inside(plan, op.a, element)) &&
+    const bool inside = is_inside(plan, op.y, element) &&
+                        (!reads_a(op) || is_inside(plan, op.a, element)) &&
                         (!reads_b(op) || is_inside(plan, op.b, element));
     if (!inside) return i;
   }
@@ -108,14 +125,16 @@ std::optional<size_t> first_outside(const Plan& plan) {
 
 bool is_small(const Plan& plan) {
   const GemmProblem& p = plan.problem;
-  for (const auto& [ld, cols] : {std::pair{p.lda, p.cols_a()}, {p.ldb, p.cols_b()}, {p.ldc, p.n}})
+  for (const auto& [ld, cols] :
+       {std::pair{p.lda, p.cols_a()}, {p.ldb, p.cols_b()}, {p.ldc, p.n}})
     if (cols > 0 && ld > most_elements / cols) return false;
   for (const int64_t bytes : plan.peak_bytes)
     if (bytes > most_elements) return false;
   return p.m * p.n <= most_elements && p.k <= most_elements;
 }
 
-/// Elements of vectors are counted by std::vector::at, so that none beyond the end is touched.
+/// Elements of vectors are counted by std::vector::at, so that none beyond the end is
+/// touched.
 void run(const Plan& plan, HostExecutor& host) {
   Matrices data = integer_matrices(plan.problem, 3);
   interpret(plan, data, 0);
@@ -131,7 +150,8 @@ struct Count {
   int refused = 0, read = 0, run = 0;
 };
 
-Count try_mutations(const Plan& plan, const Topology& machine, int mutations, uint64_t seed) {
+Count try_mutations(const Plan& plan, const Topology& machine, int mutations,
+                    uint64_t seed) {
   const json original = json::parse(to_json(plan));
   HostExecutor host{machine, {.workers = 2, .poison = true}};
   Random random{seed};
@@ -143,7 +163,9 @@ Count try_mutations(const Plan& plan, const Topology& machine, int mutations, ui
     ++(changed ? count.read : count.refused);
     if (!changed) continue;
     if (const auto outside = first_outside(*changed)) {
-      ADD_FAILURE() << "mutation " << i << ": operation " << *outside << " leaves its buffers\n" << file.dump();
+      ADD_FAILURE() << "mutation " << i << ": operation " << *outside
+                    << " leaves its buffers\n"
+                    << file.dump();
       return count;
     }
     if (!is_small(*changed)) continue;
@@ -162,8 +184,10 @@ TEST(MutatedPlans, AreRefusedOrStayInsideTheirBuffers) {
     SCOPED_TRACE(name);
     GemmProblem p;
     p.dtype = dtype;
-    p.m = 24, p.n = 20, p.k = 28, p.beta = 0.5, p.lda = 40, p.ldb = 41, p.ldc = 42, p.trans_b = Trans::yes;
-    p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
+    p.m = 24, p.n = 20, p.k = 28, p.beta = 0.5, p.lda = 40, p.ldb = 41, p.ldc = 42,
+    p.trans_b = Trans::yes;
+    p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2],
+    p.place_c = machine.gpus()[1];
     Policy policy = any_preset(name);
     policy.choices.tile = 12, policy.judge_ops = 0;
     const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);

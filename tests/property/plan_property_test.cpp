@@ -1,5 +1,6 @@
-// Properties of every plan, on random problems, machines and policies. RapidCheck reads RC_PARAMS; without it, the
-// tests use a fixed seed and the number of cases below, so that a failure can be run again.
+// Properties of every plan, on random problems, machines and policies. RapidCheck reads
+// RC_PARAMS; without it, the tests use a fixed seed and the number of cases below, so
+// that a failure can be run again.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -19,21 +20,25 @@
 namespace tilerail::testing {
 namespace {
 
-/// The kernels' volume is that of the problem. Together with a right result on random matrices this says that every
-/// tile of C gets every k exactly once. An axpy has additions instead of products.
+/// The kernels' volume is that of the problem. Together with a right result on random
+/// matrices this says that every tile of C gets every k exactly once. An axpy has
+/// additions instead of products.
 void check_volume(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   int64_t volume = 0;
   for (const Op& op : plan.ops) {
-    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads_a(op)) volume += op.y.rows;
-    if (op.kind == OpKind::gemm) volume += op.y.rows * op.y.cols * (op.trans_a == Trans::no ? op.a.cols : op.a.rows);
+    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads_a(op))
+      volume += op.y.rows;
+    if (op.kind == OpKind::gemm)
+      volume += op.y.rows * op.y.cols * (op.trans_a == Trans::no ? op.a.cols : op.a.rows);
   }
   RC_ASSERT(volume == (p.alpha == 0 ? 0 : p.m * p.n * p.k));
 }
 
 void check_capacity(const Plan& plan, const Topology& machine) {
   for (size_t i = 0; i < plan.peak_bytes.size(); ++i)
-    if (machine.memories()[i].capacity) RC_ASSERT(double(plan.peak_bytes[i]) <= machine.memories()[i].capacity->value);
+    if (machine.memories()[i].capacity)
+      RC_ASSERT(double(plan.peak_bytes[i]) <= machine.memories()[i].capacity->value);
 }
 
 void check_order(const Plan& plan, const Timeline& timeline) {
@@ -44,7 +49,8 @@ void check_order(const Plan& plan, const Timeline& timeline) {
     const OpTime& t = timeline.ops[i];
     RC_ASSERT(t.end >= t.start);
     RC_ASSERT(t.start >= queue_end[plan.ops[i].queue.index()] - rounding);
-    for (const OpId dep : plan.deps_of(OpId{i})) RC_ASSERT(t.start >= timeline.ops[dep.index()].end - rounding);
+    for (const OpId dep : plan.deps_of(OpId{i}))
+      RC_ASSERT(t.start >= timeline.ops[dep.index()].end - rounding);
     queue_end[plan.ops[i].queue.index()] = t.end;
   }
 }
@@ -57,9 +63,12 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
   if (plan.ops.size() < 1500) RC_ASSERT(find_race(plan) == "");
   const Matrices data = integer_matrices(plan.problem, c.seed);
   const std::vector<double> expected = reference(plan.problem, data);
-  for (const uint64_t order : {uint64_t{0}, uint64_t{1}, c.seed}) RC_ASSERT(interpret(plan, data, order) == expected);
-  RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) == content_hash(plan));
-  RC_ASSERT(content_hash(plan_from_json(to_json(plan), "plan.json")) == content_hash(plan));
+  for (const uint64_t order : {uint64_t{0}, uint64_t{1}, c.seed})
+    RC_ASSERT(interpret(plan, data, order) == expected);
+  RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) ==
+            content_hash(plan));
+  RC_ASSERT(content_hash(plan_from_json(to_json(plan), "plan.json")) ==
+            content_hash(plan));
   SimExecutor simulator{machine};
   check_order(plan, simulator.execute(plan));
 }
@@ -67,7 +76,8 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
 TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
   EXPECT_TRUE(rc::check("plans are legal, complete, race-free and right", [] {
     const int gpus = *rc::gen::inRange(1, 9);
-    const Case c = random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+    const Case c =
+        random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
     check_in_simulator(plan_gemm(c.problem, machine, c.devices, c.policy), c, machine);

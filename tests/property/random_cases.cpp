@@ -21,9 +21,10 @@ const bool defaults_set = [] {
   return true;
 }();
 
-/// One of the values that a field accepts, from the program's own words: "on, off", "auto, 1 to 64". Of a range, an end
-/// One of the values that a field accepts, with some of its parameters; a number is an end of its range or something
-/// near the lower end, where the special cases are.
+/// One of the values that a field accepts, from the program's own words: "on, off",
+/// "auto, 1 to 64". Of a range, an end One of the values that a field accepts, with some
+/// of its parameters; a number is an end of its range or something near the lower end,
+/// where the special cases are.
 std::string random_value(const PolicyField& field) {
   const size_t numbers = field.range ? 1 : 0;
   const auto which = *rc::gen::inRange<size_t>(0, field.values.size() + numbers);
@@ -37,8 +38,11 @@ std::string random_value(const PolicyField& field) {
   const PolicyValue& value = field.values[which];
   std::vector<std::string> parameters;
   for (const PolicyField& parameter : value.parameters)
-    if (*rc::gen::arbitrary<bool>()) parameters.push_back(parameter.key + "=" + random_value(parameter));
-  return parameters.empty() ? value.name : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
+    if (*rc::gen::arbitrary<bool>())
+      parameters.push_back(parameter.key + "=" + random_value(parameter));
+  return parameters.empty()
+             ? value.name
+             : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
 }
 
 }  // namespace
@@ -47,7 +51,9 @@ Policy random_policy() {
   Policy p = any_preset(*rc::gen::elementOf(any_preset_names()));
   const std::set<std::string> apart{"tile", "memory", "warm"};  // warm is only simulated
   for (const PolicyField& field : fields_of(p)) {
-    if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;
+    if (apart.contains(field.key) ||
+        !*rc::gen::weightedElement<bool>({{1, true}, {2, false}}))
+      continue;
     apply_override(p, field.key + "=" + random_value(field));
   }
   p.choices.tile = pick<int64_t>({0, 3, 8, 16, 25});
@@ -57,10 +63,12 @@ Policy random_policy() {
 std::string describe(const Case& c) {
   const GemmProblem& p = c.problem;
   std::ostringstream text;
-  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << name_of(c.policy) << " tile "
-       << c.policy.choices.tile << " m " << p.m << " n " << p.n << " k " << p.k << " ld " << p.lda << "," << p.ldb
-       << "," << p.ldc << " trans " << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta "
-       << p.beta << " place " << p.place_a.value << ":" << p.place_b.value << ":" << p.place_c.value << " devices";
+  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << name_of(c.policy)
+       << " tile " << c.policy.choices.tile << " m " << p.m << " n " << p.n << " k "
+       << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans "
+       << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta "
+       << p.beta << " place " << p.place_a.value << ":" << p.place_b.value << ":"
+       << p.place_c.value << " devices";
   for (const MemoryId d : c.devices) text << " " << d.value;
   return text.str();
 }
@@ -80,30 +88,37 @@ GemmProblem random_sizes(const std::function<int64_t()>& extent) {
       return axpy_problem(extent());
     case Routine::gemm:
       p.m = extent(), p.n = extent(), p.k = extent();
-      p.trans_a = pick({Trans::no, Trans::yes}), p.trans_b = pick({Trans::no, Trans::yes});
+      p.trans_a = pick({Trans::no, Trans::yes}),
+      p.trans_b = pick({Trans::no, Trans::yes});
   }
   return p;
 }
 
 }  // namespace
 
-constexpr int others_there = 4;  // in test_machine: a host, and both as interleaved, by columns and by rows
+constexpr int others_there =
+    4;  // in test_machine: a host, and both as interleaved, by columns and by rows
 
 GemmProblem random_problem(int gpus, int others, int64_t most) {
   const auto extent = [most] {
-    return *rc::gen::weightedOneOf<int64_t>({{1, rc::gen::just<int64_t>(0)}, {20, rc::gen::inRange<int64_t>(1, most)}});
+    return *rc::gen::weightedOneOf<int64_t>(
+        {{1, rc::gen::just<int64_t>(0)}, {20, rc::gen::inRange<int64_t>(1, most)}});
   };
   GemmProblem p = random_sizes(extent);
-  p.alpha = pick<double>({1, 1, 1, -2, 0}), p.beta = p.routine == Routine::dot ? 0 : pick<double>({1, 0, 3});
+  p.alpha = pick<double>({1, 1, 1, -2, 0}),
+  p.beta = p.routine == Routine::dot ? 0 : pick<double>({1, 0, 3});
   const auto place = [=] {
-    return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1), *rc::gen::inRange(1, gpus + 1 + others)})};
+    return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1),
+                          *rc::gen::inRange(1, gpus + 1 + others)})};
   };
   const auto input = [&] {
     const bool copied = gpus > 1 && pick({false, false, false, false, true});
     return copied ? MemoryId{gpus + 1 + others} : place();
   };
   p.place_a = input(), p.place_b = input(), p.place_c = place();
-  const auto ld = [](int64_t rows) { return std::max<int64_t>(1, rows) + pick<int64_t>({0, 0, 5}); };
+  const auto ld = [](int64_t rows) {
+    return std::max<int64_t>(1, rows) + pick<int64_t>({0, 0, 5});
+  };
   p.lda = ld(p.rows_a()), p.ldb = ld(p.rows_b()), p.ldc = ld(p.m);
   return p;
 }
@@ -123,7 +138,8 @@ Topology random_machine(const Case& c, int gpus, Switches switches) {
     if (has(p.place_a)) matrices += element * p.lda * p.cols_a();
     if (p.has_b() && has(p.place_b)) matrices += element * p.ldb * p.cols_b();
     if (p.place_c == MemoryId{gpu}) matrices += element * p.ldc * p.n;
-    capacities.push_back(matrices + slot * pick<int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
+    capacities.push_back(matrices +
+                         slot * pick<int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
   return test_machine(capacities, switches);
 }
@@ -150,11 +166,15 @@ Case random_case_in_few_tiles(const Topology& machine) {
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   const auto most = pick<int64_t>({3, 40, 300, 2000, 20000});
   c.problem = random_problem(gpus, int(machine.sources()) - 1 - gpus, most);
-  c.problem.dtype = pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
-  for (auto* side : {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
-    if (c.problem.routine == Routine::gemm && pick({false, false, true})) *side = std::min<int64_t>(*side, 64);
+  c.problem.dtype =
+      pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+  for (auto* side :
+       {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
+    if (c.problem.routine == Routine::gemm && pick({false, false, true}))
+      *side = std::min<int64_t>(*side, 64);
   const GemmProblem& p = c.problem;
-  c.policy.choices.tile = std::max<int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
+  c.policy.choices.tile =
+      std::max<int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
   return c;
 }
 

@@ -1,4 +1,5 @@
-// Machines whose every figure is drawn: links, routes, groups, engines, kernels and their load.
+// Machines whose every figure is drawn: links, routes, groups, engines, kernels and their
+// load.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -22,24 +23,30 @@ double gigabytes() { return pick<double>({1, 2, 5, 10, 20, 40, 100, 400}); }
 CapacityCurve random_curve() {
   CapacityCurve curve;
   double copies = 1;
-  for (int points = *rc::gen::inRange(1, 4); points > 0; --points, copies += pick<double>({1, 2, 5}))
+  for (int points = *rc::gen::inRange(1, 4); points > 0;
+       --points, copies += pick<double>({1, 2, 5}))
     curve.points.push_back({copies, Rate{gigabytes() * giga}});
   return curve;
 }
 
-/// What kind of machine it is. How long anything takes to begin: nothing, half of the time. How wide the links are: not
-/// so narrow, often, that they hide what groups, engines and kernels do.
+/// What kind of machine it is. How long anything takes to begin: nothing, half of the
+/// time. How wide the links are: not so narrow, often, that they hide what groups,
+/// engines and kernels do.
 struct Scale {
   bool none = chance(50);
   double wider = pick<double>({1, 1, 30, 1000});
-  double microseconds(std::initializer_list<double> values) const { return none ? 0 : pick(values); }
+  double microseconds(std::initializer_list<double> values) const {
+    return none ? 0 : pick(values);
+  }
 };
 
-Links joined(Description& d, const std::string& from, const std::string& to, const Scale& scale) {
-  const Links links =
-      small_machine::add_links(d, from, to, scale.wider * gigabytes(), scale.microseconds({1, 300, 5000}));
+Links joined(Description& d, const std::string& from, const std::string& to,
+             const Scale& scale) {
+  const Links links = small_machine::add_links(d, from, to, scale.wider * gigabytes(),
+                                               scale.microseconds({1, 300, 5000}));
   for (const LinkId link : {links.first, links.second})
-    if (chance(15)) d.links[link.index()].per_flow = Rate{scale.wider * gigabytes() * giga};
+    if (chance(15))
+      d.links[link.index()].per_flow = Rate{scale.wider * gigabytes() * giga};
   return links;
 }
 
@@ -51,12 +58,14 @@ void add_groups(Description& d, const std::vector<Links>& links) {
       auto [there, back] = links[*rc::gen::inRange<size_t>(0, links.size())];
       if (std::ranges::find(forward, there) != forward.end()) continue;
       if (two_sides && chance(20)) std::swap(there, back);
-      if (std::ranges::find(backward, there) != backward.end() || std::ranges::find(forward, there) != forward.end())
+      if (std::ranges::find(backward, there) != backward.end() ||
+          std::ranges::find(forward, there) != forward.end())
         continue;
       forward.push_back(there);
       if (two_sides) backward.push_back(back);
     }
-    CapacityGroup& made = small_machine::add_group(d, "q" + std::to_string(group), forward, backward);
+    CapacityGroup& made =
+        small_machine::add_group(d, "q" + std::to_string(group), forward, backward);
     if (!two_sides || chance(80)) made.capacity = random_curve();
     if (two_sides && (!made.capacity || chance(70))) made.both_busy = random_curve();
     if (made.both_busy && chance(40)) made.forward_share = pick({0.3, 0.5, 0.8});
@@ -65,29 +74,38 @@ void add_groups(Description& d, const std::vector<Links>& links) {
 
 void add_load(GemmCurve& curve) {
   double duty = pick({0.0, 0.3, 0.6});
-  for (int points = *rc::gen::inRange(1, 4); points > 0 && duty <= 1; --points, duty += pick({0.1, 0.2, 0.4}))
+  for (int points = *rc::gen::inRange(1, 4); points > 0 && duty <= 1;
+       --points, duty += pick({0.1, 0.2, 0.4}))
     curve.sustained.push_back({duty, pick({1.0, 1.0, 1.1, 1.7, 3.0})});
   if (!chance(30)) return;
   curve.sustained_after = Seconds{pick({0.0, 1e-4, 1e-2})};
-  curve.sustained_at_first = pick({0.0, 0.5}), curve.sustained_fully_after = Seconds{pick({1e-3, 1e-1})};
+  curve.sustained_at_first = pick({0.0, 0.5}),
+  curve.sustained_fully_after = Seconds{pick({1e-3, 1e-1})};
 }
 
 GemmCurve random_gemms(DType dtype, bool tiled, const Scale& scale) {
   const double peak = pick<double>({0.01, 0.5, 5, 50, 500});  // TFLOP/s
   GemmCurve curve = small_machine::gemms(dtype, {{1, peak}});
-  if (chance(50)) curve = small_machine::gemms(dtype, {{16, 0.2 * peak}, {256, 0.7 * peak}, {1024, peak}});
+  if (chance(50))
+    curve =
+        small_machine::gemms(dtype, {{16, 0.2 * peak}, {256, 0.7 * peak}, {1024, peak}});
   if (tiled) {
     curve.points.clear();
     TiledGemm& rule = curve.tiled.emplace();
-    rule.launch = Seconds{scale.microseconds({1, 4}) * micro}, rule.peak = FlopRate{peak * 1e12};
-    rule.fill = pick<double>({0, 70}), rule.reduction = Seconds{scale.microseconds({1}) * micro};
+    rule.launch = Seconds{scale.microseconds({1, 4}) * micro},
+    rule.peak = FlopRate{peak * 1e12};
+    rule.fill = pick<double>({0, 70}),
+    rule.reduction = Seconds{scale.microseconds({1}) * micro};
     rule.blocks = {{64, 64, 0.7}, {128, 256, 1}};
     if (chance(50)) {  // a shape that was measured, faster or slower than the rule
-      const double side = pick<double>({100, 500, 2000}), rate = pick({0.3, 0.8, 1.4}) * peak * 1e12;
+      const double side = pick<double>({100, 500, 2000}),
+                   rate = pick({0.3, 0.8, 1.4}) * peak * 1e12;
       rule.shapes = {{side, side, side, Seconds{2 * side * side * side / rate}}};
     }
     if (chance(30)) rule.fills = {{100, 0.2}, {1000, pick({0.4, 1.0})}};
-    if (chance(30)) rule.in_graph = {{100, Seconds{scale.microseconds({1, 50}) * micro}, pick({0.1, 0.9})}};
+    if (chance(30))
+      rule.in_graph = {
+          {100, Seconds{scale.microseconds({1, 50}) * micro}, pick({0.1, 0.9})}};
   }
   if (chance(60)) add_load(curve);
   if (chance(20)) curve.alignment = {{8, 1.5}, {32, 1.1}};
@@ -100,11 +118,14 @@ KernelTimes random_kernels(const std::string& name, const Scale& scale) {
   kernels.name = name, kernels.source = "s";
   kernels.launch = Seconds{scale.microseconds({0.1, 3}) * micro};
   kernels.multiprocessors = pick<double>({1, 4, 16});
-  kernels.block_m = kernels.block_n = pick<double>({1, 16, 64, 1e9});  // 1e9: a worker of a host
+  kernels.block_m = kernels.block_n =
+      pick<double>({1, 16, 64, 1e9});  // 1e9: a worker of a host
   kernels.k_overhead = pick<double>({0, 0, 64});
-  if (chance(80)) kernels.memory_bandwidth = Rate{pick<double>({50, 500, 500, 5000, 100000}) * giga};
+  if (chance(80))
+    kernels.memory_bandwidth = Rate{pick<double>({50, 500, 500, 5000, 100000}) * giga};
   const bool tiled = kernels.memory_bandwidth && chance(30);
-  for (const DType dtype : dtypes) kernels.gemm.push_back(random_gemms(dtype, tiled, scale));
+  for (const DType dtype : dtypes)
+    kernels.gemm.push_back(random_gemms(dtype, tiled, scale));
   return kernels;
 }
 
@@ -114,19 +135,23 @@ void draw_engines(Memory& memory) {
   if (chance(10)) memory.engines.total = pick({1, 2, 4});
 }
 
-std::string numbered(const char* name, int number) { return name + std::to_string(number); }
+std::string numbered(const char* name, int number) {
+  return name + std::to_string(number);
+}
 
 }  // namespace
 
-/// Hosts h0, h1 ..., each with its switch, which are all joined; GPUs on the switches, and some of them with each
-/// other. Copies from a GPU to such a neighbour on the same switch may be split over both ways.
+/// Hosts h0, h1 ..., each with its switch, which are all joined; GPUs on the switches,
+/// and some of them with each other. Copies from a GPU to such a neighbour on the same
+/// switch may be split over both ways.
 Topology random_topology(int hosts, int gpus) {
   std::vector<std::string> switches;
   for (int host = 0; host < hosts; ++host) switches.push_back(numbered("s", host));
   const auto home = [&](int gpu) { return size_t(gpu % hosts); };
   Description d = small_machine::unlinked("h0", "g", gpus, switches);
   d.name = "drawn";
-  for (int host = 1; host < hosts; ++host) small_machine::add_host(d, numbered("h", host));
+  for (int host = 1; host < hosts; ++host)
+    small_machine::add_host(d, numbered("h", host));
   const Scale scale;
   d.kernels = {random_kernels("k0", scale), random_kernels("k1", scale)};
   std::vector<Links> links, of_gpu;

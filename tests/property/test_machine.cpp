@@ -13,25 +13,32 @@ KernelTimes kernels(const std::string& name, double peak) {
   times.block_m = times.block_n = 16, times.k_overhead = 8;
   times.memory_bandwidth = Rate{500e9};
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32})
-    times.gemm.push_back(small_machine::gemms(dtype, {{8, 0.2 * peak}, {64, 0.9 * peak}}));
+    times.gemm.push_back(
+        small_machine::gemms(dtype, {{8, 0.2 * peak}, {64, 0.9 * peak}}));
   return times;
 }
 
 }  // namespace
 
-/// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
-///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
-///  far --/                             a second host, whose copies share a bound; behind the GPUs in number
-/// Without switches every GPU has direct links to the hosts, and no routes but to GPUs i + 1 and i - 1.
+/// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches;
+/// GPUs i and i + 1 also a
+///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every
+///      third GPU computes faster.
+///  far --/                             a second host, whose copies share a bound; behind
+///  the GPUs in number
+/// Without switches every GPU has direct links to the hosts, and no routes but to GPUs i
+/// + 1 and i - 1.
 Topology test_machine(const std::vector<int64_t>& capacities, Switches switches) {
   const bool switched = switches == Switches::two;
   const int gpus = int(capacities.size());
-  auto d = small_machine::unlinked("host", "gpu", gpus,
-                                   switched ? std::vector<std::string>{"sw0", "sw1"} : std::vector<std::string>{});
+  auto d = small_machine::unlinked(
+      "host", "gpu", gpus,
+      switched ? std::vector<std::string>{"sw0", "sw1"} : std::vector<std::string>{});
   d.name = "test-machine";
   d.kernels = {kernels("slow", 1), kernels("fast", 3)};
   if (switched) {
-    for (const char* pcie : {"sw0", "sw1"}) small_machine::add_links(d, "host", pcie, 20, 2);
+    for (const char* pcie : {"sw0", "sw1"})
+      small_machine::add_links(d, "host", pcie, 20, 2);
     small_machine::add_links(d, "sw0", "sw1", 10, 1);
   }
   for (size_t i = 0; i < capacities.size(); ++i) {
@@ -41,7 +48,11 @@ Topology test_machine(const std::vector<int64_t>& capacities, Switches switches)
     const bool fast = i % 3 == 2;
     memory.kernels = fast ? 1 : 0;
     memory.idle_watts = Watts{50}, memory.busy_watts = Watts{fast ? 300.0 : 200.0};
-    small_machine::add_links(d, memory.name, !switched ? "host" : i % 2 == 0 ? "sw0" : "sw1", 12, 1);
+    small_machine::add_links(d, memory.name,
+                             !switched    ? "host"
+                             : i % 2 == 0 ? "sw0"
+                                          : "sw1",
+                             12, 1);
     if (i > 0) small_machine::add_links(d, memory.name, d.memories[i].name, 50, 1);
   }
   small_machine::add_host(d, "far");

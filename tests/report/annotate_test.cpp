@@ -16,31 +16,35 @@ using test::sample_machine;
 using test::sample_timeline;
 using test::SamplePlan;
 
-TEST(Annotate, TheSamplePlanIsValid) { EXPECT_NO_THROW(validate(SamplePlan{}.plan(), sample_machine())); }
+TEST(Annotate, TheSamplePlanIsValid) {
+  EXPECT_NO_THROW(validate(SamplePlan{}.plan(), sample_machine()));
+}
 
 TEST(Annotate, NamesQueuesDevicesAndRoutes) {
   const AnnotatedTimeline timeline = sample_timeline();
   // Queues by first operation: ops 0, 2, 3, 5, 6, 7, 8, 9, 10.
-  const std::vector<AnnotatedQueue> expected = {{"host->gpu0", "gpu0", "host", "gpu0", "host->pcie;pcie->gpu0"},
-                                                {"gpu0->gpu1", "gpu1", "gpu0", "gpu1", "gpu0->gpu1"},
-                                                {"gpu0 compute 0", "gpu0", "gpu0", "gpu0", ""},
-                                                {"gpu0 compute 1", "gpu0", "gpu0", "gpu0", ""},
-                                                {"gpu0->host", "gpu0", "gpu0", "host", "gpu0->pcie;pcie->host"},
-                                                {"host->gpu1", "gpu1", "host", "gpu1", "host->pcie;pcie->gpu1"},
-                                                {"host->gpu1 #2", "gpu1", "host", "gpu1", "host->pcie;pcie->gpu1"},
-                                                {"gpu1 compute 0", "gpu1", "gpu1", "gpu1", ""},
-                                                {"gpu1->host", "gpu1", "gpu1", "host", "gpu1->pcie;pcie->host"}};
+  const std::vector<AnnotatedQueue> expected = {
+      {"host->gpu0", "gpu0", "host", "gpu0", "host->pcie;pcie->gpu0"},
+      {"gpu0->gpu1", "gpu1", "gpu0", "gpu1", "gpu0->gpu1"},
+      {"gpu0 compute 0", "gpu0", "gpu0", "gpu0", ""},
+      {"gpu0 compute 1", "gpu0", "gpu0", "gpu0", ""},
+      {"gpu0->host", "gpu0", "gpu0", "host", "gpu0->pcie;pcie->host"},
+      {"host->gpu1", "gpu1", "host", "gpu1", "host->pcie;pcie->gpu1"},
+      {"host->gpu1 #2", "gpu1", "host", "gpu1", "host->pcie;pcie->gpu1"},
+      {"gpu1 compute 0", "gpu1", "gpu1", "gpu1", ""},
+      {"gpu1->host", "gpu1", "gpu1", "host", "gpu1->pcie;pcie->host"}};
   EXPECT_EQ(timeline.queues, expected);
   EXPECT_EQ(timeline.queue_of(timeline.ops[8]).name, "host->gpu1 #2");
 }
 
 TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
   const AnnotatedTimeline timeline = sample_timeline();
-  // Op 2 sends on what op 1 fetched; op 3 computes rows of A by columns of B into a tile that never held C.
-  const std::vector<std::string> expected = {"A[0:100,0:100]",   "B[0:100,0:100]",   "B[0:100,0:100]",
-                                             "C[0:100,0:100]",   "C[0:100,0:100]",   "C[0:100,0:100]",
-                                             "C[0:100,0:100]",   "A[100:200,0:100]", "C[100:200,0:100]",
-                                             "C[100:200,0:100]", "C[100:200,0:100]", ""};
+  // Op 2 sends on what op 1 fetched; op 3 computes rows of A by columns of B into a tile
+  // that never held C.
+  const std::vector<std::string> expected = {
+      "A[0:100,0:100]",   "B[0:100,0:100]",   "B[0:100,0:100]",   "C[0:100,0:100]",
+      "C[0:100,0:100]",   "C[0:100,0:100]",   "C[0:100,0:100]",   "A[100:200,0:100]",
+      "C[100:200,0:100]", "C[100:200,0:100]", "C[100:200,0:100]", ""};
   std::vector<std::string> labels;
   for (const AnnotatedOp& op : timeline.ops) labels.push_back(timeline.label_of(op));
   EXPECT_THAT(labels, testing::ElementsAreArray(expected));
@@ -57,11 +61,12 @@ TEST(Annotate, CountsBytesOfCopiesAndFlopsOfKernels) {
 
 TEST(Annotate, AnOperationIsReadyWhenItsQueueAndItsDependenciesHaveEnded) {
   const AnnotatedTimeline timeline = sample_timeline();
-  EXPECT_DOUBLE_EQ(timeline.ops[0].ready, 0);       // first of its queue, no dependencies
-  EXPECT_DOUBLE_EQ(timeline.ops[1].ready, 10e-3);   // op 0 in its queue
-  EXPECT_DOUBLE_EQ(timeline.ops[2].ready, 20e-3);   // op 1; it started 2 ms later
-  EXPECT_DOUBLE_EQ(timeline.ops[5].ready, 50e-3);   // the later of ops 3 and 4
-  EXPECT_DOUBLE_EQ(timeline.ops[11].ready, 90e-3);  // op 10; op 9 in its queue ended at 70
+  EXPECT_DOUBLE_EQ(timeline.ops[0].ready, 0);      // first of its queue, no dependencies
+  EXPECT_DOUBLE_EQ(timeline.ops[1].ready, 10e-3);  // op 0 in its queue
+  EXPECT_DOUBLE_EQ(timeline.ops[2].ready, 20e-3);  // op 1; it started 2 ms later
+  EXPECT_DOUBLE_EQ(timeline.ops[5].ready, 50e-3);  // the later of ops 3 and 4
+  EXPECT_DOUBLE_EQ(timeline.ops[11].ready,
+                   90e-3);  // op 10; op 9 in its queue ended at 70
   EXPECT_DOUBLE_EQ(timeline.makespan(), 90e-3);
 }
 
@@ -70,7 +75,9 @@ TEST(Annotate, MetadataSaysWhatWasRun) {
   EXPECT_EQ(metadata.plan_hash, content_hash(SamplePlan{}.plan()));
   EXPECT_EQ(metadata.machine, "sample");
   EXPECT_EQ(metadata.policy, "gemmex+tile=100");
-  EXPECT_EQ(metadata.problem, "gemm m=200 n=100 k=100 dtype=f64 trans=NN alpha=1 beta=2 place=host:host:host");
+  EXPECT_EQ(
+      metadata.problem,
+      "gemm m=200 n=100 k=100 dtype=f64 trans=NN alpha=1 beta=2 place=host:host:host");
   EXPECT_EQ(metadata.tile, 100);
   EXPECT_EQ(metadata.backend, "sim");
   EXPECT_EQ(metadata.devices, (std::vector<std::string>{"gpu0", "gpu1"}));
@@ -81,16 +88,19 @@ TEST(Annotate, MetadataSaysWhatWasRun) {
 /// C (4 x 6) = op(A) op(B) with both transposed: A is stored k x m, B is stored n x k.
 TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
   const MemoryId host{0}, gpu{1};
-  PlanDraft draft{sample_machine(), {4, 6, 8, DType::f64, Trans::yes, Trans::yes, 1, 0, gpu, gpu, host, 0, 0, 0}};
+  PlanDraft draft{
+      sample_machine(),
+      {4, 6, 8, DType::f64, Trans::yes, Trans::yes, 1, 0, gpu, gpu, host, 0, 0, 0}};
   const View tile = draft.tile(gpu, 2, 3);
-  // Rows 2 and 3 of op(A) are columns 2 and 3 of A; columns 3 to 5 of op(B) are rows 3 to 5 of B.
+  // Rows 2 and 3 of op(A) are columns 2 and 3 of A; columns 3 to 5 of op(B) are rows 3 to
+  // 5 of B.
   const View a = part(draft.a(), 0, 2, 8, 2), b = part(draft.b(), 3, 0, 3, 8);
   const OpId product = draft.gemm(draft.compute_queue(gpu), a, b, tile, {});
   draft.copy(draft.copy_queue(gpu, host), tile, part(draft.c(), 2, 3, 2, 3), {product});
   const Plan& plan = draft.plan;
   validate(plan);
-  const AnnotatedTimeline timeline =
-      annotate(plan, sample_machine(), Timeline{"sim", content_hash(plan), {{0, 1}, {1, 2}}});
+  const AnnotatedTimeline timeline = annotate(
+      plan, sample_machine(), Timeline{"sim", content_hash(plan), {{0, 1}, {1, 2}}});
   EXPECT_EQ(timeline.label_of(timeline.ops[0]), "C[2:4,3:6]");
   EXPECT_EQ(timeline.label_of(timeline.ops[1]), "C[2:4,3:6]");
 }
@@ -101,14 +111,17 @@ TEST(Annotate, ASumThatStartsFromXIsOfY) {
   p.beta = 0, p.place_a = p.place_c = machine.hosts()[0];
   Policy policy = any_preset("gemmex");
   policy.choices.tile = 600;
-  const Plan plan = plan_gemm(p, machine, {machine.gpus().data(), 1}, policy);  // of two tiles: x, kernel, y
+  const Plan plan = plan_gemm(p, machine, {machine.gpus().data(), 1},
+                              policy);  // of two tiles: x, kernel, y
   const AnnotatedTimeline timeline =
-      annotate(plan, machine, Timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())});
+      annotate(plan, machine,
+               Timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())});
   ASSERT_EQ(timeline.ops.size(), 6u);
   EXPECT_EQ(timeline.label_of(timeline.ops[3]), "A[600:1000,0:1]");
   EXPECT_EQ(timeline.label_of(timeline.ops[4]), "C[600:1000,0:1]");
   EXPECT_EQ(timeline.label_of(timeline.ops[5]), "C[600:1000,0:1]");
-  EXPECT_TRUE(timeline.metadata.problem.starts_with("axpy m=1000 n=1 k=1 dtype=f64 ")) << timeline.metadata.problem;
+  EXPECT_TRUE(timeline.metadata.problem.starts_with("axpy m=1000 n=1 k=1 dtype=f64 "))
+      << timeline.metadata.problem;
 }
 
 TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {
@@ -117,7 +130,8 @@ TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {
   // The last two columns of tile 4, which holds B[0:100,0:100], go on to tile 5.
   plan.ops[2].a = {BufferId{4}, 0, 98, 100, 2};
   plan.ops[2].y = {BufferId{5}, 0, 98, 100, 2};
-  const AnnotatedTimeline timeline = annotate(plan, sample_machine(), SamplePlan::timeline(plan));
+  const AnnotatedTimeline timeline =
+      annotate(plan, sample_machine(), SamplePlan::timeline(plan));
   EXPECT_EQ(timeline.label_of(timeline.ops[2]), "B[0:100,98:100]");
 }
 

@@ -16,35 +16,42 @@ using test::SamplePlan;
 using testing::AllOf, testing::ElementsAre, testing::Field;
 
 auto part(TimeUse kind, const char* name, double seconds) {
-  return AllOf(Field(&Summary::PathPart::kind, kind), Field(&Summary::PathPart::name, name),
+  return AllOf(Field(&Summary::PathPart::kind, kind),
+               Field(&Summary::PathPart::name, name),
                Field(&Summary::PathPart::seconds, testing::DoubleNear(seconds, 1e-12)));
 }
 
 TEST(Bottleneck, TheCriticalPathSaysWhereTheMakespanWent) {
-  // From the end: copy 10 (20 ms), kernel 9 (25 ms), copy 8 (10 ms), which starts after 35 ms. Of these, copy 7 holds
-  // the engine for copies into gpu1 from 30 ms on. The uplink is used more than any link: 560 kB of 8 GB/s, while
-  // host->pcie carries 400 kB of 10 GB/s.
-  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
+  // From the end: copy 10 (20 ms), kernel 9 (25 ms), copy 8 (10 ms), which starts after
+  // 35 ms. Of these, copy 7 holds the engine for copies into gpu1 from 30 ms on. The
+  // uplink is used more than any link: 560 kB of 8 GB/s, while host->pcie carries 400 kB
+  // of 10 GB/s.
+  const Summary summary =
+      summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
   EXPECT_THAT(summary.critical_path,
-              testing::UnorderedElementsAre(part(TimeUse::group, "uplink", 30e-3), part(TimeUse::issue, "", 30e-3),
-                                            part(TimeUse::kernels, "", 25e-3), part(TimeUse::waiting, "copies", 5e-3)));
+              testing::UnorderedElementsAre(part(TimeUse::group, "uplink", 30e-3),
+                                            part(TimeUse::issue, "", 30e-3),
+                                            part(TimeUse::kernels, "", 25e-3),
+                                            part(TimeUse::waiting, "copies", 5e-3)));
   EXPECT_EQ(summary.critical_path.back().kind, TimeUse::waiting);
   const std::string text = summary_table(summary);
   EXPECT_THAT(text, testing::HasSubstr("27.8% kernels, 5.6% waiting for copies"));
 }
 
 TEST(Bottleneck, TheBusiestResourceIsNamed) {
-  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
+  const Summary summary =
+      summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
   EXPECT_EQ(summary.busiest->kind, TimeUse::compute);
   EXPECT_EQ(summary.busiest->name, "gpu0");
   EXPECT_NEAR(summary.busiest->share, 35.0 / 90, 1e-12);
-  EXPECT_THAT(summary_table(summary), testing::HasSubstr("busiest     38.9% compute gpu0"));
+  EXPECT_THAT(summary_table(summary),
+              testing::HasSubstr("busiest     38.9% compute gpu0"));
   EXPECT_EQ(nlohmann::json::parse(to_json(summary))["busiest"]["name"], "gpu0");
 }
 
 TEST(Bottleneck, WhatIsFasterThanDescribedIsUsedForMoreThanAll) {
-  // The same in a millionth of the time, with kernels that take none: the links carry 400 kB at 10 GB/s in 90 ns
-  // = 44400%, the group 560 kB at 8 GB/s = 77800%.
+  // The same in a millionth of the time, with kernels that take none: the links carry 400
+  // kB at 10 GB/s in 90 ns = 44400%, the group 560 kB at 8 GB/s = 77800%.
   AnnotatedTimeline fast = sample_timeline();
   for (AnnotatedOp& op : fast.ops) {
     op.start *= 1e-6;
@@ -75,7 +82,8 @@ class Workers {
     run_.ops.push_back({start, end});
   }
   void copy_within(double start, double end) {
-    draft_.copy(draft_.copy_queue(gpu_, gpu_), draft_.tile(gpu_, 100, 100), draft_.tile(gpu_, 100, 100));
+    draft_.copy(draft_.copy_queue(gpu_, gpu_), draft_.tile(gpu_, 100, 100),
+                draft_.tile(gpu_, 100, 100));
     run_.ops.push_back({start, end});
   }
   Summary summary() {
@@ -92,15 +100,18 @@ class Workers {
 
 TEST(Bottleneck, WaitingForRoomIsWaitingForKernels) {
   Workers run;
-  run.kernel(0, 4), run.kernel(3, 5);  // measured side by side, though the first leaves no room
-  EXPECT_THAT(run.summary().critical_path,
-              ElementsAre(part(TimeUse::waiting, "kernels", 3), part(TimeUse::kernels, "", 2)));
+  run.kernel(0, 4),
+      run.kernel(3, 5);  // measured side by side, though the first leaves no room
+  EXPECT_THAT(
+      run.summary().critical_path,
+      ElementsAre(part(TimeUse::waiting, "kernels", 3), part(TimeUse::kernels, "", 2)));
 }
 
 TEST(Bottleneck, PartsBelowAHundredthAreNamedTogetherOnlyWhereTheyAreMore) {
   Workers run;
   run.kernel(0.005, 1);
-  EXPECT_THAT(summary_table(run.summary()), testing::HasSubstr("critical path: 99.5% kernels\n"));
+  EXPECT_THAT(summary_table(run.summary()),
+              testing::HasSubstr("critical path: 99.5% kernels\n"));
 }
 
 TEST(Bottleneck, ACopyWithinAMemoryMovesNothing) {
@@ -116,11 +127,14 @@ TEST(Bottleneck, ALinkThatIsUsedAsMuchAsItsGroupIsNotNamed) {
   const Topology machine{std::move(d)};
   const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
   PlanDraft draft{machine};
-  draft.copy(draft.copy_queue(host, gpu), draft.tile(host, 100, 100), draft.tile(gpu, 100, 100));
+  draft.copy(draft.copy_queue(host, gpu), draft.tile(host, 100, 100),
+             draft.tile(gpu, 100, 100));
   draft.plan.devices = {gpu};
   const Timeline run{"sim", content_hash(draft.plan), {{0, 1}}};
-  const Summary summary = summarize(draft.plan, machine, annotate(draft.plan, machine, run), {});
-  EXPECT_EQ(summary.groups[0].utilisation, summary.links[0].utilisation);  // of host->pcie
+  const Summary summary =
+      summarize(draft.plan, machine, annotate(draft.plan, machine, run), {});
+  EXPECT_EQ(summary.groups[0].utilisation,
+            summary.links[0].utilisation);  // of host->pcie
   EXPECT_THAT(summary.critical_path, ElementsAre(part(TimeUse::group, "uplink", 1)));
 }
 

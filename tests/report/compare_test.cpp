@@ -19,7 +19,8 @@ using OpDifference = Comparison::OpDifference;
 
 auto is_op(uint32_t number) { return Field(&OpDifference::op, number); }
 
-/// Measured: op 3, the product on gpu0, takes 40 ms instead of 30, and ops 5, 6, 10 and 11 come 10 ms later.
+/// Measured: op 3, the product on gpu0, takes 40 ms instead of 30, and ops 5, 6, 10 and
+/// 11 come 10 ms later.
 Comparison sample_comparison() {
   const AnnotatedTimeline predicted = sample_timeline();
   return compare(predicted, delayed(predicted, 3, 10e-3));
@@ -49,7 +50,8 @@ TEST(Compare, TwoSimulationsAreCalledByTheirMachinesOrFiles) {
   const std::string table = comparison_table(machines);
   EXPECT_THAT(table, testing::ContainsRegex("total +sample +faster +difference"));
   EXPECT_THAT(table, testing::Not(testing::HasSubstr("predicted")));
-  EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides, ElementsAre("a.csv", "b.csv"));
+  EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides,
+              ElementsAre("a.csv", "b.csv"));
 }
 
 TEST(Compare, APredictionAndAMeasurementAreCalledSo) {
@@ -77,7 +79,8 @@ TEST(Compare, TotalsByKind) {
 
 TEST(Compare, WaitingIsFromReadyToStartAndIdleIsTheRestOfTheQueues) {
   const Comparison comparison = sample_comparison();
-  // Op 2 waits from 20 to 22 ms, op 6 from 55 to 60, op 7 from 0 to 30, op 8 from 0 to 35; later ones move as a whole.
+  // Op 2 waits from 20 to 22 ms, op 6 from 55 to 60, op 7 from 0 to 30, op 8 from 0 to
+  // 35; later ones move as a whole.
   EXPECT_NEAR(comparison.waiting.predicted, 72e-3, 1e-12);
   EXPECT_NEAR(comparison.waiting.measured, 72e-3, 1e-12);
   // Nine queues, busy for 60 + 94 ms together.
@@ -85,13 +88,15 @@ TEST(Compare, WaitingIsFromReadyToStartAndIdleIsTheRestOfTheQueues) {
   EXPECT_NEAR(comparison.idle.measured, (9 * 100 - 164) * 1e-3, 1e-12);
 }
 
-// Op 3 takes 10 ms longer: of gpu0's kernels 25 W more for that, and 100 W more of each GPU.
+// Op 3 takes 10 ms longer: of gpu0's kernels 25 W more for that, and 100 W more of each
+// GPU.
 TEST(Compare, EnergyIsModelledFromBothTimelines) {
   const Topology machine = test::powered_machine();
   const AnnotatedTimeline predicted = sample_timeline(machine);
   Timeline late = test::SamplePlan::timeline(test::SamplePlan{}.plan());
   late.ops[3].end += 10e-3;
-  for (const size_t after : {5, 6, 9, 10, 11}) late.ops[after].start += 10e-3, late.ops[after].end += 10e-3;
+  for (const size_t after : {5, 6, 9, 10, 11})
+    late.ops[after].start += 10e-3, late.ops[after].end += 10e-3;
   const AnnotatedTimeline measured = annotate(test::SamplePlan{}.plan(), machine, late);
   const Comparison comparison = compare(predicted, measured);
   const double joules = test::sample_joules[0] + test::sample_joules[1];
@@ -108,20 +113,25 @@ TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
   AnnotatedTimeline measured = sample_timeline();  // of a machine without watts
   measured.metadata.counted_energy_j = {10, 15};
   EXPECT_FALSE(compare(sample_timeline(), measured).counted_energy);
-  const Comparison comparison = compare(sample_timeline(test::powered_machine()), measured);
+  const Comparison comparison =
+      compare(sample_timeline(test::powered_machine()), measured);
   ASSERT_TRUE(comparison.counted_energy);
   EXPECT_FALSE(comparison.energy);
   EXPECT_NEAR(comparison.counted_energy->error().value(), 19.5 / 25 - 1, 1e-12);
-  EXPECT_EQ(nlohmann::json::parse(to_json(comparison))["counted_energy"]["measured_j"], 25);
-  EXPECT_THAT(comparison_table(comparison), testing::HasSubstr("energy, counted by the GPUs"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(comparison))["counted_energy"]["measured_j"],
+            25);
+  EXPECT_THAT(comparison_table(comparison),
+              testing::HasSubstr("energy, counted by the GPUs"));
 }
 
 TEST(Compare, WaitingAndIdleTimeAreNeverLessThanNone) {
-  // Op 3 starts before it is ready, and ops 0 and 1 of one queue run side by side for all of the makespan.
+  // Op 3 starts before it is ready, and ops 0 and 1 of one queue run side by side for all
+  // of the makespan.
   AnnotatedTimeline measured = sample_timeline();
   measured.ops[3].ready = 25e-3;
   const double makespan = measured.makespan();
-  for (const size_t op : {0, 1}) measured.ops[op].start = 0, measured.ops[op].end = makespan;
+  for (const size_t op : {0, 1})
+    measured.ops[op].start = 0, measured.ops[op].end = makespan;
   const Comparison comparison = compare(sample_timeline(), measured);
   EXPECT_NEAR(comparison.waiting.measured, comparison.waiting.predicted, 1e-12);
   // host->gpu0 was idle for 60 ms.
@@ -140,9 +150,11 @@ TEST(Compare, TheWorstOperationsComeFirst) {
 TEST(Compare, OnlyTheTenWorstAreKept) {
   const AnnotatedTimeline predicted = sample_timeline();
   AnnotatedTimeline measured = predicted;
-  for (size_t i = 0; i < measured.ops.size(); ++i) measured.ops[i].end += 1e-3 * double(i);
+  for (size_t i = 0; i < measured.ops.size(); ++i)
+    measured.ops[i].end += 1e-3 * double(i);
   EXPECT_THAT(compare(predicted, measured).worst_durations,
-              ElementsAre(is_op(11), is_op(10), is_op(9), is_op(8), is_op(7), is_op(6), is_op(5), is_op(4), is_op(3),
+              ElementsAre(is_op(11), is_op(10), is_op(9), is_op(8), is_op(7), is_op(6),
+                          is_op(5), is_op(4), is_op(3),
                           is_op(2)));  // op 11 takes 11 ms longer
 }
 
@@ -153,13 +165,15 @@ TEST(Compare, RoundingIsNoDifference) {
 }
 
 TEST(Compare, WorksFromCsvAlone) {
-  const AnnotatedTimeline predicted = sample_timeline(), measured = delayed(predicted, 3, 10e-3);
+  const AnnotatedTimeline predicted = sample_timeline(),
+                          measured = delayed(predicted, 3, 10e-3);
   const AnnotatedTimeline p = timeline_from_csv(to_csv(predicted), "p.csv"),
                           m = timeline_from_csv(to_csv(measured), "m.csv");
   EXPECT_EQ(to_json(compare(p, m)), to_json(compare(predicted, measured)));
 }
 
-std::string refusal(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
+std::string refusal(const AnnotatedTimeline& predicted,
+                    const AnnotatedTimeline& measured) {
   try {
     compare(predicted, measured);
   } catch (const InputError& error) {
@@ -172,15 +186,18 @@ TEST(Compare, RefusesTimelinesOfDifferentPlans) {
   const AnnotatedTimeline predicted = sample_timeline();
   AnnotatedTimeline other = predicted;
   other.metadata.plan_hash = "ffff";
-  EXPECT_EQ(refusal(predicted, other), "plan_hash: predicted '" + predicted.metadata.plan_hash +
-                                           "', measured 'ffff'; expected timelines of one plan");
+  EXPECT_EQ(refusal(predicted, other),
+            "plan_hash: predicted '" + predicted.metadata.plan_hash +
+                "', measured 'ffff'; expected timelines of one plan");
   AnnotatedTimeline shorter = predicted;
   shorter.ops.pop_back();
-  EXPECT_EQ(refusal(predicted, shorter), "ops: predicted 12, measured 11; expected timelines of one plan");
+  EXPECT_EQ(refusal(predicted, shorter),
+            "ops: predicted 12, measured 11; expected timelines of one plan");
   AnnotatedTimeline changed = predicted;
   changed.ops[5].kind = OpKind::gemm;
   EXPECT_EQ(refusal(predicted, changed),
-            "op: '5' is predicted as axpby on 'gpu0 compute 1', and measured as gemm on 'gpu0 compute 1'; expected "
+            "op: '5' is predicted as axpby on 'gpu0 compute 1', and measured as gemm on "
+            "'gpu0 compute 1'; expected "
             "timelines of one plan");
 }
 
@@ -200,7 +217,8 @@ TEST(Compare, JsonAndTableHoldTheFigures) {
   EXPECT_EQ(json["measured"]["backend"], "host");
   EXPECT_EQ(json["worst_durations"][0]["op"], 3);
   const std::string table = comparison_table(sample_comparison());
-  EXPECT_THAT(table, testing::HasSubstr("makespan                   90.00 ms  100.0 ms  -10.0%"));
+  EXPECT_THAT(
+      table, testing::HasSubstr("makespan                   90.00 ms  100.0 ms  -10.0%"));
   EXPECT_THAT(table, testing::HasSubstr("gpu0 compute 0"));
 }
 

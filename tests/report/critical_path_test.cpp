@@ -24,8 +24,8 @@ Topology machine_with_workers(std::optional<int> workers) {
   return Topology{std::move(d)};
 }
 
-/// Each GPU has 5 multiprocessors, of which a product of 1024 x 1024 takes 3, and that for the time of a launch: it
-/// fills 0.6 of the GPU.
+/// Each GPU has 5 multiprocessors, of which a product of 1024 x 1024 takes 3, and that
+/// for the time of a launch: it fills 0.6 of the GPU.
 Topology machine_with_small_kernels(int workers) {
   auto d = machine_with_workers(workers).description();
   for (KernelTimes& kernels : d.kernels) {
@@ -36,8 +36,9 @@ Topology machine_with_small_kernels(int workers) {
   return Topology{std::move(d)};
 }
 
-/// On one GPU: a copy of a tile, a kernel on it, and two kernels that wait for no other operation, each kernel in a
-/// compute stream of its own. On a shipped machine every kernel fills the GPU.
+/// On one GPU: a copy of a tile, a kernel on it, and two kernels that wait for no other
+/// operation, each kernel in a compute stream of its own. On a shipped machine every
+/// kernel fills the GPU.
 struct Streams {
   Topology machine;
   Plan plan;
@@ -48,7 +49,8 @@ struct Streams {
     PlanDraft draft{machine};
     const View tile = draft.tile(gpu, 1024, 1024);
     const auto kernel = [&](int stream, std::vector<OpId> deps) {
-      return draft.gemm(draft.compute_queue(gpu, stream), tile, tile, tile, {}, std::move(deps));
+      return draft.gemm(draft.compute_queue(gpu, stream), tile, tile, tile, {},
+                        std::move(deps));
     };
     fetch = draft.copy(draft.copy_queue(host, gpu), draft.tile(host, 1024, 1024), tile);
     after = kernel(0, {fetch});
@@ -96,17 +98,23 @@ const std::vector<Case> cases{
     {"WhatEndsJustWhenAnOperationIsReadyDidNotHoldIt",
      {{0, 2}, {3, 4}, {0, 2}, {0, 0}},
      {&Streams::after, &Streams::fetch}},
-    {"WhatTakesNoTimeHoldsNothing", {{0, 1}, {3, 4}, {0, 2}, {2, 2}}, {&Streams::after, &Streams::first}},
-    {"ACopyMeasuredBehindWhatWaitsForItEndsThePath", {{5, 9}, {1, 2}, {0, 1}, {0, 0}}, {&Streams::fetch}},
+    {"WhatTakesNoTimeHoldsNothing",
+     {{0, 1}, {3, 4}, {0, 2}, {2, 2}},
+     {&Streams::after, &Streams::first}},
+    {"ACopyMeasuredBehindWhatWaitsForItEndsThePath",
+     {{5, 9}, {1, 2}, {0, 1}, {0, 0}},
+     {&Streams::fetch}},
 };
 
 INSTANTIATE_TEST_SUITE_P(Times, CriticalPathOf, testing::ValuesIn(cases),
                          [](const auto& test) { return std::string{test.param.name}; });
 
 TEST(CriticalPath, GoesOnAtTheKernelThatLeftNoRoomThoughAWorkerWasFree) {
-  // The copy ends while two workers are busy, which no kernel waits for: they wait for the room that `first` fills.
+  // The copy ends while two workers are busy, which no kernel waits for: they wait for
+  // the room that `first` fills.
   const Streams s{machine_with_workers(2)};
-  EXPECT_THAT(s.path({{0, 1}, {4, 6}, {0, 2}, {2, 4}}), ElementsAre(s.after, s.second, s.first));
+  EXPECT_THAT(s.path({{0, 1}, {4, 6}, {0, 2}, {2, 4}}),
+              ElementsAre(s.after, s.second, s.first));
 }
 
 TEST(CriticalPath, AKernelHasRoomUntilThoseThatRunFillTheGpu) {
@@ -133,7 +141,8 @@ TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
   const MemoryId gpu = machine.gpus()[0];
   const View tile = draft.tile(gpu, 1024, 1024);
   const OpId needed = draft.gemm(draft.compute_queue(gpu, 0), tile, tile, tile, {});
-  const OpId early = draft.gemm(draft.compute_queue(gpu, 1), tile, tile, tile, {}, {needed});
+  const OpId early =
+      draft.gemm(draft.compute_queue(gpu, 1), tile, tile, tile, {}, {needed});
   draft.plan.devices = {gpu};
   const std::vector<OpTime> times{{2, 4}, {0, 2}};
   EXPECT_THAT(critical_path(draft.plan, times, EngineUse{draft.plan, machine, times}),
@@ -153,14 +162,14 @@ TEST(EngineUse, ARoleHasAsManyEnginesAsTheMachineSays) {
     const Topology machine{std::move(d)};
     PlanDraft draft{machine};
     for (const int queue : {0, 1})
-      draft.copy(draft.copy_queue(role.from, role.to, queue), draft.tile(role.from, 64, 64),
-                 draft.tile(role.to, 64, 64));
+      draft.copy(draft.copy_queue(role.from, role.to, queue),
+                 draft.tile(role.from, 64, 64), draft.tile(role.to, 64, 64));
     draft.plan.devices = {gpu, peer};
     const std::vector<OpTime> times{{0, 2}, {2, 4}};
     return EngineUse{draft.plan, machine, times}.pause(OpId{1}, 0, 2).waiting;
   };
-  for (const Role& role :
-       {Role{&Engines::h2d, host, gpu}, Role{&Engines::d2h, gpu, host}, Role{&Engines::peer, gpu, peer}}) {
+  for (const Role& role : {Role{&Engines::h2d, host, gpu}, Role{&Engines::d2h, gpu, host},
+                           Role{&Engines::peer, gpu, peer}}) {
     EXPECT_EQ(waiting(role, 1), 2) << "the one engine is taken";
     EXPECT_EQ(waiting(role, 2), 0) << "of two engines one is free";
   }

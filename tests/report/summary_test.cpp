@@ -17,7 +17,10 @@ using test::sample_machine;
 using test::sample_timeline;
 using test::SamplePlan;
 
-Summary sample_summary() { return summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {0.001, 0.25}); }
+Summary sample_summary() {
+  return summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(),
+                   {0.001, 0.25});
+}
 
 template <class Items>
 auto named(const Items& items, const std::string& name) {
@@ -41,7 +44,8 @@ TEST(Summary, RateIsTheProblemOverTheMakespan) {
 Summary summary_of(Scalar alpha, Scalar beta) {
   const Topology machine = test::powered_machine();
   const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
-  GemmProblem problem{1000, 1000, 1000, DType::f64, Trans::no, Trans::no, 0, 2, host, host, host, 0, 0, 0};
+  GemmProblem problem{1000, 1000, 1000, DType::f64, Trans::no, Trans::no, 0,
+                      2,    host, host, host,       0,         0,         0};
   PlanDraft draft{machine, problem};
   const View tile = draft.tile(gpu, 1000, 1000);
   draft.axpby(draft.compute_queue(gpu), tile, tile, {alpha, beta});
@@ -51,7 +55,8 @@ Summary summary_of(Scalar alpha, Scalar beta) {
 }
 
 TEST(Summary, WhereNothingIsMultipliedTheRateIsThatOfTheAdditions) {
-  const Summary scaled = summary_of(Scalar::zero, Scalar::beta);  // C = beta C: one operation for each element
+  const Summary scaled = summary_of(
+      Scalar::zero, Scalar::beta);  // C = beta C: one operation for each element
   EXPECT_DOUBLE_EQ(scaled.tflops, 1e6 / 1e12);
   EXPECT_DOUBLE_EQ(scaled.energy.value().metric_values[0], 1e6);
   EXPECT_DOUBLE_EQ(summary_of(Scalar::one, Scalar::beta).tflops, 2e6 / 1e12);
@@ -87,44 +92,58 @@ TEST(Summary, ALinkIsMeasuredAgainstWhatItsQueuesCanDo) {
   EXPECT_EQ(uplink.bytes, 400'000);
   EXPECT_NEAR(uplink.utilisation.value(), 4e5 / 9e8, 1e-12);
   // One queue crosses it, so that per_flow = 4 GB/s bounds it.
-  EXPECT_NEAR(named(summary.links, "gpu0->gpu1").utilisation.value(), 8e4 / (4e9 * 90e-3), 1e-12);
+  EXPECT_NEAR(named(summary.links, "gpu0->gpu1").utilisation.value(), 8e4 / (4e9 * 90e-3),
+              1e-12);
   EXPECT_EQ(named(summary.links, "gpu1->gpu0").bytes, 0);
 }
 
 TEST(Summary, ALinkIsMeasuredAgainstItsBandwidthWhereItsQueuesCouldDoMore) {
-  // Three queues cross host->pcie, each with 4 GB/s at most: together they could do 12 of the 10 GB/s.
+  // Three queues cross host->pcie, each with 4 GB/s at most: together they could do 12 of
+  // the 10 GB/s.
   auto d = sample_machine().description();
   d.links[0].per_flow = Rate{4e9};
   const Topology machine{std::move(d)};
-  const Summary summary = summarize(SamplePlan{}.plan(), machine, sample_timeline(machine), {});
+  const Summary summary =
+      summarize(SamplePlan{}.plan(), machine, sample_timeline(machine), {});
   EXPECT_NEAR(named(summary.links, "host->pcie").utilisation.value(), 4e5 / 9e8, 1e-12);
 }
 
 TEST(Summary, AGroupIsMeasuredAgainstTheBoundThatApplied) {
-  // 5 copies in, the last of which ends at 45 ms, and 2 copies out from 60 ms on: never both ways at once, so 8 GB/s.
+  // 5 copies in, the last of which ends at 45 ms, and 2 copies out from 60 ms on: never
+  // both ways at once, so 8 GB/s.
   const auto uplink = named(sample_summary().groups, "uplink");
   EXPECT_EQ(uplink.bytes, 7 * 80'000);
   EXPECT_NEAR(uplink.utilisation.value(), 5.6e5 / (8e9 * 90e-3), 1e-12);
 }
 
 TEST(Summary, AGroupIsMeasuredAgainstItsBoundAtEachMoment) {
-  // 20 B forward in [0, 4), 5 B/s, and 22 B backward in [2, 4), 11 B/s; the makespan is 8 s.
-  const std::vector<GroupCopy> copies{{0, 4, 20, true, false}, {2, 4, 22, false, true}, {3, 3, 0, true, false}};
-  const auto curve = [](double one, double two) { return CapacityCurve{{{1, Rate{one}}, {2, Rate{two}}}}; };
+  // 20 B forward in [0, 4), 5 B/s, and 22 B backward in [2, 4), 11 B/s; the makespan is 8
+  // s.
+  const std::vector<GroupCopy> copies{
+      {0, 4, 20, true, false}, {2, 4, 22, false, true}, {3, 3, 0, true, false}};
+  const auto curve = [](double one, double two) {
+    return CapacityCurve{{{1, Rate{one}}, {2, Rate{two}}}};
+  };
   CapacityGroup group;
   group.capacity = curve(10, 10), group.both_busy = curve(16, 16);
-  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), (2 * 5 / 10.0 + 2 * 16 / 16.0) / 8);
-  group.capacity = curve(10, 20), group.both_busy = std::nullopt;  // by the number of copies
-  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), (2 * 5 / 10.0 + 2 * 16 / 20.0) / 8);
-  group.capacity = std::nullopt, group.both_busy = curve(16, 16);  // no bound while one direction runs
+  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(),
+                   (2 * 5 / 10.0 + 2 * 16 / 16.0) / 8);
+  group.capacity = curve(10, 20),
+  group.both_busy = std::nullopt;  // by the number of copies
+  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(),
+                   (2 * 5 / 10.0 + 2 * 16 / 20.0) / 8);
+  group.capacity = std::nullopt,
+  group.both_busy = curve(16, 16);  // no bound while one direction runs
   EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), 2 * 16 / 16.0 / 8);
   EXPECT_FALSE(group_utilisation(group, {copies[0]}, 8));
 }
 
 TEST(Summary, ADeviceIsBusyWhileAnyKernelRunsOnIt) {
   const Summary summary = sample_summary();
-  EXPECT_NEAR(named(summary.devices, "gpu0").busy_s, 35e-3, 1e-15);  // 20 to 50 and 50 to 55
-  EXPECT_NEAR(named(summary.devices, "gpu1").busy_s, 25e-3, 1e-15);  // 45 to 70; a join is no work
+  EXPECT_NEAR(named(summary.devices, "gpu0").busy_s, 35e-3,
+              1e-15);  // 20 to 50 and 50 to 55
+  EXPECT_NEAR(named(summary.devices, "gpu1").busy_s, 25e-3,
+              1e-15);  // 45 to 70; a join is no work
   EXPECT_EQ(named(summary.memories, "gpu0").peak_bytes, 4 * 80'000);
 }
 
@@ -158,16 +177,21 @@ TEST(Summary, JsonHoldsWhatScriptsNeed) {
   EXPECT_EQ(json["links"].size(), 8u);
   EXPECT_EQ(json["critical_path"][3]["kind"], "waiting");
   EXPECT_EQ(json["busiest"]["name"], "gpu0");
-  for (const char* key : {"tflops", "plan_s", "execute_s", "bytes_moved"}) EXPECT_TRUE(json[key].is_number()) << key;
+  for (const char* key : {"tflops", "plan_s", "execute_s", "bytes_moved"})
+    EXPECT_TRUE(json[key].is_number()) << key;
 }
 
 TEST(Summary, EnergyIsThatOfTheDevicesThatTakePart) {
   const Topology machine = test::powered_machine();
-  const Summary summary = summarize(SamplePlan{}.plan(), machine, sample_timeline(machine), {});
-  const double joules = test::sample_joules[0] + test::sample_joules[1], flops = 2.0 * 200 * 100 * 100;
+  const Summary summary =
+      summarize(SamplePlan{}.plan(), machine, sample_timeline(machine), {});
+  const double joules = test::sample_joules[0] + test::sample_joules[1],
+               flops = 2.0 * 200 * 100 * 100;
   ASSERT_TRUE(summary.energy);
-  EXPECT_NEAR(named(summary.devices, "gpu0").energy_j.value(), test::sample_joules[0], 1e-12);
-  EXPECT_NEAR(named(summary.devices, "gpu1").energy_j.value(), test::sample_joules[1], 1e-12);
+  EXPECT_NEAR(named(summary.devices, "gpu0").energy_j.value(), test::sample_joules[0],
+              1e-12);
+  EXPECT_NEAR(named(summary.devices, "gpu1").energy_j.value(), test::sample_joules[1],
+              1e-12);
   EXPECT_NEAR(summary.energy->joules, joules, 1e-12);
   EXPECT_NEAR(summary.energy->watts, joules / 90e-3, 1e-9);
   EXPECT_NEAR(summary.energy->edp, joules * 90e-3, 1e-12);
@@ -178,16 +202,20 @@ TEST(Summary, EnergyIsThatOfTheDevicesThatTakePart) {
   EXPECT_EQ(json["compute"][1]["energy_j"], summary.devices[1].energy_j.value());
   EXPECT_NEAR(json["metrics"]["perf"].get<double>(), flops / 90e-3, 1e-6);
   EXPECT_NEAR(json["metrics"]["pdp"].get<double>(), flops / joules, 1e-6);
-  EXPECT_NEAR(json["metrics"]["edp"].get<double>() / (flops * flops / 90e-3 / joules), 1, 1e-12);
+  EXPECT_NEAR(json["metrics"]["edp"].get<double>() / (flops * flops / 90e-3 / joules), 1,
+              1e-12);
   // 18 J and 1.5 J in 90 ms; 4 Mflop.
   const std::string text = summary_table(summary);
-  EXPECT_THAT(text, testing::HasSubstr("19.50 J, 216.7 W on average, 0.0002051 GFLOP/s/W, EDP 1.755 J s"));
+  EXPECT_THAT(text,
+              testing::HasSubstr(
+                  "19.50 J, 216.7 W on average, 0.0002051 GFLOP/s/W, EDP 1.755 J s"));
 }
 
 TEST(Summary, OtherGpusOfTheMachineAreNotInTheEnergy) {
   auto d = test::powered_machine().description();
   Memory more = d.memories[2];
-  more.name = "gpu2", more.device = 2, more.node = NodeId{d.nodes.size()}, more.idle_watts = Watts{30};
+  more.name = "gpu2", more.device = 2, more.node = NodeId{d.nodes.size()},
+  more.idle_watts = Watts{30};
   d.nodes.push_back({"gpu2", NodeKind::gpu, "s"});
   d.memories.push_back(more);
   d.links.push_back(d.links[0]), d.links.push_back(d.links[1]);
@@ -197,14 +225,17 @@ TEST(Summary, OtherGpusOfTheMachineAreNotInTheEnergy) {
   plan.memories.push_back("gpu2"), plan.peak_bytes.push_back(0);
   const auto timeline = annotate(plan, machine, SamplePlan::timeline(plan));
   const Summary summary = summarize(plan, machine, timeline, {});
-  EXPECT_NEAR(summary.energy->joules, test::sample_joules[0] + test::sample_joules[1], 1e-12);
+  EXPECT_NEAR(summary.energy->joules, test::sample_joules[0] + test::sample_joules[1],
+              1e-12);
 }
 
 TEST(Summary, WithoutWattsThereIsNoEnergy) {
   const auto json = nlohmann::json::parse(to_json(sample_summary()));
-  for (const char* key : {"energy_j", "watts", "edp_js", "metrics"}) EXPECT_FALSE(json.contains(key)) << key;
+  for (const char* key : {"energy_j", "watts", "edp_js", "metrics"})
+    EXPECT_FALSE(json.contains(key)) << key;
   EXPECT_FALSE(json["compute"][0].contains("energy_j"));
-  EXPECT_THAT(summary_table(sample_summary()), testing::Not(testing::HasSubstr("energy")));
+  EXPECT_THAT(summary_table(sample_summary()),
+              testing::Not(testing::HasSubstr("energy")));
 }
 
 TEST(Summary, TableColumnsAreAligned) {
@@ -218,7 +249,8 @@ TEST(Summary, TableColumnsAreAligned) {
     EXPECT_EQ(line.size(), width) << line;  // the last column is right-aligned
     ++links;
   }
-  EXPECT_EQ(links, 8u);  // the header and the 7 links that carried something: all but gpu1->gpu0
+  EXPECT_EQ(links,
+            8u);  // the header and the 7 links that carried something: all but gpu1->gpu0
 }
 
 TEST(Text, QuantitiesHaveFourDigitsAndAUnit) {
@@ -239,7 +271,8 @@ TEST(Text, QuantitiesHaveFourDigitsAndAUnit) {
 }
 
 TEST(Text, ColumnsAreAsWideAsTheirWidestCell) {
-  EXPECT_EQ(aligned({{"a", "long", "x"}, {"bcd", "1", "22"}}, "lr"), "a    long   x\nbcd     1  22\n");
+  EXPECT_EQ(aligned({{"a", "long", "x"}, {"bcd", "1", "22"}}, "lr"),
+            "a    long   x\nbcd     1  22\n");
   EXPECT_EQ(aligned({{"a", "b"}, {"cc", ""}}, "l", 2), "  a   b\n  cc\n");
 }
 

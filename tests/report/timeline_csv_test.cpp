@@ -29,9 +29,11 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-/// Two operations, so that a test sees what it changes: lines 1 to 11 metadata, 12 header, 13 and 14 rows.
+/// Two operations, so that a test sees what it changes: lines 1 to 11 metadata, 12
+/// header, 13 and 14 rows.
 std::string small_csv() {
-  return "# schema=1\n# version=0.1.0\n# plan_hash=0123456789abcdef\n# machine=m\n# policy=p+a=b\n# problem=gemm m=1\n"
+  return "# schema=1\n# version=0.1.0\n# plan_hash=0123456789abcdef\n# machine=m\n# "
+         "policy=p+a=b\n# problem=gemm m=1\n"
          "# tile=64\n# backend=sim\n# devices=gpu0;gpu1\n# hosts=host\n# ops=2\n"
          "op,kind,queue,device,src,dst,bytes,flops,route,label,ready_s,start_s,end_s\n"
          "0,copy,host->gpu0,gpu0,host,gpu0,512,0,host->gpu0,\"A[0:8,0:8]\",0,0,0.5\n"
@@ -57,14 +59,17 @@ TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
   const AnnotatedTimeline timeline = timeline_from_csv(with("0.5;1.5"), "t.csv");
   EXPECT_EQ(timeline.metadata.interval, (PredictedInterval{0.5, 1.5}));
   EXPECT_EQ(to_csv(timeline), with("0.5;1.5"));
-  EXPECT_THAT(error_of(with("0.5")), testing::HasSubstr("t.csv:11:14: interval_s: '0.5'; expected two numbers"));
-  EXPECT_THAT(error_of(with("2;1")), testing::HasSubstr("interval_s: 1 is below 2; expected the low end first"));
+  EXPECT_THAT(error_of(with("0.5")),
+              testing::HasSubstr("t.csv:11:14: interval_s: '0.5'; expected two numbers"));
+  EXPECT_THAT(error_of(with("2;1")),
+              testing::HasSubstr("interval_s: 1 is below 2; expected the low end first"));
   EXPECT_THAT(error_of(with("a;1")), testing::HasSubstr("interval_s: 'a'"));
 }
 
 TEST(TimelineCsv, LinesMayEndAsOnWindows) {
   std::string csv = small_csv();
-  for (size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2) csv.insert(at, 1, '\r');
+  for (size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2)
+    csv.insert(at, 1, '\r');
   EXPECT_EQ(to_csv(timeline_from_csv(csv, "t.csv")), small_csv());
 }
 
@@ -93,18 +98,26 @@ TEST(TimelineCsv, EnergiesAreKeptWhereTheyAreKnown) {
 }
 
 TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
-  const auto with = [](const std::string& line) { return replaced(small_csv(), "# ops=2", line + "\n# ops=2"); };
-  EXPECT_EQ(timeline_from_csv(with("# energy_j=1.5;2"), "t.csv").metadata.energy_j, (std::vector<double>{1.5, 2}));
-  EXPECT_EQ(error_of(with("# energy_j=1.5")), "t.csv:11:12: energy_j: 1 numbers; expected one for each of 2 devices");
-  EXPECT_EQ(error_of(with("# energy_j=")), "t.csv:11:12: energy_j: 0 numbers; expected one for each of 2 devices");
-  EXPECT_THAT(error_of(with("# counted_energy_j=1.5;hot")), testing::HasSubstr("t.csv:11:20: counted_energy_j: 'hot'"));
-  EXPECT_THAT(error_of(with("# energy_j=1;-2")), testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
+  const auto with = [](const std::string& line) {
+    return replaced(small_csv(), "# ops=2", line + "\n# ops=2");
+  };
+  EXPECT_EQ(timeline_from_csv(with("# energy_j=1.5;2"), "t.csv").metadata.energy_j,
+            (std::vector<double>{1.5, 2}));
+  EXPECT_EQ(error_of(with("# energy_j=1.5")),
+            "t.csv:11:12: energy_j: 1 numbers; expected one for each of 2 devices");
+  EXPECT_EQ(error_of(with("# energy_j=")),
+            "t.csv:11:12: energy_j: 0 numbers; expected one for each of 2 devices");
+  EXPECT_THAT(error_of(with("# counted_energy_j=1.5;hot")),
+              testing::HasSubstr("t.csv:11:20: counted_energy_j: 'hot'"));
+  EXPECT_THAT(error_of(with("# energy_j=1;-2")),
+              testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
 }
 
 TEST(TimelineCsv, RowsMayComeInAnyOrder) {
   std::string csv = small_csv();
   const size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
-  const std::string shuffled = csv.substr(0, second) + csv.substr(third) + csv.substr(second, third - second);
+  const std::string shuffled =
+      csv.substr(0, second) + csv.substr(third) + csv.substr(second, third - second);
   const AnnotatedTimeline timeline = timeline_from_csv(shuffled, "t.csv");
   EXPECT_EQ(timeline.ops[0].kind, OpKind::copy);
   EXPECT_EQ(timeline.ops[1].kind, OpKind::gemm);
@@ -144,60 +157,95 @@ void PrintTo(const BadCase& bad, std::ostream* out) { *out << bad.name; }
 
 TEST(TimelineCsv, AnotherFileIsNamedAsNoTimeline) {
   for (const char* other : {"{\"schema\": 2}", "m,n,k\n64,64,64\n"})
-    EXPECT_EQ(error_of(other), "t.csv: this is not a timeline; expected '# schema=1' in its first line");
+    EXPECT_EQ(error_of(other),
+              "t.csv: this is not a timeline; expected '# schema=1' in its first line");
 }
 
 class BadTimelineCsv : public testing::TestWithParam<BadCase> {};
 
 TEST_P(BadTimelineCsv, IsRefusedWithItsPlace) {
-  const std::string message = error_of(replaced(small_csv(), GetParam().from, GetParam().to));
-  EXPECT_EQ(message.substr(0, std::string{GetParam().message}.size()), GetParam().message);
+  const std::string message =
+      error_of(replaced(small_csv(), GetParam().from, GetParam().to));
+  EXPECT_EQ(message.substr(0, std::string{GetParam().message}.size()),
+            GetParam().message);
 }
 
-// Columns count characters. In line 14, `1,gemm,gpu0 compute 0,gpu0,gpu0,gpu0,0,1024,,"C[0:8,0:8]",0.5,0.625,0.75`,
-// kind starts at 3, queue at 8, device at 23, flops at 40, label at 46, ready_s at 59, start_s at 63, end_s at 69.
+// Columns count characters. In line 14, `1,gemm,gpu0 compute
+// 0,gpu0,gpu0,gpu0,0,1024,,"C[0:8,0:8]",0.5,0.625,0.75`, kind starts at 3, queue at 8,
+// device at 23, flops at 40, label at 46, ready_s at 59, start_s at 63, end_s at 69.
 INSTANTIATE_TEST_SUITE_P(
     All, BadTimelineCsv,
     testing::Values(
-        BadCase{"MissingMetadata", "# plan_hash=0123456789abcdef\n", "", "t.csv:11:1: no '# plan_hash=' before"},
+        BadCase{"MissingMetadata", "# plan_hash=0123456789abcdef\n", "",
+                "t.csv:11:1: no '# plan_hash=' before"},
         BadCase{"MissingOps", "# ops=2\n", "", "t.csv:11:1: no '# ops=' before"},
         BadCase{"UnknownMetadata", "# tile=64", "# tiles=64",
                 "t.csv:7:3: unknown key 'tiles'; expected one of: schema,"},
-        BadCase{"DoubledMetadata", "# tile=64", "# machine=n", "t.csv:7:3: 'machine' is given twice"},
-        BadCase{"MetadataWithoutValue", "# tile=64", "# tile", "t.csv:7:1: expected '# key=value'"},
-        BadCase{"OtherSchema", "# schema=1", "# schema=2", "t.csv:1:10: schema: '2'; expected 1"},
-        BadCase{"BadTile", "# tile=64", "# tile=-64", "t.csv:7:8: tile: '-64'; expected a whole number from 0"},
-        BadCase{"OtherColumns", "flops,route", "route,flops", "t.csv:12:1: other columns than expected: op,kind,"},
-        BadCase{"FewerCells", "0,copy,host->gpu0,", "0,copy,", "t.csv:13:1: 12 columns; expected 13"},
-        BadCase{"MoreCells", "0,copy,", "0,copy,,", "t.csv:13:1: 14 columns; expected 13"},
-        BadCase{"EmptyLine", "\n1,gemm", "\n\n1,gemm", "t.csv:14:1: 1 columns; expected 13"},
+        BadCase{"DoubledMetadata", "# tile=64", "# machine=n",
+                "t.csv:7:3: 'machine' is given twice"},
+        BadCase{"MetadataWithoutValue", "# tile=64", "# tile",
+                "t.csv:7:1: expected '# key=value'"},
+        BadCase{"OtherSchema", "# schema=1", "# schema=2",
+                "t.csv:1:10: schema: '2'; expected 1"},
+        BadCase{"BadTile", "# tile=64", "# tile=-64",
+                "t.csv:7:8: tile: '-64'; expected a whole number from 0"},
+        BadCase{"OtherColumns", "flops,route", "route,flops",
+                "t.csv:12:1: other columns than expected: op,kind,"},
+        BadCase{"FewerCells", "0,copy,host->gpu0,", "0,copy,",
+                "t.csv:13:1: 12 columns; expected 13"},
+        BadCase{"MoreCells", "0,copy,", "0,copy,,",
+                "t.csv:13:1: 14 columns; expected 13"},
+        BadCase{"EmptyLine", "\n1,gemm", "\n\n1,gemm",
+                "t.csv:14:1: 1 columns; expected 13"},
         BadCase{"UnknownKind", "1,gemm", "1,laswp",
-                "t.csv:14:3: kind: 'laswp'; expected one of: copy, gemm, axpby, join, potrf, trsm, syrk"},
-        BadCase{"EmptyQueue", "host->gpu0,gpu0", ",gpu0", "t.csv:13:8: queue: expected a name"},
+                "t.csv:14:3: kind: 'laswp'; expected one of: copy, gemm, axpby, join, "
+                "potrf, trsm, syrk"},
+        BadCase{"EmptyQueue", "host->gpu0,gpu0", ",gpu0",
+                "t.csv:13:8: queue: expected a name"},
         BadCase{"BytesNotANumber", ",512,", ",512B,",
                 "t.csv:13:34: bytes: '512B'; expected a whole number from 0 to 9"},
-        BadCase{"NegativeBytes", ",512,", ",-1,", "t.csv:13:34: bytes: '-1'; expected a whole number"},
-        BadCase{"HugeBytes", ",512,", ",99999999999999999999,", "t.csv:13:34: bytes: '99999999999999999999'; expected"},
-        BadCase{"FlopsNan", ",1024,", ",nan,", "t.csv:14:40: flops: 'nan'; expected a number from 0 to 1e+30"},
-        BadCase{"TimeNan", ",0.75\n", ",nan\n", "t.csv:14:69: end_s: 'nan'; expected a number from 0 to"},
-        BadCase{"TimeInfinite", ",0.75\n", ",inf\n", "t.csv:14:69: end_s: 'inf'; expected a number from 0 to"},
-        BadCase{"TimeNegative", ",0.5,0.625", ",-0.5,0.625", "t.csv:14:59: ready_s: '-0.5'; expected"},
-        BadCase{"TimeTooLarge", ",0.75\n", ",1e300\n", "t.csv:14:69: end_s: '1e300'; expected a number from 0"},
-        BadCase{"TimeWithRest", "0.625", "0.625s", "t.csv:14:63: start_s: '0.625s'; expected"},
+        BadCase{"NegativeBytes", ",512,", ",-1,",
+                "t.csv:13:34: bytes: '-1'; expected a whole number"},
+        BadCase{"HugeBytes", ",512,", ",99999999999999999999,",
+                "t.csv:13:34: bytes: '99999999999999999999'; expected"},
+        BadCase{"FlopsNan", ",1024,", ",nan,",
+                "t.csv:14:40: flops: 'nan'; expected a number from 0 to 1e+30"},
+        BadCase{"TimeNan", ",0.75\n", ",nan\n",
+                "t.csv:14:69: end_s: 'nan'; expected a number from 0 to"},
+        BadCase{"TimeInfinite", ",0.75\n", ",inf\n",
+                "t.csv:14:69: end_s: 'inf'; expected a number from 0 to"},
+        BadCase{"TimeNegative", ",0.5,0.625", ",-0.5,0.625",
+                "t.csv:14:59: ready_s: '-0.5'; expected"},
+        BadCase{"TimeTooLarge", ",0.75\n", ",1e300\n",
+                "t.csv:14:69: end_s: '1e300'; expected a number from 0"},
+        BadCase{"TimeWithRest", "0.625", "0.625s",
+                "t.csv:14:63: start_s: '0.625s'; expected"},
         BadCase{"TimeEmpty", "0.625", "", "t.csv:14:63: start_s: ''; expected"},
-        BadCase{"EndBeforeStart", ",0.75\n", ",0.5\n", "t.csv:14:69: end_s: 0.5 is before start_s 0.625"},
-        BadCase{"DoubledOp", "\n1,gemm", "\n0,gemm", "t.csv:14:1: op: 0 was already on line 13"},
-        BadCase{"MissingOp", "\n1,gemm", "\n2,gemm", "t.csv:14:1: op: 2 of 2 operations; expected ids from 0 to 1"},
-        BadCase{"HugeOp", "\n1,gemm", "\n999999999,gemm", "t.csv:14:1: op: 999999999 of 2 operations"},
-        BadCase{"OpNotANumber", "\n1,gemm", "\nx,gemm", "t.csv:14:1: op: 'x'; expected a whole number"},
-        BadCase{"FewerOps", "# ops=2", "# ops=3", "t.csv:14:1: 2 operations up to here; '# ops=' says 3"},
-        BadCase{"QueueOnAnotherDevice", "gpu0 compute 0,gpu0,gpu0,gpu0", "host->gpu0,gpu1,host,gpu0",
+        BadCase{"EndBeforeStart", ",0.75\n", ",0.5\n",
+                "t.csv:14:69: end_s: 0.5 is before start_s 0.625"},
+        BadCase{"DoubledOp", "\n1,gemm", "\n0,gemm",
+                "t.csv:14:1: op: 0 was already on line 13"},
+        BadCase{"MissingOp", "\n1,gemm", "\n2,gemm",
+                "t.csv:14:1: op: 2 of 2 operations; expected ids from 0 to 1"},
+        BadCase{"HugeOp", "\n1,gemm", "\n999999999,gemm",
+                "t.csv:14:1: op: 999999999 of 2 operations"},
+        BadCase{"OpNotANumber", "\n1,gemm", "\nx,gemm",
+                "t.csv:14:1: op: 'x'; expected a whole number"},
+        BadCase{"FewerOps", "# ops=2", "# ops=3",
+                "t.csv:14:1: 2 operations up to here; '# ops=' says 3"},
+        BadCase{"QueueOnAnotherDevice", "gpu0 compute 0,gpu0,gpu0,gpu0",
+                "host->gpu0,gpu1,host,gpu0",
                 "t.csv:14:19: device: 'gpu1'; queue 'host->gpu0' had 'gpu0' before"},
-        BadCase{"QuoteNeverClosed", "\"C[0:8,0:8]\"", "\"C[0:8", "t.csv:14:46: this quote is never closed"},
-        BadCase{"TextAfterQuote", "\"C[0:8,0:8]\"", "\"C\"8", "t.csv:14:49: expected ',' after the closing quote"},
-        BadCase{"ControlCharacter", "compute 0", "compute\t0", "t.csv:14:20: control character 0x09; expected text"},
-        BadCase{"CarriageReturn", "0.75\n", "0.75\r\r\n", "t.csv:14:73: control character 0x0d"},
-        BadCase{"CutOffRow", "0.75\n", "0.7", "t.csv:14:72: the line is cut off; expected a line break"}),
+        BadCase{"QuoteNeverClosed", "\"C[0:8,0:8]\"", "\"C[0:8",
+                "t.csv:14:46: this quote is never closed"},
+        BadCase{"TextAfterQuote", "\"C[0:8,0:8]\"", "\"C\"8",
+                "t.csv:14:49: expected ',' after the closing quote"},
+        BadCase{"ControlCharacter", "compute 0", "compute\t0",
+                "t.csv:14:20: control character 0x09; expected text"},
+        BadCase{"CarriageReturn", "0.75\n", "0.75\r\r\n",
+                "t.csv:14:73: control character 0x0d"},
+        BadCase{"CutOffRow", "0.75\n", "0.7",
+                "t.csv:14:72: the line is cut off; expected a line break"}),
     [](const auto& bad) { return std::string{bad.param.name}; });
 
 TEST(TimelineCsv, AFileCutOffAnywhereIsRefused) {
@@ -246,8 +294,8 @@ TEST(TimelineCsv, AHundredThousandOperationsComeBack) {
   for (uint32_t i = 0; i < 100'000; ++i) {
     const double end = now + 1e-6 * unit(random);
     const uint32_t label = timeline.labels.intern("A[" + std::to_string(i % 1000) + "]");
-    timeline.ops.push_back(
-        {i % 2 ? OpKind::copy : OpKind::gemm, i % 2, label, i % 2, 1e9 * unit(random), now, now, end});
+    timeline.ops.push_back({i % 2 ? OpKind::copy : OpKind::gemm, i % 2, label, i % 2,
+                            1e9 * unit(random), now, now, end});
     now = end;
   }
   EXPECT_TRUE(timeline_from_csv(to_csv(timeline), "t.csv").ops == timeline.ops);
@@ -258,7 +306,8 @@ TEST(TimelineCsv, AFileThatIsNotThereIsNamed) {
     load_timeline("no/such/timeline.csv");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(std::string{error.what()}, "'no/such/timeline.csv' cannot be read: No such file or directory");
+    EXPECT_EQ(std::string{error.what()},
+              "'no/such/timeline.csv' cannot be read: No such file or directory");
   }
 }
 

@@ -17,19 +17,23 @@ using test::sample_timeline;
 TEST(Tracks, NamesSortWithTheirNumbersAsNumbers) {
   std::vector<std::string> names = {"gpu10", "gpu2", "gpu2 #2", "host", "gpu1"};
   std::sort(names.begin(), names.end(), natural_less);
-  EXPECT_EQ(names, (std::vector<std::string>{"gpu1", "gpu2", "gpu2 #2", "gpu10", "host"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"gpu1", "gpu2", "gpu2 #2", "gpu10", "host"}));
 }
 
 TEST(Tracks, ComeByDeviceWithKernelsThenCopiesInThenCopiesOut) {
   const AnnotatedTimeline timeline = sample_timeline();
   std::vector<std::string> names;
-  for (const Track& track : tracks_of(timeline)) names.push_back(timeline.queues[track.queue].name);
+  for (const Track& track : tracks_of(timeline))
+    names.push_back(timeline.queues[track.queue].name);
   EXPECT_EQ(names,
-            (std::vector<std::string>{"gpu0 compute 0", "gpu0 compute 1", "host->gpu0", "gpu0->host", "gpu1 compute 0",
-                                      "gpu0->gpu1", "host->gpu1", "host->gpu1 #2", "gpu1->host"}));
+            (std::vector<std::string>{"gpu0 compute 0", "gpu0 compute 1", "host->gpu0",
+                                      "gpu0->host", "gpu1 compute 0", "gpu0->gpu1",
+                                      "host->gpu1", "host->gpu1 #2", "gpu1->host"}));
 }
 
-/// Measured clocks may let an operation begin a little before its queue predecessor ended.
+/// Measured clocks may let an operation begin a little before its queue predecessor
+/// ended.
 TEST(Tracks, SlicesOfATrackDoNotOverlap) {
   AnnotatedTimeline timeline = sample_timeline();
   timeline.ops[1].start = 9e-3;  // op 0 of the same queue ended at 10 ms
@@ -43,15 +47,18 @@ TEST(Tracks, SlicesOfATrackDoNotOverlap) {
 }
 
 TEST(ChromeJson, HasAProcessATimelineAThreadAQueueAndAnEventAnOperation) {
-  const AnnotatedTimeline predicted = sample_timeline(), measured = delayed(predicted, 3, 10e-3);
-  const std::vector<NamedTimeline> both = {{"predicted", &predicted}, {"measured", &measured}};
+  const AnnotatedTimeline predicted = sample_timeline(),
+                          measured = delayed(predicted, 3, 10e-3);
+  const std::vector<NamedTimeline> both = {{"predicted", &predicted},
+                                           {"measured", &measured}};
   const auto trace = nlohmann::json::parse(to_chrome_json(both));
   std::map<int, std::string> processes;
   std::map<std::pair<int, int>, std::string> threads;
   size_t events = 0;
   for (const auto& event : trace["traceEvents"]) {
     if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
-    if (event["name"] == "thread_name") threads[{event["pid"], event["tid"]}] = event["args"]["name"];
+    if (event["name"] == "thread_name")
+      threads[{event["pid"], event["tid"]}] = event["args"]["name"];
     if (event["ph"] != "X") continue;
     ++events;
     if (event["args"]["op"] != 3) continue;

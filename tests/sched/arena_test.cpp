@@ -33,12 +33,14 @@ class Arenas : public ::testing::Test {
   }
 };
 
-// A column of 10 doubles has 80 bytes and takes 128, the next multiple of 64; 3 columns 384, the next multiple of 256
-// being 512. Up to 8 doubles a column is its own length: 3 columns of 5 take 120 bytes, hence 256.
+// A column of 10 doubles has 80 bytes and takes 128, the next multiple of 64; 3 columns
+// 384, the next multiple of 256 being 512. Up to 8 doubles a column is its own length: 3
+// columns of 5 take 120 bytes, hence 256.
 TEST_F(Arenas, AmpleMemoryPlacesTilesOneBehindTheOther) {
   Arena arena{builder, gpu, "gpu0", 1 << 20, 0};
   EXPECT_FALSE(arena.pooled());
-  const Arena::Slot first = arena.take(10, 3, DType::f64, nothing), second = arena.take(5, 3, DType::f64, nothing),
+  const Arena::Slot first = arena.take(10, 3, DType::f64, nothing),
+                    second = arena.take(5, 3, DType::f64, nothing),
                     third = arena.take(1, 1, DType::f32, nothing);
   EXPECT_EQ(buffer(first).offset, 0);
   EXPECT_EQ(buffer(first).ld, 16);
@@ -55,10 +57,12 @@ TEST_F(Arenas, AmpleMemoryIsNeverUsedTwice) {
   const Arena::Slot slot = arena.take(8, 8, DType::f64, nothing);  // 512 bytes
   arena.give_back(slot, use(0));
   EXPECT_EQ(arena.take(8, 8, DType::f64, nothing).offset, 512);
-  expect_input_error([&] { arena.take(1, 1, DType::f64, nothing); }, {"'gpu0'", "1024 bytes", "256 more"});
+  expect_input_error([&] { arena.take(1, 1, DType::f64, nothing); },
+                     {"'gpu0'", "1024 bytes", "256 more"});
 }
 
-// Three slots of 1,000 bytes behind the first 5,000: the slot that was given back longest ago is taken first.
+// Three slots of 1,000 bytes behind the first 5,000: the slot that was given back longest
+// ago is taken first.
 TEST_F(Arenas, SlotsComeBackInTheOrderInWhichTheyWereGiven) {
   Arena arena{builder, gpu, "gpu0", 3500, 1000, 5000};
   EXPECT_TRUE(arena.pooled());
@@ -69,9 +73,11 @@ TEST_F(Arenas, SlotsComeBackInTheOrderInWhichTheyWereGiven) {
   EXPECT_EQ(slots[2].offset, 7000);
   EXPECT_TRUE(ops(slots[2]).empty());
   arena.give_back(slots[1], use(1)), arena.give_back(slots[0], use(2));
-  const Arena::Slot again = arena.take(2, 2, DType::f64, nothing), last = arena.take(2, 2, DType::f64, nothing);
+  const Arena::Slot again = arena.take(2, 2, DType::f64, nothing),
+                    last = arena.take(2, 2, DType::f64, nothing);
   EXPECT_EQ(again.offset, 6000);
-  EXPECT_THAT(ops(again), ::testing::ElementsAre(OpId{1})) << "waits for the last use of what was there";
+  EXPECT_THAT(ops(again), ::testing::ElementsAre(OpId{1}))
+      << "waits for the last use of what was there";
   EXPECT_EQ(last.offset, 5000);
   EXPECT_THAT(ops(last), ::testing::ElementsAre(OpId{2}));
   EXPECT_EQ(arena.peak(), 8000);
@@ -85,7 +91,8 @@ TEST_F(Arenas, AFullPoolAsksForRoomOnce) {
   const auto make_room = [&] { ++asked, arena.give_back(first, use(3)); };
   EXPECT_EQ(arena.take(4, 4, DType::f64, make_room).offset, 0);
   EXPECT_EQ(asked, 1);
-  EXPECT_THROW(arena.take(4, 4, DType::f64, nothing), InputError) << "nobody gives any back";
+  EXPECT_THROW(arena.take(4, 4, DType::f64, nothing), InputError)
+      << "nobody gives any back";
 }
 
 TEST_F(Arenas, ATileOfAnotherShapeTakesTheSameMemory) {

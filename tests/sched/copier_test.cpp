@@ -1,4 +1,5 @@
-// Copies of tiles: through buffers on a host, whose addresses, capacity and dependencies follow from the tiles.
+// Copies of tiles: through buffers on a host, whose addresses, capacity and dependencies
+// follow from the tiles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +17,9 @@ namespace tilerail::testing {
 namespace {
 
 /// What a view covers, to be compared.
-auto covered(const View& view) { return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols}; }
+auto covered(const View& view) {
+  return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
+}
 
 /// A host and three GPUs with links of 10 GB/s and no latency; no links between the GPUs.
 Topology star() {
@@ -46,12 +49,15 @@ class OverTheHost : public ::testing::Test {
   Plan plan = empty_plan(problem, machine);
   PlanBuilder builder{plan};
   KernelCosts costs{machine};
-  PlanSetup setup{problem, machine, resources, decisions, devices, capacities, builder, costs, {}, {}, {}};
+  PlanSetup setup{problem, machine, resources, decisions, devices, capacities,
+                  builder, costs,   {},        {},        {}};
   Workspace space{setup, {}, 0};
   PlanContext& context = space.context();
 
   View tile(MemoryId memory, int64_t rows, int64_t cols) {
-    return {builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, rows, 0, DType::f64}), 0, 0, rows, cols};
+    return {
+        builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, rows, 0, DType::f64}),
+        0, 0, rows, cols};
   }
   /// Sends a tile from g0 to another GPU, on its behalf.
   Copier::Copied send(size_t device, int64_t rows, int64_t cols) {
@@ -86,7 +92,8 @@ TEST_F(OverTheHost, EachPieceLeavesTheBufferOnceItIsThere) {
     EXPECT_TRUE(waits_for(out, in));
     EXPECT_EQ(plan.op(in).a.col, column);
     EXPECT_EQ(plan.op(out).y.col, column);
-    EXPECT_EQ(covered(plan.op(in).y), covered(plan.op(out).a)) << "the same columns of the buffer";
+    EXPECT_EQ(covered(plan.op(in).y), covered(plan.op(out).a))
+        << "the same columns of the buffer";
     column += plan.op(in).a.cols;
   }
   EXPECT_EQ(column, 10) << "all columns, once each";
@@ -97,7 +104,8 @@ TEST_F(OverTheHost, ATileOfFewColumnsGoesInAsManyPieces) {
   EXPECT_EQ(plan.ops.size(), 6U);
 }
 
-// Two buffers a device: the third tile gets the memory of the first, and waits until that has left it.
+// Two buffers a device: the third tile gets the memory of the first, and waits until that
+// has left it.
 TEST_F(OverTheHost, ADeviceUsesTwoBuffersInTurn) {
   constexpr int64_t bytes = 64 * 64 * 8;  // a multiple of the alignment
   const OpId first_left = send(1, 64, 64).pieces.last;
@@ -126,7 +134,8 @@ TEST_F(OverTheHost, BuffersOfTwoDevicesAreApartAndAligned) {
   all.insert(of_second.begin(), of_second.end());
   ASSERT_EQ(all.size(), 4U);
   int64_t before = -1;
-  for (const int64_t offset : all) {  // 10 columns of 10 doubles, each from a 64-byte boundary: 16 doubles
+  for (const int64_t offset :
+       all) {  // 10 columns of 10 doubles, each from a 64-byte boundary: 16 doubles
     if (before >= 0) {
       EXPECT_GE(offset - before, 10 * 16 * 8);
     }
@@ -142,18 +151,23 @@ TEST_F(OverTheHost, ALargerTileGetsMemoryOfItsOwn) {
   EXPECT_EQ(peak(), 4 * 64 * 64 * 8);
 }
 
-// Of four pieces the first is through after 2/4 of the time of one way, and each of the three others 1/4 later.
+// Of four pieces the first is through after 2/4 of the time of one way, and each of the
+// three others 1/4 later.
 TEST_F(OverTheHost, BothWaysOverlapInItsTime) {
   const double one_way = 1000 * 1000 * 8 / 10e9;
   const Leg leg = context.router.leg(g0, g1, false);
-  EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value, 1.25 * one_way, 1e-12);
+  EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value,
+              1.25 * one_way, 1e-12);
   EXPECT_NEAR(send(1, 1000, 1000).arrival.last.value, 1.25 * one_way, 1e-12);
-  EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value, 2.25 * one_way, 1e-12)
+  EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value,
+              2.25 * one_way, 1e-12)
       << "after the one before";
 }
 
 View tile_on(PlanBuilder& builder, int memory) {
-  return {builder.add_buffer({Buffer::Kind::tile, MemoryId{memory}, 9, 9, 9, 0, DType::f64}), 0, 0, 9, 9};
+  return {
+      builder.add_buffer({Buffer::Kind::tile, MemoryId{memory}, 9, 9, 9, 0, DType::f64}),
+      0, 0, 9, 9};
 }
 
 /// A host and two GPUs, each joined to each.
@@ -165,7 +179,8 @@ Topology triangle() {
   return Topology{d};
 }
 
-// Piece j of a copy waits for piece j of the one that brought the tile; of another number, for all of them.
+// Piece j of a copy waits for piece j of the one that brought the tile; of another
+// number, for all of them.
 TEST(DirectCopies, FollowThePiecesBeforeThem) {
   const Topology machine = triangle();
   const GemmProblem problem = cube(64);
@@ -177,22 +192,39 @@ TEST(DirectCopies, FollowThePiecesBeforeThem) {
     Plan plan = empty_plan(problem, machine);
     PlanBuilder builder{plan};
     KernelCosts costs{machine};
-    Workspace space{{problem, machine, resources, decisions, devices, capacities, builder, costs, {}, {}, {}}, {}, 0};
+    Workspace space{{problem,
+                     machine,
+                     resources,
+                     decisions,
+                     devices,
+                     capacities,
+                     builder,
+                     costs,
+                     {},
+                     {},
+                     {}},
+                    {},
+                    0};
     PlanContext& context = space.context();
     std::vector<View> views;
     for (const int memory : {0, 1, 2}) views.push_back(tile_on(builder, memory));
     Copier::Job job{0, views[0], views[1]};
     job.pieces = 3;
-    const Copier::Copied first = context.copier->copy(context.router.leg(MemoryId{0}, MemoryId{1}, true), job);
+    const Copier::Copied first =
+        context.copier->copy(context.router.leg(MemoryId{0}, MemoryId{1}, true), job);
     EXPECT_EQ(first.pieces.count(), 3);
-    job.from = views[1], job.to = views[2], job.before = first.pieces, job.pieces = pieces;
-    const Copier::Copied second = context.copier->copy(context.router.leg(MemoryId{1}, MemoryId{2}, false), job);
+    job.from = views[1], job.to = views[2], job.before = first.pieces,
+    job.pieces = pieces;
+    const Copier::Copied second =
+        context.copier->copy(context.router.leg(MemoryId{1}, MemoryId{2}, false), job);
     for (int j = 0; j < pieces; ++j) {
-      const OpId op{second.pieces.first.value + j}, expected{pieces == 3 ? first.pieces.first.value + j : 2};
+      const OpId op{second.pieces.first.value + j},
+          expected{pieces == 3 ? first.pieces.first.value + j : 2};
       const auto deps = plan.deps_of(op);
       // The queue orders what a piece before has waited for already.
       if (pieces == 3 || j == 0) {
-        EXPECT_THAT(std::vector(deps.begin(), deps.end()), ::testing::ElementsAre(expected));
+        EXPECT_THAT(std::vector(deps.begin(), deps.end()),
+                    ::testing::ElementsAre(expected));
       }
     }
   }

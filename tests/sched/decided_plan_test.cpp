@@ -16,7 +16,9 @@ namespace {
 
 /// A judge that likes plans of few operations.
 Judge brief() {
-  return {[](const Plan& plan) { return Judgement{Seconds{double(plan.ops.size())}, {}}; }};
+  return {[](const Plan& plan) {
+    return Judgement{Seconds{double(plan.ops.size())}, {}};
+  }};
 }
 
 struct Place {
@@ -24,17 +26,23 @@ struct Place {
 };
 
 GemmProblem placed(const Topology& machine, GemmProblem problem, const Place& place) {
-  const auto memory = [&](size_t i) { return i == 0 ? machine.hosts().front() : machine.gpus()[i - 1]; };
-  problem.place_a = memory(place.a), problem.place_b = memory(place.b), problem.place_c = memory(place.c);
+  const auto memory = [&](size_t i) {
+    return i == 0 ? machine.hosts().front() : machine.gpus()[i - 1];
+  };
+  problem.place_a = memory(place.a), problem.place_b = memory(place.b),
+  problem.place_c = memory(place.c);
   return problem;
 }
 
 /// The hash of the plan as it was found, and as it is made again.
-void expect_same(const GemmProblem& problem, const Topology& machine, const Policy& policy, const Judge& judge) {
+void expect_same(const GemmProblem& problem, const Topology& machine,
+                 const Policy& policy, const Judge& judge) {
   const std::vector<MemoryId> gpus = machine.gpus();
   const Plan found = plan_gemm(problem, machine, gpus, policy, judge);
-  const Plan again = plan_decided(problem, machine, gpus, policy, decisions_of(found, machine, policy));
-  EXPECT_EQ(content_hash(again), content_hash(found)) << machine.name() << ' ' << name_of(policy);
+  const Plan again =
+      plan_decided(problem, machine, gpus, policy, decisions_of(found, machine, policy));
+  EXPECT_EQ(content_hash(again), content_hash(found))
+      << machine.name() << ' ' << name_of(policy);
   EXPECT_EQ(again.origin.given, found.origin.given);
 }
 
@@ -43,7 +51,8 @@ TEST(DecidedPlan, IsThePlanThatTheSearchFound) {
     const Topology machine = shipped(name);
     for (const Place& place : {Place{0, 0, 0}, {1, 2, 0}, {1, 0, 2}})
       for (const Judge& judge : {Judge{}, brief()})
-        expect_same(placed(machine, cube(3000), place), machine, policy("tilerail"), judge);
+        expect_same(placed(machine, cube(3000), place), machine, policy("tilerail"),
+                    judge);
   }
 }
 
@@ -51,7 +60,8 @@ TEST(DecidedPlan, IsThatOfEveryPresetAndOfEveryRoutine) {
   const Topology machine = shipped("clx-ai-hetero");
   for (const std::string& name : any_preset_names()) {
     expect_same(cube(2048), machine, any_preset(name), {});
-    for (GemmProblem problem : {gemv_problem(4096, 2048, Trans::yes), dot_problem(1 << 20), axpy_problem(1 << 20)}) {
+    for (GemmProblem problem : {gemv_problem(4096, 2048, Trans::yes),
+                                dot_problem(1 << 20), axpy_problem(1 << 20)}) {
       problem.place_a = problem.place_b = problem.place_c = machine.hosts().front();
       expect_same(problem, machine, any_preset(name), {});
     }
@@ -65,11 +75,13 @@ struct Made {
   Plan plan = plan_gemm(cube(1024), machine, gpus, policy);
   std::vector<PlanDecision> decisions = decisions_of(plan, machine, policy);
 
-  void refuse(const std::string& key, const std::string& value, const std::vector<std::string>& words) {
+  void refuse(const std::string& key, const std::string& value,
+              const std::vector<std::string>& words) {
     std::vector<PlanDecision> changed = decisions;
     std::erase_if(changed, [&](const PlanDecision& each) { return each.key == key; });
     if (!value.empty()) changed.push_back({key, value});
-    expect_input_error([&] { plan_decided(cube(1024), machine, gpus, policy, changed); }, words);
+    expect_input_error([&] { plan_decided(cube(1024), machine, gpus, policy, changed); },
+                       words);
   }
 };
 

@@ -23,15 +23,18 @@ namespace {
 using small_machine::memory;
 
 /// GPUs that all reach the host, and each other over the links given.
-Topology machine_with(int gpus, std::initializer_list<std::pair<const char*, const char*>> links) {
+Topology machine_with(int gpus,
+                      std::initializer_list<std::pair<const char*, const char*>> links) {
   auto d = small_machine::memories_and_switches(gpus, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
-  for (int gpu = 0; gpu < gpus; ++gpu) small_machine::add_links(d, "h", "g" + std::to_string(gpu), 10);
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    small_machine::add_links(d, "h", "g" + std::to_string(gpu), 10);
   for (const auto& [from, to] : links) small_machine::add_links(d, from, to, 50);
   return Topology{d};
 }
 
-GemmProblem placed(const Topology& machine, const std::string& a, const std::string& b, int64_t side = 2048) {
+GemmProblem placed(const Topology& machine, const std::string& a, const std::string& b,
+                   int64_t side = 2048) {
   GemmProblem problem = cube(side);
   problem.place_a = memory(machine, a), problem.place_b = memory(machine, b);
   return problem;
@@ -46,24 +49,31 @@ std::set<std::string> pairs(const Plan& plan, const Topology& machine) {
   return found;
 }
 
-const std::initializer_list<std::pair<const char*, const char*>> star = {{"g0", "g2"}, {"g1", "g2"}};
-const std::initializer_list<std::pair<const char*, const char*>> chain = {{"g0", "g2"}, {"g2", "g3"}, {"g3", "g1"}};
+const std::initializer_list<std::pair<const char*, const char*>> star = {{"g0", "g2"},
+                                                                         {"g1", "g2"}};
+const std::initializer_list<std::pair<const char*, const char*>> chain = {
+    {"g0", "g2"}, {"g2", "g3"}, {"g3", "g1"}};
 
 TEST(Detour, GoesOverAGpuThatHasRoutesToBoth) {
   const Topology machine = machine_with(3, star);
   for (const char* name : {"tilerail", "paralia", "gemmex"}) {
-    const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(), policy(name, {"devices=all"}));
+    const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
+                                policy(name, {"devices=all"}));
     validate(plan, machine);
     EXPECT_EQ(plan.devices.size(), 3u) << name;
-    EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g0>g2", "g2>g1", "g1>g2", "g2>g0"})) << name;
+    EXPECT_THAT(pairs(plan, machine),
+                ::testing::IsSupersetOf({"g0>g2", "g2>g1", "g1>g2", "g2>g0"}))
+        << name;
   }
 }
 
 TEST(Detour, TakesSeveralHopsWhereItMust) {
   const Topology machine = machine_with(4, chain);
-  const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(), policy("paralia", {"devices=all"}));
+  const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
+                              policy("paralia", {"devices=all"}));
   validate(plan, machine);
-  EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g0>g2", "g2>g3", "g3>g1", "g1>g3", "g3>g2", "g2>g0"}));
+  EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g0>g2", "g2>g3", "g3>g1",
+                                                             "g1>g3", "g3>g2", "g2>g0"}));
 }
 
 TEST(Detour, ThereIsNoneWhereNothingIsKept) {
@@ -87,11 +97,13 @@ TEST(Detour, GpusThatNeedOneMayBeChosen) {
   const std::vector<MemoryId> three{gpus[0], gpus[1], gpus[2]};
   EXPECT_TRUE(supplied_devices(problem, machine, three).empty());
   const Topology short_ways = machine_with(3, star);
-  EXPECT_EQ(directly_supplied(placed(short_ways, "g0", "g1"), short_ways, short_ways.gpus()),
-            std::vector{memory(short_ways, "g2")});
+  EXPECT_EQ(
+      directly_supplied(placed(short_ways, "g0", "g1"), short_ways, short_ways.gpus()),
+      std::vector{memory(short_ways, "g2")});
 }
 
-// C is on g0, which g1 has no route to: the search tries plans with copies between them, and leaves them out.
+// C is on g0, which g1 has no route to: the search tries plans with copies between them,
+// and leaves them out.
 TEST(Detour, PlansThatCannotRunAreNotJudged) {
   const Topology machine = machine_with(4, chain);
   const Resources resources{machine};
@@ -104,7 +116,8 @@ TEST(Detour, PlansThatCannotRunAreNotJudged) {
     return Judgement{estimate_plan(plan, machine, resources).makespan, {}};
   }};
   const Plan plan =
-      plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"routing=link-map(max-hops=2)"}), judge);
+      plan_gemm(problem, machine, machine.gpus(),
+                policy("tilerail", {"routing=link-map(max-hops=2)"}), judge);
   validate(plan, machine);
   EXPECT_GT(judged.load(), 10);
   EXPECT_GT(plan.devices.size(), 1u);
@@ -116,7 +129,9 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   const Resources resources{machine};
   GemmProblem problem = placed(machine, "g0", "g1", 4096);
   problem.place_c = memory(machine, "g2");
-  const Judge judge{[&](const Plan& plan) { return Judgement{estimate_plan(plan, machine, resources).makespan, {}}; }};
+  const Judge judge{[&](const Plan& plan) {
+    return Judgement{estimate_plan(plan, machine, resources).makespan, {}};
+  }};
   const std::vector<MemoryId> two{memory(machine, "g0"), memory(machine, "g1")};
   EXPECT_EQ(supplied_devices(problem, machine, two), std::vector{memory(machine, "g1")});
   EXPECT_EQ(supplied_devices(problem, machine, two, WayOfC::over_others), two);
@@ -132,21 +147,26 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
 std::vector<int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
   std::vector<int64_t> found;
   for (const Op& op : plan.ops)
-    if (const Queue& queue = plan.queue(op.queue); queue.src == src && queue.dst == dst) found.push_back(op.y.cols);
+    if (const Queue& queue = plan.queue(op.queue); queue.src == src && queue.dst == dst)
+      found.push_back(op.y.cols);
   return found;
 }
 
-// One tile, of A and B on g0, which computes, and C on g1, over g2 both ways: with four pieces a hop, piece j of the
-// second hop waits for piece j of the first; by the other rule one whole copy waits for the other.
+// One tile, of A and B on g0, which computes, and C on g1, over g2 both ways: with four
+// pieces a hop, piece j of the second hop waits for piece j of the first; by the other
+// rule one whole copy waits for the other.
 TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   const Topology machine = machine_with(3, star);
-  const MemoryId g0 = memory(machine, "g0"), g1 = memory(machine, "g1"), g2 = memory(machine, "g2");
+  const MemoryId g0 = memory(machine, "g0"), g1 = memory(machine, "g1"),
+                 g2 = memory(machine, "g2");
   GemmProblem problem = placed(machine, "g0", "g0", 1024);
   problem.place_c = g1;
   const auto plan_by = [&](const char* rule) {
-    return plan_gemm(problem, machine, std::array{g0, g2}, policy("paralia", {"tile=1024", rule}));
+    return plan_gemm(problem, machine, std::array{g0, g2},
+                     policy("paralia", {"tile=1024", rule}));
   };
-  const Plan pieces = plan_by("routing=link-map(rule=bottleneck,chunks=4)"), whole = plan_by("routing=link-map");
+  const Plan pieces = plan_by("routing=link-map(rule=bottleneck,chunks=4)"),
+             whole = plan_by("routing=link-map");
   for (const auto& [src, dst] : {std::pair{g1, g2}, {g2, g0}, {g0, g2}, {g2, g1}}) {
     EXPECT_EQ(columns(pieces, src, dst), (std::vector<int64_t>{256, 256, 256, 256}));
     EXPECT_EQ(columns(whole, src, dst), (std::vector<int64_t>{1024}));
@@ -155,7 +175,9 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   int followed = 0;
   for (size_t i = 0; i < pieces.ops.size(); ++i) {
     const Op& op = pieces.ops[i];
-    if (pieces.queue(op.queue).kind != Queue::Kind::copy || pieces.queue(op.queue).src != g2) continue;
+    if (pieces.queue(op.queue).kind != Queue::Kind::copy ||
+        pieces.queue(op.queue).src != g2)
+      continue;
     for (const OpId before : pieces.deps_of(OpId{i})) {
       if (pieces.queue(pieces.op(before).queue).kind != Queue::Kind::copy) continue;
       EXPECT_EQ(pieces.op(before).y.col, op.a.col);
@@ -165,7 +187,8 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   EXPECT_EQ(followed, 8);
 }
 
-// Policies that take all GPUs refuse what their plan could not run; a selection leaves out such sets.
+// Policies that take all GPUs refuse what their plan could not run; a selection leaves
+// out such sets.
 TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
   const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
   GemmProblem problem = placed(machine, "h", "h");
@@ -173,13 +196,16 @@ TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
   for (const char* name : {"baseline", "gemmex", "cocopelia"})
     expect_input_error(
         [&] {
-          plan_gemm(problem, machine, machine.gpus(), policy(name, {"tile=512", "devices=all"}));
+          plan_gemm(problem, machine, machine.gpus(),
+                    policy(name, {"tile=512", "devices=all"}));
         },
         {"no route from 'g", "peer-copies=staged"});
-  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("gemmex", {"tile=512", "devices=best"}));
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(),
+                              policy("gemmex", {"tile=512", "devices=best"}));
   validate(plan, machine);
   EXPECT_LT(plan.devices.size(), 3u);
-  EXPECT_THROW(plan_gemm(problem, machine, std::array{memory(machine, "g0")}, policy("gemmex", {"devices=best"})),
+  EXPECT_THROW(plan_gemm(problem, machine, std::array{memory(machine, "g0")},
+                         policy("gemmex", {"devices=best"})),
                InputError);
 }
 
@@ -193,9 +219,10 @@ TEST(Detour, TilesThatArePassedOnMayFillAMemory) {
     d.memories[3].capacity = Bytes{megabytes * 1e6};
     const Topology machine{d};
     for (const char* name : {"tilerail", "gemmex"})
-      EXPECT_NO_THROW(validate(
-          plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(), policy(name, {"devices=all", "tile=256"})),
-          machine))
+      EXPECT_NO_THROW(
+          validate(plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
+                             policy(name, {"devices=all", "tile=256"})),
+                   machine))
           << name << " " << megabytes;
   }
 }

@@ -33,33 +33,42 @@ class Draws {
   std::mt19937 random_;
 };
 
-/// GPUs of three speeds on two switches of a host, some of them with links to the GPU before them.
+/// GPUs of three speeds on two switches of a host, some of them with links to the GPU
+/// before them.
 Topology unequal_machine(Draws& draws) {
   const int gpus = int(2 + draws.below(3));
   auto d = small_machine::unlinked("h", "g", gpus, {"s0", "s1"});
   d.kernels.clear();
-  for (const auto& [name, speed] : {std::pair{"slow", 1.0}, {"middle", 3.0}, {"fast", 9.0}}) {
+  for (const auto& [name, speed] :
+       {std::pair{"slow", 1.0}, {"middle", 3.0}, {"fast", 9.0}}) {
     KernelTimes times;
     times.name = name, times.source = "s";
-    times.launch = Seconds{4e-6}, times.multiprocessors = 60, times.memory_bandwidth = Rate{800e9};
-    times.gemm.push_back(small_machine::gemms(DType::f64, {{256, 0.2 * speed}, {1024, 0.7 * speed}, {4096, speed}}));
+    times.launch = Seconds{4e-6}, times.multiprocessors = 60,
+    times.memory_bandwidth = Rate{800e9};
+    times.gemm.push_back(small_machine::gemms(
+        DType::f64, {{256, 0.2 * speed}, {1024, 0.7 * speed}, {4096, speed}}));
     d.kernels.push_back(times);
   }
-  for (const char* name : {"s0", "s1"}) small_machine::add_links(d, "h", name, draws.of<double>({6, 12, 25}), 4);
+  for (const char* name : {"s0", "s1"})
+    small_machine::add_links(d, "h", name, draws.of<double>({6, 12, 25}), 4);
   small_machine::add_links(d, "s0", "s1", draws.of<double>({6, 20}), 4);
   for (int i = 0; i < gpus; ++i) {
     const std::string name = "g" + std::to_string(i);
     d.memories[1 + size_t(i)].kernels = draws.below(3);
-    small_machine::add_links(d, draws.of<std::string>({"s0", "s1"}), name, draws.of<double>({3, 12, 25}), 4);
+    small_machine::add_links(d, draws.of<std::string>({"s0", "s1"}), name,
+                             draws.of<double>({3, 12, 25}), 4);
     if (i > 0 && draws.below(2) == 0)
-      small_machine::add_links(d, "g" + std::to_string(i - 1), name, draws.of<double>({20, 50, 200}), 2);
+      small_machine::add_links(d, "g" + std::to_string(i - 1), name,
+                               draws.of<double>({20, 50, 200}), 2);
   }
   return Topology{std::move(d)};
 }
 
 GemmProblem drawn_problem(Draws& draws, const Topology& machine) {
   const auto side = [&] { return draws.of<int64_t>({700, 1500, 2048, 4000, 8192}); };
-  const auto place = [&] { return MemoryId{int(draws.below(2) * draws.below(machine.gpus().size() + 1))}; };
+  const auto place = [&] {
+    return MemoryId{int(draws.below(2) * draws.below(machine.gpus().size() + 1))};
+  };
   GemmProblem p = cube(side());
   if (draws.below(2) == 0) p.n = side(), p.k = side(), p.ldb = p.k;
   p.lda = p.m, p.ldb = p.k, p.ldc = p.m;
@@ -91,14 +100,16 @@ TEST(MoreGpus, AreNotSlowerThanSomeOfThem) {
     const Topology machine = unequal_machine(draws);
     const GemmProblem problem = drawn_problem(draws, machine);
     const auto seconds = [&](const Devices& devices) {
-      return simulated(judged(problem, machine, devices, any_preset("tilerail")), machine).value;
+      return simulated(judged(problem, machine, devices, any_preset("tilerail")), machine)
+          .value;
     };
     const double all = seconds(machine.gpus());
     for (const Devices& set : subsets(machine.gpus())) {
       const double loss = all / seconds(set) - 1;
       ++compared, slower += loss > 0.005;
       most = std::max(most, loss);
-      EXPECT_LE(loss, 0.005) << "seed " << seed << ", " << set.size() << " of " << machine.gpus().size();
+      EXPECT_LE(loss, 0.005) << "seed " << seed << ", " << set.size() << " of "
+                             << machine.gpus().size();
     }
   }
   RecordProperty("compared", compared), RecordProperty("slower", slower);
@@ -122,10 +133,12 @@ TEST_P(ChosenGpus, HaveTheSamePlanWhenOnlyTheyAreGiven) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shown, ChosenGpus,
-                         ::testing::Values(Shown{"cocopelia-testbed-2", 8192}, Shown{"cocopelia-testbed-2", 12288},
+                         ::testing::Values(Shown{"cocopelia-testbed-2", 8192},
+                                           Shown{"cocopelia-testbed-2", 12288},
                                            Shown{"pcie-tree-8", 2048}),
                          [](const auto& shown) {
-                           std::string name = shown.param.machine + std::to_string(shown.param.side);
+                           std::string name =
+                               shown.param.machine + std::to_string(shown.param.side);
                            std::erase(name, '-');
                            return name;
                          });
@@ -135,7 +148,8 @@ TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
   const Devices two{machine.gpus()[0], machine.gpus()[1]};
   for (const int64_t side : {2048, 4096, 12288}) {
     const auto seconds = [&](const Devices& devices) {
-      return simulated(judged(cube(side), machine, devices, any_preset("tilerail")), machine);
+      return simulated(judged(cube(side), machine, devices, any_preset("tilerail")),
+                       machine);
     };
     EXPECT_LE(seconds(machine.gpus()).value, (1 + 1e-9) * seconds(two).value) << side;
   }
@@ -148,9 +162,11 @@ std::vector<std::vector<int>> growing(const char* name, int64_t side) {
   const Policy policy = any_preset("tilerail");
   const GemmProblem problem = cube(side);
   std::vector<std::vector<int>> numbers;
-  for (const Devices& set : growing_sets(Question{problem, problem, machine, resources, machine.gpus(), policy})) {
+  for (const Devices& set : growing_sets(
+           Question{problem, problem, machine, resources, machine.gpus(), policy})) {
     numbers.emplace_back();
-    for (const MemoryId device : set) numbers.back().push_back(machine.memory(device).device);
+    for (const MemoryId device : set)
+      numbers.back().push_back(machine.memory(device).device);
   }
   return numbers;
 }
@@ -163,7 +179,8 @@ TEST(GrowingSets, LeaveOutTheSlowGpuFirst) {
 
 TEST(GrowingSets, LeaveOutGpusBehindASharedLinkFirst) {
   for (const std::vector<int>& set : growing("pcie-tree-8", 2048))
-    for (size_t i = 0; set.size() <= 4 && i + 1 < set.size(); ++i)  // GPUs 2 i and 2 i + 1 share a switch
+    for (size_t i = 0; set.size() <= 4 && i + 1 < set.size();
+         ++i)  // GPUs 2 i and 2 i + 1 share a switch
       EXPECT_NE(set[i] / 2, set[i + 1] / 2);
 }
 

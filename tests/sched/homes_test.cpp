@@ -1,4 +1,5 @@
-// Plans of matrices that are in blocks on two hosts: tiles are cut where blocks meet and come from their own host.
+// Plans of matrices that are in blocks on two hosts: tiles are cut where blocks meet and
+// come from their own host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +30,9 @@ TEST(Tiles, EndAtBorders) {
 // The faster second layer has k from 250; a border is at 500.
 TEST(Tiles, EndAtBordersInEachLayerOfK) {
   const std::vector<double> shares{1, 3};
-  const Tiling tiling{{{0, 900}, {0, 900}, {0, 1000}}, {1, 1, 2}, 300, Distribution::blocks, shares,
-                      Borders{{450}, {}, {500}}};
+  const Tiling tiling{
+      {{0, 900}, {0, 900}, {0, 1000}}, {1, 1, 2}, 300, Distribution::blocks, shares,
+      Borders{{450}, {}, {500}}};
   const auto ends = [](const std::vector<Interval>& tiles) {
     std::vector<int64_t> all;
     for (const Interval tile : tiles) all.push_back(tile.end);
@@ -51,13 +53,15 @@ class HomesInBlocks : public ::testing::Test {
     return p;
   }
   Plan plan(const GemmProblem& p, std::string_view also = "tile=300") const {
-    return plan_gemm(p, machine, machine.gpus(), policy("gemmex", {"tile=300", "ragged=own", also}));
+    return plan_gemm(p, machine, machine.gpus(),
+                     policy("gemmex", {"tile=300", "ragged=own", also}));
   }
   MemoryId memory(const char* name) const { return small_machine::memory(machine, name); }
   Topology machine{small_machine::two_hosts()};
 };
 
-// A and C by columns meet at column 500 of 1000, B by rows at row 500: k and n are cut there, m is not.
+// A and C by columns meet at column 500 of 1000, B by rows at row 500: k and n are cut
+// there, m is not.
 TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
   const Plan made = plan(problem("h/cols", "h/rows", "h/cols"));
   validate(made, machine);
@@ -66,20 +70,25 @@ TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = made.queue(op.queue);
     const Buffer &from = made.buffer(op.a.buffer), &to = made.buffer(op.y.buffer);
-    for (const auto& [buffer, end] : {std::pair{from, queue.src}, std::pair{to, queue.dst}}) {
+    for (const auto& [buffer, end] :
+         {std::pair{from, queue.src}, std::pair{to, queue.dst}}) {
       if (buffer.kind == Buffer::Kind::tile) continue;
-      const int64_t first = buffer.offset / 8, half = buffer.kind == Buffer::Kind::matrix_b ? 500 : 500 * 1000;
+      const int64_t first = buffer.offset / 8,
+                    half = buffer.kind == Buffer::Kind::matrix_b ? 500 : 500 * 1000;
       EXPECT_EQ(first, end == memory("h0") ? 0 : half);
     }
-    if (machine.is_host(queue.src)) from_each[queue.src == memory("h1")] += copy_bytes(made, op).value;
-    if (machine.is_host(queue.dst)) to_each[queue.dst == memory("h1")] += copy_bytes(made, op).value;
+    if (machine.is_host(queue.src))
+      from_each[queue.src == memory("h1")] += copy_bytes(made, op).value;
+    if (machine.is_host(queue.dst))
+      to_each[queue.dst == memory("h1")] += copy_bytes(made, op).value;
   }
   EXPECT_EQ(from_each[0], from_each[1]);
   EXPECT_EQ(to_each[0], 8.0 * 1000 * 500);
   EXPECT_EQ(to_each[1], 8.0 * 1000 * 500);
 }
 
-// Each GPU multiplies the part of k that its own host has, and what they add up goes home to both hosts.
+// Each GPU multiplies the part of k that its own host has, and what they add up goes home
+// to both hosts.
 TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
   for (const char* c : {"h*", "h/rows", "h1"}) {
     const Plan made = plan(problem("h/cols", "h/rows", c), "grid=square(layers=2)");
@@ -89,7 +98,9 @@ TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
     int additions = 0;
     for (const Op& op : made.ops) {
       additions += op.kind == OpKind::axpby;
-      if (op.kind != OpKind::copy || made.buffer(op.a.buffer).kind == Buffer::Kind::matrix_c) continue;
+      if (op.kind != OpKind::copy ||
+          made.buffer(op.a.buffer).kind == Buffer::Kind::matrix_c)
+        continue;
       const Queue& queue = made.queue(op.queue);
       copied[{name(queue.src), name(queue.dst)}] += copy_bytes(made, op).value;
     }
@@ -97,7 +108,8 @@ TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
     EXPECT_GE(additions, 4 * 4) << c;
     EXPECT_EQ((copied[{"h0", "g0"}]), whole) << c;  // half of A and half of B
     EXPECT_EQ((copied[{"h1", "g1"}]), whole) << c;
-    EXPECT_EQ((copied[{"g0", "g1"}] + copied[{"g1", "g0"}]), whole) << c;  // a partial sum of each element
+    EXPECT_EQ((copied[{"g0", "g1"}] + copied[{"g1", "g0"}]), whole)
+        << c;  // a partial sum of each element
     const double to_h0 = copied[{"g0", "h0"}] + copied[{"g1", "h0"}];
     const double to_h1 = copied[{"g0", "h1"}] + copied[{"g1", "h1"}];
     const double to_both = copied[{"g0", "h*"}] + copied[{"g1", "h*"}];
@@ -121,7 +133,8 @@ TEST_F(HomesInBlocks, BlocksThatAreNotThoseOfThePlaceAreRefused) {
   expect_input_error([&] { require_fit(moved, machine); }, {"buffers of A", "h/cols"});
   Plan outside = made;
   outside.buffers[1].offset += 8;
-  expect_input_error([&] { validate(outside); }, {"buffer 1", "1000 x 500 from (1, 500)", "1000 x 1000"});
+  expect_input_error([&] { validate(outside); },
+                     {"buffer 1", "1000 x 500 from (1, 500)", "1000 x 1000"});
   Plan whole = made;
   whole.buffers[0].memory = memory("h/cols");
   expect_input_error([&] { require_fit(whole, machine); }, {"buffers of A"});
@@ -134,7 +147,8 @@ TEST_F(HomesInBlocks, InterleavedPagesAreOneHome) {
   for (const Queue& queue : made.queues) {
     if (queue.kind != Queue::Kind::copy) continue;
     for (const MemoryId end : {queue.src, queue.dst})
-      EXPECT_TRUE(end == memory("h*") || !machine.is_host(end)) << machine.memory(end).name;
+      EXPECT_TRUE(end == memory("h*") || !machine.is_host(end))
+          << machine.memory(end).name;
   }
 }
 

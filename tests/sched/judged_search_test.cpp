@@ -45,18 +45,21 @@ std::string decision(const Plan& plan, const char* key) {
 }
 
 /// With a limit of the operations of a set other than that of the effort, if it is given.
-Plan planned(const std::vector<std::string>& overrides, const Judge& judge, int64_t most_ops = -1) {
+Plan planned(const std::vector<std::string>& overrides, const Judge& judge,
+             int64_t most_ops = -1) {
   const Topology machine = test::shipped("meluxina-a100");
   Policy policy = any_preset("tilerail");
   for (const std::string& each : overrides) apply_override(policy, each);
   if (most_ops >= 0) policy.judge_ops = most_ops;
   GemmProblem problem = cube(4096);
-  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1], problem.place_c = machine.gpus()[2];
+  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1],
+  problem.place_c = machine.gpus()[2];
   return plan_gemm(problem, machine, machine.gpus(), policy, judge);
 }
 
 TEST(JudgedSearch, TakesThePlanThatItsJudgeLikesMost) {
-  Asked asked{[](const Plan& plan) { return decision(plan, "batch") == "off" ? 1.0 : 2.0; }};
+  Asked asked{
+      [](const Plan& plan) { return decision(plan, "batch") == "off" ? 1.0 : 2.0; }};
   EXPECT_EQ(decision(planned({}, asked.judge()), "batch"), "off");
   Asked other{[](const Plan& plan) { return 1.0 / double(plan.ops.size()); }};
   const Plan plan = planned({}, other.judge());
@@ -70,11 +73,13 @@ TEST(JudgedSearch, AHighEffortJudgesThePlansOfANormalOneAndMore) {
   const auto judged = [](const char* effort) {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
     std::set<std::string> plans;
-    for (const PlanCandidate& candidate : planned({effort}, asked.judge()).origin.candidates)
+    for (const PlanCandidate& candidate :
+         planned({effort}, asked.judge()).origin.candidates)
       plans.insert(candidate.what);
     return plans;
   };
-  const std::set<std::string> normal = judged("effort=normal"), high = judged("effort=high");
+  const std::set<std::string> normal = judged("effort=normal"),
+                              high = judged("effort=high");
   EXPECT_TRUE(std::ranges::includes(high, normal));
   EXPECT_GT(high.size(), normal.size());
 }
@@ -92,7 +97,8 @@ TEST(JudgedSearch, IsTheSameEveryTime) {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
     const Plan plan = planned({}, asked.judge());
     std::string tried;
-    for (const PlanCandidate& candidate : plan.origin.candidates) tried += candidate.what + "\n";
+    for (const PlanCandidate& candidate : plan.origin.candidates)
+      tried += candidate.what + "\n";
     return content_hash(plan) + tried;
   };
   const std::string first = once();
@@ -117,8 +123,10 @@ TEST(JudgedSearch, FindsFewerGpusThatNeedAnotherTile) {
 TEST(JudgedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
   Asked asked{[](const Plan& plan) {
     double seconds = 1;
-    for (const auto& [key, value] :
-         {std::pair{"order", "fifo"}, {"sends", "free"}, {"c-tiles", "eager"}, {"small-tiles", "k-last"}})
+    for (const auto& [key, value] : {std::pair{"order", "fifo"},
+                                     {"sends", "free"},
+                                     {"c-tiles", "eager"},
+                                     {"small-tiles", "k-last"}})
       if (decision(plan, key) == value) seconds *= 0.9;
     return seconds;
   }};
@@ -146,9 +154,11 @@ TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
     for (std::string word; words >> word;)
       EXPECT_TRUE(keys.insert(word.substr(0, word.find('='))).second) << candidate.what;
     if (!keys.contains("shares"))
-      unbalanced = unbalanced == 0 ? candidate.seconds : std::min(unbalanced, candidate.seconds);
+      unbalanced =
+          unbalanced == 0 ? candidate.seconds : std::min(unbalanced, candidate.seconds);
   }
-  EXPECT_LT(least, 0.6 * unbalanced);  // 12 / 25 in the limit: 1 / (1 + 1/2 + 1/3 + 1/4) against a quarter
+  EXPECT_LT(least, 0.6 * unbalanced);  // 12 / 25 in the limit: 1 / (1 + 1/2 + 1/3 + 1/4)
+                                       // against a quarter
 }
 
 TEST(JudgedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
@@ -157,7 +167,8 @@ TEST(JudgedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
   EXPECT_EQ(plan.tile, 1024);
   EXPECT_EQ(plan.devices.size(), 4U);
   for (const PlanCandidate& candidate : plan.origin.candidates)
-    EXPECT_THAT(candidate.what, AllOf(HasSubstr("tile=1024 "), HasSubstr("gpus=gpu0,gpu1,gpu2,gpu3")));
+    EXPECT_THAT(candidate.what,
+                AllOf(HasSubstr("tile=1024 "), HasSubstr("gpus=gpu0,gpu1,gpu2,gpu3")));
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ GemmProblem gemm(int64_t m, int64_t n, int64_t k) {
   return problem;
 }
 
-Plan planned(const GemmProblem& problem, const std::string& split, const std::vector<std::string>& overrides = {}) {
+Plan planned(const GemmProblem& problem, const std::string& split,
+             const std::vector<std::string>& overrides = {}) {
   const Topology machine = test::shipped("pcie-tree-8");
   Policy policy = testing::policy("tilerail", {"effort=fast", "devices=all"});
   for (const std::string& each : overrides) apply_override(policy, each);
@@ -44,7 +45,8 @@ std::string decided(const Plan& plan, std::string_view key) {
 std::map<MemoryId, double> received(const Plan& plan) {
   std::map<MemoryId, double> bytes;
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::copy) bytes[plan.queue(op.queue).dst] += copy_bytes(plan, op).value;
+    if (op.kind == OpKind::copy)
+      bytes[plan.queue(op.queue).dst] += copy_bytes(plan, op).value;
   return bytes;
 }
 
@@ -71,7 +73,8 @@ TEST(KSplit, ReceivesLessOfAAndBAndAddsUpSums) {
   std::map<OpKind, int> kinds;
   for (const Op& op : split.ops) ++kinds[op.kind];
   EXPECT_EQ(kinds[OpKind::gemm], 2 * 2 * 32);
-  EXPECT_EQ(kinds[OpKind::axpby], 4 * 7 + 4);  // partial sums, and C_in, which is fetched last here
+  EXPECT_EQ(kinds[OpKind::axpby],
+            4 * 7 + 4);  // partial sums, and C_in, which is fetched last here
   const auto total = [](const Plan& plan) {
     double bytes = 0;
     for (const auto& [memory, received] : received(plan)) bytes += received;
@@ -91,17 +94,22 @@ TEST(KSplit, IsTheLargestDivisorThatIsNoMoreThanTheWish) {
 TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
   const GemmProblem problem = gemm(8192, 8192, 1024);
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
-  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict(fraction=0.01)"}), "grid"), "2x4");
+  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict(fraction=0.01)"}),
+                    "grid"),
+            "2x4");
 }
 
-// GPUs reach each other over direct links alone: none, then the first of both layers of two, then the second ones, too.
+// GPUs reach each other over direct links alone: none, then the first of both layers of
+// two, then the second ones, too.
 TEST(KSplit, IsGivenUpWhereSumsHaveNoWay) {
   auto d = small_machine::memories_and_switches(4, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
-  for (const char* gpu : {"g0", "g1", "g2", "g3"}) small_machine::add_links(d, "h", gpu, 10);
+  for (const char* gpu : {"g0", "g1", "g2", "g3"})
+    small_machine::add_links(d, "h", gpu, 10);
   const auto grid = [&](std::initializer_list<std::string_view> overrides) {
     const Topology machine{d};
-    const Plan plan = plan_gemm(gemm(512, 512, 4096), machine, machine.gpus(), policy("gemmex", overrides));
+    const Plan plan = plan_gemm(gemm(512, 512, 4096), machine, machine.gpus(),
+                                policy("gemmex", overrides));
     validate(plan, machine);
     require_fit(plan, machine);
     return decided(plan, "grid");
@@ -131,7 +139,8 @@ TEST(KSplit, IsFasterWhereKIsLongAndLinksAreSlow) {
   const GemmProblem problem = gemm(2000, 2000, 30000);
   const auto seconds = [&](const char* split) {
     double end = 0;
-    for (const OpTime& time : simulate_fluid(planned(problem, split, {"tile=1024", "sends=free"}), machine))
+    for (const OpTime& time :
+         simulate_fluid(planned(problem, split, {"tile=1024", "sends=free"}), machine))
       end = std::max(end, time.end);
     return end;
   };

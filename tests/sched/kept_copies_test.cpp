@@ -27,7 +27,8 @@ Topology two_gpu(std::optional<Bytes> second = {}) {
   return Topology{std::move(description)};
 }
 
-GemmProblem product(const Topology& machine, std::string_view a, std::string_view b, std::string_view c = "host") {
+GemmProblem product(const Topology& machine, std::string_view a, std::string_view b,
+                    std::string_view c = "host") {
   GemmProblem p;
   p.m = 900, p.n = 700, p.k = 800, p.beta = 0;
   const auto place = [&](std::string_view name) { return *machine.find_memory(name); };
@@ -44,7 +45,8 @@ Policy tiled(std::string_view name) {
 double bytes_read_of(const Plan& plan, Buffer::Kind matrix) {
   double sum = 0;
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::copy && plan.buffer(op.a.buffer).kind == matrix) sum += copy_bytes(plan, op).value;
+    if (op.kind == OpKind::copy && plan.buffer(op.a.buffer).kind == matrix)
+      sum += copy_bytes(plan, op).value;
   return sum;
 }
 
@@ -53,20 +55,24 @@ class KeptCopies : public ::testing::TestWithParam<std::string> {};
 TEST_P(KeptCopies, NothingOfThemIsCopied) {
   const Topology machine = two_gpu();
   const Policy policy = tiled(GetParam());
-  const Plan home = plan_gemm(product(machine, "host", "host"), machine, machine.gpus(), policy);
-  const Plan kept = plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), policy);
+  const Plan home =
+      plan_gemm(product(machine, "host", "host"), machine, machine.gpus(), policy);
+  const Plan kept =
+      plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), policy);
   validate(kept, machine);
   EXPECT_GE(bytes_read_of(home, Buffer::Kind::matrix_a), 8.0 * 900 * 800);
   EXPECT_EQ(bytes_read_of(kept, Buffer::Kind::matrix_a), 0);
   EXPECT_GE(bytes_read_of(kept, Buffer::Kind::matrix_b), 8.0 * 700 * 800);
-  const Plan both = plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), policy);
+  const Plan both =
+      plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), policy);
   EXPECT_EQ(bytes_read_of(both, Buffer::Kind::matrix_b), 0);
 }
 
 /// Also where a policy copies what lies on the GPU already.
 TEST_P(KeptCopies, EachKernelReadsTheCopyOfItsGpu) {
   const Topology machine = two_gpu();
-  const Plan plan = plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), tiled(GetParam()));
+  const Plan plan =
+      plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), tiled(GetParam()));
   int kernels = 0;
   for (const Op& op : plan.ops) {
     if (op.kind != OpKind::gemm) continue;
@@ -81,13 +87,16 @@ TEST_P(KeptCopies, EachKernelReadsTheCopyOfItsGpu) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, KeptCopies,
-                         ::testing::Values("baseline", "cublasxt", "blasx", "xkblas", "paralia", "gemmex", "tilerail"));
+                         ::testing::Values("baseline", "cublasxt", "blasx", "xkblas",
+                                           "paralia", "gemmex", "tilerail"));
 
 TEST(KeptCopiesOf, OtherProductsNeedNoPlaceForThem) {
   const Topology machine = two_gpu();
-  const Plan plan = plan_gemm(product(machine, "host", "host"), machine, machine.gpus(), tiled("gemmex"));
+  const Plan plan = plan_gemm(product(machine, "host", "host"), machine, machine.gpus(),
+                              tiled("gemmex"));
   EXPECT_EQ(plan.memories, (std::vector<std::string>{"host", "gpu0", "gpu1"}));
-  const Plan kept = plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
+  const Plan kept =
+      plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
   EXPECT_EQ(kept.memories, (std::vector<std::string>{"host", "gpu0", "gpu1", "g*"}));
 }
 
@@ -99,22 +108,31 @@ TEST(KeptCopiesOf, AMachineOfOneGpuHaveNoPlaceOfTheirOwn) {
 
 TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
   const Topology machine = two_gpu(Bytes{7e6});
-  const GemmProblem p = checked(product(machine, "g*", "host"));  // A has 5.76 MB, B 4.48 MB
-  const auto needs = needs_of_parts(memory_needs(p, machine.memories().size()), machine, machine.gpus());
+  const GemmProblem p =
+      checked(product(machine, "g*", "host"));  // A has 5.76 MB, B 4.48 MB
+  const auto needs =
+      needs_of_parts(memory_needs(p, machine.memories().size()), machine, machine.gpus());
   EXPECT_EQ(needs[gpu0.index()].matrices, 5.76e6);
   EXPECT_EQ(needs[gpu1.index()].matrices, 5.76e6);
-  expect_input_error([&] { plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), tiled("gemmex")); },
-                     {"place", "gpu1", "10.24 MB for matrices"});
+  expect_input_error(
+      [&] {
+        plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), tiled("gemmex"));
+      },
+      {"place", "gpu1", "10.24 MB for matrices"});
 }
 
 /// They are no home on a GPU: cubes are for matrices on hosts.
 TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
   const Topology machine = two_gpu(Bytes{9e6});
   Policy policy = tiled("gemmex");
-  policy.choices.tile = 128, policy.choices.memory_fraction = 0.3, policy.choices.memory = MemoryChoice::cubes;
+  policy.choices.tile = 128, policy.choices.memory_fraction = 0.3,
+  policy.choices.memory = MemoryChoice::cubes;
   const auto tiles = [&](std::string_view a) {
-    const Plan plan = plan_gemm(product(machine, a, "host"), machine, machine.gpus(), policy);
-    return std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value;
+    const Plan plan =
+        plan_gemm(product(machine, a, "host"), machine, machine.gpus(), policy);
+    return std::ranges::find(plan.origin.decisions, std::string{"tiles"},
+                             &PlanDecision::key)
+        ->value;
   };
   EXPECT_EQ(tiles("host"), "cubes");
   EXPECT_EQ(tiles("g*"), "cubes");
@@ -123,7 +141,8 @@ TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
 TEST(KeptCopiesOf, AMatrixNeedNoRoomOnAGpuThatTakesNoPart) {
   const Topology machine = two_gpu(Bytes{1e6});
   const std::vector<MemoryId> first{gpu0};
-  const Plan plan = plan_gemm(product(machine, "g*", "host"), machine, first, tiled("gemmex"));
+  const Plan plan =
+      plan_gemm(product(machine, "g*", "host"), machine, first, tiled("gemmex"));
   EXPECT_NO_THROW(validate(plan, machine));
   Policy alone = tiled("tilerail");
   alone.device_choice = DeviceChoice::first;
@@ -133,19 +152,24 @@ TEST(KeptCopiesOf, AMatrixNeedNoRoomOnAGpuThatTakesNoPart) {
 TEST(KeptCopiesOf, CAreRefused) {
   const Topology machine = two_gpu();
   expect_input_error(
-      [&] { plan_gemm(product(machine, "host", "host", "g*"), machine, machine.gpus(), tiled("gemmex")); },
+      [&] {
+        plan_gemm(product(machine, "host", "host", "g*"), machine, machine.gpus(),
+                  tiled("gemmex"));
+      },
       {"place", "'g*' is not a place for C", "expected one place"});
 }
 
 TEST(KeptCopiesOf, APlanDoNotMakeThemDevices) {
   const Topology machine = two_gpu();
-  Plan plan = plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
+  Plan plan =
+      plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
   plan.devices.push_back(*machine.find_memory("g*"));
   plan.origin.given = plan.devices;
   expect_input_error([&] { validate(plan, machine); }, {"'g*'", "not"});
 }
 
-/// A has 512 MB, which neither 10 GB/s from the host nor 40 GB/s between the GPUs move in 6 ms; B and C are small.
+/// A has 512 MB, which neither 10 GB/s from the host nor 40 GB/s between the GPUs move in
+/// 6 ms; B and C are small.
 TEST(KeptCopiesOf, AMatrixAreNotCountedByTheBound) {
   const Topology machine = two_gpu();
   const auto bound = [&](std::string_view a) {
@@ -160,9 +184,11 @@ TEST(KeptCopiesOf, AMatrixAreNotCountedByTheBound) {
 TEST(KeptCopiesOf, AMatrixTakeNoRoomForTiles) {
   const Topology machine = two_gpu();
   const auto peak = [&](std::string_view a, std::string_view b) {
-    return plan_gemm(product(machine, a, b), machine, machine.gpus(), tiled("gemmex")).peak_bytes[gpu0.index()];
+    return plan_gemm(product(machine, a, b), machine, machine.gpus(), tiled("gemmex"))
+        .peak_bytes[gpu0.index()];
   };
-  EXPECT_LE(peak("g*", "host"), peak("host", "host") - 8 * 800 * 900 / 2);  // half of A or all of it
+  EXPECT_LE(peak("g*", "host"),
+            peak("host", "host") - 8 * 800 * 900 / 2);  // half of A or all of it
   EXPECT_LE(peak("host", "g*"), peak("host", "host") - 8 * 800 * 700 / 2);
 }
 
@@ -171,7 +197,8 @@ TEST(KeptCopiesOf, AMatrixAreNoTrafficOfAGrid) {
   const Resources resources{machine};
   const GemmProblem p = checked(product(machine, "g*", "host"));
   for (const bool batch : {false, true})
-    EXPECT_EQ(grid_traffic(p, resources, machine.gpus(), {1, 2}, batch).total.value, 8 * (800 * 700 + 900 * 700))
+    EXPECT_EQ(grid_traffic(p, resources, machine.gpus(), {1, 2}, batch).total.value,
+              8 * (800 * 700 + 900 * 700))
         << batch;
 }
 
@@ -190,13 +217,16 @@ TEST(KeptCopiesOf, AMatrixAreNoTransfersOfTheModels) {
 
 TEST(KeptCopiesOf, AMatrixAreNoReasonToCopyBetweenGpus) {
   const Topology machine = two_gpu();
-  EXPECT_FALSE(may_copy_between_gpus(product(machine, "g*", "host"), machine, std::vector{gpu0}));
-  EXPECT_TRUE(may_copy_between_gpus(product(machine, "gpu1", "host"), machine, std::vector{gpu0}));
+  EXPECT_FALSE(
+      may_copy_between_gpus(product(machine, "g*", "host"), machine, std::vector{gpu0}));
+  EXPECT_TRUE(may_copy_between_gpus(product(machine, "gpu1", "host"), machine,
+                                    std::vector{gpu0}));
 }
 
 /// Also where islands of GPUs bound what has to come in.
 TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
-  for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200", "two-gpu"}) {
+  for (const char* name :
+       {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200", "two-gpu"}) {
     const Topology machine = test::shipped(name);
     const std::string host = machine.memory(machine.hosts()[0]).name;
     const auto bound = [&](std::string_view a, std::string_view b) {
@@ -211,11 +241,12 @@ TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
 }
 
 TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
-  for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "meluxina-a100", "two-gpu", "karolina-hgx-a100"}) {
+  for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "meluxina-a100",
+                           "two-gpu", "karolina-hgx-a100"}) {
     const Topology machine = test::shipped(name);
     const Resources resources{machine};
-    GemmProblem p =
-        product(machine, machine.memory(machine.hosts()[0]).name, "g*", machine.memory(machine.gpus()[0]).name);
+    GemmProblem p = product(machine, machine.memory(machine.hosts()[0]).name, "g*",
+                            machine.memory(machine.gpus()[0]).name);
     const bool with_copies = relays_help(checked(p), resources, machine.gpus());
     p.place_b = p.place_a;
     EXPECT_EQ(with_copies, relays_help(checked(p), resources, machine.gpus())) << name;
@@ -225,13 +256,18 @@ TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
 /// Where GPUs have no link to each other, each still has its copy.
 TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   auto description = test::shipped("two-gpu").description();
-  // Room for A, and for the half of B and of C that a GPU computes with, not for all of B.
-  for (const MemoryId gpu : {gpu0, gpu1}) description.memories[gpu.index()].capacity = Bytes{5.76e6 + 8.2e6};
-  const NodeId host = description.memories[0].node;  // in the place of the switch between it and the GPUs
+  // Room for A, and for the half of B and of C that a GPU computes with, not for all of
+  // B.
+  for (const MemoryId gpu : {gpu0, gpu1})
+    description.memories[gpu.index()].capacity = Bytes{5.76e6 + 8.2e6};
+  const NodeId host =
+      description.memories[0].node;  // in the place of the switch between it and the GPUs
   for (Link& link : description.links)
     for (NodeId* end : {&link.from, &link.to})
       if (description.nodes[end->index()].kind == NodeKind::network_switch) *end = host;
-  std::erase_if(description.links, [&](const Link& link) { return (link.from == host) == (link.to == host); });
+  std::erase_if(description.links, [&](const Link& link) {
+    return (link.from == host) == (link.to == host);
+  });
   const Topology apart{std::move(description)}, machine = two_gpu();
   ASSERT_FALSE(apart.has_route(gpu0, gpu1));
   const GemmProblem p = checked(product(machine, "g*", "host"));
@@ -241,7 +277,10 @@ TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   policy.choices.routing = Routing::initial, policy.choices.batch = Batch::off;
   const Plan plan = plan_gemm(p, apart, apart.gpus(), policy);
   EXPECT_EQ(plan.peak_bytes, plan_gemm(p, machine, machine.gpus(), policy).peak_bytes);
-  EXPECT_EQ(std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value, "all fit");
+  EXPECT_EQ(
+      std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)
+          ->value,
+      "all fit");
 }
 
 }  // namespace

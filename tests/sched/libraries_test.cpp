@@ -32,7 +32,8 @@ class Libraries : public OnTwoGpu {
 };
 
 TEST_F(Libraries, CublasxtFetchesBothInputsOfEveryKernelFromTheirHome) {
-  // 3 x 3 x 3 tiles of 256^2 doubles: 27 kernels with A and B each, and 9 tiles of C in and out.
+  // 3 x 3 x 3 tiles of 256^2 doubles: 27 kernels with A and B each, and 9 tiles of C in
+  // and out.
   const Plan made = plan(cube(768), policy("cublasxt", {"tile=256"}), {gpu0, gpu1});
   const double tile = 256 * 256 * 8;
   EXPECT_EQ(moved(made, host, gpu0) + moved(made, host, gpu1), (2 * 27 + 9) * tile);
@@ -44,13 +45,19 @@ TEST_F(Libraries, InputBuffersBoundHowManyTilesOfAnInputAGpuHolds) {
   GemmProblem p = cube(2048);
   p.place_b = p.place_c = gpu0;  // A alone is copied, in 8 x 8 x 8 kernels
   EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256"})), host, gpu0).size(), 2);
-  EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256", "caching=off(input-buffers=5)"})), host, gpu0).size(), 5);
+  EXPECT_EQ(
+      written(plan(p, policy("cublasxt", {"tile=256", "caching=off(input-buffers=5)"})),
+              host, gpu0)
+          .size(),
+      5);
 }
 
 TEST_F(Libraries, WithOneInputBufferACopyWaitsForTheKernelBefore) {
   GemmProblem p = cube(2048);
   p.place_b = p.place_c = gpu0;
-  const auto seconds = [&](const Policy& how) { return makespan_of(simulate_fluid(plan(p, how), machine)); };
+  const auto seconds = [&](const Policy& how) {
+    return makespan_of(simulate_fluid(plan(p, how), machine));
+  };
   EXPECT_GT(seconds(policy("cublasxt", {"tile=256", "caching=off(input-buffers=1)"})),
             seconds(policy("cublasxt", {"tile=256"})));
 }
@@ -60,7 +67,9 @@ TEST_F(Libraries, CocopeliaRunsOnTheFirstGpuAlone) {
   EXPECT_EQ(alone.devices, std::vector{gpu1});
   EXPECT_EQ(alone.origin.given, (std::vector{gpu1, gpu0}));
   EXPECT_EQ(alone.ops.size(), plan(cube(1024), policy("cocopelia"), {gpu1}).ops.size());
-  EXPECT_EQ(plan(cube(1024), policy("cocopelia", {"devices=all"}), {gpu1, gpu0}).devices.size(), 2u);
+  EXPECT_EQ(
+      plan(cube(1024), policy("cocopelia", {"devices=all"}), {gpu1, gpu0}).devices.size(),
+      2u);
 }
 
 TEST_F(Libraries, StagedCopiesPassOverTheHost) {
@@ -89,7 +98,8 @@ TEST_F(Libraries, StagedTilesOfCComeAndGoOverTheHost) {
 
 TEST_F(Libraries, CocopeliaFetchesEveryTileOnceAndMergesRests) {
   const double all = 600.0 * 600 * 8;
-  const Plan made = plan(cube(600), policy("cocopelia", {"tile=256"}));  // tiles of 256 and 344
+  const Plan made =
+      plan(cube(600), policy("cocopelia", {"tile=256"}));  // tiles of 256 and 344
   EXPECT_EQ(moved(made, host, gpu0), 3 * all);
   EXPECT_EQ(moved(made, gpu0, host), all);
   EXPECT_EQ(count(made, OpKind::gemm), 8);
@@ -103,13 +113,15 @@ Topology gpus_apart() {
   return Topology{d};
 }
 
-// Without links between GPUs, tiles of B come from gpu1 to gpu0, and C goes home to it, over the host.
+// Without links between GPUs, tiles of B come from gpu1 to gpu0, and C goes home to it,
+// over the host.
 TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
   const Topology apart = gpus_apart();
   GemmProblem p = cube(1024);
   p.place_a = p.place_c = gpu0, p.place_b = gpu1;
   for (const char* name : {"cublasxt", "gemmex", "xkblas", "blasx", "tilerail"}) {
-    const Plan made = plan_gemm(p, apart, apart.gpus(), policy(name, {"tile=256", "peer-copies=staged"}));
+    const Plan made = plan_gemm(p, apart, apart.gpus(),
+                                policy(name, {"tile=256", "peer-copies=staged"}));
     validate(made, apart);
     EXPECT_EQ(moved(made, gpu0, gpu1) + moved(made, gpu1, gpu0), 0) << name;
     EXPECT_GT(moved(made, gpu1, host), 0) << name;
@@ -117,24 +129,31 @@ TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
   }
 }
 
-// Searches and selections know of the way over the host, and so does routing by a link map.
+// Searches and selections know of the way over the host, and so does routing by a link
+// map.
 TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
   const Topology apart = gpus_apart();
   GemmProblem p = cube(2048);
   p.place_c = gpu0;
   EXPECT_EQ(supplied_devices(p, apart, apart.gpus()), std::vector{gpu0});
-  EXPECT_EQ(supplied_devices(p, apart, apart.gpus(), WayOfC::straight, PeerCopies::staged), apart.gpus());
-  EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy("tilerail", {"peer-copies=staged"})).devices.size(), 2u);
+  EXPECT_EQ(
+      supplied_devices(p, apart, apart.gpus(), WayOfC::straight, PeerCopies::staged),
+      apart.gpus());
+  EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy("tilerail", {"peer-copies=staged"}))
+                .devices.size(),
+            2u);
   p.place_a = gpu1;
   for (const char* way : {"devices=best", "devices=search", "routing=link-map"}) {
-    const Plan made = plan_gemm(p, apart, apart.gpus(), policy("gemmex", {"tile=512", "peer-copies=staged", way}));
+    const Plan made =
+        plan_gemm(p, apart, apart.gpus(),
+                  policy("gemmex", {"tile=512", "peer-copies=staged", way}));
     validate(made, apart);
     EXPECT_GT(moved(made, gpu1, host), 0) << way;
   }
 }
 
-// A tile of A alone is copied, once, and nothing goes back; GPU 0 gets 12.33 GB/s alone, less beside a copy to the
-// host.
+// A tile of A alone is copied, once, and nothing goes back; GPU 0 gets 12.33 GB/s alone,
+// less beside a copy to the host.
 TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
   const Topology testbed = shipped("cocopelia-testbed-2");
   const MemoryId home = testbed.hosts()[0], gpu = testbed.gpus()[0];
@@ -153,7 +172,8 @@ TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
       return estimated ? estimate_plan(plan, testbed, resources).makespan.value
                        : makespan_of(simulate_fluid(plan, testbed)).value;
     };
-    const double longer = seconds(made("copy-rates=duplex")) - seconds(made("copy-rates=alone"));
+    const double longer =
+        seconds(made("copy-rates=duplex")) - seconds(made("copy-rates=alone"));
     EXPECT_NEAR(longer / (bytes / beside - bytes / alone), 1, 1e-3) << estimated;
   }
 }
@@ -164,21 +184,27 @@ TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
   const MemoryId home = node.hosts()[0], gpu = node.gpus()[0];
   const auto all = duplex_rate(node, home, gpu, node.gpus(), false);
   EXPECT_LT(all, duplex_rate(node, home, gpu, node.gpus(), true));
-  EXPECT_EQ(duplex_rate(node, home, gpu, node.gpus(), true), duplex_rate(node, home, gpu, {}, false));
-  EXPECT_EQ(duplex_rate(node, gpu, node.gpus()[1], node.gpus(), false), std::nullopt) << "no host";
+  EXPECT_EQ(duplex_rate(node, home, gpu, node.gpus(), true),
+            duplex_rate(node, home, gpu, {}, false));
+  EXPECT_EQ(duplex_rate(node, gpu, node.gpus()[1], node.gpus(), false), std::nullopt)
+      << "no host";
 }
 
-// Alone a copy gets 10 GB/s; beside those of both GPUs in both directions 60 / 4, and with others it could get more.
+// Alone a copy gets 10 GB/s; beside those of both GPUs in both directions 60 / 4, and
+// with others it could get more.
 TEST_F(Libraries, ADuplexRateAboveThatOfACopyAloneIsALimitToo) {
   auto d = small_machine::memories_and_switches(2, 1);
   const auto [out, in] = small_machine::add_links(d, "h", "s0", 100);
   for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "s0", gpu, 100);
-  small_machine::add_group(d, "memory", {out}, {in}).capacity = small_machine::capacity({{1, 10}, {4, 60}, {8, 200}});
+  small_machine::add_group(d, "memory", {out}, {in}).capacity =
+      small_machine::capacity({{1, 10}, {4, 60}, {8, 200}});
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1000}})};
   const Topology rising{std::move(d)};
   for (const bool duplex : {true, false}) {
-    const Plan made = plan_gemm(cube(1024), rising, rising.gpus(),
-                                policy("cublasxt", {"tile=512", duplex ? "copy-rates=duplex" : "copy-rates=alone"}));
+    const Plan made = plan_gemm(
+        cube(1024), rising, rising.gpus(),
+        policy("cublasxt",
+               {"tile=512", duplex ? "copy-rates=duplex" : "copy-rates=alone"}));
     const CopyRoutes routes{made, rising, PlanKernelCosts{made, rising}};
     ASSERT_FALSE(routes.flow_routes().empty());
     for (const FlowRoute& route : routes.flow_routes()) {

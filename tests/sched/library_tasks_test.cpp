@@ -1,4 +1,5 @@
-// Libraries whose GPUs ask for tasks while time goes by: what they move, and when they ask.
+// Libraries whose GPUs ask for tasks while time goes by: what they move, and when they
+// ask.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,9 @@ Copies copies_of(const Plan& plan, const Topology& machine) {
   for (const Op& op : plan.ops) {
     const Queue& queue = plan.queue(op.queue);
     if (queue.kind != Queue::Kind::copy) continue;
-    ++(machine.is_host(queue.src) ? copies.to_gpus : machine.is_host(queue.dst) ? copies.home : copies.between);
+    ++(machine.is_host(queue.src)   ? copies.to_gpus
+       : machine.is_host(queue.dst) ? copies.home
+                                    : copies.between);
   }
   return copies;
 }
@@ -35,42 +38,53 @@ Plan planned(const Topology& machine, const Policy& policy, const GemmProblem& p
   return plan;
 }
 
-// Thesis figure 3.5: its measured transfers of a 16384^3 DGEMM with T = 2048 on eight V100.
+// Thesis figure 3.5: its measured transfers of a 16384^3 DGEMM with T = 2048 on eight
+// V100.
 TEST(Xkblas, MovesWhatWasMeasured) {
   const Topology machine = shipped("clx-ai");
-  const Copies from_host = copies_of(planned(machine, policy("xkblas"), cube(16384)), machine);
+  const Copies from_host =
+      copies_of(planned(machine, policy("xkblas"), cube(16384)), machine);
   EXPECT_EQ(from_host.to_gpus, 192);
   EXPECT_EQ(from_host.home, 64);
   EXPECT_EQ(from_host.between, 256);
 }
 
 /// Whether a view is of a user's matrix.
-bool of_user(const Plan& plan, const View& view) { return plan.buffer(view.buffer).kind != Buffer::Kind::tile; }
+bool of_user(const Plan& plan, const View& view) {
+  return plan.buffer(view.buffer).kind != Buffer::Kind::tile;
+}
 
 /// 16384^3 with A, B and C on GPUs 0, 1 and 2.
 GemmProblem on_three(const Topology& machine) {
   GemmProblem problem = cube(16384);
-  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1], problem.place_c = machine.gpus()[2];
+  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1],
+  problem.place_c = machine.gpus()[2];
   return problem;
 }
 
-// The trace of that run has 469 copies of tiles between GPUs, of which ours that go over the host count once, and
-// within GPUs 16 on GPU 1 and 16 on GPU 2, which are all tiles of B and C that these need; of A, GPU 0 had 11 of the 32
-// that it needs, as others had asked for them first: here GPUs ask in the order of their numbers, and it has 17.
+// The trace of that run has 469 copies of tiles between GPUs, of which ours that go over
+// the host count once, and within GPUs 16 on GPU 1 and 16 on GPU 2, which are all tiles
+// of B and C that these need; of A, GPU 0 had 11 of the 32 that it needs, as others had
+// asked for them first: here GPUs ask in the order of their numbers, and it has 17.
 TEST(Xkblas, CopiesFromAndToTheHomeOfATileOverTheHostWhereGpusLackOwnLinks) {
   const Topology machine = shipped("clx-ai");
-  const Plan plan = planned(machine, policy("xkblas", {"peer-copies=staged-home(chunks=1)"}), on_three(machine));
+  const Plan plan =
+      planned(machine, policy("xkblas", {"peer-copies=staged-home(chunks=1)"}),
+              on_three(machine));
   std::map<MemoryId, int> within;
   int over_host = 0, direct = 0;
   for (const Op& op : plan.ops) {
     const Queue& queue = plan.queue(op.queue);
-    const bool in_place = of_user(plan, op.a) || of_user(plan, op.b) || of_user(plan, op.y);
+    const bool in_place =
+        of_user(plan, op.a) || of_user(plan, op.b) || of_user(plan, op.y);
     EXPECT_FALSE(op.kind == OpKind::gemm && in_place);
     if (op.kind != OpKind::copy) continue;
     const bool at_home = of_user(plan, op.a) || of_user(plan, op.y);
     if (queue.src == queue.dst) ++within[queue.src];
     over_host += machine.is_host(queue.dst);
-    if (queue.src == queue.dst || machine.is_host(queue.src) || machine.is_host(queue.dst)) continue;
+    if (queue.src == queue.dst || machine.is_host(queue.src) ||
+        machine.is_host(queue.dst))
+      continue;
     ++direct;
     EXPECT_FALSE(at_home);
   }
@@ -85,17 +99,22 @@ TEST(Xkblas, CopiesFromTheHomeOfATileDirectlyWhereGpusHaveOwnLinks) {
   const Plan plan = planned(machine, policy("xkblas"), on_three(machine));
   EXPECT_EQ(copies_of(plan, machine).to_gpus + copies_of(plan, machine).home, 0);
   EXPECT_THAT(plan.origin.decisions,
-              ::testing::Contains(::testing::AllOf(::testing::Field(&PlanDecision::key, "peer-copies"),
-                                                   ::testing::Field(&PlanDecision::value, "direct"))));
+              ::testing::Contains(
+                  ::testing::AllOf(::testing::Field(&PlanDecision::key, "peer-copies"),
+                                   ::testing::Field(&PlanDecision::value, "direct"))));
 }
 
 // Sums of parts of C, tiles of GPUs both, are not among them.
 TEST(Xkblas, OnlyHomesAreStaged) {
   const Topology machine = shipped("clx-ai");
   const auto plan = [&](const char* copies) {
-    return planned(machine, policy("gemmex", {"tile=1024", "grid=square(layers=2)", "batch=off", copies}), cube(4096));
+    return planned(
+        machine,
+        policy("gemmex", {"tile=1024", "grid=square(layers=2)", "batch=off", copies}),
+        cube(4096));
   };
-  EXPECT_EQ(plan("peer-copies=staged-home").ops.size(), plan("peer-copies=direct").ops.size());
+  EXPECT_EQ(plan("peer-copies=staged-home").ops.size(),
+            plan("peer-copies=direct").ops.size());
   EXPECT_GT(plan("peer-copies=staged").ops.size(), plan("peer-copies=direct").ops.size());
 }
 
@@ -106,7 +125,8 @@ TEST(Xkblas, CopiesWithinAGpuNeedMemory) {
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
   const auto peak = [&](const char* in_place) {
     const std::vector one{machine.gpus()[0]};
-    return plan_gemm(problem, machine, one, policy("gemmex", {"tile=512", "c-tiles=eager", in_place}))
+    return plan_gemm(problem, machine, one,
+                     policy("gemmex", {"tile=512", "c-tiles=eager", in_place}))
         .peak_bytes[one[0].index()];
   };
   EXPECT_EQ(peak("in-place=on"), 0);
@@ -125,17 +145,19 @@ TEST(Xkblas, OwnersAreDealtInBothDirections) {
   ASSERT_EQ(written_by.size(), 16u);
   for (const auto& [tile, gpus] : written_by) {
     const auto owner = size_t(tile.first % 2 * 4 + tile.second % 4);
-    EXPECT_THAT(gpus, ::testing::ElementsAre(machine.gpus()[owner])) << tile.first << " " << tile.second;
+    EXPECT_THAT(gpus, ::testing::ElementsAre(machine.gpus()[owner]))
+        << tile.first << " " << tile.second;
   }
 }
 
-// What the host waits for stands as a dependency: the k of a tile follow one another, so that copies for the next k
-// wait for the kernel of the last one.
+// What the host waits for stands as a dependency: the k of a tile follow one another, so
+// that copies for the next k wait for the kernel of the last one.
 TEST(Xkblas, AsksForTheNextKWhenTheLastOneHasEnded) {
   const Topology machine = shipped("two-gpu");
   GemmProblem problem = cube(1024);
   problem.k = 8192;
-  const Plan plan = plan_gemm(problem, machine, std::vector{machine.gpus()[0]}, policy("xkblas", {"tile=1024"}));
+  const Plan plan = plan_gemm(problem, machine, std::vector{machine.gpus()[0]},
+                              policy("xkblas", {"tile=1024"}));
   std::vector<OpId> kernels;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const OpId id{i};
@@ -151,7 +173,8 @@ TEST(Blasx, TakesTilesInBatchesOfFour) {
   const Topology machine = shipped("clx-ai");
   const auto computing = [&](int64_t side) {
     std::set<MemoryId> gpus;
-    for (const Plan plan = planned(machine, policy("blasx"), cube(side)); const Op& op : plan.ops)
+    for (const Plan plan = planned(machine, policy("blasx"), cube(side));
+         const Op& op : plan.ops)
       if (op.kind == OpKind::gemm) gpus.insert(plan.queue(op.queue).src);
     return gpus.size();
   };
@@ -159,29 +182,34 @@ TEST(Blasx, TakesTilesInBatchesOfFour) {
   EXPECT_EQ(computing(8192), 4u);
 }
 
-// The first batches of eight GPUs: each has one row of tiles of A, four columns of B and four tiles of C, and no GPU
-// shows what it has before its batch has ended: 8 x (8 + 32 + 4) from the host, none between GPUs. In the second each
-// needs another row of A, which both GPUs of a pair fetch, and four tiles of C: 8 x (8 + 4) from the host. B is the
-// same half of the columns again, or, of four GPUs, the other half, 32 tiles that others have. Some tiles are asked for
-// just before the batch that brought them ends. The trace of thesis figure 3.5 has 385 and 207
-// (docs/model.md#libraries).
+// The first batches of eight GPUs: each has one row of tiles of A, four columns of B and
+// four tiles of C, and no GPU shows what it has before its batch has ended: 8 x (8 + 32 +
+// 4) from the host, none between GPUs. In the second each needs another row of A, which
+// both GPUs of a pair fetch, and four tiles of C: 8 x (8 + 4) from the host. B is the
+// same half of the columns again, or, of four GPUs, the other half, 32 tiles that others
+// have. Some tiles are asked for just before the batch that brought them ends. The trace
+// of thesis figure 3.5 has 385 and 207 (docs/model.md#libraries).
 TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
   const Topology machine = shipped("clx-ai");
-  const Copies copies = copies_of(planned(machine, policy("blasx"), cube(16384)), machine);
+  const Copies copies =
+      copies_of(planned(machine, policy("blasx"), cube(16384)), machine);
   EXPECT_EQ(copies.home, 64);
   EXPECT_NEAR(copies.to_gpus, 8 * 44 + 8 * 12, 4);
   EXPECT_NEAR(copies.between, 4 * 32, 4);
 }
 
-/// Every tile that a GPU takes from another one was brought there by a batch whose kernels were handed over before.
+/// Every tile that a GPU takes from another one was brought there by a batch whose
+/// kernels were handed over before.
 TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
   const Topology machine = shipped("clx-ai");
   constexpr size_t batch = 4;
   for (const int64_t side : {12288, 16384, 20480}) {
     const Plan plan = planned(machine, policy("blasx"), cube(side));
-    std::map<MemoryId, std::vector<BufferId>> tiles;   // of C, by GPU, in the order of their first kernels
+    std::map<MemoryId, std::vector<BufferId>>
+        tiles;  // of C, by GPU, in the order of their first kernels
     std::map<std::pair<MemoryId, size_t>, OpId> last;  // kernel of a batch
-    std::map<BufferId, size_t> first_used;             // the batch of the first kernel that reads a fetched tile
+    std::map<BufferId, size_t>
+        first_used;  // the batch of the first kernel that reads a fetched tile
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       const Op& op = plan.ops[i];
       if (op.kind != OpKind::gemm) continue;
@@ -191,27 +219,33 @@ TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
       if (tile == of_gpu.end()) tile = of_gpu.insert(tile, op.y.buffer);
       const size_t number = size_t(tile - of_gpu.begin()) / batch;
       last.insert_or_assign({gpu, number}, OpId{i});
-      for (const View* view : {&op.a, &op.b}) first_used.try_emplace(view->buffer, number);
+      for (const View* view : {&op.a, &op.b})
+        first_used.try_emplace(view->buffer, number);
     }
     int checked = 0;
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       const Op& op = plan.ops[i];
       const Queue& queue = plan.queue(op.queue);
-      if (op.kind != OpKind::copy || machine.is_host(queue.src) || machine.is_host(queue.dst)) continue;
-      EXPECT_LT((last.at({queue.src, first_used.at(op.a.buffer)})), OpId{i}) << side << ", operation " << i;
+      if (op.kind != OpKind::copy || machine.is_host(queue.src) ||
+          machine.is_host(queue.dst))
+        continue;
+      EXPECT_LT((last.at({queue.src, first_used.at(op.a.buffer)})), OpId{i})
+          << side << ", operation " << i;
       ++checked;
     }
     EXPECT_GT(checked, 10) << side;
   }
 }
 
-// One GPU and eight tiles of C in two batches of four: the first tile of a batch goes home when the first one of the
-// next begins, behind the fetch of that one's C and before its first kernel. The last four go at the end.
+// One GPU and eight tiles of C in two batches of four: the first tile of a batch goes
+// home when the first one of the next begins, behind the fetch of that one's C and before
+// its first kernel. The last four go at the end.
 TEST(Blasx, WritesABatchBackWithTheNextOne) {
   const Topology machine = shipped("two-gpu");
   GemmProblem problem = cube(4096);
   problem.n = 8192;
-  const Plan plan = plan_gemm(problem, machine, std::vector{machine.gpus()[0]}, policy("blasx"));
+  const Plan plan =
+      plan_gemm(problem, machine, std::vector{machine.gpus()[0]}, policy("blasx"));
   validate(plan, machine);
   std::vector<OpId> fetches_of_c, write_backs;
   size_t kernels = 0;
@@ -219,7 +253,9 @@ TEST(Blasx, WritesABatchBackWithTheNextOne) {
     const OpId id{i};
     const Op& op = plan.op(id);
     if (op.kind == OpKind::gemm) {
-      EXPECT_EQ(write_backs.size(), fetches_of_c.size() - std::min<size_t>(fetches_of_c.size(), 4)) << i;
+      EXPECT_EQ(write_backs.size(),
+                fetches_of_c.size() - std::min<size_t>(fetches_of_c.size(), 4))
+          << i;
       if (kernels >= 8 && kernels < 12) {
         EXPECT_THAT(plan.deps_of(id), ::testing::Contains(write_backs.back())) << i;
       }
@@ -248,25 +284,31 @@ TEST(Blasx, AWarmCallFetchesOnlyC) {
   EXPECT_EQ(copies.between, 0);
   expect_input_error([&] { require_kernels(plan); }, {"warm", "simulated"});
   const Resources resources{machine};
-  const auto seconds = [&](const Plan& of) { return estimate_plan(of, machine, resources).makespan; };
+  const auto seconds = [&](const Plan& of) {
+    return estimate_plan(of, machine, resources).makespan;
+  };
   EXPECT_LT(seconds(plan), seconds(planned(machine, policy("blasx"), cube(4096))));
 }
 
-// The tiles of sub-kernel n + 1 are asked for when those of n have come, which may be from elsewhere: A comes from
-// gpu1, B and C from the host.
+// The tiles of sub-kernel n + 1 are asked for when those of n have come, which may be
+// from elsewhere: A comes from gpu1, B and C from the host.
 TEST(Paralia, AsksForTilesInTurn) {
   const Topology machine = shipped("two-gpu");
-  const MemoryId host = machine.hosts()[0], gpu0 = machine.gpus()[0], gpu1 = machine.gpus()[1];
+  const MemoryId host = machine.hosts()[0], gpu0 = machine.gpus()[0],
+                 gpu1 = machine.gpus()[1];
   GemmProblem problem = cube(4096);
   problem.place_a = gpu1;
   const auto awaits_the_host = [&](const char* agent) {
-    const Plan plan = plan_gemm(problem, machine, std::vector{gpu0}, policy("paralia", {"tile=1024", agent}));
+    const Plan plan = plan_gemm(problem, machine, std::vector{gpu0},
+                                policy("paralia", {"tile=1024", agent}));
     std::vector<OpId> of_a;
     for (size_t i = 0; i < plan.ops.size(); ++i)
-      if (const Queue& queue = plan.queue(plan.ops[i].queue); queue.src == gpu1 && queue.dst == gpu0)
+      if (const Queue& queue = plan.queue(plan.ops[i].queue);
+          queue.src == gpu1 && queue.dst == gpu0)
         of_a.push_back(OpId{i});
     return std::ranges::any_of(plan.deps_of(of_a.at(1)), [&](OpId dep) {
-      return plan.op(dep).kind == OpKind::copy && plan.queue(plan.op(dep).queue).src == host;
+      return plan.op(dep).kind == OpKind::copy &&
+             plan.queue(plan.op(dep).queue).src == host;
     });
   };
   EXPECT_TRUE(awaits_the_host("agent=paralia"));
@@ -276,7 +318,8 @@ TEST(Paralia, AsksForTilesInTurn) {
 TEST(RuntimeCosts, ThoseOfACallAreOfEachGpuThatTakesPart) {
   const Topology machine = shipped("clx-ai");
   const auto of_call = [&](size_t gpus) {
-    return plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus), policy("paralia", {"gpu-us=500"}))
+    return plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus),
+                     policy("paralia", {"gpu-us=500"}))
         .runtime.call.value;
   };
   EXPECT_DOUBLE_EQ(of_call(1), 500e-6);

@@ -23,7 +23,8 @@ const std::vector<int64_t> tiles{256, 512, 1024, 2048};
 
 /// Moves from a simulated plan of the policy on four GPUs, everything on the host.
 struct MovesBy {
-  explicit MovesBy(const std::vector<std::string>& overrides) : policy{policy_of(overrides)} {
+  explicit MovesBy(const std::vector<std::string>& overrides)
+      : policy{policy_of(overrides)} {
     from.candidate = {strategies.strategy(policy), 1024};
     from.grid = {2, 2, 1};
     from.shares = {1, 1, 1, 1};
@@ -43,9 +44,11 @@ struct MovesBy {
     return other;
   }
   /// Of so many children of a trial and another, those values of a field.
-  std::set<std::string> values(std::string_view key, const Trial& other, int count = 200) {
+  std::set<std::string> values(std::string_view key, const Trial& other,
+                               int count = 200) {
     std::set<std::string> all;
-    for (int i = 0; i < count; ++i) all.insert(strategies.value(moves.child(from, other).to.strategy, key));
+    for (int i = 0; i < count; ++i)
+      all.insert(strategies.value(moves.child(from, other).to.strategy, key));
     return all;
   }
   std::set<int64_t> drawn_tiles(int count = 200) {
@@ -69,7 +72,9 @@ struct MovesBy {
 TEST(Moves, DrawTheSameInEveryRun) {
   MovesBy first{{}}, second{{}};
   for (int i = 0; i < 100; ++i)
-    EXPECT_EQ(first.moves.child(first.from, first.from).to, second.moves.child(second.from, second.from).to) << i;
+    EXPECT_EQ(first.moves.child(first.from, first.from).to,
+              second.moves.child(second.from, second.from).to)
+        << i;
 }
 
 TEST(Moves, ChangeFieldsThatTheUserLeavesOpenAlone) {
@@ -87,7 +92,8 @@ TEST(Moves, DrawTilesOfTheListAndTilesThatDivideBlocksEvenly) {
   const std::set<int64_t> drawn = MovesBy{{}}.drawn_tiles();
   EXPECT_THAT(drawn, Contains(512));
   EXPECT_THAT(drawn, Contains(2048));
-  EXPECT_THAT(drawn, Contains(688)) << "2048 rows of a block in three pieces, rounded up to 16";
+  EXPECT_THAT(drawn, Contains(688))
+      << "2048 rows of a block in three pieces, rounded up to 16";
   EXPECT_THAT(drawn, Each(Ge(256)));
 }
 
@@ -95,7 +101,8 @@ TEST(Moves, TakeValuesOfTheOtherParent) {
   MovesBy given{{"compute-streams=4"}};
   const Trial other = given.with("batch", "tree(chunks=7)");
   EXPECT_THAT(given.values("batch", other), Contains("tree(chunks=7)"));
-  EXPECT_THAT(given.values("batch", given.from), ::testing::Not(Contains("tree(chunks=7)")));
+  EXPECT_THAT(given.values("batch", given.from),
+              ::testing::Not(Contains("tree(chunks=7)")));
 }
 
 TEST(Moves, GiveMoreWorkToADeviceThatIsDoneEarly) {

@@ -14,7 +14,8 @@ namespace {
 constexpr MemoryId gpu0{1}, gpu1{2};
 
 TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
-  const Topology machine = shipped("two-gpu");  // host to GPU 10 GB/s after 10 us, GPU to GPU 40 GB/s after 5 us
+  const Topology machine = shipped(
+      "two-gpu");  // host to GPU 10 GB/s after 10 us, GPU to GPU 40 GB/s after 5 us
   GemmProblem p = cube(1000);
   p.place_b = gpu0, p.place_c = gpu1, p.beta = 0;
   const OverlapProblem o = overlap_problem(checked(p), machine, gpu0);
@@ -33,7 +34,8 @@ TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
 
 TEST(OverlapGemm, SlowdownsAreThoseOfOneCopyEachWay) {
   const Topology machine = shipped("cocopelia-testbed-2");  // Table II: 1.27 and 1.41
-  const OverlapProblem o = overlap_problem(checked(cube(4096)), machine, machine.gpus()[0]);
+  const OverlapProblem o =
+      overlap_problem(checked(cube(4096)), machine, machine.gpus()[0]);
   EXPECT_NEAR(o.h2d.slowdown, 1.27, 0.05);
   EXPECT_NEAR(o.d2h.slowdown, 1.41, 0.05);
 }
@@ -45,7 +47,8 @@ TEST(OverlapGemm, TilesAreMultiplesOf256UpToTheLeastSize) {
   EXPECT_EQ(overlap_tiles(p, 200), (std::vector<int64_t>{200}));
   EXPECT_EQ(overlap_tiles(cube(100), 1 << 20), (std::vector<int64_t>{100}));
   p.k = 100;
-  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<int64_t>{256, 512, 768})) << "k is one tile";
+  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<int64_t>{256, 512, 768}))
+      << "k is one tile";
 }
 
 TEST(OverlapGemm, AVectorIsCutAlongItsLength) {
@@ -61,7 +64,8 @@ TEST(OverlapGemm, AVectorIsCutAlongItsLength) {
   EXPECT_EQ(axpy.operands[1].tile_elements(1 << 22), 1 << 22);
   EXPECT_DOUBLE_EQ(axpy.kernel(1 << 22).value, 3 * 8.0 * (1 << 22) / 1e12);
   EXPECT_DOUBLE_EQ(axpy.whole_kernel.value, 3 * 8.0 * (1 << 24) / 1e12);
-  const OverlapProblem dot = overlap_problem(checked(dot_problem(1 << 24)), machine, gpu0);
+  const OverlapProblem dot =
+      overlap_problem(checked(dot_problem(1 << 24)), machine, gpu0);
   EXPECT_EQ(dot.dims, (std::vector<double>{1 << 24}));
   ASSERT_EQ(dot.operands.size(), 3u);
   EXPECT_TRUE(dot.operands[0].get && dot.operands[1].get && dot.operands[2].set);
@@ -71,7 +75,8 @@ TEST(OverlapGemm, AVectorIsCutAlongItsLength) {
 
 TEST(OverlapGemm, AMatrixTimesAVectorHasTwoDimensions) {
   const Topology machine = shipped("two-gpu");
-  const OverlapProblem gemv = overlap_problem(checked(gemv_problem(3000, 5000, Trans::yes)), machine, gpu0);
+  const OverlapProblem gemv =
+      overlap_problem(checked(gemv_problem(3000, 5000, Trans::yes)), machine, gpu0);
   EXPECT_EQ(gemv.dims, (std::vector<double>{5000, 3000}));
   EXPECT_EQ(gemv.operands[0].tile_elements(1000), 1e6);
   EXPECT_EQ(gemv.operands[1].tile_elements(1000), 1000);
@@ -79,20 +84,25 @@ TEST(OverlapGemm, AMatrixTimesAVectorHasTwoDimensions) {
   EXPECT_EQ(gemv.sub_kernels(1000), 15);
 }
 
-// Eq. 4 of the paper with t = 10 us + 8 T / (10 GB/s), k = 4: fetches of x and y outlast kernel and write-back.
+// Eq. 4 of the paper with t = 10 us + 8 T / (10 GB/s), k = 4: fetches of x and y outlast
+// kernel and write-back.
 TEST(OverlapGemm, TheTimeOfAnAxpyIsThatOfItsFetches) {
   const Topology machine = shipped("two-gpu");
-  const OverlapProblem axpy = overlap_problem(checked(axpy_problem(1 << 24)), machine, gpu0);
+  const OverlapProblem axpy =
+      overlap_problem(checked(axpy_problem(1 << 24)), machine, gpu0);
   const double t = 10e-6 + 8.0 * (1 << 22) / 10e9, kernel = 3 * 8.0 * (1 << 22) / 1e12;
-  EXPECT_NEAR(predicted_time(OverlapModel::bts, axpy, 1 << 22).value, 2 * t * 3 + 2 * t + kernel + t, 1e-12);
+  EXPECT_NEAR(predicted_time(OverlapModel::bts, axpy, 1 << 22).value,
+              2 * t * 3 + 2 * t + kernel + t, 1e-12);
 }
 
 TEST(OverlapGemm, TilesOfVectorsAreMultiplesOf2To18) {
   EXPECT_EQ(overlap_tiles(axpy_problem(1 << 20), int64_t{1} << 40),
             (std::vector<int64_t>{1 << 18, 2 << 18, 3 << 18, 4 << 18}));
   EXPECT_EQ(overlap_tiles(dot_problem(1 << 30), int64_t{1} << 40).back(), 1 << 26);
-  EXPECT_EQ(overlap_tiles(dot_problem(1000), int64_t{1} << 40), (std::vector<int64_t>{1000}));
-  EXPECT_EQ(overlap_tiles(gemv_problem(600, 9000, Trans::no), int64_t{1} << 40), (std::vector<int64_t>{256, 512}));
+  EXPECT_EQ(overlap_tiles(dot_problem(1000), int64_t{1} << 40),
+            (std::vector<int64_t>{1000}));
+  EXPECT_EQ(overlap_tiles(gemv_problem(600, 9000, Trans::no), int64_t{1} << 40),
+            (std::vector<int64_t>{256, 512}));
 }
 
 TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
@@ -110,8 +120,10 @@ TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
     policy.grid = GridChoice::square;  // 1 x 2
     const int64_t tile = plan_gemm(half, two, two.gpus(), policy).tile;
     half.n = 500;
-    EXPECT_EQ(tile, best_tile(model, overlap_problem(half, two, two.gpus()[0]), overlap_tiles(half, 1 << 20)));
-    EXPECT_TRUE(plan_gemm(checked(cube(0)), machine, {machine.gpus().data(), 1}, policy).ops.empty());
+    EXPECT_EQ(tile, best_tile(model, overlap_problem(half, two, two.gpus()[0]),
+                              overlap_tiles(half, 1 << 20)));
+    EXPECT_TRUE(plan_gemm(checked(cube(0)), machine, {machine.gpus().data(), 1}, policy)
+                    .ops.empty());
   }
 }
 

@@ -1,5 +1,6 @@
-// Tiles of C that one device computes: when they come, what they are scaled by, where they lie, and when they go home.
-// A and B are on gpu0, which computes: all copies are of C, 1024 x 1024 in four tiles; k has two.
+// Tiles of C that one device computes: when they come, what they are scaled by, where
+// they lie, and when they go home. A and B are on gpu0, which computes: all copies are of
+// C, 1024 x 1024 in four tiles; k has two.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,13 +14,16 @@ namespace tilerail::testing {
 namespace {
 
 /// What a view covers, to be compared.
-auto covered(const View& view) { return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols}; }
+auto covered(const View& view) {
+  return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
+}
 
 class OutputTiles : public OnTwoGpu {
  protected:
   static constexpr int64_t tile_bytes = 512 * 512 * 8;
 
-  Plan planned(std::initializer_list<std::string_view> overrides, double beta = 1, MemoryId place_c = MemoryId{0}) {
+  Plan planned(std::initializer_list<std::string_view> overrides, double beta = 1,
+               MemoryId place_c = MemoryId{0}) {
     GemmProblem p = cube(1024);
     p.place_a = p.place_b = gpu0, p.place_c = place_c, p.beta = beta;
     Policy how = policy("gemmex", {"tile=512", "compute-streams=1", "order=fifo"});
@@ -34,7 +38,8 @@ class OutputTiles : public OnTwoGpu {
   }
   static std::vector<OpId> copies(const Plan& plan, MemoryId src) {
     std::vector<OpId> found = ops(plan, OpKind::copy);
-    std::erase_if(found, [&](OpId op) { return plan.queue(plan.op(op).queue).src != src; });
+    std::erase_if(found,
+                  [&](OpId op) { return plan.queue(plan.op(op).queue).src != src; });
     return found;
   }
   static bool waits_for(const Plan& plan, OpId op, OpId other) {
@@ -57,13 +62,15 @@ TEST_F(OutputTiles, EagerOnesComeBeforeTheirFirstKernelWhichScalesThem) {
     EXPECT_EQ(p.op(first).beta, Scalar::beta);
     EXPECT_EQ(p.op(last).beta, Scalar::one);
     EXPECT_TRUE(waits_for(p, out[tile], last));
-    EXPECT_EQ(covered(p.op(out[tile]).y), covered(p.op(in[tile]).a)) << "back to where it came from";
+    EXPECT_EQ(covered(p.op(out[tile]).y), covered(p.op(in[tile]).a))
+        << "back to where it came from";
   }
 }
 
 TEST_F(OutputTiles, LazyOnesComeInTurnThroughTwoBuffersAndAreAdded) {
   const Plan p = planned({"c-tiles=lazy"});
-  const auto in = copies(p, host), sums = ops(p, OpKind::axpby), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
+  const auto in = copies(p, host), sums = ops(p, OpKind::axpby),
+             kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
   ASSERT_EQ(in.size(), 4U);
   ASSERT_EQ(sums.size(), 4U);
   std::set<int64_t> buffers;
@@ -105,18 +112,22 @@ TEST_F(OutputTiles, InPlaceNothingIsCopiedAndNoMemoryTaken) {
 TEST_F(OutputTiles, MemoryOfDifferentTilesIsApart) {
   const Plan p = planned({"c-tiles=eager"});
   std::set<int64_t> offsets;
-  for (const OpId kernel : ops(p, OpKind::gemm)) offsets.insert(p.buffer(p.op(kernel).y.buffer).offset);
+  for (const OpId kernel : ops(p, OpKind::gemm))
+    offsets.insert(p.buffer(p.op(kernel).y.buffer).offset);
   EXPECT_EQ(offsets, (std::set<int64_t>{0, tile_bytes, 2 * tile_bytes, 3 * tile_bytes}));
   EXPECT_EQ(p.peak_bytes[gpu0.index()], 4 * tile_bytes);
 }
 
 TEST_F(OutputTiles, WriteBacksGoInTheQueueThatThePolicyNames) {
-  const Plan shared = planned({"write-backs=in-order"}), own = planned({"write-backs=own-queues"});
-  for (const OpId op : copies(shared, gpu0)) EXPECT_EQ(shared.queue(shared.op(op).queue).index, 0);
+  const Plan shared = planned({"write-backs=in-order"}),
+             own = planned({"write-backs=own-queues"});
+  for (const OpId op : copies(shared, gpu0))
+    EXPECT_EQ(shared.queue(shared.op(op).queue).index, 0);
   for (const OpId op : copies(own, gpu0)) EXPECT_EQ(own.queue(own.op(op).queue).index, 1);
 }
 
-// A tile goes home when the next one has come, whose kernels wait for that; the last one at the end.
+// A tile goes home when the next one has come, whose kernels wait for that; the last one
+// at the end.
 TEST_F(OutputTiles, WithTheNextOneATileGoesWhenAnotherBegins) {
   const Plan p = planned({"write-backs=with-next", "c-tiles=eager"});
   const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);

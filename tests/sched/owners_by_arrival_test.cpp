@@ -14,7 +14,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// Of the GEMMs of a plan, in its order: every tile is fetched once, so its buffer says which one it is.
+/// Of the GEMMs of a plan, in its order: every tile is fetched once, so its buffer says
+/// which one it is.
 struct SubProblemIn {
   int64_t i, j, k;
   friend bool operator==(const SubProblemIn&, const SubProblemIn&) = default;
@@ -24,7 +25,8 @@ std::vector<SubProblemIn> order_of(const Plan& plan, int64_t tile) {
   std::map<BufferId, View> home;
   std::vector<SubProblemIn> order;
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::copy && !home.contains(op.y.buffer)) home.emplace(op.y.buffer, op.a);
+    if (op.kind == OpKind::copy && !home.contains(op.y.buffer))
+      home.emplace(op.y.buffer, op.a);
   for (const Op& op : plan.ops) {
     if (op.kind != OpKind::gemm) continue;
     const View a = home.at(op.a.buffer), b = home.at(op.b.buffer);
@@ -34,7 +36,8 @@ std::vector<SubProblemIn> order_of(const Plan& plan, int64_t tile) {
   return order;
 }
 
-Plan planned(const std::string& order, int64_t n, int64_t k, const char* c_tiles = "c-tiles=lazy") {
+Plan planned(const std::string& order, int64_t n, int64_t k,
+             const char* c_tiles = "c-tiles=lazy") {
   const Topology topology = shipped("two-gpu");
   Policy policy = any_preset("gemmex");
   apply_override(policy, "order=" + order);
@@ -46,8 +49,8 @@ Plan planned(const std::string& order, int64_t n, int64_t k, const char* c_tiles
 }
 
 TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
-  // One pair brings A00, B00, then, of sub-problems that miss one tile, the lowest: B01 for (0, 1, 0). One tile of C
-  // after another brings A01 and B10 for (0, 0, 1) first.
+  // One pair brings A00, B00, then, of sub-problems that miss one tile, the lowest: B01
+  // for (0, 1, 0). One tile of C after another brings A01 and B10 for (0, 0, 1) first.
   const std::vector<SubProblemIn> all = order_of(planned("eta-all", 512, 512), 256);
   ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(all[0], (SubProblemIn{0, 0, 0}));
@@ -56,8 +59,10 @@ TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
 }
 
 TEST(OwnersByArrival, ATileOfCThatHasToComeCountsAsAnInput) {
-  // (0, 1, 0) would miss B01 and C01, so that the lowest goes on: (0, 0, 1), which misses A01 and B10.
-  const std::vector<SubProblemIn> all = order_of(planned("eta-all", 512, 512, "c-tiles=eager"), 256);
+  // (0, 1, 0) would miss B01 and C01, so that the lowest goes on: (0, 0, 1), which misses
+  // A01 and B10.
+  const std::vector<SubProblemIn> all =
+      order_of(planned("eta-all", 512, 512, "c-tiles=eager"), 256);
   ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(all[1], (SubProblemIn{0, 0, 1}));
 }

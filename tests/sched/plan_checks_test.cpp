@@ -16,7 +16,8 @@ TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
   Policy policy = any_preset("gemmex");
   policy.choices.tile = 8;
   expect_input_error([&] { plan_gemm(cube(8192), machine, machine.gpus(), policy); },
-                     {"tile: '8' cuts the problem into 1073741824 kernels; expected at most 8388608 in a plan"});
+                     {"tile: '8' cuts the problem into 1073741824 kernels; expected at "
+                      "most 8388608 in a plan"});
   EXPECT_NO_THROW(check_kernel_count(8388608, 8, 8));
 }
 
@@ -25,8 +26,9 @@ TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
   auto description = shipped("two-gpu").description();
   for (const size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
   const Topology machine{std::move(description)};
-  expect_input_error([&] { plan_gemm(cube(16384), machine, machine.gpus(), any_preset("gemmex")); },
-                     {"devices: tiles of 64", "make 16777216 kernels", "a larger tile"});
+  expect_input_error(
+      [&] { plan_gemm(cube(16384), machine, machine.gpus(), any_preset("gemmex")); },
+      {"devices: tiles of 64", "make 16777216 kernels", "a larger tile"});
 }
 
 }  // namespace

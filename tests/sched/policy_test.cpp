@@ -15,7 +15,8 @@ namespace tilerail {
 namespace {
 
 TEST(Policy, EveryPresetCanBeFoundByItsName) {
-  for (const std::string& name : any_preset_names()) EXPECT_EQ(name_of(any_preset(name)), name);
+  for (const std::string& name : any_preset_names())
+    EXPECT_EQ(name_of(any_preset(name)), name);
 }
 
 TEST(Policy, OverridesChangeOneFieldAndTheName) {
@@ -32,8 +33,9 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
 TEST(Policy, AnOverrideHasOneSpellingInTheName) {
   Policy p = any_preset("gemmex");
   for (const char* again :
-       {"memory=cubes(fraction=1e+0)", "memory=evict( fraction=5.0e-01)", "task-us=-0", "memory=cubes(fraction=0.5)",
-        "batch=chain(min-bytes=0, chunks=8)", "batch=chain(chunks=8)"})
+       {"memory=cubes(fraction=1e+0)", "memory=evict( fraction=5.0e-01)", "task-us=-0",
+        "memory=cubes(fraction=0.5)", "batch=chain(min-bytes=0, chunks=8)",
+        "batch=chain(chunks=8)"})
     apply_override(p, again);
   EXPECT_EQ(name_of(p), "gemmex+task-us=0+memory=cubes(fraction=0.5)+batch=chain");
 }
@@ -42,38 +44,44 @@ TEST(Policy, ParametersThatAreNotGivenHaveTheirDefaults) {
   Policy p = any_preset("paralia");
   apply_override(p, "routing=link-map(max-hops=2)");
   EXPECT_EQ(p.choices.max_hops, 2);
-  EXPECT_EQ(p.choices.hop_rule, HopRule::added) << "the bottleneck rule was a parameter of the preset's value";
+  EXPECT_EQ(p.choices.hop_rule, HopRule::added)
+      << "the bottleneck rule was a parameter of the preset's value";
   apply_override(p, "routing=eta");
   EXPECT_EQ(p.choices.max_hops, Choices{}.max_hops);
 }
 
 TEST(Policy, AParameterBelongsToItsValue) {
-  for (const auto& [wrong, expected] : {std::pair{"batch=off(chunks=4)", "expected off"},
-                                        {"batch=chain(pieces=4)", "expected chain(chunks=1 to 1024, "},
-                                        {"batch=chain(chunks=0)", "'chunks=0'"},
-                                        {"batch=chain(chunks)", "'chunks'"},
-                                        {"batch=chain(chunks=2,chunks=2)", "'chunks=2'"},
-                                        {"routing=link-map(rule=best)", "rule=added|bottleneck"}}) {
+  for (const auto& [wrong, expected] :
+       {std::pair{"batch=off(chunks=4)", "expected off"},
+        {"batch=chain(pieces=4)", "expected chain(chunks=1 to 1024, "},
+        {"batch=chain(chunks=0)", "'chunks=0'"},
+        {"batch=chain(chunks)", "'chunks'"},
+        {"batch=chain(chunks=2,chunks=2)", "'chunks=2'"},
+        {"routing=link-map(rule=best)", "rule=added|bottleneck"}}) {
     Policy p = any_preset("tilerail");
-    expect_input_error([&, text = wrong] { apply_override(p, text); }, {fmt::format("'{}'", wrong), expected});
+    expect_input_error([&, text = wrong] { apply_override(p, text); },
+                       {fmt::format("'{}'", wrong), expected});
     EXPECT_EQ(name_of(p), "tilerail");
   }
 }
 
 TEST(Policy, TheCoreHasAtMost25Options) {
   int own = 0;
-  for (const PolicyField& field : fields_of(any_preset("tilerail"))) own += !field.emulates;
+  for (const PolicyField& field : fields_of(any_preset("tilerail")))
+    own += !field.emulates;
   EXPECT_LE(own, 25);
 }
 
-/// Each value that the field names, also with each of its parameters at another value, and some numbers.
+/// Each value that the field names, also with each of its parameters at another value,
+/// and some numbers.
 std::vector<std::string> values_of(const PolicyField& field) {
   std::vector<std::string> all;
   for (const PolicyValue& value : field.values) {
     all.push_back(value.name);
     for (const PolicyField& parameter : value.parameters)
       for (const std::string& text : values_of(parameter))
-        if (text != parameter.value) all.push_back(fmt::format("{}({}={})", value.name, parameter.key, text));
+        if (text != parameter.value)
+          all.push_back(fmt::format("{}({}={})", value.name, parameter.key, text));
   }
   if (field.range) all.push_back(field.range->second > 1 ? "3" : "0.5");
   return all;
@@ -81,14 +89,17 @@ std::vector<std::string> values_of(const PolicyField& field) {
 
 TEST(Decisions, AreTheOptionsAsTheyAreWritten) {
   const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "shares"};
-  const Topology machine = test::shipped("clx-ai");  // whose GPUs have no links of their own
+  const Topology machine =
+      test::shipped("clx-ai");  // whose GPUs have no links of their own
   const Resources resources{machine};
   GemmProblem problem = checked(testing::cube(1024));
   problem.place_a = machine.gpus()[0];
   const auto decisions = [&](const Policy& policy) {
     std::map<std::string, std::string> told;
     for (const auto& [key, value] :
-         to_text(decide({problem, problem, machine, resources, machine.gpus(), policy}, 512, {2, 1}), machine))
+         to_text(decide({problem, problem, machine, resources, machine.gpus(), policy},
+                        512, {2, 1}),
+                 machine))
       if (!of_the_candidate.contains(key)) told[key] = value;
     return told;
   };
@@ -102,7 +113,8 @@ TEST(Decisions, AreTheOptionsAsTheyAreWritten) {
       EXPECT_EQ(decisions(asked)[field.key], value) << field.key;
       told[field.key].insert(value);
     }
-  for (const auto& [key, value] : decisions(before)) EXPECT_FALSE(told[key].empty()) << key;
+  for (const auto& [key, value] : decisions(before))
+    EXPECT_FALSE(told[key].empty()) << key;
 }
 
 }  // namespace

@@ -22,12 +22,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// GPUs with links of 10 GB/s to the host; between GPUs the links given, in GB/s.
-Topology machine_with(int gpus, std::initializer_list<std::tuple<int, int, double>> links) {
+Topology machine_with(int gpus,
+                      std::initializer_list<std::tuple<int, int, double>> links) {
   auto d = small_machine::memories_and_switches(gpus, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   const auto name = [](int gpu) { return "g" + std::to_string(gpu); };
   for (int gpu = 0; gpu < gpus; ++gpu) small_machine::add_links(d, "h", name(gpu), 10, 1);
-  for (const auto& [from, to, rate] : links) small_machine::add_links(d, name(from), name(to), rate, 1);
+  for (const auto& [from, to, rate] : links)
+    small_machine::add_links(d, name(from), name(to), rate, 1);
   return Topology{d};
 }
 
@@ -79,7 +81,8 @@ TEST(Router, AloneALegThroughAHostIsAsFastAsItsSlowerHalf) {
 }
 
 /// With all devices active, and A and B in one memory.
-Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopRule rule, MemoryId home) {
+Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopRule rule,
+                    MemoryId home) {
   const LinkMap map{machine};
   const std::vector read{home};
   std::vector<size_t> all(machine.gpus().size());
@@ -90,21 +93,27 @@ Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopR
   return Router{resources, machine.gpus(), PeerCopies::direct, &links}.stops(leg);
 }
 
-// From g0 to g3 a link of 5 GB/s; over g1 7 GB/s and over g1 and g2 40 GB/s are the narrowest ones. By time a byte
-// takes 1/5 directly, 2/40 + 1/7 over one GPU (which reads over the first link, too), and 2/40 + 1/40 + 1/40 over two;
-// by the bottleneck the rates count with 5, 0.8 x 7 = 5.6 and 0.64 x 40 = 25.6.
+// From g0 to g3 a link of 5 GB/s; over g1 7 GB/s and over g1 and g2 40 GB/s are the
+// narrowest ones. By time a byte takes 1/5 directly, 2/40 + 1/7 over one GPU (which reads
+// over the first link, too), and 2/40 + 1/40 + 1/40 over two; by the bottleneck the rates
+// count with 5, 0.8 x 7 = 5.6 and 0.64 x 40 = 25.6.
 TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
-  const Topology machine = machine_with(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
+  const Topology machine =
+      machine_with(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
   GemmProblem problem = cube(4096);
   problem.place_a = problem.place_b = g0;
-  for (const auto& [rule, name] : {std::pair{HopRule::added, "added"}, {HopRule::bottleneck, "bottleneck"}}) {
+  for (const auto& [rule, name] :
+       {std::pair{HopRule::added, "added"}, {HopRule::bottleneck, "bottleneck"}}) {
     EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 0, rule, g0), IsEmpty()) << name;
     EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 1, rule, g0), ElementsAre(1U)) << name;
-    EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 2, rule, g0), ElementsAre(1U, 2U)) << name;
+    EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 2, rule, g0), ElementsAre(1U, 2U))
+        << name;
     std::set<std::string> plans;
     for (const int hops : {0, 1, 2}) {
-      const std::string routing = fmt::format("routing=link-map(rule={},max-hops={})", name, hops);
-      const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("paralia", {routing, "tile=1024"}));
+      const std::string routing =
+          fmt::format("routing=link-map(rule={},max-hops={})", name, hops);
+      const Plan plan = plan_gemm(problem, machine, machine.gpus(),
+                                  policy("paralia", {routing, "tile=1024"}));
       validate(plan, machine);
       plans.insert(content_hash(plan));
     }
@@ -117,7 +126,8 @@ TEST(Router, RoutesOverDevicesWithHighNumbers) {
   constexpr int gpus = 300;
   auto d = small_machine::memories_and_switches(gpus, 0);
   const auto name = [](int gpu) { return "g" + std::to_string(gpu); };
-  for (int gpu = 0; gpu < gpus; ++gpu) small_machine::add_links(d, "h", name(gpu), gpu + 1 == gpus ? 50 : 1);
+  for (int gpu = 0; gpu < gpus; ++gpu)
+    small_machine::add_links(d, "h", name(gpu), gpu + 1 == gpus ? 50 : 1);
   small_machine::add_links(d, "g0", name(gpus - 1), 50);
   const Topology machine{d};
   for (const HopRule rule : {HopRule::added, HopRule::bottleneck}) {

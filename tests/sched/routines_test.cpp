@@ -25,10 +25,12 @@ TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
   Words two = tile;
   two.insert(two.end(), tile.begin(), tile.end());
   EXPECT_EQ(words(axpy), two);
-  const Op &x = axpy.ops[4], &y = axpy.ops[5], &add = axpy.ops[6];  // of the last, ragged tile
+  const Op &x = axpy.ops[4], &y = axpy.ops[5],
+           &add = axpy.ops[6];  // of the last, ragged tile
   EXPECT_EQ(axpy.buffer(x.a.buffer).kind, Buffer::Kind::matrix_a);
   EXPECT_EQ(axpy.buffer(y.a.buffer).kind, Buffer::Kind::matrix_c);
-  for (const Op* fetch : {&x, &y}) EXPECT_EQ(std::pair(fetch->a.row, fetch->a.rows), std::pair(1000L, 500L));
+  for (const Op* fetch : {&x, &y})
+    EXPECT_EQ(std::pair(fetch->a.row, fetch->a.rows), std::pair(1000L, 500L));
   EXPECT_EQ(std::pair(add.alpha, add.beta), std::pair(Scalar::alpha, Scalar::beta));
   EXPECT_EQ(std::pair(add.a.buffer, add.y.buffer), std::pair(x.y.buffer, y.y.buffer));
 }
@@ -38,11 +40,13 @@ TEST_F(Routines, AxpyWithBetaZeroNeverFetchesYAndWithAlphaZeroNeverX) {
   p.beta = 0, p.alpha = 3;
   const Plan scaled = plan(p, any_preset("gemmex"));
   EXPECT_EQ(words(scaled), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(std::pair(scaled.ops[1].alpha, scaled.ops[1].beta), std::pair(Scalar::alpha, Scalar::zero));
+  EXPECT_EQ(std::pair(scaled.ops[1].alpha, scaled.ops[1].beta),
+            std::pair(Scalar::alpha, Scalar::zero));
   p.beta = 2, p.alpha = 0;
   const Plan own = plan(p, any_preset("gemmex"));
   EXPECT_EQ(words(own), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(std::pair(own.ops[1].alpha, own.ops[1].beta), std::pair(Scalar::zero, Scalar::beta));
+  EXPECT_EQ(std::pair(own.ops[1].alpha, own.ops[1].beta),
+            std::pair(Scalar::zero, Scalar::beta));
   p.beta = 1;
   EXPECT_TRUE(plan(p, any_preset("gemmex")).ops.empty());
 }
@@ -61,12 +65,14 @@ TEST_F(Routines, VectorsOnTheGpuAreUsedInPlace) {
     r.place_a = r.place_b = r.place_c = gpu0;
     EXPECT_EQ(count(plan(r, policy(name, {"tile=300000"})), OpKind::copy), 0);
     r.place_c = host;
-    EXPECT_EQ(words(plan(r, policy(name, {"tile=600000"}))), (Words{"gemm@gpu0 b0", "gemm@gpu0 b1", "gpu0>host"}));
+    EXPECT_EQ(words(plan(r, policy(name, {"tile=600000"}))),
+              (Words{"gemm@gpu0 b0", "gemm@gpu0 b1", "gpu0>host"}));
   }
 }
 
 TEST_F(Routines, AxpyOnTwoGpusGivesEachHalfOfTheVectors) {
-  const Plan axpy = plan(axpy_problem(4096), policy("gemmex", {"tile=2048"}), {gpu0, gpu1});
+  const Plan axpy =
+      plan(axpy_problem(4096), policy("gemmex", {"tile=2048"}), {gpu0, gpu1});
   EXPECT_EQ(words(axpy), (Words{"host>gpu0", "host>gpu0", "axpby@gpu0", "gpu0>host",  //
                                 "host>gpu1", "host>gpu1", "axpby@gpu1", "gpu1>host"}));
   EXPECT_EQ(axpy.ops[4].a.row, 2048);
@@ -74,8 +80,8 @@ TEST_F(Routines, AxpyOnTwoGpusGivesEachHalfOfTheVectors) {
 
 TEST_F(Routines, DotAddsTileAfterTileToOneSum) {
   const Plan dot = plan(dot_problem(1500), policy("gemmex", {"tile=1000"}));
-  EXPECT_EQ(words(dot),
-            (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu0", "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));
+  EXPECT_EQ(words(dot), (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu0",
+                               "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));
   const Op& last = dot.ops[5];
   EXPECT_EQ(last.trans_a, Trans::yes);
   EXPECT_EQ(std::pair(last.a.rows, last.b.rows), std::pair(500L, 500L));
@@ -85,8 +91,9 @@ TEST_F(Routines, DotAddsTileAfterTileToOneSum) {
 
 TEST_F(Routines, TheFirstGpuAddsTheSumsOfTheOthers) {
   const Plan dot = plan(dot_problem(4096), policy("gemmex", {"tile=2048"}), {gpu0, gpu1});
-  EXPECT_EQ(words(dot), (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu1", "host>gpu1", "gemm@gpu1 b0",
-                               "gpu1>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(words(dot),
+            (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu1", "host>gpu1",
+                   "gemm@gpu1 b0", "gpu1>gpu0", "axpby@gpu0", "gpu0>host"}));
   EXPECT_EQ(dot.ops[3].a.row, 2048);
   EXPECT_EQ(dot.ops[7].y.buffer, dot.ops[2].y.buffer);
 }
@@ -99,52 +106,63 @@ TEST_F(Routines, DotOfFewerElementsThanGpusLeavesTheOthersOut) {
 TEST_F(Routines, DotOfNothingIsZero) {
   const Plan dot = plan(dot_problem(0), any_preset("tilerail"));
   EXPECT_EQ(words(dot), (Words{"axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(std::pair(dot.ops[0].alpha, dot.ops[0].beta), std::pair(Scalar::zero, Scalar::zero));
+  EXPECT_EQ(std::pair(dot.ops[0].alpha, dot.ops[0].beta),
+            std::pair(Scalar::zero, Scalar::zero));
 }
 
 TEST_F(Routines, GemvFetchesEachTileOfTheVectorOnce) {
-  const Plan gemv =
-      plan(gemv_problem(2048, 2048, Trans::no), policy("gemmex", {"tile=1024", "c-tiles=eager", "order=fifo"}));
-  EXPECT_EQ(words(gemv), (Words{"host>gpu0", "host>gpu0", "host>gpu0", "gemm@gpu0 b1",  // A00, x0, y0
-                                "host>gpu0", "host>gpu0", "gemm@gpu0 b1", "gpu0>host",  // A01, x1
-                                "host>gpu0", "host>gpu0", "gemm@gpu0 b1",               // A10, y1
-                                "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));            // A11
+  const Plan gemv = plan(gemv_problem(2048, 2048, Trans::no),
+                         policy("gemmex", {"tile=1024", "c-tiles=eager", "order=fifo"}));
+  EXPECT_EQ(words(gemv),
+            (Words{"host>gpu0", "host>gpu0", "host>gpu0", "gemm@gpu0 b1",  // A00, x0, y0
+                   "host>gpu0", "host>gpu0", "gemm@gpu0 b1", "gpu0>host",  // A01, x1
+                   "host>gpu0", "host>gpu0", "gemm@gpu0 b1",               // A10, y1
+                   "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));            // A11
 }
 
 TEST_F(Routines, GpusShareTheRowsOfAGemv) {
   for (const char* grid : {"grid=square", "grid=auto"}) {
-    const Plan gemv = plan(gemv_problem(4096, 1024, Trans::no), policy("gemmex", {grid}), {gpu0, gpu1});
+    const Plan gemv =
+        plan(gemv_problem(4096, 1024, Trans::no), policy("gemmex", {grid}), {gpu0, gpu1});
     std::set<MemoryId> busy;
     for (const Op& op : gemv.ops)
       if (op.kind == OpKind::gemm) busy.insert(gemv.queue(op.queue).dst);
     EXPECT_EQ(busy.size(), 2u);
-    EXPECT_EQ(moved(gemv, host, gpu0) + moved(gemv, host, gpu1), 8.0 * (4096 * 1024 + 1024 + 4096)) << "x comes once";
+    EXPECT_EQ(moved(gemv, host, gpu0) + moved(gemv, host, gpu1),
+              8.0 * (4096 * 1024 + 1024 + 4096))
+        << "x comes once";
   }
 }
 
 TEST_F(Routines, WithoutRoomForTheVectorsTheirMemoryIsUsedAgain) {
-  for (const GemmProblem& p : {axpy_problem(100'000'000), dot_problem(100'000'000)}) {  // 1.6 GB, on 1 GB
+  for (const GemmProblem& p :
+       {axpy_problem(100'000'000), dot_problem(100'000'000)}) {  // 1.6 GB, on 1 GB
     const Plan streamed = plan(p, policy("tilerail", {"tile=1000000"}));
     EXPECT_LE(streamed.peak_bytes[gpu0.index()], 900'000'000);
     validate(streamed, machine);
   }
-  expect_input_error([&] { plan(axpy_problem(100'000'000), policy("tilerail", {"tile=50000000"})); },
-                     {"tile: '50000000'", "does not fit"});
+  expect_input_error(
+      [&] { plan(axpy_problem(100'000'000), policy("tilerail", {"tile=50000000"})); },
+      {"tile: '50000000'", "does not fit"});
 }
 
 TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
   const Topology roomy = shipped("cocopelia-testbed-2");
-  // C_overlap 1 / (N / T) and, from 2048^2 elements, no C_latency: the least is at 2048^2.
+  // C_overlap 1 / (N / T) and, from 2048^2 elements, no C_latency: the least is at
+  // 2048^2.
   EXPECT_EQ(thesis_tile(1 << 28, 1, 1, {1, 1}, int64_t{1} << 40, vector_tiles), 1 << 22);
   for (const char* name : {"baseline", "gemmex", "tilerail"}) {
     const auto tile = [&](const GemmProblem& p) {
       return plan_gemm(p, roomy, std::vector{gpu0}, any_preset(name)).tile;
     };
     EXPECT_GE(tile(axpy_problem(1 << 28)), 1 << 20) << name;
-    EXPECT_LE(tile(axpy_problem(1 << 28)), 1 << 26) << name;  // fetches and write-backs overlap
+    EXPECT_LE(tile(axpy_problem(1 << 28)), 1 << 26)
+        << name;  // fetches and write-backs overlap
     EXPECT_GE(tile(dot_problem(1 << 28)), 1 << 20) << name;
   }
-  EXPECT_EQ(plan(axpy_problem(1'000'000'000'000), policy("gemmex", {"tile=20000000"})).ops.size(), 4u * 50'000);
+  EXPECT_EQ(plan(axpy_problem(1'000'000'000'000), policy("gemmex", {"tile=20000000"}))
+                .ops.size(),
+            4u * 50'000);
 }
 
 TEST_F(Routines, CTimesBetaIsPlannedAlikeWhateverAAndBWouldBe) {
@@ -154,10 +172,12 @@ TEST_F(Routines, CTimesBetaIsPlannedAlikeWhateverAAndBWouldBe) {
   idle.alpha = 0, idle.beta = 0.5;
   idle.place_a = gpu1;
   for (const std::string& name : any_preset_names()) {
-    const Plan less = plan(empty, any_preset(name), {gpu0, gpu1}), more = plan(idle, any_preset(name), {gpu0, gpu1});
+    const Plan less = plan(empty, any_preset(name), {gpu0, gpu1}),
+               more = plan(idle, any_preset(name), {gpu0, gpu1});
     EXPECT_FALSE(less.ops.empty());
     EXPECT_EQ(words(more), words(less)) << name;
-    EXPECT_EQ(std::pair(more.tile, more.devices), std::pair(less.tile, less.devices)) << name;
+    EXPECT_EQ(std::pair(more.tile, more.devices), std::pair(less.tile, less.devices))
+        << name;
   }
 }
 
@@ -165,7 +185,8 @@ TEST_F(Routines, ScalingAVectorTakesNoRoomForTilesOfTheMatrix) {
   GemmProblem p = gemv_problem(20000, 20000, Trans::no);
   p.alpha = 0, p.beta = 0.5;
   // Such a tile of A has 3.2 GB, the GPU 1 GB.
-  EXPECT_EQ(words(plan(p, policy("gemmex", {"tile=20000"}))), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(words(plan(p, policy("gemmex", {"tile=20000"}))),
+            (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
 }
 
 TEST_F(Routines, EqualProblemsOfOtherRoutinesHaveOtherHashes) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 
-/// two-gpu: 10 GB/s after 10 us from the host to a GPU, 12 GB/s shared by both, 40 GB/s after 5 us between the GPUs.
+/// two-gpu: 10 GB/s after 10 us from the host to a GPU, 12 GB/s shared by both, 40 GB/s
+/// after 5 us between the GPUs.
 class TwoGpu : public ::testing::Test {
  protected:
   Topology machine = shipped("two-gpu");
@@ -46,7 +47,8 @@ TEST_F(TwoGpu, PiecesArePassedOnAsTheyArrive) {
   EXPECT_NEAR(first_hop.first.value, 110e-6, 1e-12);
   EXPECT_NEAR(first_hop.last.value, 8 * 110e-6, 1e-12);
   const auto second_hop = pairs.estimate(pairs.hop(gpu0, gpu1), Bytes{8e6}, 8, first_hop);
-  EXPECT_NEAR(second_hop.last.value, 8 * 110e-6 + 30e-6, 1e-12);  // the last piece, one short hop later
+  EXPECT_NEAR(second_hop.last.value, 8 * 110e-6 + 30e-6,
+              1e-12);  // the last piece, one short hop later
 }
 
 TEST_F(TwoGpu, ChainTakesThePeerLinkInsteadOfTheUplinkTwice) {
@@ -55,7 +57,9 @@ TEST_F(TwoGpu, ChainTakesThePeerLinkInsteadOfTheUplinkTwice) {
   const auto chain = find_chain(pairs, home, both, Bytes{8e6}, 8);
   ASSERT_TRUE(chain);
   EXPECT_EQ(chain->source, host);
-  EXPECT_EQ(chain->hops, (std::vector<MemoryId>{gpu0, gpu1}));  // both orders cost the same: the lower id first
+  EXPECT_EQ(chain->hops,
+            (std::vector<MemoryId>{
+                gpu0, gpu1}));  // both orders cost the same: the lower id first
 }
 
 TEST_F(TwoGpu, ChainEntersWhereTheLinkIsFree) {
@@ -71,7 +75,8 @@ TEST_F(TwoGpu, SearchLeavesTheClockAsItWas) {
   const std::vector<Holder> home{{host, {}}};
   const std::vector<MemoryId> both{gpu0, gpu1};
   EXPECT_TRUE(find_chain(links, home, both, Bytes{8e6}, 8));
-  EXPECT_NEAR(links.estimate(links.hop(host, gpu0), Bytes{10e6}, 1, {}).last.value, 1e-3 + 10e-6, 1e-12);
+  EXPECT_NEAR(links.estimate(links.hop(host, gpu0), Bytes{10e6}, 1, {}).last.value,
+              1e-3 + 10e-6, 1e-12);
 }
 
 double last_arrival(const Chain& chain) {
@@ -81,7 +86,8 @@ double last_arrival(const Chain& chain) {
 }
 
 /// Every order, without cutting branches short: what the exhaustive search must equal.
-double best_of_all_orders(Clock clock, const Holder& home, std::vector<MemoryId> order, Bytes bytes, int chunks) {
+double best_of_all_orders(Clock clock, const Holder& home, std::vector<MemoryId> order,
+                          Bytes bytes, int chunks) {
   std::sort(order.begin(), order.end());
   double best = 1e300;
   do {
@@ -89,7 +95,8 @@ double best_of_all_orders(Clock clock, const Holder& home, std::vector<MemoryId>
     Holder at = home;
     double last = 0;
     for (const MemoryId next : order) {
-      const auto arrival = trial.estimate(trial.hop(at.memory, next), bytes, chunks, at.available);
+      const auto arrival =
+          trial.estimate(trial.hop(at.memory, next), bytes, chunks, at.available);
       trial.commit(trial.hop(at.memory, next), bytes, arrival);
       at = {next, arrival};
       last = std::max(last, arrival.last.value);
@@ -109,7 +116,9 @@ TEST(Broadcast, ExhaustiveSearchFindsTheBestOfAllOrders) {
     for (int i = 0; i < 30; ++i) {  // some load
       const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
       const Bytes bytes{double(random() % 50) * 1e6};
-      if (src != dst) clock.commit(clock.hop(src, dst), bytes, clock.estimate(clock.hop(src, dst), bytes, 1, {}));
+      if (src != dst)
+        clock.commit(clock.hop(src, dst), bytes,
+                     clock.estimate(clock.hop(src, dst), bytes, 1, {}));
     }
     std::shuffle(gpus.begin(), gpus.end(), random);
     gpus.resize(2 + random() % 4);
@@ -117,7 +126,8 @@ TEST(Broadcast, ExhaustiveSearchFindsTheBestOfAllOrders) {
     ASSERT_LE(gpus.size(), exhaustive_hops);
     const auto chain = find_chain(clock, std::vector{home}, gpus, Bytes{32e6}, 8);
     ASSERT_TRUE(chain);
-    EXPECT_NEAR(last_arrival(*chain), best_of_all_orders(clock, home, gpus, Bytes{32e6}, 8), 1e-12);
+    EXPECT_NEAR(last_arrival(*chain),
+                best_of_all_orders(clock, home, gpus, Bytes{32e6}, 8), 1e-12);
   }
 }
 
@@ -131,7 +141,9 @@ TEST(Broadcast, BeamSearchIsWithinATenthOfTheBestForSixAndSevenHops) {
     for (int i = 0; i < 40; ++i) {
       const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
       const Bytes bytes{double(random() % 50) * 1e6};
-      if (src != dst) clock.commit(clock.hop(src, dst), bytes, clock.estimate(clock.hop(src, dst), bytes, 1, {}));
+      if (src != dst)
+        clock.commit(clock.hop(src, dst), bytes,
+                     clock.estimate(clock.hop(src, dst), bytes, 1, {}));
     }
     gpus.resize(6 + random() % 2);
     ASSERT_GT(gpus.size(), exhaustive_hops);
@@ -147,11 +159,13 @@ TEST(Broadcast, BeamSearchIsWithinATenthOfTheBestForSixAndSevenHops) {
 TEST(Broadcast, SixtyThreeDestinationsAreAllReached) {
   auto d = small_machine::unlinked("host", "gpu", 63, {"star"});
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1, 1}})};
-  for (const Memory& memory : d.memories) small_machine::add_links(d, memory.name, "star", 10, 1);
+  for (const Memory& memory : d.memories)
+    small_machine::add_links(d, memory.name, "star", 10, 1);
   const Topology machine{d};
   const Resources resources{machine};
   Clock clock{resources, machine, {.per_link = true}};
-  auto chain = find_chain(clock, std::vector<Holder>{{MemoryId{0}, {}}}, machine.gpus(), Bytes{8e6}, 8);
+  auto chain = find_chain(clock, std::vector<Holder>{{MemoryId{0}, {}}}, machine.gpus(),
+                          Bytes{8e6}, 8);
   ASSERT_TRUE(chain);
   std::sort(chain->hops.begin(), chain->hops.end());
   EXPECT_EQ(chain->hops, machine.gpus());

@@ -25,18 +25,22 @@ TEST_F(OnTwoGpu, EagerFetchesCBeforeTheFirstKernel) {
   GemmProblem p = cube(256);
   p.k = 512;
   p.beta = 2;
-  // One tile of C, two k: A_0, B_0, C_in, kernel (beta 2), A_1, B_1, kernel (beta 1), write-back.
-  EXPECT_EQ(words(plan(p, policy("gemmex", {"tile=256", "c-tiles=eager", "order=fifo"}))),
-            (std::vector<std::string>{"host>gpu0", "host>gpu0", "host>gpu0", "gemm@gpu0 b", "host>gpu0", "host>gpu0",
-                                      "gemm@gpu0 b1", "gpu0>host"}));
+  // One tile of C, two k: A_0, B_0, C_in, kernel (beta 2), A_1, B_1, kernel (beta 1),
+  // write-back.
+  EXPECT_EQ(
+      words(plan(p, policy("gemmex", {"tile=256", "c-tiles=eager", "order=fifo"}))),
+      (std::vector<std::string>{"host>gpu0", "host>gpu0", "host>gpu0", "gemm@gpu0 b",
+                                "host>gpu0", "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));
 }
 
 TEST_F(OnTwoGpu, LazyFetchesCAfterTheLastKernelAndAddsIt) {
   GemmProblem p = cube(256);
   p.k = 512;
   const Plan lazy = plan(p, policy("gemmex", {"tile=256", "c-tiles=lazy"}));
-  EXPECT_EQ(words(lazy), (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu0", "host>gpu0",
-                                                   "gemm@gpu0 b1", "host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(words(lazy),
+            (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0",
+                                      "host>gpu0", "host>gpu0", "gemm@gpu0 b1",
+                                      "host>gpu0", "axpby@gpu0", "gpu0>host"}));
   const Op& add = lazy.ops[7];  // C' = beta C_in + C'
   EXPECT_EQ(add.alpha, Scalar::beta);
   EXPECT_EQ(add.beta, Scalar::one);
@@ -54,7 +58,8 @@ TEST_F(OnTwoGpu, BetaZeroNeverFetchesC) {
   p.beta = 0;
   for (const char* c : {"c-tiles=eager", "c-tiles=lazy"})
     EXPECT_EQ(words(plan(p, policy("gemmex", {c}))),
-              (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "gpu0>host"}));
+              (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0",
+                                        "gpu0>host"}));
 }
 
 TEST_F(OnTwoGpu, MatricesOnTheDeviceAreUsedInPlace) {
@@ -67,10 +72,13 @@ TEST_F(OnTwoGpu, MatricesOnTheDeviceAreUsedInPlace) {
 }
 
 TEST_F(OnTwoGpu, CachingFetchesEveryTileOnceAndItsAbsenceEveryTime) {
-  const GemmProblem p = cube(1024);  // 4 x 4 x 4 tiles: 64 kernels, 16 tiles each of A, B and C
-  EXPECT_DOUBLE_EQ(moved(plan(p, policy("gemmex", {"tile=256"})), host, gpu0), 3 * 8.0 * 1024 * 1024);
-  EXPECT_DOUBLE_EQ(moved(plan(p, policy("gemmex", {"tile=256", "caching=off"})), host, gpu0),
-                   (64 + 64 + 16) * 8.0 * 256 * 256);
+  const GemmProblem p =
+      cube(1024);  // 4 x 4 x 4 tiles: 64 kernels, 16 tiles each of A, B and C
+  EXPECT_DOUBLE_EQ(moved(plan(p, policy("gemmex", {"tile=256"})), host, gpu0),
+                   3 * 8.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(
+      moved(plan(p, policy("gemmex", {"tile=256", "caching=off"})), host, gpu0),
+      (64 + 64 + 16) * 8.0 * 256 * 256);
 }
 
 TEST_F(OnTwoGpu, BatchSendsEachSharedTileOverTheUplinkOnce) {
@@ -78,20 +86,28 @@ TEST_F(OnTwoGpu, BatchSendsEachSharedTileOverTheUplinkOnce) {
   const double matrix = 8.0 * 1024 * 1024;
   for (const char* batch : {"batch=chain", "batch=tree"})
     for (const char* routing : {"routing=eta", "routing=link-eta"}) {
-      const Plan batched = plan(p, policy("gemmex", {"tile=256", routing, batch}), {gpu0, gpu1});
-      EXPECT_DOUBLE_EQ(moved(batched, host, gpu0) + moved(batched, host, gpu1), 3 * matrix) << batch << routing;
-      EXPECT_DOUBLE_EQ(moved(batched, gpu0, gpu1) + moved(batched, gpu1, gpu0), matrix);  // A: both share the rows
+      const Plan batched =
+          plan(p, policy("gemmex", {"tile=256", routing, batch}), {gpu0, gpu1});
+      EXPECT_DOUBLE_EQ(moved(batched, host, gpu0) + moved(batched, host, gpu1),
+                       3 * matrix)
+          << batch << routing;
+      EXPECT_DOUBLE_EQ(moved(batched, gpu0, gpu1) + moved(batched, gpu1, gpu0),
+                       matrix);  // A: both share the rows
     }
-  const Plan alone = plan(p, policy("gemmex", {"tile=256", "routing=initial", "batch=off"}), {gpu0, gpu1});
+  const Plan alone = plan(
+      p, policy("gemmex", {"tile=256", "routing=initial", "batch=off"}), {gpu0, gpu1});
   EXPECT_DOUBLE_EQ(moved(alone, host, gpu0) + moved(alone, host, gpu1), 4 * matrix);
 }
 
 TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
   GemmProblem p = cube(256);
   p.n = 512;
-  for (const char* batch : {"batch=chain(chunks=4,min-bytes=0)", "batch=tree(chunks=4,min-bytes=0)"}) {
-    const Plan batched = plan(p, policy("gemmex", {"tile=256", batch, "order=fifo"}), {gpu0, gpu1});
-    // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the second hop waits for piece j.
+  for (const char* batch :
+       {"batch=chain(chunks=4,min-bytes=0)", "batch=tree(chunks=4,min-bytes=0)"}) {
+    const Plan batched =
+        plan(p, policy("gemmex", {"tile=256", batch, "order=fifo"}), {gpu0, gpu1});
+    // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the
+    // second hop waits for piece j.
     for (int j = 0; j < 4; ++j) {
       EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j})) << batch;
       EXPECT_EQ(batched.ops[size_t(4 + j)].y.cols, 64) << batch;
@@ -99,13 +115,15 @@ TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
   }
 }
 
-/// Bytes from the GPUs of one socket of summit-node to those of the other, with matrices on both sockets.
+/// Bytes from the GPUs of one socket of summit-node to those of the other, with matrices
+/// on both sockets.
 double moved_between_sockets(const char* batch) {
   const Topology machine = shipped("summit-node");
   GemmProblem p = cube(8192);
   p.place_a = p.place_b = p.place_c = machine.find_memory("h*").value();
   const std::vector<MemoryId> gpus = machine.gpus();
-  const Plan plan = plan_gemm(p, machine, gpus, policy("tilerail", {"tile=1024", "effort=fast", batch}));
+  const Plan plan = plan_gemm(p, machine, gpus,
+                              policy("tilerail", {"tile=1024", "effort=fast", batch}));
   double sum = 0;
   for (size_t i = 0; i < gpus.size(); ++i)
     for (size_t j = 0; j < gpus.size(); ++j)
@@ -114,12 +132,15 @@ double moved_between_sockets(const char* batch) {
 }
 
 TEST(Batch, AsATreeLeavesScarceLinksAlone) {
-  EXPECT_LT(moved_between_sockets("batch=tree"), 0.2 * moved_between_sockets("batch=chain"));
+  EXPECT_LT(moved_between_sockets("batch=tree"),
+            0.2 * moved_between_sockets("batch=chain"));
 }
 
 TEST_F(OnTwoGpu, StagedCopiesAreInNoBatch) {
   const auto staged = [&](const char* batch) {
-    return words(plan(cube(1024), policy("gemmex", {"tile=256", "peer-copies=staged", batch}), {gpu0, gpu1}));
+    return words(plan(cube(1024),
+                      policy("gemmex", {"tile=256", "peer-copies=staged", batch}),
+                      {gpu0, gpu1}));
   };
   EXPECT_EQ(staged("batch=chain"), staged("batch=off"));
   EXPECT_EQ(staged("batch=tree"), staged("batch=off"));
@@ -153,9 +174,11 @@ TEST_F(OnTwoGpu, NoProductOnlyScales) {
   GemmProblem p = cube(256);
   p.k = 0;
   p.beta = 3;
-  EXPECT_EQ(words(plan(p, policy("tilerail"))), (std::vector<std::string>{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(words(plan(p, policy("tilerail"))),
+            (std::vector<std::string>{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
   p.beta = 0;  // zeros are written, nothing is read
-  EXPECT_EQ(words(plan(p, policy("tilerail"))), (std::vector<std::string>{"axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(words(plan(p, policy("tilerail"))),
+            (std::vector<std::string>{"axpby@gpu0", "gpu0>host"}));
 }
 
 /// f64 needs 3 x 800 MB at side 10000; two-gpu's GPUs have 1 GB.
@@ -170,9 +193,9 @@ TEST_F(OnTwoGpu, ProblemsBeyondMemoryAreEvictedOrCutInCubes) {
     EXPECT_NO_THROW(validate(*which, machine));
   }
   EXPECT_LT(moved(evicted, host, gpu0), moved(cubes, host, gpu0));
-  // Evicting knows the future: with 112 slots of 8 MB, C stays in blocks of mb x nb tiles while k runs, mb nb +
-  // 2 (mb + nb) + 2 <= 112, so 8 x 8 on this 10 x 10 grid of tiles, at best 10 x 7: A and B enter at most
-  // 2 x 10 x 10 times a tile each.
+  // Evicting knows the future: with 112 slots of 8 MB, C stays in blocks of mb x nb tiles
+  // while k runs, mb nb + 2 (mb + nb) + 2 <= 112, so 8 x 8 on this 10 x 10 grid of tiles,
+  // at best 10 x 7: A and B enter at most 2 x 10 x 10 times a tile each.
   EXPECT_LE(moved(evicted, host, gpu0), (2 * 100 + 2 * 100 + 100) * 8e6);
 }
 
@@ -184,23 +207,32 @@ TEST_F(OnTwoGpu, TheSameInputsGiveTheSameBytes) {
 }
 
 TEST_F(OnTwoGpu, BadDevicesAndPlacesAreNamed) {
-  expect_input_error([&] { plan(cube(10), policy("gemmex"), {}); }, {"devices", "is missing"});
-  expect_input_error([&] { plan(cube(10), policy("gemmex"), {gpu0, gpu0}); }, {"gpu0", "twice"});
-  expect_input_error([&] { plan(cube(10), policy("gemmex"), {host}); }, {"memory 0", "not a GPU"});
+  expect_input_error([&] { plan(cube(10), policy("gemmex"), {}); },
+                     {"devices", "is missing"});
+  expect_input_error(
+      [&] {
+        plan(cube(10), policy("gemmex"), {gpu0, gpu0});
+      },
+      {"gpu0", "twice"});
+  expect_input_error([&] { plan(cube(10), policy("gemmex"), {host}); },
+                     {"memory 0", "not a GPU"});
   GemmProblem p = cube(10);
   p.place_b = MemoryId{9};
   expect_input_error([&] { plan(p, policy("gemmex")); }, {"place", "'memory 9'"});
   p = cube(20000);
   p.place_a = gpu0;  // 3.2 GB
   expect_input_error([&] { plan(p, policy("gemmex")); }, {"gpu0", "3.2", "1.0"});
-  expect_input_error([&] { plan(cube(20000), policy("gemmex", {"tile=8000"})); }, {"8000", "512000000", "gpu0"});
+  expect_input_error([&] { plan(cube(20000), policy("gemmex", {"tile=8000"})); },
+                     {"8000", "512000000", "gpu0"});
 }
 
 TEST_F(OnTwoGpu, MatricesHaveToFitWhereNothingComputes) {
-  // 10^4 x 10^4 doubles: 0.8 GB. Two of them on gpu1, which has 1 GB, while gpu0 computes; three on a host of 2 GB.
+  // 10^4 x 10^4 doubles: 0.8 GB. Two of them on gpu1, which has 1 GB, while gpu0
+  // computes; three on a host of 2 GB.
   GemmProblem p = cube(10000);
   p.place_a = p.place_c = gpu1;
-  expect_input_error([&] { plan(p, policy("tilerail"), {gpu0}); }, {"place", "gpu1", "1.600 GB", "1.000 GB"});
+  expect_input_error([&] { plan(p, policy("tilerail"), {gpu0}); },
+                     {"place", "gpu1", "1.600 GB", "1.000 GB"});
   Topology::Description d = machine.description();
   d.memories[host.index()].capacity = Bytes{2e9};
   const Topology small{std::move(d)};
@@ -216,7 +248,8 @@ Topology with_gpus(int count) {
   Topology::Description d = shipped("two-gpu").description();
   for (int i = 2; i < count; ++i) {
     Memory gpu = d.memories[1];
-    gpu.name = "gpu" + std::to_string(i), gpu.device = i, gpu.node = NodeId{d.nodes.size()};
+    gpu.name = "gpu" + std::to_string(i), gpu.device = i,
+    gpu.node = NodeId{d.nodes.size()};
     d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
     d.memories.push_back(gpu);
     Link down = d.links[2], up = d.links[3];  // pcie0 -> gpu0 and back
@@ -230,49 +263,63 @@ Topology with_gpus(int count) {
 
 TEST(Scheduler, PlansForSixtyFourGpus) {
   const Topology machine = with_gpus(64);
-  const Plan plan = plan_gemm(cube(4096), machine, machine.gpus(), policy("tilerail", {"tile=256"}));
+  const Plan plan =
+      plan_gemm(cube(4096), machine, machine.gpus(), policy("tilerail", {"tile=256"}));
   EXPECT_NO_THROW(validate(plan, machine));
   EXPECT_EQ(count(plan, OpKind::gemm), 16 * 16 * 16);
 }
 
-// 4,097 memories make 16.8 million pairs: only those that copies use may cost time or memory.
+// 4,097 memories make 16.8 million pairs: only those that copies use may cost time or
+// memory.
 TEST(Scheduler, PlansForTheMostGpus) {
   const Topology machine = with_gpus(4096);
   GemmProblem problem;
   problem.m = problem.n = 64 * 256, problem.k = 256;
-  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("baseline", {"tile=256"}));
+  const Plan plan =
+      plan_gemm(problem, machine, machine.gpus(), policy("baseline", {"tile=256"}));
   EXPECT_NO_THROW(validate(plan, machine));
   EXPECT_EQ(plan.devices.size(), 4096U);
   EXPECT_EQ(count(plan, OpKind::gemm), 64 * 64);
-  expect_input_error([&] { plan_gemm(problem, machine, machine.gpus(), policy("paralia", {"tile=256"})); },
-                     {"4097 memories", "at most 1024 for routing=link-map"});
+  expect_input_error(
+      [&] {
+        plan_gemm(problem, machine, machine.gpus(), policy("paralia", {"tile=256"}));
+      },
+      {"4097 memories", "at most 1024 for routing=link-map"});
 }
 
-// Where the way over another GPU is faster, but the machine is too large for a link map, tiles go straight.
+// Where the way over another GPU is faster, but the machine is too large for a link map,
+// tiles go straight.
 TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
   const auto with_fast_links = [](int gpus) {
     Topology::Description d = with_gpus(gpus).description();
     for (const auto& [from, to] : {std::pair{"gpu0", "gpu2"}, {"gpu2", "gpu3"}}) {
       const auto node = [&](std::string_view name) {
-        return NodeId{size_t(std::ranges::find(d.nodes, name, &Node::name) - d.nodes.begin())};
+        return NodeId{
+            size_t(std::ranges::find(d.nodes, name, &Node::name) - d.nodes.begin())};
       };
       Link link = d.links[2];
-      link.from = node(from), link.to = node(to), link.name = "", link.bandwidth = Rate{500e9};
+      link.from = node(from), link.to = node(to), link.name = "",
+      link.bandwidth = Rate{500e9};
       d.links.push_back(link);
     }
     return Topology{d};
   };
   GemmProblem problem = cube(1024);
   problem.place_a = MemoryId{1};
-  const auto gpus = [](const Topology& machine) { return std::span{machine.gpus()}.first(4); };
+  const auto gpus = [](const Topology& machine) {
+    return std::span{machine.gpus()}.first(4);
+  };
   const auto tried = [&](const Topology& machine, std::string_view preset) {
-    return plan_gemm(problem, machine, gpus(machine), policy(preset, {"tile=512", "devices=all"})).origin.candidates;
+    return plan_gemm(problem, machine, gpus(machine),
+                     policy(preset, {"tile=512", "devices=all"}))
+        .origin.candidates;
   };
   EXPECT_EQ(tried(with_fast_links(4), "tilerail").size(), 2U);
   const Topology large = with_fast_links(1100);
   EXPECT_EQ(tried(large, "tilerail").size(), 0U);
-  expect_input_error([&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"devices=best"})); },
-                     {"1101 memories", "at most 1024", "select"});
+  expect_input_error(
+      [&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"devices=best"})); },
+      {"1101 memories", "at most 1024", "select"});
 }
 
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
@@ -286,7 +333,8 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 2}, policy);
     int tiles = 0;
     for (const Buffer& buffer : plan.buffers) {
-      if (buffer.kind != Buffer::Kind::tile || buffer.rows * element_size(dtype) <= 64) continue;
+      if (buffer.kind != Buffer::Kind::tile || buffer.rows * element_size(dtype) <= 64)
+        continue;
       ++tiles;
       EXPECT_EQ(buffer.ld * element_size(dtype) % 64, 0) << buffer.rows;
       EXPECT_LT(buffer.ld - buffer.rows, 64 / element_size(dtype)) << buffer.rows;
@@ -296,7 +344,8 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
 }
 
 TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
-  // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 of them, one of 2048 has 256.
+  // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 of them, one of 2048
+  // has 256.
   const Topology machine = shipped("hgx-h200");
   const KernelTimes& kernels = machine.kernels_of(machine.gpus()[0]);
   for (const int64_t tile : {256, 512, 2048}) {
@@ -305,9 +354,11 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
     Policy policy = any_preset("tilerail");
     policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
-    const auto streams = std::count_if(plan.queues.begin(), plan.queues.end(),
-                                       [](const Queue& q) { return q.kind == Queue::Kind::compute; });
-    EXPECT_EQ(streams, std::min(8.0, std::ceil(1 / kernels.occupancy(tile, tile)))) << tile;
+    const auto streams =
+        std::count_if(plan.queues.begin(), plan.queues.end(),
+                      [](const Queue& q) { return q.kind == Queue::Kind::compute; });
+    EXPECT_EQ(streams, std::min(8.0, std::ceil(1 / kernels.occupancy(tile, tile))))
+        << tile;
   }
 }
 
@@ -321,7 +372,8 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)
-      if (op.kind == OpKind::copy) smallest = std::min(smallest, copy_bytes(plan, op).value);
+      if (op.kind == OpKind::copy)
+        smallest = std::min(smallest, copy_bytes(plan, op).value);
     EXPECT_EQ(smallest, std::max<double>(4 << 20, double(least)));  // 8 chunks at most
   }
 }

@@ -18,12 +18,15 @@ using ::testing::SizeIs;
 /// On pcie-tree-8, whose GPUs 0 to 3 are near each other, and 4 to 7.
 class SetsOf : public ::testing::Test {
  protected:
-  DeviceSets sets(int a, int b, int c, const std::vector<std::string>& overrides = {}) const {
+  DeviceSets sets(int a, int b, int c,
+                  const std::vector<std::string>& overrides = {}) const {
     GemmProblem problem = cube(4096);
-    problem.place_a = gpus({a})[0], problem.place_b = gpus({b})[0], problem.place_c = gpus({c})[0];
+    problem.place_a = gpus({a})[0], problem.place_b = gpus({b})[0],
+    problem.place_c = gpus({c})[0];
     Policy policy = any_preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy, each);
-    return sets_for(Question{problem, problem, machine_, resources_, machine_.gpus(), policy, {}, true});
+    return sets_for(Question{
+        problem, problem, machine_, resources_, machine_.gpus(), policy, {}, true});
   }
   std::vector<MemoryId> gpus(std::initializer_list<int> numbers) const {
     std::vector<MemoryId> all;
@@ -43,10 +46,13 @@ TEST_F(SetsOf, HaveTheIslandThatHoldsTheMostMatrices) {
 }
 
 TEST_F(SetsOf, AreListedOnce) {
-  EXPECT_THAT(sets(0, 1, 2), Contains(gpus({0, 1, 2, 3})).Times(1));  // the first half is an island
+  EXPECT_THAT(sets(0, 1, 2),
+              Contains(gpus({0, 1, 2, 3})).Times(1));  // the first half is an island
 }
 
-TEST_F(SetsOf, AreOneWhereThePolicyTakesAll) { EXPECT_THAT(sets(0, 5, 6, {"devices=all"}), SizeIs(1)); }
+TEST_F(SetsOf, AreOneWhereThePolicyTakesAll) {
+  EXPECT_THAT(sets(0, 5, 6, {"devices=all"}), SizeIs(1));
+}
 
 }  // namespace
 }  // namespace tilerail::testing

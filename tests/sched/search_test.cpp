@@ -26,20 +26,23 @@ std::vector<MemoryId> ids(std::initializer_list<int> values) {
 
 GemmProblem placed(int a, int b, int c) {
   GemmProblem problem = cube(64);
-  problem.place_a = MemoryId{a}, problem.place_b = MemoryId{b}, problem.place_c = MemoryId{c};
+  problem.place_a = MemoryId{a}, problem.place_b = MemoryId{b},
+  problem.place_c = MemoryId{c};
   return problem;
 }
 
 TEST(DeviceSubsets, TakeTheFirstAndEvenlySpacedOnes) {
   const auto all = ids({1, 2, 3, 4, 5, 6, 7, 8});
-  EXPECT_EQ(device_subsets(placed(0, 0, 0), all, 4), (Sets{ids({1, 2, 3, 4}), ids({1, 3, 5, 7})}));
+  EXPECT_EQ(device_subsets(placed(0, 0, 0), all, 4),
+            (Sets{ids({1, 2, 3, 4}), ids({1, 3, 5, 7})}));
   EXPECT_EQ(device_subsets(placed(0, 0, 0), all, 1), Sets{ids({1})});
   EXPECT_EQ(device_subsets(placed(0, 0, 0), all, 8), Sets{all});
 }
 
 TEST(DeviceSubsets, KeepTheGpusWhereMatricesAre) {
   const auto all = ids({1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(device_subsets(placed(6, 0, 6), all, 3), (Sets{ids({1, 2, 6}), ids({1, 3, 6})}));
+  EXPECT_EQ(device_subsets(placed(6, 0, 6), all, 3),
+            (Sets{ids({1, 2, 6}), ids({1, 3, 6})}));
   EXPECT_EQ(device_subsets(placed(2, 4, 6), all, 3), Sets{ids({2, 4, 6})});
 }
 
@@ -54,15 +57,19 @@ TEST(DeviceSubsets, LeaveOutHomesThatAreNotAmongTheDevices) {
 }
 
 TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
-  // Whatever the search leaves out, the plan it returns is estimated within its margin of the best that is tried alone.
+  // Whatever the search leaves out, the plan it returns is estimated within its margin of
+  // the best that is tried alone.
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
-  for (const auto& [m, n, k] : {std::array<int64_t, 3>{16384, 16384, 16384}, {3000, 3000, 30000}}) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{16384, 16384, 16384}, {3000, 3000, 30000}}) {
     GemmProblem problem;
     problem.m = m, problem.n = n, problem.k = k;
     Policy policy = any_preset("tilerail");
     const auto estimate = [&] {
-      return estimate_plan(plan_gemm(problem, machine, machine.gpus(), policy), machine, resources).makespan.value;
+      return estimate_plan(plan_gemm(problem, machine, machine.gpus(), policy), machine,
+                           resources)
+          .makespan.value;
     };
     const double searched = estimate();
     double best = searched;
@@ -76,11 +83,13 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   const MemoryId fifth = machine.gpus()[4];
-  const auto planned = [&](int64_t n, MemoryId place, size_t gpus, std::string_view devices, std::string_view tile) {
+  const auto planned = [&](int64_t n, MemoryId place, size_t gpus,
+                           std::string_view devices, std::string_view tile) {
     GemmProblem problem = cube(n);
     problem.place_a = problem.place_b = problem.place_c = place;
     return plan_gemm(problem, machine, {machine.gpus().data(), gpus},
-                     policy("tilerail", {"devices=" + std::string{devices}, "tile=" + std::string{tile}}));
+                     policy("tilerail", {"devices=" + std::string{devices},
+                                         "tile=" + std::string{tile}}));
   };
   EXPECT_EQ(planned(512, fifth, 8, "search", "auto").devices, std::vector{fifth});
   EXPECT_EQ(planned(512, fifth, 8, "search", "512").devices, std::vector{fifth});
@@ -88,12 +97,15 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
   EXPECT_EQ(planned(16384, fifth, 8, "search", "auto").devices.size(), 8u);
   EXPECT_EQ(planned(16384, machine.hosts()[0], 8, "search", "auto").devices.size(), 8u);
   EXPECT_TRUE(planned(0, fifth, 8, "search", "auto").ops.empty());
-  // More GPUs are not estimated slower than fewer, but for the margins, of tiles and of GPUs, that end a search.
+  // More GPUs are not estimated slower than fewer, but for the margins, of tiles and of
+  // GPUs, that end a search.
   for (const int64_t n : {300, 1500, 3000, 6000})
     for (const MemoryId place : {machine.hosts()[0], machine.gpus()[0]}) {
       double before = 1e9;
       for (const size_t gpus : {1, 2, 4, 8}) {
-        const double now = estimate_plan(planned(n, place, gpus, "search", "auto"), machine, resources).makespan.value;
+        const double now =
+            estimate_plan(planned(n, place, gpus, "search", "auto"), machine, resources)
+                .makespan.value;
         EXPECT_LE(now, 1.042 * before) << n << " on " << gpus;
         before = now;
       }
@@ -112,11 +124,15 @@ TEST(Search, LongPlansAreNotMadeForGpusThatAreTooFewForTheirKernels) {
   };
   const Plan plan = planned(8, "search");
   const auto tried = [&](std::string_view gpus) {
-    return std::ranges::any_of(plan.origin.candidates, [&](const PlanCandidate& c) { return c.what.ends_with(gpus); });
+    return std::ranges::any_of(plan.origin.candidates, [&](const PlanCandidate& c) {
+      return c.what.ends_with(gpus);
+    });
   };
   EXPECT_TRUE(tried("gpu6,gpu7"));
   EXPECT_FALSE(tried("gpus=gpu0,gpu1,gpu2,gpu3"));
-  const auto estimated = [&](const Plan& of) { return estimate_plan(of, machine, resources).makespan; };
+  const auto estimated = [&](const Plan& of) {
+    return estimate_plan(of, machine, resources).makespan;
+  };
   EXPECT_LT(estimated(plan), estimated(planned(4, "all")));
 }
 
@@ -129,26 +145,37 @@ Topology split_machine() {
   };
   replace("to = [\"gpu0\", \"gpu1\"]", "to = \"gpu0\"");
   replace("from = \"gpu0\"", "from = \"host1\"");
-  replace("[[switch]]", "[[memory]]\nname = \"host1\"\nkind = \"host\"\nsource = \"round\"\n\n[[switch]]");
+  replace(
+      "[[switch]]",
+      "[[memory]]\nname = \"host1\"\nkind = \"host\"\nsource = \"round\"\n\n[[switch]]");
   return read_topology(text, "split.toml");
 }
 
 TEST(Search, GpusThatDoNotReachTheMatricesAreLeftOut) {
   const Topology machine = split_machine();
-  const MemoryId host = *machine.find_memory("host"), host1 = *machine.find_memory("host1");
+  const MemoryId host = *machine.find_memory("host"),
+                 host1 = *machine.find_memory("host1");
   const MemoryId gpu0 = *machine.find_memory("gpu0"), gpu1 = *machine.find_memory("gpu1");
   for (const std::string_view choice : {"devices=search", "devices=best"}) {
-    for (const auto& [place, gpu] : {std::pair{host, gpu0}, {host1, gpu1}, {gpu1, gpu1}}) {
+    for (const auto& [place, gpu] :
+         {std::pair{host, gpu0}, {host1, gpu1}, {gpu1, gpu1}}) {
       GemmProblem problem = cube(256);
       problem.place_a = problem.place_b = problem.place_c = place;
-      EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {choice})).devices, std::vector{gpu});
+      EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {choice}))
+                    .devices,
+                std::vector{gpu});
     }
     GemmProblem nowhere = cube(256);  // A and B at ends that no GPU joins
     nowhere.place_b = host1;
-    expect_input_error([&] { plan_gemm(nowhere, machine, machine.gpus(), policy("tilerail", {choice})); },
-                       {"no route"});
+    expect_input_error(
+        [&] {
+          plan_gemm(nowhere, machine, machine.gpus(), policy("tilerail", {choice}));
+        },
+        {"no route"});
   }
-  expect_input_error([&] { plan_gemm(cube(256), machine, machine.gpus(), policy("gemmex")); }, {"no route"});
+  expect_input_error(
+      [&] { plan_gemm(cube(256), machine, machine.gpus(), policy("gemmex")); },
+      {"no route"});
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ namespace {
 TEST(WorkloadGemm, ByHand) {
   // flat: 2 m n k / 1 TFLOP/s; T = 512: 8 kernels of 0.268 ms for 1024^3.
   auto description = shipped("two-gpu").description();
-  for (Memory& memory : description.memories) memory.idle_watts = Watts{50}, memory.busy_watts = Watts{250};
+  for (Memory& memory : description.memories)
+    memory.idle_watts = Watts{50}, memory.busy_watts = Watts{250};
   const Topology machine{description};
   GemmProblem p = cube(1024);
   p.beta = 0;
@@ -39,11 +40,15 @@ TEST(WorkloadGemm, ByHand) {
 TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
   const Topology machine = shipped("clx-ai-hetero");
   const GemmProblem problem = checked(cube(12288));
-  for (const auto& [name, power] : {std::pair{"perf", 1}, std::pair{"pdp", 1}, std::pair{"edp", 2}}) {
-    const Policy paralia = policy("paralia", {fmt::format("devices=best(metric={})", name), "tile=1024"});
-    WorkloadProblem workload = workload_problem(problem, machine, machine.gpus(), 1024, 1);
+  for (const auto& [name, power] :
+       {std::pair{"perf", 1}, std::pair{"pdp", 1}, std::pair{"edp", 2}}) {
+    const Policy paralia =
+        policy("paralia", {fmt::format("devices=best(metric={})", name), "tile=1024"});
+    WorkloadProblem workload =
+        workload_problem(problem, machine, machine.gpus(), 1024, 1);
     workload.hop_rule = paralia.choices.hop_rule;
-    const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, name, &Metric::name),
+    const auto best = ranked_workloads(workload, LinkMap{machine},
+                                       *std::ranges::find(metrics, name, &Metric::name),
                                        library_selection)[0];
     double all = 0;
     for (const double share : best.shares) all += std::pow(share, power);
@@ -56,7 +61,9 @@ TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
           if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
     for (size_t d = 0; d < plan.devices.size(); ++d) {
       EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
-      EXPECT_NEAR(kernels[d] / (12 * 12 * 12), std::pow(best.shares[d], power) / all, 1.5 / (12 * 12)) << name;
+      EXPECT_NEAR(kernels[d] / (12 * 12 * 12), std::pow(best.shares[d], power) / all,
+                  1.5 / (12 * 12))
+          << name;
     }
   }
 }
@@ -81,10 +88,16 @@ TEST(Selection, TheBestJudgedPlanWins) {
   const GemmProblem problem = checked(cube(4096));
   const Policy tilerail = policy("tilerail", {"devices=best"});
   // A judge that likes few devices; then one that likes many.
-  const Judge few{[](const Plan& plan) { return Judgement{Seconds{double(plan.devices.size())}, {}}; }};
-  const Judge many{[](const Plan& plan) { return Judgement{Seconds{9.0 - double(plan.devices.size())}, {}}; }};
-  EXPECT_LT(plan_gemm(problem, machine, machine.gpus(), tilerail, few).devices.size(), 8u);
-  EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), tilerail, many).devices.size(), 8u);
+  const Judge few{[](const Plan& plan) {
+    return Judgement{Seconds{double(plan.devices.size())}, {}};
+  }};
+  const Judge many{[](const Plan& plan) {
+    return Judgement{Seconds{9.0 - double(plan.devices.size())}, {}};
+  }};
+  EXPECT_LT(plan_gemm(problem, machine, machine.gpus(), tilerail, few).devices.size(),
+            8u);
+  EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), tilerail, many).devices.size(),
+            8u);
 }
 
 TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
@@ -93,7 +106,8 @@ TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
   const auto judged = [&](std::string_view budget) {
     int plans = 0;
     const Judge judge{[&](const Plan&) { return ++plans, Judgement{Seconds{1}, {}}; }};
-    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {budget, "effort=fast"}), judge);
+    plan_gemm(problem, machine, machine.gpus(),
+              policy("tilerail", {budget, "effort=fast"}), judge);
     return plans;
   };
   EXPECT_EQ(judged("devices=best(ms=0)"), 2);
@@ -106,13 +120,14 @@ TEST(Selection, EndsWithTheSearchOfTheJudge) {
   const GemmProblem problem = checked(cube(4096));
   const auto makespan = [&](std::string_view more) {
     const Judge judge{[&](const Plan& plan) {
-      const auto found = std::ranges::find(plan.origin.decisions, "order", &PlanDecision::key);
+      const auto found =
+          std::ranges::find(plan.origin.decisions, "order", &PlanDecision::key);
       const bool fifo = found != plan.origin.decisions.end() && found->value == "fifo";
       return Judgement{Seconds{fifo ? 1.0 : 2.0}, {}};
     }};
     return judge
-        .of(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"devices=best", "relays=off", more}),
-                      judge))
+        .of(plan_gemm(problem, machine, machine.gpus(),
+                      policy("tilerail", {"devices=best", "relays=off", more}), judge))
         .makespan.value;
   };
   EXPECT_EQ(makespan("effort=normal"), 1);
@@ -121,17 +136,26 @@ TEST(Selection, EndsWithTheSearchOfTheJudge) {
 
 TEST(Selection, MetricsOfEnergyNeedWatts) {
   auto description = shipped("two-gpu").description();
-  for (Memory& memory : description.memories) memory.idle_watts.reset(), memory.busy_watts.reset();
+  for (Memory& memory : description.memories)
+    memory.idle_watts.reset(), memory.busy_watts.reset();
   const Topology machine{description};
   for (const char* preset : {"paralia", "tilerail"}) {
     expect_input_error(
-        [&] { plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"devices=best(metric=edp)"})); },
+        [&] {
+          plan_gemm(cube(1024), machine, machine.gpus(),
+                    policy(preset, {"devices=best(metric=edp)"}));
+        },
         {"devices: 'edp'", "two-gpu", "'watts'"});
-    EXPECT_NO_THROW(plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"devices=best"})));
+    EXPECT_NO_THROW(
+        plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"devices=best"})));
   }
-  EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(), policy("paralia", {"devices=best(metric=edp)"})).ops.empty());
-  const std::span<const MemoryId> one = std::span{machine.gpus()}.first(1);  // there is nothing to select
-  EXPECT_NO_THROW(plan_gemm(cube(1024), machine, one, policy("tilerail", {"devices=best(metric=edp)"})));
+  EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(),
+                        policy("paralia", {"devices=best(metric=edp)"}))
+                  .ops.empty());
+  const std::span<const MemoryId> one =
+      std::span{machine.gpus()}.first(1);  // there is nothing to select
+  EXPECT_NO_THROW(plan_gemm(cube(1024), machine, one,
+                            policy("tilerail", {"devices=best(metric=edp)"})));
 }
 
 }  // namespace

@@ -18,11 +18,14 @@ namespace {
 
 /// A question about four GPUs whose work is not balanced, everything on the host.
 struct Asked {
-  explicit Asked(int64_t side) : problem{checked(cube(side))}, policy{any_preset("tilerail")} {
+  explicit Asked(int64_t side)
+      : problem{checked(cube(side))}, policy{any_preset("tilerail")} {
     apply_override(policy, "distribution=blocks");
     apply_override(policy, "shares=equal");
   }
-  Question by(const Policy& other) const { return {problem, problem, topology, resources, devices, other, {}, true}; }
+  Question by(const Policy& other) const {
+    return {problem, problem, topology, resources, devices, other, {}, true};
+  }
 
   GemmProblem problem;
   Policy policy;
@@ -31,7 +34,8 @@ struct Asked {
   std::vector<MemoryId> devices = topology.gpus();
 };
 
-/// The differences from the policy that a candidate's text names, such as {"sends", "free"}.
+/// The differences from the policy that a candidate's text names, such as {"sends",
+/// "free"}.
 std::vector<std::pair<std::string, std::string>> strategy_of(const std::string& what) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const std::string_view word : split(what, ' ')) {
@@ -50,7 +54,8 @@ TEST(SetSearch, NamesNoValueThatLeavesThePlanAsItIs) {
   const Plan start = estimated_plan(question.estimated());
   Judge judge;
   judge.of = [](const Plan& plan) {  // so that plans with random changes are the fastest
-    return Judgement{Seconds{1 + double(std::hash<std::string>{}(content_hash(plan)) % 1000)}, {}};
+    return Judgement{
+        Seconds{1 + double(std::hash<std::string>{}(content_hash(plan)) % 1000)}, {}};
   };
   const auto search = set_search(question, judge, start);
   search->judge_until(100'000);
@@ -63,11 +68,13 @@ TEST(SetSearch, NamesNoValueThatLeavesThePlanAsItIs) {
       if (i != left_out) set_value(policy, strategy[i].first, strategy[i].second);
     const Question by = asked.by(policy);
     const TileScheduler scheduler{by};
-    return content_hash(scheduler.plan(found.plan.tile, scheduler.fitting(scheduler.grid(), found.plan.tile)));
+    return content_hash(scheduler.plan(
+        found.plan.tile, scheduler.fitting(scheduler.grid(), found.plan.tile)));
   };
   EXPECT_EQ(hash_without(strategy.size()), content_hash(found.plan));
   for (size_t i = 0; i < strategy.size(); ++i)
-    EXPECT_NE(hash_without(i), content_hash(found.plan)) << strategy[i].first << "=" << strategy[i].second;
+    EXPECT_NE(hash_without(i), content_hash(found.plan))
+        << strategy[i].first << "=" << strategy[i].second;
 }
 
 }  // namespace

@@ -29,15 +29,18 @@ class StrategiesOf : public ::testing::Test {
     resources_.emplace(*topology_);
     policy_ = any_preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy_, each);
-    devices_.assign(topology_->gpus().begin(), topology_->gpus().begin() + ptrdiff_t(gpus));
-    question_.emplace(Question{problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});
+    devices_.assign(topology_->gpus().begin(),
+                    topology_->gpus().begin() + ptrdiff_t(gpus));
+    question_.emplace(Question{
+        problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});
   }
   /// The values of a field in the strategies where searches start.
   std::vector<std::string> values(const char* key) const {
     std::vector<std::string> all;
     Surrogate surrogate;
     Strategies strategies{*question_, surrogate};
-    for (const Strategy& strategy : strategies.starts()) all.push_back(strategies.value(strategy, key));
+    for (const Strategy& strategy : strategies.starts())
+      all.push_back(strategies.value(strategy, key));
     return all;
   }
   /// The values to which a change of one field of the policy itself sets that field.
@@ -50,7 +53,8 @@ class StrategiesOf : public ::testing::Test {
       for (const size_t value : strategies.neighbors(own, field)) {
         Strategy changed = own;
         changed[field] = value;
-        if (strategies.value(changed, key) != strategies.value(own, key)) all.push_back(strategies.value(changed, key));
+        if (strategies.value(changed, key) != strategies.value(own, key))
+          all.push_back(strategies.value(changed, key));
       }
     return all;
   }
@@ -73,9 +77,11 @@ TEST_F(StrategiesOf, StartWithThePolicysOwnThePlainestAndRelaysAndListNoneTwice)
   for (const Strategy& strategy : starts) texts.insert(strategies.text(strategy));
   EXPECT_THAT(texts, SizeIs(starts.size()));
   for (const auto& [key, plainest, relayed] :
-       {std::tuple{"routing", "initial", "link-map"}, {"distribution", "blocks", "2d-cyclic"}})
+       {std::tuple{"routing", "initial", "link-map"},
+        {"distribution", "blocks", "2d-cyclic"}})
     for (const char* value : {plainest, relayed})
-      EXPECT_THAT(values(key), Contains(::testing::StartsWith(value))) << key << " " << value;
+      EXPECT_THAT(values(key), Contains(::testing::StartsWith(value)))
+          << key << " " << value;
 }
 
 TEST_F(StrategiesOf, KeepFieldsThatAreOverridden) {
@@ -84,7 +90,8 @@ TEST_F(StrategiesOf, KeepFieldsThatAreOverridden) {
   EXPECT_THAT(values("order"), Each("fewest-fetches"));
   EXPECT_THAT(values("batch"), Contains("off"));
   EXPECT_THAT(changes("sends"), IsEmpty());
-  EXPECT_THAT(changes("batch"), ::testing::AllOf(Contains("chain"), Contains("tree(chunks=1)")));
+  EXPECT_THAT(changes("batch"),
+              ::testing::AllOf(Contains("chain"), Contains("tree(chunks=1)")));
 }
 
 TEST_F(StrategiesOf, AreOneIfThePolicyIsFixed) {
@@ -97,9 +104,11 @@ TEST_F(StrategiesOf, DoNotRelayIfTheUserForbidsIt) {
   ask("clx-ai", 8, {"relays=off"});
   EXPECT_THAT(values("routing"), Each(Not(StartsWith("link-map"))));
   EXPECT_THAT(changes("routing"), Each(Not(StartsWith("link-map"))));
-  for (const std::vector<std::string>& said : {std::vector<std::string>{}, {"relays=on"}}) {
+  for (const std::vector<std::string>& said :
+       {std::vector<std::string>{}, {"relays=on"}}) {
     ask("clx-ai", 8, said);
-    policy_.relays = false;  // as the search makes it: strategies say themselves whether they relay
+    policy_.relays =
+        false;  // as the search makes it: strategies say themselves whether they relay
     EXPECT_THAT(values("routing"), Contains("link-map"));
   }
 }
@@ -112,7 +121,8 @@ TEST_F(StrategiesOf, AreThePoliciesThatTheyCameFrom) {
     for (const std::string& value : neighbors_of(policy_, key)) {
       Policy changed = policy_;
       set_value(changed, key, value);
-      EXPECT_EQ(value_of(strategies.policy(strategies.strategy(changed)), key), value) << key;
+      EXPECT_EQ(value_of(strategies.policy(strategies.strategy(changed)), key), value)
+          << key;
     }
 }
 

@@ -11,8 +11,10 @@ namespace {
 class SurrogateOf : public ::testing::Test {
  protected:
   Surrogate model_;
-  const Surrogate::Change first_{{model_.feature("first"), 1}}, second_{{model_.feature("second"), 1}};
-  const Surrogate::Change both_{{model_.feature("first"), 1}, {model_.feature("second"), 1}};
+  const Surrogate::Change first_{{model_.feature("first"), 1}},
+      second_{{model_.feature("second"), 1}};
+  const Surrogate::Change both_{{model_.feature("first"), 1},
+                                {model_.feature("second"), 1}};
 };
 
 TEST_F(SurrogateOf, NumbersEachFeatureOnce) {
@@ -60,7 +62,8 @@ double integrated(double mean, double deviation) {
   double sum = 0;
   for (int i = 0; i < steps; ++i) {
     const double z = reach * (2 * (i + 0.5) / steps - 1), x = mean + deviation * z;
-    sum += std::max(0.0, -x) * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi) * 2 * reach / steps;
+    sum += std::max(0.0, -x) * std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi) *
+           2 * reach / steps;
   }
   return sum;
 }
@@ -69,7 +72,8 @@ TEST(SurrogateGuess, ImprovesByTheIntegralOfItsNormalDistributionBelowZero) {
   for (const double mean : {-0.3, -0.02, 0.0, 0.1, 0.4})
     for (const double deviation : {0.01, 0.1, 0.5}) {
       const Surrogate::Guess guess{mean, deviation};
-      EXPECT_NEAR(guess.improvement(), integrated(mean, deviation), 1e-7) << mean << " " << deviation;
+      EXPECT_NEAR(guess.improvement(), integrated(mean, deviation), 1e-7)
+          << mean << " " << deviation;
     }
   EXPECT_EQ((Surrogate::Guess{-0.3, 0}.improvement()), 0.3);
   EXPECT_EQ((Surrogate::Guess{0.3, 0}.improvement()), 0);

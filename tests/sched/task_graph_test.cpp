@@ -18,7 +18,8 @@ Task task(TileId reads, TileId writes) {
 
 TEST(TaskGraph, AWriterWaitsForAllReadersOfTheVersionBefore) {
   TaskGraph graph;
-  const TaskId first = graph.insert(task(x, y)), second = graph.insert(task(x, TileId{2}));
+  const TaskId first = graph.insert(task(x, y)),
+               second = graph.insert(task(x, TileId{2}));
   const TaskId writer = graph.insert(task(no_tile, x));
   EXPECT_THAT(graph.successors(first), ElementsAre(writer));
   EXPECT_THAT(graph.successors(second), ElementsAre(writer));

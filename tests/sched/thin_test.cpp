@@ -23,8 +23,9 @@ struct Thin {
   Trans trans = Trans::no;
 
   friend std::ostream& operator<<(std::ostream& out, const Thin& thin) {
-    return out << thin.machine << " " << thin.m << "," << thin.n << "," << thin.k << " " << to_string(thin.routine)
-               << to_string(thin.trans) << " " << to_string(thin.dtype);
+    return out << thin.machine << " " << thin.m << "," << thin.n << "," << thin.k << " "
+               << to_string(thin.routine) << to_string(thin.trans) << " "
+               << to_string(thin.dtype);
   }
 };
 
@@ -50,16 +51,21 @@ TEST_P(ThinProducts, AreSharedOutByTheEstimateAlone) {
   const Topology machine = shipped(GetParam().machine);
   const GemmProblem p = problem_of(GetParam());
   const Plan plan = plan_gemm(p, machine, machine.gpus(), any_preset("tilerail"));
-  EXPECT_LE(simulated(plan, machine) / lower_bound(p, machine, machine.gpus()).time, 1.25);
+  EXPECT_LE(simulated(plan, machine) / lower_bound(p, machine, machine.gpus()).time,
+            1.25);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Of, ThinProducts,
-    ::testing::Values(Thin{"hgx-h200", 1, 1, 1000 * million}, Thin{"pcie-tree-8", 4, 4, 200 * million},
+    ::testing::Values(Thin{"hgx-h200", 1, 1, 1000 * million},
+                      Thin{"pcie-tree-8", 4, 4, 200 * million},
                       Thin{"hgx-h200", 1, 1, 1000 * million, DType::f64, Routine::gemv},
-                      Thin{"hgx-h200", 1, 1, 1000 * million, DType::f64, Routine::gemv, Trans::yes},
-                      Thin{"pcie-tree-8", 1, 8, 500 * million}, Thin{"karolina-hgx-a100", 16, 16, 100 * million},
-                      Thin{"hgx-h200-1", 16, 16, 100 * million}, Thin{"summit-node", 300 * million, 1, 1},
+                      Thin{"hgx-h200", 1, 1, 1000 * million, DType::f64, Routine::gemv,
+                           Trans::yes},
+                      Thin{"pcie-tree-8", 1, 8, 500 * million},
+                      Thin{"karolina-hgx-a100", 16, 16, 100 * million},
+                      Thin{"hgx-h200-1", 16, 16, 100 * million},
+                      Thin{"summit-node", 300 * million, 1, 1},
                       Thin{"pcie-tree-8", 3, 100 * million, 1},
                       Thin{"karolina-hgx-a100", 100 * million, 4, 4, DType::f32}));
 

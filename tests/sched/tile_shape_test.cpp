@@ -35,15 +35,22 @@ TileCut cut(int64_t side, TileRows rows, TileDepth depth) {
 const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
 
 TEST(TileShape, DepthGrowsAndTheLastTakesASmallRest) {
-  EXPECT_THAT(ends(growing_tiles({0, 4096}, 512)), ElementsAre(512, 1536, 4096));  // 2560, no 2048 and 512
-  EXPECT_THAT(ends(growing_tiles({0, 3000}, 512)), ElementsAre(512, 1536, 3000));  // 1464, more than half of 2048
-  EXPECT_THAT(ends(growing_tiles({0, 2500}, 512)), ElementsAre(512, 2500));        // 964 would be less
+  EXPECT_THAT(ends(growing_tiles({0, 4096}, 512)),
+              ElementsAre(512, 1536, 4096));  // 2560, no 2048 and 512
+  EXPECT_THAT(ends(growing_tiles({0, 3000}, 512)),
+              ElementsAre(512, 1536, 3000));  // 1464, more than half of 2048
+  EXPECT_THAT(ends(growing_tiles({0, 2500}, 512)),
+              ElementsAre(512, 2500));  // 964 would be less
   EXPECT_THAT(ends(growing_tiles({100, 400}, 512)), ElementsAre(400));
-  EXPECT_THAT(ends(growing_tiles({0, 4096}, 512, std::vector<int64_t>{2000})), ElementsAre(512, 1536, 2000, 4096));
+  EXPECT_THAT(ends(growing_tiles({0, 4096}, 512, std::vector<int64_t>{2000})),
+              ElementsAre(512, 1536, 2000, 4096));
   EXPECT_THAT(growing_tiles({0, 0}, 512), ::testing::IsEmpty());
-  EXPECT_THAT(ends(growing_tiles({0, 1024}, 512)), ElementsAre(512, 1024));  // 512 left, just half of 1024
+  EXPECT_THAT(ends(growing_tiles({0, 1024}, 512)),
+              ElementsAre(512, 1024));  // 512 left, just half of 1024
   for (const int64_t extent : {0, 300, 1023, 1024, 2500, 3000, 4096, 4608, 100'000})
-    EXPECT_EQ(growing_tile_count(extent, 512), std::ssize(growing_tiles({0, extent}, 512))) << extent;
+    EXPECT_EQ(growing_tile_count(extent, 512),
+              std::ssize(growing_tiles({0, extent}, 512)))
+        << extent;
 }
 
 TEST(TileShape, AllRowsAreThoseOfABlock) {
@@ -57,9 +64,12 @@ TEST(TileShape, AllRowsAreThoseOfABlock) {
 
 TEST(TileShape, WholeColumnsEndAtLayersAndBorders) {
   const Borders borders{.m = {}, .n = {}, .k = {3072}};
-  const Tiling tiling{cube_of_4096, {1, 1, 2}, cut(512, TileRows::side, TileDepth::columns), borders};
+  const Tiling tiling{
+      cube_of_4096, {1, 1, 2}, cut(512, TileRows::side, TileDepth::columns), borders};
   ASSERT_THAT(tiling.k, SizeIs(8));
-  const auto column = [&](int64_t k) { return std::pair{tiling.column_of(k).begin, tiling.column_of(k).end}; };
+  const auto column = [&](int64_t k) {
+    return std::pair{tiling.column_of(k).begin, tiling.column_of(k).end};
+  };
   EXPECT_EQ(column(1), (std::pair<int64_t, int64_t>{0, 4}));
   EXPECT_EQ(column(4), (std::pair<int64_t, int64_t>{4, 6}));
   EXPECT_EQ(column(7), (std::pair<int64_t, int64_t>{6, 8}));
@@ -83,7 +93,8 @@ TEST(TileShape, OfTheMatrixWhoseColumnsRunAlongK) {
   EXPECT_NE(transposed.b(0, 1), transposed.b(3, 1));
 }
 
-Plan planned(const std::vector<std::string>& wishes, const GemmProblem& problem = cube(2048), size_t gpus = 1) {
+Plan planned(const std::vector<std::string>& wishes,
+             const GemmProblem& problem = cube(2048), size_t gpus = 1) {
   const Topology topology = test::shipped("two-gpu");
   Policy policy = any_preset("tilerail");
   policy.choices.tile = 512;
@@ -104,14 +115,17 @@ TEST(TileShape, OfWholeColumnsMakesEveryCopyOne) {
   for (const char* depth : {"tile-depth=columns", "tile-depth=all"}) {
     const Plan plan = planned({"tile-rows=all", depth});
     for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 2048);
-    EXPECT_THAT(ops_of(plan, OpKind::gemm), SizeIs(std::string_view{depth} == "tile-depth=all" ? 4 : 16));
+    EXPECT_THAT(ops_of(plan, OpKind::gemm),
+                SizeIs(std::string_view{depth} == "tile-depth=all" ? 4 : 16));
   }
 }
 
 TEST(TileShape, IsASquareWhereTilesDoNotAllFit) {
-  const Plan plan = planned({"tile-rows=all", "tile-depth=columns", "memory=evict(fraction=0.05)"}, cube(4096));
+  const Plan plan = planned(
+      {"tile-rows=all", "tile-depth=columns", "memory=evict(fraction=0.05)"}, cube(4096));
   for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 512);
-  EXPECT_EQ(planned({"tile-rows=all", "caching=off"}).ops.size(), planned({"caching=off"}).ops.size());
+  EXPECT_EQ(planned({"tile-rows=all", "caching=off"}).ops.size(),
+            planned({"caching=off"}).ops.size());
 }
 
 TEST(OwnersInSteps, GoThroughAllTilesOfCWithOneKBeforeTheNext) {

@@ -50,11 +50,13 @@ TEST(SmallTiles, AreTheLastOfEachBlockOfC) {
   EXPECT_THAT(ends(tiling.n), ElementsAre(1024, 2048, 3072, 3584, 4096));
   EXPECT_EQ(tiling.owner({2, 0}), 0U);
   EXPECT_EQ(tiling.owner({3, 0}), 1U);
-  EXPECT_THAT(ends(Tiling{cube_of_4096, {2, 1}, {1024, SmallTiles::k_first}}.m), ElementsAre(1024, 2048, 3072, 4096));
+  EXPECT_THAT(ends(Tiling{cube_of_4096, {2, 1}, {1024, SmallTiles::k_first}}.m),
+              ElementsAre(1024, 2048, 3072, 4096));
 }
 
 TEST(SmallTiles, StopAtMultiplesOf64AndWhereTilesAreSmallAnyway) {
-  EXPECT_THAT(ends(with_small_first({{0, 300}, {300, 600}})), ElementsAre(64, 128, 300, 600));
+  EXPECT_THAT(ends(with_small_first({{0, 300}, {300, 600}})),
+              ElementsAre(64, 128, 300, 600));
   EXPECT_THAT(ends(with_small_last({{0, 300}, {300, 600}})), ElementsAre(300, 428, 600));
   EXPECT_THAT(ends(with_small_last({{0, 300}, {300, 555}})), ElementsAre(300, 555));
   EXPECT_THAT(ends(with_small_first({{0, 255}})), ElementsAre(255));
@@ -62,20 +64,24 @@ TEST(SmallTiles, StopAtMultiplesOf64AndWhereTilesAreSmallAnyway) {
 }
 
 TEST(Ragged, RestsOfUpToHalfATileAreMerged) {
-  const auto cut = [](int64_t extent) { return ends(split_tiles({0, extent}, 1000, {}, Ragged::merged)); };
+  const auto cut = [](int64_t extent) {
+    return ends(split_tiles({0, extent}, 1000, {}, Ragged::merged));
+  };
   EXPECT_THAT(cut(3000), ElementsAre(1000, 2000, 3000));
   EXPECT_THAT(cut(3001), ElementsAre(1000, 2000, 3001));
   EXPECT_THAT(cut(3500), ElementsAre(1000, 2000, 3500));
   EXPECT_THAT(cut(3501), ElementsAre(1000, 2000, 3000, 3501));
   EXPECT_THAT(cut(1500), ElementsAre(1500));
   EXPECT_THAT(cut(300), ElementsAre(300));
-  EXPECT_THAT(ends(split_tiles({0, 7}, 3, {}, Ragged::merged)), ElementsAre(3, 7));  // half of 3 is no 2
+  EXPECT_THAT(ends(split_tiles({0, 7}, 3, {}, Ragged::merged)),
+              ElementsAre(3, 7));  // half of 3 is no 2
   EXPECT_THAT(ends(split_tiles({0, 3001}, 1000)), ElementsAre(1000, 2000, 3000, 3001));
 }
 
 TEST(Ragged, NoMergedTileCrossesABorder) {
   const std::vector<int64_t> borders{2400, 2500};
-  EXPECT_THAT(ends(split_tiles({0, 3600}, 1000, borders, Ragged::merged)), ElementsAre(1000, 2400, 2500, 3600));
+  EXPECT_THAT(ends(split_tiles({0, 3600}, 1000, borders, Ragged::merged)),
+              ElementsAre(1000, 2400, 2500, 3600));
 }
 
 TEST(Ragged, RestsAreMergedInEveryBlockOfCAndPartOfK) {
@@ -97,7 +103,8 @@ TEST(Proportional, BlocksFollowTheSharesOfRowsAndColumns) {
   EXPECT_THAT(ends(square.m), ElementsAre(1344, 4000));  // 2 of 6
   EXPECT_THAT(ends(square.n), ElementsAre(2688, 8000));
   const std::vector<double> equal{5, 5};
-  EXPECT_THAT(ends(Tiling{region, {1, 2}, 8000, Distribution::proportional, equal}.n), ElementsAre(4032, 8000));
+  EXPECT_THAT(ends(Tiling{region, {1, 2}, 8000, Distribution::proportional, equal}.n),
+              ElementsAre(4032, 8000));
   EXPECT_THAT(ends(Tiling{region, {1, 2}, 8000, Distribution::blocks, columns}.n),
               ElementsAre(8000));  // of whole tiles
 }
@@ -106,11 +113,14 @@ TEST(Balance, GivesMoreToThoseThatAreDoneEarly) {
   const std::vector<double> equal{1, 1};
   const std::vector<Seconds> ends{Seconds{1}, Seconds{3}};
   EXPECT_DOUBLE_EQ(imbalance(ends), 0.5);
-  EXPECT_THAT(balanced_shares(equal, ends, 1), ElementsAre(1.5, 0.5));  // 2 and 2/3, with a mean of 1
+  EXPECT_THAT(balanced_shares(equal, ends, 1),
+              ElementsAre(1.5, 0.5));  // 2 and 2/3, with a mean of 1
   const std::vector<Seconds> idle{Seconds{0}, Seconds{3}};
-  EXPECT_THAT(balanced_shares(equal, idle, 1), ElementsAre(DoubleNear(1.778, 1e-9), DoubleNear(0.2222, 1e-9)));
+  EXPECT_THAT(balanced_shares(equal, idle, 1),
+              ElementsAre(DoubleNear(1.778, 1e-9), DoubleNear(0.2222, 1e-9)));
   const auto half = balanced_shares(equal, ends, 0.5);
-  EXPECT_THAT(half, ElementsAre(DoubleNear(1.268, 1e-9), DoubleNear(0.7321, 1e-9)));  // in four digits
+  EXPECT_THAT(half, ElementsAre(DoubleNear(1.268, 1e-9),
+                                DoubleNear(0.7321, 1e-9)));  // in four digits
 }
 
 GemmProblem far_from_gpu1(const Topology& machine) {
@@ -135,7 +145,8 @@ struct OneFastGpu {
       for (const Op& op : plan.ops)
         if (op.kind == OpKind::gemm) {
           const MemoryId gpu = plan.queue(op.queue).dst;
-          work[gpu] += double(op.y.rows * op.y.cols * op.a.cols) * (gpu == machine.gpus()[0] ? 1 : 3);
+          work[gpu] += double(op.y.rows * op.y.cols * op.a.cols) *
+                       (gpu == machine.gpus()[0] ? 1 : 3);
         }
       Judgement judgement;
       for (const MemoryId gpu : plan.devices) {
@@ -154,14 +165,18 @@ TEST(Balance, IsPartOfASearch) {
   const GemmProblem problem = far_from_gpu1(machine);
   const Policy searching = policy("tilerail", {"tile=1024", "devices=all", "grid=auto"});
   OneFastGpu fast;
-  const Plan plan = plan_gemm(problem, machine, machine.gpus(), searching, fast.judge(machine));
+  const Plan plan =
+      plan_gemm(problem, machine, machine.gpus(), searching, fast.judge(machine));
   validate(plan, machine);
   EXPECT_EQ(decided(plan, "distribution"), "proportional");
   EXPECT_THAT(plan.origin.why, HasSubstr(" shares="));
   const double made = fast.judge(machine).of(plan).makespan.value;
-  EXPECT_NEAR(made, 1e-12 * 0.75 * 4096.0 * 4096 * 4096, 0.03 * made);  // three quarters of the work on gpu0
+  EXPECT_NEAR(made, 1e-12 * 0.75 * 4096.0 * 4096 * 4096,
+              0.03 * made);  // three quarters of the work on gpu0
   const auto decisions = decisions_of(plan, machine, searching);
-  EXPECT_EQ(content_hash(plan_decided(problem, machine, machine.gpus(), searching, decisions)), content_hash(plan));
+  EXPECT_EQ(
+      content_hash(plan_decided(problem, machine, machine.gpus(), searching, decisions)),
+      content_hash(plan));
 }
 
 TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
@@ -169,7 +184,8 @@ TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
   OneFastGpu fast;
   for (const char* wish : {"shares=equal", "distribution=blocks", "effort=fixed"}) {
     const Policy asking = policy("tilerail", {"tile=1024", "devices=all", wish});
-    const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking, fast.judge(machine));
+    const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking,
+                                fast.judge(machine));
     EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << wish;
   }
 }

@@ -17,7 +17,8 @@ Topology half_on_the_first_only() {
   Topology::Description d = shipped("two-gpu").description();
   KernelTimes without = d.kernels[d.memories[gpu1.index()].kernels];
   without.name = "no-half";
-  std::erase_if(without.gemm, [](const GemmCurve& curve) { return curve.dtype == DType::f16; });
+  std::erase_if(without.gemm,
+                [](const GemmCurve& curve) { return curve.dtype == DType::f16; });
   d.memories[gpu1.index()].kernels = d.kernels.size();
   d.kernels.push_back(without);
   return Topology{std::move(d)};
@@ -32,8 +33,11 @@ GemmProblem half_cube() {
 TEST(UnknownTimes, RefuseAPlanOnEveryGpuWithAnyPreset) {
   const Topology machine = half_on_the_first_only();
   for (const std::string& name : any_preset_names()) {
-    expect_input_error([&] { plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {"devices=all"})); },
-                       {"devices: 'gpu1'", "no GEMM times for f16 NN", "'gpu0' has"});
+    expect_input_error(
+        [&] {
+          plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {"devices=all"}));
+        },
+        {"devices: 'gpu1'", "no GEMM times for f16 NN", "'gpu0' has"});
   }
 }
 
@@ -41,10 +45,13 @@ TEST(UnknownTimes, RefuseATypeThatNoGpuKnows) {
   const Topology machine = half_on_the_first_only();
   GemmProblem p = half_cube();
   p.dtype = DType::tf32;
-  const std::string words = "dtype: 'tf32' has no GEMM times for NN on machine 'two-gpu'; expected one of: ";
+  const std::string words =
+      "dtype: 'tf32' has no GEMM times for NN on machine 'two-gpu'; expected one of: ";
   for (const std::string& name : any_preset_names()) {
-    expect_input_error([&] { plan_gemm(p, machine, machine.gpus(), policy(name)); }, {words + "f64, f32, f16, bf16"});
-    expect_input_error([&] { plan_gemm(p, machine, {{gpu1}}, policy(name)); }, {words + "f64, f32, bf16"});
+    expect_input_error([&] { plan_gemm(p, machine, machine.gpus(), policy(name)); },
+                       {words + "f64, f32, f16, bf16"});
+    expect_input_error([&] { plan_gemm(p, machine, {{gpu1}}, policy(name)); },
+                       {words + "f64, f32, bf16"});
   }
 }
 
@@ -52,7 +59,8 @@ TEST(UnknownTimes, LeaveTheGpuOutWhereThePolicyPicks) {
   const Topology machine = half_on_the_first_only();
   for (const std::string& name : any_preset_names()) {
     for (const char* picks : {"devices=search", "devices=best"}) {
-      const Plan plan = plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {picks}));
+      const Plan plan =
+          plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {picks}));
       EXPECT_EQ(plan.devices, std::vector{gpu0}) << name << ", " << picks;
     }
   }
@@ -60,10 +68,12 @@ TEST(UnknownTimes, LeaveTheGpuOutWhereThePolicyPicks) {
 
 TEST(UnknownTimes, DoNotMatterToOtherTypesAndToVectorSums) {
   const Topology machine = half_on_the_first_only();
-  EXPECT_EQ(plan_gemm(cube(1024), machine, machine.gpus(), policy("paralia")).devices, machine.gpus());
+  EXPECT_EQ(plan_gemm(cube(1024), machine, machine.gpus(), policy("paralia")).devices,
+            machine.gpus());
   GemmProblem sum = axpy_problem(1 << 20);
   sum.dtype = DType::f16;
-  EXPECT_EQ(plan_gemm(sum, machine, machine.gpus(), policy("paralia")).devices, machine.gpus());
+  EXPECT_EQ(plan_gemm(sum, machine, machine.gpus(), policy("paralia")).devices,
+            machine.gpus());
 }
 
 }  // namespace

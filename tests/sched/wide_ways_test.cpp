@@ -1,4 +1,5 @@
-// Ways over another GPU by PARALiA's library: taken where their narrower link is much wider, and in pieces.
+// Ways over another GPU by PARALiA's library: taken where their narrower link is much
+// wider, and in pieces.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -20,7 +21,8 @@ Topology machine_with(double wide) {
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, 10);
   small_machine::add_links(d, "g0", "g1", 20);
-  small_machine::add_links(d, "g0", "g2", wide), small_machine::add_links(d, "g2", "g1", wide);
+  small_machine::add_links(d, "g0", "g2", wide),
+      small_machine::add_links(d, "g2", "g1", wide);
   return Topology{d};
 }
 
@@ -34,11 +36,14 @@ Plan planned(const Topology& machine, std::initializer_list<std::string_view> ov
 }
 
 /// Copies of a plan by their pair of memories.
-std::map<std::string, std::vector<OpId>> copies(const Plan& plan, const Topology& machine) {
+std::map<std::string, std::vector<OpId>> copies(const Plan& plan,
+                                                const Topology& machine) {
   std::map<std::string, std::vector<OpId>> found;
   for (size_t i = 0; i < plan.ops.size(); ++i)
-    if (const Queue& queue = plan.queue(plan.ops[i].queue); queue.kind == Queue::Kind::copy)
-      found[machine.memory(queue.src).name + ">" + machine.memory(queue.dst).name].push_back(OpId{i});
+    if (const Queue& queue = plan.queue(plan.ops[i].queue);
+        queue.kind == Queue::Kind::copy)
+      found[machine.memory(queue.src).name + ">" + machine.memory(queue.dst).name]
+          .push_back(OpId{i});
   return found;
 }
 
@@ -46,15 +51,19 @@ std::map<std::string, std::vector<OpId>> copies(const Plan& plan, const Topology
 TEST(WideWays, AreTakenWhereTheirTimesAddUpToMore) {
   const Topology wide = machine_with(30), narrow = machine_with(24);  // 0.8 x 24 < 20
   EXPECT_FALSE(copies(planned(wide, {"tile=512"}), wide).contains("g0>g1"));
-  EXPECT_TRUE(copies(planned(wide, {"tile=512", "routing=link-map"}), wide).contains("g0>g1"));
   EXPECT_TRUE(
-      copies(planned(wide, {"tile=512", "routing=link-map(rule=bottleneck,max-hops=0)"}), wide).contains("g0>g1"));
+      copies(planned(wide, {"tile=512", "routing=link-map"}), wide).contains("g0>g1"));
+  EXPECT_TRUE(
+      copies(planned(wide, {"tile=512", "routing=link-map(rule=bottleneck,max-hops=0)"}),
+             wide)
+          .contains("g0>g1"));
   EXPECT_TRUE(copies(planned(narrow, {"tile=512"}), narrow).contains("g0>g1"));
 }
 
 TEST(WideWays, PiecesLeaveAsTheyArrive) {
   const Topology machine = machine_with(30);
-  const Plan plan = planned(machine, {"tile=512", "routing=link-map(rule=bottleneck,chunks=4)"});
+  const Plan plan =
+      planned(machine, {"tile=512", "routing=link-map(rule=bottleneck,chunks=4)"});
   const auto by_pair = copies(plan, machine);
   int passed_on = 0;
   for (const OpId onward : by_pair.at("g2>g1")) {
@@ -71,15 +80,20 @@ TEST(WideWays, PiecesLeaveAsTheyArrive) {
   EXPECT_EQ(by_pair.at("g2>g1").size() % 4, 0u);
 }
 
-/// Tiles from g0 to g2, g1 to g2 and g0 to g1 where all matrices are on the host, which all need all of B from.
-std::vector<size_t> sent_to_others(double host_rate, const char* rule, double g0_to_g2 = 40) {
+/// Tiles from g0 to g2, g1 to g2 and g0 to g1 where all matrices are on the host, which
+/// all need all of B from.
+std::vector<size_t> sent_to_others(double host_rate, const char* rule,
+                                   double g0_to_g2 = 40) {
   auto d = small_machine::memories_and_switches(3, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
-  for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, host_rate);
-  small_machine::add_links(d, "g0", "g1", 40), small_machine::add_links(d, "g0", "g2", g0_to_g2);
+  for (const char* gpu : {"g0", "g1", "g2"})
+    small_machine::add_links(d, "h", gpu, host_rate);
+  small_machine::add_links(d, "g0", "g1", 40),
+      small_machine::add_links(d, "g0", "g2", g0_to_g2);
   small_machine::add_links(d, "g1", "g2", 40);
   const Topology machine{d};
-  const Plan plan = plan_gemm(cube(6144), machine, machine.gpus(), policy("paralia", {"tile=512", rule, "agent=none"}));
+  const Plan plan = plan_gemm(cube(6144), machine, machine.gpus(),
+                              policy("paralia", {"tile=512", rule, "agent=none"}));
   const auto by_pair = copies(plan, machine);
   std::vector<size_t> counts;
   for (const char* pair : {"g0>g2", "g1>g2", "g0>g1"})
@@ -89,20 +103,27 @@ std::vector<size_t> sent_to_others(double host_rate, const char* rule, double g0
 
 // g2 takes a tile from g0 or g1, whichever sent it fewer so far.
 TEST(WideWays, EquallyWideSourcesTakeTurns) {
-  EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"), (std::vector<size_t>{72, 72, 144}));
+  EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"),
+            (std::vector<size_t>{72, 72, 144}));
   EXPECT_EQ(sent_to_others(10, "routing=link-map"), (std::vector<size_t>{144, 0, 144}));
 }
 
-// Rates that lie within a tenth of the fastest are equal, and the lowest GPU is taken; others are not.
+// Rates that lie within a tenth of the fastest are equal, and the lowest GPU is taken;
+// others are not.
 TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
-  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37), (std::vector<size_t>{144, 0, 144}));
-  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 35), (std::vector<size_t>{0, 144, 144}));
+  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37),
+            (std::vector<size_t>{144, 0, 144}));
+  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 35),
+            (std::vector<size_t>{0, 144, 144}));
 }
 
-// Without agents all that others have is on its way; 0.9 x 40 GB/s lies between 35 and 37.
+// Without agents all that others have is on its way; 0.9 x 40 GB/s lies between 35
+// and 37.
 TEST(WideWays, WhatIsOnItsWayCountsLess) {
-  EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"), (std::vector<size_t>{72, 72, 144}));
-  EXPECT_EQ(sent_to_others(37, "routing=link-map(rule=bottleneck)"), (std::vector<size_t>{0, 0, 0}));
+  EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"),
+            (std::vector<size_t>{72, 72, 144}));
+  EXPECT_EQ(sent_to_others(37, "routing=link-map(rule=bottleneck)"),
+            (std::vector<size_t>{0, 0, 0}));
 }
 
 }  // namespace

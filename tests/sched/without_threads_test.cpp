@@ -13,7 +13,9 @@ TEST(WithoutThreads, ThePlanIsTheSame) {
   const Topology machine = test::shipped("two-gpu");
   GemmProblem p;
   p.m = p.n = p.k = 3000;
-  const auto hash = [&] { return content_hash(plan_gemm(p, machine, machine.gpus(), any_preset("tilerail"))); };
+  const auto hash = [&] {
+    return content_hash(plan_gemm(p, machine, machine.gpus(), any_preset("tilerail")));
+  };
   const std::string with_threads = hash();
   const ThreadLimit none{0};
   EXPECT_EQ(hash(), with_threads);

@@ -1,5 +1,6 @@
-// Exact times of copies on two-gpu: host <-> pcie0 12 GB/s, pcie0 <-> GPU 10 GB/s, gpu0 <-> gpu1 40 GB/s, every
-// link 5 us. Host to GPU: two links, 10 us. 10 MB at 10 GB/s are 1 ms.
+// Exact times of copies on two-gpu: host <-> pcie0 12 GB/s, pcie0 <-> GPU 10 GB/s, gpu0
+// <-> gpu1 40 GB/s, every link 5 us. Host to GPU: two links, 10 us. 10 MB at 10 GB/s are
+// 1 ms.
 
 #include "model/base/error.hpp"
 #include "tests/support/plan_helper.hpp"
@@ -39,8 +40,10 @@ TEST(SimCopies, AQueueRunsItsCopiesOneAfterAnother) {
 TEST(SimCopies, TwoCopiesOnOneLinkHalveIt) {
   const Topology machine = two_gpu(remove_engine_limits);
   HandPlan p{machine};
-  // 5 GB/s each until the first has its 10 MB, at 2 ms; then 10 MB are left of the second, at 10 GB/s.
-  const OpId small = p.copy(host, gpu0, 10 * MB, {}, 0), large = p.copy(host, gpu0, 20 * MB, {}, 1);
+  // 5 GB/s each until the first has its 10 MB, at 2 ms; then 10 MB are left of the
+  // second, at 10 GB/s.
+  const OpId small = p.copy(host, gpu0, 10 * MB, {}, 0),
+             large = p.copy(host, gpu0, 20 * MB, {}, 1);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, small, 0, 10 * us + 2 * ms);
   expect_times(t, large, 0, 10 * us + 3 * ms);
@@ -58,7 +61,8 @@ TEST(SimCopies, OppositeCopiesDoNotShare) {
 TEST(SimCopies, ASharedUplinkIsHalvedWhileBothRun) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // 6 GB/s each for 10 ms; then the 60 MB left of the second get the 10 GB/s of its own link: 6 ms.
+  // 6 GB/s each for 10 ms; then the 60 MB left of the second get the 10 GB/s of its own
+  // link: 6 ms.
   const OpId small = p.copy(host, gpu0, 60 * MB), large = p.copy(host, gpu1, 120 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, small, 0, 10 * us + 10 * ms);
@@ -66,11 +70,13 @@ TEST(SimCopies, ASharedUplinkIsHalvedWhileBothRun) {
 }
 
 TEST(SimCopies, LatencyDoesNotBiasTheSharesOfALink) {
-  const Topology machine =
-      two_gpu([](auto& d) { d.links[link_named(d, "pcie0->gpu1").index()].latency = Seconds{505e-6}; });
+  const Topology machine = two_gpu([](auto& d) {
+    d.links[link_named(d, "pcie0->gpu1").index()].latency = Seconds{505e-6};
+  });
   HandPlan p{machine};
-  // The near copy flows alone at 10 GB/s from 10 us to 510 us: 5 MB. Then 6 GB/s each: its other 115 MB take
-  // 115/6 ms, in which the far one moves 115 MB as well; its last 5 MB take 0.5 ms at 10 GB/s.
+  // The near copy flows alone at 10 GB/s from 10 us to 510 us: 5 MB. Then 6 GB/s each:
+  // its other 115 MB take 115/6 ms, in which the far one moves 115 MB as well; its last 5
+  // MB take 0.5 ms at 10 GB/s.
   const OpId near = p.copy(host, gpu0, 120 * MB), far = p.copy(host, gpu1, 120 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, near, 0, 510 * us + 115.0 / 6 * ms);
@@ -80,13 +86,15 @@ TEST(SimCopies, LatencyDoesNotBiasTheSharesOfALink) {
 TEST(SimCopies, AChunkedChainOfThreeHopsTakesItsSlowestHopAndOneChunkOfTheOthers) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // host -> gpu0 -> gpu1 -> host in 8 chunks of 10 MB. A chunk takes a = 1.01 ms on the outer hops and
-  // b = 5 us + 0.25 ms on the inner one. Chunk j reaches gpu0 at (j+1) a, gpu1 b later and the host another a later:
-  // the last hop is free by then, since it receives a chunk every a. The end is at 9 a + b.
+  // host -> gpu0 -> gpu1 -> host in 8 chunks of 10 MB. A chunk takes a = 1.01 ms on the
+  // outer hops and b = 5 us + 0.25 ms on the inner one. Chunk j reaches gpu0 at (j+1) a,
+  // gpu1 b later and the host another a later: the last hop is free by then, since it
+  // receives a chunk every a. The end is at 9 a + b.
   constexpr double a = 1.01 * ms, b = 0.255 * ms;
   std::vector<std::array<OpId, 3>> hops;
   for (int j = 0; j < 8; ++j) {
-    const OpId first = p.copy(host, gpu0, 10 * MB), second = p.copy(gpu0, gpu1, 10 * MB, {first});
+    const OpId first = p.copy(host, gpu0, 10 * MB),
+               second = p.copy(gpu0, gpu1, 10 * MB, {first});
     hops.push_back({first, second, p.copy(gpu1, host, 10 * MB, {second})});
   }
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -107,7 +115,8 @@ TEST(SimCopies, ASingleCopyGetsAtMostThePerFlowRate) {
   HandPlan p{machine};
   // Two copies at 4 GB/s each, three at 10/3.
   const OpId alone = p.copy(host, gpu0, 20 * MB);
-  const OpId x = p.copy(host, gpu0, 20 * MB, {alone}, 0), y = p.copy(host, gpu0, 20 * MB, {alone}, 1);
+  const OpId x = p.copy(host, gpu0, 20 * MB, {alone}, 0),
+             y = p.copy(host, gpu0, 20 * MB, {alone}, 1);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, alone, 0, 10 * us + 5 * ms);
   expect_times(t, x, 10 * us + 5 * ms, 20 * us + 10 * ms);
@@ -115,9 +124,12 @@ TEST(SimCopies, ASingleCopyGetsAtMostThePerFlowRate) {
 }
 
 TEST(SimCopies, NarrowColumnsLoseBandwidth) {
-  const Topology machine = two_gpu([](auto& d) { d.strided.points = {{Bytes{8192}, 0.5}, {Bytes{32768}, 1.0}}; });
+  const Topology machine = two_gpu([](auto& d) {
+    d.strided.points = {{Bytes{8192}, 0.5}, {Bytes{32768}, 1.0}};
+  });
   HandPlan p{machine};
-  // Columns of 1024 doubles are 8 KiB. 1250 of them, 10.24 MB, at half of the pair's 10 GB/s when strided.
+  // Columns of 1024 doubles are 8 KiB. 1250 of them, 10.24 MB, at half of the pair's 10
+  // GB/s when strided.
   const OpId strided = p.copy(host, gpu0, 1024, 1250, 4096, {}, 0);
   const OpId packed = p.copy(host, gpu0, 1024, 1250, 1024, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -125,8 +137,9 @@ TEST(SimCopies, NarrowColumnsLoseBandwidth) {
   expect_times(t, packed, 10 * us + 2.048 * ms, 20 * us + 3.072 * ms);
 }
 
-// At half of the rate finding pages takes as long as the bytes. 5.12 MB leave in a quarter of the 2.048 ms of the copy
-// in, so that it takes 1 + 0.25 (3 - 1) times as long: 2.5 times the 1.024 ms of packed bytes.
+// At half of the rate finding pages takes as long as the bytes. 5.12 MB leave in a
+// quarter of the 2.048 ms of the copy in, so that it takes 1 + 0.25 (3 - 1) times as
+// long: 2.5 times the 1.024 ms of packed bytes.
 TEST(SimCopies, NarrowColumnsLoseMoreForAsLongAsTheyHaveCompany) {
   const Topology machine = two_gpu([](auto& d) {
     d.strided.points = {{Bytes{8192}, 0.5}, {Bytes{32768}, 1.0}}, d.strided.beside = 3;
@@ -135,16 +148,19 @@ TEST(SimCopies, NarrowColumnsLoseMoreForAsLongAsTheyHaveCompany) {
     HandPlan p{machine};
     const OpId strided = p.copy(host, gpu0, 1024, 1250, 4096, {}, 0);
     if (company) p.copy(gpu0, host, 1024, 625, 1024, {}, 0);
-    expect_times(SimExecutor{machine}.execute(p.plan), strided, 0, 10 * us + (company ? 2.56 : 2.048) * ms);
+    expect_times(SimExecutor{machine}.execute(p.plan), strided, 0,
+                 10 * us + (company ? 2.56 : 2.048) * ms);
   }
 }
 
 TEST(SimCopies, ACopyWithinAGpuReadsAndWritesItsMemory) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // 2 x 100 MB at 1 TB/s; each fills the GPU, so the second waits for the first, and a kernel for both.
+  // 2 x 100 MB at 1 TB/s; each fills the GPU, so the second waits for the first, and a
+  // kernel for both.
   const OpId alone = p.copy(gpu0, gpu0, 100 * MB);
-  const OpId x = p.copy(gpu0, gpu0, 100 * MB, {alone}, 0), y = p.copy(gpu0, gpu0, 100 * MB, {alone}, 1);
+  const OpId x = p.copy(gpu0, gpu0, 100 * MB, {alone}, 0),
+             y = p.copy(gpu0, gpu0, 100 * MB, {alone}, 1);
   const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {alone});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, alone, 0, 0.2 * ms);
@@ -165,7 +181,8 @@ TEST(SimCopies, ACopyWithinAGpuWaitsForTheKernelsBeforeIt) {
 }
 
 TEST(SimCopies, ACopyWithinAMemoryOfUnknownBandwidthTakesNoTime) {
-  const Topology machine = two_gpu([](auto& d) { d.kernels[0].memory_bandwidth.reset(); });
+  const Topology machine =
+      two_gpu([](auto& d) { d.kernels[0].memory_bandwidth.reset(); });
   HandPlan p{machine};
   const OpId on_gpu = p.copy(gpu0, gpu0, 10 * MB), on_host = p.copy(host, host, 10 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -183,12 +200,14 @@ TEST(SimCopies, AnEmptyCopyTakesItsLatency) {
 }
 
 TEST(SimCopies, ColumnsOfAnotherLengthMoveAtAnotherRateAlsoBehindEachOther) {
-  // Columns of 1 KiB move at a quarter of 10 GB/s and those of 4 KiB at all of it, 32 KiB apart in both copies.
+  // Columns of 1 KiB move at a quarter of 10 GB/s and those of 4 KiB at all of it, 32 KiB
+  // apart in both copies.
   const Topology machine = two_gpu([](auto& d) {
     d.strided = {.points = {{Bytes{1024}, 0.25}, {Bytes{4096}, 1}}, .source = "round"};
   });
   HandPlan p{machine};
-  const OpId narrow = p.copy(host, gpu0, 128, 1000, 4096, {}, 0), wide = p.copy(host, gpu0, 512, 1000, 4096, {}, 0);
+  const OpId narrow = p.copy(host, gpu0, 128, 1000, 4096, {}, 0),
+             wide = p.copy(host, gpu0, 512, 1000, 4096, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   constexpr double each = 10 * us + 4.096e6 / 10e9;
   expect_times(t, narrow, 0, each);

@@ -23,7 +23,8 @@ std::vector<FlowRoute> every_route(const Topology& machine) {
       if (src == dst || !machine.has_route(MemoryId{src}, MemoryId{dst})) continue;
       FlowRoute route{MemoryId{src}, MemoryId{dst}, {}};
       for (const LinkId link : machine.route(route.src, route.dst))
-        if (const auto cap = machine.link(link).per_flow) route.cap = std::min(*cap, route.cap.value_or(*cap));
+        if (const auto cap = machine.link(link).per_flow)
+          route.cap = std::min(*cap, route.cap.value_or(*cap));
       routes.push_back(route);
     }
   return routes;
@@ -48,20 +49,23 @@ TEST_P(FairSharesOn, AreThoseOfConcurrentFlows) {
     }
     shares.update();
     std::vector<std::pair<MemoryId, MemoryId>> flows;
-    for (const auto& [flow, route] : running) flows.emplace_back(routes[route].src, routes[route].dst);
+    for (const auto& [flow, route] : running)
+      flows.emplace_back(routes[route].src, routes[route].dst);
     const std::vector<Rate> expected = concurrent_rates(machine, flows);
     for (size_t i = 0; i < running.size(); ++i) {
-      ASSERT_NEAR(shares.rate(running[i].first), expected[i].value, 1e-9 * expected[i].value)
+      ASSERT_NEAR(shares.rate(running[i].first), expected[i].value,
+                  1e-9 * expected[i].value)
           << "step " << step << ", flow " << i;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, FairSharesOn, ::testing::ValuesIn(test::shipped_names()), [](const auto& at) {
-  std::string name = at.param;
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Every, FairSharesOn, ::testing::ValuesIn(test::shipped_names()),
+                         [](const auto& at) {
+                           std::string name = at.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 TEST(FairShares, OfTwoFlowsOfWhichOneIsCapped) {
   const Topology machine = test::shipped("two-gpu");

@@ -1,4 +1,5 @@
-// Capacity groups over two-gpu's links between host and pcie0 (12 GB/s each way; a single copy gets 10 GB/s).
+// Capacity groups over two-gpu's links between host and pcie0 (12 GB/s each way; a single
+// copy gets 10 GB/s).
 
 #include "tests/support/plan_helper.hpp"
 
@@ -38,7 +39,8 @@ TEST(SimGroups, BothBusyAppliesOnlyWhileBothDirectionsRun) {
   // As above, but alone the second copy gets its full 10 GB/s: 20 MB in 2 ms.
   const OpId in = p.copy(host, gpu0, 20 * MB), out = p.copy(gpu1, host, 40 * MB);
   // Two copies of one direction are not bound by it: 6 GB/s each of the uplink.
-  const OpId x = p.copy(host, gpu0, 12 * MB, {in, out}, 0), y = p.copy(host, gpu1, 12 * MB, {in, out}, 0);
+  const OpId x = p.copy(host, gpu0, 12 * MB, {in, out}, 0),
+             y = p.copy(host, gpu1, 12 * MB, {in, out}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, in, 0, 10 * us + 5 * ms);
   expect_times(t, out, 0, 10 * us + 7 * ms);
@@ -57,13 +59,15 @@ TEST(SimGroups, BothBusyReplacesTheCapacity) {
 }
 
 TEST(SimGroups, CapacityFollowsTheNumberOfCopies) {
-  // 4 GB/s for one copy, 9 for three; between them a straight line, so 6.5 for two; 9 for four and more.
+  // 4 GB/s for one copy, 9 for three; between them a straight line, so 6.5 for two; 9 for
+  // four and more.
   const Topology machine = grouped({{1, Rate{4e9}}, {3, Rate{9e9}}}, {});
   HandPlan p{machine};
-  // Four copies of 9, 18, 27 and 36 MB at 2.25 GB/s: 4 ms. Three at 3: 3 ms more. Two at 3.25: 9/3.25 ms more. The
-  // last 9 MB at 4: 2.25 ms more.
+  // Four copies of 9, 18, 27 and 36 MB at 2.25 GB/s: 4 ms. Three at 3: 3 ms more. Two
+  // at 3.25: 9/3.25 ms more. The last 9 MB at 4: 2.25 ms more.
   for (int i = 0; i < 4; ++i) p.copy(host, gpu0, (i + 1) * 9 * MB, {}, i);
-  const double ends[] = {4 * ms, 7 * ms, 7 * ms + 9 / 3.25 * ms, 7 * ms + 9 / 3.25 * ms + 2.25 * ms};
+  const double ends[] = {4 * ms, 7 * ms, 7 * ms + 9 / 3.25 * ms,
+                         7 * ms + 9 / 3.25 * ms + 2.25 * ms};
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   for (int i = 0; i < 4; ++i) expect_times(t, OpId{i}, 0, 10 * us + ends[i]);
 }
@@ -71,10 +75,12 @@ TEST(SimGroups, CapacityFollowsTheNumberOfCopies) {
 TEST(SimGroups, ACopyThatPaysItsLatencyDoesNotCountYet) {
   const Topology machine = grouped({{1, Rate{8e9}}, {2, Rate{4e9}}}, {});
   HandPlan p{machine};
-  // Copy 1 starts with copy 0's end, at 1.26 ms, and copy 2 has flowed since 10 us: alone only while copy 1 pays.
-  // 10 us .. e: 2 GB/s each.  Copy 0 (2 MB) ends at 1.01 ms; then 10 us at 8 GB/s: 0.08 MB; then 2 GB/s each again:
-  // copy 1 (2 MB) ends 1 ms later, at 2.02 ms. By then copy 2 has 2 + 0.08 + 2 MB of 8.08: the last 4 take 0.5 ms.
-  const OpId zero = p.copy(host, gpu0, 2 * MB, {}, 0), one = p.copy(host, gpu0, 2 * MB, {}, 0);
+  // Copy 1 starts with copy 0's end, at 1.26 ms, and copy 2 has flowed since 10 us: alone
+  // only while copy 1 pays. 10 us .. e: 2 GB/s each.  Copy 0 (2 MB) ends at 1.01 ms; then
+  // 10 us at 8 GB/s: 0.08 MB; then 2 GB/s each again: copy 1 (2 MB) ends 1 ms later,
+  // at 2.02 ms. By then copy 2 has 2 + 0.08 + 2 MB of 8.08: the last 4 take 0.5 ms.
+  const OpId zero = p.copy(host, gpu0, 2 * MB, {}, 0),
+             one = p.copy(host, gpu0, 2 * MB, {}, 0);
   const OpId two = p.copy(host, gpu1, 8'080'000, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, zero, 0, 1.01 * ms);

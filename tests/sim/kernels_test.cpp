@@ -1,18 +1,22 @@
-// Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1 TFLOP/s) alone and fills a GPU;
-// axpby moves its operands at 1 TB/s. For kernels that leave room, the curve of `with_room` has a quarter of that rate
-// at 256: 256 x 256 results, 4 of the 16 blocks that run at once, fill a quarter of a GPU, 512 x 512 and larger ones
-// all of it.
+// Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1
+// TFLOP/s) alone and fills a GPU; axpby moves its operands at 1 TB/s. For kernels that
+// leave room, the curve of `with_room` has a quarter of that rate at 256: 256 x 256
+// results, 4 of the 16 blocks that run at once, fill a quarter of a GPU, 512 x 512 and
+// larger ones all of it.
 
 #include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {
 
-constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;   // s, a 1024^3 GEMM alone
-constexpr double small = 2.0 * 256 * 256 * 2048 / 0.25e12;  // s, a 256 x 256 x 2048 GEMM alone: half of `large`
+constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
+constexpr double small = 2.0 * 256 * 256 * 2048 /
+                         0.25e12;  // s, a 256 x 256 x 2048 GEMM alone: half of `large`
 
 Topology with_room() {
-  return two_gpu([](auto& d) { d.kernels[0].gemm[0].points = {{256, FlopRate{0.25e12}}, {512, FlopRate{1e12}}}; });
+  return two_gpu([](auto& d) {
+    d.kernels[0].gemm[0].points = {{256, FlopRate{0.25e12}}, {512, FlopRate{1e12}}};
+  });
 }
 
 OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 2048, {}, queue); }
@@ -37,7 +41,8 @@ TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
   const Topology machine = with_room();
   for (int kernels : {4, 5, 8}) {
     const Timeline t = run_side_by_side(machine, kernels, 256, 2048);
-    for (int i = 0; i < kernels; ++i) expect_times(t, OpId{i}, i / 4 * small, (i / 4 + 1) * small);
+    for (int i = 0; i < kernels; ++i)
+      expect_times(t, OpId{i}, i / 4 * small, (i / 4 + 1) * small);
   }
 }
 
@@ -49,8 +54,9 @@ TEST(SimKernels, KernelsAtThePeakRunOneAfterAnotherHoweverFewBlocksTheyHave) {
 }
 
 TEST(SimKernels, KernelsThatLaunchingBoundsFillWhatTheirWorkTakesAtThePeak) {
-  // 128^3 has one block of 16 and 4.19 Mflop, 4.19 us at the peak, in the 10 us of a launch: it fills 0.419. A third
-  // one starts beside two (0.839 < 1); three share the GPU and take 3 x 4.19 us; two fit side by side.
+  // 128^3 has one block of 16 and 4.19 Mflop, 4.19 us at the peak, in the 10 us of a
+  // launch: it fills 0.419. A third one starts beside two (0.839 < 1); three share the
+  // GPU and take 3 x 4.19 us; two fit side by side.
   const Topology machine = two_gpu();
   constexpr double work = 2.0 * 128 * 128 * 128 / 1e12;
   const Timeline t = run_side_by_side(machine, 5, 128, 128);
@@ -61,7 +67,8 @@ TEST(SimKernels, KernelsThatLaunchingBoundsFillWhatTheirWorkTakesAtThePeak) {
 TEST(SimKernels, WholeKernelsRunInTheOrderInWhichTheyBecameReady) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  p.gemm(gpu0, 1024, 1024, 1024, {}, 0), p.gemm(gpu0, 1024, 1024, 1024, {}, 1), p.gemm(gpu1, 1024, 1024, 1024, {}, 0);
+  p.gemm(gpu0, 1024, 1024, 1024, {}, 0), p.gemm(gpu0, 1024, 1024, 1024, {}, 1),
+      p.gemm(gpu1, 1024, 1024, 1024, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, OpId{0}, 0, large);
   expect_times(t, OpId{1}, large, 2 * large);
@@ -72,7 +79,8 @@ TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
   const Topology machine = with_room();
   HandPlan p{machine};
   const OpId quarter = add_small(p, 0), whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
-  // The quarter keeps its full speed; the whole one runs at 3/4 meanwhile and loses small/4.
+  // The quarter keeps its full speed; the whole one runs at 3/4 meanwhile and loses
+  // small/4.
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, quarter, 0, small);
   expect_times(t, whole, 0, large + small / 4);
@@ -103,8 +111,10 @@ TEST(SimKernels, AxpbyReadsOnlyWhatItUses) {
 TEST(SimKernels, EmptyKernelsAndJoinsTakeNoTime) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  const OpId copy = p.copy(host, gpu0, 10 * MB), work = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
-  const OpId empty = p.gemm(gpu0, 0, 1024, 1024, {copy}), join = p.join(gpu0, {copy, work});
+  const OpId copy = p.copy(host, gpu0, 10 * MB),
+             work = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId empty = p.gemm(gpu0, 0, 1024, 1024, {copy}),
+             join = p.join(gpu0, {copy, work});
   const OpId after = p.gemm(gpu1, 1024, 1024, 1024, {join});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, empty, 1.01 * ms, 1.01 * ms);

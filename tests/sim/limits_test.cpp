@@ -1,5 +1,6 @@
-// Copy engines, shared engines and what it costs to hand over operations. On two-gpu each GPU runs one copy of each
-// role at a time; 10 MB between host and GPU take 1.01 ms, between the GPUs 0.255 ms.
+// Copy engines, shared engines and what it costs to hand over operations. On two-gpu each
+// GPU runs one copy of each role at a time; 10 MB between host and GPU take 1.01 ms,
+// between the GPUs 0.255 ms.
 
 #include "tests/support/plan_helper.hpp"
 
@@ -12,7 +13,8 @@ TEST(SimEngines, CopiesOfOneRoleWaitForTheEngineLowestIdFirst) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
   // Queue 2 gets the lower id of the two that wait.
-  p.copy(host, gpu0, 10 * MB, {}, 1), p.copy(host, gpu0, 10 * MB, {}, 2), p.copy(host, gpu0, 10 * MB, {}, 0);
+  p.copy(host, gpu0, 10 * MB, {}, 1), p.copy(host, gpu0, 10 * MB, {}, 2),
+      p.copy(host, gpu0, 10 * MB, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   for (int i = 0; i < 3; ++i) expect_times(t, OpId{i}, i * c, (i + 1) * c);
 }
@@ -20,9 +22,11 @@ TEST(SimEngines, CopiesOfOneRoleWaitForTheEngineLowestIdFirst) {
 TEST(SimEngines, AnEngineStaysWithAQueueThatHasMoreForIt) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // When 0 ends, 1 has waited for its engine and 2, of the queue of 0, becomes ready: 2 goes first, then 1.
+  // When 0 ends, 1 has waited for its engine and 2, of the queue of 0, becomes ready: 2
+  // goes first, then 1.
   const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0);
-  const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1), later = p.copy(host, gpu0, 10 * MB, {first}, 0);
+  const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1),
+             later = p.copy(host, gpu0, 10 * MB, {first}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, later, c, 2 * c);
   expect_times(t, waited, 2 * c, 3 * c);
@@ -31,7 +35,8 @@ TEST(SimEngines, AnEngineStaysWithAQueueThatHasMoreForIt) {
 TEST(SimEngines, AnEarlierOperationThatBecomesReadyGoesBeforeOneThatWaits) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0), next = p.copy(host, gpu0, 10 * MB, {}, 0);
+  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0),
+             next = p.copy(host, gpu0, 10 * MB, {}, 0);
   const OpId waits = p.copy(host, gpu0, 10 * MB, {}, 1);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, first, 0, c);
@@ -43,7 +48,8 @@ TEST(SimEngines, RolesDoNotDisturbEachOther) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
   const OpId in = p.copy(host, gpu0, 10 * MB), out = p.copy(gpu0, host, 10 * MB);
-  const OpId to_peer = p.copy(gpu0, gpu1, 10 * MB), from_peer = p.copy(gpu1, gpu0, 10 * MB);
+  const OpId to_peer = p.copy(gpu0, gpu1, 10 * MB),
+             from_peer = p.copy(gpu1, gpu0, 10 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, in, 0, c);
   expect_times(t, out, 0, c);
@@ -76,7 +82,8 @@ TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
-  p.copy(host, gpu0, 10 * MB), p.gemm(gpu0, 1024, 1024, 1024), p.copy(gpu0, host, 10 * MB);
+  p.copy(host, gpu0, 10 * MB), p.gemm(gpu0, 1024, 1024, 1024),
+      p.copy(gpu0, host, 10 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, OpId{0}, 0, c);
   expect_times(t, OpId{1}, c, c + g);
@@ -86,9 +93,12 @@ TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
 TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
   HandPlan p{machine};
-  // When 0 ends, the kernel 1 has just become ready, 2 has waited, and 3, of the queue of 0, becomes ready.
-  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0), kernel = p.gemm(gpu0, 1024, 1024, 1024, {first});
-  const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1), same_queue = p.copy(host, gpu0, 10 * MB, {}, 0);
+  // When 0 ends, the kernel 1 has just become ready, 2 has waited, and 3, of the queue of
+  // 0, becomes ready.
+  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0),
+             kernel = p.gemm(gpu0, 1024, 1024, 1024, {first});
+  const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1),
+             same_queue = p.copy(host, gpu0, 10 * MB, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   expect_times(t, kernel, c, c + g);
@@ -97,11 +107,13 @@ TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
 }
 
 TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
-  // Each kernel fills the GPU: of two workers one runs the first, and the other copies meanwhile.
+  // Each kernel fills the GPU: of two workers one runs the first, and the other copies
+  // meanwhile.
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
-  const OpId first = p.gemm(gpu0, 1024, 1024, 1024), second = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024),
+             second = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
   const OpId fetch = p.copy(host, gpu0, 10 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, first, 0, g);
@@ -110,12 +122,15 @@ TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
 }
 
 TEST(SimEngines, AKernelThatWaitedForRoomWaitsForAWorkerWithTheOthers) {
-  // When the first kernel ends, the second has room and the lowest id; the last copy takes the worker that is left.
+  // When the first kernel ends, the second has room and the lowest id; the last copy
+  // takes the worker that is left.
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
-  const OpId first = p.gemm(gpu0, 1024, 1024, 1024), second = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
-  const OpId fetch = p.copy(host, gpu0, 40 * MB), late = p.copy(host, gpu0, 10 * MB, {}, 1);
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024),
+             second = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId fetch = p.copy(host, gpu0, 40 * MB),
+             late = p.copy(host, gpu0, 10 * MB, {}, 1);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, first, 0, g);
   expect_times(t, second, g, 2 * g);
@@ -125,10 +140,13 @@ TEST(SimEngines, AKernelThatWaitedForRoomWaitsForAWorkerWithTheOthers) {
 TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
   const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 1; });
   HandPlan p{machine};
-  // Copy 1 needs gpu0's peer engine, which is free, and gpu1's only slot, which copy 0 holds until c. Copy 2 has no
-  // use for gpu1's slot (it ends on gpu0 ... from gpu0 to the host) and runs; copy 1 starts when both are free.
-  const OpId holds = p.copy(host, gpu1, 10 * MB), blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 0);
-  const OpId free = p.copy(gpu0, host, 10 * MB), again = p.copy(gpu0, gpu1, 10 * MB, {}, 1);
+  // Copy 1 needs gpu0's peer engine, which is free, and gpu1's only slot, which copy 0
+  // holds until c. Copy 2 has no use for gpu1's slot (it ends on gpu0 ... from gpu0 to
+  // the host) and runs; copy 1 starts when both are free.
+  const OpId holds = p.copy(host, gpu1, 10 * MB),
+             blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 0);
+  const OpId free = p.copy(gpu0, host, 10 * MB),
+             again = p.copy(gpu0, gpu1, 10 * MB, {}, 1);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, holds, 0, c);
   expect_times(t, blocked, c, c + peer);
@@ -137,13 +155,15 @@ TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
 }
 
 TEST(SimEngines, AnEngineThatTheFirstInLineCannotUseGoesToTheNext) {
-  // Both places of gpu1 are taken until the copy ends at c, which lets `passes` start, and the kernel at g. `blocked`
-  // is next in line, but `passes` still holds the peer engine of gpu0, and so `out` starts.
+  // Both places of gpu1 are taken until the copy ends at c, which lets `passes` start,
+  // and the kernel at g. `blocked` is next in line, but `passes` still holds the peer
+  // engine of gpu0, and so `out` starts.
   const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   p.copy(host, gpu1, 10 * MB), p.gemm(gpu1, 1024, 1024, 1024);
-  const OpId passes = p.copy(gpu0, gpu1, 100 * MB, {}, 0), blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 1);
+  const OpId passes = p.copy(gpu0, gpu1, 100 * MB, {}, 0),
+             blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 1);
   const OpId out = p.copy(gpu1, host, 10 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   constexpr double passed = c + 2.505 * ms;
@@ -152,7 +172,8 @@ TEST(SimEngines, AnEngineThatTheFirstInLineCannotUseGoesToTheNext) {
   expect_times(t, blocked, passed, passed + peer);
 }
 
-/// Every operation costs its host thread 1 ms, and 2 ms more for each dependency on another queue.
+/// Every operation costs its host thread 1 ms, and 2 ms more for each dependency on
+/// another queue.
 Topology slow_issue() {
   return two_gpu([](auto& d) {
     d.issue.per_op = Seconds{1e-3};
@@ -163,12 +184,14 @@ Topology slow_issue() {
 TEST(SimIssue, OperationsStartNoEarlierThanTheyAreIssued) {
   const Topology machine = slow_issue();
   HandPlan p{machine};
-  const OpId a = p.copy(host, gpu0, 1 * MB);                       // issued at 1 ms, takes 0.11 ms
-  const OpId other = p.copy(host, gpu1, 1 * MB);                   // gpu1's thread: 1 ms
-  const OpId b = p.copy(host, gpu0, 1 * MB, {a});                  // same queue, costs no waiting: 2 ms
-  const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {b, other});  // two other queues: 2 + 1 + 4 = 7 ms
+  const OpId a = p.copy(host, gpu0, 1 * MB);       // issued at 1 ms, takes 0.11 ms
+  const OpId other = p.copy(host, gpu1, 1 * MB);   // gpu1's thread: 1 ms
+  const OpId b = p.copy(host, gpu0, 1 * MB, {a});  // same queue, costs no waiting: 2 ms
+  const OpId kernel =
+      p.gemm(gpu0, 1024, 1024, 1024, {b, other});  // two other queues: 2 + 1 + 4 = 7 ms
   const Timeline t = SimExecutor{machine}.execute(p.plan);
-  constexpr double shared = 10 * us + 1.0 / 6 * ms;  // 1 MB at 6 GB/s: both copies share the uplink
+  constexpr double shared =
+      10 * us + 1.0 / 6 * ms;  // 1 MB at 6 GB/s: both copies share the uplink
   expect_times(t, a, 1 * ms, 1 * ms + shared);
   expect_times(t, other, 1 * ms, 1 * ms + shared);
   expect_times(t, b, 2 * ms, 2.11 * ms);
@@ -196,7 +219,8 @@ TEST(SimIssue, EnginesTellEachOtherWhenACopyHasEnded) {
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, more, copied, 2 * copied);  // in the same queue: nobody has to be told
   expect_times(t, first, copied + 3 * ms, copied + 3 * ms + kernel);
-  expect_times(t, second, copied + 3 * ms + kernel, copied + 3 * ms + 2 * kernel);  // kernels have one front end
+  expect_times(t, second, copied + 3 * ms + kernel,
+               copied + 3 * ms + 2 * kernel);  // kernels have one front end
   expect_times(t, out, copied + 6 * ms + 2 * kernel, 2 * copied + 6 * ms + 2 * kernel);
 }
 
@@ -220,7 +244,8 @@ TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
   for (const bool graph : {true, false}) {
     HandPlan p{machine};
     p.plan.graph = graph;
-    const OpId in = p.copy(host, gpu0, 1 * MB), first = p.gemm(gpu0, 1024, 1024, 1024, {in});
+    const OpId in = p.copy(host, gpu0, 1 * MB),
+               first = p.gemm(gpu0, 1024, 1024, 1024, {in});
     const OpId second = p.gemm(gpu1, 1024, 1024, 1024, {first});
     const Timeline t = SimExecutor{machine}.execute(p.plan);
     const double end = copied + 1 * ms + kernel, begin = end + (graph ? 5 * ms : 0);
@@ -229,32 +254,39 @@ TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
   }
 }
 
-// In a graph a join is no node: what follows hears of the kernel of GPU 1, whichever GPU the join is of.
+// In a graph a join is no node: what follows hears of the kernel of GPU 1, whichever GPU
+// the join is of.
 TEST(SimIssue, GpusHearThroughJoins) {
-  const Topology machine = two_gpu([](auto& d) { d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}}; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}}; });
   constexpr double kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   p.plan.graph = true;
-  const OpId first = p.gemm(gpu1, 1024, 1024, 1024, {}), join = p.join(gpu0, {first}), again = p.join(gpu0, {join});
-  const OpId there = p.gemm(gpu1, 1024, 1024, 1024, {join}, 1), elsewhere = p.gemm(gpu0, 1024, 1024, 1024, {again});
+  const OpId first = p.gemm(gpu1, 1024, 1024, 1024, {}), join = p.join(gpu0, {first}),
+             again = p.join(gpu0, {join});
+  const OpId there = p.gemm(gpu1, 1024, 1024, 1024, {join}, 1),
+             elsewhere = p.gemm(gpu0, 1024, 1024, 1024, {again});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, join, kernel, kernel);
   expect_times(t, there, kernel, 2 * kernel);
   expect_times(t, elsewhere, kernel + 5 * ms, 2 * kernel + 5 * ms);
 }
 
-// A kernel that waits for a join hears of the copy that the join waited for; of two copies, of the later one.
+// A kernel that waits for a join hears of the copy that the join waited for; of two
+// copies, of the later one.
 TEST(SimIssue, EnginesHearThroughJoins) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1e-3}; });
   HandPlan p{machine};
   const OpId first = p.copy(host, gpu0, 1 * MB), second = p.copy(host, gpu0, 1 * MB);
-  const OpId join = p.join(gpu0, {first, second}), kernel = p.gemm(gpu0, 1024, 1024, 1024, {join});
+  const OpId join = p.join(gpu0, {first, second}),
+             kernel = p.gemm(gpu0, 1024, 1024, 1024, {join});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   EXPECT_EQ(t.ops[join.index()].start, t.ops[second.index()].end);
   EXPECT_NEAR(t.ops[kernel.index()].start, t.ops[second.index()].end + 1 * ms, 1e-12);
 }
 
-// Of a queue that two joins heard of, the later operation counts, whichever join ends last.
+// Of a queue that two joins heard of, the later operation counts, whichever join ends
+// last.
 TEST(SimIssue, EnginesHearOfTheLatestThroughJoins) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1}; });
   HandPlan p{machine};
@@ -271,7 +303,8 @@ TEST(SimIssue, CanBeLeftOut) {
   const Topology machine = slow_issue();
   HandPlan p{machine};
   const OpId a = p.copy(host, gpu0, 1 * MB);
-  expect_times(SimExecutor(machine, SimOptions{.issue_cost = false}).execute(p.plan), a, 0, 0.11 * ms);
+  expect_times(SimExecutor(machine, SimOptions{.issue_cost = false}).execute(p.plan), a,
+               0, 0.11 * ms);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The planner's models of links against the simulator, on every machine of topologies/: packed copies only, no cost of
-// issue, as many copies at once as there are pairs.
+// The planner's models of links against the simulator, on every machine of topologies/:
+// packed copies only, no cost of issue, as many copies at once as there are pairs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,13 +42,16 @@ Ends ends_of(const Topology& machine, const Copies& copies) {
     by_clock = std::max(by_clock, arrival.last.value);
   }
   double simulated = 0;
-  for (const OpTime& time : SimExecutor{machine}.execute(p.plan).ops) simulated = std::max(simulated, time.end);
+  for (const OpTime& time : SimExecutor{machine}.execute(p.plan).ops)
+    simulated = std::max(simulated, time.end);
   return {simulated, estimate_plan(p.plan, machine, resources).makespan.value, by_clock};
 }
 
 class LinkModels : public ::testing::TestWithParam<std::string> {
  protected:
-  LinkModels() : machine_{without_engines(GetParam())}, gpus_{machine_.gpus().begin(), machine_.gpus().end()} {}
+  LinkModels()
+      : machine_{without_engines(GetParam())},
+        gpus_{machine_.gpus().begin(), machine_.gpus().end()} {}
 
   static Topology without_engines(const std::string& name) {
     auto d = test::shipped(name).description();
@@ -57,19 +60,23 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
     return Topology{std::move(d)};
   }
 
-  /// Each resource alone bounds the time from below, as all bytes on it move at its rate for many copies. Where several
-  /// bound a pattern in turn, or some copies end before others, it takes longer. The estimate sees which direction is
-  /// done first and is 3.5 % short at most (a grid on the PCIe tree). A load does not: it is 12.3 % short for a grid on
-  /// two H200, where what is written back gets 62 % of the host's memory.
-  static void expect_load_no_shorter(double load, double simulated) { EXPECT_GE(load, simulated / 1.125); }
+  /// Each resource alone bounds the time from below, as all bytes on it move at its rate
+  /// for many copies. Where several bound a pattern in turn, or some copies end before
+  /// others, it takes longer. The estimate sees which direction is done first and is 3.5
+  /// % short at most (a grid on the PCIe tree). A load does not: it is 12.3 % short for a
+  /// grid on two H200, where what is written back gets 62 % of the host's memory.
+  static void expect_load_no_shorter(double load, double simulated) {
+    EXPECT_GE(load, simulated / 1.125);
+  }
   static void expect_no_shorter(const Ends& ends) {
     EXPECT_GE(ends.estimated, ends.simulated / 1.04);
     expect_load_no_shorter(ends.by_clock, ends.simulated);
   }
 
-  /// How many times as long as simulated both may plan. The clock takes every link and group at its rate for many
-  /// copies and one copy after another, so it is far from one copy alone where one may go faster than its part of many
-  /// (CLX-AI); the estimate is off where copies of one direction have a share of their own (HGX H200).
+  /// How many times as long as simulated both may plan. The clock takes every link and
+  /// group at its rate for many copies and one copy after another, so it is far from one
+  /// copy alone where one may go faster than its part of many (CLX-AI); the estimate is
+  /// off where copies of one direction have a share of their own (HGX H200).
   static void expect_no_longer(const Ends& ends, double estimate, double clock) {
     EXPECT_LE(ends.estimated, ends.simulated * estimate);
     EXPECT_LE(ends.by_clock, ends.simulated * clock);
@@ -92,7 +99,8 @@ TEST_P(LinkModels, TimeACopyAloneAlike) {
         const auto& capacity = machine_.group(use.group).capacity;
         return !capacity || capacity->points.size() == 1;
       };
-      if (std::ranges::all_of(machine_.groups_on(src, dst), steady)) expect_time(ends.estimated, ends.simulated);
+      if (std::ranges::all_of(machine_.groups_on(src, dst), steady))
+        expect_time(ends.estimated, ends.simulated);
       EXPECT_GE(ends.estimated, ends.simulated * (1 - 1e-9));
       EXPECT_GE(ends.by_clock, ends.simulated * (1 - 1e-9));
       expect_no_longer(ends, 1.16, 4.2);
@@ -125,7 +133,8 @@ TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
   expect_no_longer(ends, 2.25, 3.9);
 }
 
-// Rows of blocks, one a GPU, from the host: each fetches its rows of A, all of B and its rows of C, and writes these.
+// Rows of blocks, one a GPU, from the host: each fetches its rows of A, all of B and its
+// rows of C, and writes these.
 TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
   const auto gpus = int64_t(gpus_.size());
   GemmProblem problem;
@@ -134,10 +143,12 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
   const int64_t block = 8 * problem.m / gpus * problem.n;
   Copies copies;
   for (const MemoryId gpu : gpus_) {
-    copies.push_back({problem.place_a, gpu, 8 * problem.k * (problem.m / gpus + problem.n) + block});
+    copies.push_back(
+        {problem.place_a, gpu, 8 * problem.k * (problem.m / gpus + problem.n) + block});
     copies.push_back({gpu, problem.place_c, block});
   }
-  const GridTraffic traffic = grid_traffic(problem, Resources{machine_}, gpus_, {int(gpus), 1}, false);
+  const GridTraffic traffic =
+      grid_traffic(problem, Resources{machine_}, gpus_, {int(gpus), 1}, false);
   const Ends ends = ends_of(machine_, copies);
   expect_no_shorter(ends);
   expect_no_longer(ends, 1 + 1e-9, 1.09);
@@ -145,7 +156,8 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
   EXPECT_LE(traffic.bottleneck.value, ends.simulated * 1.09);
 }
 
-// A relay helps where a copy to a third GPU and one on from there take less than the copy itself.
+// A relay helps where a copy to a third GPU and one on from there take less than the copy
+// itself.
 TEST_P(LinkModels, FindRelaysWhereTheyAreFaster) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 8192;
@@ -158,28 +170,33 @@ TEST_P(LinkModels, FindRelaysWhereTheyAreFaster) {
       if (src != dst && machine_.has_route(src, dst))
         alone[{src, dst}] = ends_of(machine_, {{src, dst, bytes}}).simulated;
   const auto faster_over = [&](const auto& direct, MemoryId via) {
-    const auto to = alone.find({direct.first.first, via}), from = alone.find({via, direct.first.second});
-    return to != alone.end() && from != alone.end() && to->second + from->second < direct.second;
+    const auto to = alone.find({direct.first.first, via}),
+               from = alone.find({via, direct.first.second});
+    return to != alone.end() && from != alone.end() &&
+           to->second + from->second < direct.second;
   };
   const bool faster = std::ranges::any_of(alone, [&](const auto& direct) {
-    return std::ranges::any_of(gpus_, [&](MemoryId via) { return faster_over(direct, via); });
+    return std::ranges::any_of(gpus_,
+                               [&](MemoryId via) { return faster_over(direct, via); });
   });
   EXPECT_EQ(relays_help(problem, Resources{machine_}, gpus_), faster);
 }
 
 std::vector<std::string> machines() {
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
+  for (const auto& file :
+       std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
     if (file.path().extension() == ".toml") names.push_back(file.path().stem());
   std::ranges::sort(names);
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, LinkModels, ::testing::ValuesIn(machines()), [](const auto& machine) {
-  std::string name = machine.param;
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Every, LinkModels, ::testing::ValuesIn(machines()),
+                         [](const auto& machine) {
+                           std::string name = machine.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace tilerail::testing

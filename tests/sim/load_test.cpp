@@ -1,4 +1,5 @@
-// Kernels that take longer on a busy device, and copies that share both directions unequally, on two-gpu.
+// Kernels that take longer on a busy device, and copies that share both directions
+// unequally, on two-gpu.
 
 #include <cmath>
 #include <utility>
@@ -28,13 +29,15 @@ HandPlan plan_on(const Topology& machine) {
 TEST(SimLoad, ADeviceThatIsAlwaysBusyIsSlowest) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
-  const OpId first = p.gemm(gpu0, 1024, 1024, 1024), second = p.gemm(gpu0, 1024, 1024, 1024);
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024),
+             second = p.gemm(gpu0, 1024, 1024, 1024);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, first, 0, 1.5 * large);
   expect_times(t, second, 1.5 * large, 3 * large);
 }
 
-// Load is felt after five products, so a first call of three does not feel it and a third one all the time.
+// Load is felt after five products, so a first call of three does not feel it and a third
+// one all the time.
 TEST(SimLoad, ALaterCallFeelsWhatAFirstOneDoesNot) {
   auto d = loaded().description();
   d.kernels[0].gemm[0].sustained_after = Seconds{5 * large};
@@ -42,11 +45,15 @@ TEST(SimLoad, ALaterCallFeelsWhatAFirstOneDoesNot) {
   HandPlan p = plan_on(machine);
   for (int i = 0; i < 3; ++i) p.gemm(gpu0, 1024, 1024, 1024);
   const auto makespan = [&](double calls_before) {
-    return SimExecutor{machine, SimOptions{.calls_before = calls_before}}.execute(p.plan).makespan().value;
+    return SimExecutor{machine, SimOptions{.calls_before = calls_before}}
+        .execute(p.plan)
+        .makespan()
+        .value;
   };
   EXPECT_NEAR(makespan(0), 3 * large, 1e-9);
   EXPECT_NEAR(makespan(2), 1.5 * 3 * large, 1e-9);
-  // T = 3 large / ((1 - s) + s / 1.5) with s = 2 - 5 large / T: T (1 - s / 3) = 3 large, T / 3 + 5 / 3 large = 3 large.
+  // T = 3 large / ((1 - s) + s / 1.5) with s = 2 - 5 large / T: T (1 - s / 3) = 3 large,
+  // T / 3 + 5 / 3 large = 3 large.
   EXPECT_NEAR(makespan(1), 4 * large, 0.01 * large);
 }
 
@@ -54,36 +61,41 @@ TEST(SimLoad, AnotherDeviceThatRestsIsNot) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   for (int i = 0; i < 4; ++i) p.gemm(gpu0, 1024, 1024, 1024);
-  const OpId alone = p.gemm(gpu1, 1024, 1024, 1024);  // busy for a quarter of the time at most
+  const OpId alone =
+      p.gemm(gpu1, 1024, 1024, 1024);  // busy for a quarter of the time at most
   expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, large);
 }
 
-// A pause p, then kernels that take f t: the device is busy for d = f t / (p + f t). With p = t / 2 and
-// f = 1 + (d - 1/2) this is d (1 + d) = 1/2 + d: d = sqrt(1/2), f = 1/2 + sqrt(1/2).
+// A pause p, then kernels that take f t: the device is busy for d = f t / (p + f t). With
+// p = t / 2 and f = 1 + (d - 1/2) this is d (1 + d) = 1/2 + d: d = sqrt(1/2), f = 1/2 +
+// sqrt(1/2).
 TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   const double rate = 10e9, pause = large / 2;
   const auto bytes = int64_t((pause - 10 * us) * rate / 8) * 8;
-  const OpId copy = p.copy(host, gpu0, bytes), kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
+  const OpId copy = p.copy(host, gpu0, bytes),
+             kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   EXPECT_NEAR(t.ops[kernel.index()].start, pause, 1e-3 * pause);
   const double taken = t.ops[kernel.index()].end - t.ops[kernel.index()].start;
   EXPECT_NEAR(taken / large, 0.5 + std::sqrt(0.5), 5e-3);
 }
 
-// Pauses of 18.4 times the kernel: busy for 0.0515 of the time at first, and each pass adds about 0.03 to a factor that
-// agrees with its load near 2.1 only.
+// Pauses of 18.4 times the kernel: busy for 0.0515 of the time at first, and each pass
+// adds about 0.03 to a factor that agrees with its load near 2.1 only.
 TEST(SimLoad, NoFactorIsTooSmallWhereTheLoadFollowsSlowly) {
   const Topology machine = two_gpu([](auto& d) {
-    for (GemmCurve& curve : d.kernels[0].gemm) curve.sustained = {{0.05, 1}, {0.1, 2.05}, {1, 21}};
+    for (GemmCurve& curve : d.kernels[0].gemm)
+      curve.sustained = {{0.05, 1}, {0.1, 2.05}, {1, 21}};
   });
   HandPlan p = plan_on(machine);
   const OpId copy = p.copy(host, gpu0, int64_t(18.4 * large * 10e9 / 8) * 8);
   const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   const double end = t.ops[kernel.index()].end, taken = end - t.ops[kernel.index()].start;
-  const double duty = taken / end, right = machine.kernels_of(gpu0).gemm[0].load_factor(duty);
+  const double duty = taken / end,
+               right = machine.kernels_of(gpu0).gemm[0].load_factor(duty);
   EXPECT_GE(taken / large, right / 1.002);
   EXPECT_LE(taken / large, right * 1.3);
 }
@@ -94,14 +106,16 @@ TEST(SimLoad, AKernelThatFillsAQuarterOfADeviceLoadsItByAQuarter) {
   const Topology machine{std::move(d)};
   HandPlan p = plan_on(machine);
   const OpId alone = p.gemm(gpu0, 256, 256, 2048);
-  expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, 2.0 * 256 * 256 * 2048 / 0.25e12);
+  expect_times(SimExecutor{machine}.execute(p.plan), alone, 0,
+               2.0 * 256 * 256 * 2048 / 0.25e12);
 }
 
 TEST(SimLoad, OnlyGemmsAreSlower) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   const OpId axpby = p.axpby(gpu0, 1024, 1024, Scalar::one, Scalar::one);
-  const Timeline with = SimExecutor{machine}.execute(p.plan), without = SimExecutor{two_gpu()}.execute(p.plan);
+  const Timeline with = SimExecutor{machine}.execute(p.plan),
+                 without = SimExecutor{two_gpu()}.execute(p.plan);
   EXPECT_EQ(with.ops[axpby.index()].end, without.ops[axpby.index()].end);
 }
 
@@ -110,7 +124,8 @@ TEST(SimLoad, AResultOfOneRowOrColumnIsNotSlowerWhateverItIsPartOf) {
   for (const auto& [m, n] : {std::pair{1024, 1}, std::pair{1, 1024}}) {
     HandPlan p = plan_on(machine);
     const OpId vector = p.gemm(gpu0, m, n, 1024);
-    const Timeline with = SimExecutor{machine}.execute(p.plan), without = SimExecutor{two_gpu()}.execute(p.plan);
+    const Timeline with = SimExecutor{machine}.execute(p.plan),
+                   without = SimExecutor{two_gpu()}.execute(p.plan);
     EXPECT_EQ(with.ops[vector.index()].end, without.ops[vector.index()].end);
   }
 }
@@ -123,7 +138,8 @@ TEST(SimLoad, AProductIsSlowerWhateverTheRoutineIsCalled) {
   expect_times(SimExecutor{machine}.execute(p.plan), product, 0, 1.5 * large);
 }
 
-/// When a product of 1024^3 ends that is all its device does, with C on columns of 8 bytes, which cost this factor.
+/// When a product of 1024^3 ends that is all its device does, with C on columns of 8
+/// bytes, which cost this factor.
 double end_of_unaligned(double factor) {
   const Topology machine = two_gpu([=](auto& d) {
     for (GemmCurve& curve : d.kernels[0].gemm)
@@ -137,20 +153,23 @@ double end_of_unaligned(double factor) {
   return SimExecutor{machine}.execute(p.plan).ops[product.index()].end;
 }
 
-// The device is always busy: 1.5 times as long, which is more than 1.4 for waiting for operands, but less than 2.
+// The device is always busy: 1.5 times as long, which is more than 1.4 for waiting for
+// operands, but less than 2.
 TEST(SimLoad, OfWaitingForOperandsAndOfTheLoadOnlyTheLargerCounts) {
   expect_time(end_of_unaligned(1.4), 1.5 * large);
   expect_time(end_of_unaligned(2), 2 * large);
 }
 
-/// 8 GB/s for both directions of the uplink, of which copies from the host get a quarter; `change` edits it further.
+/// 8 GB/s for both directions of the uplink, of which copies from the host get a quarter;
+/// `change` edits it further.
 Topology shared(const std::function<void(Topology::Description&)>& change = {}) {
   return two_gpu([&](auto& d) {
     if (change) change(d);
     remove_engine_limits(d);
     CapacityGroup group;
     group.name = "uplink", group.source = "round";
-    group.forward = {link_named(d, "host->pcie0")}, group.backward = {link_named(d, "pcie0->host")};
+    group.forward = {link_named(d, "host->pcie0")},
+    group.backward = {link_named(d, "pcie0->host")};
     group.both_busy = CapacityCurve{{{1, Rate{8e9}}}};
     group.forward_share = 0.25;
     d.groups.push_back(group);
@@ -167,9 +186,12 @@ TEST(SimLoad, BothDirectionsGetTheSharesOfTheDescription) {
   expect_times(t, in, 0, 10 * us + 4 * ms + 1.2 * ms);
 }
 
-// Copies from the host take 1 of their 2 GB/s: the other way gets 7 instead of 6, and 28 MB take 4 ms.
+// Copies from the host take 1 of their 2 GB/s: the other way gets 7 instead of 6, and 28
+// MB take 4 ms.
 TEST(SimLoad, OneDirectionGetsWhatACappedCopyOfTheOtherLeaves) {
-  const Topology machine = shared([](auto& d) { d.links[link_named(d, "pcie0->gpu0").index()].per_flow = Rate{1e9}; });
+  const Topology machine = shared([](auto& d) {
+    d.links[link_named(d, "pcie0->gpu0").index()].per_flow = Rate{1e9};
+  });
   HandPlan p{machine};
   const OpId in = p.copy(host, gpu0, 10 * MB), out = p.copy(gpu1, host, 28 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -177,11 +199,15 @@ TEST(SimLoad, OneDirectionGetsWhatACappedCopyOfTheOtherLeaves) {
   expect_times(t, in, 0, 10 * us + 10 * ms);
 }
 
-// The same, capped by columns of 1 KiB that move at a tenth of 10 GB/s: 10000 of them take 10.24 ms.
+// The same, capped by columns of 1 KiB that move at a tenth of 10 GB/s: 10000 of them
+// take 10.24 ms.
 TEST(SimLoad, OneDirectionGetsWhatAStridedCopyOfTheOtherLeaves) {
-  const Topology machine = shared([](auto& d) { d.strided = {.points = {{Bytes{1024}, 0.1}}, .source = "round"}; });
+  const Topology machine = shared([](auto& d) {
+    d.strided = {.points = {{Bytes{1024}, 0.1}}, .source = "round"};
+  });
   HandPlan p{machine};
-  const OpId in = p.copy(host, gpu0, 128, 10'000, 256, {}, 0), out = p.copy(gpu1, host, 28 * MB);
+  const OpId in = p.copy(host, gpu0, 128, 10'000, 256, {}, 0),
+             out = p.copy(gpu1, host, 28 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, out, 0, 10 * us + 4 * ms);
   expect_times(t, in, 0, 10 * us + 10.24 * ms);
@@ -189,11 +215,13 @@ TEST(SimLoad, OneDirectionGetsWhatAStridedCopyOfTheOtherLeaves) {
 
 TEST(SimLoad, RatesAreThoseOfConcurrentRates) {
   const Topology machine = shared();
-  const std::pair<MemoryId, MemoryId> flows[] = {{host, gpu0}, {host, gpu1}, {gpu0, host}, {gpu1, host}};
+  const std::pair<MemoryId, MemoryId> flows[] = {
+      {host, gpu0}, {host, gpu1}, {gpu0, host}, {gpu1, host}};
   const auto rates = concurrent_rates(machine, flows);
   HandPlan p{machine};
   // Each moves what it can in 8 ms: all end together.
-  for (size_t i = 0; i < 4; ++i) p.copy(flows[i].first, flows[i].second, int64_t(rates[i].value * 8 * ms));
+  for (size_t i = 0; i < 4; ++i)
+    p.copy(flows[i].first, flows[i].second, int64_t(rates[i].value * 8 * ms));
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   for (int i = 0; i < 4; ++i) expect_times(t, OpId{i}, 0, 10 * us + 8 * ms);
 }

@@ -1,4 +1,5 @@
-// What one process may do with simulators: many plans, several machines, errors between them.
+// What one process may do with simulators: many plans, several machines, errors between
+// them.
 
 #include <csignal>
 #include <thread>
@@ -9,7 +10,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// Copies that share links at odd moments and kernels that share GPUs, so that rounding would show.
+/// Copies that share links at odd moments and kernels that share GPUs, so that rounding
+/// would show.
 Plan busy_plan(const Topology& machine) {
   HandPlan p{machine};
   std::vector<OpId> before;
@@ -17,7 +19,11 @@ Plan busy_plan(const Topology& machine) {
     const MemoryId gpu = i % 3 == 0 ? gpu1 : gpu0;
     const OpId in = p.copy(host, gpu, 8 * (100'003 + 7919 * i), before);
     const OpId kernel = p.gemm(gpu, 100 + 37 * (i % 11), 300, 500, {in}, i % 4);
-    before = {p.copy(gpu, i % 2 == 0 ? host : gpu == gpu0 ? gpu1 : gpu0, 8 * 54'321, {kernel})};
+    before = {p.copy(gpu,
+                     i % 2 == 0    ? host
+                     : gpu == gpu0 ? gpu1
+                                   : gpu0,
+                     8 * 54'321, {kernel})};
     if (i % 5 == 0) before.clear();
   }
   return p.plan;
@@ -54,8 +60,11 @@ TEST(SimProcess, TheSamePlanGivesTheSameTimelineBitForBit) {
 }
 
 TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
-  // The long one ends after 2^53 picoseconds: dates of the short one on the same clock would lose what is below those.
-  const auto slow_link = [](auto& d) { d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{1e6}; };
+  // The long one ends after 2^53 picoseconds: dates of the short one on the same clock
+  // would lose what is below those.
+  const auto slow_link = [](auto& d) {
+    d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{1e6};
+  };
   const Topology machine = two_gpu(), slow = two_gpu(slow_link);
   const Plan plan = busy_plan(machine);
   const Timeline first = SimExecutor{machine}.execute(plan);
@@ -67,7 +76,9 @@ TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
 
 TEST(SimProcess, MachinesMayAlternate) {
   const Topology machine = two_gpu(),
-                 slow = two_gpu([](auto&d) { d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{5e9}; });
+                 slow = two_gpu([](auto&d) {
+                   d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{5e9};
+                 });
   SimExecutor fast_sim{machine}, slow_sim{slow};
   HandPlan p{machine};
   const OpId copy = p.copy(host, gpu0, 10 * MB);
@@ -110,7 +121,8 @@ TEST(SimProcess, ARefusedPlanLeavesTheExecutorUsable) {
 }
 
 TEST(SimProcess, ATypeWithoutKernelTimesIsRefused) {
-  const Topology machine = two_gpu([](auto& d) { d.kernels[0].gemm.resize(1); });  // f64 only
+  const Topology machine =
+      two_gpu([](auto& d) { d.kernels[0].gemm.resize(1); });  // f64 only
   SimExecutor sim{machine};
   HandPlan single{machine, DType::f32};
   single.gemm(gpu0, 1024, 1024, 1024);
@@ -126,7 +138,8 @@ TEST(SimProcess, ThreadsMaySimulateAtOnce) {
   const Timeline expected = SimExecutor{machine}.execute(plan);
   std::vector<Timeline> results(4);
   std::vector<std::thread> threads;
-  for (Timeline& result : results) threads.emplace_back([&] { result = SimExecutor{machine}.execute(plan); });
+  for (Timeline& result : results)
+    threads.emplace_back([&] { result = SimExecutor{machine}.execute(plan); });
   for (std::thread& thread : threads) thread.join();
   for (const Timeline& result : results) expect_same(expected, result);
 }

@@ -1,5 +1,6 @@
-// Times of the routines on vectors on two-gpu: a copy of b bytes between host and GPU takes 10 us + b / (10 GB/s), a
-// kernel what its operands take at 1 TB/s, and 10 us at least.
+// Times of the routines on vectors on two-gpu: a copy of b bytes between host and GPU
+// takes 10 us + b / (10 GB/s), a kernel what its operands take at 1 TB/s, and 10 us at
+// least.
 
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
@@ -12,13 +13,17 @@ namespace {
 double copy(double elements) { return 10 * us + 8 * elements / 10e9; }
 double memory(double elements) { return 8 * elements / 1e12; }
 
-double simulated(const GemmProblem& p, int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
+double simulated(const GemmProblem& p, int64_t tile,
+                 std::vector<MemoryId> devices = {gpu0}) {
   const Topology machine = two_gpu();
   Policy policy = any_preset("gemmex");
-  policy.choices.tile = tile, policy.choices.compute_streams = 1, policy.choices.c_tiles = CTiles::eager,
-  policy.choices.order = Order::fifo;
+  policy.choices.tile = tile, policy.choices.compute_streams = 1,
+  policy.choices.c_tiles = CTiles::eager, policy.choices.order = Order::fifo;
   apply_override(policy, "task-us=0"), apply_override(policy, "request-us=0");
-  return SimExecutor{machine}.execute(plan_gemm(p, machine, devices, policy)).makespan().value;
+  return SimExecutor{machine}
+      .execute(plan_gemm(p, machine, devices, policy))
+      .makespan()
+      .value;
 }
 
 constexpr int64_t T = 1 << 22;
@@ -26,7 +31,8 @@ constexpr int64_t T = 1 << 22;
 TEST(SimRoutines, AxpyIsAsLongAsItsFetchesAndTheLastTile) {
   expect_time(simulated(axpy_problem(2 * T), T), 4 * copy(T) + memory(3.0 * T) + copy(T));
   GemmProblem scaled = axpy_problem(2 * T);
-  scaled.beta = 0;  // |x0|x1 |x kernel|   the second write-back waits for the first: they take as long as the fetches
+  scaled.beta = 0;  // |x0|x1 |x kernel|   the second write-back waits for the first: they
+                    // take as long as the fetches
                     //    |k|y0   |y1|
   expect_time(simulated(scaled, T), copy(T) + memory(2.0 * T) + 2 * copy(T));
 }
@@ -38,12 +44,15 @@ TEST(SimRoutines, AxpyOnTheGpuIsItsKernels) {
 }
 
 TEST(SimRoutines, DotWritesOneElementBack) {
-  expect_time(simulated(dot_problem(2 * T), T), 4 * copy(T) + memory(2.0 * T + 2) + copy(1));
+  expect_time(simulated(dot_problem(2 * T), T),
+              4 * copy(T) + memory(2.0 * T + 2) + copy(1));
 }
 
 TEST(SimRoutines, DotOnTwoGpusSharesTheLinkOfTheHost) {
-  // 12 GB/s for both: 10 us + 8 T / (6 GB/s) a copy. Then 8 bytes from GPU 1 at 40 GB/s after 5 us, an addition.
-  const double shared = 10 * us + 8.0 * T / 6e9, sum = 5 * us + 8 / 40e9, launch = 10 * us;
+  // 12 GB/s for both: 10 us + 8 T / (6 GB/s) a copy. Then 8 bytes from GPU 1 at 40 GB/s
+  // after 5 us, an addition.
+  const double shared = 10 * us + 8.0 * T / 6e9, sum = 5 * us + 8 / 40e9,
+               launch = 10 * us;
   expect_time(simulated(dot_problem(2 * T), T, {gpu0, gpu1}),
               2 * shared + memory(2.0 * T + 2) + sum + launch + copy(1));
 }

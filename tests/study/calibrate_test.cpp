@@ -10,7 +10,8 @@ namespace tilerail::study {
 namespace {
 
 TEST(RecordedGpus, TheMachineTakesTheGivenNameAndIsSummedUp) {
-  const std::string file = TILERAIL_SOURCE_DIR "/experiments/results/hgx-h200-1/measurements.json";
+  const std::string file =
+      TILERAIL_SOURCE_DIR "/experiments/results/hgx-h200-1/measurements.json";
   const GpuCalibration gpus = recorded_gpus(file, "mine");
   EXPECT_EQ(gpus.spread.name(), "mine");
   EXPECT_EQ(gpus.plain.name(), "mine-plain");
@@ -21,11 +22,13 @@ TEST(RecordedGpus, TheMachineTakesTheGivenNameAndIsSummedUp) {
     EXPECT_LE(residuals->within_95, std::abs(residuals->largest));
     EXPECT_FALSE(residuals->what.empty());
   }
-  EXPECT_THAT(gpus.warnings, ::testing::IsEmpty());  // nobody can measure again what was recorded
+  EXPECT_THAT(gpus.warnings,
+              ::testing::IsEmpty());  // nobody can measure again what was recorded
 }
 
 TEST(RecordedGpus, AFileThatIsNotThereIsNamed) {
-  expect_input_error([] { recorded_gpus("absent.json", {}); }, {"'absent.json' cannot be read"});
+  expect_input_error([] { recorded_gpus("absent.json", {}); },
+                     {"'absent.json' cannot be read"});
 }
 
 }  // namespace

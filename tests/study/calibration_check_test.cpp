@@ -22,17 +22,21 @@ TEST(CheckCases, AreTenOfSeveralSizesTypesPlacesPoliciesAndTiles) {
   EXPECT_EQ(cases.size(), 10U);
   std::set<std::string> sizes, places, policies;
   for (const Case& c : cases)
-    sizes.insert(*c.problem.gemm), places.insert(*c.problem.place), policies.insert(c.policy.name);
+    sizes.insert(*c.problem.gemm), places.insert(*c.problem.place),
+        policies.insert(c.policy.name);
   EXPECT_GE(sizes.size(), 6U);
   EXPECT_THAT(places, ::testing::ElementsAre("0:3:0", "0:3:h", "h:h:h"));
   EXPECT_GE(policies.size(), 7U);
-  EXPECT_THAT(types_of(cases), ::testing::ElementsAre("bf16", "f16", "f32", "f64", "tf32"));
-  EXPECT_TRUE(std::ranges::any_of(cases, [](const Case& c) { return c.policy.tile.has_value(); }));
+  EXPECT_THAT(types_of(cases),
+              ::testing::ElementsAre("bf16", "f16", "f32", "f64", "tf32"));
+  EXPECT_TRUE(std::ranges::any_of(
+      cases, [](const Case& c) { return c.policy.tile.has_value(); }));
 }
 
 TEST(CheckCases, TakeTheTypesThatTheMachineKnows) {
   // tf32 is not among them.
-  EXPECT_THAT(types_of(check_cases(testing::shipped("two-gpu"))), ::testing::ElementsAre("bf16", "f16", "f32", "f64"));
+  EXPECT_THAT(types_of(check_cases(testing::shipped("two-gpu"))),
+              ::testing::ElementsAre("bf16", "f16", "f32", "f64"));
 }
 
 // 50 TFLOP/s of f64 a GPU: 8192^3 takes four of them 5.5 ms.

@@ -20,7 +20,8 @@ CaseResult result_of(double predicted, double measured) {
 }
 
 TEST(CaseSummary, ErrorsAreRelativeToTheMeasurement) {
-  const std::vector<CaseResult> results{result_of(1, 2), result_of(3, 2), result_of(2.2, 2), result_of(2, 2)};
+  const std::vector<CaseResult> results{result_of(1, 2), result_of(3, 2),
+                                        result_of(2.2, 2), result_of(2, 2)};
   const CaseSummary summary = summary_of(results).value();
   EXPECT_EQ(summary.cases, 4u);
   EXPECT_DOUBLE_EQ(summary.median, (0.1 + 0.5) / 2);  // of 0, 0.1, 0.5, 0.5
@@ -72,22 +73,25 @@ TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
   const Case c = case_of({{"m", 2}, {"place", 9}, {"set", 15}});
   EXPECT_EQ(c.located({"place", "x", "is not a memory"}).place, "cases.csv:3:9");
   EXPECT_EQ(c.located({"set", "routing=fast", "", "eta"}).place, "cases.csv:3:15");
-  EXPECT_STREQ(c.located({"m", "5", "is too large"}).what(), "cases.csv:3:2: m: '5' is too large");
+  EXPECT_STREQ(c.located({"m", "5", "is too large"}).what(),
+               "cases.csv:3:2: m: '5' is too large");
 }
 
 TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
   Case c = case_of({{"m", 5}, {"k", 7}, {"set", 15}});
   EXPECT_EQ(c.located({"shares", "edp", "needs watts"}).place, "cases.csv:3:15");
   EXPECT_EQ(c.located(fault_of("gemm", "is too large")).place, "cases.csv:3:5");
-  EXPECT_EQ(c.located({"devices", "5", "is not a GPU"}).place, "cases.csv:3:1");  // of the whole line
-  c.routine = "dot";                                                              // its size as a GEMM is k
+  EXPECT_EQ(c.located({"devices", "5", "is not a GPU"}).place,
+            "cases.csv:3:1");  // of the whole line
+  c.routine = "dot";           // its size as a GEMM is k
   EXPECT_EQ(c.located(fault_of("dot", "is too large")).place, "cases.csv:3:7");
 }
 
 TEST(CaseStudy, AnErrorKeepsTheCasesBeforeIt) {
   const Topology machine = testing::shipped("two-gpu");
   Case c;
-  c.problem.gemm = "64", c.sizes = {"64", "64", "64"}, c.policy.name = "gemmex", c.policy.tile = "64";
+  c.problem.gemm = "64", c.sizes = {"64", "64", "64"}, c.policy.name = "gemmex",
+  c.policy.tile = "64";
   CaseStudy study{{c, c, c, c}, machine};
   RunSettings settings{.warmup = 0, .iterations = 1};
   settings.stop_asked = [&, calls = 0]() mutable {
@@ -108,7 +112,8 @@ TEST(CaseStudy, AnErrorKeepsTheCasesBeforeIt) {
 TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
   const Topology machine = testing::shipped("two-gpu");
   Case c;
-  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "cublasxt", c.policy.tile = "512";
+  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "cublasxt",
+  c.policy.tile = "512";
   CaseStudy study{{c}, machine};
   study.simulate(*simulator_of(machine));
   EXPECT_LT(study.results().front().predicted.value(), 1.5e-3);
@@ -128,7 +133,8 @@ TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
     cases[i].policy.name = "gemmex", cases[i].policy.tile = i == 0 ? "32" : "1M";
   }
   CaseStudy study{cases, machine};
-  expect_input_error([&] { study.measure("host", {.iterations = 1}); }, {"cases.csv:3:4: gemm: '"});
+  expect_input_error([&] { study.measure("host", {.iterations = 1}); },
+                     {"cases.csv:3:4: gemm: '"});
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace tilerail::study {
 namespace {
 
-/// copy a, then kernel k on its data; copy b in another queue of the same copy engine as a; kernel l after both.
+/// copy a, then kernel k on its data; copy b in another queue of the same copy engine as
+/// a; kernel l after both.
 struct Sample {
   Topology topology;
   Plan plan;
@@ -35,9 +36,11 @@ struct Sample {
 };
 
 /// Of the sample plan; when a, b, k and l ran.
-ErrorSplit split_of(std::vector<OpTime> predicted, std::vector<OpTime> measured, int workers = 0) {
+ErrorSplit split_of(std::vector<OpTime> predicted, std::vector<OpTime> measured,
+                    int workers = 0) {
   const Sample s{workers};
-  return split_error(s.plan, s.topology, {"test", "", std::move(predicted)}, {"test", "", std::move(measured)});
+  return split_error(s.plan, s.topology, {"test", "", std::move(predicted)},
+                     {"test", "", std::move(measured)});
 }
 
 void expect_parts(const ErrorSplit& split, const ErrorSplit& expected) {
@@ -53,44 +56,52 @@ TEST(ErrorSplit, IsZeroForEqualTimelines) {
 }
 
 TEST(ErrorSplit, FollowsTheMeasuredPathByKind) {
-  // Measured path a, k, l: a takes 1.5 instead of 1, k starts 0.25 late with its GPU idle, l takes 3 instead of 2.
-  const ErrorSplit split =
-      split_of({{0, 1}, {1, 2}, {1, 4}, {4, 6}}, {{0, 1.5}, {1.5, 2.5}, {1.75, 4.75}, {4.75, 7.75}});
+  // Measured path a, k, l: a takes 1.5 instead of 1, k starts 0.25 late with its GPU
+  // idle, l takes 3 instead of 2.
+  const ErrorSplit split = split_of({{0, 1}, {1, 2}, {1, 4}, {4, 6}},
+                                    {{0, 1.5}, {1.5, 2.5}, {1.75, 4.75}, {4.75, 7.75}});
   expect_parts(split, {.kernel = -1, .copy = -0.5, .issue = -0.25});
   EXPECT_DOUBLE_EQ(split.total(), 6 - 7.75);
 }
 
 TEST(ErrorSplit, APauseWhileTheEngineIsBusyIsWaiting) {
-  // Measured path a, b, l: b comes after a on the same engine although nothing in the plan says so; predicted, both go
-  // side by side, two seconds less. Predicted, l waits one second for k after b, with the GPU busy.
-  const ErrorSplit split = split_of({{0, 2}, {0, 2}, {2, 3}, {3, 4}}, {{0, 2}, {2, 4}, {2, 3}, {4, 5}});
+  // Measured path a, b, l: b comes after a on the same engine although nothing in the
+  // plan says so; predicted, both go side by side, two seconds less. Predicted, l waits
+  // one second for k after b, with the GPU busy.
+  const ErrorSplit split =
+      split_of({{0, 2}, {0, 2}, {2, 3}, {3, 4}}, {{0, 2}, {2, 4}, {2, 3}, {4, 5}});
   expect_parts(split, {.waiting = -2 + 1});
   EXPECT_DOUBLE_EQ(split.total(), 4 - 5.0);
 }
 
 TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
   // Measured, l ends last; predicted, b does, two seconds after l.
-  const ErrorSplit split = split_of({{0, 1}, {1, 8}, {1, 4}, {4, 6}}, {{0, 1}, {1, 2}, {1, 4}, {4, 6}});
+  const ErrorSplit split =
+      split_of({{0, 1}, {1, 8}, {1, 4}, {4, 6}}, {{0, 1}, {1, 2}, {1, 4}, {4, 6}});
   expect_parts(split, {.waiting = 2});
   EXPECT_DOUBLE_EQ(split.total(), 8 - 6);
 }
 
 TEST(ErrorSplit, WhatKeptTheOnlyWorkerBusyIsOnThePath) {
-  // One worker does a, k, b and l in turn; k takes three seconds instead of one. b is ready at 0, but the path goes on
-  // at k, which frees the worker. Predicted, the worker does b before k, so the pauses are 1 - 2 + 1 = 0.
-  const ErrorSplit split = split_of({{0, 1}, {2, 3}, {1, 2}, {3, 5}}, {{0, 1}, {4, 5}, {1, 4}, {5, 7}}, 1);
+  // One worker does a, k, b and l in turn; k takes three seconds instead of one. b is
+  // ready at 0, but the path goes on at k, which frees the worker. Predicted, the worker
+  // does b before k, so the pauses are 1 - 2 + 1 = 0.
+  const ErrorSplit split =
+      split_of({{0, 1}, {2, 3}, {1, 2}, {3, 5}}, {{0, 1}, {4, 5}, {1, 4}, {5, 7}}, 1);
   expect_parts(split, {.kernel = -2});
   EXPECT_DOUBLE_EQ(split.total(), 5 - 7.0);
 }
 
 TEST(ErrorSplit, APauseWhileOneOfTwoWorkersIsFreeIsIssue) {
-  // The path is a, k, l. Measured, k starts a second after a: b keeps one worker busy, the other has nothing to do.
-  const ErrorSplit split = split_of({{0, 1}, {0, 2}, {1, 5}, {5, 7}}, {{0, 1}, {0, 2}, {2, 6}, {6, 8}}, 2);
+  // The path is a, k, l. Measured, k starts a second after a: b keeps one worker busy,
+  // the other has nothing to do.
+  const ErrorSplit split =
+      split_of({{0, 1}, {0, 2}, {1, 5}, {5, 7}}, {{0, 1}, {0, 2}, {2, 6}, {6, 8}}, 2);
   expect_parts(split, {.issue = -1});
 }
 
-/// Two kernels that fill the device each, in queues of their own: the second starts when the first ends, after 2 s as
-/// predicted and after 4 as measured.
+/// Two kernels that fill the device each, in queues of their own: the second starts when
+/// the first ends, after 2 s as predicted and after 4 as measured.
 ErrorSplit split_of_a_slow_kernel_in_another_queue(std::optional<int> workers) {
   auto d = test::shipped("two-gpu").description();
   for (Memory& memory : d.memories) memory.engines.total = workers;
@@ -98,13 +109,16 @@ ErrorSplit split_of_a_slow_kernel_in_another_queue(std::optional<int> workers) {
   PlanDraft draft{machine};
   const MemoryId gpu = machine.gpus()[0];
   const View tile = draft.tile(gpu, 1024, 1024);
-  for (const int queue : {0, 1}) draft.gemm(draft.compute_queue(gpu, queue), tile, tile, tile, {}, {});
+  for (const int queue : {0, 1})
+    draft.gemm(draft.compute_queue(gpu, queue), tile, tile, tile, {}, {});
   draft.plan.devices = {gpu};
-  return split_error(draft.plan, machine, {"test", "", {{0, 2}, {2, 4}}}, {"test", "", {{0, 4}, {4, 6}}});
+  return split_error(draft.plan, machine, {"test", "", {{0, 2}, {2, 4}}},
+                     {"test", "", {{0, 4}, {4, 6}}});
 }
 
 TEST(ErrorSplit, ASlowKernelOfAnotherStreamIsAKernel) {
-  expect_parts(split_of_a_slow_kernel_in_another_queue(std::nullopt), {.kernel = 2.0 - 4});
+  expect_parts(split_of_a_slow_kernel_in_another_queue(std::nullopt),
+               {.kernel = 2.0 - 4});
 }
 
 TEST(ErrorSplit, ASlowKernelThatLeftNoRoomIsAKernelThoughAWorkerWasFree) {

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 class FindMachine : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path{::testing::TempDir()} / ("tilerail-machines-" + std::to_string(::getpid()));
+    folder_ = fs::path{::testing::TempDir()} /
+              ("tilerail-machines-" + std::to_string(::getpid()));
     fs::create_directory(folder_);
     std::ofstream{folder_ / "mine.toml"} << "schema = 1\n";
     setenv("TILERAIL_TOPOLOGIES", folder_.c_str(), 1);
@@ -43,10 +44,13 @@ TEST_F(FindMachine, WhatIsNoFileButCanBeReadIsTaken) {
 }
 
 TEST_F(FindMachine, WhatIsNotThereIsToldFromAFolder) {
-  expect_input_error([&] { find_machine(folder_); },
-                     {"topology: '" + folder_.string() + "' is a folder; expected a .toml file"});
-  expect_input_error([&] { find_machine("no/such.toml"); }, {"topology: 'no/such.toml' does not exist"});
-  expect_input_error([&] { find_machine("yours"); }, {"topology: 'yours' does not exist", "mine"});
+  expect_input_error(
+      [&] { find_machine(folder_); },
+      {"topology: '" + folder_.string() + "' is a folder; expected a .toml file"});
+  expect_input_error([&] { find_machine("no/such.toml"); },
+                     {"topology: 'no/such.toml' does not exist"});
+  expect_input_error([&] { find_machine("yours"); },
+                     {"topology: 'yours' does not exist", "mine"});
 }
 
 }  // namespace

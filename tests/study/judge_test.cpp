@@ -1,4 +1,5 @@
-// What the fluid machine tells of a plan that it judges, and the plan that is chosen by it.
+// What the fluid machine tells of a plan that it judges, and the plan that is chosen by
+// it.
 #include "study/planning/judge.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +29,10 @@ TEST(Judge, TellsWhenEachGpuIsDone) {
 }
 
 TEST(Judge, PrefersAllGpusWhereDevicesAllIsFaster) {
-  const std::string kernels = TILERAIL_SOURCE_DIR "/topologies/karolina-hgx-a100.toml:a100";
-  const Topology machine = read_topology(design_machine({.gpus = "12", .kernels = kernels}), "12-gpus.toml");
+  const std::string kernels =
+      TILERAIL_SOURCE_DIR "/topologies/karolina-hgx-a100.toml:a100";
+  const Topology machine =
+      read_topology(design_machine({.gpus = "12", .kernels = kernels}), "12-gpus.toml");
   GemmProblem problem = testing::cube(4096);
   problem.n = 512;
   problem.lda = problem.ldb = problem.ldc = 4096;
@@ -37,7 +40,8 @@ TEST(Judge, PrefersAllGpusWhereDevicesAllIsFaster) {
   const Judge judge = judge_of(machine);
   const auto seconds = [&](std::initializer_list<std::string_view> overrides) {
     const Policy policy = testing::policy("tilerail", overrides);
-    return judge.of(plan_gemm(problem, machine, machine.gpus(), policy, judge)).makespan.value;
+    return judge.of(plan_gemm(problem, machine, machine.gpus(), policy, judge))
+        .makespan.value;
   };
   EXPECT_LE(seconds({}), (1 + 1e-9) * seconds({"devices=all"}));
 }

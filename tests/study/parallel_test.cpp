@@ -22,7 +22,8 @@ TEST(Parallel, EachTaskIsDoneOnceAndCounted) {
       EXPECT_EQ(all, done.size());
       ended.push_back(so_many);
     };
-    in_parallel({.count = count, .ended = note}, done.size(), [&](size_t task) { ++done[task]; });
+    in_parallel({.count = count, .ended = note}, done.size(),
+                [&](size_t task) { ++done[task]; });
     for (const std::atomic<int>& times : done) EXPECT_EQ(times, 1);
     ASSERT_EQ(ended.size(), done.size());
     for (size_t i = 0; i < ended.size(); ++i) EXPECT_EQ(ended[i], i + 1);

@@ -30,7 +30,8 @@ class PlanCacheFile : public ::testing::Test {
  protected:
   void SetUp() override {
     ::unsetenv(plan_cache_variable);
-    folder_ = fs::path{::testing::TempDir()} / ("tilerail-plan-cache-" + std::to_string(::getpid()));
+    folder_ = fs::path{::testing::TempDir()} /
+              ("tilerail-plan-cache-" + std::to_string(::getpid()));
     fs::remove_all(folder_);
     fs::create_directory(folder_);
   }
@@ -45,12 +46,22 @@ class PlanCacheFile : public ::testing::Test {
   TunedPlan tuned(int64_t side, std::initializer_list<std::string_view> overrides) const {
     const Policy searched = policy("tilerail", overrides);
     const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
-    TunedPlan result{decisions_of(plan, machine_, searched), 0.25, TunedBy::simulator, "gemmex", 17, 1000, "", "0.1.0"};
-    Plan again = plan_decided(cube(side), machine_, machine_.gpus(), any_preset("tilerail"), result.decisions);
+    TunedPlan result{decisions_of(plan, machine_, searched),
+                     0.25,
+                     TunedBy::simulator,
+                     "gemmex",
+                     17,
+                     1000,
+                     "",
+                     "0.1.0"};
+    Plan again = plan_decided(cube(side), machine_, machine_.gpus(),
+                              any_preset("tilerail"), result.decisions);
     result.plan_hash = tuned_hash(again);
     return result;
   }
-  PlanKey key(int64_t side) const { return key_of(cube(side), machine_, machine_.gpus(), "tilerail"); }
+  PlanKey key(int64_t side) const {
+    return key_of(cube(side), machine_, machine_.gpus(), "tilerail");
+  }
 
   void keep(const std::string& file, int64_t side, const TunedPlan& plan) const {
     keep_plan(file, owner_of(machine_), key(side), plan);
@@ -63,10 +74,12 @@ class PlanCacheFile : public ::testing::Test {
 TEST_F(PlanCacheFile, ReadsWhatItWrites) {
   PlanCache cache{owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"};
   PlanKey odd = key(300);
-  odd.alpha_is_zero = odd.beta_is_zero = true, odd.trans_a = Trans::yes, odd.ld = {301, 302, 303};
+  odd.alpha_is_zero = odd.beta_is_zero = true, odd.trans_a = Trans::yes,
+  odd.ld = {301, 302, 303};
   odd.policy = "tilerail+order=fifo", odd.dtype = DType::bf16;
   cache.plans[odd] = tuned(300, {"shares=equal", "tile=64"});
-  cache.plans[odd].judge = TunedBy::measurement, cache.plans[odd].seconds = 1.0 / 3, cache.plans[odd].metric = 2e20;
+  cache.plans[odd].judge = TunedBy::measurement, cache.plans[odd].seconds = 1.0 / 3,
+  cache.plans[odd].metric = 2e20;
   const PlanCache read = read_plan_cache(to_toml(cache), "f");
   EXPECT_EQ(read.owner, cache.owner);
   EXPECT_EQ(read.plans, cache.plans);
@@ -74,8 +87,10 @@ TEST_F(PlanCacheFile, ReadsWhatItWrites) {
 }
 
 TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
-  const std::string good = to_toml({owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"});
-  const auto refuse = [&](const std::string& old, const std::string& with, const std::vector<std::string>& words) {
+  const std::string good =
+      to_toml({owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"});
+  const auto refuse = [&](const std::string& old, const std::string& with,
+                          const std::vector<std::string>& words) {
     std::string text = good;
     ASSERT_NE(text.find(old), std::string::npos) << old;
     text.replace(text.find(old), old.size(), with);
@@ -96,7 +111,8 @@ TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
   const std::string entry = good.substr(good.find("[[plan]]"));
   expect_input_error([&] { read_plan_cache(good + "\n" + entry, "f"); },
                      {"gemm 512,512,512 f64 NN host:host:host", "expected it once"});
-  for (size_t size = 0; size < good.size(); size += 37) {  // cut off anywhere, it is read or refused
+  for (size_t size = 0; size < good.size();
+       size += 37) {  // cut off anywhere, it is read or refused
     try {
       (void)read_plan_cache(good.substr(0, size), "f");
     } catch (const InputError&) {
@@ -116,7 +132,9 @@ TEST_F(PlanCacheFile, BelongsToOneMachine) {
   const auto answer = unused.find(cube(512), other, other.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"is not used", "'two-gpu'"}));
-  EXPECT_TRUE(TunedPlans("", machine_).find(cube(512), machine_, machine_.gpus(), any_preset("tilerail")).plan);
+  EXPECT_TRUE(TunedPlans("", machine_)
+                  .find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"))
+                  .plan);
 }
 
 TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
@@ -127,7 +145,8 @@ TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
   problem.alpha = -7, problem.beta = 0.5;  // which are not 0, like those that were tuned
   const auto hit = plans.find(problem, machine_, machine_.gpus(), any_preset("tilerail"));
   ASSERT_TRUE(hit.plan);
-  Plan direct = plan_gemm(problem, machine_, machine_.gpus(), policy("tilerail", {"tile=128", "sends=free"}));
+  Plan direct = plan_gemm(problem, machine_, machine_.gpus(),
+                          policy("tilerail", {"tile=128", "sends=free"}));
   Plan found = *hit.plan;
   EXPECT_EQ(tuned_hash(found), tuned_hash(direct));
   EXPECT_EQ(found.policy, "tilerail");
@@ -143,7 +162,8 @@ TEST_F(PlanCacheFile, MissesSayWhy) {
   stale.plan_hash = "0123456789abcdef", stale.version = "0.0.7";
   keep(file, 256, stale);
   const TunedPlans plans{file, machine_};
-  const auto note = [&](const GemmProblem& problem, const std::vector<MemoryId>& gpus, const Policy& asked) {
+  const auto note = [&](const GemmProblem& problem, const std::vector<MemoryId>& gpus,
+                        const Policy& asked) {
     const auto answer = plans.find(problem, machine_, gpus, asked);
     EXPECT_FALSE(answer.plan);
     return answer.note;
@@ -151,12 +171,18 @@ TEST_F(PlanCacheFile, MissesSayWhy) {
   const std::vector<MemoryId> all = machine_.gpus();
   GemmProblem zero = cube(512);
   zero.beta = 0;
-  EXPECT_THAT(note(cube(513), all, any_preset("tilerail")), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(zero, all, any_preset("tilerail")), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), {all[0]}, any_preset("tilerail")), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), all, any_preset("gemmex")), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), all, policy("tilerail", {"tile=128"})), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(256), all, any_preset("tilerail")), mentions({"version 0.0.7", "tune again"}));
+  EXPECT_THAT(note(cube(513), all, any_preset("tilerail")),
+              mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(zero, all, any_preset("tilerail")),
+              mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(cube(512), {all[0]}, any_preset("tilerail")),
+              mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(cube(512), all, any_preset("gemmex")),
+              mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(cube(512), all, policy("tilerail", {"tile=128"})),
+              mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(cube(256), all, any_preset("tilerail")),
+              mentions({"version 0.0.7", "tune again"}));
   EXPECT_EQ(TunedPlans{}.find(cube(512), machine_, all, any_preset("tilerail")).note, "");
 }
 
@@ -167,13 +193,17 @@ TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
     if (decision.key == "routing") decision.value = "teleport";
   keep(file, 512, odd);
   const TunedPlans plans{file, machine_};
-  expect_input_error([&] { (void)plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail")); },
-                     {"plans.toml:6:1: gemm 512,512,512 f64 NN host:host:host", "routing: 'teleport'"});
+  expect_input_error(
+      [&] {
+        (void)plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
+      },
+      {"plans.toml:6:1: gemm 512,512,512 f64 NN host:host:host", "routing: 'teleport'"});
   odd = tuned(512, {"tile=128"});
   for (PlanDecision& decision : odd.decisions)
     if (decision.key == "tile") decision.value = "64";
   keep(file, 512, odd);
-  const auto answer = TunedPlans{file, machine_}.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
+  const auto answer = TunedPlans{file, machine_}.find(
+      cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"plans.toml", "made otherwise now; tune again"}));
 }
@@ -184,7 +214,8 @@ TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOv
   newer.decisions.push_back({"warp", "9"}), newer.version = "99.1";
   keep(file, 512, newer);
   const TunedPlans plans{file, machine_};
-  const auto answer = plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
+  const auto answer =
+      plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"version 99.1", "tune again"}));
 }
@@ -208,7 +239,8 @@ TEST_F(PlanCacheFile, ManyWritersLoseNothing) {
     EXPECT_EQ(status, 0);
   }
   EXPECT_EQ(load_plan_cache(file).plans.size(), size_t{writers * each});
-  EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}), 1);  // no lock is left
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}),
+            1);  // no lock is left
 }
 
 TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
@@ -216,9 +248,11 @@ TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
   std::ofstream{file} << "no plan cache";
   expect_input_error([&] { keep(file, 64, tuned(64, {})); }, {file, "expected TOML"});
   EXPECT_EQ(read_file(file), "no plan cache");
-  expect_input_error([&] { keep(path("no/such.toml"), 64, tuned(64, {})); },
-                     {"no/such.toml' cannot be written: the folder", "/no' does not exist"});
-  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"cannot be written: Is a directory"});
+  expect_input_error(
+      [&] { keep(path("no/such.toml"), 64, tuned(64, {})); },
+      {"no/such.toml' cannot be written: the folder", "/no' does not exist"});
+  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); },
+                     {"cannot be written: Is a directory"});
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ Plan small_plan(const Topology& topology) {
   return plan_gemm(problem, topology, topology.gpus(), policy);
 }
 
-/// The host, as an executor whose traces and first calls take time, and whose devices count 1 J a second.
+/// The host, as an executor whose traces and first calls take time, and whose devices
+/// count 1 J a second.
 class SlowTracer final : public RealExecutor {
  public:
   explicit SlowTracer(const Topology& topology, std::vector<std::string>& log)
@@ -97,13 +98,15 @@ TEST(Runner, OverheadsAreTimedApart) {
   const Plan plan = small_plan(topology);
   const std::array plans{&plan};
   std::vector<std::string> log;
-  const RunSettings settings{.warmup = 2, .iterations = 2, .check = true, .energy_seconds = 1};
+  const RunSettings settings{
+      .warmup = 2, .iterations = 2, .check = true, .energy_seconds = 1};
   Runner runner{std::make_unique<SlowTracer>(topology, log), plans, settings};
   const RunResult result = runner.run(plan);
-  // The first call, two more to warm up, two iterations; a trace to warm up and one to keep; the checked call; and
-  // calls until the clock, which moves 1 s a call, is 1.25 s beyond the first one's end.
-  EXPECT_THAT(log, ElementsAre("bind", "call", "call", "call", "call", "call", "traced", "traced", "call", "energy",
-                               "call", "call", "call"));
+  // The first call, two more to warm up, two iterations; a trace to warm up and one to
+  // keep; the checked call; and calls until the clock, which moves 1 s a call, is 1.25 s
+  // beyond the first one's end.
+  EXPECT_THAT(log, ElementsAre("bind", "call", "call", "call", "call", "call", "traced",
+                               "traced", "call", "energy", "call", "call", "call"));
   EXPECT_THAT(result.makespans, ElementsAre(5, 6));
   ASSERT_TRUE(result.check && result.gpu && result.gpu->energy);
   EXPECT_TRUE(result.check->passed) << result.check->summary;
@@ -118,8 +121,8 @@ TEST(Runner, OverheadsAreTimedApart) {
 TEST(Runner, AWrongResultDoesNotPass) {
   const Topology topology = machine();
   Plan plan = small_plan(topology);
-  const auto last =
-      std::find_if(plan.ops.rbegin(), plan.ops.rend(), [](const Op& op) { return op.kind == OpKind::gemm; });
+  const auto last = std::find_if(plan.ops.rbegin(), plan.ops.rend(),
+                                 [](const Op& op) { return op.kind == OpKind::gemm; });
   last->alpha = Scalar::zero;
   const std::array plans{&plan};
   Runner runner{"host", topology, plans, {.check = true}};
@@ -138,8 +141,9 @@ TEST(Factory, NamesWhatThereIs) {
   const Topology topology = machine();
   expect_input_error([&] { make_executor("gpu", topology); },
                      {"'gpu' is not a backend; expected one of: sim, host, cuda"});
-  expect_input_error([&] { make_real_executor("sim", topology); },
-                     {"'sim' is not a backend that runs plans; expected one of: host, cuda"});
+  expect_input_error(
+      [&] { make_real_executor("sim", topology); },
+      {"'sim' is not a backend that runs plans; expected one of: host, cuda"});
   EXPECT_THROW(require_real_executor("sim"), InputError);
   EXPECT_NO_THROW(require_real_executor("host"));
 }

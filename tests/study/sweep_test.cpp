@@ -22,37 +22,44 @@ Sweep sweep(const std::vector<std::string>& axes) {
 }
 
 TEST(Sweep, TheLastAxisChangesFastest) {
-  const Sweep s = sweep(
-      {"policy=tilerail,gemmex", "k=1K..4K x2", "link:host->pcie0.bandwidth & link:pcie0->host.bandwidth=6,12 GB/s"});
+  const Sweep s =
+      sweep({"policy=tilerail,gemmex", "k=1K..4K x2",
+             "link:host->pcie0.bandwidth & link:pcie0->host.bandwidth=6,12 GB/s"});
   ASSERT_EQ(s.points(), 12u);
   const JobText job = s.job(9);  // 1, 1, 1
   EXPECT_EQ(job.policy.name, "gemmex");
   EXPECT_EQ(job.problem.gemm, "64,64,2048");
   EXPECT_THAT(job.machine.settings,
-              ::testing::ElementsAre("link:host->pcie0.bandwidth=12 GB/s", "link:pcie0->host.bandwidth=12 GB/s"));
-  EXPECT_EQ(s.axes[2].column(), "link:host->pcie0.bandwidth & link:pcie0->host.bandwidth_GB/s");
+              ::testing::ElementsAre("link:host->pcie0.bandwidth=12 GB/s",
+                                     "link:pcie0->host.bandwidth=12 GB/s"));
+  EXPECT_EQ(s.axes[2].column(),
+            "link:host->pcie0.bandwidth & link:pcie0->host.bandwidth_GB/s");
   check_sweep(s);
 }
 
 TEST(Sweep, AFieldOfAPolicyReplacesWhatTheBaseSays) {
   Sweep s = sweep({"routing=eta"});
   s.base.policy.overrides = {"routing=initial", "batch=off"};
-  EXPECT_THAT(s.job(0).policy.overrides, ::testing::ElementsAre("batch=off", "routing=eta"));
+  EXPECT_THAT(s.job(0).policy.overrides,
+              ::testing::ElementsAre("batch=off", "routing=eta"));
 }
 
 TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
-  const auto refused = [](const std::vector<std::string>& axes, const std::vector<std::string>& words) {
+  const auto refused = [](const std::vector<std::string>& axes,
+                          const std::vector<std::string>& words) {
     expect_input_error([&] { check_sweep(sweep(axes)); }, words);
   };
   refused({"colour=red"}, {"'colour' is not a key"});
   refused({"dtype=f64,f65"}, {"vary 'dtype=f64,f65': ", "f65"});
-  refused({"policy=tilerail", "tile=64,0"}, {"vary 'tile=64,0': ", "'0' is out of range"});
+  refused({"policy=tilerail", "tile=64,0"},
+          {"vary 'tile=64,0': ", "'0' is out of range"});
   refused({"gpus=1,9"}, {"vary 'gpus=1,9': ", "9"});
   refused({"link:host->gpu7.bandwidth=1,2 GB/s"}, {"link:host->gpu7.bandwidth"});
   refused({"topology=" + std::string{two_gpu} + ",no-such-machine"}, {"no-such-machine"});
   refused({"tile=64", "tile=128"}, {"vary 'tile=128': vary: 'tile' is given twice"});
   refused({"m=1..1K +1", "n=1..1K +1"}, {"1.049e+06 points; expected at most 1000000"});
-  expect_input_error([] { parse_axis("gemm"); }, {"vary 'gemm': 'gemm' is not KEY=VALUES"});
+  expect_input_error([] { parse_axis("gemm"); },
+                     {"vary 'gemm': 'gemm' is not KEY=VALUES"});
   refused({"m & =1"}, {"'' is not a key"});
 }
 
@@ -60,7 +67,8 @@ TEST(Sweep, SizesAreOfGemmOrAllThree) {
   Sweep one = sweep({"m=1K,2K"});
   EXPECT_EQ(one.job(1).problem.gemm, "2K,64,64");
   one.base.problem.gemm.reset();
-  expect_input_error([&] { check_sweep(one); }, {"vary 'm=1K,2K': gemm: '' is not a size"});
+  expect_input_error([&] { check_sweep(one); },
+                     {"vary 'm=1K,2K': gemm: '' is not a size"});
   Sweep all = sweep({"m=1K,2K", "n & k=64,128"});
   all.base.problem.gemm.reset();
   check_sweep(all);
@@ -68,7 +76,8 @@ TEST(Sweep, SizesAreOfGemmOrAllThree) {
 }
 
 TEST(Sweep, AnErrorOfAFirstValueNamesItsAxis) {
-  const auto refused = [](const std::vector<std::string>& axes, const std::string& expected) {
+  const auto refused = [](const std::vector<std::string>& axes,
+                          const std::string& expected) {
     try {
       check_sweep(sweep(axes));
       FAIL() << "nothing is refused of " << axes.front();
@@ -87,9 +96,12 @@ TEST(Sweep, AnErrorOfAFirstValueNamesItsAxis) {
 TEST(Sweep, NamesInKeysMayHoldWhatPartsThem) {
   const auto keys = [](const std::string& text) { return parse_axis(text).keys; };
   using ::testing::ElementsAre;
-  EXPECT_THAT(keys("link:a&b->c.bandwidth=1,2 GB/s"), ElementsAre("link:a&b->c.bandwidth"));
-  EXPECT_THAT(keys("link:a=b->c.bandwidth & m=1,2"), ElementsAre("link:a=b->c.bandwidth", "m"));
-  EXPECT_THAT(keys("link:a.bandwidth & link:b & c.latency=1"), ElementsAre("link:a.bandwidth", "link:b & c.latency"));
+  EXPECT_THAT(keys("link:a&b->c.bandwidth=1,2 GB/s"),
+              ElementsAre("link:a&b->c.bandwidth"));
+  EXPECT_THAT(keys("link:a=b->c.bandwidth & m=1,2"),
+              ElementsAre("link:a=b->c.bandwidth", "m"));
+  EXPECT_THAT(keys("link:a.bandwidth & link:b & c.latency=1"),
+              ElementsAre("link:a.bandwidth", "link:b & c.latency"));
   EXPECT_THAT(keys("colour & m=1"), ElementsAre("colour", "m"));
   EXPECT_EQ(parse_axis("topology=a=b.toml").values, std::vector<std::string>{"a=b.toml"});
   EXPECT_EQ(parse_axis("topology=1e2").values, std::vector<std::string>{"1e2"});
@@ -121,7 +133,8 @@ TEST(Sweep, EachPointHasARowAlsoThoseThatFail) {
 TEST(Sweep, AfterARequestToStopNoFurtherPointBegins) {
   const Sweep s = sweep({"tile=16,32,64"});
   size_t asked = 0;
-  const auto rows = run_sweep(s, check_sweep(s), {.stop_asked = [&] { return ++asked > 1; }});
+  const auto rows =
+      run_sweep(s, check_sweep(s), {.stop_asked = [&] { return ++asked > 1; }});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["point"], 0);
 }

@@ -16,8 +16,8 @@ SweepAxis values(const std::string& text) { return parse_axis("tile=" + text); }
 
 TEST(SweepValues, ARangeByFactors) {
   const SweepAxis rates = values("25..1600 x2 GB/s");
-  EXPECT_THAT(rates.values,
-              ElementsAre("25 GB/s", "50 GB/s", "100 GB/s", "200 GB/s", "400 GB/s", "800 GB/s", "1600 GB/s"));
+  EXPECT_THAT(rates.values, ElementsAre("25 GB/s", "50 GB/s", "100 GB/s", "200 GB/s",
+                                        "400 GB/s", "800 GB/s", "1600 GB/s"));
   EXPECT_THAT(rates.numbers, ElementsAre(25, 50, 100, 200, 400, 800, 1600));
   EXPECT_EQ(rates.unit, "GB/s");
   EXPECT_EQ(values("25 GB/s..100 GB/s x2").values.size(), 3u);
@@ -27,7 +27,8 @@ TEST(SweepValues, ARangeBySteps) {
   EXPECT_THAT(values("2..8 +2").values, ElementsAre("2", "4", "6", "8"));
   EXPECT_THAT(values("512..1.5K +512").values, ElementsAre("512", "1024", "1536"));
   EXPECT_THAT(values("0.1..0.3 +0.1 us").numbers,
-              ElementsAre(::testing::DoubleEq(0.1), ::testing::DoubleEq(0.2), ::testing::DoubleNear(0.3, 1e-12)));
+              ElementsAre(::testing::DoubleEq(0.1), ::testing::DoubleEq(0.2),
+                          ::testing::DoubleNear(0.3, 1e-12)));
   EXPECT_THAT(values("3..10 +4").values, ElementsAre("3", "7"));
 }
 
@@ -41,14 +42,17 @@ TEST(SweepValues, ALetterBeforeAUnitBelongsToIt) {
 }
 
 TEST(SweepValues, BareNumbersGetTheLastUnit) {
-  EXPECT_THAT(values("25,50,100 GB/s").values, ElementsAre("25 GB/s", "50 GB/s", "100 GB/s"));
+  EXPECT_THAT(values("25,50,100 GB/s").values,
+              ElementsAre("25 GB/s", "50 GB/s", "100 GB/s"));
   EXPECT_THAT(values("25 GB/s,50 us").values, ElementsAre("25 GB/s", "50 us"));
   EXPECT_THAT(values("25 GB/s,50 us").numbers, IsEmpty());
 }
 
 TEST(SweepValues, NothingSeparatesWithinParentheses) {
-  EXPECT_THAT(values("off,tree(chunks=4,min-bytes=0)").values, ElementsAre("off", "tree(chunks=4,min-bytes=0)"));
-  EXPECT_THAT(values("tree(chunks=4,min-bytes=0);off").values, ElementsAre("tree(chunks=4,min-bytes=0)", "off"));
+  EXPECT_THAT(values("off,tree(chunks=4,min-bytes=0)").values,
+              ElementsAre("off", "tree(chunks=4,min-bytes=0)"));
+  EXPECT_THAT(values("tree(chunks=4,min-bytes=0);off").values,
+              ElementsAre("tree(chunks=4,min-bytes=0)", "off"));
 }
 
 TEST(SweepValues, FactorsAreNumbers) {
@@ -60,16 +64,20 @@ TEST(SweepValues, FactorsAreNumbers) {
 }
 
 TEST(SweepValues, NamesAreNoNumbers) {
-  for (const char* text : {"f64,bf16", "auto,1024", "h:h:h", "inf,x2", "../machine.toml,clx-ai"})
+  for (const char* text :
+       {"f64,bf16", "auto,1024", "h:h:h", "inf,x2", "../machine.toml,clx-ai"})
     EXPECT_THAT(values(text).numbers, IsEmpty()) << text;
   EXPECT_THAT(values("../a.toml").values, ElementsAre("../a.toml"));
 }
 
 TEST(SweepValues, NumbersBeyondAllRangesAreTexts) {
-  for (const char* text : {"1e400", "1e-400", "1,1e400"}) EXPECT_THAT(values(text).numbers, IsEmpty()) << text;
+  for (const char* text : {"1e400", "1e-400", "1,1e400"})
+    EXPECT_THAT(values(text).numbers, IsEmpty()) << text;
 }
 
-TEST(SweepValues, TextsStayAsTheyStand) { EXPECT_THAT(values("1e2, 4K").values, ElementsAre("1e2", "4K")); }
+TEST(SweepValues, TextsStayAsTheyStand) {
+  EXPECT_THAT(values("1e2, 4K").values, ElementsAre("1e2", "4K"));
+}
 
 TEST(SweepValues, SemicolonsPartValuesThatHoldCommas) {
   EXPECT_THAT(values("8K,8K,64; 16K").values, ElementsAre("8K,8K,64", "16K"));
@@ -82,7 +90,8 @@ TEST(SweepValues, LongTextsAreNames) {
 }
 
 TEST(SweepValues, WhatIsNoRangeIsAText) {
-  for (const char* text : {"1..8", "25 GB/s..100 GB/s x2 MB/s", "x1..x8 x2 GB/s", "1..8 -1", "1 GB/s..8 us x2"})
+  for (const char* text : {"1..8", "25 GB/s..100 GB/s x2 MB/s", "x1..x8 x2 GB/s",
+                           "1..8 -1", "1 GB/s..8 us x2"})
     EXPECT_THAT(values(text).values, ElementsAre(text));
 }
 

@@ -24,7 +24,8 @@ class Tune : public ::testing::Test {
     return sweep_of(base, axes);
   }
 
-  const std::string file_ = ::testing::TempDir() + "tune-test-plans-" + std::to_string(::getpid()) + ".toml";
+  const std::string file_ =
+      ::testing::TempDir() + "tune-test-plans-" + std::to_string(::getpid()) + ".toml";
 };
 
 TEST_F(Tune, PointsThatAskForOnePlanAreOneTask) {
@@ -38,7 +39,8 @@ TEST_F(Tune, EveryTaskHasAResultInTheFile) {
   const std::vector<TuneTask> tasks = tune_tasks(points, machine);
   size_t ended = 0;
   const Workers workers{.count = 2, .ended = [&](size_t done, size_t) { ended = done; }};
-  const std::vector<TuneResult> results = tune(tasks, machine, file_, {.budget = 200}, workers);
+  const std::vector<TuneResult> results =
+      tune(tasks, machine, file_, {.budget = 200}, workers);
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(ended, 2u);
   const PlanCache cache = load_plan_cache(file_);

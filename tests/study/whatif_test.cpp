@@ -1,4 +1,5 @@
-// What of a machine can be better, which parts are equivalent, and the machines with better parts.
+// What of a machine can be better, which parts are equivalent, and the machines with
+// better parts.
 #include "study/whatif/whatif.hpp"
 
 #include <gmock/gmock.h>
@@ -25,12 +26,16 @@ std::vector<Part> parts(const Topology& machine, const PartSelection& selection 
   return parts_of(machine, tilerail::testing::cube(1024), selection);
 }
 
-std::vector<Knob> knobs(const Topology& machine) { return knobs_of(machine, tilerail::testing::cube(64)); }
+std::vector<Knob> knobs(const Topology& machine) {
+  return knobs_of(machine, tilerail::testing::cube(64));
+}
 
 TEST(WhatIfParts, EqualGpusAreEquivalent) {
-  EXPECT_THAT(names(parts(test::shipped("two-gpu"))),
-              ::testing::IsSupersetOf({"link:host->pcie0", "link:pcie0->host", "link:pcie*->gpu*", "link:gpu*->pcie*",
-                                       "engine:gpu*.h2d", "latency", "issue", "all links and groups"}));
+  EXPECT_THAT(
+      names(parts(test::shipped("two-gpu"))),
+      ::testing::IsSupersetOf({"link:host->pcie0", "link:pcie0->host", "link:pcie*->gpu*",
+                               "link:gpu*->pcie*", "engine:gpu*.h2d", "latency", "issue",
+                               "all links and groups"}));
 }
 
 TEST(WhatIfParts, UnequalFiguresAreToldApart) {
@@ -39,7 +44,8 @@ TEST(WhatIfParts, UnequalFiguresAreToldApart) {
   const auto link = std::ranges::find(d.links, name, &Link::name);
   ASSERT_NE(link, d.links.end());
   link->bandwidth = Rate{5e9};
-  EXPECT_THAT(names(parts(Topology{d})), ::testing::IsSupersetOf({"link:pcie0->gpu0", "link:pcie0->gpu1"}));
+  EXPECT_THAT(names(parts(Topology{d})),
+              ::testing::IsSupersetOf({"link:pcie0->gpu0", "link:pcie0->gpu1"}));
 }
 
 TEST(WhatIfParts, EveryKnobOfEveryMachineIsInOnePart) {
@@ -68,14 +74,16 @@ TEST(WhatIfParts, EachAloneAndOnlySome) {
               UnorderedElementsAre("link:pcie0->gpu0", "link:pcie0->gpu1"));
   EXPECT_THAT(names(parts(machine, {.only = {"link:host->*", "issue"}})),
               UnorderedElementsAre("link:host->pcie0", "issue"));
-  expect_input_error([&] { parts(machine, {.only = {"link:hist->*"}}); },
-                     {"only: 'link:hist->*' is not a part of two-gpu", "'link:host->pcie0'"});
+  expect_input_error(
+      [&] { parts(machine, {.only = {"link:hist->*"}}); },
+      {"only: 'link:hist->*' is not a part of two-gpu", "'link:host->pcie0'"});
 }
 
 TEST(WhatIfParts, NamesMayHoldWhatPatternsAreWrittenWith) {
   Topology::Description d = test::shipped("two-gpu").description();
   d.kernels.front().name = "a&b[1]";
-  EXPECT_THAT(names(parts(Topology{d}, {.only = {"kernels:a&b[1]"}})), UnorderedElementsAre("kernels:a&b[1]"));
+  EXPECT_THAT(names(parts(Topology{d}, {.only = {"kernels:a&b[1]"}})),
+              UnorderedElementsAre("kernels:a&b[1]"));
 }
 
 TEST(WhatIfParts, EveryPartOfEveryMachineCanChangeAndIsStillAMachine) {
@@ -83,7 +91,8 @@ TEST(WhatIfParts, EveryPartOfEveryMachineCanChangeAndIsStillAMachine) {
     const Topology machine = test::shipped(name);
     for (const Part& part : parts(machine))
       for (const double factor : {1.0 / 64, 0.5, 2.0, 4096.0, without_limit})
-        EXPECT_EQ(improved(machine, part.knobs, factor).name(), machine.name()) << part.name << " x" << factor;
+        EXPECT_EQ(improved(machine, part.knobs, factor).name(), machine.name())
+            << part.name << " x" << factor;
   }
 }
 
@@ -103,9 +112,11 @@ TEST(WhatIfParts, FiguresAreSoManyTimesAsGood) {
         EXPECT_EQ(after.links[link].latency, before.links[link].latency / 2);
     }
     if (knob.kind == Knob::Kind::kernels) {
-      EXPECT_NEAR(before.kernels[i].gemm_time(999, 4000, 512, DType::f64, Trans::no, Trans::no) /
-                      after.kernels[i].gemm_time(999, 4000, 512, DType::f64, Trans::no, Trans::no),
-                  2, 1e-6);
+      EXPECT_NEAR(
+          before.kernels[i].gemm_time(999, 4000, 512, DType::f64, Trans::no, Trans::no) /
+              after.kernels[i].gemm_time(999, 4000, 512, DType::f64, Trans::no,
+                                         Trans::no),
+          2, 1e-6);
     }
   }
 }
@@ -159,7 +170,11 @@ TEST(WhatIf, PartsAreIdleIfEveryChangeIsNegligible) {
   WhatIf what;
   what.parts.resize(3);
   what.now.makespan = 1;
-  what.rows = {row(0, 2, 0.9), row(0, 0.5, 1), row(1, 2, 0.9999), row(1, 0.5, 1.0001), {2, 2, {}, "failed"}};
+  what.rows = {row(0, 2, 0.9),
+               row(0, 0.5, 1),
+               row(1, 2, 0.9999),
+               row(1, 0.5, 1.0001),
+               {2, 2, {}, "failed"}};
   EXPECT_EQ(what.idle_parts(), std::vector<size_t>{1});
 }
 

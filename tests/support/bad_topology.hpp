@@ -1,4 +1,5 @@
-// Every bad machine file is refused with one message that tells the place, the value and what was expected.
+// Every bad machine file is refused with one message that tells the place, the value and
+// what was expected.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -137,7 +138,8 @@ alignment = [[2, 3.5], [8, 1.3]]
 source = "s"
 )";
 
-/// `good` with the first `find` replaced by `replace`. The error is at the first `at` of the result.
+/// `good` with the first `find` replaced by `replace`. The error is at the first `at` of
+/// the result.
 struct BadInput {
   std::string name, find, replace, at;
   std::vector<std::string> words;
@@ -146,7 +148,8 @@ struct BadInput {
 inline std::string place_of(const std::string& text, size_t offset) {
   const auto line_start = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
   const auto line = 1 + std::count(text.begin(), text.begin() + ptrdiff_t(offset), '\n');
-  return "bad.toml:" + std::to_string(line) + ":" + std::to_string(offset - line_start + 1) + ": ";
+  return "bad.toml:" + std::to_string(line) + ":" +
+         std::to_string(offset - line_start + 1) + ": ";
 }
 
 inline void PrintTo(const BadInput& bad, std::ostream* out) { *out << bad.name; }
@@ -159,10 +162,12 @@ inline void expect_refused(const BadInput& bad) {
   const auto at = text.find(bad.at);
   ASSERT_NE(at, std::string::npos);
   EXPECT_THAT([&] { read_topology(text, "bad.toml"); },
-              ::testing::ThrowsMessage<InputError>(
-                  ::testing::AllOf(::testing::StartsWith(place_of(text, at)), mentions(bad.words))));
+              ::testing::ThrowsMessage<InputError>(::testing::AllOf(
+                  ::testing::StartsWith(place_of(text, at)), mentions(bad.words))));
 }
 
-inline std::string name_of(const testing::TestParamInfo<BadInput>& info) { return info.param.name; }
+inline std::string name_of(const testing::TestParamInfo<BadInput>& info) {
+  return info.param.name;
+}
 
 }  // namespace tilerail::bad_topology

@@ -8,15 +8,22 @@
 
 namespace tilerail::test {
 
-/// The folder topologies/: what TILERAIL_TOPOLOGIES names, else beside the installed program, else in the sources.
+/// The folder topologies/: what TILERAIL_TOPOLOGIES names, else beside the installed
+/// program, else in the sources.
 inline std::filesystem::path shipped_folder() {
-  if (const char* const named = std::getenv("TILERAIL_TOPOLOGIES"); named != nullptr && *named != '\0') return named;
+  if (const char* const named = std::getenv("TILERAIL_TOPOLOGIES");
+      named != nullptr && *named != '\0')
+    return named;
   std::error_code error;
   const auto program = std::filesystem::canonical("/proc/self/exe", error).parent_path();
   const auto installed = program / "../share/tilerail/topologies";
-  return std::filesystem::is_directory(installed, error) ? installed : TILERAIL_SOURCE_DIR "/topologies";
+  return std::filesystem::is_directory(installed, error) ? installed
+                                                         : TILERAIL_SOURCE_DIR
+             "/topologies";
 }
 
-inline std::string shipped_file(const std::string& name) { return shipped_folder() / (name + ".toml"); }
+inline std::string shipped_file(const std::string& name) {
+  return shipped_folder() / (name + ".toml");
+}
 
 }  // namespace tilerail::test

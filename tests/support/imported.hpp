@@ -19,22 +19,28 @@ namespace tilerail::imported {
 inline GpuKind kind() {
   const Topology machine = test::shipped("two-gpu");
   const auto& d = machine.description();
-  return {d.name, d.kernels[0], machine.memory(machine.gpus()[0]), d.strided, d.issue, d.sources};
+  return {d.name,    d.kernels[0], machine.memory(machine.gpus()[0]),
+          d.strided, d.issue,      d.sources};
 }
 
-inline Rate pair(const Topology& machine, const std::string& from, const std::string& to) {
-  return machine.pair_rate(machine.find_memory(from).value(), machine.find_memory(to).value());
+inline Rate pair(const Topology& machine, const std::string& from,
+                 const std::string& to) {
+  return machine.pair_rate(machine.find_memory(from).value(),
+                           machine.find_memory(to).value());
 }
 
 /// The links of a copy, "host0->cpu0 cpu0->gpu0".
-inline std::string way(const Topology& machine, const std::string& from, const std::string& to) {
+inline std::string way(const Topology& machine, const std::string& from,
+                       const std::string& to) {
   std::string links;
-  for (const LinkId link : machine.route(machine.find_memory(from).value(), machine.find_memory(to).value()))
+  for (const LinkId link :
+       machine.route(machine.find_memory(from).value(), machine.find_memory(to).value()))
     links += (links.empty() ? "" : " ") + machine.link(link).name;
   return links;
 }
 
-/// The sum of the rates of copies between all GPUs that reach each other, in GB/s, while all of them run.
+/// The sum of the rates of copies between all GPUs that reach each other, in GB/s, while
+/// all of them run.
 inline double all_pairs_busy(const Topology& machine) {
   std::vector<std::pair<MemoryId, MemoryId>> flows;
   for (const MemoryId src : machine.gpus())
@@ -45,8 +51,10 @@ inline double all_pairs_busy(const Topology& machine) {
   return sum;
 }
 
-/// The output of `nvidia-smi topo -m` with these cells, one text a row, and what is behind the cells of every row.
-inline std::string smi_text(const std::vector<std::vector<std::string>>& cells, const std::string& header = "",
+/// The output of `nvidia-smi topo -m` with these cells, one text a row, and what is
+/// behind the cells of every row.
+inline std::string smi_text(const std::vector<std::vector<std::string>>& cells,
+                            const std::string& header = "",
                             const std::string& behind = "") {
   std::string text;
   for (size_t i = 0; i < cells.size(); ++i) text += "\tGPU" + std::to_string(i);

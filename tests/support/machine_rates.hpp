@@ -1,4 +1,5 @@
-// Rates of the shipped machines in the terms of the files they come from: GB/s = 1e9 B/s, memories by name.
+// Rates of the shipped machines in the terms of the files they come from: GB/s = 1e9 B/s,
+// memories by name.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -29,7 +30,8 @@ inline double alone(const Topology& t, const std::string& from, const std::strin
 
 inline std::vector<double> together(const Topology& t, const Copies& copies) {
   std::vector<std::pair<MemoryId, MemoryId>> flows;
-  for (const auto& [from, to] : copies) flows.emplace_back(*t.find_memory(from), *t.find_memory(to));
+  for (const auto& [from, to] : copies)
+    flows.emplace_back(*t.find_memory(from), *t.find_memory(to));
   std::vector<double> rates;
   for (Rate rate : concurrent_rates(t, flows)) rates.push_back(rate.value / 1e9);
   return rates;
@@ -63,14 +65,17 @@ inline Copies both_ways(const std::vector<int>& in, const std::vector<int>& out)
 inline const std::vector<int> all_eight{0, 1, 2, 3, 4, 5, 6, 7};
 
 /// |actual - expected| <= share * expected, for one or several rates.
-inline void expect_near(double actual, double expected, double share, const std::string& what = "") {
+inline void expect_near(double actual, double expected, double share,
+                        const std::string& what = "") {
   EXPECT_NEAR(actual, expected, share * expected) << what;
 }
-inline void expect_each_near(const std::vector<double>& actual, double expected, double share) {
+inline void expect_each_near(const std::vector<double>& actual, double expected,
+                             double share) {
   EXPECT_THAT(actual, ::testing::Each(::testing::DoubleNear(expected, share * expected)));
 }
 
-inline double tflops(const Topology& t, int device, int64_t s, DType type, Trans ta = Trans::no, Trans tb = Trans::no) {
+inline double tflops(const Topology& t, int device, int64_t s, DType type,
+                     Trans ta = Trans::no, Trans tb = Trans::no) {
   const double size = double(s);
   const Seconds time = t.kernels_of(*t.find_gpu(device)).gemm_time(s, s, s, type, ta, tb);
   return 2 * size * size * size / time.value / 1e12;

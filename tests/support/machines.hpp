@@ -14,9 +14,12 @@ namespace tilerail::testing {
 
 using test::shipped;
 
-inline std::vector<MemoryId> all_gpus(const Topology& topology) { return topology.gpus(); }
+inline std::vector<MemoryId> all_gpus(const Topology& topology) {
+  return topology.gpus();
+}
 
-/// A cube of side n in f64 with A, B and C on the host of machines whose first memory is the host.
+/// A cube of side n in f64 with A, B and C on the host of machines whose first memory is
+/// the host.
 inline GemmProblem cube(int64_t n) {
   GemmProblem p;
   p.m = p.n = p.k = n;
@@ -24,7 +27,8 @@ inline GemmProblem cube(int64_t n) {
 }
 
 /// A preset with fields overridden by "key=value".
-inline Policy policy(std::string_view name, std::initializer_list<std::string_view> overrides = {}) {
+inline Policy policy(std::string_view name,
+                     std::initializer_list<std::string_view> overrides = {}) {
   Policy p = any_preset(name);
   for (const std::string_view o : overrides) apply_override(p, o);
   return p;

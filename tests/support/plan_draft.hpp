@@ -11,7 +11,8 @@
 
 namespace tilerail {
 
-/// Puts a plan together by hand, operation by operation, with no policy: tests say exactly what runs.
+/// Puts a plan together by hand, operation by operation, with no policy: tests say
+/// exactly what runs.
 class PlanDraft {
  public:
   /// The problem's matrices become buffers.
@@ -27,7 +28,8 @@ class PlanDraft {
   View c() const { return whole(BufferId{2}); }
   /// Packed, behind the tiles before it, from a 64-byte boundary.
   View tile(MemoryId memory, int64_t rows, int64_t cols);
-  /// So many bytes behind the start of the memory's tiles, wherever others are; columns are `ld` elements apart.
+  /// So many bytes behind the start of the memory's tiles, wherever others are; columns
+  /// are `ld` elements apart.
   View tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld);
 
   struct Scalars {
@@ -36,8 +38,10 @@ class PlanDraft {
   using Deps = std::vector<OpId>;
   OpId copy(QueueId queue, const View& from, const View& to, const Deps& deps = {});
   /// Transposes are the problem's.
-  OpId gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars, const Deps& deps = {});
-  OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars, const Deps& deps = {});
+  OpId gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars,
+            const Deps& deps = {});
+  OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars,
+             const Deps& deps = {});
   OpId join(QueueId queue, const Deps& deps);
   /// Any operation, as it is.
   OpId add(const Op& op, const Deps& deps = {});
@@ -53,7 +57,8 @@ inline PlanDraft::PlanDraft(const Topology& topology, const GemmProblem& problem
     : plan{empty_plan(checked(problem), topology)} {
   plan.policy = "by-hand";
   plan.devices = topology.gpus();
-  for (const Buffer::Kind matrix : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
+  for (const Buffer::Kind matrix :
+       {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
     plan.buffers.push_back(matrix_buffer(plan.problem, matrix));
 }
 
@@ -68,7 +73,8 @@ inline PlanDraft::PlanDraft(const Topology& topology, DType dtype) {
 
 inline QueueId PlanDraft::queue(const Queue& wanted) {
   const auto same = [&](const Queue& q) {
-    return q.kind == wanted.kind && q.src == wanted.src && q.dst == wanted.dst && q.index == wanted.index;
+    return q.kind == wanted.kind && q.src == wanted.src && q.dst == wanted.dst &&
+           q.index == wanted.index;
   };
   const auto found = std::ranges::find_if(plan.queues, same);
   const QueueId id{size_t(found - plan.queues.begin())};
@@ -91,11 +97,15 @@ inline View PlanDraft::whole(BufferId buffer) const {
 inline View PlanDraft::tile(MemoryId memory, int64_t rows, int64_t cols) {
   constexpr int64_t alignment = 64;
   const int64_t behind = plan.peak_bytes[memory.index()];
-  return tile_at(memory, (behind + alignment - 1) / alignment * alignment, rows, cols, rows);
+  return tile_at(memory, (behind + alignment - 1) / alignment * alignment, rows, cols,
+                 rows);
 }
 
-inline View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld) {
-  const Buffer buffer{Buffer::Kind::tile, memory, rows, cols, std::max<int64_t>(1, ld), offset, plan.problem.dtype};
+inline View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows,
+                               int64_t cols, int64_t ld) {
+  const Buffer buffer{
+      Buffer::Kind::tile, memory, rows, cols, std::max<int64_t>(1, ld), offset,
+      plan.problem.dtype};
   assert(memory.index() < plan.peak_bytes.size());
   int64_t& peak = plan.peak_bytes[memory.index()];
   peak = std::max(peak, offset + buffer.ld * cols * buffer.element());
@@ -110,18 +120,23 @@ inline OpId PlanDraft::add(const Op& op, const Deps& deps) {
   return OpId{plan.ops.size() - 1};
 }
 
-inline OpId PlanDraft::copy(QueueId queue, const View& from, const View& to, const Deps& deps) {
+inline OpId PlanDraft::copy(QueueId queue, const View& from, const View& to,
+                            const Deps& deps) {
   return add({OpKind::copy, Trans::no, Trans::no, queue, from, {}, to}, deps);
 }
 
-inline OpId PlanDraft::gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars,
-                            const Deps& deps) {
-  return add({OpKind::gemm, plan.problem.trans_a, plan.problem.trans_b, queue, a, b, y, scalars.alpha, scalars.beta},
+inline OpId PlanDraft::gemm(QueueId queue, const View& a, const View& b, const View& y,
+                            Scalars scalars, const Deps& deps) {
+  return add({OpKind::gemm, plan.problem.trans_a, plan.problem.trans_b, queue, a, b, y,
+              scalars.alpha, scalars.beta},
              deps);
 }
 
-inline OpId PlanDraft::axpby(QueueId queue, const View& x, const View& y, Scalars scalars, const Deps& deps) {
-  return add({OpKind::axpby, Trans::no, Trans::no, queue, x, {}, y, scalars.alpha, scalars.beta}, deps);
+inline OpId PlanDraft::axpby(QueueId queue, const View& x, const View& y, Scalars scalars,
+                             const Deps& deps) {
+  return add(
+      {OpKind::axpby, Trans::no, Trans::no, queue, x, {}, y, scalars.alpha, scalars.beta},
+      deps);
 }
 
 inline OpId PlanDraft::join(QueueId queue, const Deps& deps) {

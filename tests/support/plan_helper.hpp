@@ -16,38 +16,47 @@
 
 namespace tilerail::testing {
 
-/// Small plans written by hand. Tiles of one memory all start at its beginning: only times matter here.
+/// Small plans written by hand. Tiles of one memory all start at its beginning: only
+/// times matter here.
 class HandPlan : public PlanDraft {
  public:
-  explicit HandPlan(const Topology& topology, DType dtype = DType::f64) : PlanDraft{topology, dtype} {}
+  explicit HandPlan(const Topology& topology, DType dtype = DType::f64)
+      : PlanDraft{topology, dtype} {}
 
   /// A packed copy of `bytes` in queue `index` of the pair.
-  OpId copy(MemoryId src, MemoryId dst, int64_t bytes, const Deps& deps = {}, int index = 0) {
+  OpId copy(MemoryId src, MemoryId dst, int64_t bytes, const Deps& deps = {},
+            int index = 0) {
     const int64_t rows = bytes / element_size(plan.problem.dtype);
     return copy(src, dst, rows, 1, rows, deps, index);
   }
 
   /// A copy of rows x cols elements out of a buffer with leading dimension `ld`.
-  OpId copy(MemoryId src, MemoryId dst, int64_t rows, int64_t cols, int64_t ld, const Deps& deps, int index) {
+  OpId copy(MemoryId src, MemoryId dst, int64_t rows, int64_t cols, int64_t ld,
+            const Deps& deps, int index) {
     const View from = tile_at(src, 0, rows, cols, ld), to = packed(dst, rows, cols);
     return PlanDraft::copy(copy_queue(src, dst, index), from, to, deps);
   }
 
-  OpId gemm(MemoryId gpu, int64_t m, int64_t n, int64_t k, const Deps& deps = {}, int index = 0,
-            Scalar beta = Scalar::one) {
+  OpId gemm(MemoryId gpu, int64_t m, int64_t n, int64_t k, const Deps& deps = {},
+            int index = 0, Scalar beta = Scalar::one) {
     const View a = packed(gpu, m, k), b = packed(gpu, k, n), y = packed(gpu, m, n);
     return PlanDraft::gemm(compute_queue(gpu, index), a, b, y, {Scalar::one, beta}, deps);
   }
 
-  OpId axpby(MemoryId gpu, int64_t m, int64_t n, Scalar alpha, Scalar beta, const Deps& deps = {}, int index = 0) {
+  OpId axpby(MemoryId gpu, int64_t m, int64_t n, Scalar alpha, Scalar beta,
+             const Deps& deps = {}, int index = 0) {
     const View x = packed(gpu, m, n), y = packed(gpu, m, n);
     return PlanDraft::axpby(compute_queue(gpu, index), x, y, {alpha, beta}, deps);
   }
 
-  OpId join(MemoryId gpu, const Deps& deps, int index = 0) { return PlanDraft::join(compute_queue(gpu, index), deps); }
+  OpId join(MemoryId gpu, const Deps& deps, int index = 0) {
+    return PlanDraft::join(compute_queue(gpu, index), deps);
+  }
 
  private:
-  View packed(MemoryId memory, int64_t rows, int64_t cols) { return tile_at(memory, 0, rows, cols, rows); }
+  View packed(MemoryId memory, int64_t rows, int64_t cols) {
+    return tile_at(memory, 0, rows, cols, rows);
+  }
 };
 
 /// two-gpu: its comment gives the rates; `change` edits the description first.
@@ -74,7 +83,9 @@ constexpr double us = 1e-6, ms = 1e-3;  // seconds
 constexpr int64_t MB = 1'000'000;       // bytes
 
 /// Equal but for the rounding of a few sums.
-inline void expect_time(double actual, double expected) { EXPECT_NEAR(actual, expected, 1e-9 * expected + 1e-12); }
+inline void expect_time(double actual, double expected) {
+  EXPECT_NEAR(actual, expected, 1e-9 * expected + 1e-12);
+}
 
 inline void expect_times(const Timeline& timeline, OpId op, double start, double end) {
   SCOPED_TRACE("operation " + std::to_string(op.value));

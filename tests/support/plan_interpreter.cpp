@@ -26,7 +26,8 @@ class Machine {
  public:
   Machine(const Plan& plan, Matrices& matrices) : plan_{plan}, matrices_{matrices} {
     for (const int64_t bytes : plan.peak_bytes)
-      arenas_.emplace_back(size_t(bytes / element_), std::numeric_limits<double>::quiet_NaN());
+      arenas_.emplace_back(size_t(bytes / element_),
+                           std::numeric_limits<double>::quiet_NaN());
   }
 
   void run(const Op& op) {
@@ -34,7 +35,8 @@ class Machine {
       case OpKind::join:
         return;
       case OpKind::copy:
-        return each(op.y, [&](int64_t r, int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
+        return each(op.y,
+                    [&](int64_t r, int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
       case OpKind::axpby:
         return each(op.y, [&](int64_t r, int64_t c) {
           const double x = reads_a(op) ? plan_.value(op.alpha) * cell(op.a, r, c) : 0.0;
@@ -48,7 +50,8 @@ class Machine {
         return trsm(op);
       case OpKind::syrk:
         return each(op.y, [&](int64_t r, int64_t c) {
-          for (int64_t k = 0; k < op.a.cols; ++k) cell(op.y, r, c) -= cell(op.a, r, k) * cell(op.a, c, k);
+          for (int64_t k = 0; k < op.a.cols; ++k)
+            cell(op.y, r, c) -= cell(op.a, r, k) * cell(op.a, c, k);
         });
     }
   }
@@ -106,13 +109,15 @@ class Machine {
     each(op.y, [&](int64_t r, int64_t c) {
       double sum = 0;
       for (int64_t k = 0; k < depth; ++k)
-        sum += (ta ? cell(op.a, k, r) : cell(op.a, r, k)) * (tb ? cell(op.b, c, k) : cell(op.b, k, c));
+        sum += (ta ? cell(op.a, k, r) : cell(op.a, r, k)) *
+               (tb ? cell(op.b, c, k) : cell(op.b, k, c));
       cell(op.y, r, c) = plan_.value(op.alpha) * sum + scaled_y(op, r, c);
     });
   }
 
   const Plan& plan_;
-  const int64_t element_ = element_size(plan_.problem.dtype);  // bytes; each element is one double here
+  const int64_t element_ =
+      element_size(plan_.problem.dtype);  // bytes; each element is one double here
   Matrices& matrices_;
   std::vector<std::vector<double>> arenas_;
 };
@@ -127,7 +132,8 @@ std::vector<size_t> queue_predecessors(const Plan& plan) {
   return before;
 }
 
-/// What an operation touches: a rectangle of elements of one array. The offset is in elements, too.
+/// What an operation touches: a rectangle of elements of one array. The offset is in
+/// elements, too.
 struct Access {
   int64_t array, ld, row, col, rows, cols, offset;
   bool writes;
@@ -135,30 +141,38 @@ struct Access {
 };
 
 bool overlap(const Access& x, const Access& y) {
-  if (x.array < 0 && y.array < 0)  // views of a user's matrix: rectangles of one array with one leading dimension
-    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
+  if (x.array < 0 && y.array < 0)  // views of a user's matrix: rectangles of one array
+                                   // with one leading dimension
+    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols &&
+           y.col < x.col + x.cols;
   const auto begin = [](const Access& a) { return a.offset + a.row + a.col * a.ld; };
-  const auto end = [&](const Access& a) { return begin(a) + a.rows + (a.cols - 1) * a.ld; };
+  const auto end = [&](const Access& a) {
+    return begin(a) + a.rows + (a.cols - 1) * a.ld;
+  };
   return begin(x) < end(y) && begin(y) < end(x);
 }
 
-void add_access(const Plan& plan, const View& v, bool writes, size_t op, std::map<int64_t, std::vector<Access>>& all) {
+void add_access(const Plan& plan, const View& v, bool writes, size_t op,
+                std::map<int64_t, std::vector<Access>>& all) {
   if (v.rows == 0 || v.cols == 0) return;
   const Buffer& b = plan.buffer(v.buffer);
   const int64_t offset = b.offset / element_size(plan.problem.dtype);
   if (b.kind == Buffer::Kind::tile) {
-    all[b.memory.value].push_back({b.memory.value, b.ld, v.row, v.col, v.rows, v.cols, offset, writes, op});
+    all[b.memory.value].push_back(
+        {b.memory.value, b.ld, v.row, v.col, v.rows, v.cols, offset, writes, op});
     return;
   }
   const int64_t array = -1 - int64_t(b.kind);  // rows and columns of the whole matrix
-  all[array].push_back({array, b.ld, v.row + offset % b.ld, v.col + offset / b.ld, v.rows, v.cols, 0, writes, op});
+  all[array].push_back({array, b.ld, v.row + offset % b.ld, v.col + offset / b.ld, v.rows,
+                        v.cols, 0, writes, op});
 }
 
 }  // namespace
 
 Matrices integer_matrices(const GemmProblem& p, uint64_t seed) {
   std::mt19937_64 random{seed};
-  return {filled(p.lda, p.cols_a(), random), filled(p.ldb, p.cols_b(), random), filled(p.ldc, p.n, random)};
+  return {filled(p.lda, p.cols_a(), random), filled(p.ldb, p.cols_b(), random),
+          filled(p.ldc, p.n, random)};
 }
 
 std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
@@ -167,8 +181,11 @@ std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
     for (int64_t i = 0; i < p.m; ++i) {
       double sum = 0;
       for (int64_t k = 0; k < p.k; ++k)
-        sum += matrices.a[p.trans_a == Trans::no ? at(i, k, p.lda) : at(k, i, p.lda)] *
-               (p.has_b() ? matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)] : 1);
+        sum +=
+            matrices.a[p.trans_a == Trans::no ? at(i, k, p.lda) : at(k, i, p.lda)] *
+            (p.has_b()
+                 ? matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)]
+                 : 1);
       double& cell = c[at(i, j, p.ldc)];
       cell = p.alpha * sum + (p.beta == 0 ? 0.0 : p.beta * cell);
     }
@@ -183,7 +200,8 @@ std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed
   const auto before = queue_predecessors(plan);
   for (size_t i = 0; i < count; ++i) {
     if (before[i] < count) successors[before[i]].push_back(i), ++waiting[i];
-    for (const OpId dep : plan.deps_of(OpId{i})) successors[dep.index()].push_back(i), ++waiting[i];
+    for (const OpId dep : plan.deps_of(OpId{i}))
+      successors[dep.index()].push_back(i), ++waiting[i];
   }
   std::set<size_t> ready;
   for (size_t i = 0; i < count; ++i)
@@ -225,10 +243,14 @@ std::string find_race(const Plan& plan) {
   for (const auto& [array, list] : accesses)
     for (size_t x = 0; x < list.size(); ++x)
       for (size_t y = x + 1; y < list.size(); ++y) {
-        const size_t low = std::min(list[x].op, list[y].op), high = std::max(list[x].op, list[y].op);
-        if (low == high || (!list[x].writes && !list[y].writes) || !overlap(list[x], list[y])) continue;
+        const size_t low = std::min(list[x].op, list[y].op),
+                     high = std::max(list[x].op, list[y].op);
+        if (low == high || (!list[x].writes && !list[y].writes) ||
+            !overlap(list[x], list[y]))
+          continue;
         if (!happens_before[high][low])
-          return "operations " + std::to_string(low) + " and " + std::to_string(high) + " touch the same bytes";
+          return "operations " + std::to_string(low) + " and " + std::to_string(high) +
+                 " touch the same bytes";
       }
   return {};
 }
@@ -237,9 +259,12 @@ double least_bytes(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   const auto away = [&](MemoryId home) {
     if (plan.memories[home.index()] == copies_name) return false;
-    return std::find(plan.devices.begin(), plan.devices.end(), home) == plan.devices.end();
+    return std::find(plan.devices.begin(), plan.devices.end(), home) ==
+           plan.devices.end();
   };
-  const auto size = [&](int64_t rows, int64_t cols) { return double(rows * cols * element_size(p.dtype)); };
+  const auto size = [&](int64_t rows, int64_t cols) {
+    return double(rows * cols * element_size(p.dtype));
+  };
   const bool product = p.has_product();
   if (p.m == 0 || p.n == 0 || (!product && p.beta == 1)) return 0;
   double bytes = 0;

@@ -35,13 +35,15 @@ inline std::vector<std::string> words(const Plan& plan) {
 }
 
 inline int count(const Plan& plan, OpKind kind) {
-  return int(std::count_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) { return op.kind == kind; }));
+  return int(std::count_if(plan.ops.begin(), plan.ops.end(),
+                           [&](const Op& op) { return op.kind == kind; }));
 }
 
 inline double moved(const Plan& plan, MemoryId src, MemoryId dst) {
   double bytes = 0;
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::copy && plan.queue(op.queue).src == src && plan.queue(op.queue).dst == dst)
+    if (op.kind == OpKind::copy && plan.queue(op.queue).src == src &&
+        plan.queue(op.queue).dst == dst)
       bytes += copy_bytes(plan, op).value;
   return bytes;
 }

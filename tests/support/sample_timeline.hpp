@@ -16,7 +16,8 @@ namespace tilerail::test {
 ///   host --10 GB/s-- pcie --10 GB/s-- gpu0      every link both ways, no latency
 ///                         --10 GB/s-- gpu1      per_flow 4 GB/s on gpu0 <-> gpu1
 ///   gpu0 --20 GB/s-- gpu1
-///   group "uplink": host->pcie forward, pcie->host backward, 8 GB/s, 12 GB/s with both busy
+///   group "uplink": host->pcie forward, pcie->host backward, 8 GB/s, 12 GB/s with both
+///   busy
 inline Topology sample_machine() {
   auto d = small_machine::unlinked("host", "gpu", 2, {"pcie"});
   d.name = "sample";
@@ -29,12 +30,14 @@ inline Topology sample_machine() {
   const auto [there, back] = small_machine::add_links(d, "gpu0", "gpu1", 20);
   for (const LinkId link : {there, back}) d.links[link.index()].per_flow = Rate{4e9};
   CapacityGroup& uplink = small_machine::add_group(d, "uplink", {to_gpus}, {from_gpus});
-  uplink.capacity = small_machine::capacity(8), uplink.both_busy = small_machine::capacity(12);
+  uplink.capacity = small_machine::capacity(8),
+  uplink.both_busy = small_machine::capacity(12);
   return Topology{std::move(d)};
 }
 
-/// C (200 x 100) = A (200 x 100) B (100 x 100) + 2 C in f64, all on the host, in two tiles of 100 x 100: the upper on
-/// gpu0 with C fetched late, the lower on gpu1, which gets B from gpu0.
+/// C (200 x 100) = A (200 x 100) B (100 x 100) + 2 C in f64, all on the host, in two
+/// tiles of 100 x 100: the upper on gpu0 with C fetched late, the lower on gpu1, which
+/// gets B from gpu0.
 ///
 ///   op  queue            what                                 after     time in ms
 ///   0   host->gpu0       A[0:100,0:100]   -> tile 3                      0 to 10
@@ -57,22 +60,30 @@ class SamplePlan {
  public:
   SamplePlan() {
     draft_.plan.policy = "gemmex+tile=100", draft_.plan.tile = 100;
-    const QueueId in0 = draft_.copy_queue(host_, gpu0_), peer = draft_.copy_queue(gpu0_, gpu1_);
-    const QueueId first = draft_.compute_queue(gpu0_), second = draft_.compute_queue(gpu0_, 1);
+    const QueueId in0 = draft_.copy_queue(host_, gpu0_),
+                  peer = draft_.copy_queue(gpu0_, gpu1_);
+    const QueueId first = draft_.compute_queue(gpu0_),
+                  second = draft_.compute_queue(gpu0_, 1);
     const QueueId out0 = draft_.copy_queue(gpu0_, host_);
-    const QueueId in1 = draft_.copy_queue(host_, gpu1_), beside = draft_.copy_queue(host_, gpu1_, 1);
-    const QueueId kernels1 = draft_.compute_queue(gpu1_), out1 = draft_.copy_queue(gpu1_, host_);
-    const View a0 = tile(gpu0_), b0 = tile(gpu0_), b1 = tile(gpu1_), product0 = tile(gpu0_), c0 = tile(gpu0_);
+    const QueueId in1 = draft_.copy_queue(host_, gpu1_),
+                  beside = draft_.copy_queue(host_, gpu1_, 1);
+    const QueueId kernels1 = draft_.compute_queue(gpu1_),
+                  out1 = draft_.copy_queue(gpu1_, host_);
+    const View a0 = tile(gpu0_), b0 = tile(gpu0_), b1 = tile(gpu1_),
+               product0 = tile(gpu0_), c0 = tile(gpu0_);
     const View a1 = tile(gpu1_), c1 = tile(gpu1_);
-    const OpId fetch_a0 = draft_.copy(in0, half(draft_.a(), 0), a0), fetch_b = draft_.copy(in0, draft_.b(), b0);
+    const OpId fetch_a0 = draft_.copy(in0, half(draft_.a(), 0), a0),
+               fetch_b = draft_.copy(in0, draft_.b(), b0);
     const OpId pass_b = draft_.copy(peer, b0, b1, {fetch_b});
     const OpId multiply = draft_.gemm(first, a0, b0, product0, {}, {fetch_a0, fetch_b});
     const OpId fetch_c0 = draft_.copy(in0, half(draft_.c(), 0), c0);
-    const OpId sum = draft_.axpby(second, c0, product0, {Scalar::beta, Scalar::one}, {multiply, fetch_c0});
+    const OpId sum = draft_.axpby(second, c0, product0, {Scalar::beta, Scalar::one},
+                                  {multiply, fetch_c0});
     const OpId write0 = draft_.copy(out0, product0, half(draft_.c(), 0), {sum});
     const OpId fetch_a1 = draft_.copy(in1, half(draft_.a(), 100), a1);
     const OpId fetch_c1 = draft_.copy(beside, half(draft_.c(), 100), c1);
-    const OpId lower = draft_.gemm(kernels1, a1, b1, c1, {Scalar::alpha, Scalar::beta}, {pass_b, fetch_a1, fetch_c1});
+    const OpId lower = draft_.gemm(kernels1, a1, b1, c1, {Scalar::alpha, Scalar::beta},
+                                   {pass_b, fetch_a1, fetch_c1});
     const OpId write1 = draft_.copy(out1, c1, half(draft_.c(), 100), {lower});
     draft_.join(kernels1, {write0, write1});
   }
@@ -99,11 +110,14 @@ class SamplePlan {
 
  private:
   View tile(MemoryId gpu) { return draft_.tile(gpu, 100, 100); }
-  static View half(const View& matrix, int64_t row) { return part(matrix, row, 0, 100, 100); }
+  static View half(const View& matrix, int64_t row) {
+    return part(matrix, row, 0, 100, 100);
+  }
 
   MemoryId host_{0}, gpu0_{1}, gpu1_{2};
   PlanDraft draft_{sample_machine(),
-                   {200, 100, 100, DType::f64, Trans::no, Trans::no, 1, 2, host_, host_, host_, 0, 0, 0}};
+                   {200, 100, 100, DType::f64, Trans::no, Trans::no, 1, 2, host_, host_,
+                    host_, 0, 0, 0}};
 };
 
 inline AnnotatedTimeline sample_timeline(const Topology& machine = sample_machine()) {
@@ -111,19 +125,23 @@ inline AnnotatedTimeline sample_timeline(const Topology& machine = sample_machin
   return annotate(sample.plan(), machine, SamplePlan::timeline(sample.plan()));
 }
 
-/// The sample machine with 100 W idle and 500 W busy. A tile of 100 x 100 is one block of 16 and, with 1,000 TFLOP/s
-/// and 2 TB/s, uses less of the peaks in the 5 us of a launch (320 kB take 0.16 us): kernels add 25 W.
+/// The sample machine with 100 W idle and 500 W busy. A tile of 100 x 100 is one block of
+/// 16 and, with 1,000 TFLOP/s and 2 TB/s, uses less of the peaks in the 5 us of a launch
+/// (320 kB take 0.16 us): kernels add 25 W.
 inline Topology powered_machine() {
   auto d = sample_machine().description();
-  d.kernels[0].gemm[0].points[0].rate = FlopRate{1e15}, d.kernels[0].memory_bandwidth = Rate{2e12};
+  d.kernels[0].gemm[0].points[0].rate = FlopRate{1e15},
+  d.kernels[0].memory_bandwidth = Rate{2e12};
   for (Memory& memory : d.memories)
-    if (memory.kind == NodeKind::gpu) memory.idle_watts = Watts{100}, memory.busy_watts = Watts{500};
+    if (memory.kind == NodeKind::gpu)
+      memory.idle_watts = Watts{100}, memory.busy_watts = Watts{500};
   return Topology{std::move(d)};
 }
 /// On it: gpu0 9 J idle and 25 W of kernels for 35 ms, gpu1 9 J and 25 W for 25 ms.
 inline constexpr double sample_joules[] = {9 + 25 * 35e-3, 9 + 25 * 25e-3};
 
-/// The same plan, measured: `op` took `by` seconds longer and everything after it in time begins later by as much.
+/// The same plan, measured: `op` took `by` seconds longer and everything after it in time
+/// begins later by as much.
 inline AnnotatedTimeline delayed(AnnotatedTimeline timeline, size_t op, double by) {
   const double from = timeline.ops[op].end;
   timeline.ops[op].end += by;

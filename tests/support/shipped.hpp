@@ -17,7 +17,8 @@ inline Topology shipped(const std::string& name) {
 /// The names of all of them, sorted.
 inline std::vector<std::string> shipped_names() {
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
+  for (const auto& file :
+       std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
     if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
   std::ranges::sort(names);
   return names;

@@ -14,8 +14,8 @@ inline Seconds simulated(const Plan& plan, const Topology& machine) {
 }
 
 /// The plan that `simulate` makes.
-inline Plan judged(const GemmProblem& problem, const Topology& machine, std::span<const MemoryId> devices,
-                   const Policy& policy) {
+inline Plan judged(const GemmProblem& problem, const Topology& machine,
+                   std::span<const MemoryId> devices, const Policy& policy) {
   return plan_gemm(problem, machine, devices, policy, study::judge_of(machine));
 }
 

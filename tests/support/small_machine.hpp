@@ -1,4 +1,5 @@
-// Descriptions built in code: for facts about a graph that no file is needed for, and for machines with a parameter.
+// Descriptions built in code: for facts about a graph that no file is needed for, and for
+// machines with a parameter.
 #pragma once
 
 #include <initializer_list>
@@ -13,9 +14,10 @@ namespace tilerail::small_machine {
 
 inline constexpr double giga = 1e9, micro = 1e-6;
 
-/// A host, `gpus` GPUs named `gpu` and a number from 0, and switches; no links yet. All GPUs have the kernel times
-/// kernels[0], which have no GEMMs yet. The one source is "s".
-inline Topology::Description unlinked(const std::string& host, const std::string& gpu, int gpus,
+/// A host, `gpus` GPUs named `gpu` and a number from 0, and switches; no links yet. All
+/// GPUs have the kernel times kernels[0], which have no GEMMs yet. The one source is "s".
+inline Topology::Description unlinked(const std::string& host, const std::string& gpu,
+                                      int gpus,
                                       const std::vector<std::string>& switches) {
   Topology::Description d;
   d.name = "small";
@@ -36,11 +38,13 @@ inline Topology::Description unlinked(const std::string& host, const std::string
   };
   add_memory(host, NodeKind::host, -1);
   for (int i = 0; i < gpus; ++i) add_memory(gpu + std::to_string(i), NodeKind::gpu, i);
-  for (const std::string& name : switches) d.nodes.push_back({name, NodeKind::network_switch, "s"});
+  for (const std::string& name : switches)
+    d.nodes.push_back({name, NodeKind::network_switch, "s"});
   return d;
 }
 
-/// A host named "h", `gpus` GPUs named "g0", "g1", ... and switches named "s0", "s1", ...; no links yet.
+/// A host named "h", `gpus` GPUs named "g0", "g1", ... and switches named "s0", "s1",
+/// ...; no links yet.
 inline Topology::Description memories_and_switches(int gpus, int switches) {
   std::vector<std::string> names;
   for (int i = 0; i < switches; ++i) names.push_back("s" + std::to_string(i));
@@ -64,8 +68,8 @@ inline NodeId node(const Topology::Description& d, const std::string& name) {
 }
 
 /// One direction, bandwidth in GB/s, latency in microseconds.
-inline LinkId add_link(Topology::Description& d, const std::string& from, const std::string& to, double bandwidth,
-                       double latency = 0) {
+inline LinkId add_link(Topology::Description& d, const std::string& from,
+                       const std::string& to, double bandwidth, double latency = 0) {
   Link link;
   link.from = node(d, from);
   link.to = node(d, to);
@@ -77,14 +81,16 @@ inline LinkId add_link(Topology::Description& d, const std::string& from, const 
 }
 
 /// Both directions: the ids of from->to and to->from.
-inline std::pair<LinkId, LinkId> add_links(Topology::Description& d, const std::string& from, const std::string& to,
+inline std::pair<LinkId, LinkId> add_links(Topology::Description& d,
+                                           const std::string& from, const std::string& to,
                                            double bandwidth, double latency = 0) {
   const LinkId there = add_link(d, from, to, bandwidth, latency);
   return {there, add_link(d, to, from, bandwidth, latency)};
 }
 
 /// A group without bounds yet.
-inline CapacityGroup& add_group(Topology::Description& d, const std::string& name, std::vector<LinkId> forward,
+inline CapacityGroup& add_group(Topology::Description& d, const std::string& name,
+                                std::vector<LinkId> forward,
                                 std::vector<LinkId> backward = {}) {
   CapacityGroup group;
   group.name = name, group.source = "s";
@@ -96,25 +102,34 @@ inline CapacityGroup& add_group(Topology::Description& d, const std::string& nam
 /// GB/s by number of copies.
 inline CapacityCurve capacity(std::initializer_list<std::pair<double, double>> points) {
   CapacityCurve curve;
-  for (const auto& [copies, rate] : points) curve.points.push_back({copies, Rate{rate * giga}});
+  for (const auto& [copies, rate] : points)
+    curve.points.push_back({copies, Rate{rate * giga}});
   return curve;
 }
-inline CapacityCurve capacity(double gigabytes_per_second) { return capacity({{1, gigabytes_per_second}}); }
+inline CapacityCurve capacity(double gigabytes_per_second) {
+  return capacity({{1, gigabytes_per_second}});
+}
 
 /// GEMMs of one type at these rates in TFLOP/s by the side of a square.
-inline GemmCurve gemms(DType dtype, std::initializer_list<std::pair<double, double>> points) {
+inline GemmCurve gemms(DType dtype,
+                       std::initializer_list<std::pair<double, double>> points) {
   GemmCurve curve;
   curve.dtype = dtype, curve.source = "s";
-  for (const auto& [side, rate] : points) curve.points.push_back({side, FlopRate{rate * 1e12}});
+  for (const auto& [side, rate] : points)
+    curve.points.push_back({side, FlopRate{rate * 1e12}});
   return curve;
 }
 
-inline MemoryId memory(const Topology& t, const std::string& name) { return t.find_memory(name).value(); }
+inline MemoryId memory(const Topology& t, const std::string& name) {
+  return t.find_memory(name).value();
+}
 
 /// Names of the links of the route, in order.
-inline std::vector<std::string> route(const Topology& t, const std::string& from, const std::string& to) {
+inline std::vector<std::string> route(const Topology& t, const std::string& from,
+                                      const std::string& to) {
   std::vector<std::string> names;
-  for (LinkId id : t.route(memory(t, from), memory(t, to))) names.push_back(t.link(id).name);
+  for (LinkId id : t.route(memory(t, from), memory(t, to)))
+    names.push_back(t.link(id).name);
   return names;
 }
 

@@ -1,4 +1,5 @@
-// Hosts that only the NVLinks of their GPUs join: copies between GPUs that are staged use bounce buffers on each host.
+// Hosts that only the NVLinks of their GPUs join: copies between GPUs that are staged use
+// bounce buffers on each host.
 #pragma once
 
 #include <string>
@@ -7,11 +8,12 @@
 
 namespace tilerail::small_machine {
 
-/// h -20- g0 and g1, h1 -20- g2 and g3, ... and all GPUs -200- nv, in GB/s and both directions. The memories of hosts
-/// after the first come last.
+/// h -20- g0 and g1, h1 -20- g2 and g3, ... and all GPUs -200- nv, in GB/s and both
+/// directions. The memories of hosts after the first come last.
 inline Topology::Description split_hosts(int hosts, int gpus_of_each = 2) {
   auto d = unlinked("h", "g", hosts * gpus_of_each, {"nv"});
-  d.kernels[0].gemm = {gemms(DType::f64, {{1024, 5.4}}), gemms(DType::f32, {{1024, 10.8}})};
+  d.kernels[0].gemm = {gemms(DType::f64, {{1024, 5.4}}),
+                       gemms(DType::f32, {{1024, 10.8}})};
   for (int host = 1; host < hosts; ++host) add_host(d, "h" + std::to_string(host));
   for (int gpu = 0; gpu < hosts * gpus_of_each; ++gpu) {
     const int host = gpu / gpus_of_each;

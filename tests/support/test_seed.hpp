@@ -17,7 +17,8 @@ inline uint64_t test_seed() {
   if (given == nullptr || *given == '\0') return usual;
   size_t read = 0;
   const uint64_t seed = std::stoull(given, &read);
-  if (given[read] != '\0') throw std::invalid_argument{"TILERAIL_TEST_SEED: expected a number"};
+  if (given[read] != '\0')
+    throw std::invalid_argument{"TILERAIL_TEST_SEED: expected a number"};
   return seed;
 }
 
@@ -25,10 +26,12 @@ inline uint64_t test_seed() {
 class SeedPrinter : public ::testing::Environment {
  public:
   void SetUp() override {
-    std::printf("TILERAIL_TEST_SEED=%llu\n", static_cast<unsigned long long>(test_seed()));
+    std::printf("TILERAIL_TEST_SEED=%llu\n",
+                static_cast<unsigned long long>(test_seed()));
     std::fflush(stdout);
   }
 };
-inline ::testing::Environment* const seed_printer = ::testing::AddGlobalTestEnvironment(new SeedPrinter);
+inline ::testing::Environment* const seed_printer =
+    ::testing::AddGlobalTestEnvironment(new SeedPrinter);
 
 }  // namespace tilerail::test

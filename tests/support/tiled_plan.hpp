@@ -15,14 +15,20 @@ inline GemmProblem on_host(int64_t m, int64_t n, int64_t k) {
   return p;
 }
 
-inline Topology machine(int devices, int workers) { return Topology{host_machine(devices, workers)}; }
+inline Topology machine(int devices, int workers) {
+  return Topology{host_machine(devices, workers)};
+}
 
-/// A plain plan for any problem: tiles of C go round the devices; each fetches what its device does not hold,
-/// multiplies one k after another on one compute queue a tile, and writes back. No tile is used twice.
+/// A plain plan for any problem: tiles of C go round the devices; each fetches what its
+/// device does not hold, multiplies one k after another on one compute queue a tile, and
+/// writes back. No tile is used twice.
 class TiledPlan {
  public:
   TiledPlan(const Topology& topology, const GemmProblem& problem, int64_t tile)
-      : topology_{topology}, p_{checked(problem)}, tile_{tile}, draft_{topology, problem} {}
+      : topology_{topology},
+        p_{checked(problem)},
+        tile_{tile},
+        draft_{topology, problem} {}
 
   Plan build() {
     int number = 0;
@@ -34,8 +40,10 @@ class TiledPlan {
 
  private:
   Scalar beta() const { return scalar_of(p_.beta, Scalar::beta); }
-  static View stored(const View& matrix, Trans trans, int64_t row, int64_t col, int64_t rows, int64_t cols) {
-    return trans == Trans::no ? part(matrix, row, col, rows, cols) : part(matrix, col, row, cols, rows);
+  static View stored(const View& matrix, Trans trans, int64_t row, int64_t col,
+                     int64_t rows, int64_t cols) {
+    return trans == Trans::no ? part(matrix, row, col, rows, cols)
+                              : part(matrix, col, row, cols, rows);
   }
 
   View fetched(const View& view, MemoryId place, MemoryId gpu, PlanDraft::Deps& deps) {
@@ -58,13 +66,18 @@ class TiledPlan {
     std::optional<OpId> last;
     for (int64_t k = 0; k < p_.k; k += tile_) {
       const int64_t depth = std::min(tile_, p_.k - k);
-      const View a = fetched(stored(draft_.a(), p_.trans_a, i, k, rows, depth), p_.place_a, gpu, deps);
-      const View b = fetched(stored(draft_.b(), p_.trans_b, k, j, depth, cols), p_.place_b, gpu, deps);
-      last = draft_.gemm(compute, a, b, c, {scalar_of(p_.alpha, Scalar::alpha), k == 0 ? beta() : Scalar::one}, deps);
+      const View a = fetched(stored(draft_.a(), p_.trans_a, i, k, rows, depth),
+                             p_.place_a, gpu, deps);
+      const View b = fetched(stored(draft_.b(), p_.trans_b, k, j, depth, cols),
+                             p_.place_b, gpu, deps);
+      last = draft_.gemm(
+          compute, a, b, c,
+          {scalar_of(p_.alpha, Scalar::alpha), k == 0 ? beta() : Scalar::one}, deps);
       deps = {*last};
     }
     if (!last) last = draft_.axpby(compute, View{}, c, {Scalar::zero, beta()}, deps);
-    if (p_.place_c != gpu) draft_.copy(draft_.copy_queue(gpu, p_.place_c), c, home, {*last});
+    if (p_.place_c != gpu)
+      draft_.copy(draft_.copy_queue(gpu, p_.place_c), c, home, {*last});
   }
 
   const Topology& topology_;
@@ -73,7 +86,8 @@ class TiledPlan {
   PlanDraft draft_;
 };
 
-inline Plan tiled_plan(const Topology& topology, const GemmProblem& problem, int64_t tile) {
+inline Plan tiled_plan(const Topology& topology, const GemmProblem& problem,
+                       int64_t tile) {
   return TiledPlan{topology, problem, tile}.build();
 }
 

@@ -16,7 +16,8 @@ class OnTwoGpu : public ::testing::Test {
   static constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 
   Topology machine = shipped("two-gpu");
-  Plan plan(const GemmProblem& problem, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
+  Plan plan(const GemmProblem& problem, const Policy& how,
+            std::vector<MemoryId> devices = {gpu0}) {
     Plan made = plan_gemm(problem, machine, devices, how);
     validate(made, machine);
     return made;

@@ -5,8 +5,8 @@
 
 namespace tilerail::small_machine {
 
-/// h0 -20- s0 -25- g0, h1 -20- s1 -25- g1, s0 -8- s1, in GB/s and both directions. Links are numbered in this order,
-/// h0->s0, s0->h0, s0->g0, ...
+/// h0 -20- s0 -25- g0, h1 -20- s1 -25- g1, s0 -8- s1, in GB/s and both directions. Links
+/// are numbered in this order, h0->s0, s0->h0, s0->g0, ...
 inline Topology::Description two_hosts() {
   auto d = unlinked("h0", "g", 2, {"s0", "s1"});
   add_host(d, "h1");

@@ -11,7 +11,8 @@ namespace {
 
 class CudaEnergyCount final : public EnergyCount {
  public:
-  CudaEnergyCount(const cuda::PowerMeter& power, std::vector<int> devices) : watch_{power, std::move(devices)} {}
+  CudaEnergyCount(const cuda::PowerMeter& power, std::vector<int> devices)
+      : watch_{power, std::move(devices)} {}
   double now() const override { return watch_.now(); }
   std::optional<CountedEnergy> stop(std::span<const double> ends) override {
     return cuda::energy_of_calls(watch_.stop(), ends);
@@ -43,7 +44,9 @@ void CudaBench::bind(const Plan& plan, const Matrices& matrices) {
   matrices_ = matrices;
 }
 
-CallTimes CudaBench::call() { return times_of(executor_.run(*bound_, matrices_, {}, AllocationIds{})); }
+CallTimes CudaBench::call() {
+  return times_of(executor_.run(*bound_, matrices_, {}, AllocationIds{}));
+}
 
 TracedCall CudaBench::traced_call() {
   CudaRunTimes times;

@@ -8,8 +8,8 @@
 
 namespace tilerail {
 
-/// The CUDA executor with what it takes to measure plans: matrices in its memories, and energy counters.
-/// Failures of CUDA are thrown as cuda::CudaError.
+/// The CUDA executor with what it takes to measure plans: matrices in its memories, and
+/// energy counters. Failures of CUDA are thrown as cuda::CudaError.
 class CudaBench final : public RealExecutor {
  public:
   /// Throws HardwareError when there is no CUDA device.

@@ -29,15 +29,18 @@ struct Sizes {
   }
 };
 
-constexpr size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+constexpr size_t border =
+    64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
 constexpr size_t borders_before_c = 2;
 
-/// Where the matrices of a plan lie: A at the start of a memory, B one border after it or behind A, C at the end, at
-/// least two borders from the start. So they differ also in memories of their own, which are filled alike.
+/// Where the matrices of a plan lie: A at the start of a memory, B one border after it or
+/// behind A, C at the end, at least two borders from the start. So they differ also in
+/// memories of their own, which are filled alike.
 struct Layout {
   Sizes sizes;
-  std::vector<MemoryId> of_a, of_b;  // the memories: several where GPUs that take part have copies
-  size_t start_of_b = border;        // in each of them
+  std::vector<MemoryId> of_a,
+      of_b;  // the memories: several where GPUs that take part have copies
+  size_t start_of_b = border;  // in each of them
 
   Layout(const Plan& plan, const Topology& topology) : sizes{plan.problem} {
     const auto memories = [&](MemoryId place) {
@@ -56,8 +59,9 @@ struct Layout {
   }
 };
 
-/// How often an element of C is stored at most until it is done. A GPU's part of a dot product is the difference of two
-/// sums from the start, so it may be twice as large as the largest of those: each operation counts twice.
+/// How often an element of C is stored at most until it is done. A GPU's part of a dot
+/// product is the difference of two sums from the start, so it may be twice as large as
+/// the largest of those: each operation counts twice.
 int64_t stored_results(const Plan& plan) {
   if (plan.problem.routine == Routine::dot) return 2 * int64_t(plan.ops.size());
   const int64_t tile = std::max<int64_t>(1, plan.tile);
@@ -66,7 +70,8 @@ int64_t stored_results(const Plan& plan) {
 
 std::vector<std::byte> fetched(const void* matrix, size_t bytes) {
   std::vector<std::byte> copy(bytes);
-  cuda::check(cudaMemcpy(copy.data(), matrix, bytes, cudaMemcpyDefault), "fetching a matrix");
+  cuda::check(cudaMemcpy(copy.data(), matrix, bytes, cudaMemcpyDefault),
+              "fetching a matrix");
   return copy;
 }
 
@@ -85,8 +90,10 @@ class MatrixPools::Pool {
     void* memory = nullptr;
     if (cudaMalloc(&memory, bytes) != cudaSuccess) {
       cudaGetLastError();
-      throw InputError{"place", bytes_text(double(bytes)),
-                       fmt::format("of matrices do not fit in the free memory of GPU {}", device), "smaller sizes"};
+      throw InputError{
+          "place", bytes_text(double(bytes)),
+          fmt::format("of matrices do not fit in the free memory of GPU {}", device),
+          "smaller sizes"};
     }
     data_ = static_cast<std::byte*>(memory);
   }
@@ -105,20 +112,25 @@ class MatrixPools::Pool {
     constexpr size_t piece = size_t{256} << 20;
     const DeviceScope scope{std::max(device_, 0)};
     void* staged = nullptr;
-    if (device_ < 0) cuda::check(cudaMalloc(&staged, std::min(piece, bytes_)), "allocating device memory");
+    if (device_ < 0)
+      cuda::check(cudaMalloc(&staged, std::min(piece, bytes_)),
+                  "allocating device memory");
     for (size_t at = 0, number = 0; at < bytes_; at += piece, ++number) {
       const size_t size = std::min(piece, bytes_ - at);
       std::byte* target = staged ? static_cast<std::byte*>(staged) : data_ + at;
       const auto rows = int64_t(size) / element_size(dtype);
       fill_random({target, rows, 1, rows}, dtype, seed * 1000003 + number, nullptr);
-      if (staged) cuda::check(cudaMemcpy(data_ + at, staged, size, cudaMemcpyDeviceToHost), "filling host memory");
+      if (staged)
+        cuda::check(cudaMemcpy(data_ + at, staged, size, cudaMemcpyDeviceToHost),
+                    "filling host memory");
     }
     cuda::check(cudaDeviceSynchronize(), "filling memory");
     if (staged) cudaFree(staged);
     filled_ = {dtype, seed};
   }
 
-  /// Makes the last bytes NaN in every type. Only the device of the memory is sure to reach it.
+  /// Makes the last bytes NaN in every type. Only the device of the memory is sure to
+  /// reach it.
   void poison_end(size_t bytes) const {
     const DeviceScope scope{std::max(device_, 0)};
     cuda::check(cudaMemset(data_ + bytes_ - bytes, 0xFF, bytes), "poisoning C");
@@ -137,16 +149,20 @@ namespace {
 
 void refuse_blocks(const GemmProblem& p, const Topology& topology, size_t plan) {
   for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
-    if (const Memory& memory = topology.memory(place); memory.pages == Pages::columns || memory.pages == Pages::rows)
-      throw PlanError{plan,
-                      {"place", memory.name, "is in blocks, which the CUDA backend does not have",
-                       "h, h*, a GPU number or the name of a memory"}};
+    if (const Memory& memory = topology.memory(place);
+        memory.pages == Pages::columns || memory.pages == Pages::rows)
+      throw PlanError{
+          plan,
+          {"place", memory.name, "is in blocks, which the CUDA backend does not have",
+           "h, h*, a GPU number or the name of a memory"}};
 }
 
 }  // namespace
 
 HostPages MatrixPools::pages_of(MemoryId memory) const {
-  return executor_.topology().memory(memory).pages == Pages::interleaved ? HostPages::spread : pages_;
+  return executor_.topology().memory(memory).pages == Pages::interleaved
+             ? HostPages::spread
+             : pages_;
 }
 
 MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans,
@@ -159,12 +175,15 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
   for (const auto i : indices(plans)) {
     const GemmProblem& p = plans[i]->problem;
     refuse_blocks(p, executor.topology(), i);
-    for (const auto& [memory, size] : Layout{*plans[i], executor.topology()}.bytes(p.place_c))
+    for (const auto& [memory, size] :
+         Layout{*plans[i], executor.topology()}.bytes(p.place_c))
       if (Most& there = most[memory]; size > there.bytes) there = {size, i};
   }
   for (const auto& [memory, needed] : most) {
-    const int device = executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
-    const size_t bytes = ((needed.bytes + border - 1) / border + borders_before_c) * border;
+    const int device =
+        executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
+    const size_t bytes =
+        ((needed.bytes + border - 1) / border + borders_before_c) * border;
     try {
       pools_[memory] = std::make_unique<Pool>(bytes, device, pages_of(memory));
     } catch (const InputError& error) {
@@ -178,21 +197,26 @@ MatrixPools::~MatrixPools() = default;
 
 Matrices MatrixPools::of(const Plan& plan, uint64_t seed) {
   const GemmProblem& p = plan.problem;
-  for (const auto& [memory, pool] : pools_) pool->fill(p.dtype, seed);  // equal numbers at equal places in each
+  for (const auto& [memory, pool] : pools_)
+    pool->fill(p.dtype, seed);  // equal numbers at equal places in each
   const Layout layout{plan, executor_.topology()};
   const auto pool = [&](MemoryId memory) -> const Pool& { return *pools_.at(memory); };
   std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - layout.sizes.c;
   plan_ = &plan, seed_ = seed;
-  matrices_ = {pool(layout.of_a.front()).data(), pool(layout.of_b.front()).data() + layout.start_of_b, c};
+  matrices_ = {pool(layout.of_a.front()).data(),
+               pool(layout.of_b.front()).data() + layout.start_of_b, c};
   const Topology& topology = executor_.topology();
   if (topology.has_copies(p.place_a))
-    for (const MemoryId gpu : layout.of_a) matrices_.copies_of_a.push_back({gpu, pool(gpu).data()});
+    for (const MemoryId gpu : layout.of_a)
+      matrices_.copies_of_a.push_back({gpu, pool(gpu).data()});
   if (topology.has_copies(p.place_b))
-    for (const MemoryId gpu : layout.of_b) matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + layout.start_of_b});
+    for (const MemoryId gpu : layout.of_b)
+      matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + layout.start_of_b});
   return matrices_;
 }
 
-/// C may hold whatever earlier calls left there. Where it must not be read, it becomes NaN.
+/// C may hold whatever earlier calls left there. Where it must not be read, it becomes
+/// NaN.
 void MatrixPools::reset_c() {
   const GemmProblem& p = plan_->problem;
   const Sizes sizes{p};
@@ -207,10 +231,12 @@ void MatrixPools::reset_c() {
 CheckResult MatrixPools::check() {
   const GemmProblem& p = plan_->problem;
   const Sizes sizes{p};
-  const auto a = fetched(matrices_.a, sizes.a), b = fetched(matrices_.b, sizes.b), c = fetched(matrices_.c, sizes.c);
+  const auto a = fetched(matrices_.a, sizes.a), b = fetched(matrices_.b, sizes.b),
+             c = fetched(matrices_.c, sizes.c);
   const int64_t tile = std::max<int64_t>(1, plan_->tile);
-  const RowCheck checked = check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()}, std::min<int64_t>(tile, 256),
-                                      stored_results(*plan_), seed_);
+  const RowCheck checked =
+      check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()},
+                 std::min<int64_t>(tile, 256), stored_results(*plan_), seed_);
   return {checked.passed(), checked.residual, 1, checked.summary()};
 }
 
@@ -221,8 +247,8 @@ std::string MatrixPools::host_memory() const {
       const Pool& pool = *pools_.at(place);
       const double rate = host_buffer_rate(pool.data(), pool.bytes(), readers_);
       return fmt::format("{} pages, read by {} GPU{} at {:.0f} GB/s",
-                         pages_of(place) == HostPages::spread ? "spread" : "plain", readers_.size(),
-                         readers_.size() == 1 ? "" : "s", rate / 1e9);
+                         pages_of(place) == HostPages::spread ? "spread" : "plain",
+                         readers_.size(), readers_.size() == 1 ? "" : "s", rate / 1e9);
     }
   return "none used";
 }

@@ -11,25 +11,31 @@ namespace {
 
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, device), "reading a property of device " + std::to_string(device));
+  check(cudaDeviceGetAttribute(&value, which, device),
+        "reading a property of device " + std::to_string(device));
   return value;
 }
 
 int peer_attribute(cudaDeviceP2PAttr which, int from, int to) {
   int value = 0;
-  check(cudaDeviceGetP2PAttribute(&value, which, from, to), "reading how devices reach each other");
+  check(cudaDeviceGetP2PAttribute(&value, which, from, to),
+        "reading how devices reach each other");
   return value;
 }
 
-/// Lanes times transfers/s times the share of payload bits of the line code: 8b/10b below 8 GT/s, else 128b/130b.
-/// Source: PCI Express Base Specification. Nothing where the system does not tell (virtual machines often do not).
+/// Lanes times transfers/s times the share of payload bits of the line code: 8b/10b below
+/// 8 GT/s, else 128b/130b. Source: PCI Express Base Specification. Nothing where the
+/// system does not tell (virtual machines often do not).
 std::optional<double> pcie_rate(int device) {
   std::array<char, 32> bus{};
-  check(cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device), "reading a PCI bus id");
+  check(cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device),
+        "reading a PCI bus id");
   std::string folder{bus.data()};
-  std::transform(folder.begin(), folder.end(), folder.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  std::transform(folder.begin(), folder.end(), folder.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
   folder = "/sys/bus/pci/devices/" + folder;
-  std::ifstream speed_file{folder + "/max_link_speed"}, width_file{folder + "/max_link_width"};
+  std::ifstream speed_file{folder + "/max_link_speed"},
+      width_file{folder + "/max_link_width"};
   double gigatransfers = 0, lanes = 0;
   constexpr double most_lanes = 32;
   if (!(speed_file >> gigatransfers) || !(width_file >> lanes)) return {};
@@ -40,7 +46,8 @@ std::optional<double> pcie_rate(int device) {
 
 DeviceFacts read_device(int device) {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, device), "reading the properties of device " + std::to_string(device));
+  check(cudaGetDeviceProperties(&properties, device),
+        "reading the properties of device " + std::to_string(device));
   DeviceFacts facts;
   facts.name = properties.name;
   facts.compute_capability = 10 * properties.major + properties.minor;
@@ -49,7 +56,8 @@ DeviceFacts read_device(int device) {
   facts.copy_engines = properties.asyncEngineCount;
   facts.clock = 1e3 * attribute(cudaDevAttrClockRate, device);
   constexpr double transfers_per_clock = 2, bits = 8;
-  facts.memory_bandwidth = transfers_per_clock * 1e3 * attribute(cudaDevAttrMemoryClockRate, device) *
+  facts.memory_bandwidth = transfers_per_clock * 1e3 *
+                           attribute(cudaDevAttrMemoryClockRate, device) *
                            attribute(cudaDevAttrGlobalMemoryBusWidth, device) / bits;
   facts.pcie = pcie_rate(device);
   return facts;
@@ -60,7 +68,8 @@ PeerLink read_peer(int from, int to) {
   int reachable = 0;
   check(cudaDeviceCanAccessPeer(&reachable, from, to), "asking for peer access");
   if (!reachable) return PeerLink::none;
-  return peer_attribute(cudaDevP2PAttrNativeAtomicSupported, from, to) ? PeerLink::nvlink : PeerLink::pcie;
+  return peer_attribute(cudaDevP2PAttrNativeAtomicSupported, from, to) ? PeerLink::nvlink
+                                                                       : PeerLink::pcie;
 }
 
 }  // namespace
@@ -72,7 +81,8 @@ MachineFacts read_machine_facts() {
   facts.peers.resize(size_t(devices));
   for (int from = 0; from < devices; ++from)
     for (int to = 0; to < devices; ++to)
-      facts.peers[size_t(from)].push_back(from == to ? PeerLink::none : read_peer(from, to));
+      facts.peers[size_t(from)].push_back(from == to ? PeerLink::none
+                                                     : read_peer(from, to));
   return facts;
 }
 

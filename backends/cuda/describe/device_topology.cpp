@@ -10,17 +10,19 @@
 namespace tilerail::cuda {
 namespace {
 
-/// A generation of GPUs: flop of one multiprocessor per clock (of its tensor cores where they are faster), and the rate
-/// of NVLink out of one GPU. Source: NVIDIA's architecture white papers (V100, A100, GA102, AD102, H100) and the B200
-/// data sheet.
+/// A generation of GPUs: flop of one multiprocessor per clock (of its tensor cores where
+/// they are faster), and the rate of NVLink out of one GPU. Source: NVIDIA's architecture
+/// white papers (V100, A100, GA102, AD102, H100) and the B200 data sheet.
 struct Generation {
   int compute_capability;
   double f64, f32, tf32, half;
   double nvlink;  // B/s
 };
 constexpr std::array generations{
-    Generation{70, 64, 128, 128, 1024, 150e9},    Generation{80, 128, 128, 1024, 2048, 300e9},
-    Generation{86, 4, 256, 256, 512, 56e9},       Generation{90, 256, 256, 2048, 4096, 450e9},
+    Generation{70, 64, 128, 128, 1024, 150e9},
+    Generation{80, 128, 128, 1024, 2048, 300e9},
+    Generation{86, 4, 256, 256, 512, 56e9},
+    Generation{90, 256, 256, 2048, 4096, 450e9},
     Generation{100, 128, 256, 4096, 8192, 900e9},
 };
 
@@ -31,9 +33,11 @@ constexpr double unknown_memory = 1e12;   // B/s
 constexpr double share_of_link = 0.85;    // of a link's rate that copies see
 constexpr double share_of_memory = 0.85;  // of the memory's rate that kernels see
 constexpr double share_of_peak = 0.85;    // of the arithmetic that a large GEMM sees
-constexpr double half_rate_size = 400;    // side of the square GEMM that runs at half its best rate
-constexpr double host_share = 0.5;        // of all PCIe ports together that host memory feeds
-constexpr double link_latency = 2.5e-6, launch = 4e-6, issue = 3e-6, dependency = 2e-6;  // s
+constexpr double half_rate_size =
+    400;  // side of the square GEMM that runs at half its best rate
+constexpr double host_share = 0.5;  // of all PCIe ports together that host memory feeds
+constexpr double link_latency = 2.5e-6, launch = 4e-6, issue = 3e-6,
+                 dependency = 2e-6;  // s
 constexpr double block = 128, k_overhead = 64;
 }  // namespace assumed
 
@@ -60,7 +64,8 @@ GemmCurve curve(DType dtype, double peak) {
   curve.dtype = dtype;
   curve.source = key;
   for (const double size : {256, 512, 1024, 2048, 4096, 8192, 16384})
-    curve.points.push_back({size, FlopRate{assumed::share_of_peak * peak * size / (size + assumed::half_rate_size)}});
+    curve.points.push_back({size, FlopRate{assumed::share_of_peak * peak * size /
+                                           (size + assumed::half_rate_size)}});
   return curve;
 }
 
@@ -73,7 +78,8 @@ KernelTimes kernels_of(const DeviceFacts& device, size_t index) {
   times.multiprocessors = device.multiprocessors;
   times.block_m = times.block_n = assumed::block;
   times.k_overhead = assumed::k_overhead;
-  const double memory = device.memory_bandwidth > 0 ? device.memory_bandwidth : assumed::unknown_memory;
+  const double memory =
+      device.memory_bandwidth > 0 ? device.memory_bandwidth : assumed::unknown_memory;
   times.memory_bandwidth = Rate{assumed::share_of_memory * memory};
   const double clocks = device.multiprocessors * std::max(device.clock, 1e9);
   times.gemm = {curve(DType::f64, g.f64 * clocks), curve(DType::f32, g.f32 * clocks),
@@ -88,9 +94,13 @@ class Describer {
 
   Topology::Description describe() {
     d_.name = "automatic";
-    d_.description = fmt::format("{} x {}", facts_.devices.size(), facts_.devices.front().name);
-    d_.sources = {{key, Source::Kind::assumed, "properties of the devices; nothing was measured"}};
-    d_.issue = {.per_op = Seconds{assumed::issue}, .per_dependency = Seconds{assumed::dependency}, .source = key};
+    d_.description =
+        fmt::format("{} x {}", facts_.devices.size(), facts_.devices.front().name);
+    d_.sources = {
+        {key, Source::Kind::assumed, "properties of the devices; nothing was measured"}};
+    d_.issue = {.per_op = Seconds{assumed::issue},
+                .per_dependency = Seconds{assumed::dependency},
+                .source = key};
     add_memory("host", NodeKind::host, -1);
     for (const auto g : indices(facts_.devices)) add_gpu(g);
     add_links();
@@ -135,7 +145,8 @@ class Describer {
     const size_t gpus = facts_.devices.size();
     ports_.resize(gpus);
     for (size_t g = 0; g < gpus; ++g) {
-      const LinkId in = link(0, g + 1, pcie_of(facts_.devices[g])), out = link(g + 1, 0, pcie_of(facts_.devices[g]));
+      const LinkId in = link(0, g + 1, pcie_of(facts_.devices[g])),
+                   out = link(g + 1, 0, pcie_of(facts_.devices[g]));
       ports_[g].pcie_in.push_back(in), ports_[g].pcie_out.push_back(out);
       from_host_.push_back(in), to_host_.push_back(out);
     }
@@ -148,7 +159,8 @@ class Describer {
     if (from == to || kind == PeerLink::none) return;
     const bool nvlink = kind == PeerLink::nvlink;
     const auto rate = nvlink ? nvlink_of : pcie_of;
-    const LinkId id = link(from + 1, to + 1, std::min(rate(facts_.devices[from]), rate(facts_.devices[to])));
+    const LinkId id = link(
+        from + 1, to + 1, std::min(rate(facts_.devices[from]), rate(facts_.devices[to])));
     (nvlink ? ports_[from].nvlink_out : ports_[from].pcie_out).push_back(id);
     (nvlink ? ports_[to].nvlink_in : ports_[to].pcie_in).push_back(id);
   }
@@ -166,7 +178,8 @@ class Describer {
   void add_groups() {
     double all = 0;
     for (const auto g : indices(ports_)) {
-      const double pcie = pcie_of(facts_.devices[g]), nvlink = nvlink_of(facts_.devices[g]);
+      const double pcie = pcie_of(facts_.devices[g]),
+                   nvlink = nvlink_of(facts_.devices[g]);
       all += pcie;
       add_group("PCIe into " + gpu_name(g), ports_[g].pcie_in, pcie);
       add_group("PCIe out of " + gpu_name(g), ports_[g].pcie_out, pcie);
@@ -174,8 +187,10 @@ class Describer {
       add_group("NVLink out of " + gpu_name(g), ports_[g].nvlink_out, nvlink);
     }
     const double widest = d_.links[from_host_.front().index()].bandwidth.value;
-    add_group("host memory to GPUs", from_host_, std::max(widest, assumed::host_share * all));
-    add_group("GPUs to host memory", to_host_, std::max(widest, assumed::host_share * all));
+    add_group("host memory to GPUs", from_host_,
+              std::max(widest, assumed::host_share * all));
+    add_group("GPUs to host memory", to_host_,
+              std::max(widest, assumed::host_share * all));
   }
 
   struct Port {
@@ -189,6 +204,8 @@ class Describer {
 
 }  // namespace
 
-Topology::Description describe(const MachineFacts& facts) { return Describer{facts}.describe(); }
+Topology::Description describe(const MachineFacts& facts) {
+  return Describer{facts}.describe();
+}
 
 }  // namespace tilerail::cuda

@@ -28,11 +28,12 @@ struct MachineFacts {
   std::vector<std::vector<PeerLink>> peers;  // [from][to]
 };
 
-/// Asks the runtime and the system (PCIe speeds: /sys/bus/pci). The current device is left as found. Throws CudaError.
+/// Asks the runtime and the system (PCIe speeds: /sys/bus/pci). The current device is
+/// left as found. Throws CudaError.
 MachineFacts read_machine_facts();
 
-/// A description in which every figure is `assumed` (docs/machines.md#automatic): good enough to run, not to predict.
-/// Expects at least one device.
+/// A description in which every figure is `assumed` (docs/machines.md#automatic): good
+/// enough to run, not to predict. Expects at least one device.
 Topology::Description describe(const MachineFacts& facts);
 
 }  // namespace tilerail::cuda

@@ -21,23 +21,28 @@ double CounterTrace::at(double time) const {
   if (above == steps_.begin()) return above->joules;
   if (above == steps_.end()) return steps_.back().joules;
   const auto below = above - 1;
-  return below->joules + (time - below->time) / (above->time - below->time) * (above->joules - below->joules);
+  return below->joules + (time - below->time) / (above->time - below->time) *
+                             (above->joules - below->joules);
 }
 
-std::optional<CountedEnergy> energy_of_calls(std::span<const CounterTrace> devices, std::span<const double> ends) {
+std::optional<CountedEnergy> energy_of_calls(std::span<const CounterTrace> devices,
+                                             std::span<const double> ends) {
   double from = 0, to = ends.empty() ? 0 : ends.back();
   for (const CounterTrace& device : devices) {
     if (device.steps().size() < 2) return std::nullopt;
     from = std::max(from, device.steps().front().time);
     to = std::min(to, device.steps().back().time);
   }
-  const auto first = std::ranges::lower_bound(ends, from), after = std::ranges::upper_bound(ends, to);
-  if (after - first < 2 || *(after - 1) - *first < CounterTrace::least_span) return std::nullopt;
+  const auto first = std::ranges::lower_bound(ends, from),
+             after = std::ranges::upper_bound(ends, to);
+  if (after - first < 2 || *(after - 1) - *first < CounterTrace::least_span)
+    return std::nullopt;
   const double begin = *first, end = *(after - 1);
   CountedEnergy counted;
   counted.calls = int(after - first) - 1;
   counted.seconds = (end - begin) / counted.calls;
-  for (const CounterTrace& device : devices) counted.joules.push_back(device.between(begin, end) / counted.calls);
+  for (const CounterTrace& device : devices)
+    counted.joules.push_back(device.between(begin, end) / counted.calls);
   return counted;
 }
 

@@ -7,13 +7,14 @@
 
 namespace tilerail::cuda {
 
-/// Holds streams back until everything has been issued. Streams are released when the gate is destroyed, after which
-/// they may still look at it: each keeps what it looks at.
+/// Holds streams back until everything has been issued. Streams are released when the
+/// gate is destroyed, after which they may still look at it: each keeps what it looks at.
 class Gate {
   using State = std::shared_ptr<std::atomic<bool>>;
 
  public:
-  /// A function of the host that a stream runs (cudaLaunchHostFunc), which returns when the gate is open.
+  /// A function of the host that a stream runs (cudaLaunchHostFunc), which returns when
+  /// the gate is open.
   struct Hold {
     void (*function)(void*);
     void* argument;

@@ -15,7 +15,8 @@ namespace tilerail::cuda {
 namespace {
 
 constexpr double rest_seconds = 0.5;  // after which a device has forgotten its load
-constexpr int most_held = 256;        // kernels that wait behind a gate: issuing more could wait for the gate itself
+constexpr int most_held =
+    256;  // kernels that wait behind a gate: issuing more could wait for the gate itself
 
 size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -25,32 +26,41 @@ void KernelMeter::fill(DType dtype) {
   const DeviceScope scope{bench_.device.ordinal()};
   const int64_t element = element_size(dtype), rows = 1 << 16;
   const auto cols = int64_t(bench_.bytes) / element / rows;
-  fill_random({bench_.data(), rows, cols, rows}, dtype, 7, bench_.device.compute_stream(0));
+  fill_random({bench_.data(), rows, cols, rows}, dtype, 7,
+              bench_.device.compute_stream(0));
   check(cudaStreamSynchronize(bench_.device.compute_stream(0)), "filling device memory");
 }
 
 void KernelMeter::issue(const Gemm& shape, size_t stream) {
   const auto element = size_t(element_size(shape.dtype));
   const bool ta = shape.trans_a != Trans::no, tb = shape.trans_b != Trans::no;
-  const auto bytes = [&](int64_t a, int64_t b) { return aligned(size_t(a) * size_t(b) * element); };
+  const auto bytes = [&](int64_t a, int64_t b) {
+    return aligned(size_t(a) * size_t(b) * element);
+  };
   const auto lead = [&](int64_t rows) { return rows + shape.extra; };
   const int64_t rows_a = ta ? shape.k : shape.m, rows_b = tb ? shape.n : shape.k;
   const int64_t cols_a = ta ? shape.m : shape.k, cols_b = tb ? shape.k : shape.n;
-  const size_t a = bytes(lead(rows_a), cols_a), b = bytes(lead(rows_b), cols_b), c = bytes(lead(shape.m), shape.n);
+  const size_t a = bytes(lead(rows_a), cols_a), b = bytes(lead(rows_b), cols_b),
+               c = bytes(lead(shape.m), shape.n);
   const size_t operands = bench_.bytes / 4 * 3, results = bench_.bytes - operands;
-  if (a + b > operands || c > results) throw std::logic_error{"measuring: operands are larger than the buffer"};
+  if (a + b > operands || c > results)
+    throw std::logic_error{"measuring: operands are larger than the buffer"};
   const size_t turn = next_++;
   std::byte* from = bench_.data() + turn % (operands / (a + b)) * (a + b);
   std::byte* to = bench_.data() + operands + turn % (results / c) * c;
-  const Block block_a{from, rows_a, cols_a, lead(rows_a)}, block_b{from + a, rows_b, cols_b, lead(rows_b)};
+  const Block block_a{from, rows_a, cols_a, lead(rows_a)},
+      block_b{from + a, rows_b, cols_b, lead(rows_b)};
   const Block block_c{to, shape.m, shape.n, lead(shape.m)};
-  // With beta the kernel reads C, as all but the first kernel of a tile do; 0.5 keeps C small.
+  // With beta the kernel reads C, as all but the first kernel of a tile do; 0.5 keeps C
+  // small.
   cuda::gemm(bench_.device.handle(stream),
-             {shape.dtype, shape.trans_a, shape.trans_b, shape.k, 1.0, 0.5, block_a, block_b, block_c});
+             {shape.dtype, shape.trans_a, shape.trans_b, shape.k, 1.0, 0.5, block_a,
+              block_b, block_c});
 }
 
-/// The first call for a shape loads code, which waits for all streams. So it is made before a stream is held back.
-/// Later calls load nothing, and would only keep the device busy for longer than is measured.
+/// The first call for a shape loads code, which waits for all streams. So it is made
+/// before a stream is held back. Later calls load nothing, and would only keep the device
+/// busy for longer than is measured.
 void KernelMeter::load(const Gemm& shape) {
   if (loaded_ == shape) return;
   issue(shape, 0);
@@ -69,7 +79,8 @@ double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
   hold_stream(gate, bench_.device.compute_stream(0));
   check(cudaEventRecord(begin, bench_.device.compute_stream(0)), "recording a start");
   for (size_t s = 1; s < used; ++s)
-    check(cudaStreamWaitEvent(bench_.device.compute_stream(s), begin, 0), "waiting for the start");
+    check(cudaStreamWaitEvent(bench_.device.compute_stream(s), begin, 0),
+          "waiting for the start");
   const int issued = std::min(count, most_held / streams);
   for (int i = 0; i < issued; ++i)
     for (size_t s = 0; s < used; ++s) issue(shape, s);
@@ -91,12 +102,15 @@ double KernelMeter::issue_time(const Gemm& shape, int count) {
   load(shape);
   const auto begin = std::chrono::steady_clock::now();
   for (size_t i = 0; i < size_t(count); ++i) issue(shape, i % streams);
-  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  for (size_t s = 0; s < streams; ++s) check(cudaStreamSynchronize(bench_.device.compute_stream(s)), "multiplying");
+  const double taken =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (size_t s = 0; s < streams; ++s)
+    check(cudaStreamSynchronize(bench_.device.compute_stream(s)), "multiplying");
   return taken / count;
 }
 
-std::vector<LoadSeries::Point> KernelMeter::series(const Gemm& shape, int group, double seconds) {
+std::vector<LoadSeries::Point> KernelMeter::series(const Gemm& shape, int group,
+                                                   double seconds) {
   const DeviceScope scope{bench_.device.ordinal()};
   load(shape);
   const double each = gemm(shape, 2);
@@ -112,7 +126,8 @@ std::vector<LoadSeries::Point> KernelMeter::series(const Gemm& shape, int group,
   check(cudaStreamSynchronize(stream), "multiplying");
   std::vector<LoadSeries::Point> points;
   for (size_t g = 1; g <= groups; ++g)
-    points.push_back({seconds_between(events[0], events[g]), seconds_between(events[g - 1], events[g]) / group});
+    points.push_back({seconds_between(events[0], events[g]),
+                      seconds_between(events[g - 1], events[g]) / group});
   return points;
 }
 
@@ -135,14 +150,16 @@ double KernelMeter::memory_rate(int count) {
   const size_t places = std::max<size_t>(1, bench_.bytes / (2 * bytes));
   const auto run = [&](int i) {
     std::byte* at = bench_.data() + size_t(i) % places * 2 * bytes;
-    axpby({at, side, side, side}, {at + bytes, side, side, side}, 0.5, 0.5, DType::f64, stream);
+    axpby({at, side, side, side}, {at + bytes, side, side, side}, 0.5, 0.5, DType::f64,
+          stream);
   };
   run(0);
   check(cudaStreamSynchronize(stream), "adding");
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < count; ++i) run(i);
   check(cudaStreamSynchronize(stream), "adding");
-  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double taken =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return 3.0 * double(bytes) * count / taken;
 }
 
@@ -152,7 +169,8 @@ void KernelMeter::touch(size_t bytes) {
   constexpr int64_t rows = 4096;
   const auto cols = int64_t(std::min(bytes, bench_.bytes) / 2 / (rows * sizeof(double)));
   std::byte* const y = bench_.data() + size_t(rows * cols) * sizeof(double);
-  axpby({bench_.data(), rows, cols, rows}, {y, rows, cols, rows}, 0.5, 0.5, DType::f64, stream);
+  axpby({bench_.data(), rows, cols, rows}, {y, rows, cols, rows}, 0.5, 0.5, DType::f64,
+        stream);
   check(cudaStreamSynchronize(stream), "adding");
 }
 

@@ -8,9 +8,9 @@
 
 namespace tilerail::cuda {
 
-/// Times kernels on operands that lie all over a large buffer, as those of a plan do, so that no cache holds them.
-/// Results go elsewhere, so that the operands stay random numbers: the power that a kernel draws, and so its speed,
-/// depends on its operands.
+/// Times kernels on operands that lie all over a large buffer, as those of a plan do, so
+/// that no cache holds them. Results go elsewhere, so that the operands stay random
+/// numbers: the power that a kernel draws, and so its speed, depends on its operands.
 class KernelMeter {
  public:
   explicit KernelMeter(BenchDevice& bench) : bench_{bench} {}
@@ -25,10 +25,11 @@ class KernelMeter {
     int64_t extra = 0;  // elements between the columns of each operand
     bool operator==(const Gemm&) const = default;
   };
-  /// Seconds that one kernel takes: `count` kernels run in each of `streams` streams at once (256 in all at most), and
-  /// the time of all is divided by their number.
+  /// Seconds that one kernel takes: `count` kernels run in each of `streams` streams at
+  /// once (256 in all at most), and the time of all is divided by their number.
   double gemm(const Gemm& shape, int count, int streams = 1);
-  /// Seconds that a thread needs to hand over a kernel, `count` of them to several streams in turn.
+  /// Seconds that a thread needs to hand over a kernel, `count` of them to several
+  /// streams in turn.
   double issue_time(const Gemm& shape, int count);
   /// Kernels run one after another for about so many seconds, in groups of `group`.
   std::vector<LoadSeries::Point> series(const Gemm& shape, int group, double seconds);

@@ -20,7 +20,8 @@ namespace {
 using namespace cuda;
 
 constexpr size_t GiB = size_t{1} << 30;
-constexpr size_t device_bytes = 6 * GiB, host_bytes_each = GiB / 4;  // of buffers; host: for each device
+constexpr size_t device_bytes = 6 * GiB,
+                 host_bytes_each = GiB / 4;  // of buffers; host: for each device
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -31,8 +32,8 @@ std::string today() {
   return text;
 }
 
-/// The watts of devices that do nothing, with all contexts made (which costs power), as between the operations of a
-/// plan.
+/// The watts of devices that do nothing, with all contexts made (which costs power), as
+/// between the operations of a plan.
 void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
   constexpr std::chrono::milliseconds rest{1000}, enough{1000};
   check(cudaDeviceSynchronize(), "waiting for a device");
@@ -42,18 +43,22 @@ void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
   PowerWatch watch{power, ordinals};
   std::this_thread::sleep_for(enough);
   const std::vector<CounterTrace> traces = watch.stop();
-  for (const auto d : indices(devices)) devices[d].idle_watts = traces[d].watts().value_or(0);
+  for (const auto d : indices(devices))
+    devices[d].idle_watts = traces[d].watts().value_or(0);
 }
 
 DeviceRecord facts_of(int ordinal, const PowerMeter& power) {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, ordinal), "reading the properties of a device");
+  check(cudaGetDeviceProperties(&properties, ordinal),
+        "reading the properties of a device");
   size_t free = 0, total = 0;
   const DeviceScope scope{ordinal};
   check(cudaMemGetInfo(&free, &total), "reading the free memory");
   DeviceRecord record;
-  record.name = Bench::name(ordinal), record.number = ordinal, record.model = properties.name;
-  record.memory_bytes = double(total), record.multiprocessors = properties.multiProcessorCount;
+  record.name = Bench::name(ordinal), record.number = ordinal,
+  record.model = properties.name;
+  record.memory_bytes = double(total),
+  record.multiprocessors = properties.multiProcessorCount;
   record.limit_watts = power.limit_watts(ordinal);
   return record;
 }
@@ -64,7 +69,8 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   const int there = device_count();
   if (there == 0) throw HardwareError{"this machine has no CUDA device"};
   if (options.devices > there)
-    throw HardwareError{fmt::format("devices: {} are asked for; this machine has {}", options.devices, there)};
+    throw HardwareError{fmt::format("devices: {} are asked for; this machine has {}",
+                                    options.devices, there)};
   const int count = options.devices > 0 ? options.devices : there;
   const DeviceScope restore{0};
 

@@ -18,7 +18,9 @@ namespace tilerail::cuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 constexpr int repeats = 200;     // of what a graph does
 constexpr size_t bytes = 4096;   // of a copy
@@ -43,17 +45,20 @@ struct Taken {
 
 std::vector<StreamOnDevice> compute_streams(const Device& device, size_t count) {
   std::vector<StreamOnDevice> streams;
-  for (size_t s = 0; s < count; ++s) streams.push_back({device.ordinal(), device.compute_stream(s)});
+  for (size_t s = 0; s < count; ++s)
+    streams.push_back({device.ordinal(), device.compute_stream(s)});
   return streams;
 }
 
-/// What is handed to a stream from now on waits for what another one, of the current device, has.
+/// What is handed to a stream from now on waits for what another one, of the current
+/// device, has.
 void follow(cudaStream_t stream, cudaStream_t other, std::deque<PlainEvent>& events) {
   check(cudaEventRecord(events.emplace_back(), other), "recording");
   check(cudaStreamWaitEvent(stream, events.back(), 0), "waiting");
 }
 
-Taken time_graph(const std::vector<StreamOnDevice>& streams, int calls, const std::function<void()>& issue) {
+Taken time_graph(const std::vector<StreamOnDevice>& streams, int calls,
+                 const std::function<void()>& issue) {
   const StreamGraph graph{streams, issue};
   Taken sum{0, 0};
   for (int i = 0; i < 2 + calls; ++i) {
@@ -69,7 +74,8 @@ Taken time_graph(const std::vector<StreamOnDevice>& streams, int calls, const st
 /// Graphs of small operations of one device.
 class Graphs {
  public:
-  explicit Graphs(BenchDevice& bench) : bench_{bench}, host_{locked(size_t{2} * repeats * bytes)} {
+  explicit Graphs(BenchDevice& bench)
+      : bench_{bench}, host_{locked(size_t{2} * repeats * bytes)} {
     bench_.device.open_streams(streams_side_by_side, 2);
   }
 
@@ -90,7 +96,8 @@ class Graphs {
   Taken back_and_forth(Graphs& other) {
     const std::array both{this, &other};
     std::vector<StreamOnDevice> streams;
-    for (const Graphs* graphs : both) streams.push_back(compute_streams(graphs->bench_.device, 1).front());
+    for (const Graphs* graphs : both)
+      streams.push_back(compute_streams(graphs->bench_.device, 1).front());
     std::deque<PlainEvent> events;
     return time_graph(streams, usual_calls, [&] {
       for (size_t i = 0; i < repeats; ++i) {
@@ -103,25 +110,30 @@ class Graphs {
   /// Each copy to the device is followed by a kernel, and that by a copy back.
   Taken chains() {
     const Device& device = bench_.device;
-    const std::array streams{device.copy_stream(0), device.compute_stream(0), device.copy_stream(1)};
+    const std::array streams{device.copy_stream(0), device.compute_stream(0),
+                             device.copy_stream(1)};
     std::deque<PlainEvent> events;
     return time_graph(on_device(streams), usual_calls, [&] {
       for (int i = 0; i < repeats; ++i) {
         fetch(i, streams[0]), follow(streams[1], streams[0], events);
         kernel(streams[1]), follow(streams[2], streams[1], events);
-        copy(block(bench_.data(), i), block(host_.get() + repeats * bytes, i), 1, streams[2]);
+        copy(block(bench_.data(), i), block(host_.get() + repeats * bytes, i), 1,
+             streams[2]);
       }
     });
   }
-  /// Seconds of a copy to the device and of a kernel that waits for it, where the next copy waits for the kernel.
+  /// Seconds of a copy to the device and of a kernel that waits for it, where the next
+  /// copy waits for the kernel.
   double ping_pong(KernelMeter& meter, const KernelMeter::Gemm& shape) {
-    const std::array streams{bench_.device.copy_stream(0), bench_.device.compute_stream(0)};
+    const std::array streams{bench_.device.copy_stream(0),
+                             bench_.device.compute_stream(0)};
     std::deque<PlainEvent> events;
     return time_graph(on_device(streams), usual_calls,
                       [&] {
                         for (int i = 0; i < repeats; ++i) {
                           fetch(i, streams[0]), follow(streams[1], streams[0], events);
-                          meter.start(shape, 1, 0), follow(streams[0], streams[1], events);
+                          meter.start(shape, 1, 0),
+                              follow(streams[0], streams[1], events);
                         }
                       })
                .all /
@@ -131,7 +143,8 @@ class Graphs {
  private:
   std::vector<StreamOnDevice> on_device(std::span<const cudaStream_t> streams) const {
     std::vector<StreamOnDevice> places;
-    for (const cudaStream_t stream : streams) places.push_back({bench_.device.ordinal(), stream});
+    for (const cudaStream_t stream : streams)
+      places.push_back({bench_.device.ordinal(), stream});
     return places;
   }
   static Block block(std::byte* start, int number) {
@@ -160,19 +173,23 @@ void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
          const auto costs = watch.repeat([&] {
            const double one = graphs.kernels(1, 1).all;
            const double next = (graphs.kernels(repeats, 1).all - one) / (repeats - 1);
-           const double kernel = graphs.kernels(repeats, streams_side_by_side).all / repeats;
+           const double kernel =
+               graphs.kernels(repeats, streams_side_by_side).all / repeats;
            const double copy = graphs.copies().launch / repeats;
            const double crossed = (graphs.chains().launch / repeats - 2 * copy) / 2;
-           return std::vector{std::max(least, crossed), kernel, copy, std::max(least, one - next)};
+           return std::vector{std::max(least, crossed), kernel, copy,
+                              std::max(least, one - next)};
          });
-         for (size_t i = 0; const char* what : {"graph dependency", "graph kernel", "graph copy", "graph call"})
+         for (size_t i = 0; const char* what : {"graph dependency", "graph kernel",
+                                                "graph copy", "graph call"})
            bench.results.issue.push_back({what, 1, costs[i++]});
        }});
   if (bench.devices.size() < 2) return;
   tasks.push_back({"graphs of several GPUs", [&bench](Stopwatch& watch) {
                      Graphs first{*bench.devices[0]}, second{*bench.devices[1]};
                      const auto times = watch.repeat([&] {
-                       const double within = first.kernels(repeats, 1).all, across = first.back_and_forth(second).all;
+                       const double within = first.kernels(repeats, 1).all,
+                                    across = first.back_and_forth(second).all;
                        return std::vector{std::max(least, (across - within) / repeats)};
                      });
                      bench.results.issue.push_back({"graph of GPUs", 1, times[0]});
@@ -183,9 +200,10 @@ namespace {
 
 constexpr double burst_seconds = 2e-3;  // of kernels in one launch
 
-/// Seconds of a kernel, one after another in each of so many streams; `each` is about what it takes alone.
-double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMeter::Gemm& shape, int streams,
-                       double each) {
+/// Seconds of a kernel, one after another in each of so many streams; `each` is about
+/// what it takes alone.
+double time_of_kernels(KernelMeter& meter, const Device& device,
+                       const KernelMeter::Gemm& shape, int streams, double each) {
   const std::vector<StreamOnDevice> used = compute_streams(device, size_t(streams));
   const int of_stream = std::clamp(int(burst_seconds / each), streams, repeats) / streams;
   const Taken taken = time_graph(used, 4, [&] {
@@ -199,34 +217,39 @@ double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMet
 void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks) {
   for (const int64_t side : sides_side_by_side)
     for (const int streams : {1, streams_side_by_side})
-      tasks.push_back({"graphs of kernels", [=, &bench](Stopwatch& watch) {
-                         BenchDevice& device = *bench.devices.front();
-                         const DeviceScope scope{device.device.ordinal()};
-                         KernelMeter meter{device};
-                         const KernelMeter::Gemm shape{type, Trans::no, Trans::no, side, side, side};
-                         const double each = meter.gemm(shape, 2, 1);
-                         const auto time = watch.repeat(
-                             [&] { return std::vector{time_of_kernels(meter, device.device, shape, streams, each)}; });
-                         KernelRun run;
-                         run.gpu = Bench::name(0), run.dtype = type, run.m = run.n = run.k = side;
-                         run.at_once = streams, run.seconds = time[0];
-                         bench.results.graph_kernels.push_back(run);
-                       }});
+      tasks.push_back(
+          {"graphs of kernels", [=, &bench](Stopwatch& watch) {
+             BenchDevice& device = *bench.devices.front();
+             const DeviceScope scope{device.device.ordinal()};
+             KernelMeter meter{device};
+             const KernelMeter::Gemm shape{type, Trans::no, Trans::no, side, side, side};
+             const double each = meter.gemm(shape, 2, 1);
+             const auto time = watch.repeat([&] {
+               return std::vector{
+                   time_of_kernels(meter, device.device, shape, streams, each)};
+             });
+             KernelRun run;
+             run.gpu = Bench::name(0), run.dtype = type, run.m = run.n = run.k = side;
+             run.at_once = streams, run.seconds = time[0];
+             bench.results.graph_kernels.push_back(run);
+           }});
   if (type != DType::f64) return;
-  tasks.push_back({"graphs of kernels", [=, &bench](Stopwatch& watch) {
-                     BenchDevice& device = *bench.devices.front();
-                     const DeviceScope scope{device.device.ordinal()};
-                     KernelMeter meter{device};
-                     const KernelMeter::Gemm shape{type, Trans::no, Trans::no, 256, 256, 256};
-                     Graphs graphs{device};
-                     const double each = meter.gemm(shape, 2);
-                     const auto time = watch.repeat([&] {
-                       const double apart =
-                           time_of_kernels(meter, device.device, shape, 1, each) + graphs.copies().all / repeats;
-                       return std::vector{std::max(least, (graphs.ping_pong(meter, shape) - apart) / 2)};
-                     });
-                     bench.results.issue.push_back({"hand on", 1, time[0]});
-                   }});
+  tasks.push_back(
+      {"graphs of kernels", [=, &bench](Stopwatch& watch) {
+         BenchDevice& device = *bench.devices.front();
+         const DeviceScope scope{device.device.ordinal()};
+         KernelMeter meter{device};
+         const KernelMeter::Gemm shape{type, Trans::no, Trans::no, 256, 256, 256};
+         Graphs graphs{device};
+         const double each = meter.gemm(shape, 2);
+         const auto time = watch.repeat([&] {
+           const double apart = time_of_kernels(meter, device.device, shape, 1, each) +
+                                graphs.copies().all / repeats;
+           return std::vector{
+               std::max(least, (graphs.ping_pong(meter, shape) - apart) / 2)};
+         });
+         bench.results.issue.push_back({"hand on", 1, time[0]});
+       }});
 }
 
 }  // namespace tilerail::cuda

@@ -16,9 +16,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Job = std::function<void(BenchDevice&)>;
 
-constexpr int calls = 200;  // fewer than a device takes in before it makes the caller wait
+constexpr int calls =
+    200;  // fewer than a device takes in before it makes the caller wait
 
-/// Seconds that a thread needs for a call, while a thread for each of the first `threads` devices issues to it.
+/// Seconds that a thread needs for a call, while a thread for each of the first `threads`
+/// devices issues to it.
 double time_issue(Bench& bench, int threads, const Job& job) {
   std::vector<double> taken(static_cast<size_t>(threads));
   const auto issue = [&](size_t i) {
@@ -37,14 +39,16 @@ double time_issue(Bench& bench, int threads, const Job& job) {
   return sum / threads;
 }
 
-/// Seconds that a call costs besides its work: a thread for each of the first `threads` devices hands one copy over and
-/// waits for it, and the time of the copy itself is taken off.
+/// Seconds that a call costs besides its work: a thread for each of the first `threads`
+/// devices hands one copy over and waits for it, and the time of the copy itself is taken
+/// off.
 double time_call(Bench& bench, IssuerPool& pool, int threads) {
   const auto one = [&](size_t i) {
     BenchDevice& device = *bench.devices[i];
     if (cudaSetDevice(device.device.ordinal()) != cudaSuccess) return;
     const auto stream = device.device.copy_stream(0);
-    if (cudaMemcpyAsync(device.data(), device.data() + 4096, 1, cudaMemcpyDefault, stream) == cudaSuccess)
+    if (cudaMemcpyAsync(device.data(), device.data() + 4096, 1, cudaMemcpyDefault,
+                        stream) == cudaSuccess)
       cudaStreamSynchronize(stream);
   };
   const auto time = [](const std::function<void()>& work) {
@@ -62,39 +66,47 @@ double time_call(Bench& bench, IssuerPool& pool, int threads) {
 }  // namespace
 
 void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
-  const auto block = [](BenchDevice& d, size_t at, int64_t rows, int64_t cols, int64_t ld) {
+  const auto block = [](BenchDevice& d, size_t at, int64_t rows, int64_t cols,
+                        int64_t ld) {
     return Block{d.data() + at, rows, cols, ld};
   };
   const auto add = [&](const std::string& what, const Job& job) {
-    for (int threads = 1; threads <= bench.count(); threads = threads < bench.count() ? bench.count() : threads + 1)
+    for (int threads = 1; threads <= bench.count();
+         threads = threads < bench.count() ? bench.count() : threads + 1)
       tasks.push_back({"issuing", [=, &bench](Stopwatch& watch) {
-                         const auto time =
-                             watch.repeat([&] { return std::vector<double>{time_issue(bench, threads, job)}; });
+                         const auto time = watch.repeat([&] {
+                           return std::vector<double>{time_issue(bench, threads, job)};
+                         });
                          bench.results.issue.push_back({what, threads, time[0]});
                        }});
   };
   const auto pool = std::make_shared<IssuerPool>();
   for (int threads = 1; threads <= bench.count(); ++threads)
     tasks.push_back({"calls", [=, &bench](Stopwatch& watch) {
-                       const auto time =
-                           watch.repeat([&] { return std::vector<double>{time_call(bench, *pool, threads)}; });
+                       const auto time = watch.repeat([&] {
+                         return std::vector<double>{time_call(bench, *pool, threads)};
+                       });
                        bench.results.issue.push_back({"call", threads, time[0]});
                      }});
   constexpr size_t far = size_t{1} << 20;
   add("copy", [=](BenchDevice& d) {
-    copy(block(d, 0, 1024, 1, 1024), block(d, far, 1024, 1, 1024), 1, d.device.copy_stream(0));
+    copy(block(d, 0, 1024, 1, 1024), block(d, far, 1024, 1, 1024), 1,
+         d.device.copy_stream(0));
   });
-  add("2-D copy",
-      [=](BenchDevice& d) { copy(block(d, 0, 64, 8, 128), block(d, far, 64, 8, 128), 1, d.device.copy_stream(0)); });
+  add("2-D copy", [=](BenchDevice& d) {
+    copy(block(d, 0, 64, 8, 128), block(d, far, 64, 8, 128), 1, d.device.copy_stream(0));
+  });
   for (const DType type : {DType::f64, DType::f32, DType::f16})
     add("gemm", [=](BenchDevice& d) {
       const Block b = block(d, 0, 64, 64, 64);
-      gemm(d.device.handle(0), {type, Trans::no, Trans::no, 64, 1.0, 0.0, b, b, block(d, far, 64, 64, 64)});
+      gemm(d.device.handle(0),
+           {type, Trans::no, Trans::no, 64, 1.0, 0.0, b, b, block(d, far, 64, 64, 64)});
     });
   add("record and wait", [](BenchDevice& d) {
     thread_local int made_for = -1;
     thread_local std::unique_ptr<PlainEvent> event;
-    if (made_for != d.device.ordinal()) event = std::make_unique<PlainEvent>(), made_for = d.device.ordinal();
+    if (made_for != d.device.ordinal())
+      event = std::make_unique<PlainEvent>(), made_for = d.device.ordinal();
     check(cudaEventRecord(*event, d.device.compute_stream(0)), "recording");
     check(cudaStreamWaitEvent(d.device.copy_stream(0), *event, 0), "waiting");
   });

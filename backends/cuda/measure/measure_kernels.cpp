@@ -14,15 +14,18 @@ using Clock = std::chrono::steady_clock;
 using Gemm = KernelMeter::Gemm;
 
 constexpr double burst_seconds = 0.005;  // of kernels without a pause
-constexpr double rested = 0.4;           // share of the time that a device is busy where power is not the subject
-constexpr double settle_seconds = 0.3;   // until the power has settled
-constexpr int least_batch = 25;          // of kernels whose handing over matters
-constexpr int most_issued = 64;          // kernels that streams take in without a wait
-constexpr double felt_seconds = 0.25;    // within which a load is felt, if it is
-constexpr double loaded_seconds = 0.2;   // of one sample under load: three hold several steps of the energy counter
+constexpr double rested =
+    0.4;  // share of the time that a device is busy where power is not the subject
+constexpr double settle_seconds = 0.3;  // until the power has settled
+constexpr int least_batch = 25;         // of kernels whose handing over matters
+constexpr int most_issued = 64;         // kernels that streams take in without a wait
+constexpr double felt_seconds = 0.25;   // within which a load is felt, if it is
+constexpr double loaded_seconds =
+    0.2;  // of one sample under load: three hold several steps of the energy counter
 
 std::string trans_text(const Gemm& g) {
-  return std::string{g.trans_a == Trans::no ? "N" : "T"} + (g.trans_b == Trans::no ? "N" : "T");
+  return std::string{g.trans_a == Trans::no ? "N" : "T"} +
+         (g.trans_b == Trans::no ? "N" : "T");
 }
 
 class Kernels {
@@ -30,30 +33,38 @@ class Kernels {
   Kernels(Bench& bench, std::vector<Task>& tasks) : bench_{bench}, tasks_{tasks} {}
 
   void add() {
-    for (const DType type : {DType::f32, DType::tf32, DType::f16, DType::bf16, DType::f64}) {
-      tasks_.push_back({"filling with random numbers", [type, &bench = bench_](Stopwatch&) {
-                          for (const auto& device : bench.devices) KernelMeter{*device}.fill(type);
-                        }});
+    for (const DType type :
+         {DType::f32, DType::tf32, DType::f16, DType::bf16, DType::f64}) {
+      tasks_.push_back(
+          {"filling with random numbers", [type, &bench = bench_](Stopwatch&) {
+             for (const auto& device : bench.devices) KernelMeter{*device}.fill(type);
+           }});
       squares(type);
       shapes(type);
       transposes(type);
       unaligned(type);
-      for (const int64_t s : sides_side_by_side) alone({type, Trans::no, Trans::no, s, s, s}, streams_side_by_side);
+      for (const int64_t s : sides_side_by_side)
+        alone({type, Trans::no, Trans::no, s, s, s}, streams_side_by_side);
       add_graph_kernel_tasks(bench_, type, tasks_);
-      for (int repeat = 0; repeat < 3; ++repeat) rested_then_loaded({type, Trans::no, Trans::no, 4096, 4096, 4096});
-      for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
+      for (int repeat = 0; repeat < 3; ++repeat)
+        rested_then_loaded({type, Trans::no, Trans::no, 4096, 4096, 4096});
+      for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0})
+        loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
     }
-    for (const int64_t s : {2048, 4096}) everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
+    for (const int64_t s : {2048, 4096})
+      everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
     tasks_.push_back({"device memory", [&bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
-                        const auto rate = watch.repeat([&] { return std::vector<double>{meter.memory_rate(50)}; });
+                        const auto rate = watch.repeat(
+                            [&] { return std::vector<double>{meter.memory_rate(50)}; });
                         bench.results.memory.push_back({Bench::name(0), rate[0]});
                       }});
   }
 
  private:
   void squares(DType type) {
-    for (const int64_t s : {128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192})
+    for (const int64_t s : {128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072,
+                            4096, 5120, 6144, 8192})
       alone({type, Trans::no, Trans::no, s, s, s});
   }
 
@@ -63,18 +74,21 @@ class Kernels {
     std::vector<int64_t> sides{1024, 2048, 4096};
     if (all) sides = {512, 1024, 1536, 2048, 3072, 4096, 6144};
     for (const int64_t s : sides) {
-      for (const int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) alone({type, Trans::no, Trans::no, s, s, k});
+      for (const int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s})
+        alone({type, Trans::no, Trans::no, s, s, k});
       for (const int64_t thin : {s / 16, s / 8, s / 4, s / 2}) {
         alone({type, Trans::no, Trans::no, thin, s, s});
         if (all || thin == s / 4) alone({type, Trans::no, Trans::no, s, thin, s});
       }
-      for (const int64_t edge : {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // of the last tiles of a row or a column
+      for (const int64_t edge :
+           {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // of the last tiles of a row or a column
         alone({type, Trans::no, Trans::no, edge, s, s});
         alone({type, Trans::no, Trans::no, s, edge, s});
       }
     }
     std::vector<int64_t> ragged{1000, 3000};
-    if (all) ragged = {300, 700, 1000, 1500, 1700, 2000, 2176, 2500, 3000, 3750, 5000, 7500};
+    if (all)
+      ragged = {300, 700, 1000, 1500, 1700, 2000, 2176, 2500, 3000, 3750, 5000, 7500};
     for (const int64_t s : ragged) {
       alone({type, Trans::no, Trans::no, s, s, s});
       if (!all) continue;
@@ -83,10 +97,14 @@ class Kernels {
     }
   }
 
-  /// Other kernels run for other transposes: the tiles that plans take most, and their edges.
+  /// Other kernels run for other transposes: the tiles that plans take most, and their
+  /// edges.
   void transposes(DType type) {
-    for (const auto& [ta, tb] : {std::pair{Trans::no, Trans::yes}, {Trans::yes, Trans::no}, {Trans::yes, Trans::yes}}) {
-      for (const int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144}) alone({type, ta, tb, s, s, s});
+    for (const auto& [ta, tb] : {std::pair{Trans::no, Trans::yes},
+                                 {Trans::yes, Trans::no},
+                                 {Trans::yes, Trans::yes}}) {
+      for (const int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144})
+        alone({type, ta, tb, s, s, s});
       for (const int64_t s : {1024, 2048, 4096}) {
         for (const int64_t k : {s / 4, s / 2}) alone({type, ta, tb, s, s, k});
         alone({type, ta, tb, s / 4, s, s});
@@ -99,10 +117,12 @@ class Kernels {
   /// Columns whose length is an odd multiple of 2, 4, 8, 16 and 32 bytes.
   void unaligned(DType type) {
     for (int64_t bytes = element_size(type); bytes <= 32; bytes *= 2)
-      for (const int64_t s : {2048, 4096}) alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
+      for (const int64_t s : {2048, 4096})
+        alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
   }
 
-  static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty, Measured seconds) {
+  static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty,
+                             Measured seconds) {
     KernelRun run;
     run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
     run.m = g.m, run.n = g.n, run.k = g.k;
@@ -111,39 +131,49 @@ class Kernels {
     return run;
   }
 
-  static int batch_of(double seconds) { return std::clamp(int(burst_seconds / seconds), 1, 200); }
+  static int batch_of(double seconds) {
+    return std::clamp(int(burst_seconds / seconds), 1, 200);
+  }
 
-  /// Runs a burst of kernels, then pauses until the device was busy for this share of the time since the call.
-  static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams, double duty) {
+  /// Runs a burst of kernels, then pauses until the device was busy for this share of the
+  /// time since the call.
+  static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams,
+                      double duty) {
     const auto begin = Clock::now();
     const double each = meter.gemm(g, batch, streams);
-    std::this_thread::sleep_until(begin + std::chrono::duration<double>(each * batch * streams / duty));
+    std::this_thread::sleep_until(
+        begin + std::chrono::duration<double>(each * batch * streams / duty));
     return each;
   }
 
   /// Runs bursts for so many seconds at least. Returns the mean time of a kernel.
-  static double bursts(KernelMeter& meter, const Gemm& g, int batch, double duty, double seconds) {
+  static double bursts(KernelMeter& meter, const Gemm& g, int batch, double duty,
+                       double seconds) {
     std::vector<double> each;
-    for (const auto begin = Clock::now(); Clock::now() - begin < std::chrono::duration<double>(seconds);)
+    for (const auto begin = Clock::now();
+         Clock::now() - begin < std::chrono::duration<double>(seconds);)
       each.push_back(burst(meter, g, batch, 1, duty));
     return mean_of(each).mean;
   }
 
   /// Measures a shape on a device with power to spare.
   void alone(const Gemm& g, int streams = 1) {
-    tasks_.push_back({"kernels", [=, &bench = bench_](Stopwatch& watch) {
-                        KernelMeter meter{*bench.devices.front()};
-                        const int batch = std::max(1, batch_of(burst(meter, g, 2, streams, rested)) / streams);
-                        // Where kernels are longer than handing them over, that is no matter, and streams fill.
-                        const bool issued = streams == 1 && batch >= least_batch;
-                        const auto time = watch.repeat([&] {
-                          const double issue = issued ? meter.issue_time(g, most_issued) : 1;
-                          return std::vector<double>{issue, burst(meter, g, batch, streams, rested)};
-                        });
-                        KernelRun run = record_of(0, g, streams, rested, time[1]);
-                        if (issued) run.issue = time[0];
-                        bench.results.kernels.push_back(run);
-                      }});
+    tasks_.push_back(
+        {"kernels", [=, &bench = bench_](Stopwatch& watch) {
+           KernelMeter meter{*bench.devices.front()};
+           const int batch =
+               std::max(1, batch_of(burst(meter, g, 2, streams, rested)) / streams);
+           // Where kernels are longer than handing them over, that is no matter, and
+           // streams fill.
+           const bool issued = streams == 1 && batch >= least_batch;
+           const auto time = watch.repeat([&] {
+             const double issue = issued ? meter.issue_time(g, most_issued) : 1;
+             return std::vector<double>{issue, burst(meter, g, batch, streams, rested)};
+           });
+           KernelRun run = record_of(0, g, streams, rested, time[1]);
+           if (issued) run.issue = time[0];
+           bench.results.kernels.push_back(run);
+         }});
   }
 
   /// Watches when a device that rested begins to feel its load.
@@ -153,45 +183,56 @@ class Kernels {
            KernelMeter meter{*bench.devices.front()};
            const int group = batch_of(meter.gemm(g, 2));
            watch.repeat_once();
-           bench.results.loads.push_back({Bench::name(0), g.dtype, g.m, meter.series(g, group, felt_seconds)});
+           bench.results.loads.push_back(
+               {Bench::name(0), g.dtype, g.m, meter.series(g, group, felt_seconds)});
          }});
   }
 
-  /// Measures a shape while the device is busy for this share of the time, once its power has settled.
+  /// Measures a shape while the device is busy for this share of the time, once its power
+  /// has settled.
   void loaded(const Gemm& g, double duty) {
-    tasks_.push_back({"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
-                        KernelMeter meter{*bench.devices.front()};
-                        const int batch = batch_of(meter.gemm(g, 2));
-                        bursts(meter, g, batch, duty, settle_seconds);
-                        PowerWatch power{bench.power, {bench.devices.front()->device.ordinal()}};
-                        const auto time = watch.repeat(
-                            [&] { return std::vector<double>{bursts(meter, g, batch, duty, loaded_seconds)}; });
-                        const CounterTrace trace = power.stop().front();
-                        KernelRun run = record_of(0, g, 1, duty, time[0]);
-                        if (const auto watts = trace.watts()) run.watts = *watts, run.watts_seconds = trace.span();
-                        bench.results.kernels.push_back(run);
-                      }});
+    tasks_.push_back(
+        {"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
+           KernelMeter meter{*bench.devices.front()};
+           const int batch = batch_of(meter.gemm(g, 2));
+           bursts(meter, g, batch, duty, settle_seconds);
+           PowerWatch power{bench.power, {bench.devices.front()->device.ordinal()}};
+           const auto time = watch.repeat([&] {
+             return std::vector<double>{bursts(meter, g, batch, duty, loaded_seconds)};
+           });
+           const CounterTrace trace = power.stop().front();
+           KernelRun run = record_of(0, g, 1, duty, time[0]);
+           if (const auto watts = trace.watts())
+             run.watts = *watts, run.watts_seconds = trace.span();
+           bench.results.kernels.push_back(run);
+         }});
   }
 
-  /// Measures a shape on all devices at once: they share power and cooling, and no two are equal.
+  /// Measures a shape on all devices at once: they share power and cooling, and no two
+  /// are equal.
   void everywhere(const Gemm& g) {
     if (bench_.count() < 2) return;
     tasks_.push_back({"kernels on all devices", [=, &bench = bench_](Stopwatch& watch) {
-                        const int batch = batch_of(KernelMeter{*bench.devices.front()}.gemm(g, 2));
+                        const int batch =
+                            batch_of(KernelMeter{*bench.devices.front()}.gemm(g, 2));
                         const auto on_one = [&](BenchDevice& device) {
                           KernelMeter meter{device};
                           double each = 0;
-                          for (int repeat = 0; repeat < 3; ++repeat) each = burst(meter, g, batch, 1, rested);
+                          for (int repeat = 0; repeat < 3; ++repeat)
+                            each = burst(meter, g, batch, 1, rested);
                           return each;
                         };
                         const auto on_all = [&] {
                           std::vector<double> times(bench.devices.size());
-                          run_together(times.size(), [&](size_t d) { times[d] = on_one(*bench.devices[d]); });
+                          run_together(times.size(), [&](size_t d) {
+                            times[d] = on_one(*bench.devices[d]);
+                          });
                           return times;
                         };
                         const auto times = watch.repeat(on_all);
                         for (int d = 0; d < bench.count(); ++d)
-                          bench.results.kernels.push_back(record_of(d, g, 1, rested, times[size_t(d)]));
+                          bench.results.kernels.push_back(
+                              record_of(d, g, 1, rested, times[size_t(d)]));
                       }});
   }
 
@@ -201,6 +242,8 @@ class Kernels {
 
 }  // namespace
 
-void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks) { Kernels{bench, tasks}.add(); }
+void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks) {
+  Kernels{bench, tasks}.add();
+}
 
 }  // namespace tilerail::cuda

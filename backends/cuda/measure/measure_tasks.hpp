@@ -15,7 +15,8 @@
 
 namespace tilerail::cuda {
 
-/// The devices and meters that all parts of measuring use, and the results that they add to.
+/// The devices and meters that all parts of measuring use, and the results that they add
+/// to.
 struct Bench {
   std::vector<std::unique_ptr<BenchDevice>>& devices;
   FlowMeter& flows;
@@ -23,7 +24,9 @@ struct Bench {
   Measurements& results;
 
   int count() const { return int(devices.size()); }
-  static std::string name(int end) { return end == host_end ? "host" : "gpu" + std::to_string(end); }
+  static std::string name(int end) {
+    return end == host_end ? "host" : "gpu" + std::to_string(end);
+  }
 };
 
 /// Measures one figure, or a few together. `run` calls the stopwatch once.
@@ -32,8 +35,10 @@ struct Task {
   std::function<void(Stopwatch&)> run;
 };
 
-/// Of kernels that are measured side by side, and in how many streams: as many as presets have, more or less.
-constexpr std::array<int64_t, 10> sides_side_by_side{256, 512, 640, 768, 1024, 1152, 1280, 1536, 2048, 3072};
+/// Of kernels that are measured side by side, and in how many streams: as many as presets
+/// have, more or less.
+constexpr std::array<int64_t, 10> sides_side_by_side{256,  512,  640,  768,  1024,
+                                                     1152, 1280, 1536, 2048, 3072};
 constexpr int streams_side_by_side = 4;
 
 void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks);

@@ -7,8 +7,9 @@ namespace tilerail::cuda {
 namespace {
 
 constexpr size_t MiB = size_t{1} << 20;
-constexpr size_t tile_bytes = 16 * MiB;                         // of a copy where size is not the subject
-constexpr size_t strided_bytes = 4 * MiB, leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
+constexpr size_t tile_bytes = 16 * MiB;  // of a copy where size is not the subject
+constexpr size_t strided_bytes = 4 * MiB,
+                 leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
 constexpr auto forgotten = size_t(fills_any_cache);
 
 class Transfers {
@@ -19,7 +20,8 @@ class Transfers {
     for (const HostPages pages : {HostPages::spread, HostPages::plain}) host_flows(pages);
     sizes(host_end, 0), sizes(0, host_end);
     peers();
-    for (int g = 0; g < bench_.count(); ++g) latencies(host_end, g), latencies(g, host_end);
+    for (int g = 0; g < bench_.count(); ++g)
+      latencies(host_end, g), latencies(g, host_end);
     columns(host_end, 0), columns(0, host_end);
     for (size_t kib = 4; kib <= 64; kib *= 2) strided_flows(kib << 10);
     if (bench_.count() > 1 && bench_.flows.reaches(0, 1)) columns(0, 1), latencies(0, 1);
@@ -30,32 +32,35 @@ class Transfers {
 
   /// How many copies to time: more of peer copies, which are quicker.
   static size_t copies_of(const Flows& flows, size_t bytes) {
-    const bool host =
-        std::ranges::any_of(flows, [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
+    const bool host = std::ranges::any_of(
+        flows, [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
     const size_t total = (host ? 384 : 1024) * MiB;
     return std::clamp<size_t>(total / bytes, 6, 160);
   }
 
-  void run(const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread, size_t bytes = tile_bytes,
+  void run(const std::string& kind, const Flows& flows,
+           HostPages pages = HostPages::spread, size_t bytes = tile_bytes,
            size_t column = 0) {
-    tasks_.push_back({kind, [=, &bench = bench_](Stopwatch& watch) {
-                        const FlowMeter::Shape shape = column > 0 ? FlowMeter::Shape{column, bytes / column, leading}
-                                                                  : FlowMeter::Shape{bytes, 1, bytes};
-                        const auto measured = watch.repeat([&] {
-                          auto rates = bench.flows.rates(flows, pages, shape, copies_of(flows, bytes));
-                          double total = 0;
-                          for (const double rate : rates) total += rate;
-                          rates.push_back(total);
-                          return rates;
-                        });
-                        TransferRun record;
-                        record.kind = kind, record.pages = pages, record.total = measured.back();
-                        record.copy_bytes = double(bytes), record.column_bytes = double(column);
-                        for (size_t i = 0; i < flows.size(); ++i)
-                          record.flows.push_back(
-                              {Bench::name(flows[i].src), Bench::name(flows[i].dst), flows[i].in_flight, measured[i]});
-                        bench.results.transfers.push_back(record);
-                      }});
+    tasks_.push_back(
+        {kind, [=, &bench = bench_](Stopwatch& watch) {
+           const FlowMeter::Shape shape =
+               column > 0 ? FlowMeter::Shape{column, bytes / column, leading}
+                          : FlowMeter::Shape{bytes, 1, bytes};
+           const auto measured = watch.repeat([&] {
+             auto rates = bench.flows.rates(flows, pages, shape, copies_of(flows, bytes));
+             double total = 0;
+             for (const double rate : rates) total += rate;
+             rates.push_back(total);
+             return rates;
+           });
+           TransferRun record;
+           record.kind = kind, record.pages = pages, record.total = measured.back();
+           record.copy_bytes = double(bytes), record.column_bytes = double(column);
+           for (size_t i = 0; i < flows.size(); ++i)
+             record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst),
+                                     flows[i].in_flight, measured[i]});
+           bench.results.transfers.push_back(record);
+         }});
   }
 
   enum class Way { to_gpus, from_gpus, both };
@@ -84,7 +89,8 @@ class Transfers {
       for (int j = i + 1; j < n; ++j) {
         run("two to GPUs", host_with({i, j}, Way::to_gpus), pages);
         run("two from GPUs", host_with({i, j}, Way::from_gpus), pages);
-        if (pages == HostPages::spread) run("two both ways", host_with({i, j}, Way::both), pages);
+        if (pages == HostPages::spread)
+          run("two both ways", host_with({i, j}, Way::both), pages);
       }
     for (int size = 3; size < n; ++size) subsets(size, pages);
     if (n < 2) return;
@@ -93,10 +99,12 @@ class Transfers {
     run("all both ways", host_with(gpus(0, n), Way::both), pages);
   }
 
-  /// 2-D copies between host and several devices at once, which load shared links in another way than packed copies do.
+  /// 2-D copies between host and several devices at once, which load shared links in
+  /// another way than packed copies do.
   void strided_flows(size_t column) {
     const auto strided = [&](const std::string& kind, int count, Way way) {
-      run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes, column);
+      run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes,
+          column);
     };
     strided("both ways", 1, Way::both);
     for (int count = 2; count <= bench_.count(); count *= 2) {
@@ -106,13 +114,15 @@ class Transfers {
     }
   }
 
-  /// Sets of neighbours and of evenly spaced devices: inside a group and across groups, wherever groups end.
+  /// Sets of neighbours and of evenly spaced devices: inside a group and across groups,
+  /// wherever groups end.
   void subsets(int size, HostPages pages) {
     const int n = bench_.count();
     std::vector<std::vector<int>> sets{gpus(0, size), gpus(n - size, n), {}};
     for (int i = 0; i < size; ++i) sets.back().push_back(i * n / size);
     for (const auto& set : sets)
-      for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both}) run("subset", host_with(set, way), pages);
+      for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both})
+        run("subset", host_with(set, way), pages);
   }
 
   /// Copies of several sizes one after another, and several at once.
@@ -123,26 +133,28 @@ class Transfers {
     one_each({{src, dst}, {src, dst}});
   }
 
-  /// One large copy of each flow. Where one engine runs them one after another, the last one ends when all are done.
+  /// One large copy of each flow. Where one engine runs them one after another, the last
+  /// one ends when all are done.
   void one_each(const Flows& flows) {
-    tasks_.push_back(
-        {"one copy each", [=, &bench = bench_](Stopwatch& watch) {
-           constexpr size_t bytes = 64 * MiB;
-           const FlowMeter::Shape shape{bytes, 1, bytes};
-           const auto measured = watch.repeat([&] {
-             auto rates = bench.flows.finish_times(flows, shape);
-             std::ranges::sort(rates);  // which one is first may change
-             for (double& rate : rates) rate = double(bytes) / rate;
-             rates.push_back(rates.back() * double(rates.size()));
-             return rates;
-           });
-           TransferRun record;
-           record.kind = "one each", record.total = measured.back();
-           record.copy_bytes = double(bytes);
-           for (size_t i = 0; i < flows.size(); ++i)
-             record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst), 1, measured[i]});
-           bench.results.transfers.push_back(record);
-         }});
+    tasks_.push_back({"one copy each", [=, &bench = bench_](Stopwatch& watch) {
+                        constexpr size_t bytes = 64 * MiB;
+                        const FlowMeter::Shape shape{bytes, 1, bytes};
+                        const auto measured = watch.repeat([&] {
+                          auto rates = bench.flows.finish_times(flows, shape);
+                          std::ranges::sort(rates);  // which one is first may change
+                          for (double& rate : rates) rate = double(bytes) / rate;
+                          rates.push_back(rates.back() * double(rates.size()));
+                          return rates;
+                        });
+                        TransferRun record;
+                        record.kind = "one each", record.total = measured.back();
+                        record.copy_bytes = double(bytes);
+                        for (size_t i = 0; i < flows.size(); ++i)
+                          record.flows.push_back({Bench::name(flows[i].src),
+                                                  Bench::name(flows[i].dst), 1,
+                                                  measured[i]});
+                        bench.results.transfers.push_back(record);
+                      }});
   }
 
   bool reaches(int i, int j) const { return i != j && bench_.flows.reaches(i, j); }
@@ -215,12 +227,14 @@ class Transfers {
              return std::vector<double>{bench.flows.latency(src, dst, 400, false),
                                         bench.flows.latency(src, dst, 100, true)};
            });
-           bench.results.latencies.push_back({Bench::name(src), Bench::name(dst), measured[0], measured[1]});
+           bench.results.latencies.push_back(
+               {Bench::name(src), Bench::name(dst), measured[0], measured[1]});
          }});
   }
 
-  /// 2-D copies by column and pitch, with pitches of whole pages and others: copies are slower where all columns start
-  /// at multiples of some KiB. Those with the host of pages that were copied just before, too.
+  /// 2-D copies by column and pitch, with pitches of whole pages and others: copies are
+  /// slower where all columns start at multiples of some KiB. Those with the host of
+  /// pages that were copied just before, too.
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
     const auto of_pitch = [&](size_t pitch) {
@@ -231,16 +245,19 @@ class Transfers {
       }
     };
     if (!host) return of_pitch(128 << 10);
-    for (size_t mib = 4; mib <= 96; mib += mib < 48 ? 4 : 16) column(src, dst, 4 << 10, 128 << 10, mib * MiB);
+    for (size_t mib = 4; mib <= 96; mib += mib < 48 ? 4 : 16)
+      column(src, dst, 4 << 10, 128 << 10, mib * MiB);
     constexpr size_t off_border = size_t{13} * 64;
     for (const size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
-    for (const size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
-    for (const size_t pitch : {size_t{48} << 10, size_t{128} << 10, (size_t{96} << 10) + off_border})
+    for (const size_t kib : {8, 16, 32, 48, 64, 96, 128, 256})
+      of_pitch((kib << 10) + off_border);
+    for (const size_t pitch :
+         {size_t{48} << 10, size_t{128} << 10, (size_t{96} << 10) + off_border})
       for (const size_t kib : {4, 8, 16}) column_beside(src, dst, kib << 10, pitch);
   }
 
-  /// The same of pages that no cache knows, beside small kernels, which use the device's memory the most, and beside
-  /// the same copies the other way.
+  /// The same of pages that no cache knows, beside small kernels, which use the device's
+  /// memory the most, and beside the same copies the other way.
   void column_beside(int src, int dst, size_t bytes, size_t pitch) {
     tasks_.push_back(
         {"2-D copies beside kernels", [=, &bench = bench_](Stopwatch& watch) {
@@ -250,23 +267,28 @@ class Transfers {
            KernelMeter meter{*bench.devices.front()};
            const auto beside = [&] {
              meter.touch(forgotten);
-             meter.start({DType::f64, Trans::no, Trans::no, 1024, 1024, 1024}, kernels, 1);
+             meter.start({DType::f64, Trans::no, Trans::no, 1024, 1024, 1024}, kernels,
+                         1);
              const double rate =
-                 bench.flows.rates({{src, dst}, {dst, src}}, HostPages::spread, {bytes, count, pitch}, copies)[0];
+                 bench.flows.rates({{src, dst}, {dst, src}}, HostPages::spread,
+                                   {bytes, count, pitch}, copies)[0];
              meter.wait(1);
              return rate;
            };
            const auto measured = watch.repeat([&] {
-             const double packed = bench.flows.rates({{src, dst}}, HostPages::spread, {copied, 1, copied}, copies)[0];
+             const double packed = bench.flows.rates({{src, dst}}, HostPages::spread,
+                                                     {copied, 1, copied}, copies)[0];
              return std::vector<double>{packed, beside()};
            });
-           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), double(bytes), double(count),
-                                            double(pitch), double(forgotten), true, measured[1], measured[0]});
+           bench.results.strided.push_back(
+               {Bench::name(src), Bench::name(dst), double(bytes), double(count),
+                double(pitch), double(forgotten), true, measured[1], measured[0]});
          }});
   }
 
-  /// The device's cache keeps where the pages of a host are until kernels push that out. So the copies are of different
-  /// pages, and follow the same copies and a kernel that has read and written so many bytes since.
+  /// The device's cache keeps where the pages of a host are until kernels push that out.
+  /// So the copies are of different pages, and follow the same copies and a kernel that
+  /// has read and written so many bytes since.
   void column(int src, int dst, size_t bytes, size_t pitch, size_t between) {
     tasks_.push_back(
         {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
@@ -276,17 +298,20 @@ class Transfers {
            const auto rate = [&](const FlowMeter::Shape& shape) {
              const size_t places = bench.flows.places(HostPages::spread, shape);
              const auto copies = [&] {
-               return bench.flows.rates({{src, dst}}, HostPages::spread, shape, std::clamp<size_t>(places, 1, most))[0];
+               return bench.flows.rates({{src, dst}}, HostPages::spread, shape,
+                                        std::clamp<size_t>(places, 1, most))[0];
              };
              if (between < forgotten) copies();
              if (between > 0) kernels.touch(between);
              return copies();
            };
            const auto measured = watch.repeat([&] {
-             return std::vector<double>{rate({bytes, count, pitch}), rate({copied, 1, copied})};
+             return std::vector<double>{rate({bytes, count, pitch}),
+                                        rate({copied, 1, copied})};
            });
-           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), double(bytes), double(count),
-                                            double(pitch), double(between), false, measured[0], measured[1]});
+           bench.results.strided.push_back(
+               {Bench::name(src), Bench::name(dst), double(bytes), double(count),
+                double(pitch), double(between), false, measured[0], measured[1]});
          }});
   }
 
@@ -296,6 +321,8 @@ class Transfers {
 
 }  // namespace
 
-void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks) { Transfers{bench, tasks}.add(); }
+void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks) {
+  Transfers{bench, tasks}.add();
+}
 
 }  // namespace tilerail::cuda

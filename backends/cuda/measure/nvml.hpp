@@ -1,7 +1,8 @@
 #pragma once
 
-// The driver's management library: the header of the CUDA toolkit, or, where a toolkit was put together without it, the
-// few declarations of it that are used. The library itself is loaded at run time.
+// The driver's management library: the header of the CUDA toolkit, or, where a toolkit
+// was put together without it, the few declarations of it that are used. The library
+// itself is loaded at run time.
 #if __has_include(<nvml.h>)
 #include <nvml.h>
 #else
@@ -14,7 +15,8 @@ nvmlReturn_t nvmlInit_v2();
 nvmlReturn_t nvmlShutdown();
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* device);
 nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned* milliwatts);
-nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* millijoules);
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device,
+                                                 unsigned long long* millijoules);
 }
 // NOLINTEND(readability-identifier-naming)
 #endif

@@ -29,19 +29,22 @@ struct PowerMeter::Library {
   bool open() {
     file = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     return file && find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
-           find(by_bus, "nvmlDeviceGetHandleByPciBusId_v2") && find(limit, "nvmlDeviceGetEnforcedPowerLimit") &&
+           find(by_bus, "nvmlDeviceGetHandleByPciBusId_v2") &&
+           find(limit, "nvmlDeviceGetEnforcedPowerLimit") &&
            find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == NVML_SUCCESS;
   }
 
-  /// Handle of a CUDA device; the library has numbers of its own. Null where it does not know the device.
+  /// Handle of a CUDA device; the library has numbers of its own. Null where it does not
+  /// know the device.
   void find_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) return;
     for (int device = 0; device < count; ++device) {
       std::array<char, 32> bus{};
       nvmlDevice_t handle = nullptr;
-      const bool known = cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device) == cudaSuccess &&
-                         by_bus(bus.data(), &handle) == NVML_SUCCESS;
+      const bool known =
+          cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device) == cudaSuccess &&
+          by_bus(bus.data(), &handle) == NVML_SUCCESS;
       devices.push_back(known ? handle : nullptr);
     }
   }
@@ -50,7 +53,8 @@ struct PowerMeter::Library {
   double milli(nvmlReturn_t (*query)(nvmlDevice_t, Number*), int device) const {
     const auto index = size_t(device);
     Number value = 0;
-    const bool known = index < devices.size() && devices[index] && query(devices[index], &value) == NVML_SUCCESS;
+    const bool known = index < devices.size() && devices[index] &&
+                       query(devices[index], &value) == NVML_SUCCESS;
     return known ? 1e-3 * double(value) : 0;
   }
 };
@@ -70,7 +74,11 @@ PowerMeter::~PowerMeter() {
   dlclose(library_->file);
 }
 
-double PowerMeter::limit_watts(int device) const { return library_ ? library_->milli(library_->limit, device) : 0; }
-double PowerMeter::joules(int device) const { return library_ ? library_->milli(library_->energy, device) : 0; }
+double PowerMeter::limit_watts(int device) const {
+  return library_ ? library_->milli(library_->limit, device) : 0;
+}
+double PowerMeter::joules(int device) const {
+  return library_ ? library_->milli(library_->energy, device) : 0;
+}
 
 }  // namespace tilerail::cuda

@@ -4,7 +4,8 @@
 
 namespace tilerail::cuda {
 
-/// The counters of the driver's management library, loaded at run time; all figures are 0 where it is not there.
+/// The counters of the driver's management library, loaded at run time; all figures are 0
+/// where it is not there.
 class PowerMeter {
  public:
   PowerMeter();
@@ -13,8 +14,9 @@ class PowerMeter {
   PowerMeter& operator=(const PowerMeter&) = delete;
 
   double limit_watts(int device) const;  // enforced
-  /// Energy since the driver was loaded; the counter moves every 20 to 100 ms. (The power that the library gives is a
-  /// mean over the last second from Hopper on, so that it tells nothing of shorter spans.)
+  /// Energy since the driver was loaded; the counter moves every 20 to 100 ms. (The power
+  /// that the library gives is a mean over the last second from Hopper on, so that it
+  /// tells nothing of shorter spans.)
   double joules(int device) const;
 
  private:

@@ -8,14 +8,16 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::chrono::milliseconds pause{3};  // far below the 20 to 100 ms from step to step
+constexpr std::chrono::milliseconds pause{
+    3};  // far below the 20 to 100 ms from step to step
 
 }  // namespace
 
 PowerWatch::PowerWatch(const PowerMeter& meter, std::vector<int> devices)
-    : meter_{meter}, devices_{std::move(devices)}, traces_(devices_.size()), thread_{start_thread([this] {
-        watch();
-      })} {}
+    : meter_{meter},
+      devices_{std::move(devices)},
+      traces_(devices_.size()),
+      thread_{start_thread([this] { watch(); })} {}
 
 PowerWatch::~PowerWatch() { join(); }
 

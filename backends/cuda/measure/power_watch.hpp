@@ -10,7 +10,8 @@
 
 namespace tilerail::cuda {
 
-/// Reads the energy counters of devices every few milliseconds, in a thread of its own, from construction to stop().
+/// Reads the energy counters of devices every few milliseconds, in a thread of its own,
+/// from construction to stop().
 class PowerWatch {
  public:
   PowerWatch(const PowerMeter& meter, std::vector<int> devices);
@@ -19,7 +20,9 @@ class PowerWatch {
   PowerWatch& operator=(const PowerWatch&) = delete;
 
   /// Seconds since construction: the time of the traces.
-  double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double now() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
   /// By device, in the order given. Call it once.
   std::vector<CounterTrace> stop();
 

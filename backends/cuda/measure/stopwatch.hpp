@@ -9,22 +9,25 @@
 
 namespace tilerail::cuda {
 
-/// Shares a time budget among figures: each may take an equal part of what is left, so that cheap figures leave more to
-/// those after them.
+/// Shares a time budget among figures: each may take an equal part of what is left, so
+/// that cheap figures leave more to those after them.
 class Stopwatch {
  public:
-  Stopwatch(double seconds, size_t figures) : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
+  Stopwatch(double seconds, size_t figures)
+      : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
 
   /// Says that a figure is measured once, which takes what it takes.
   void repeat_once() {
     if (left_ > 0) --left_;
   }
 
-  /// Repeats one figure, or several that are measured together: `measure` returns a value of each. It is called at
-  /// least three times, until the 95 % interval of the last figure is within 5 % of its mean or the part is spent.
+  /// Repeats one figure, or several that are measured together: `measure` returns a value
+  /// of each. It is called at least three times, until the 95 % interval of the last
+  /// figure is within 5 % of its mean or the part is spent.
   std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {
     const auto begin = Clock::now();
-    const Duration part = std::max(Duration{0}, Duration{end_ - begin} / double(std::max<size_t>(1, left_)));
+    const Duration part = std::max(
+        Duration{0}, Duration{end_ - begin} / double(std::max<size_t>(1, left_)));
     if (left_ > 0) --left_;
     std::vector<std::vector<double>> values;
     std::vector<Measured> means;
@@ -37,7 +40,8 @@ class Stopwatch {
         means.push_back(mean_of(values[i]));
       }
       const Measured& last = means.back();
-      settled = last.count >= 3 && (last.half_width <= target_half_width || Clock::now() - begin > part);
+      settled = last.count >= 3 &&
+                (last.half_width <= target_half_width || Clock::now() - begin > part);
     }
     return means;
   }

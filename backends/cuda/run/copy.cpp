@@ -6,7 +6,8 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr int64_t most_pitch = (int64_t{1} << 31) - 1;  // bytes; of 2-D copies (cudaDeviceProp::memPitch)
+constexpr int64_t most_pitch =
+    (int64_t{1} << 31) - 1;  // bytes; of 2-D copies (cudaDeviceProp::memPitch)
 
 }  // namespace
 
@@ -21,13 +22,14 @@ void copy(const Block& a, const Block& y, int64_t element, cudaStream_t stream) 
   }
   const int64_t pitch_a = a.ld * element, pitch_y = y.ld * element;
   if (std::max(pitch_a, pitch_y) <= most_pitch) {
-    check(cudaMemcpy2DAsync(y.data, size_t(pitch_y), a.data, size_t(pitch_a), size_t(width), size_t(y.cols),
-                            cudaMemcpyDefault, stream),
+    check(cudaMemcpy2DAsync(y.data, size_t(pitch_y), a.data, size_t(pitch_a),
+                            size_t(width), size_t(y.cols), cudaMemcpyDefault, stream),
           "copying in two dimensions");
     return;
   }
   for (int64_t col = 0; col < y.cols; ++col)
-    check(cudaMemcpyAsync(y.data + col * pitch_y, a.data + col * pitch_a, size_t(width), cudaMemcpyDefault, stream),
+    check(cudaMemcpyAsync(y.data + col * pitch_y, a.data + col * pitch_a, size_t(width),
+                          cudaMemcpyDefault, stream),
           "copying a column");
 }
 

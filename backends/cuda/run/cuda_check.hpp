@@ -14,7 +14,8 @@ struct CudaError : ExecutionError {
   using ExecutionError::ExecutionError;
 };
 
-/// Throws CudaError "WHAT: text of the status". Clears the runtime's last error, so that the next call starts clean.
+/// Throws CudaError "WHAT: text of the status". Clears the runtime's last error, so that
+/// the next call starts clean.
 void check(cudaError_t status, const std::string& what);
 void check(cublasStatus_t status, const std::string& what);
 

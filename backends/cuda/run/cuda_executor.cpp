@@ -13,7 +13,8 @@ CudaExecutor::CudaExecutor(Topology topology, CudaOptions options)
 
 CudaExecutor::~CudaExecutor() = default;
 
-void CudaExecutor::reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) {
+void CudaExecutor::reserve(std::span<const MemoryId> gpus, int64_t bytes,
+                           int compute_streams) {
   state_->reserve(gpus, bytes, compute_streams);
 }
 
@@ -25,14 +26,19 @@ int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
   }
 }
 
-std::shared_ptr<CudaPlan> CudaExecutor::prepare(const Plan& plan) { return state_->prepare(plan); }
-
-CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices, bool own_stream) {
-  state_->wait();
-  return cuda::run_single(plan, state_->device(plan.plan.devices.front()), matrices, own_stream);
+std::shared_ptr<CudaPlan> CudaExecutor::prepare(const Plan& plan) {
+  return state_->prepare(plan);
 }
 
-CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
+CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices,
+                                      bool own_stream) {
+  state_->wait();
+  return cuda::run_single(plan, state_->device(plan.plan.devices.front()), matrices,
+                          own_stream);
+}
+
+CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices,
+                               cuda::PageableMatrices pageable,
                                const std::optional<AllocationIds>& lasting) {
   if (state_->tracer_) state_->tracer_->pause();
   return state_->run(plan, matrices, pageable, lasting, nullptr);
@@ -47,7 +53,8 @@ CudaRunTimes CudaExecutor::submit(CudaPlan& plan, const Matrices& matrices,
 
 void CudaExecutor::wait() { state_->wait(); }
 
-Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times) {
+Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices,
+                                  CudaRunTimes* times) {
   cuda::Tracer& tracer = state_->tracer();
   tracer.begin({plan.plan, plan.program, plan.streams, plan.ordinals});
   CudaRunTimes seen;
@@ -64,10 +71,13 @@ Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, Cuda
   return timeline;
 }
 
-void CudaExecutor::set_matrices(const Matrices& matrices) { state_->matrices_ = matrices; }
+void CudaExecutor::set_matrices(const Matrices& matrices) {
+  state_->matrices_ = matrices;
+}
 
 Timeline CudaExecutor::execute(const Plan& plan) {
-  if (!state_->last_ || state_->last_->hash != content_hash(plan)) state_->last_ = prepare(plan);
+  if (!state_->last_ || state_->last_->hash != content_hash(plan))
+    state_->last_ = prepare(plan);
   return run_traced(*state_->last_, state_->matrices_);
 }
 
@@ -75,6 +85,8 @@ const Topology& CudaExecutor::topology() const { return state_->topology_; }
 
 int CudaExecutor::ordinal(MemoryId gpu) const { return state_->ordinal(gpu); }
 
-std::string CudaExecutor::tracer() const { return state_->tracer_ ? state_->tracer_->name() : ""; }
+std::string CudaExecutor::tracer() const {
+  return state_->tracer_ ? state_->tracer_->name() : "";
+}
 
 }  // namespace tilerail

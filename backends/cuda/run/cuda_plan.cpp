@@ -34,7 +34,8 @@ void CudaPlan::create_events() {
       cuda::check(cudaSetDevice(current), "choosing a device");
     }
     cudaEvent_t event = nullptr;
-    cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+    cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
+                "creating an event");
     events_.push_back(event);
   }
 }

@@ -27,8 +27,9 @@ class CudaPlan {
   cuda::StreamProgram program;
   std::vector<int> ordinals;          // by stream: the CUDA device
   std::vector<cudaStream_t> streams;  // by stream
-  std::vector<void*> handles;         // by stream: cublasHandle_t of compute streams, else null
-  std::vector<std::byte*> scalars;    // by stream: GemmCall::scalar of compute streams, else null
+  std::vector<void*> handles;  // by stream: cublasHandle_t of compute streams, else null
+  std::vector<std::byte*>
+      scalars;  // by stream: GemmCall::scalar of compute streams, else null
   std::vector<std::vector<uint32_t>> streams_of_issuer;
   cuda::RepeatedRuns runs;
 

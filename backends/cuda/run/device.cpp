@@ -11,11 +11,14 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr size_t workspace_bytes = size_t{32} << 20;  // what cuBLAS recommends from Hopper on
+constexpr size_t workspace_bytes = size_t{32}
+                                   << 20;  // what cuBLAS recommends from Hopper on
 constexpr size_t small_workspace_bytes = size_t{4} << 20;
-// What a handle takes by itself, the kernels included that the first one loads; measured on an H200.
+// What a handle takes by itself, the kernels included that the first one loads; measured
+// on an H200.
 constexpr size_t handle_bytes = size_t{96} << 20;
-constexpr int64_t share_of_driver = 16, most_of_driver = int64_t{256} << 20;  // of what is free, and at most
+constexpr int64_t share_of_driver = 16,
+                  most_of_driver = int64_t{256} << 20;  // of what is free, and at most
 
 }  // namespace
 
@@ -103,12 +106,14 @@ void Device::open_streams(size_t compute, size_t copy) {
 
 Device::Compute Device::open_compute() const {
   Compute made;
-  check(cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking), "creating a stream");
+  check(cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking),
+        "creating a stream");
   const cublasStatus_t status = cublasCreate(&made.handle);
   if (status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED) {
     cudaGetLastError();
     cudaStreamDestroy(made.stream);
-    throw MemoryShortage{fmt::format("CUDA device {} has no memory for a cuBLAS handle", ordinal_)};
+    throw MemoryShortage{
+        fmt::format("CUDA device {} has no memory for a cuBLAS handle", ordinal_)};
   }
   check(status, "creating a cuBLAS handle");
   void* memory = nullptr;
@@ -122,7 +127,8 @@ Device::Compute Device::open_compute() const {
   if (memory == nullptr) {
     cublasDestroy(made.handle);
     cudaStreamDestroy(made.stream);
-    throw MemoryShortage{fmt::format("CUDA device {} has no memory for a cuBLAS workspace", ordinal_)};
+    throw MemoryShortage{
+        fmt::format("CUDA device {} has no memory for a cuBLAS workspace", ordinal_)};
   }
   made.workspace = static_cast<std::byte*>(memory);
   made.scalar = made.workspace + made.workspace_bytes;
@@ -132,11 +138,14 @@ Device::Compute Device::open_compute() const {
 
 void Device::bind(cublasHandle_t handle, cudaStream_t stream, const Compute& memory) {
   check(cublasSetStream(handle, stream), "binding a cuBLAS handle");
-  check(cublasSetWorkspace(handle, memory.workspace, memory.workspace_bytes), "binding a cuBLAS workspace");
-  check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "binding a cuBLAS handle");
-  // Where cuBLAS splits a sum of halves, its parts stay in single precision: in halves they may be off by more than the
-  // result is large.
-  check(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "binding a cuBLAS handle");
+  check(cublasSetWorkspace(handle, memory.workspace, memory.workspace_bytes),
+        "binding a cuBLAS workspace");
+  check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST),
+        "binding a cuBLAS handle");
+  // Where cuBLAS splits a sum of halves, its parts stay in single precision: in halves
+  // they may be off by more than the result is large.
+  check(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
+        "binding a cuBLAS handle");
 }
 
 cublasHandle_t Device::default_stream_handle() {

@@ -11,8 +11,9 @@
 
 namespace tilerail::cuda {
 
-/// What one CUDA device owns across calls: its arena, its streams and its cuBLAS handles. Everything is created once
-/// and kept. Members make the device current for their own duration.
+/// What one CUDA device owns across calls: its arena, its streams and its cuBLAS handles.
+/// Everything is created once and kept. Members make the device current for their own
+/// duration.
 class Device {
  public:
   /// Throws CudaError when the device cannot be used.
@@ -26,8 +27,9 @@ class Device {
   /// Until nothing runs, or what ran has failed.
   void wait() const noexcept;
 
-  /// Makes the arena hold at least so many bytes; its old contents are lost. Returns false when the device has not
-  /// as much free memory; the arena then is as large as before, unless others have taken that meanwhile.
+  /// Makes the arena hold at least so many bytes; its old contents are lost. Returns
+  /// false when the device has not as much free memory; the arena then is as large as
+  /// before, unless others have taken that meanwhile.
   bool reserve(int64_t bytes);
   std::byte* arena() const { return arena_; }
   void fill_arena(int byte, int64_t bytes) const;
@@ -36,10 +38,12 @@ class Device {
   uint64_t arena_number() const { return arena_number_; }
   /// Bytes that the arena could grow to now.
   int64_t available_bytes() const;
-  /// The same when so many compute streams are open, with a rest left alone that the driver needs for kernels.
+  /// The same when so many compute streams are open, with a rest left alone that the
+  /// driver needs for kernels.
   int64_t room_for_tiles(size_t compute_streams) const;
 
-  /// Makes streams number 0 to count - 1 of each role, where they are not there yet. Throws MemoryShortage.
+  /// Makes streams number 0 to count - 1 of each role, where they are not there yet.
+  /// Throws MemoryShortage.
   void open_streams(size_t compute, size_t copy);
   size_t compute_streams() const { return compute_.size(); }
   cudaStream_t compute_stream(size_t slot) const { return compute_[slot].stream; }
@@ -48,8 +52,9 @@ class Device {
   std::byte* scalar(size_t slot) const { return compute_[slot].scalar; }
   cudaStream_t copy_stream(size_t slot) const { return copy_[slot]; }
 
-  /// A cuBLAS handle of the legacy default stream, made when first asked for. It shares the memory of compute stream 0,
-  /// which is there: nothing else may run meanwhile. Null where the device has no memory for one more handle.
+  /// A cuBLAS handle of the legacy default stream, made when first asked for. It shares
+  /// the memory of compute stream 0, which is there: nothing else may run meanwhile. Null
+  /// where the device has no memory for one more handle.
   cublasHandle_t default_stream_handle();
 
  private:

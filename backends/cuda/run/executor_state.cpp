@@ -22,9 +22,12 @@
 namespace tilerail {
 namespace {
 
-constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
+constexpr int nan_byte =
+    0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
 
-std::string gigabytes(int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * double(bytes)); }
+std::string gigabytes(int64_t bytes) {
+  return fmt::format("{:.2f} GB", 1e-9 * double(bytes));
+}
 
 }  // namespace
 
@@ -33,10 +36,12 @@ CudaExecutor::State::State(Topology topology, CudaOptions options)
       options_{std::move(options)},
       there_{cuda::device_count()},
       host_arenas_{cuda::pinned_memory()} {
-  if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
+  if (there_ == 0)
+    throw HardwareError{"this machine has no CUDA device, or no driver for it"};
   if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
-    throw InputError{"devices", std::to_string(options_.ordinals.size()), "are given",
-                     fmt::format("{}, the GPUs of '{}'", topology_.gpus().size(), topology_.name())};
+    throw InputError{
+        "devices", std::to_string(options_.ordinals.size()), "are given",
+        fmt::format("{}, the GPUs of '{}'", topology_.gpus().size(), topology_.name())};
   devices_.resize(topology_.memories().size());
 }
 
@@ -52,8 +57,8 @@ cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
   if (slot) return *slot;
   const int number = ordinal(gpu);
   if (number < 0 || number >= there_)
-    throw HardwareError{
-        fmt::format("'{}' is CUDA device {}; this machine has {}", topology_.memory(gpu).name, number, there_)};
+    throw HardwareError{fmt::format("'{}' is CUDA device {}; this machine has {}",
+                                    topology_.memory(gpu).name, number, there_)};
   try {
     slot = std::make_unique<cuda::Device>(number);
   } catch (const cuda::CudaError& error) {
@@ -65,28 +70,34 @@ cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
 /// Opens direct access for every pair of devices that the plan copies between.
 void CudaExecutor::State::open_peers(const Plan& plan) {
   for (const Queue& queue : plan.queues) {
-    if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) || topology_.is_host(queue.dst)) continue;
+    if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) ||
+        topology_.is_host(queue.dst))
+      continue;
     if (queue.src == queue.dst) continue;
     const int src = device(queue.src).ordinal(), dst = device(queue.dst).ordinal();
     if (src == dst) continue;  // one device can stand for several GPUs
     for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
       if (peers_.contains({user, owner})) continue;
       if (!cuda::open_peer_access(user, owner))
-        throw HardwareError{fmt::format(
-            "CUDA device {} has no peer access to device {}, but the topology '{}' routes copies between them", user,
-            owner, topology_.name())};
+        throw HardwareError{
+            fmt::format("CUDA device {} has no peer access to device {}, but the "
+                        "topology '{}' routes copies between them",
+                        user, owner, topology_.name())};
       peers_[{user, owner}] = true;
     }
   }
 }
 
-void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, int64_t available) const {
+void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu,
+                                 int64_t available) const {
   const int64_t bytes = plan.peak_bytes[gpu.index()];
-  const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{double(bytes)}).value;
+  const double capacity =
+      topology_.memory(gpu).capacity.value_or(Bytes{double(bytes)}).value;
   throw MemoryShortage{
       plan.memories[gpu.index()], gigabytes(bytes),
       fmt::format("are needed for tiles, and {} are free", gigabytes(available)),
-      fmt::format("a memory-fraction of at most {:.2f}", std::floor(90 * double(available) / capacity) / 100)};
+      fmt::format("a memory-fraction of at most {:.2f}",
+                  std::floor(90 * double(available) / capacity) / 100)};
 }
 
 void CudaExecutor::State::reserve_arenas(const Plan& plan) {
@@ -101,20 +112,23 @@ void CudaExecutor::State::reserve_arenas(const Plan& plan) {
   }
 }
 
-void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams) {
+void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, int64_t bytes,
+                                  int compute_streams) {
   pending_.wait();
   for (const MemoryId gpu : gpus) {
     cuda::Device& d = device(gpu);
     const int64_t available = d.available_bytes();
     if (bytes > available || !d.reserve(bytes))
-      throw InputError{topology_.memory(gpu).name, gigabytes(bytes),
-                       fmt::format("cannot be reserved, and {} are free", gigabytes(available))};
+      throw InputError{
+          topology_.memory(gpu).name, gigabytes(bytes),
+          fmt::format("cannot be reserved, and {} are free", gigabytes(available))};
     d.open_streams(size_t(compute_streams), 0);
   }
 }
 
 /// Before an arena leaves nothing for the streams of the plan.
-void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, size_t compute_streams) {
+void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu,
+                                     size_t compute_streams) {
   cuda::Device& d = device(gpu);
   if (compute_streams <= d.compute_streams()) return;
   const int64_t room = d.room_for_tiles(compute_streams);
@@ -122,7 +136,9 @@ void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, size_t comp
 }
 
 void CudaExecutor::State::reserve_host(const Plan& plan) {
-  const auto on_host = [&](size_t m) { return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m}); };
+  const auto on_host = [&](size_t m) {
+    return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m});
+  };
   for (const auto m : indices(plan.peak_bytes))
     if (on_host(m)) pending_.wait();  // an arena that grows is freed
   host_arenas_.reserve(plan, topology_);
@@ -130,7 +146,8 @@ void CudaExecutor::State::reserve_host(const Plan& plan) {
 
 /// And arenas, once it is known that both fit.
 void CudaExecutor::State::open_streams(CudaPlan& made) {
-  std::vector<std::array<size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
+  std::vector<std::array<size_t, 2>> slots(
+      topology_.memories().size());  // by memory: copy, compute
   for (const auto& stream : made.program.streams) {
     size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
     count = std::max(count, size_t(stream.slot) + 1);
@@ -139,7 +156,8 @@ void CudaExecutor::State::open_streams(CudaPlan& made) {
     if (slots[m][1] > 0) check_room(made.plan, MemoryId{m}, slots[m][1]);
   reserve_arenas(made.plan);
   for (const auto m : indices(slots))
-    if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
+    if (slots[m][0] + slots[m][1] > 0)
+      device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
   for (const auto& stream : made.program.streams) {
     cuda::Device& d = device(stream.device);
     const auto slot = size_t(stream.slot);
@@ -165,19 +183,25 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
 /// By MemoryId: where its tiles start.
 std::vector<std::byte*> CudaExecutor::State::arenas() const {
   std::vector<std::byte*> starts(devices_.size(), nullptr);
-  for (const auto m : indices(starts)) starts[m] = devices_[m] ? devices_[m]->arena() : host_arenas_.data(MemoryId{m});
+  for (const auto m : indices(starts))
+    starts[m] = devices_[m] ? devices_[m]->arena() : host_arenas_.data(MemoryId{m});
   return starts;
 }
 
-void CudaExecutor::State::check_place_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
+void CudaExecutor::State::check_place_of(const Buffer& buffer, const Plan& plan,
+                                         const Matrices& matrices) const {
   if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) return;
   const auto which = size_t(buffer.kind);
-  const void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
-  const auto device = topology_.is_host(buffer.memory) ? std::nullopt : std::optional{ordinal(buffer.memory)};
+  const void* const pointer = std::array{matrices.a_in(buffer.memory),
+                                         matrices.b_in(buffer.memory), matrices.c}[which];
+  const auto device = topology_.is_host(buffer.memory)
+                          ? std::nullopt
+                          : std::optional{ordinal(buffer.memory)};
   cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
 }
 
-std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan, const Matrices& matrices) const {
+std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan,
+                                                       const Matrices& matrices) const {
   const std::vector<std::byte*> bases = arenas();
   std::vector<std::byte*> starts;
   starts.reserve(plan.buffers.size());
@@ -188,12 +212,18 @@ std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan, const M
   return starts;
 }
 
-cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan, std::vector<std::byte*> starts,
+cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan,
+                                                 std::vector<std::byte*> starts,
                                                  AllocationIds allocations) const {
-  cuda::GraphValues values{std::move(starts), plan.problem.alpha, plan.problem.beta, std::move(allocations), {}};
+  cuda::GraphValues values{std::move(starts),
+                           plan.problem.alpha,
+                           plan.problem.beta,
+                           std::move(allocations),
+                           {}};
   for (const auto m : indices(plan.peak_bytes))
     if (plan.peak_bytes[m] > 0)
-      values.arenas.push_back(devices_[m] ? devices_[m]->arena_number() : host_arenas_.number(MemoryId{m}));
+      values.arenas.push_back(devices_[m] ? devices_[m]->arena_number()
+                                          : host_arenas_.number(MemoryId{m}));
   return values;
 }
 
@@ -205,15 +235,19 @@ void CudaExecutor::State::poison(const Plan& plan) const {
       std::memset(tiles, nan_byte, size_t(plan.peak_bytes[m]));
 }
 
-CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
-                                      const std::optional<AllocationIds>& lasting, cuda::Tracer* tracer) {
+CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices,
+                                      cuda::PageableMatrices pageable,
+                                      const std::optional<AllocationIds>& lasting,
+                                      cuda::Tracer* tracer) {
   pending_.wait();
   reserve_arenas(plan.plan);
   if (options_.poison) poison(plan.plan);
   const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
   if (!pageable.any()) {
     if (lasting && plan.plan.graph)
-      if (const auto times = cuda::run_as_graph(plan, values_of(plan.plan, starts, *lasting), tracer)) return *times;
+      if (const auto times =
+              cuda::run_as_graph(plan, values_of(plan.plan, starts, *lasting), tracer))
+        return *times;
     return cuda::PlanRun{plan, starts, tracer}.run(pool_);
   }
   std::vector<int> ordinals;
@@ -231,10 +265,13 @@ CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrice
   std::vector<cuda::StreamOnDevice> streams = plan.streams_on_devices();
   const cuda::PlanGraph* graph = nullptr;
   try {
-    if (lasting && plan.plan.graph) graph = cuda::graph_of_run(plan, values_of(plan.plan, starts, *lasting));
+    if (lasting && plan.plan.graph)
+      graph = cuda::graph_of_run(plan, values_of(plan.plan, starts, *lasting));
     if (graph) streams.resize(1);  // a graph runs in the first
     pending_.begin(streams, callers);
-    const CudaRunTimes times = graph ? graph->hand_over() : cuda::PlanRun{plan, starts, nullptr}.hand_over(pool_);
+    const CudaRunTimes times =
+        graph ? graph->hand_over()
+              : cuda::PlanRun{plan, starts, nullptr}.hand_over(pool_);
     pending_.end(streams, callers);
     return times;
   } catch (...) {  // no part of it is left running that nobody knows of

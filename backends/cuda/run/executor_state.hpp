@@ -18,7 +18,8 @@
 
 namespace tilerail {
 
-/// What an executor owns: devices and their memory, the threads that issue, and the work that nobody has waited for.
+/// What an executor owns: devices and their memory, the threads that issue, and the work
+/// that nobody has waited for.
 class CudaExecutor::State {
  public:
   State(Topology topology, CudaOptions options);
@@ -29,9 +30,11 @@ class CudaExecutor::State {
   void reserve_host(const Plan& plan);
   void reserve_arenas(const Plan& plan);
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices,
+                   cuda::PageableMatrices pageable,
                    const std::optional<AllocationIds>& lasting, cuda::Tracer* tracer);
-  CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices, std::span<const cuda::StreamOnDevice> callers,
+  CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices,
+                      std::span<const cuda::StreamOnDevice> callers,
                       const std::optional<AllocationIds>& lasting);
   void wait() { pending_.wait(); }
   cuda::Tracer& tracer();
@@ -48,9 +51,11 @@ class CudaExecutor::State {
   void check_room(const Plan& plan, MemoryId gpu, size_t compute_streams);
   void open_streams(CudaPlan& made);
   std::vector<std::byte*> arenas() const;
-  void check_place_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
+  void check_place_of(const Buffer& buffer, const Plan& plan,
+                      const Matrices& matrices) const;
   std::vector<std::byte*> starts_of(const Plan& plan, const Matrices& matrices) const;
-  cuda::GraphValues values_of(const Plan& plan, std::vector<std::byte*> starts, AllocationIds allocations) const;
+  cuda::GraphValues values_of(const Plan& plan, std::vector<std::byte*> starts,
+                              AllocationIds allocations) const;
   void poison(const Plan& plan) const;
 
   int there_;

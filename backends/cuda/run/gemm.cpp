@@ -5,7 +5,9 @@
 namespace tilerail::cuda {
 namespace {
 
-cublasOperation_t operation(Trans trans) { return trans == Trans::no ? CUBLAS_OP_N : CUBLAS_OP_T; }
+cublasOperation_t operation(Trans trans) {
+  return trans == Trans::no ? CUBLAS_OP_N : CUBLAS_OP_T;
+}
 
 struct Types {
   cudaDataType_t data;
@@ -35,14 +37,16 @@ void multiply(cublasHandle_t handle, const GemmCall& call) {
   const bool wide = call.dtype == DType::f64;
   const void* alpha = wide ? static_cast<const void*>(&alpha64) : &alpha32;
   const void* beta = wide ? static_cast<const void*>(&beta64) : &beta32;
-  check(cublasGemmEx_64(handle, operation(call.trans_a), operation(call.trans_b), call.y.rows, call.y.cols, call.k,
-                        alpha, call.a.data, types.data, call.a.ld, call.b.data, types.data, call.b.ld, beta,
-                        call.y.data, types.data, call.y.ld, types.compute, CUBLAS_GEMM_DEFAULT),
+  check(cublasGemmEx_64(handle, operation(call.trans_a), operation(call.trans_b),
+                        call.y.rows, call.y.cols, call.k, alpha, call.a.data, types.data,
+                        call.a.ld, call.b.data, types.data, call.b.ld, beta, call.y.data,
+                        types.data, call.y.ld, types.compute, CUBLAS_GEMM_DEFAULT),
         "multiplying");
 }
 
 bool whole_words(const Block& block, int64_t element) {
-  return reinterpret_cast<uintptr_t>(block.data) % loaded_word == 0 && block.ld * element % loaded_word == 0;
+  return reinterpret_cast<uintptr_t>(block.data) % loaded_word == 0 &&
+         block.ld * element % loaded_word == 0;
 }
 
 /// The part of an operand that starts at this row and column of op(operand).
@@ -57,9 +61,11 @@ void gemm(cublasHandle_t handle, const GemmCall& call) {
   const int64_t element = element_size(call.dtype);
   if (call.y.cols == 1 && element >= element_size(DType::f32))
     return call.y.rows == 1 && call.scalar ? dot(handle, call) : gemv(handle, call);
-  if (!whole_words(call.a, element) || !whole_words(call.b, element) || !whole_words(call.y, element))
+  if (!whole_words(call.a, element) || !whole_words(call.b, element) ||
+      !whole_words(call.y, element))
     return multiply(handle, call);
-  for (const GemmPart& part : gemm_parts(call.dtype, call.trans_a, call.trans_b, call.y.rows, call.y.cols, call.k)) {
+  for (const GemmPart& part : gemm_parts(call.dtype, call.trans_a, call.trans_b,
+                                         call.y.rows, call.y.cols, call.k)) {
     GemmCall one = call;
     one.a = within(call.a, call.trans_a, part.m0, part.k0, element);
     one.b = within(call.b, call.trans_b, part.k0, part.n0, element);

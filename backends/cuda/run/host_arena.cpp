@@ -21,7 +21,8 @@ void HostArena::reserve(int64_t bytes) {
 void HostArenas::reserve(const Plan& plan, const Topology& topology) {
   for (const auto m : indices(plan.peak_bytes))
     if (plan.peak_bytes[m] > 0 && topology.is_host(MemoryId{m}))
-      arenas_.try_emplace(MemoryId{m}, allocator_).first->second.reserve(plan.peak_bytes[m]);
+      arenas_.try_emplace(MemoryId{m}, allocator_)
+          .first->second.reserve(plan.peak_bytes[m]);
 }
 
 std::byte* HostArenas::data(MemoryId host) const {

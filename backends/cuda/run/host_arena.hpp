@@ -24,8 +24,9 @@ class HostArena {
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
-  /// Provides at least so many bytes. A larger arena is allocated before the old one is freed, so that plans which use
-  /// the old one can still run if `allocate` throws. New memory does not have the contents of the old.
+  /// Provides at least so many bytes. A larger arena is allocated before the old one is
+  /// freed, so that plans which use the old one can still run if `allocate` throws. New
+  /// memory does not have the contents of the old.
   void reserve(int64_t bytes);
   std::byte* data() const { return data_; }
   /// Differs for every allocation of this arena.
@@ -38,12 +39,14 @@ class HostArena {
   uint64_t number_ = 0;
 };
 
-/// The arenas of all hosts. Each host has its own, because the offsets of tiles count from the start of their memory.
+/// The arenas of all hosts. Each host has its own, because the offsets of tiles count
+/// from the start of their memory.
 class HostArenas {
  public:
   explicit HostArenas(HostAllocator allocator) : allocator_{std::move(allocator)} {}
 
-  /// Provides the bytes that the tiles of the plan need on each host. Throws what `allocate` throws.
+  /// Provides the bytes that the tiles of the plan need on each host. Throws what
+  /// `allocate` throws.
   void reserve(const Plan& plan, const Topology& topology);
   /// Null for a host without tiles.
   std::byte* data(MemoryId host) const;

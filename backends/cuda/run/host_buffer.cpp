@@ -26,7 +26,8 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr size_t touch_bytes = 64 << 10;  // that a core touches before the next one's turn
+constexpr size_t touch_bytes = 64
+                               << 10;  // that a core touches before the next one's turn
 
 std::vector<int> allowed_cores() {
   cpu_set_t set;
@@ -52,14 +53,16 @@ unsigned long memory_nodes() {
   return nodes;
 }
 
-/// Asks the kernel to interleave the pages over the nodes; false where it shows one node or refuses.
+/// Asks the kernel to interleave the pages over the nodes; false where it shows one node
+/// or refuses.
 bool interleave(void* data, size_t bytes) {
   const unsigned long nodes = memory_nodes();
   if ((nodes & (nodes - 1)) == 0) return false;
   return syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U) == 0;
 }
 
-/// Every core in turn is the first to touch some pages. Where the mapping is interleaved, this is only faster.
+/// Every core in turn is the first to touch some pages. Where the mapping is interleaved,
+/// this is only faster.
 void touch(std::byte* data, size_t bytes) {
   const std::vector<int> cores = allowed_cores();
   const auto page = size_t(sysconf(_SC_PAGESIZE));
@@ -68,19 +71,24 @@ void touch(std::byte* data, size_t bytes) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cores[t], &set);
-    if (std::this_thread::get_id() != caller) sched_setaffinity(0, sizeof set, &set);  // a refusal changes little
-    for (size_t block = t * touch_bytes; block < bytes; block += cores.size() * touch_bytes)
-      for (size_t at = block; at < std::min(bytes, block + touch_bytes); at += page) data[at] = std::byte{0};
+    if (std::this_thread::get_id() != caller)
+      sched_setaffinity(0, sizeof set, &set);  // a refusal changes little
+    for (size_t block = t * touch_bytes; block < bytes;
+         block += cores.size() * touch_bytes)
+      for (size_t at = block; at < std::min(bytes, block + touch_bytes); at += page)
+        data[at] = std::byte{0};
   });
 }
 
 [[noreturn]] void no_memory(size_t bytes, const std::string& why) {
-  throw fault_of("host memory", fmt::format("{} bytes cannot be page-locked ({})", bytes, why),
-                 "a machine with as much free memory, and a limit on locked memory (ulimit -l) above it");
+  throw fault_of("host memory",
+                 fmt::format("{} bytes cannot be page-locked ({})", bytes, why),
+                 "a machine with as much free memory, and a limit on locked memory "
+                 "(ulimit -l) above it");
 }
 
-/// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies depends on where columns
-/// start within some 64 KiB.
+/// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies
+/// depends on where columns start within some 64 KiB.
 constexpr size_t border = 2 << 20;
 
 size_t mapped_bytes(size_t bytes) { return bytes + border; }
@@ -91,9 +99,12 @@ std::byte* at_border(std::byte* mapped) {
 
 std::byte* map_spread(size_t bytes) {
   const size_t all = mapped_bytes(bytes);
-  void* mapped = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapped =
+      mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) no_memory(bytes, std::strerror(errno));
-  madvise(mapped, all, MADV_NOHUGEPAGE);  // a kernel without huge pages refuses, and has small ones anyway
+  madvise(
+      mapped, all,
+      MADV_NOHUGEPAGE);  // a kernel without huge pages refuses, and has small ones anyway
   interleave(mapped, all);
   touch(static_cast<std::byte*>(mapped), all);
   const cudaError_t status = cudaHostRegister(mapped, all, cudaHostRegisterPortable);
@@ -143,7 +154,8 @@ HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
   return *this;
 }
 
-double host_buffer_rate(const std::byte* data, size_t bytes, std::span<const int> devices) {
+double host_buffer_rate(const std::byte* data, size_t bytes,
+                        std::span<const int> devices) {
   constexpr size_t most = size_t{256} << 20;  // a device
   struct Reader {
     int device;
@@ -155,10 +167,12 @@ double host_buffer_rate(const std::byte* data, size_t bytes, std::span<const int
   const auto read_all = [&] {
     for (const auto i : indices(readers)) {
       const DeviceScope scope{readers[i].device};
-      check(cudaMemcpyAsync(readers[i].target, data + i * share, share, cudaMemcpyHostToDevice, readers[i].stream),
+      check(cudaMemcpyAsync(readers[i].target, data + i * share, share,
+                            cudaMemcpyHostToDevice, readers[i].stream),
             "reading a host buffer");
     }
-    for (const Reader& reader : readers) check(cudaStreamSynchronize(reader.stream), "reading a host buffer");
+    for (const Reader& reader : readers)
+      check(cudaStreamSynchronize(reader.stream), "reading a host buffer");
   };
   const auto close = [&] {
     for (const Reader& reader : readers) {
@@ -172,7 +186,8 @@ double host_buffer_rate(const std::byte* data, size_t bytes, std::span<const int
     for (const int device : devices) {
       const DeviceScope scope{device};
       readers.push_back({device});
-      check(cudaStreamCreateWithFlags(&readers.back().stream, cudaStreamNonBlocking), "creating a stream");
+      check(cudaStreamCreateWithFlags(&readers.back().stream, cudaStreamNonBlocking),
+            "creating a stream");
       check(cudaMalloc(&readers.back().target, share), "allocating device memory");
     }
     read_all();

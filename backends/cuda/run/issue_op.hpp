@@ -16,8 +16,9 @@ struct Target {
   std::byte* scalar = nullptr;  // GemmCall::scalar, for kernels
 };
 
-/// Hands one operation to its device, which is current. `buffers`: where each buffer of the plan starts. Throws
-/// CudaError.
-void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffers, const Target& target);
+/// Hands one operation to its device, which is current. `buffers`: where each buffer of
+/// the plan starts. Throws CudaError.
+void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffers,
+              const Target& target);
 
 }  // namespace tilerail::cuda

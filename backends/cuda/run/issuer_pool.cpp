@@ -15,7 +15,8 @@ void IssuerPool::grow(size_t threads) {
   threads_.reserve(threads);
   while (threads_.size() < threads) {
     const size_t index = threads_.size();
-    threads_.push_back(start_thread([this, index, seen = generation_.load()] { work(index, seen); }));
+    threads_.push_back(
+        start_thread([this, index, seen = generation_.load()] { work(index, seen); }));
   }
 }
 

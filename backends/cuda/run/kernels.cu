@@ -23,7 +23,8 @@ struct Compute<double> {
 
 /// A thread computes elements of one row; blocks stride over the columns.
 template <class T, class C>
-__global__ void axpby_kernel(const T* x, int64_t ldx, T* y, int64_t ldy, int64_t rows, int64_t cols, C alpha, C beta) {
+__global__ void axpby_kernel(const T* x, int64_t ldx, T* y, int64_t ldy, int64_t rows,
+                             int64_t cols, C alpha, C beta) {
   const int64_t row = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   for (int64_t col = blockIdx.y; col < cols; col += gridDim.y) {
@@ -34,14 +35,17 @@ __global__ void axpby_kernel(const T* x, int64_t ldx, T* y, int64_t ldy, int64_t
   }
 }
 
-/// A thread copies words of one row; blocks stride over the columns. Several reads of a thread are under way at once.
+/// A thread copies words of one row; blocks stride over the columns. Several reads of a
+/// thread are under way at once.
 template <class Word>
-__global__ void copy_kernel(const Word* x, int64_t ldx, Word* y, int64_t ldy, int64_t rows, int64_t cols) {
+__global__ void copy_kernel(const Word* x, int64_t ldx, Word* y, int64_t ldy,
+                            int64_t rows, int64_t cols) {
   constexpr int ahead = 4;
   const int64_t row = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   const int64_t step = int64_t(gridDim.y) * blockDim.y;
-  for (int64_t col = int64_t(blockIdx.y) * blockDim.y + threadIdx.y; col < cols; col += ahead * step) {
+  for (int64_t col = int64_t(blockIdx.y) * blockDim.y + threadIdx.y; col < cols;
+       col += ahead * step) {
     Word words[ahead];
     for (int i = 0; i < ahead; ++i)
       if (col + i * step < cols) words[i] = x[row + (col + i * step) * ldx];
@@ -50,9 +54,11 @@ __global__ void copy_kernel(const Word* x, int64_t ldx, Word* y, int64_t ldy, in
   }
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014) of the element's position.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)
+/// of the element's position.
 template <class T>
-__global__ void random_kernel(T* y, int64_t ldy, int64_t rows, int64_t cols, uint64_t seed) {
+__global__ void random_kernel(T* y, int64_t ldy, int64_t rows, int64_t cols,
+                              uint64_t seed) {
   const int64_t row = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   for (int64_t col = blockIdx.y; col < cols; col += gridDim.y) {
@@ -61,7 +67,8 @@ __global__ void random_kernel(T* y, int64_t ldy, int64_t rows, int64_t cols, uin
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     z ^= z >> 31;
     const double unit = double(z >> 11) * 0x1p-53;
-    y[row + col * ldy] = static_cast<T>(static_cast<typename Compute<T>::type>(2 * unit - 1));
+    y[row + col * ldy] =
+        static_cast<T>(static_cast<typename Compute<T>::type>(2 * unit - 1));
   }
 }
 
@@ -71,32 +78,36 @@ dim3 grid_of(const Block& y) {
 }
 
 template <class T>
-void launch_axpby(const Block& x, const Block& y, double alpha, double beta, cudaStream_t stream) {
+void launch_axpby(const Block& x, const Block& y, double alpha, double beta,
+                  cudaStream_t stream) {
   using C = typename Compute<T>::type;
-  axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<const T*>(x.data), x.ld,
-                                                                   reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols,
-                                                                   static_cast<C>(alpha), static_cast<C>(beta));
+  axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(
+      reinterpret_cast<const T*>(x.data), x.ld, reinterpret_cast<T*>(y.data), y.ld,
+      y.rows, y.cols, static_cast<C>(alpha), static_cast<C>(beta));
 }
 
 /// `rows`, `ldx` and `ldy` are bytes.
 template <class Word>
-void launch_copy(const std::byte* x, int64_t ldx, std::byte* y, int64_t ldy, int64_t rows, int64_t cols,
-                 cudaStream_t stream) {
+void launch_copy(const std::byte* x, int64_t ldx, std::byte* y, int64_t ldy, int64_t rows,
+                 int64_t cols, cudaStream_t stream) {
   constexpr int64_t word = sizeof(Word), columns_of_thread = 4;
   rows /= word;
   unsigned along = 32;  // threads along a column
   while (along < threads_per_block && along < rows) along *= 2;
   const unsigned beside = threads_per_block / along;
-  const int64_t of_block = beside * columns_of_thread, blocks = (cols + of_block - 1) / of_block;
-  const dim3 grid{unsigned((rows + along - 1) / along), unsigned(std::min(blocks, most_blocks_y))};
-  copy_kernel<Word><<<grid, dim3{along, beside}, 0, stream>>>(reinterpret_cast<const Word*>(x), ldx / word,
-                                                              reinterpret_cast<Word*>(y), ldy / word, rows, cols);
+  const int64_t of_block = beside * columns_of_thread,
+                blocks = (cols + of_block - 1) / of_block;
+  const dim3 grid{unsigned((rows + along - 1) / along),
+                  unsigned(std::min(blocks, most_blocks_y))};
+  copy_kernel<Word><<<grid, dim3{along, beside}, 0, stream>>>(
+      reinterpret_cast<const Word*>(x), ldx / word, reinterpret_cast<Word*>(y),
+      ldy / word, rows, cols);
 }
 
 template <class T>
 void launch_random(const Block& y, uint64_t seed, cudaStream_t stream) {
-  random_kernel<T>
-      <<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols, seed);
+  random_kernel<T><<<grid_of(y), threads_per_block, 0, stream>>>(
+      reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols, seed);
 }
 
 /// Calls `launch` with a value of the dtype's C++ type.
@@ -117,9 +128,11 @@ void with_type(DType dtype, Launch launch) {
 
 }  // namespace
 
-void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype, cudaStream_t stream) {
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype,
+           cudaStream_t stream) {
   if (y.rows == 0 || y.cols == 0) return;
-  with_type(dtype, [&](auto zero) { launch_axpby<decltype(zero)>(x, y, alpha, beta, stream); });
+  with_type(dtype,
+            [&](auto zero) { launch_axpby<decltype(zero)>(x, y, alpha, beta, stream); });
   check(cudaGetLastError(), "launching axpby");
 }
 
@@ -127,8 +140,9 @@ void copy_within(const Block& a, const Block& y, int64_t element, cudaStream_t s
   if (y.rows == 0 || y.cols == 0) return;
   const int64_t rows = y.rows * element, ldx = a.ld * element, ldy = y.ld * element;
   uint64_t all = 16;  // bytes of the longest word
-  for (const uint64_t place : {reinterpret_cast<uint64_t>(a.data), reinterpret_cast<uint64_t>(y.data), uint64_t(rows),
-                               uint64_t(ldx), uint64_t(ldy)})
+  for (const uint64_t place :
+       {reinterpret_cast<uint64_t>(a.data), reinterpret_cast<uint64_t>(y.data),
+        uint64_t(rows), uint64_t(ldx), uint64_t(ldy)})
     all |= place;
   switch (all & (~all + 1)) {  // the largest power of two that divides all
     case 16:

@@ -14,7 +14,8 @@ PendingWork::~PendingWork() {
 
 PendingWork::Mark PendingWork::mark(const StreamOnDevice& place) {
   const DeviceScope scope{place.device};
-  const auto spare = std::ranges::find_if(spare_, [&](const Mark& m) { return m.device == place.device; });
+  const auto spare = std::ranges::find_if(
+      spare_, [&](const Mark& m) { return m.device == place.device; });
   Mark made{place.device, nullptr};
   if (spare != spare_.end()) {
     made = std::move(*spare);
@@ -26,19 +27,23 @@ PendingWork::Mark PendingWork::mark(const StreamOnDevice& place) {
   return made;
 }
 
-void PendingWork::follow(std::span<const StreamOnDevice> streams, std::span<const Mark> marks) {
+void PendingWork::follow(std::span<const StreamOnDevice> streams,
+                         std::span<const Mark> marks) {
   for (const StreamOnDevice& place : streams) {
     const DeviceScope scope{place.device};
-    for (const Mark& mark : marks) check(cudaStreamWaitEvent(place.stream, *mark.event, 0), "waiting for an event");
+    for (const Mark& mark : marks)
+      check(cudaStreamWaitEvent(place.stream, *mark.event, 0), "waiting for an event");
   }
 }
 
 void PendingWork::put_back(std::vector<Mark> marks) {
-  spare_.insert(spare_.end(), std::make_move_iterator(marks.begin()), std::make_move_iterator(marks.end()));
+  spare_.insert(spare_.end(), std::make_move_iterator(marks.begin()),
+                std::make_move_iterator(marks.end()));
 }
 
 /// The first stream waits for all that comes before, and the others for the first.
-void PendingWork::begin(std::span<const StreamOnDevice> streams, std::span<const StreamOnDevice> callers) {
+void PendingWork::begin(std::span<const StreamOnDevice> streams,
+                        std::span<const StreamOnDevice> callers) {
   const auto first = streams.first(1), others = streams.subspan(1);
   std::vector<Mark> marks;
   for (const StreamOnDevice& caller : callers) marks.push_back(mark(caller));
@@ -52,7 +57,8 @@ void PendingWork::begin(std::span<const StreamOnDevice> streams, std::span<const
 }
 
 /// The first stream ends with the others.
-void PendingWork::end(std::span<const StreamOnDevice> streams, std::span<const StreamOnDevice> callers) {
+void PendingWork::end(std::span<const StreamOnDevice> streams,
+                      std::span<const StreamOnDevice> callers) {
   const auto first = streams.first(1);
   std::vector<Mark> marks;
   for (const StreamOnDevice& other : streams.subspan(1)) marks.push_back(mark(other));
@@ -67,7 +73,9 @@ void PendingWork::end(std::span<const StreamOnDevice> streams, std::span<const S
 void PendingWork::wait() {
   cudaError_t worst = cudaSuccess;
   for (const Mark& mark : ends_)
-    if (const cudaError_t status = cudaEventSynchronize(*mark.event); status != cudaSuccess) worst = status;
+    if (const cudaError_t status = cudaEventSynchronize(*mark.event);
+        status != cudaSuccess)
+      worst = status;
   put_back(std::exchange(ends_, {}));
   check(worst, "work that was handed over before");
 }

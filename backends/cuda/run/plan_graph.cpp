@@ -12,14 +12,17 @@ namespace tilerail::cuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 bool may_be_graph(const CudaPlan& plan) {
   const size_t ops = plan.plan.ops.size();
   return ops > 0 && ops <= most_graph_operations;
 }
 
-/// What copies of a graph read and write has to stay where it is, which nobody says of ordinary memory.
+/// What copies of a graph read and write has to stay where it is, which nobody says of
+/// ordinary memory.
 bool all_locked(const std::vector<std::byte*>& buffers) {
   return std::ranges::all_of(buffers, [](const std::byte* start) {
     cudaPointerAttributes attributes{};
@@ -78,7 +81,8 @@ PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
   if (!again || !all_locked(last_.buffers)) return nullptr;
   try {
     graph_ = std::make_unique<PlanGraph>(plan, last_);
-  } catch (const CudaError&) {  // no memory is left for it, say; one by one works all the same
+  } catch (
+      const CudaError&) {  // no memory is left for it, say; one by one works all the same
     refused_ = true;
   }
   return graph_.get();
@@ -88,7 +92,8 @@ PlanGraph* graph_of_run(CudaPlan& plan, GraphValues values) {
   return may_be_graph(plan) ? plan.runs.next(plan, std::move(values)) : nullptr;
 }
 
-std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values, Tracer* tracer) {
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values,
+                                         Tracer* tracer) {
   if (!tracer) {
     const PlanGraph* const graph = graph_of_run(plan, std::move(values));
     if (!graph) return std::nullopt;
@@ -99,7 +104,8 @@ std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values, Tra
       throw;
     }
   }
-  if (!may_be_graph(plan) || !tracer->traces_graphs() || !all_locked(values.buffers)) return std::nullopt;
+  if (!may_be_graph(plan) || !tracer->traces_graphs() || !all_locked(values.buffers))
+    return std::nullopt;
   return PlanGraph{plan, std::move(values), tracer}.run();
 }
 

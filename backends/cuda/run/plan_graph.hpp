@@ -12,19 +12,22 @@
 
 namespace tilerail::cuda {
 
-/// What a graph of a plan holds beside the plan: where its buffers start, and its coefficients.
+/// What a graph of a plan holds beside the plan: where its buffers start, and its
+/// coefficients.
 struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
-  AllocationIds allocations;     // of matrices: other memory may have the same address
-  std::vector<uint64_t> arenas;  // Device::arena_number and HostArenas::number: so may another arena
+  AllocationIds allocations;  // of matrices: other memory may have the same address
+  std::vector<uint64_t>
+      arenas;  // Device::arena_number and HostArenas::number: so may another arena
   bool operator==(const GraphValues&) const = default;
 };
 
 /// A bound plan as one graph.
 class PlanGraph {
  public:
-  /// `tracer` is to trace the run, or null. Throws CudaError naming the operation that cannot be recorded.
+  /// `tracer` is to trace the run, or null. Throws CudaError naming the operation that
+  /// cannot be recorded.
   PlanGraph(CudaPlan& plan, GraphValues values, Tracer* tracer = nullptr);
 
   const GraphValues& values() const { return values_; }
@@ -32,7 +35,8 @@ class PlanGraph {
   /// Runs everything, waits for it, and returns the times. Throws CudaError.
   CudaRunTimes run() const;
 
-  /// Hands everything over to the plan's first stream, and returns the times until then. Throws CudaError.
+  /// Hands everything over to the plan's first stream, and returns the times until then.
+  /// Throws CudaError.
   CudaRunTimes hand_over() const;
 
  private:
@@ -44,8 +48,9 @@ class PlanGraph {
   size_t ops_;
 };
 
-/// Runs of a plan that may be one graph. A graph takes about as long to make as two runs of its operations one by one
-/// take to hand over, so it is made when a run is just like the one before it.
+/// Runs of a plan that may be one graph. A graph takes about as long to make as two runs
+/// of its operations one by one take to hand over, so it is made when a run is just like
+/// the one before it.
 class RepeatedRuns {
  public:
   /// The graph of this run; null where operations are to be handed over one by one.
@@ -59,12 +64,13 @@ class RepeatedRuns {
   std::unique_ptr<PlanGraph> graph_;
 };
 
-/// The graph of a run that is just like the one before; null where its operations are to be handed over one by one.
-/// Throws CudaError.
+/// The graph of a run that is just like the one before; null where its operations are to
+/// be handed over one by one. Throws CudaError.
 PlanGraph* graph_of_run(CudaPlan& plan, GraphValues values);
 
-/// Runs the plan as a graph where it is to be one: traced runs where the tracer traces graphs, others that are just
-/// like the one before. Else nothing. Throws CudaError.
-std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values, Tracer* tracer);
+/// Runs the plan as a graph where it is to be one: traced runs where the tracer traces
+/// graphs, others that are just like the one before. Else nothing. Throws CudaError.
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values,
+                                         Tracer* tracer);
 
 }  // namespace tilerail::cuda

@@ -21,8 +21,13 @@ struct Abandoned {};
 
 }  // namespace
 
-PlanRun::PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer, StagedCopies* staged)
-    : plan_{plan}, buffers_{buffers}, tracer_{tracer}, staged_{staged}, progress_(plan.program.issuers.size()) {}
+PlanRun::PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer,
+                 StagedCopies* staged)
+    : plan_{plan},
+      buffers_{buffers},
+      tracer_{tracer},
+      staged_{staged},
+      progress_(plan.program.issuers.size()) {}
 
 CudaRunTimes PlanRun::run(IssuerPool& pool) {
   if (tracer_) tracer_->start();
@@ -68,10 +73,12 @@ void PlanRun::issue_all(size_t issuer, bool waited_for) noexcept {
     fail(current, error.what());
   }
   if (failed_)
-    for (const uint32_t stream : plan_.streams_of_issuer[issuer]) cudaStreamSynchronize(plan_.streams[stream]);
+    for (const uint32_t stream : plan_.streams_of_issuer[issuer])
+      cudaStreamSynchronize(plan_.streams[stream]);
 }
 
-/// `current` is the operation that is being issued. Returns the seconds that the issuer spent waiting.
+/// `current` is the operation that is being issued. Returns the seconds that the issuer
+/// spent waiting.
 double PlanRun::issue_steps(size_t issuer, std::optional<OpId>& current) {
   int device = -1;
   double waited = 0;
@@ -80,7 +87,8 @@ double PlanRun::issue_steps(size_t issuer, std::optional<OpId>& current) {
     waited += issue_on_device(step, device);
     progress_[issuer].issued.store(step.op.value + 1, std::memory_order_release);
   }
-  progress_[issuer].issued.store(std::numeric_limits<int64_t>::max(), std::memory_order_release);
+  progress_[issuer].issued.store(std::numeric_limits<int64_t>::max(),
+                                 std::memory_order_release);
   return waited;
 }
 
@@ -109,7 +117,8 @@ void PlanRun::record() {
       }
     }
   } catch (const std::exception& error) {
-    throw CudaError{current ? describe(plan_.plan, *current) + ": " + error.what() : error.what()};
+    throw CudaError{current ? describe(plan_.plan, *current) + ": " + error.what()
+                            : error.what()};
   }
 }
 
@@ -118,11 +127,13 @@ void PlanRun::wait_for_streams(size_t issuer) {
     const StreamProgram::Stream& s = plan_.program.streams[stream];
     const cudaError_t status = cudaStreamSynchronize(plan_.streams[stream]);
     if (status != cudaSuccess)
-      check(status, std::string{s.compute ? "a kernel on " : "a copy of "} + plan_.plan.memories[s.device.index()]);
+      check(status, std::string{s.compute ? "a kernel on " : "a copy of "} +
+                        plan_.plan.memories[s.device.index()]);
   }
 }
 
-/// Issues one operation. Returns the seconds that it spent waiting for other issuers and for slots.
+/// Issues one operation. Returns the seconds that it spent waiting for other issuers and
+/// for slots.
 double PlanRun::issue_step(const StreamProgram::Step& step) {
   const cudaStream_t stream = plan_.streams[step.stream];
   double waited = 0;
@@ -131,11 +142,14 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
     const auto& issued = progress_[wait.issuer].issued;
     if (issued.load(std::memory_order_acquire) <= wait.op.value) {
       const auto start = Clock::now();
-      spin_until([&] { return issued.load(std::memory_order_acquire) > wait.op.value || failed_; });
+      spin_until([&] {
+        return issued.load(std::memory_order_acquire) > wait.op.value || failed_;
+      });
       waited += seconds(Clock::now() - start);
     }
     if (failed_) throw Abandoned{};
-    check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0), "waiting for an event");
+    check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0),
+          "waiting for an event");
   }
   if (tracer_) tracer_->before(step.op, stream);
   if (staged_ && staged_->has(step.op))
@@ -144,7 +158,8 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
     issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
              {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});
   if (tracer_) tracer_->after(step.op, stream);
-  if (step.event >= 0) check(cudaEventRecord(plan_.event(size_t(step.event)), stream), "recording an event");
+  if (step.event >= 0)
+    check(cudaEventRecord(plan_.event(size_t(step.event)), stream), "recording an event");
   return waited;
 }
 

@@ -16,30 +16,34 @@
 
 namespace tilerail::cuda {
 
-/// One execution of a bound plan. A thread may wait for an event that another thread records only after that record has
-/// been issued, so threads publish how far they are. All of them go through their operations in the order of the plan,
-/// so the thread with the lowest operation never waits for another.
+/// One execution of a bound plan. A thread may wait for an event that another thread
+/// records only after that record has been issued, so threads publish how far they are.
+/// All of them go through their operations in the order of the plan, so the thread with
+/// the lowest operation never waits for another.
 class PlanRun {
  public:
   /// `buffers`: where each buffer of the plan starts. `tracer` and `staged` may be null.
-  PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer, StagedCopies* staged = nullptr);
+  PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer,
+          StagedCopies* staged = nullptr);
 
-  /// Issues everything, waits for it, and returns the times. Throws CudaError naming the operation that failed, after
-  /// everything that was issued has ended.
+  /// Issues everything, waits for it, and returns the times. Throws CudaError naming the
+  /// operation that failed, after everything that was issued has ended.
   CudaRunTimes run(IssuerPool& pool);
 
-  /// Issues everything, a single operation from the calling thread, and returns the times until then. Throws like
-  /// `run`.
+  /// Issues everything, a single operation from the calling thread, and returns the times
+  /// until then. Throws like `run`.
   CudaRunTimes hand_over(IssuerPool& pool);
 
-  /// Hands everything over from the calling thread and returns, for streams that are being recorded. The current device
-  /// may be another one then. Throws CudaError naming the operation that failed.
+  /// Hands everything over from the calling thread and returns, for streams that are
+  /// being recorded. The current device may be another one then. Throws CudaError naming
+  /// the operation that failed.
   void record();
 
  private:
   using Clock = std::chrono::steady_clock;
   struct alignas(64) Progress {
-    std::atomic<int64_t> issued{0};  // operations below this id, of this issuer, were handed over
+    std::atomic<int64_t> issued{
+        0};  // operations below this id, of this issuer, were handed over
     double issue_seconds = 0;
   };
 

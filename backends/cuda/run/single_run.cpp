@@ -11,10 +11,13 @@
 
 namespace tilerail::cuda {
 
-CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrices, bool own_stream) {
+CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrices,
+                        bool own_stream) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const auto since_start = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto since_start = [&] {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
   const DeviceScope scope{device.ordinal()};
   Target target{bound.streams.front(), bound.handles.front(), bound.scalars.front()};
   if (!own_stream) {
@@ -24,10 +27,12 @@ CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrice
       check(cudaStreamSynchronize(cudaStreamLegacy), "waiting for the caller's work");
   }
   boost::container::small_vector<std::byte*, 8> buffers;
-  for (const Buffer& buffer : bound.plan.buffers) buffers.push_back(start_of(buffer, {}, matrices));
+  for (const Buffer& buffer : bound.plan.buffers)
+    buffers.push_back(start_of(buffer, {}, matrices));
   CudaRunTimes times;
   try {
-    issue_op(bound.plan, bound.plan.ops.front(), {buffers.data(), buffers.size()}, target);
+    issue_op(bound.plan, bound.plan.ops.front(), {buffers.data(), buffers.size()},
+             target);
     times.issue = times.issue_per_op = since_start();
     check(cudaStreamSynchronize(target.stream), "a kernel");
   } catch (const CudaError& error) {

@@ -6,6 +6,7 @@
 namespace tilerail::cuda {
 
 /// As CudaExecutor::run_single; `device` is that of the plan.
-CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrices, bool own_stream);
+CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrices,
+                        bool own_stream);
 
 }  // namespace tilerail::cuda

@@ -11,10 +11,12 @@ namespace tilerail::cuda {
 namespace {
 
 // docs/model.md#pageable-memory
-constexpr size_t slot_bytes = size_t{2} << 20;        // copied at nearly full speed
-constexpr std::array<size_t, 2> most_slots{48, 256};  // in: few, so that they stay in a cache; out: whole tiles of C
+constexpr size_t slot_bytes = size_t{2} << 20;  // copied at nearly full speed
+constexpr std::array<size_t, 2> most_slots{
+    48, 256};  // in: few, so that they stay in a cache; out: whole tiles of C
 
-/// Of the cores that the process may use, most fill slots: more bytes go to GPUs than come back.
+/// Of the cores that the process may use, most fill slots: more bytes go to GPUs than
+/// come back.
 std::array<size_t, 2> threads() {
   constexpr size_t issuing = 2, most_out = 16;  // the caller and whoever issues
   const size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -31,10 +33,13 @@ StagingMemory::~StagingMemory() {
 }
 
 std::array<StagingRing, 2> StagingMemory::rings(const StagingChunks& chunks) {
-  const auto slots = [&](Way way) { return std::clamp<size_t>(chunks.of(way).size(), 1, most_slots[size_t(way)]); };
+  const auto slots = [&](Way way) {
+    return std::clamp<size_t>(chunks.of(way).size(), 1, most_slots[size_t(way)]);
+  };
   const size_t in = slots(Way::in), out = slots(Way::out);
   memory_.reserve(int64_t((in + out) * slot_bytes));
-  return {StagingRing{memory_.data(), in, slot_bytes}, StagingRing{memory_.data() + in * slot_bytes, out, slot_bytes}};
+  return {StagingRing{memory_.data(), in, slot_bytes},
+          StagingRing{memory_.data() + in * slot_bytes, out, slot_bytes}};
 }
 
 void StagingMemory::open(int device) {
@@ -43,14 +48,16 @@ void StagingMemory::open(int device) {
     auto& events = events_[{device, way}];
     while (events.size() < most_slots[size_t(way)]) {
       cudaEvent_t event = nullptr;
-      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
+            "creating an event");
       events.push_back(event);
     }
   }
 }
 
-StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatrices pageable,
-                           std::span<std::byte* const> starts, std::span<const int> devices)
+StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan,
+                           PageableMatrices pageable, std::span<std::byte* const> starts,
+                           std::span<const int> devices)
     : memory_{memory},
       plan_{plan},
       starts_{starts},
@@ -68,19 +75,23 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatr
           for (const int device : all) memory.open(device);
         return of_chunks;
       }()},
-      staging_{chunks_, rings_, [this](Way way, size_t chunk) { return has_ended(way, chunk); }, threads()} {}
+      staging_{chunks_, rings_,
+               [this](Way way, size_t chunk) { return has_ended(way, chunk); },
+               threads()} {}
 
 bool StagedCopies::has(OpId op) const {
   const StagingChunks::Part part = chunks_.of(op);
   return part.begin != part.end;
 }
 
-/// Asked by threads that have chosen no device yet: the first call of the runtime would open device 0.
+/// Asked by threads that have chosen no device yet: the first call of the runtime would
+/// open device 0.
 bool StagedCopies::has_ended(Way way, size_t chunk) {
   const auto which = size_t(way);
   const int device = devices_[which][chunk];
   check(cudaSetDevice(device), "choosing a device");
-  const cudaError_t status = cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), device));
+  const cudaError_t status =
+      cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), device));
   if (status == cudaErrorNotReady) return false;
   check(status, "a copy of pageable memory");
   return true;
@@ -95,13 +106,17 @@ double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
   for (size_t i = part.begin; i < part.end; ++i) {
     const StagingChunk& chunk = chunks_.of(part.way)[i];
     const int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
-    const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows, chunk.cols, buffer.ld};
+    const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows,
+                       chunk.cols, buffer.ld};
     const auto start = std::chrono::steady_clock::now();
     const Block slot{staging_.await(part.way, i), chunk.rows, chunk.cols, chunk.rows};
-    waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    part.way == Way::in ? copy(slot, on_gpu, chunk.element, stream) : copy(on_gpu, slot, chunk.element, stream);
+    waited +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    part.way == Way::in ? copy(slot, on_gpu, chunk.element, stream)
+                        : copy(on_gpu, slot, chunk.element, stream);
     const size_t number = rings_[size_t(part.way)].slot_of(i);
-    check(cudaEventRecord(memory_.event(part.way, number, device), stream), "recording an event");
+    check(cudaEventRecord(memory_.event(part.way, number, device), stream),
+          "recording an event");
     staging_.issued(part.way, i);
   }
   return waited;

@@ -25,7 +25,9 @@ class StagingMemory {
   /// For so many chunks each way. Throws CudaError where the memory cannot be locked.
   std::array<StagingRing, 2> rings(const StagingChunks& chunks);
   /// Of a slot, where a copy of this device uses it.
-  cudaEvent_t event(Way way, size_t slot, int device) { return events_.at({device, way})[slot]; }
+  cudaEvent_t event(Way way, size_t slot, int device) {
+    return events_.at({device, way})[slot];
+  }
   /// Makes the events of a device. Throws CudaError.
   void open(int device);
 
@@ -37,14 +39,14 @@ class StagingMemory {
 /// The copies of one run that go through slots.
 class StagedCopies {
  public:
-  /// Starts to fill slots. `starts`: where each buffer of the plan starts; `devices`: CUDA devices of its GPUs, by
-  /// MemoryId. All have to outlive it. Throws CudaError.
-  StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
-               std::span<const int> devices);
+  /// Starts to fill slots. `starts`: where each buffer of the plan starts; `devices`:
+  /// CUDA devices of its GPUs, by MemoryId. All have to outlive it. Throws CudaError.
+  StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatrices pageable,
+               std::span<std::byte* const> starts, std::span<const int> devices);
 
   bool has(OpId op) const;
-  /// Issues a copy, chunk by chunk, as soon as slots are ready. Returns the seconds that it waited for them. Throws
-  /// CudaError, ExecutionError after `abandon`.
+  /// Issues a copy, chunk by chunk, as soon as slots are ready. Returns the seconds that
+  /// it waited for them. Throws CudaError, ExecutionError after `abandon`.
   double issue(OpId op, cudaStream_t stream, int device);
   /// Waits until all that was copied from GPUs is in place. Throws CudaError.
   void finish() { staging_.finish(); }

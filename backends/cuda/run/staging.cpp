@@ -15,8 +15,8 @@ constexpr std::chrono::microseconds rest{20};
 
 }  // namespace
 
-Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
-                 std::array<size_t, 2> threads)
+Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings,
+                 Copied copied, std::array<size_t, 2> threads)
     : chunks_{chunks},
       rings_{rings},
       copied_{std::move(copied)},
@@ -24,7 +24,8 @@ Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, 
   threads_.reserve(threads[0] + threads[1]);
   try {
     for (const Way way : {Way::in, Way::out})  // each needs one
-      if (!stages(way).empty()) threads_.push_back(start_thread([this, way] { work(way); }));
+      if (!stages(way).empty())
+        threads_.push_back(start_thread([this, way] { work(way); }));
     start_more(threads);
   } catch (...) {  // those that were started must not outlive this object
     stop();
@@ -52,7 +53,9 @@ void Staging::stop() {
 
 void Staging::wait_for(Way way, size_t chunk, int stage, bool rests) {
   const std::atomic<int>& now = stages(way)[chunk];
-  const auto over = [&] { return abandoned_ || now.load(std::memory_order_acquire) >= stage; };
+  const auto over = [&] {
+    return abandoned_ || now.load(std::memory_order_acquire) >= stage;
+  };
   if (rests)
     while (!over()) std::this_thread::sleep_for(rest);
   else
@@ -69,7 +72,8 @@ void Staging::wait_for_copy(Way way, size_t chunk) {
 
 std::byte* Staging::await(Way way, size_t chunk) {
   if (way == Way::in) wait_for(way, chunk, 1, false);
-  if (way == Way::out && chunk >= ring(way).slots) wait_for(way, chunk - ring(way).slots, 2, false);
+  if (way == Way::out && chunk >= ring(way).slots)
+    wait_for(way, chunk - ring(way).slots, 2, false);
   return ring(way).memory_of(chunk);
 }
 

@@ -23,35 +23,42 @@ struct StagingRing {
   std::byte* memory_of(size_t chunk) const { return data + slot_of(chunk) * slot_bytes; }
 };
 
-/// One run's transfers between pageable memory and slots that a GPU copies at full speed. Threads fill slots ahead of
-/// the copies to GPUs and empty them behind the copies from GPUs, chunks in the order of the plan; whoever issues a
-/// copy waits for its slot. Knows nothing of CUDA.
+/// One run's transfers between pageable memory and slots that a GPU copies at full speed.
+/// Threads fill slots ahead of the copies to GPUs and empty them behind the copies from
+/// GPUs, chunks in the order of the plan; whoever issues a copy waits for its slot. Knows
+/// nothing of CUDA.
 ///
-/// Waiting is looking again after a while. std::atomic::notify may find no waiter before the new value is seen, which a
-/// slot full of stores delays: waits were lost. Fillers and emptiers have slots to spare.
+/// Waiting is looking again after a while. std::atomic::notify may find no waiter before
+/// the new value is seen, which a slot full of stores delays: waits were lost. Fillers
+/// and emptiers have slots to spare.
 ///
-/// No issuer waits for ever: a slot comes free once the copy of a chunk so many before has ended, and that copy belongs
-/// to an operation no later than the issuer's own.
+/// No issuer waits for ever: a slot comes free once the copy of a chunk so many before
+/// has ended, and that copy belongs to an operation no later than the issuer's own.
 class Staging {
  public:
   /// Whether the copy of a chunk that was issued has ended; may throw.
   using Copied = std::function<bool(Way way, size_t chunk)>;
 
-  /// Starts the threads, fillers and emptiers, or fewer if no more can be started. `chunks` outlive it. Throws
-  /// ThreadShortage if chunks need a filler or an emptier and not even one can be started.
-  Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied, std::array<size_t, 2> threads);
+  /// Starts the threads, fillers and emptiers, or fewer if no more can be started.
+  /// `chunks` outlive it. Throws ThreadShortage if chunks need a filler or an emptier and
+  /// not even one can be started.
+  Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
+          std::array<size_t, 2> threads);
   /// Abandons what is left.
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Waits until the slot of this chunk is full (Way::in) or empty (Way::out). Throws ExecutionError after `abandon`.
+  /// Waits until the slot of this chunk is full (Way::in) or empty (Way::out). Throws
+  /// ExecutionError after `abandon`.
   std::byte* await(Way way, size_t chunk);
   /// The copy of the chunk has been issued.
   void issued(Way way, size_t chunk) { set(way, chunk, way == Way::in ? 2 : 1); }
-  /// Waits until every chunk is where it belongs; all have been issued. Throws what stopped a thread.
+  /// Waits until every chunk is where it belongs; all have been issued. Throws what
+  /// stopped a thread.
   void finish();
-  /// Lets every wait end, so that threads stop. Chunks that are under way may still be emptied.
+  /// Lets every wait end, so that threads stop. Chunks that are under way may still be
+  /// emptied.
   void abandon();
 
  private:
@@ -66,7 +73,9 @@ class Staging {
   void wait_for_copy(Way way, size_t chunk);
   void fill(size_t chunk);
   void empty(size_t chunk);
-  void set(Way way, size_t chunk, int stage) { stages(way)[chunk].store(stage, std::memory_order_release); }
+  void set(Way way, size_t chunk, int stage) {
+    stages(way)[chunk].store(stage, std::memory_order_release);
+  }
   /// `rests`: whether the thread sleeps between looks, or looks all the time.
   void wait_for(Way way, size_t chunk, int stage, bool rests);
   const StagingRing& ring(Way way) const { return rings_[size_t(way)]; }

@@ -12,13 +12,14 @@ bool overlap(int64_t begin, int64_t size, int64_t other, int64_t other_size) {
 }
 
 bool overlap(const View& x, const View& y) {
-  return x.buffer == y.buffer && overlap(x.row, x.rows, y.row, y.rows) && overlap(x.col, x.cols, y.col, y.cols);
+  return x.buffer == y.buffer && overlap(x.row, x.rows, y.row, y.rows) &&
+         overlap(x.col, x.cols, y.col, y.cols);
 }
 
 }  // namespace
 
-StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
-                             int64_t slot_bytes)
+StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable,
+                             std::span<std::byte* const> starts, int64_t slot_bytes)
     : parts_(plan.ops.size()) {
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
@@ -30,20 +31,24 @@ StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable, std::s
   }
 }
 
-void StagingChunks::add(Way way, const Plan& plan, OpId op, const View& host, std::span<std::byte* const> starts,
-                        int64_t slot_bytes) {
+void StagingChunks::add(Way way, const Plan& plan, OpId op, const View& host,
+                        std::span<std::byte* const> starts, int64_t slot_bytes) {
   auto& chunks = chunks_[size_t(way)];
   Part& part = parts_[op.index()];
   part = {way, chunks.size(), chunks.size()};
   if (host.rows == 0 || host.cols == 0) return;
   const Buffer& buffer = plan.buffer(host.buffer);
-  const int64_t element = buffer.element(), most_rows = std::max<int64_t>(1, slot_bytes / element);
-  const int64_t rows = std::min(host.rows, most_rows), cols = std::max<int64_t>(1, most_rows / host.rows);
-  std::byte* const first = starts[host.buffer.index()] + (host.row + host.col * buffer.ld) * element;
+  const int64_t element = buffer.element(),
+                most_rows = std::max<int64_t>(1, slot_bytes / element);
+  const int64_t rows = std::min(host.rows, most_rows),
+                cols = std::max<int64_t>(1, most_rows / host.rows);
+  std::byte* const first =
+      starts[host.buffer.index()] + (host.row + host.col * buffer.ld) * element;
   for (int64_t col = 0; col < host.cols; col += cols)
     for (int64_t row = 0; row < host.rows; row += rows)
-      chunks.push_back({op, first + (row + col * buffer.ld) * element, buffer.ld * element, row, col,
-                        std::min(rows, host.rows - row), std::min(cols, host.cols - col), element});
+      chunks.push_back({op, first + (row + col * buffer.ld) * element,
+                        buffer.ld * element, row, col, std::min(rows, host.rows - row),
+                        std::min(cols, host.cols - col), element});
   part.end = chunks.size();
 }
 
@@ -55,11 +60,14 @@ bool may_read_ahead(const Plan& plan, const Topology& topology) {
   };
   std::vector<View> written;
   const auto was_written = [&](const View& view) {
-    return is_c(view) && std::ranges::any_of(written, [&](const View& other) { return overlap(view, other); });
+    return is_c(view) && std::ranges::any_of(written, [&](const View& other) {
+             return overlap(view, other);
+           });
   };
   for (const Op& op : plan.ops) {
     if (op.kind != OpKind::copy) continue;
-    if (was_written(op.a) || was_written(op.y) || written.size() > most_written) return false;
+    if (was_written(op.a) || was_written(op.y) || written.size() > most_written)
+      return false;
     if (is_c(op.y)) written.push_back(op.y);
   }
   return true;

@@ -19,27 +19,32 @@ struct PageableMatrices {
 
   bool any() const { return a || b || c; }
   bool has(Buffer::Kind kind) const {
-    return (a && kind == Buffer::Kind::matrix_a) || (b && kind == Buffer::Kind::matrix_b) ||
-           (c && kind == Buffer::Kind::matrix_c);
+    return (a && kind == Buffer::Kind::matrix_a) ||
+           (b && kind == Buffer::Kind::matrix_b) || (c && kind == Buffer::Kind::matrix_c);
   }
 };
 
-/// Part of a copy between pageable memory and a GPU: all rows of some columns, or some rows of one.
+/// Part of a copy between pageable memory and a GPU: all rows of some columns, or some
+/// rows of one.
 struct StagingChunk {
   OpId op;
   std::byte* host;
-  int64_t pitch;                                    // bytes between columns of the host's memory
-  int64_t row, col;                                 // where it starts in the copy's views
-  int64_t rows, cols;                               // elements
-  int64_t element;                                  // bytes
-  int64_t width() const { return rows * element; }  // bytes; in a slot columns have no gaps
+  int64_t pitch;       // bytes between columns of the host's memory
+  int64_t row, col;    // where it starts in the copy's views
+  int64_t rows, cols;  // elements
+  int64_t element;     // bytes
+  int64_t width() const {
+    return rows * element;
+  }  // bytes; in a slot columns have no gaps
 };
 
-/// The copies of a plan from and to pageable matrices, in chunks of at most `slot_bytes`, in the order of the plan.
+/// The copies of a plan from and to pageable matrices, in chunks of at most `slot_bytes`,
+/// in the order of the plan.
 class StagingChunks {
  public:
   /// `starts`: where each buffer of the plan starts.
-  StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts, int64_t slot_bytes);
+  StagingChunks(const Plan& plan, PageableMatrices pageable,
+                std::span<std::byte* const> starts, int64_t slot_bytes);
 
   const std::vector<StagingChunk>& of(Way way) const { return chunks_[size_t(way)]; }
 
@@ -50,15 +55,15 @@ class StagingChunks {
   Part of(OpId op) const { return parts_[op.index()]; }
 
  private:
-  void add(Way way, const Plan& plan, OpId op, const View& host, std::span<std::byte* const> starts,
-           int64_t slot_bytes);
+  void add(Way way, const Plan& plan, OpId op, const View& host,
+           std::span<std::byte* const> starts, int64_t slot_bytes);
 
   std::array<std::vector<StagingChunk>, 2> chunks_;
   std::vector<Part> parts_;  // by operation
 };
 
-/// Whether chunks may be read ahead of their copies and written behind them: the plan neither reads nor writes a part
-/// of C on the host that it has written before.
+/// Whether chunks may be read ahead of their copies and written behind them: the plan
+/// neither reads nor writes a part of C on the host that it has written before.
 bool may_read_ahead(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail::cuda

@@ -19,8 +19,10 @@ struct Recorded {
   Recorded& operator=(const Recorded&) = delete;
 };
 
-/// What `stream` is handed next comes after what `before` holds. The event belongs to the device of `before`.
-void follow(const StreamOnDevice& stream, const StreamOnDevice& before, std::deque<PlainEvent>& events) {
+/// What `stream` is handed next comes after what `before` holds. The event belongs to the
+/// device of `before`.
+void follow(const StreamOnDevice& stream, const StreamOnDevice& before,
+            std::deque<PlainEvent>& events) {
   const DeviceScope scope{before.device};
   check(cudaEventRecord(events.emplace_back(), before.stream), "recording an event");
   check(cudaStreamWaitEvent(stream.stream, events.back(), 0), "waiting for an event");
@@ -28,13 +30,15 @@ void follow(const StreamOnDevice& stream, const StreamOnDevice& before, std::deq
 
 }  // namespace
 
-StreamGraph::StreamGraph(std::span<const StreamOnDevice> streams, const std::function<void()>& issue)
+StreamGraph::StreamGraph(std::span<const StreamOnDevice> streams,
+                         const std::function<void()>& issue)
     : first_{streams.front()} {
   const DeviceScope scope{first_.device};
   const auto others = streams.subspan(1);
   std::deque<PlainEvent> events;
   Recorded recorded;
-  check(cudaStreamBeginCapture(first_.stream, cudaStreamCaptureModeThreadLocal), "recording a graph");
+  check(cudaStreamBeginCapture(first_.stream, cudaStreamCaptureModeThreadLocal),
+        "recording a graph");
   try {
     for (const StreamOnDevice& other : others) follow(other, first_, events);
     issue();
@@ -46,7 +50,8 @@ StreamGraph::StreamGraph(std::span<const StreamOnDevice> streams, const std::fun
   }
   check(cudaStreamEndCapture(first_.stream, &recorded.graph), "recording a graph");
   check(cudaGraphInstantiate(&made_, recorded.graph, 0), "making a graph");
-  if (const cudaError_t status = cudaGraphUpload(made_, first_.stream); status != cudaSuccess) {
+  if (const cudaError_t status = cudaGraphUpload(made_, first_.stream);
+      status != cudaSuccess) {
     cudaGraphExecDestroy(made_);
     check(status, "sending a graph to its device");
   }
@@ -59,6 +64,8 @@ void StreamGraph::launch() const {
   check(cudaGraphLaunch(made_, first_.stream), "launching a graph");
 }
 
-void StreamGraph::wait() const { check(cudaStreamSynchronize(first_.stream), "an operation of a graph"); }
+void StreamGraph::wait() const {
+  check(cudaStreamSynchronize(first_.stream), "an operation of a graph");
+}
 
 }  // namespace tilerail::cuda

@@ -19,7 +19,10 @@ constexpr uint32_t no_stream = ~uint32_t{0};
 class Builder {
  public:
   Builder(const Plan& plan, const Topology& topology)
-      : plan_{plan}, topology_{topology}, stream_of_queue_(plan.queues.size(), no_stream), waits_{plan, topology} {}
+      : plan_{plan},
+        topology_{topology},
+        stream_of_queue_(plan.queues.size(), no_stream),
+        waits_{plan, topology} {}
 
   StreamProgram build() {
     for (const Op& op : plan_.ops) open_stream(op.queue);
@@ -31,10 +34,10 @@ class Builder {
   MemoryId owner(const Queue& queue) const {
     const MemoryId device = stream_owner(queue, topology_);
     if (!topology_.is_host(device)) return device;
-    throw fault_of(
-        "plan",
-        fmt::format("copies from {} to {}", plan_.memories[queue.src.index()], plan_.memories[queue.dst.index()]),
-        "a GPU at one end");
+    throw fault_of("plan",
+                   fmt::format("copies from {} to {}", plan_.memories[queue.src.index()],
+                               plan_.memories[queue.dst.index()]),
+                   "a GPU at one end");
   }
 
   void open_stream(QueueId id) {
@@ -102,6 +105,8 @@ class Builder {
 
 }  // namespace
 
-StreamProgram stream_program(const Plan& plan, const Topology& topology) { return Builder{plan, topology}.build(); }
+StreamProgram stream_program(const Plan& plan, const Topology& topology) {
+  return Builder{plan, topology}.build();
+}
 
 }  // namespace tilerail::cuda

@@ -22,7 +22,8 @@ class OwnedEvent {
 };
 
 using TimedEvent = OwnedEvent<cudaEventDefault>;
-using PlainEvent = OwnedEvent<cudaEventDisableTiming>;  // which takes streams less, and is what plans have
+using PlainEvent = OwnedEvent<cudaEventDisableTiming>;  // which takes streams less, and
+                                                        // is what plans have
 
 /// Seconds between two events of one device that have both happened.
 inline double seconds_between(cudaEvent_t from, cudaEvent_t to) {

@@ -19,23 +19,30 @@ Vector<T> vector_of(const Block& block, bool is_column) {
 template <class T>
 void gemv(cublasHandle_t handle, const GemmCall& call) {
   const bool stored = call.trans_a == Trans::no;
-  const int64_t rows = stored ? call.y.rows : call.k, cols = stored ? call.k : call.y.rows;
+  const int64_t rows = stored ? call.y.rows : call.k,
+                cols = stored ? call.k : call.y.rows;
   const auto alpha = static_cast<T>(call.alpha), beta = static_cast<T>(call.beta);
   const auto x = vector_of<T>(call.b, call.trans_b == Trans::no);
   const auto* a = reinterpret_cast<const T*>(call.a.data);
   auto* y = reinterpret_cast<T*>(call.y.data);
   const cublasOperation_t op = stored ? CUBLAS_OP_N : CUBLAS_OP_T;
   if constexpr (sizeof(T) == sizeof(double))
-    check(cublasDgemv_64(handle, op, rows, cols, &alpha, a, call.a.ld, x.data, x.step, &beta, y, 1), "multiplying");
+    check(cublasDgemv_64(handle, op, rows, cols, &alpha, a, call.a.ld, x.data, x.step,
+                         &beta, y, 1),
+          "multiplying");
   else
-    check(cublasSgemv_64(handle, op, rows, cols, &alpha, a, call.a.ld, x.data, x.step, &beta, y, 1), "multiplying");
+    check(cublasSgemv_64(handle, op, rows, cols, &alpha, a, call.a.ld, x.data, x.step,
+                         &beta, y, 1),
+          "multiplying");
 }
 
-/// While it lives, results stay on the device. By default they go to the host, which waits for them.
+/// While it lives, results stay on the device. By default they go to the host, which
+/// waits for them.
 class DevicePointers {
  public:
   explicit DevicePointers(cublasHandle_t handle) : handle_{handle} {
-    check(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE), "choosing where results go");
+    check(cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE),
+          "choosing where results go");
   }
   ~DevicePointers() { cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_HOST); }
   DevicePointers(const DevicePointers&) = delete;
@@ -47,13 +54,16 @@ class DevicePointers {
 
 template <class T>
 void dot(cublasHandle_t handle, const GemmCall& call) {
-  const auto x = vector_of<T>(call.a, call.trans_a == Trans::yes), y = vector_of<T>(call.b, call.trans_b == Trans::no);
+  const auto x = vector_of<T>(call.a, call.trans_a == Trans::yes),
+             y = vector_of<T>(call.b, call.trans_b == Trans::no);
   auto* result = reinterpret_cast<T*>(call.scalar);
   const DevicePointers pointers{handle};
   if constexpr (sizeof(T) == sizeof(double))
-    check(cublasDdot_64(handle, call.k, x.data, x.step, y.data, y.step, result), "multiplying");
+    check(cublasDdot_64(handle, call.k, x.data, x.step, y.data, y.step, result),
+          "multiplying");
   else
-    check(cublasSdot_64(handle, call.k, x.data, x.step, y.data, y.step, result), "multiplying");
+    check(cublasSdot_64(handle, call.k, x.data, x.step, y.data, y.step, result),
+          "multiplying");
 }
 
 }  // namespace

@@ -25,14 +25,17 @@ struct LaunchMark {
   OpId op;
 };
 
-/// Times of all operations, in seconds since `origin`. An operation lasts from the first start to the last end of the
-/// activities that its calls or nodes launched. One without work (a join, an empty view) ends when its dependencies and
-/// its queue predecessor have ended. Throws std::runtime_error naming the first operation with work but without a
+/// Times of all operations, in seconds since `origin`. An operation lasts from the first
+/// start to the last end of the activities that its calls or nodes launched. One without
+/// work (a join, an empty view) ends when its dependencies and its queue predecessor have
+/// ended. Throws std::runtime_error naming the first operation with work but without a
 /// record.
-std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
+std::vector<OpTime> match_activities(const Plan& plan,
+                                     std::span<const ActivityRecord> records,
                                      std::span<const LaunchMark> marks, uint64_t origin);
 
 /// Fills in the operations without work; `known` says which times are measured.
-void derive_idle_operations(const Plan& plan, const std::vector<bool>& known, std::vector<OpTime>& times);
+void derive_idle_operations(const Plan& plan, const std::vector<bool>& known,
+                            std::vector<OpTime>& times);
 
 }  // namespace tilerail::cuda

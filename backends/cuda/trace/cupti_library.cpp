@@ -15,8 +15,10 @@ std::vector<std::string> candidates() {
   std::vector<std::string> paths{name};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* home = std::getenv(variable))
-      for (const char* folder : {"/extras/CUPTI/lib64/", "/lib64/"}) paths.push_back(home + std::string{folder} + name);
-  for (const char* folder : {"/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib64/"})
+      for (const char* folder : {"/extras/CUPTI/lib64/", "/lib64/"})
+        paths.push_back(home + std::string{folder} + name);
+  for (const char* folder :
+       {"/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib64/"})
     paths.push_back(folder + name);
   return paths;
 }

@@ -6,8 +6,9 @@
 
 namespace tilerail::cuda {
 
-/// The functions of CUPTI that a trace needs, from the shared library of this CUDA version. The library is opened when
-/// a trace is wanted, so that programs run where it is not installed.
+/// The functions of CUPTI that a trace needs, from the shared library of this CUDA
+/// version. The library is opened when a trace is wanted, so that programs run where it
+/// is not installed.
 struct CuptiLibrary {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
@@ -23,7 +24,8 @@ struct CuptiLibrary {
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
 
-  /// Null when there is no such library, or it lacks a function; `why` then says so. Opened once for the process.
+  /// Null when there is no such library, or it lacks a function; `why` then says so.
+  /// Opened once for the process.
   static const CuptiLibrary* open(std::string& why);
 };
 

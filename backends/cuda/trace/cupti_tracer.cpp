@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t buffer_bytes = size_t{8} << 20;
 constexpr size_t buffer_alignment = 8;  // what CUPTI asks for
-// CUPTI gives external correlations for the records of calls only, so the kinds for calls are needed, too.
+// CUPTI gives external correlations for the records of calls only, so the kinds for calls
+// are needed, too.
 constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY,
                            CUPTI_ACTIVITY_KIND_MEMCPY2,
                            CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -35,15 +36,17 @@ using KernelRecord = CUpti_ActivityKernel9;
 #endif
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 
-/// What the callbacks collect. CUPTI has one set of callbacks for the process and calls them on threads of its own.
+/// What the callbacks collect. CUPTI has one set of callbacks for the process and calls
+/// them on threads of its own.
 struct Collected {
   const CuptiLibrary* cupti = nullptr;
   CUpti_SubscriberHandle subscriber = nullptr;  // a process has one
   std::mutex mutex;
   std::vector<ActivityRecord> records;
   std::vector<LaunchMark> marks;
-  std::unordered_map<uint64_t, OpId> op_of_node;  // of graphs, recorded or made ready to launch
-  std::optional<OpId> issuing;                    // the operation whose calls are being recorded
+  std::unordered_map<uint64_t, OpId>
+      op_of_node;               // of graphs, recorded or made ready to launch
+  std::optional<OpId> issuing;  // the operation whose calls are being recorded
   size_t dropped = 0;
 };
 
@@ -55,17 +58,20 @@ Collected& collected() {
 template <class Record>
 void add_activity(const CUpti_Activity* activity) {
   const auto* record = reinterpret_cast<const Record*>(activity);
-  const uint64_t launcher =
-      record->graphNodeId != 0 ? launcher_of_node(record->graphNodeId) : launcher_of_call(record->correlationId);
+  const uint64_t launcher = record->graphNodeId != 0
+                                ? launcher_of_node(record->graphNodeId)
+                                : launcher_of_call(record->correlationId);
   collected().records.push_back({launcher, record->start, record->end});
 }
 
-/// A graph is recorded node by node, and copied when it is made ready to launch: records name the nodes of the copy.
-void CUPTIAPI node_was_made(void*, CUpti_CallbackDomain, CUpti_CallbackId kind, const void* data) {
+/// A graph is recorded node by node, and copied when it is made ready to launch: records
+/// name the nodes of the copy.
+void CUPTIAPI node_was_made(void*, CUpti_CallbackDomain, CUpti_CallbackId kind,
+                            const void* data) {
   Collected& all = collected();
   const std::lock_guard lock{all.mutex};
-  const auto* graph =
-      static_cast<const CUpti_GraphData*>(static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
+  const auto* graph = static_cast<const CUpti_GraphData*>(
+      static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
   uint64_t node = 0, original = 0;
   if (all.cupti->graph_node_id(graph->node, &node) != CUPTI_SUCCESS) return;
   if (kind == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
@@ -85,9 +91,11 @@ void add(const CUpti_Activity* activity) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return add_activity<KernelRecord>(activity);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
-      const auto* record = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(activity);
+      const auto* record =
+          reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(activity);
       if (record->externalKind == correlation_kind)
-        collected().marks.push_back({launcher_of_call(record->correlationId), OpId{size_t(record->externalId)}});
+        collected().marks.push_back(
+            {launcher_of_call(record->correlationId), OpId{size_t(record->externalId)}});
       return;
     }
     default:
@@ -101,13 +109,16 @@ void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* most_record
   *most_records = 0;  // as many as fit
 }
 
-void CUPTIAPI complete_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t, size_t valid) {
+void CUPTIAPI complete_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
+                              size_t valid) {
   Collected& all = collected();
   const std::lock_guard lock{all.mutex};
   CUpti_Activity* record = nullptr;
-  while (valid > 0 && all.cupti->next_record(buffer, valid, &record) == CUPTI_SUCCESS) add(record);
+  while (valid > 0 && all.cupti->next_record(buffer, valid, &record) == CUPTI_SUCCESS)
+    add(record);
   size_t dropped = 0;
-  if (all.cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) all.dropped += dropped;
+  if (all.cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS)
+    all.dropped += dropped;
   std::free(buffer);
 }
 
@@ -121,14 +132,17 @@ class CuptiTracer final : public Tracer {
   void begin(const TracedRun& run) override {
     plan_ = &run.plan;
     if (!recording_)
-      for (const CUpti_ActivityKind kind : kinds) check(cupti_.enable(kind), "recording activities");
+      for (const CUpti_ActivityKind kind : kinds)
+        check(cupti_.enable(kind), "recording activities");
     recording_ = true;
     watch_graphs(run.plan.graph);
     check(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing activities");
     clear();
   }
 
-  void start() override { check(cupti_.timestamp(&origin_), "reading the profiler's clock"); }
+  void start() override {
+    check(cupti_.timestamp(&origin_), "reading the profiler's clock");
+  }
 
   bool traces_graphs() const override { return watches_graphs_; }
 
@@ -148,8 +162,10 @@ class CuptiTracer final : public Tracer {
     cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     Collected& all = collected();
     const std::lock_guard lock{all.mutex};
-    if (all.dropped > 0) throw CudaError{fmt::format("the profiler dropped {} records", all.dropped)};
-    for (const auto& [node, op] : all.op_of_node) all.marks.push_back({launcher_of_node(node), op});
+    if (all.dropped > 0)
+      throw CudaError{fmt::format("the profiler dropped {} records", all.dropped)};
+    for (const auto& [node, op] : all.op_of_node)
+      all.marks.push_back({launcher_of_node(node), op});
     return match_activities(*plan_, all.records, all.marks, origin_);
   }
 
@@ -194,11 +210,15 @@ class CuptiTracer final : public Tracer {
   void watch_graphs(bool wanted) {
     if (wanted == watches_graphs_) return;
     CUpti_SubscriberHandle& subscriber = collected().subscriber;
-    if (wanted && !subscriber && cupti_.subscribe(&subscriber, node_was_made, nullptr) != CUPTI_SUCCESS)
+    if (wanted && !subscriber &&
+        cupti_.subscribe(&subscriber, node_was_made, nullptr) != CUPTI_SUCCESS)
       subscriber = nullptr;
     if (!subscriber) return;
-    for (const auto kind : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
-      if (cupti_.enable_callback(wanted ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE, kind) != CUPTI_SUCCESS) return;
+    for (const auto kind :
+         {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
+      if (cupti_.enable_callback(wanted ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                 kind) != CUPTI_SUCCESS)
+        return;
     watches_graphs_ = wanted;
   }
 

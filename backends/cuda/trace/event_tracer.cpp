@@ -38,13 +38,18 @@ class EventTracer final : public Tracer {
       if (!bases_.contains(run.ordinals[s])) bases_[run.ordinals[s]] = {};
     make_events(run);
     for (size_t s = 0; s < streams; ++s)
-      if (Base& base = bases_[run.ordinals[s]]; !base.event) base = align(run.ordinals[s], run.streams[s]);
+      if (Base& base = bases_[run.ordinals[s]]; !base.event)
+        base = align(run.ordinals[s], run.streams[s]);
   }
 
   void start() override { start_ = seconds(Clock::now().time_since_epoch()); }
 
-  void before(OpId op, cudaStream_t stream) override { check(cudaEventRecord(starts_[op.index()], stream), "tracing"); }
-  void after(OpId op, cudaStream_t stream) override { check(cudaEventRecord(ends_[op.index()], stream), "tracing"); }
+  void before(OpId op, cudaStream_t stream) override {
+    check(cudaEventRecord(starts_[op.index()], stream), "tracing");
+  }
+  void after(OpId op, cudaStream_t stream) override {
+    check(cudaEventRecord(ends_[op.index()], stream), "tracing");
+  }
 
   std::vector<OpTime> end() override {
     std::vector<OpTime> times(plan_->ops.size());
@@ -66,7 +71,8 @@ class EventTracer final : public Tracer {
  private:
   static double since(const Base& base, cudaEvent_t event) {
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, base.event, event), "reading a traced time");
+    check(cudaEventElapsedTime(&milliseconds, base.event, event),
+          "reading a traced time");
     return double(milliseconds) * 1e-3;
   }
 
@@ -85,8 +91,9 @@ class EventTracer final : public Tracer {
     }
   }
 
-  /// Finds the host's time of an event. The device passes it between its record and its synchronisation, so of several
-  /// tries the one with the shortest time between these two is best.
+  /// Finds the host's time of an event. The device passes it between its record and its
+  /// synchronisation, so of several tries the one with the shortest time between these
+  /// two is best.
   Base align(int ordinal, cudaStream_t stream) {
     const DeviceScope scope{ordinal};
     Base best;
@@ -104,7 +111,8 @@ class EventTracer final : public Tracer {
       if (best.event) cudaEventDestroy(best.event);
       best = {event, seconds(before.time_since_epoch()) + width / 2, width / 2};
     }
-    skew_ = std::max(skew_, 2 * best.uncertainty);  // two devices may err in opposite directions
+    skew_ = std::max(skew_,
+                     2 * best.uncertainty);  // two devices may err in opposite directions
     return best;
   }
 

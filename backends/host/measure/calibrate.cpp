@@ -24,13 +24,15 @@ using host::CalibrationRuns;
 using host::CopyRole;
 using host::now;
 
-constexpr int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
-constexpr int64_t axpby_size = 512;                   // tiles of 2 MiB
-constexpr int64_t thin_size = 1024, thin_share = 16;  // s, and s / k of a GEMM with a short k loop
-constexpr double runs_in_budget = 400;                // 10 rounds of 40 figures
-constexpr double element = 8;                         // bytes: copies and axpby are measured in f64
+constexpr int64_t packed_columns = 64;  // of 32 KiB each: copies of 2 MiB
+constexpr int64_t axpby_size = 512;     // tiles of 2 MiB
+constexpr int64_t thin_size = 1024,
+                  thin_share = 16;      // s, and s / k of a GEMM with a short k loop
+constexpr double runs_in_budget = 400;  // 10 rounds of 40 figures
+constexpr double element = 8;           // bytes: copies and axpby are measured in f64
 
-/// Adds every figure to the runs, measures them in turns, then writes them into the description.
+/// Adds every figure to the runs, measures them in turns, then writes them into the
+/// description.
 class Calibration {
  public:
   Calibration(int devices, int workers, const HostCalibrationOptions& options)
@@ -128,16 +130,19 @@ void Calibration::add_copies() {
     if (role == CopyRole::peer && devices_ == 1) continue;
     copies_.push_back({role, {}});
     for (const int n : at_once_) {
-      copies_.back().figures.push_back(runs_.add_copy(role, CalibrationRuns::matrix_rows, packed_columns, n));
+      copies_.back().figures.push_back(
+          runs_.add_copy(role, CalibrationRuns::matrix_rows, packed_columns, n));
     }
   }
-  constexpr int64_t shapes[][2] = {{32, 2048}, {128, 2048}, {256, 1024}, {512, 512}, {2048, 128}};
+  constexpr int64_t shapes[][2] = {
+      {32, 2048}, {128, 2048}, {256, 1024}, {512, 512}, {2048, 128}};
   for (const auto& [rows, cols] : shapes) {
     strided_.push_back({rows, cols, runs_.add_copy(CopyRole::h2d, rows, cols, 1)});
   }
 }
 
-/// Adds sizes by factors of two, as long as measuring one takes a small part of the budget.
+/// Adds sizes by factors of two, as long as measuring one takes a small part of the
+/// budget.
 void Calibration::add_gemms(DType dtype) {
   gemms_.push_back({dtype, {}});
   double last = 0;
@@ -149,14 +154,13 @@ void Calibration::add_gemms(DType dtype) {
   }
 }
 
-/// As many devices as the options ask for. Half of the memory is left to the matrices; the devices share the other
-/// half.
+/// As many devices as the options ask for. Half of the memory is left to the matrices;
+/// the devices share the other half.
 void Calibration::write_shape() {
-  d_.sources.push_back(
-      {"shape", Source::Kind::assumed,
-       fmt::format(
-           "devices and workers as chosen for {} CPUs; each device may use an equal share of half of the memory",
-           std::thread::hardware_concurrency())});
+  d_.sources.push_back({"shape", Source::Kind::assumed,
+                        fmt::format("devices and workers as chosen for {} CPUs; each "
+                                    "device may use an equal share of half of the memory",
+                                    std::thread::hardware_concurrency())});
   const double ram = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   constexpr double mebibyte = 1 << 20;
   d_.issue.source = "shape";
@@ -164,13 +168,14 @@ void Calibration::write_shape() {
   for (Memory& memory : d_.memories) {
     memory.source = "shape";
     if (memory.kind == NodeKind::gpu) {
-      memory.capacity = Bytes{std::max(1.0, std::floor(ram / 2 / devices_ / mebibyte)) * mebibyte};
+      memory.capacity =
+          Bytes{std::max(1.0, std::floor(ram / 2 / devices_ / mebibyte)) * mebibyte};
     }
   }
 }
 
-/// One copy takes latency + bytes / rate. The group's bound for n copies is what n copies of the fastest role
-/// reached: all roles share one RAM.
+/// One copy takes latency + bytes / rate. The group's bound for n copies is what n copies
+/// of the fastest role reached: all roles share one RAM.
 void Calibration::write_copies() {
   latency_ = seconds(empty_);
   CapacityCurve curve;
@@ -179,7 +184,8 @@ void Calibration::write_copies() {
     double single = 0, saturated = 0;
     for (const auto i : indices(at_once_)) {
       const double together =
-          at_once_[i] * rate(double(CalibrationRuns::matrix_rows * packed_columns), copies.figures[i]);
+          at_once_[i] *
+          rate(double(CalibrationRuns::matrix_rows * packed_columns), copies.figures[i]);
       if (i == 0) single = together;
       saturated = std::max(saturated, together);
       curve.points[i].rate = std::max(curve.points[i].rate, Rate{together});
@@ -189,18 +195,20 @@ void Calibration::write_copies() {
   }
   d_.groups[0].capacity = curve;
   d_.groups[0].source = "copies";
-  add_measured("copies",
-               fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to {} at once; empty operations for "
-                           "the latency; 95 % intervals of the means within ",
-                           all_workers_));
+  add_measured("copies", fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to "
+                                     "{} at once; empty operations for "
+                                     "the latency; 95 % intervals of the means within ",
+                                     all_workers_));
 }
 
-/// `single` is the rate of one copy alone, `saturated` the largest of all copies of the role together.
+/// `single` is the rate of one copy alone, `saturated` the largest of all copies of the
+/// role together.
 void Calibration::write_links(CopyRole role, double single, double saturated) {
   for (Link& link : d_.links) {
     const bool from_host = d_.nodes[link.from.index()].kind == NodeKind::host;
     const bool to_host = d_.nodes[link.to.index()].kind == NodeKind::host;
-    if ((role == CopyRole::h2d) != from_host || (role == CopyRole::d2h) != to_host) continue;
+    if ((role == CopyRole::h2d) != from_host || (role == CopyRole::d2h) != to_host)
+      continue;
     link.per_flow = Rate{single};
     link.bandwidth = Rate{saturated};
     link.latency = Seconds{latency_};
@@ -213,17 +221,20 @@ void Calibration::write_strided(double packed_rate) {
   d_.strided.source = "copies";
   for (const Strided& s : strided_) {
     const double efficiency = rate(double(s.rows * s.cols), s.figure) / packed_rate;
-    d_.strided.points.push_back({Bytes{element * double(s.rows)}, std::min(1.0, efficiency)});
+    d_.strided.points.push_back(
+        {Bytes{element * double(s.rows)}, std::min(1.0, efficiency)});
   }
   d_.strided.points.push_back({Bytes{element * CalibrationRuns::matrix_rows}, 1.0});
 }
 
-/// From t(s, s, k) / t(s, s, s) = (k + k0) / (s + k0), the rule of docs/model.md#kernel-times:
+/// From t(s, s, k) / t(s, s, s) = (k + k0) / (s + k0), the rule of
+/// docs/model.md#kernel-times:
 ///   k0 = (s t_k - k t_s) / (t_s - t_k).
 double Calibration::k_overhead() {
   const double s = double(std::min(thin_size, options_.largest_gemm)), k = s / thin_share;
   const double thin = seconds(thin_), square = seconds(square_);
-  return square > thin ? std::clamp((s * thin - k * square) / (square - thin), 0.0, s) : 0.0;
+  return square > thin ? std::clamp((s * thin - k * square) / (square - thin), 0.0, s)
+                       : 0.0;
 }
 
 void Calibration::write_kernels() {
@@ -232,13 +243,15 @@ void Calibration::write_kernels() {
   kernels.gemm.clear();
   widest_ = 0;
   constexpr double reads_and_writes = 3;
-  kernels.memory_bandwidth = Rate{reads_and_writes * element * axpby_size * axpby_size / seconds(axpby_)};
+  kernels.memory_bandwidth =
+      Rate{reads_and_writes * element * axpby_size * axpby_size / seconds(axpby_)};
   kernels.k_overhead = k_overhead();
   for (const Gemms& gemms : gemms_) {
     GemmCurve curve;
     curve.dtype = gemms.dtype;
     curve.source = "kernels";
-    double least = 0;  // times may not fall from one size to a larger one; noise that says so is evened out
+    double least = 0;  // times may not fall from one size to a larger one; noise that
+                       // says so is evened out
     for (const auto& [s, figure] : gemms.figures) {
       const double size = double(s);
       least = std::max(least, seconds(figure));
@@ -246,35 +259,42 @@ void Calibration::write_kernels() {
     }
     kernels.gemm.push_back(curve);
   }
-  add_measured("kernels", fmt::format("{} on one thread a kernel, {} kernels at once on {} CPUs; 95 % intervals of the "
+  add_measured("kernels", fmt::format("{} on one thread a kernel, {} kernels at once on "
+                                      "{} CPUs; 95 % intervals of the "
                                       "means within ",
-                                      host::blas_name(), all_workers_, std::thread::hardware_concurrency()));
+                                      host::blas_name(), all_workers_,
+                                      std::thread::hardware_concurrency()));
 }
 
-/// Of copies, how far those of each role and number are from what links and group say of them. Figures that were
-/// measured once tell nothing.
+/// Of copies, how far those of each role and number are from what links and group say of
+/// them. Figures that were measured once tell nothing.
 void Calibration::write_uncertainty() {
   Uncertainty u;
   for (const auto i : indices(gemms_)) {
     Deviations kernels;
     for (const auto at : indices(gemms_[i].figures)) {
       const auto& [size, rate] = d_.kernels[0].gemm[i].points[at];
-      kernels.add((Flops{2 * size * size * size} / rate).value, runs_.of(gemms_[i].figures[at].second));
+      kernels.add((Flops{2 * size * size * size} / rate).value,
+                  runs_.of(gemms_[i].figures[at].second));
     }
-    if (!kernels.empty()) u.kernels.push_back({gemms_[i].dtype, kernels.half_width(), kernels.half_width()});
+    if (!kernels.empty())
+      u.kernels.push_back({gemms_[i].dtype, kernels.half_width(), kernels.half_width()});
   }
   Deviations copies, columns;
   const double bytes = element * double(CalibrationRuns::matrix_rows * packed_columns);
   for (const Copies& role : copies_) {
     const double single = rate(bytes / element, role.figures.front());
     for (const auto i : indices(at_once_)) {
-      const double together = std::min(at_once_[i] * single, d_.groups[0].capacity->at(at_once_[i]).value);
+      const double together =
+          std::min(at_once_[i] * single, d_.groups[0].capacity->at(at_once_[i]).value);
       copies.add(latency_ + at_once_[i] * bytes / together, runs_.of(role.figures[i]));
     }
   }
-  for (const Strided& s : strided_) columns.add(runs_.of(s.figure).mean, runs_.of(s.figure));
+  for (const Strided& s : strided_)
+    columns.add(runs_.of(s.figure).mean, runs_.of(s.figure));
   if (u.kernels.empty() || copies.empty()) return;
-  u.copies = copies.half_width(), u.columns = columns.half_width(), u.source = "uncertainty";
+  u.copies = copies.half_width(), u.columns = columns.half_width(),
+  u.source = "uncertainty";
   d_.uncertainty = u;
   d_.sources.push_back({"uncertainty", Source::Kind::measured, uncertainty_text});
 }
@@ -283,14 +303,17 @@ void Calibration::write_uncertainty() {
 
 Topology::Description calibrate_host(const HostCalibrationOptions& options) {
   if (!(options.budget_seconds >= 0 && options.budget_seconds <= 3600)) {
-    throw out_of_range("budget", fmt::format("{} s", options.budget_seconds), "0 to 3600 s");
+    throw out_of_range("budget", fmt::format("{} s", options.budget_seconds),
+                       "0 to 3600 s");
   }
   if (options.largest_gemm < 64 || options.largest_gemm > 2048) {
-    throw out_of_range("largest GEMM", std::to_string(options.largest_gemm), "64 to 2048");
+    throw out_of_range("largest GEMM", std::to_string(options.largest_gemm),
+                       "64 to 2048");
   }
   const int cores = int(std::max(1U, std::thread::hardware_concurrency()));
   const int devices = options.devices != 0 ? options.devices : std::min(2, cores);
-  const int workers = options.workers != 0 ? options.workers : std::max(1, cores / std::max(1, devices));
+  const int workers =
+      options.workers != 0 ? options.workers : std::max(1, cores / std::max(1, devices));
   return Calibration{devices, workers, options}.run();
 }
 

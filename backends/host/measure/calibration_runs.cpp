@@ -16,18 +16,23 @@ namespace tilerail::host {
 namespace {
 
 constexpr int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
-constexpr int products_of_a_tile = 8;            // squares, before the next tile of C: a plan's k loop
+constexpr int products_of_a_tile =
+    8;  // squares, before the next tile of C: a plan's k loop
 constexpr size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
 constexpr int64_t matrix_columns = 2048;
 constexpr BufferId matrix_a{0}, matrix_c{2};
 
 /// How many sets of operands, of `bytes` each, a queue uses in turn.
-int sets(int64_t bytes) { return int(std::clamp<int64_t>(bytes_in_rotation / bytes, 1, 64)); }
+int sets(int64_t bytes) {
+  return int(std::clamp<int64_t>(bytes_in_rotation / bytes, 1, 64));
+}
 
-/// The i-th of the disjoint rows x cols views of a matrix; after the last comes the first again.
+/// The i-th of the disjoint rows x cols views of a matrix; after the last comes the first
+/// again.
 View piece(BufferId matrix, int64_t i, int64_t rows, int64_t cols) {
-  const int64_t down = CalibrationRuns::matrix_rows / rows, across = matrix_columns / cols;
+  const int64_t down = CalibrationRuns::matrix_rows / rows,
+                across = matrix_columns / cols;
   return {matrix, i % down * rows, i / down % across * cols, rows, cols};
 }
 
@@ -40,28 +45,35 @@ GemmProblem problem_of(DType dtype) {
   return problem;
 }
 
-/// A plan on the problem's matrices and on packed tiles, which follow one another in each memory.
+/// A plan on the problem's matrices and on packed tiles, which follow one another in each
+/// memory.
 class TilePlan {
  public:
-  TilePlan(const Topology& topology, const GemmProblem& problem) : plan{empty_plan(checked(problem), topology)} {
+  TilePlan(const Topology& topology, const GemmProblem& problem)
+      : plan{empty_plan(checked(problem), topology)} {
     plan.policy = "by-hand";
     plan.devices = topology.gpus();
-    for (const Buffer::Kind matrix : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
+    for (const Buffer::Kind matrix :
+         {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
       builder.add_buffer(matrix_buffer(plan.problem, matrix));
   }
 
   View tile(MemoryId memory, int64_t rows, int64_t cols) {
     constexpr int64_t alignment = 64;
     int64_t& peak = plan.peak_bytes[memory.index()];
-    const Buffer tile{Buffer::Kind::tile, memory, rows, cols, rows, peak, plan.problem.dtype};
+    const Buffer tile{Buffer::Kind::tile, memory, rows, cols, rows, peak,
+                      plan.problem.dtype};
     peak += ceil_div(rows * cols * tile.element(), alignment) * alignment;
     return {builder.add_buffer(tile), 0, 0, rows, cols};
   }
-  OpId add(OpKind kind, QueueId queue, const View& a, const View& b, const View& y, Scalar beta = Scalar::zero,
-           Deps deps = {}) {
-    return builder.add({kind, Trans::no, Trans::no, queue, a, b, y, Scalar::one, beta}, deps);
+  OpId add(OpKind kind, QueueId queue, const View& a, const View& b, const View& y,
+           Scalar beta = Scalar::zero, Deps deps = {}) {
+    return builder.add({kind, Trans::no, Trans::no, queue, a, b, y, Scalar::one, beta},
+                       deps);
   }
-  void copy(QueueId queue, const View& from, const View& to) { add(OpKind::copy, queue, from, {}, to); }
+  void copy(QueueId queue, const View& from, const View& to) {
+    add(OpKind::copy, queue, from, {}, to);
+  }
 
   Plan plan;
   PlanBuilder builder{plan};
@@ -69,7 +81,11 @@ class TilePlan {
 
 }  // namespace
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 CalibrationRuns::CalibrationRuns(int devices, int workers, double run_seconds)
     : devices_{devices},
@@ -80,9 +96,12 @@ CalibrationRuns::CalibrationRuns(int devices, int workers, double run_seconds)
       floats_{matrix_rows, matrix_columns, matrix_rows, DType::f32, 2},
       sink_{matrix_rows, matrix_columns, matrix_rows, DType::f64, 3} {}
 
-MemoryId CalibrationRuns::gpu(int queue) const { return executor_.topology().gpus()[size_t(queue % devices_)]; }
+MemoryId CalibrationRuns::gpu(int queue) const {
+  return executor_.topology().gpus()[size_t(queue % devices_)];
+}
 
-/// Mean time of an operation: the time of each queue from its first start to its last end, over its operations.
+/// Mean time of an operation: the time of each queue from its first start to its last
+/// end, over its operations.
 double CalibrationRuns::run(const Draft& draft) {
   const Plan& plan = draft.plan;
   void* operands = plan.problem.dtype == DType::f64 ? doubles_.data() : floats_.data();
@@ -117,8 +136,10 @@ void CalibrationRuns::measure(double seconds, const std::function<double()>& clo
     unsettled = false;
     for (Figure& figure : figures_) {
       if (std::exchange(figure.warm_up, false)) figure.batch_means.clear();
-      const Measured so_far = figure.batch_means.empty() ? Measured{} : mean_of(figure.batch_means);
-      if (so_far.count >= least_batches && so_far.half_width <= target_half_width) continue;
+      const Measured so_far =
+          figure.batch_means.empty() ? Measured{} : mean_of(figure.batch_means);
+      if (so_far.count >= least_batches && so_far.half_width <= target_half_width)
+        continue;
       if (round > 0 && clock() > end) return;
       unsettled = true;
       figure.batch_means.push_back(run(figure.draft));
@@ -130,8 +151,10 @@ size_t CalibrationRuns::add_gemm(int64_t s, int64_t k, DType dtype) {
   return add([&](int count) { return gemm_draft(s, k, dtype, count); });
 }
 
-/// Tiles are filled with random numbers first; then every worker multiplies on a queue of its own.
-CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType dtype, int count) const {
+/// Tiles are filled with random numbers first; then every worker multiplies on a queue of
+/// its own.
+CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType dtype,
+                                                   int count) const {
   TilePlan draft{executor_.topology(), problem_of(dtype)};
   struct Operands {
     View a, b, c;
@@ -141,22 +164,28 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType d
   const int rotation = std::min(sets((2 * s * k + s * s) * element_size(dtype)), count);
   for (int i = 0; i < rotation * all_workers(); ++i) {
     const MemoryId device = gpu(i % all_workers());
-    operands.push_back({draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
+    operands.push_back(
+        {draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
     for (const View& tile : {operands.back().a, operands.back().b, operands.back().c}) {
       const QueueId fill = draft.builder.copy_queue(host_memory, device);
-      filled.after(draft.add(OpKind::copy, fill, piece(matrix_a, 0, tile.rows, tile.cols), {}, tile));
+      filled.after(draft.add(OpKind::copy, fill, piece(matrix_a, 0, tile.rows, tile.cols),
+                             {}, tile));
     }
   }
   const QueueId joins = draft.builder.copy_queue(host_memory, gpu(0));
   const OpId ready = draft.add(OpKind::join, joins, {}, {}, {}, Scalar::zero, filled);
-  const int products = k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
+  const int products =
+      k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
   const size_t first = draft.plan.ops.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
-      const auto turn = [&](int number) { return size_t(int64_t{number} % rotation * all_workers() + w); };
+      const auto turn = [&](int number) {
+        return size_t(int64_t{number} % rotation * all_workers() + w);
+      };
       const Operands& factors = operands[turn(i)];
-      draft.add(OpKind::gemm, draft.builder.compute_queue(gpu(w), w / devices_), factors.a, factors.b,
-                operands[turn(i / products)].c, Scalar::one, Deps{}.after(ready));
+      draft.add(OpKind::gemm, draft.builder.compute_queue(gpu(w), w / devices_),
+                factors.a, factors.b, operands[turn(i / products)].c, Scalar::one,
+                Deps{}.after(ready));
     }
   }
   return {std::move(draft.plan), first};
@@ -179,7 +208,8 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(int64_t s, int count) const 
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
       const auto tile = size_t(int64_t{i} % rotation * all_workers() + w);
-      draft.add(OpKind::axpby, draft.builder.compute_queue(gpu(w), w / devices_), x[tile], {}, y[tile], Scalar::beta);
+      draft.add(OpKind::axpby, draft.builder.compute_queue(gpu(w), w / devices_), x[tile],
+                {}, y[tile], Scalar::beta);
     }
   }
   return {std::move(draft.plan), 0};
@@ -189,24 +219,29 @@ size_t CalibrationRuns::add_copy(CopyRole role, int64_t rows, int64_t cols, int 
   return add([&](int count) { return copy_draft(role, rows, cols, at_once, count); });
 }
 
-CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, int64_t rows, int64_t cols, int at_once,
+CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, int64_t rows,
+                                                   int64_t cols, int at_once,
                                                    int count) const {
   TilePlan draft{executor_.topology(), problem_of(DType::f64)};
   const int rotation = sets(rows * cols * element_size(DType::f64));
   std::vector<View> near, far;  // tiles on the queue's device, and on the next one
   for (int i = 0; i < rotation * at_once; ++i) {
     near.push_back(draft.tile(gpu(i % at_once), rows, cols));
-    if (role == CopyRole::peer) far.push_back(draft.tile(gpu(i % at_once + 1), rows, cols));
+    if (role == CopyRole::peer)
+      far.push_back(draft.tile(gpu(i % at_once + 1), rows, cols));
   }
   for (int i = 0; i < count * at_once; ++i) {
     const int q = i % at_once, index = q / devices_, turn = i % (rotation * at_once);
     const View& tile = near[size_t(turn)];
     if (role == CopyRole::h2d) {
-      draft.copy(draft.builder.copy_queue(host_memory, gpu(q), index), piece(matrix_a, turn, rows, cols), tile);
+      draft.copy(draft.builder.copy_queue(host_memory, gpu(q), index),
+                 piece(matrix_a, turn, rows, cols), tile);
     } else if (role == CopyRole::d2h) {
-      draft.copy(draft.builder.copy_queue(gpu(q), host_memory, index), tile, piece(matrix_c, turn, rows, cols));
+      draft.copy(draft.builder.copy_queue(gpu(q), host_memory, index), tile,
+                 piece(matrix_c, turn, rows, cols));
     } else {
-      draft.copy(draft.builder.copy_queue(gpu(q), gpu(q + 1), index), tile, far[size_t(turn)]);
+      draft.copy(draft.builder.copy_queue(gpu(q), gpu(q + 1), index), tile,
+                 far[size_t(turn)]);
     }
   }
   return {std::move(draft.plan), 0};

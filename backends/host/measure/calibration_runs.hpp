@@ -16,24 +16,27 @@ double now();
 
 enum class CopyRole { h2d, d2h, peer };
 
-/// Measures operations where plans run them: in plans of many equal ones, made by hand and executed by a HostExecutor.
-/// An operation's time is that of a queue that never waits, divided by its operations, so it includes what the executor
-/// spends between two. Operands go round several tiles, more than the inner caches hold.
+/// Measures operations where plans run them: in plans of many equal ones, made by hand
+/// and executed by a HostExecutor. An operation's time is that of a queue that never
+/// waits, divided by its operations, so it includes what the executor spends between two.
+/// Operands go round several tiles, more than the inner caches hold.
 class CalibrationRuns {
  public:
   /// `run_seconds`: about how long each run of a plan of equal operations is to take.
   CalibrationRuns(int devices, int workers, double run_seconds);
 
-  /// Each `add` runs a small plan to warm up and returns the index of a figure to be measured, in seconds.
-  /// One s x s x k GEMM with all workers busy:
+  /// Each `add` runs a small plan to warm up and returns the index of a figure to be
+  /// measured, in seconds. One s x s x k GEMM with all workers busy:
   size_t add_gemm(int64_t s, int64_t k, DType dtype);
   /// One f64 axpby of s x s with all workers busy:
   size_t add_axpby(int64_t s);
-  /// One f64 copy of rows x cols with `at_once` of its role under way; packed when rows == matrix_rows:
+  /// One f64 copy of rows x cols with `at_once` of its role under way; packed when rows
+  /// == matrix_rows:
   size_t add_copy(CopyRole role, int64_t rows, int64_t cols, int at_once);
 
-  /// Measures all figures in turns, round after round, so that a disturbance of the machine meets them all alike, until
-  /// each half width is at most 5 % or `seconds` have passed; one round at least.
+  /// Measures all figures in turns, round after round, so that a disturbance of the
+  /// machine meets them all alike, until each half width is at most 5 % or `seconds` have
+  /// passed; one round at least.
   void measure(double seconds, const std::function<double()>& clock);
 
   /// Before `measure`, what the warm-up took.
@@ -42,7 +45,8 @@ class CalibrationRuns {
   static constexpr int64_t matrix_rows = 4096;
 
  private:
-  /// A plan whose operations from `first` on are equal ones, `count` of them in each of their queues.
+  /// A plan whose operations from `first` on are equal ones, `count` of them in each of
+  /// their queues.
   struct Draft {
     Plan plan;
     size_t first = 0;
@@ -56,7 +60,8 @@ class CalibrationRuns {
   double run(const Draft& draft);
   Draft gemm_draft(int64_t s, int64_t k, DType dtype, int count) const;
   Draft axpby_draft(int64_t s, int count) const;
-  Draft copy_draft(CopyRole role, int64_t rows, int64_t cols, int at_once, int count) const;
+  Draft copy_draft(CopyRole role, int64_t rows, int64_t cols, int at_once,
+                   int count) const;
   MemoryId gpu(int queue) const;  // devices take turns
   int all_workers() const { return devices_ * workers_; }
 

@@ -28,7 +28,8 @@ KernelTimes one_worker_kernels(int workers, const std::string& source) {
   kernels.block_m = kernels.block_n = larger_than_any_result;
   kernels.memory_bandwidth = copy_rate;
   for (const DType dtype : {DType::f64, DType::f32})
-    kernels.gemm.push_back({.dtype = dtype, .trans = "", .points = {{1024, gemm_rate}}, .source = source});
+    kernels.gemm.push_back(
+        {.dtype = dtype, .trans = "", .points = {{1024, gemm_rate}}, .source = source});
   return kernels;
 }
 
@@ -41,7 +42,8 @@ Topology::Description host_machine(int devices, int workers) {
   Topology::Description d;
   d.name = "host-threads";
   d.description = fmt::format("{} devices of {} CPU threads each", devices, workers);
-  d.sources.push_back({source, Source::Kind::assumed, "round numbers, to run plans without a calibration"});
+  d.sources.push_back({source, Source::Kind::assumed,
+                       "round numbers, to run plans without a calibration"});
   d.strided.source = d.issue.source = source;
   d.kernels.push_back(one_worker_kernels(workers, source));
   for (int i = -1; i < devices; ++i) {
@@ -63,7 +65,8 @@ Topology::Description host_machine(int devices, int workers) {
     for (const Memory& to : d.memories) {
       if (from.node == to.node) continue;
       ram.forward.push_back(LinkId{d.links.size()});
-      d.links.push_back({from.name + "->" + to.name, from.node, to.node, copy_rate, Seconds{0}, std::nullopt, source});
+      d.links.push_back({from.name + "->" + to.name, from.node, to.node, copy_rate,
+                         Seconds{0}, std::nullopt, source});
     }
   }
   d.groups.push_back(std::move(ram));

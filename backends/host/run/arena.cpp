@@ -23,7 +23,8 @@ bool Arena::reserve(int64_t bytes) {
 
 void Arena::fill(int part, int parts, unsigned char value) {
   const int64_t pages = size_ / page_bytes;
-  const int64_t begin = pages * part / parts * page_bytes, end = pages * (part + 1) / parts * page_bytes;
+  const int64_t begin = pages * part / parts * page_bytes,
+                end = pages * (part + 1) / parts * page_bytes;
   if (end > begin) std::memset(data() + begin, value, size_t(end - begin));
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int32_t no_device = -1, end_of_list = -1;
 
-/// Place of a memory among the devices. Copies between two hosts belong to no GPU; the first device's threads do them.
+/// Place of a memory among the devices. Copies between two hosts belong to no GPU; the
+/// first device's threads do them.
 int32_t device_index(MemoryId memory, const Topology& topology) {
   const auto& gpus = topology.gpus();
   const auto found = std::ranges::find(gpus, memory);
@@ -27,7 +28,9 @@ void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
   std::vector<size_t> per_device(ready_.size(), 0);
   for (size_t i = 0; i < count; ++i) {
     const Op& op = plan.ops[i];
-    device_[i] = op.kind == OpKind::join ? no_device : device_index(plan.device_of(op, topology), topology);
+    device_[i] = op.kind == OpKind::join
+                     ? no_device
+                     : device_index(plan.device_of(op, topology), topology);
     if (device_[i] != no_device) ++per_device[size_t(device_[i])];
   }
   graph_.emplace(plan);
@@ -97,8 +100,10 @@ void Dispatcher::finish(int32_t op) {
     for (const OpId next : graph_->successors(OpId{index})) {
       const int32_t successor = next.value;
       const size_t at = next.index();
-      // acq_rel: what the ended operations wrote is visible to whoever takes the successor.
-      if (std::atomic_ref{waiting_[at]}.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      // acq_rel: what the ended operations wrote is visible to whoever takes the
+      // successor.
+      if (std::atomic_ref{waiting_[at]}.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        continue;
       if (device_[at] == no_device) {
         next_join_[at] = std::exchange(joins, successor);
       } else {

@@ -26,15 +26,18 @@ struct Failure {
   bool bad_input = false;  // an InputError; false: a mistake of ours or of the machine
 };
 
-/// Hands the operations of one plan to worker threads by the execution rule of plan/plan.hpp.
+/// Hands the operations of one plan to worker threads by the execution rule of
+/// plan/plan.hpp.
 ///
-/// An operation waits for its dependencies and for its queue predecessor: one counter an operation, decremented by
-/// whoever ends one of those. At zero it joins the ready heap of its device; a worker takes the lowest id there. A
-/// join has no work and ends at once, on the thread that brought its counter to zero.
+/// An operation waits for its dependencies and for its queue predecessor: one counter an
+/// operation, decremented by whoever ends one of those. At zero it joins the ready heap
+/// of its device; a worker takes the lowest id there. A join has no work and ends at
+/// once, on the thread that brought its counter to zero.
 ///
-/// The counters are atomic, and through them an operation sees what those before it wrote. The thread sanitizer knows
-/// that order, and CI asks it (preset `tsan`). Helgrind knows the order of locks only: it reports tiles that two
-/// operations pass on through a counter.
+/// The counters are atomic, and through them an operation sees what those before it
+/// wrote. The thread sanitizer knows that order, and CI asks it (preset `tsan`). Helgrind
+/// knows the order of locks only: it reports tiles that two operations pass on through a
+/// counter.
 class Dispatcher {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,11 +50,12 @@ class Dispatcher {
   /// Makes the prepared plan ready to start. No worker may be in `work`.
   void reset();
 
-  /// Sets time zero and ends the joins that wait for nothing. Call once, after reset, before any `work`.
+  /// Sets time zero and ends the joins that wait for nothing. Call once, after reset,
+  /// before any `work`.
   void start(std::span<OpTime> times);
 
-  /// Runs operations of one device until none is left in the plan or one has failed. Called by each worker;
-  /// `run_op` may throw, which fails the plan.
+  /// Runs operations of one device until none is left in the plan or one has failed.
+  /// Called by each worker; `run_op` may throw, which fails the plan.
   void work(int device, const std::function<void(OpId)>& run_op);
 
   /// What went wrong, after every `work` has returned.
@@ -70,15 +74,19 @@ class Dispatcher {
   void push(int32_t op);
   void stop();
   void fail(OpId op, std::string what, bool bad_input);
-  double now() const { return std::chrono::duration<double>(Clock::now() - origin_).count(); }
+  double now() const {
+    return std::chrono::duration<double>(Clock::now() - origin_).count();
+  }
 
   std::vector<int32_t> device_;     // by operation; no_device for joins
   std::optional<PlanGraph> graph_;  // of the prepared plan
 
-  std::vector<int32_t> waiting_;    // by operation: how many of those that it waits for have not ended
-  std::vector<int32_t> next_join_;  // by operation: links of the list of joins that one finish() ends
-  std::deque<Ready> ready_;         // by device
-  std::atomic<int64_t> left_ = 0;   // operations that have not ended
+  std::vector<int32_t>
+      waiting_;  // by operation: how many of those that it waits for have not ended
+  std::vector<int32_t>
+      next_join_;  // by operation: links of the list of joins that one finish() ends
+  std::deque<Ready> ready_;        // by device
+  std::atomic<int64_t> left_ = 0;  // operations that have not ended
   std::atomic<bool> stopped_ = false;
   std::span<OpTime> times_;
   Clock::time_point origin_;

@@ -25,18 +25,22 @@
 namespace tilerail {
 namespace {
 
-constexpr unsigned char nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in f64 and in f32
+constexpr unsigned char nan_byte =
+    0xFF;  // a number whose bytes are all 0xFF is a NaN, in f64 and in f32
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
     throw out_of_range("workers", std::to_string(options.workers), "at least 0");
   }
   if (topology.gpus().empty()) {
-    throw fault_of("topology", fmt::format("machine '{}' has no GPU", topology.name()), "at least one as a device");
+    throw fault_of("topology", fmt::format("machine '{}' has no GPU", topology.name()),
+                   "at least one as a device");
   }
   std::vector<int> workers;
   for (const MemoryId gpu : topology.gpus()) {
-    workers.push_back(options.workers > 0 ? options.workers : topology.memory(gpu).engines.total.value_or(2));
+    workers.push_back(options.workers > 0
+                          ? options.workers
+                          : topology.memory(gpu).engines.total.value_or(2));
   }
   return workers;
 }
@@ -116,13 +120,16 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
 }
 
 void HostExecutor::State::require_matrices(const Plan& plan) const {
-  const std::array pointers{std::as_const(matrices_.a), std::as_const(matrices_.b), std::as_const(matrices_.c)};
+  const std::array pointers{std::as_const(matrices_.a), std::as_const(matrices_.b),
+                            std::as_const(matrices_.c)};
   constexpr std::array names{"a", "b", "c"};
   for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) continue;
+    if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0)
+      continue;
     const auto which = size_t(buffer.kind);
     if (pointers[which] == nullptr) {
-      throw fault_of(fmt::format("matrix {}", names[which]), "is not given to the host backend");
+      throw fault_of(fmt::format("matrix {}", names[which]),
+                     "is not given to the host backend");
     }
   }
 }
@@ -147,7 +154,8 @@ host::Block HostExecutor::State::block(const Plan& plan, const View& view) const
   const Buffer& buffer = plan.buffer(view.buffer);
   const int64_t first = view.row + view.col * buffer.ld;
   std::byte* const start = start_of(buffer, starts_, matrices_);
-  return {start ? start + first * buffer.element() : nullptr, view.rows, view.cols, buffer.ld};
+  return {start ? start + first * buffer.element() : nullptr, view.rows, view.cols,
+          buffer.ld};
 }
 
 void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
@@ -164,14 +172,16 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       break;
     case OpKind::gemm: {
       const host::Block b = block(plan, op.b);
-      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols, op.trans_a == Trans::no ? a.cols : a.rows, alpha,
-                      beta, a.data, b.data, y.data, a.ld, b.ld, y.ld});
+      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols,
+                      op.trans_a == Trans::no ? a.cols : a.rows, alpha, beta, a.data,
+                      b.data, y.data, a.ld, b.ld, y.ld});
       break;
     }
     case OpKind::join:
       break;
     default:
-      throw std::logic_error{"no CPU kernel of this kind"};  // require_kernels refused the plan
+      throw std::logic_error{
+          "no CPU kernel of this kind"};  // require_kernels refused the plan
   }
 }
 
@@ -180,12 +190,14 @@ HostExecutor::HostExecutor(Topology topology, HostOptions options)
 
 HostExecutor::~HostExecutor() = default;
 
-void HostExecutor::set_matrices(const Matrices& matrices) { state_->matrices_ = matrices; }
+void HostExecutor::set_matrices(const Matrices& matrices) {
+  state_->matrices_ = matrices;
+}
 
 Timeline HostExecutor::execute(const Plan& plan) { return state_->execute(plan); }
 
-std::unique_ptr<TestMatrices> HostExecutor::test_matrices(std::span<const Plan* const> plans,
-                                                          const TestMatrixOptions& options) {
+std::unique_ptr<TestMatrices> HostExecutor::test_matrices(
+    std::span<const Plan* const> plans, const TestMatrixOptions& options) {
   return std::make_unique<host::HostMatrices>(plans, options.checked);
 }
 
@@ -204,6 +216,8 @@ const Topology& HostExecutor::topology() const { return state_->topology_; }
 
 int HostExecutor::workers(int device) const { return state_->pool_.workers(device); }
 
-int64_t HostExecutor::arena_bytes(MemoryId memory) const { return state_->arenas_[memory.index()].size(); }
+int64_t HostExecutor::arena_bytes(MemoryId memory) const {
+  return state_->arenas_[memory.index()].size();
+}
 
 }  // namespace tilerail

@@ -36,10 +36,12 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
       needed += double(arenas[m]);
     }
     if (needed > there)
-      throw PlanError{i,
-                      {to_string(plan->problem.routine), bytes_text(needed),
-                       fmt::format("are needed for matrices and tiles, and this machine has {}", bytes_text(there)),
-                       "smaller sizes"}};
+      throw PlanError{
+          i,
+          {to_string(plan->problem.routine), bytes_text(needed),
+           fmt::format("are needed for matrices and tiles, and this machine has {}",
+                       bytes_text(there)),
+           "smaller sizes"}};
   }
 }
 

@@ -22,7 +22,8 @@ WorkerPool::WorkerPool(std::vector<int> workers) : workers_{std::move(workers)} 
   } catch (const ThreadShortage& error) {  // those that run would wait for ever
     const int started = size();
     close();
-    throw ThreadShortage{fmt::format("the host backend: {} of {} worker threads: {}", started, wanted, error.what())};
+    throw ThreadShortage{fmt::format("the host backend: {} of {} worker threads: {}",
+                                     started, wanted, error.what())};
   } catch (...) {
     close();
     throw;
@@ -41,7 +42,8 @@ void WorkerPool::close() {
   threads_.clear();
 }
 
-void WorkerPool::run(const std::function<void(WorkerId)>& job, const std::function<void()>& start) {
+void WorkerPool::run(const std::function<void(WorkerId)>& job,
+                     const std::function<void()>& start) {
   std::unique_lock lock{mutex_};
   job_ = &job;
   start_ = &start;
@@ -54,8 +56,9 @@ void WorkerPool::run(const std::function<void(WorkerId)>& job, const std::functi
   start_ = nullptr;
 }
 
-/// A mutex and a condition, not std::barrier: that is made of atomic operations and futexes, in which helgrind sees no
-/// order, so that it would report everything that `start` writes.
+/// A mutex and a condition, not std::barrier: that is made of atomic operations and
+/// futexes, in which helgrind sees no order, so that it would report everything that
+/// `start` writes.
 void WorkerPool::wait_for_all(std::unique_lock<std::mutex>& lock) {
   const uint64_t job = jobs_;
   if (++ready_ < size()) return all_ready_.wait(lock, [&] { return started_ == job; });

@@ -23,8 +23,9 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Calls `job` once on every thread and returns when all have returned. No thread begins before all stand ready and
-  /// the last of them has called `start`. Neither may throw.
+  /// Calls `job` once on every thread and returns when all have returned. No thread
+  /// begins before all stand ready and the last of them has called `start`. Neither may
+  /// throw.
   void run(const std::function<void(WorkerId)>& job, const std::function<void()>& start);
   void run(const std::function<void(WorkerId)>& job) {
     run(job, [] {});
@@ -44,9 +45,11 @@ class WorkerPool {
   std::condition_variable wake_, all_ready_, finished_;
   const std::function<void(WorkerId)>* job_ = nullptr;
   const std::function<void()>* start_ = nullptr;
-  uint64_t jobs_ = 0;            // how many were given out; a thread runs each once
-  uint64_t started_ = 0;         // how many of them have started
-  int ready_ = 0, running_ = 0;  // threads that have come to the job, and that have not returned from it
+  uint64_t jobs_ = 0;     // how many were given out; a thread runs each once
+  uint64_t started_ = 0;  // how many of them have started
+  int ready_ = 0,
+      running_ =
+          0;  // threads that have come to the job, and that have not returned from it
   bool closing_ = false;
   std::vector<std::thread> threads_;
 };

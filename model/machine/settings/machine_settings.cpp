@@ -32,7 +32,8 @@ struct Kind {
 
 Strings rates_of_types() {
   Strings rates;
-  for (const std::string_view dtype : dtype_names) rates.push_back(fmt::format("{}.rate", dtype));
+  for (const std::string_view dtype : dtype_names)
+    rates.push_back(fmt::format("{}.rate", dtype));
   return rates;
 }
 
@@ -50,29 +51,35 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-/// "link:host->gpu*.bandwidth" as its kind, the name of items and the figure, which is empty where it has none.
+/// "link:host->gpu*.bandwidth" as its kind, the name of items and the figure, which is
+/// empty where it has none.
 struct Key {
   const Kind* kind = nullptr;  // null: of no items
   std::string name, figure;
 
-  /// The figure is the longest one that fits, since names have dots, and so have some figures.
+  /// The figure is the longest one that fits, since names have dots, and so have some
+  /// figures.
   explicit Key(std::string_view key) {
     for (const Kind& each : kinds())
       if (key.starts_with(each.name + ":")) kind = &each;
     if (!kind) return;
     name = key.substr(kind->name.size() + 1);
     for (const std::string& each : kind->figures)
-      if (each.size() > figure.size() && name.size() > each.size() + 1 && name.ends_with("." + each)) figure = each;
+      if (each.size() > figure.size() && name.size() > each.size() + 1 &&
+          name.ends_with("." + each))
+        figure = each;
     if (!figure.empty()) name.resize(name.size() - figure.size() - 1);
   }
 
   bool is_of(std::string_view kind_name) const { return kind && kind->name == kind_name; }
   /// Links or memories as a whole: "link:gpu0<->gpu1".
-  bool is_part() const { return (is_of("link") || is_of("memory")) && figure.empty() && !name.empty(); }
+  bool is_part() const {
+    return (is_of("link") || is_of("memory")) && figure.empty() && !name.empty();
+  }
 };
 
-/// By item, whether a name means it: the item that has this very name, else all that fit; of links "a<->b" both
-/// directions.
+/// By item, whether a name means it: the item that has this very name, else all that fit;
+/// of links "a<->b" both directions.
 template <class Items>
 std::vector<bool> named(const std::string& name, const Items& items) {
   const auto exists = [&](const std::string& one) {
@@ -88,7 +95,8 @@ std::vector<bool> named(const std::string& name, const Items& items) {
     std::optional<NamePattern> pattern;
     if (!exists(each)) pattern.emplace(each);
     for (const auto i : indices(items))
-      if (pattern ? pattern->matches(items[i].name) : items[i].name == each) fits[i] = true;
+      if (pattern ? pattern->matches(items[i].name) : items[i].name == each)
+        fits[i] = true;
   }
   return fits;
 }
@@ -100,7 +108,8 @@ std::optional<double> factor_of(std::string_view text) {
   return factor && std::isfinite(*factor) && *factor >= 0 ? factor : std::nullopt;
 }
 
-/// A value as a text and, where it is TOML, as that. A copy of a node does not remember the line that it came from.
+/// A value as a text and, where it is TOML, as that. A copy of a node does not remember
+/// the line that it came from.
 toml::table both_forms(const std::string& text) try {
   const toml::table parsed = parsed_toml("value = " + text, "");
   if (parsed.size() > 1) throw InputError{text};
@@ -109,13 +118,17 @@ toml::table both_forms(const std::string& text) try {
   return toml::table{{"text", text}, {"parsed", text}};
 }
 
-/// The value of a setting: a figure as a topology file has it, but without quotes; "x2", a factor on what is there;
-/// "inf", no bound; or "none", as if the file had no such key. Every member throws InputError naming the setting.
+/// The value of a setting: a figure as a topology file has it, but without quotes; "x2",
+/// a factor on what is there; "inf", no bound; or "none", as if the file had no such key.
+/// Every member throws InputError naming the setting.
 class SettingValue {
  public:
   /// `setting`: the whole of it, for errors.
   SettingValue(std::string_view text, std::string setting)
-      : text_{text}, setting_{std::move(setting)}, factor_{factor_of(text)}, table_{both_forms(text_)} {
+      : text_{text},
+        setting_{std::move(setting)},
+        factor_{factor_of(text)},
+        table_{both_forms(text_)} {
     if (text.starts_with('x') && !factor_) fail("is not a factor", "such as x2 or x0.5");
   }
 
@@ -127,7 +140,8 @@ class SettingValue {
     throw InputError{"", text_, problem, expected}.at(setting_);
   }
 
-  /// Replaces a figure that every such table has. "inf" of a rate is the largest that the range allows.
+  /// Replaces a figure that every such table has. "inf" of a rate is the largest that the
+  /// range allows.
   template <class Value>
   bool apply(Value& figure, const Range<Value>& range) const {
     if (is_none()) fail("cannot be absent", "a value");
@@ -142,11 +156,13 @@ class SettingValue {
     return true;
   }
 
-  /// Replaces a figure that may be absent. False, and nothing done, for a factor on one that is.
+  /// Replaces a figure that may be absent. False, and nothing done, for a factor on one
+  /// that is.
   template <class Value>
   bool apply(std::optional<Value>& figure, const Range<Value>& range) const {
-    constexpr bool absent_is_unbounded =
-        std::is_same_v<Value, Bytes> || std::is_same_v<Value, Rate> || std::is_same_v<Value, int>;
+    constexpr bool absent_is_unbounded = std::is_same_v<Value, Bytes> ||
+                                         std::is_same_v<Value, Rate> ||
+                                         std::is_same_v<Value, int>;
     if (is_factor() && !figure) return false;
     Value changed = figure.value_or(Value{});
     if (is_none() || (is_inf() && absent_is_unbounded))
@@ -177,11 +193,14 @@ class SettingValue {
     bool fits = range.holds(result);
     if constexpr (is_count) fits = fits && result == std::floor(result);
     if (!fits)
-      fail(fmt::format("gives {}", to_text(result)), fmt::format("{}{}", is_count ? "an integer, " : "", range.text));
+      fail(fmt::format("gives {}", to_text(result)),
+           fmt::format("{}{}", is_count ? "an integer, " : "", range.text));
     return static_cast<Value>(result);
   }
 
-  TomlValue value(const char* form) const { return {table_.at(form), setting_, "the value"}; }
+  TomlValue value(const char* form) const {
+    return {table_.at(form), setting_, "the value"};
+  }
 
   std::string text_;
   std::string setting_;
@@ -189,9 +208,12 @@ class SettingValue {
   toml::table table_;
 };
 
-FlopRate fastest(const GemmCurve& curve) { return curve.tiled ? curve.tiled->peak : curve.fastest(); }
+FlopRate fastest(const GemmCurve& curve) {
+  return curve.tiled ? curve.tiled->peak : curve.fastest();
+}
 
-/// Of a rule, the measured shapes stay as many times faster or slower than the rule as they were.
+/// Of a rule, the measured shapes stay as many times faster or slower than the rule as
+/// they were.
 void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
   for (GemmCurve::Point& point : curve.points) point.rate *= factor;
   if (!curve.tiled) return;
@@ -199,14 +221,18 @@ void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
   curve.tiled->peak *= factor;
   for (TiledGemm::Shape& shape : curve.tiled->shapes) {
     const auto time = [&](const TiledGemm& tiled) {
-      return tiled.uncorrected({shape.m, shape.n, shape.k}, kernels.tiled_device(curve.dtype)).time;
+      return tiled
+          .uncorrected({shape.m, shape.n, shape.k}, kernels.tiled_device(curve.dtype))
+          .time;
     };
     shape.time *= time(*curve.tiled) / time(before);
   }
 }
 
 bool is_unbounded(const std::optional<CapacityCurve>& curve) {
-  return !curve || std::ranges::all_of(curve->points, [](const auto& point) { return point.rate >= F::rate.most; });
+  return !curve || std::ranges::all_of(curve->points, [](const auto& point) {
+    return point.rate >= F::rate.most;
+  });
 }
 
 using Stays = std::vector<bool>;  // by id
@@ -235,38 +261,48 @@ void renumber(std::vector<LinkId>& links, const Renumbered<LinkId>& ids) {
   for (LinkId& link : links) link = *ids[link.index()];
 }
 
-/// Leaves these memories and links. Also removed are links at removed memories, removed links of groups, groups without
-/// links, and routes with a removed end or link, whose pair then takes the path of the least time.
+/// Leaves these memories and links. Also removed are links at removed memories, removed
+/// links of groups, groups without links, and routes with a removed end or link, whose
+/// pair then takes the path of the least time.
 void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
   Stays node_stays(d.nodes.size(), true);
-  for (const auto i : indices(d.memories)) node_stays[d.memories[i].node.index()] = memory_stays[i];
+  for (const auto i : indices(d.memories))
+    node_stays[d.memories[i].node.index()] = memory_stays[i];
   for (const auto i : indices(d.links))
-    if (!node_stays[d.links[i].from.index()] || !node_stays[d.links[i].to.index()]) link_stays[i] = false;
+    if (!node_stays[d.links[i].from.index()] || !node_stays[d.links[i].to.index()])
+      link_stays[i] = false;
   const auto nodes = keep<NodeId>(d.nodes, node_stays);
   const auto memories = keep<MemoryId>(d.memories, memory_stays);
   const auto links = keep<LinkId>(d.links, link_stays);
   for (Memory& each : d.memories) each.node = *nodes[each.node.index()];
-  for (Link& each : d.links) each.from = *nodes[each.from.index()], each.to = *nodes[each.to.index()];
+  for (Link& each : d.links)
+    each.from = *nodes[each.from.index()], each.to = *nodes[each.to.index()];
   for (CapacityGroup& group : d.groups) {
     renumber(group.forward, links);
     renumber(group.backward, links);
     if (group.forward.empty()) group.forward.swap(group.backward);
     if (group.backward.empty()) group.both_busy.reset(), group.forward_share.reset();
   }
-  std::erase_if(d.groups, [](auto& group) { return group.forward.empty() || (!group.capacity && !group.both_busy); });
+  std::erase_if(d.groups, [](auto& group) {
+    return group.forward.empty() || (!group.capacity && !group.both_busy);
+  });
   std::erase_if(d.routes, [&](auto& route) {
     const size_t length = route.links.size();
     renumber(route.links, links);
-    return !memories[route.from.index()] || !memories[route.to.index()] || route.links.size() < length;
+    return !memories[route.from.index()] || !memories[route.to.index()] ||
+           route.links.size() < length;
   });
-  for (auto& route : d.routes) route.from = *memories[route.from.index()], route.to = *memories[route.to.index()];
+  for (auto& route : d.routes)
+    route.from = *memories[route.from.index()], route.to = *memories[route.to.index()];
 }
 
-/// Changes figures of a description, one setting after another, and gives all that it changes sources that tell.
+/// Changes figures of a description, one setting after another, and gives all that it
+/// changes sources that tell.
 class DescriptionEditor {
  public:
   explicit DescriptionEditor(Description description) : d_{std::move(description)} {
-    while (std::ranges::find(d_.sources, source_, &Source::key) != d_.sources.end()) source_ += "+set";
+    while (std::ranges::find(d_.sources, source_, &Source::key) != d_.sources.end())
+      source_ += "+set";
   }
 
   /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
@@ -299,9 +335,11 @@ class DescriptionEditor {
   /// With the new name and the new source. Throws InputError when the name is invalid.
   Description result() {
     if (!marked_.empty())
-      d_.sources.push_back({source_, Source::Kind::assumed, fmt::format("set: {}", fmt::join(marked_, "; "))});
+      d_.sources.push_back({source_, Source::Kind::assumed,
+                            fmt::format("set: {}", fmt::join(marked_, "; "))});
     if (!renamed_) d_.name = name_with(d_.name, settings_);
-    if (!is_name(d_.name)) throw InputError{"is not a name", expected_name}.at("name=" + d_.name);
+    if (!is_name(d_.name))
+      throw InputError{"is not a name", expected_name}.at("name=" + d_.name);
     return std::move(d_);
   }
 
@@ -327,7 +365,8 @@ class DescriptionEditor {
     value.apply(count, {1, gpus, range.c_str()});
     Stays stays;
     for (const Memory& memory : d_.memories)
-      stays.push_back(memory.kind != NodeKind::gpu || memory.device <= numbers[size_t(count) - 1]);
+      stays.push_back(memory.kind != NodeKind::gpu ||
+                      memory.device <= numbers[size_t(count) - 1]);
     keep_parts(d_, stays, Stays(d_.links.size(), true));
   }
 
@@ -338,7 +377,8 @@ class DescriptionEditor {
     if (std::ranges::count(fits, true) > 0) return fits;
     Strings names;
     for (const auto& item : items) names.push_back(item.name);
-    throw InputError{fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(names))};
+    throw InputError{fmt::format("there is no {} {}; {}", key.kind->name,
+                                 in_quotes(key.name), known_names(names))};
   } catch (const InputError& error) {
     throw error.at(setting_);
   }
@@ -375,16 +415,21 @@ class DescriptionEditor {
     if (key.is_of("link")) each(d_.links, key, set_in(F::of_links));
     if (key.is_of("memory")) each(d_.memories, key, set_in(F::of_memories));
     if (key.is_of("kernels"))
-      each(d_.kernels, key, [&](auto& kernels) { return set_kernels(kernels, key.figure, value); });
+      each(d_.kernels, key,
+           [&](auto& kernels) { return set_kernels(kernels, key.figure, value); });
     if (key.is_of("group")) {
-      each(d_.groups, key, [&](auto& group) { return set_bounds(group, key.figure, value); });
-      std::erase_if(d_.groups,
-                    [](auto& group) { return is_unbounded(group.capacity) && is_unbounded(group.both_busy); });
+      each(d_.groups, key,
+           [&](auto& group) { return set_bounds(group, key.figure, value); });
+      std::erase_if(d_.groups, [](auto& group) {
+        return is_unbounded(group.capacity) && is_unbounded(group.both_busy);
+      });
     }
-    for (const Memory& memory : d_.memories) d_.nodes[memory.node.index()].source = memory.source;
+    for (const Memory& memory : d_.memories)
+      d_.nodes[memory.node.index()].source = memory.source;
   }
 
-  /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.
+  /// Calls `change` for every item whose name fits, and marks those for which it says
+  /// that it changed something.
   template <class Items, class Change>
   void each(Items& items, const Key& key, const Change& change) {
     const std::vector<bool> fits = named_items(items, key);
@@ -395,12 +440,14 @@ class DescriptionEditor {
       mark(items[i].source);
     }
     if (!changed)
-      fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)), "one that the machine has");
+      fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)),
+           "one that the machine has");
   }
 
   /// False if the part has no such figure.
   template <class Part, class Figures>
-  static bool set(Part& part, const Figures& figures, std::string_view key, const SettingValue& value) {
+  static bool set(Part& part, const Figures& figures, std::string_view key,
+                  const SettingValue& value) {
     return change_at(part, figures, key, [&](const auto& figure, auto& member) {
       if constexpr (requires { figure.range; })
         return value.apply(member, figure.range);
@@ -411,17 +458,20 @@ class DescriptionEditor {
     });
   }
 
-  static bool set_bounds(CapacityGroup& group, const std::string& figure, const SettingValue& value) {
+  static bool set_bounds(CapacityGroup& group, const std::string& figure,
+                         const SettingValue& value) {
     if (figure == "both_busy" && group.backward.empty()) return false;
     if (figure != "bounds") return set(group, F::of_groups, figure, value);
     const bool both = group.both_busy && value.apply(group.both_busy);
     return value.apply(group.capacity) || both;
   }
 
-  bool set_kernels(KernelTimes& kernels, const std::string& figure, const SettingValue& value) {
+  bool set_kernels(KernelTimes& kernels, const std::string& figure,
+                   const SettingValue& value) {
     if (!figure.ends_with("rate")) return set(kernels, F::of_kernels, figure, value);
     if (figure == "rate" && !value.is_factor() && !value.is_inf())
-      value.fail("is one rate for all types", "a factor such as x2, or the rate of one: NAME.f64.rate");
+      value.fail("is one rate for all types",
+                 "a factor such as x2, or the rate of one: NAME.f64.rate");
     const auto meant = [&](const GemmCurve& curve) {
       return figure == "rate" || figure == fmt::format("{}.rate", to_string(curve.dtype));
     };
@@ -442,8 +492,10 @@ class DescriptionEditor {
   void apply_to_issue(const std::string& figure, const SettingValue& value) {
     const auto keys = keys_of(F::of_issue, true);
     if (std::ranges::find(keys, figure) == keys.end())
-      fail("the key is unknown", fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
-    if (!set(d_.issue, F::of_issue, figure, value)) fail("the machine has no such figure", "one that the machine has");
+      fail("the key is unknown",
+           fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
+    if (!set(d_.issue, F::of_issue, figure, value))
+      fail("the machine has no such figure", "one that the machine has");
     mark(d_.issue.source);
   }
 
@@ -458,17 +510,21 @@ class DescriptionEditor {
 }  // namespace
 
 bool is_setting_key(std::string_view key) {
-  return key == "gpus" || key == "name" || key.starts_with("issue.") || !Key{key}.figure.empty();
+  return key == "gpus" || key == "name" || key.starts_with("issue.") ||
+         !Key{key}.figure.empty();
 }
 
-bool begins_as_setting(std::string_view key) { return is_setting_key(key) || Key{key}.kind; }
+bool begins_as_setting(std::string_view key) {
+  return is_setting_key(key) || Key{key}.kind;
+}
 
 std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const size_t equals = setting.find('=');
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{
-        fmt::format("{} is not a setting; expected KEY=VALUE, where KEY is {}", in_quotes(setting), setting_keys)};
+        fmt::format("{} is not a setting; expected KEY=VALUE, where KEY is {}",
+                    in_quotes(setting), setting_keys)};
   return {key, trimmed(setting.substr(equals + 1))};
 }
 
@@ -479,7 +535,8 @@ std::string name_with(const std::string& base, std::span<const std::string> sett
     all += fmt::format("+{}={}", key, value);
   }
   if (base.size() + all.size() <= TopologyLimits::name_length) return base + all;
-  const std::string brief = fmt::format("+{} settings {}", settings.size(), digest_text(base + all));
+  const std::string brief =
+      fmt::format("+{} settings {}", settings.size(), digest_text(base + all));
   return std::string{cut(base, TopologyLimits::name_length - brief.size())} + brief;
 }
 

@@ -17,7 +17,9 @@ namespace tilerail::test {
 inline constexpr int tile = 96;
 
 /// The most products of tiles that are added to one tile of C.
-inline int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
+inline int64_t steps(const GemmProblem& problem) {
+  return (problem.k + tile - 1) / tile + 1;
+}
 
 /// Tests of the API that are skipped if the machine has no GPU.
 class ApiOnGpus : public ::testing::Test {

@@ -45,9 +45,13 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
   for (int i = 0; i < 250; ++i) {
     const uint64_t seed = random();
     std::mt19937_64 own{seed};
-    const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(own); };
+    const auto pick = [&](int low, int high) {
+      return std::uniform_int_distribution<int>{low, high}(own);
+    };
     const auto where = [&] {
-      return ApiCase::Where{test::memory_kinds[pick(0, std::size(test::memory_kinds) - 1)], pick(0, gpus_ - 1)};
+      return ApiCase::Where{
+          test::memory_kinds[pick(0, std::size(test::memory_kinds) - 1)],
+          pick(0, gpus_ - 1)};
     };
     const GemmProblem problem = random_problem(own, 500, 0);
     const auto a = where(), b = where(), c = where();
@@ -58,8 +62,9 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
     std::shuffle(devices.begin(), devices.end(), own);
     devices.resize(size_t(pick(1, gpus_)));
     context.set_devices(devices);
-    const std::string what = one.describe() + ", " + std::to_string(devices.size()) + " GPUs, " + context.policy() +
-                             " on " + context.topology_name() + ", seed " + std::to_string(seed);
+    const std::string what = one.describe() + ", " + std::to_string(devices.size()) +
+                             " GPUs, " + context.policy() + " on " +
+                             context.topology_name() + ", seed " + std::to_string(seed);
     ASSERT_NO_THROW(one.call(context)) << what;
     ASSERT_EQ(one.mismatch(steps(problem)), "") << what;
   }
@@ -71,13 +76,16 @@ TEST_F(Api, WholeMatricesAreUsedInPlaceWhateverTheirMemory) {
     ApiCase one{square(200), {kind, 0}, {kind, 0}, {kind, 0}, 13};
     api::Matrices matrices;
     for (size_t i = 0; i < 3; ++i) {
-      const test::PlacedMatrix& placed = *std::array{one.a.get(), one.b.get(), one.c.get()}[i];
+      const test::PlacedMatrix& placed =
+          *std::array{one.a.get(), one.b.get(), one.c.get()}[i];
       matrices[i] = {placed.data<void>(), 200, 200, 200, 8, true, i == 2};
-      if (const int device = cuda::device_of(matrices[i].data); device >= 0) matrices[i].location = device;
+      if (const int device = cuda::device_of(matrices[i].data); device >= 0)
+        matrices[i].location = device;
     }
     for (const Pageable pageable : {Pageable::registered, Pageable::staged}) {
       const cuda::MatrixAccess access{matrices, std::array{0}, pageable};
-      for (size_t i = 0; i < 3; ++i) EXPECT_EQ(access.pointers()[i], matrices[i].data) << test::name_of(kind);
+      for (size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(access.pointers()[i], matrices[i].data) << test::name_of(kind);
     }
   }
 }
@@ -102,7 +110,8 @@ TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
 
 /// Work that takes some milliseconds, in stream order.
 void occupy(cudaStream_t stream, void* scratch, size_t bytes) {
-  for (int i = 0; i < 200; ++i) cuda::check(cudaMemsetAsync(scratch, i, bytes, stream), "occupying a stream");
+  for (int i = 0; i < 200; ++i)
+    cuda::check(cudaMemsetAsync(scratch, i, bytes, stream), "occupying a stream");
 }
 
 /// A is put in place behind a queue of other work in the caller's stream.
@@ -122,11 +131,16 @@ TEST_F(Api, ReadsComeAfterTheCallersStream) {
     cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
     cuda::check(cudaDeviceSynchronize(), "poisoning");
     cudaStream_t stream = nullptr;
-    if (!blocking) cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    if (!blocking)
+      cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                  "creating a stream");
     occupy(stream, scratch, scratch_bytes);
-    cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(), cudaMemcpyDefault, stream), "filling");
+    cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(),
+                                cudaMemcpyDefault, stream),
+                "filling");
     one.call(context, stream);
-    EXPECT_EQ(one.mismatch(steps(one.problem)), "") << (blocking ? "the default stream" : "a stream of the caller's");
+    EXPECT_EQ(one.mismatch(steps(one.problem)), "")
+        << (blocking ? "the default stream" : "a stream of the caller's");
     cuda::check(cudaDeviceSynchronize(), "cleaning up");
     if (stream) cudaStreamDestroy(stream);
     cudaFree(scratch);
@@ -147,8 +161,8 @@ TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
     ApiCase one{square(200), {MemoryKind::device, 0}, {MemoryKind::pinned, 0}, {}, 5};
     one.call(context);
     EXPECT_EQ(current(), device);
-    EXPECT_THROW(gemm(context, 'N', 'N', 5, 5, 5, 1.0, one.a->data<double>(), 4, one.b->data<double>(), 5, 1.0,
-                      one.c->data<double>(), 5),
+    EXPECT_THROW(gemm(context, 'N', 'N', 5, 5, 5, 1.0, one.a->data<double>(), 4,
+                      one.b->data<double>(), 5, 1.0, one.c->data<double>(), 5),
                  ArgumentError);
     EXPECT_THROW(context.reserve(int64_t{1} << 50), InputError);
     EXPECT_EQ(current(), device);
@@ -165,19 +179,22 @@ TEST_F(Api, ThreadsMayShareAContext) {
   std::vector<std::unique_ptr<ApiCase>> calls;
   for (unsigned t = 0; t < 4; ++t)
     for (unsigned i = 0; i < 5; ++i)
-      calls.push_back(std::make_unique<ApiCase>(square(150 + 10 * t, 1 + i, t),
-                                                ApiCase::Where{i % 2 ? MemoryKind::pageable : MemoryKind::pinned, 0},
-                                                ApiCase::Where{}, ApiCase::Where{}, 100 * t + i));
+      calls.push_back(std::make_unique<ApiCase>(
+          square(150 + 10 * t, 1 + i, t),
+          ApiCase::Where{i % 2 ? MemoryKind::pageable : MemoryKind::pinned, 0},
+          ApiCase::Where{}, ApiCase::Where{}, 100 * t + i));
   std::vector<std::thread> threads;
   for (size_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (size_t i = 0; i < 5; ++i) calls[5 * t + i]->call(context);
     });
   for (std::thread& thread : threads) thread.join();
-  for (const auto& one : calls) EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
+  for (const auto& one : calls)
+    EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
 }
 
-/// Both register the same pages for their calls; neither may end what the other still uses.
+/// Both register the same pages for their calls; neither may end what the other still
+/// uses.
 TEST_F(Api, ContextsMayShareAPageableMatrix) {
   constexpr int64_t n = 600;
   ApiCase one{square(n), {}, {}, {}, 7}, two{square(n), {}, {}, {}, 8};
@@ -187,8 +204,8 @@ TEST_F(Api, ContextsMayShareAPageableMatrix) {
       Context context{in_tiles()};
       for (int i = 0; i < 20; ++i) {
         std::copy(mine.c->given.begin(), mine.c->given.end(), mine.c->data<std::byte>());
-        gemm(context, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, mine.b->data<double>(), n, 1.0,
-             mine.c->data<double>(), n);
+        gemm(context, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n,
+             mine.b->data<double>(), n, 1.0, mine.c->data<double>(), n);
       }
     } catch (const std::exception& error) {
       wrong = error.what();
@@ -205,22 +222,26 @@ TEST_F(Api, ContextsMayShareAPageableMatrix) {
   EXPECT_EQ(two.mismatch(steps(two.problem)), "");
 }
 
-/// The caller registered the first, a middle or the last part of C: no copy may span its border.
+/// The caller registered the first, a middle or the last part of C: no copy may span its
+/// border.
 TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
   Context context{in_tiles()};
   const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
   for (const int part : {0, 1, 2}) {
     ApiCase one{square(500), {}, {}, {}, 9};
     const auto address = reinterpret_cast<uintptr_t>(one.c->data<std::byte>());
-    const uintptr_t begin = address / page * page, end = (address + one.c->bytes() + page - 1) / page * page;
+    const uintptr_t begin = address / page * page,
+                    end = (address + one.c->bytes() + page - 1) / page * page;
     const uintptr_t third = (end - begin) / 3 / page * page;
     const uintptr_t borders[] = {begin, begin + third, begin + 2 * third, end};
     auto* const registered = reinterpret_cast<void*>(borders[part]);
-    cuda::check(cudaHostRegister(registered, borders[part + 1] - borders[part], cudaHostRegisterPortable),
+    cuda::check(cudaHostRegister(registered, borders[part + 1] - borders[part],
+                                 cudaHostRegisterPortable),
                 "registering");
     EXPECT_NO_THROW(one.call(context)) << "part " << part;
     EXPECT_EQ(one.mismatch(steps(one.problem)), "") << "part " << part;
-    EXPECT_EQ(cudaHostUnregister(registered), cudaSuccess) << "the caller's registration is gone";
+    EXPECT_EQ(cudaHostUnregister(registered), cudaSuccess)
+        << "the caller's registration is gone";
   }
 }
 
@@ -238,7 +259,8 @@ TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
   std::copy_n(c, n * n, one.c->data<double>());
   EXPECT_EQ(one.mismatch(steps(one.problem)), "");
   EXPECT_NO_THROW(gemm(context, 'T', 'N', n, n, n, 1.0, a, n, a, n, 0.0, c, n));
-  for (int64_t i = 0; i < n; ++i) EXPECT_GT(c[i + i * n], 0) << "the diagonal of A^T A is a sum of squares";
+  for (int64_t i = 0; i < n; ++i)
+    EXPECT_GT(c[i + i * n], 0) << "the diagonal of A^T A is a sum of squares";
 }
 
 TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
@@ -266,8 +288,8 @@ TEST_F(Api, HostMemoryOfBothKindsIsUsedInPlaceAndMeasured) {
       EXPECT_EQ(reinterpret_cast<uintptr_t>(c) % (2 << 20), 0u);
     }
     std::copy_n(one.c->data<double>(), n * n, c);
-    gemm(context, 'N', 'N', n, n, n, one.problem.alpha, one.a->data<double>(), n, one.b->data<double>(), n,
-         one.problem.beta, c, n);
+    gemm(context, 'N', 'N', n, n, n, one.problem.alpha, one.a->data<double>(), n,
+         one.b->data<double>(), n, one.problem.beta, c, n);
     std::copy_n(c, n * n, one.c->data<double>());
     EXPECT_EQ(one.mismatch(steps(one.problem)), "");
     EXPECT_GT(context.host_rate(c, bytes), 0);
@@ -278,11 +300,16 @@ TEST_F(Api, HostMemoryOfBothKindsIsUsedInPlaceAndMeasured) {
 
 TEST_F(Api, WorksFromC) {
   tilerail_handle_t handle = nullptr;
-  ASSERT_EQ(tilerail_create(&handle, nullptr, nullptr, 0), TILERAIL_SUCCESS) << tilerail_last_error(nullptr);
-  ApiCase one{square(200), {MemoryKind::own_pool, gpus_ - 1}, {MemoryKind::pageable, 0}, {MemoryKind::device, 0}, 12};
+  ASSERT_EQ(tilerail_create(&handle, nullptr, nullptr, 0), TILERAIL_SUCCESS)
+      << tilerail_last_error(nullptr);
+  ApiCase one{square(200),
+              {MemoryKind::own_pool, gpus_ - 1},
+              {MemoryKind::pageable, 0},
+              {MemoryKind::device, 0},
+              12};
   EXPECT_EQ(tilerail_set_tile(handle, tile), TILERAIL_SUCCESS);
-  EXPECT_EQ(tilerail_dgemm(handle, 'N', 'N', 200, 200, 200, 1, one.a->data<double>(), 200, one.b->data<double>(), 200,
-                           1, one.c->data<double>(), 200),
+  EXPECT_EQ(tilerail_dgemm(handle, 'N', 'N', 200, 200, 200, 1, one.a->data<double>(), 200,
+                           one.b->data<double>(), 200, 1, one.c->data<double>(), 200),
             TILERAIL_SUCCESS)
       << tilerail_last_error(handle);
   EXPECT_EQ(one.mismatch(steps(one.problem)), "");

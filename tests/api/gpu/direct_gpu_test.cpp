@@ -40,10 +40,17 @@ TEST_F(DirectCalls, AreRightWithAllTypesInAnyStream) {
     const int device = std::uniform_int_distribution<int>{0, std::min(gpus_, 8) - 1}(own);
     const cuda::DeviceScope scope{std::uniform_int_distribution<int>{0, gpus_ - 1}(own)};
     const auto kind = i % 3 ? MemoryKind::device : MemoryKind::default_pool;
-    ApiCase one{test::random_problem(own, 400, 0), {kind, device}, {kind, device}, {kind, device}, own()};
+    ApiCase one{test::random_problem(own, 400, 0),
+                {kind, device},
+                {kind, device},
+                {kind, device},
+                own()};
     cudaStream_t stream = nullptr;
-    if (i % 2) cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-    ASSERT_NO_THROW(one.call(i % 4 < 2 ? assumed : measured, stream)) << one.describe() << ", seed " << seed;
+    if (i % 2)
+      cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                  "creating a stream");
+    ASSERT_NO_THROW(one.call(i % 4 < 2 ? assumed : measured, stream))
+        << one.describe() << ", seed " << seed;
     if (stream) cudaStreamDestroy(stream);
     const int64_t steps = 1;
     ASSERT_EQ(one.mismatch(steps), "") << one.describe() << ", seed " << seed;
@@ -56,10 +63,16 @@ TEST_F(DirectCalls, ComeAfterTheCallersWork) {
   Context context{options(false)};
   for (const bool default_stream : {true, false}) {
     const cuda::DeviceScope scope{0};
-    ApiCase one{test::square(400), {MemoryKind::device, 0}, {MemoryKind::device, 0}, {MemoryKind::device, 0}, 4};
+    ApiCase one{test::square(400),
+                {MemoryKind::device, 0},
+                {MemoryKind::device, 0},
+                {MemoryKind::device, 0},
+                4};
     GemmTimes times;
     one.call(context, nullptr, &times);
-    cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(), cudaMemcpyDefault), "filling");
+    cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(),
+                           cudaMemcpyDefault),
+                "filling");
     void *scratch = nullptr, *truth = nullptr;
     cuda::check(cudaMalloc(&scratch, scratch_bytes), "allocating");
     cuda::check(cudaHostAlloc(&truth, one.a->bytes(), 0), "allocating");
@@ -67,11 +80,18 @@ TEST_F(DirectCalls, ComeAfterTheCallersWork) {
     cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
     cuda::check(cudaDeviceSynchronize(), "poisoning");
     cudaStream_t stream = nullptr;
-    if (!default_stream) cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-    for (int i = 0; i < 200; ++i) cuda::check(cudaMemsetAsync(scratch, i, scratch_bytes, stream), "occupying a stream");
-    cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(), cudaMemcpyDefault, stream), "filling");
+    if (!default_stream)
+      cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                  "creating a stream");
+    for (int i = 0; i < 200; ++i)
+      cuda::check(cudaMemsetAsync(scratch, i, scratch_bytes, stream),
+                  "occupying a stream");
+    cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(),
+                                cudaMemcpyDefault, stream),
+                "filling");
     one.call(context, stream);
-    EXPECT_EQ(one.mismatch(1), "") << (default_stream ? "the default stream" : "a stream of the caller's");
+    EXPECT_EQ(one.mismatch(1), "")
+        << (default_stream ? "the default stream" : "a stream of the caller's");
     cuda::check(cudaDeviceSynchronize(), "cleaning up");
     if (stream) cudaStreamDestroy(stream);
     cudaFree(scratch);
@@ -93,7 +113,8 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
   with_tiles.topology.clear();
   Context searched{options(false)}, tiled{with_tiles}, without_caching{options(false)};
   without_caching.set_override("caching=off");
-  for (Context* context : {&searched, &tiled, &without_caching}) context->set_pageable(Pageable::copied);
+  for (Context* context : {&searched, &tiled, &without_caching})
+    context->set_pageable(Pageable::copied);
   uint64_t seed = 20;
   for (Context* context : {&searched, &tiled, &without_caching})
     for (const DType dtype : {DType::f64, DType::f32})
@@ -115,7 +136,8 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
 /// Where A lies is poisoned once it is kept, so that whatever reads it there shows.
 TEST_F(DirectCalls, KeptMatricesAreReadFromTheirCopies) {
   for (const bool shipped : {false, true})
-    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device}) {
+    for (const MemoryKind kind :
+         {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device}) {
       Context context{options(shipped)};
       context.set_override("devices=all");
       ApiCase one{large(700, 500, 300, DType::f64, 1), {kind, 0}, {}, {}, 40};
@@ -125,7 +147,9 @@ TEST_F(DirectCalls, KeptMatricesAreReadFromTheirCopies) {
       else
         std::fill_n(one.a->data<std::byte>(), one.a->bytes(), std::byte{0xFF});
       ASSERT_NO_THROW(one.call(context)) << one.describe();
-      cuda::check(cudaMemcpy(one.a->data<void>(), one.a->given.data(), one.a->bytes(), cudaMemcpyDefault), "filling");
+      cuda::check(cudaMemcpy(one.a->data<void>(), one.a->given.data(), one.a->bytes(),
+                             cudaMemcpyDefault),
+                  "filling");
       EXPECT_EQ(one.mismatch(4), "") << one.describe() << ", shipped " << shipped;
       context.release(one.a->data<double>());
     }

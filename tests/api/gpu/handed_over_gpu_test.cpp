@@ -28,52 +28,67 @@ using test::tile;
 class HandedOver : public ApiOnGpus {
  protected:
   static void reset_c(const ApiCase& one) {
-    cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(), cudaMemcpyDefault), "filling");
+    cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(),
+                           cudaMemcpyDefault),
+                "filling");
   }
 };
 
-// Single kernels, plans that are handed over operation by operation and, where one GPU has all, as a graph.
+// Single kernels, plans that are handed over operation by operation and, where one GPU
+// has all, as a graph.
 TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) {
   struct Setting {
     MemoryKind kind;
     bool tiles, one_gpu;
   };
-  for (const Setting& setting : {Setting{MemoryKind::device, false, true}, Setting{MemoryKind::device, true, true},
-                                 Setting{MemoryKind::device, true, false}, Setting{MemoryKind::pinned, true, false}}) {
+  for (const Setting& setting :
+       {Setting{MemoryKind::device, false, true}, Setting{MemoryKind::device, true, true},
+        Setting{MemoryKind::device, true, false},
+        Setting{MemoryKind::pinned, true, false}}) {
     const int device = gpus_ - 1;
     const cuda::DeviceScope scope{device};
     Context context{setting.tiles ? in_tiles() : shipped_machine()};
     if (setting.one_gpu) context.set_devices({device});
-    const ApiCase::Where on_device{MemoryKind::device, device}, where{setting.kind, device};
+    const ApiCase::Where on_device{MemoryKind::device, device},
+        where{setting.kind, device};
     ApiCase one{test::square(400), on_device, where, where, 4};
     BusyStream stream;
     void *truth = nullptr, *result = nullptr;
     for (void** const memory : {&truth, &result})
-      cuda::check(cudaHostAlloc(memory, std::max(one.a->bytes(), one.c->bytes()), 0), "allocating");
+      cuda::check(cudaHostAlloc(memory, std::max(one.a->bytes(), one.c->bytes()), 0),
+                  "allocating");
     std::copy(one.a->given.begin(), one.a->given.end(), static_cast<std::byte*>(truth));
     const std::vector<std::byte> poison(one.a->bytes(), std::byte{0xFF});
     one.call(context);  // planned
     for (int run = 0; run < 4; ++run) {
       reset_c(one);
-      cuda::check(cudaMemcpy(one.a->data<void>(), poison.data(), poison.size(), cudaMemcpyDefault), "poisoning");
+      cuda::check(cudaMemcpy(one.a->data<void>(), poison.data(), poison.size(),
+                             cudaMemcpyDefault),
+                  "poisoning");
       cuda::check(cudaDeviceSynchronize(), "poisoning");
       stream.occupy_by_kernels();
-      cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(), cudaMemcpyDefault, stream), "filling");
+      cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(),
+                                  cudaMemcpyDefault, stream),
+                  "filling");
       GemmTimes times;
       one.call(context, stream, &times, false);
       EXPECT_TRUE(stream.busy()) << "the call has waited";
       EXPECT_TRUE(times.handed_over);
-      cuda::check(cudaMemcpyAsync(result, one.c->data<void>(), one.c->bytes(), cudaMemcpyDefault, stream), "fetching");
+      cuda::check(cudaMemcpyAsync(result, one.c->data<void>(), one.c->bytes(),
+                                  cudaMemcpyDefault, stream),
+                  "fetching");
       stream.wait();
       const auto* const seen = static_cast<const std::byte*>(result);
       EXPECT_EQ(one.mismatch(steps(one.problem)), "") << "run " << run;
-      EXPECT_TRUE(std::equal(seen, seen + one.c->bytes(), one.c->fetch().begin())) << "read before it was complete";
+      EXPECT_TRUE(std::equal(seen, seen + one.c->bytes(), one.c->fetch().begin()))
+          << "read before it was complete";
     }
     for (void* const memory : {truth, result}) cudaFreeHost(memory);
   }
 }
 
-// Each reads what the one before wrote, whatever its stream; plans and their graphs are dropped meanwhile.
+// Each reads what the one before wrote, whatever its stream; plans and their graphs are
+// dropped meanwhile.
 TEST_F(HandedOver, CallsRunOneAfterAnother) {
   ContextOptions few = in_tiles();
   few.cached_plans = 1;
@@ -93,7 +108,8 @@ TEST_F(HandedOver, CallsRunOneAfterAnother) {
     for (auto& one : cases) one->call(context, streams[round % 2], nullptr, false);
   context.synchronize();
   EXPECT_FALSE(streams[0].busy());
-  for (const auto& one : cases) EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
+  for (const auto& one : cases)
+    EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
 }
 
 TEST_F(HandedOver, RandomCallsAreRight) {
@@ -104,16 +120,18 @@ TEST_F(HandedOver, RandomCallsAreRight) {
     const uint64_t seed = random();
     std::mt19937_64 own{seed};
     const auto where = [&] {
-      const auto kind =
-          test::memory_kinds[std::uniform_int_distribution<size_t>{0, std::size(test::memory_kinds) - 1}(own)];
+      const auto kind = test::memory_kinds[std::uniform_int_distribution<size_t>{
+          0, std::size(test::memory_kinds) - 1}(own)];
       return ApiCase::Where{kind, std::uniform_int_distribution<int>{0, gpus_ - 1}(own)};
     };
     const auto a = where(), b = where(), c = where();
     ApiCase one{test::random_problem(own, 400, 0), a, b, c, own()};
     const cuda::DeviceScope scope{0};
-    ASSERT_NO_THROW(one.call(i % 2 ? tiles : searched, stream, nullptr, false)) << one.describe() << ", seed " << seed;
+    ASSERT_NO_THROW(one.call(i % 2 ? tiles : searched, stream, nullptr, false))
+        << one.describe() << ", seed " << seed;
     stream.wait();
-    ASSERT_EQ(one.mismatch(steps(one.problem)), "") << one.describe() << ", seed " << seed;
+    ASSERT_EQ(one.mismatch(steps(one.problem)), "")
+        << one.describe() << ", seed " << seed;
   }
 }
 
@@ -124,8 +142,10 @@ TEST_F(HandedOver, NoCallGoesIntoAStreamThatIsCaptured) {
   ApiCase one{test::square(200), where, where, where, 4};
   one.call(context);
   BusyStream stream;
-  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing");
-  expect_input_error([&] { one.call(context, stream, nullptr, false); }, {"captured", "expected"});
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+              "capturing");
+  expect_input_error([&] { one.call(context, stream, nullptr, false); },
+                     {"captured", "expected"});
   cudaGraph_t graph = nullptr;
   cudaStreamEndCapture(stream, &graph);
   if (graph) cudaGraphDestroy(graph);

@@ -37,7 +37,8 @@ class Lifetimes : public test::ApiOnGpus {
 class Pages {
  public:
   explicit Pages(size_t bytes) : bytes_{bytes} {
-    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data_ == MAP_FAILED) throw std::bad_alloc{};
   }
   ~Pages() { munmap(data_, bytes_); }
@@ -46,7 +47,8 @@ class Pages {
 
   /// Other pages at the same address.
   void replace() {
-    mmap(data_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap(data_, bytes_, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
   double* numbers() const { return static_cast<double*>(data_); }
   size_t bytes() const { return bytes_; }
@@ -56,16 +58,19 @@ class Pages {
   size_t bytes_;
 };
 
-/// The run of one context is behind other work when another context takes the memory of C away.
+/// The run of one context is behind other work when another context takes the memory of C
+/// away.
 TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
   struct How {
     HostPages pages;
     bool destroyed, registered_by_user;
   };
-  for (const How how_freed : {How{HostPages::spread, false, false}, How{HostPages::spread, true, false},
-                              How{HostPages::plain, false, true}, How{HostPages::plain, true, true}}) {
+  for (const How how_freed :
+       {How{HostPages::spread, false, false}, How{HostPages::spread, true, false},
+        How{HostPages::plain, false, true}, How{HostPages::plain, true, true}}) {
     const auto [pages, destroyed, registered_by_user] = how_freed;
-    SCOPED_TRACE(testing::Message() << (destroyed ? "destroyed" : "freed") << registered_by_user);
+    SCOPED_TRACE(testing::Message()
+                 << (destroyed ? "destroyed" : "freed") << registered_by_user);
     const cuda::DeviceScope scope{0};
     auto owner = std::make_unique<Context>(in_tiles());
     Context user{in_tiles()};
@@ -76,7 +81,8 @@ TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
       GemmTimes times;
       GemmOptions how;
       how.stream = stream, how.wait = wait, how.times = &times;
-      gemm(user, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, one.b->data<double>(), n, 1.0, c, n, how);
+      gemm(user, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, one.b->data<double>(),
+           n, 1.0, c, n, how);
       return times;
     };
     if (registered_by_user) user.register_memory(c, n * n * 8);
@@ -92,7 +98,8 @@ TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
   }
 }
 
-/// Runs on the same matrices become a graph, which has to notice that other memory is at the same address.
+/// Runs on the same matrices become a graph, which has to notice that other memory is at
+/// the same address.
 TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
   const cuda::DeviceScope scope{0};
   for (const bool by_context : {false, true}) {
@@ -107,14 +114,19 @@ TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
       if (by_context)
         context.register_memory(pages.numbers(), int64_t(pages.bytes()));
       else
-        cuda::check(cudaHostRegister(pages.numbers(), pages.bytes(), cudaHostRegisterPortable), "registering");
+        cuda::check(
+            cudaHostRegister(pages.numbers(), pages.bytes(), cudaHostRegisterPortable),
+            "registering");
       const auto id = cuda::allocation_of(pages.numbers());
-      EXPECT_TRUE(by_context || !id || id != before) << "two registrations have one number";
+      EXPECT_TRUE(by_context || !id || id != before)
+          << "two registrations have one number";
       before = id;
       for (int run = 0; run < 3; ++run) {
-        cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(), cudaMemcpyDefault), "filling");
-        gemm(context, 'N', 'N', n, n, n, 1.0, pages.numbers(), n, one.b->data<double>(), n, 1.0, one.c->data<double>(),
-             n);
+        cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(),
+                               cudaMemcpyDefault),
+                    "filling");
+        gemm(context, 'N', 'N', n, n, n, 1.0, pages.numbers(), n, one.b->data<double>(),
+             n, 1.0, one.c->data<double>(), n);
         EXPECT_EQ(one.mismatch(steps), "") << "round " << round << ", run " << run;
       }
       if (by_context)
@@ -130,11 +142,14 @@ TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   for (const MemoryKind kind_of_b : {MemoryKind::pinned, MemoryKind::device}) {
     Context context{in_tiles()};
-    ApiCase one{square(n), {MemoryKind::device, 0}, {kind_of_b, 1}, {MemoryKind::device, 0}, 6};
+    ApiCase one{
+        square(n), {MemoryKind::device, 0}, {kind_of_b, 1}, {MemoryKind::device, 0}, 6};
     context.keep(one.a->data<double>(), n, n, n);
     cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
     one.call(context);
-    cuda::check(cudaMemcpy(one.a->data<void>(), one.a->given.data(), one.a->bytes(), cudaMemcpyDefault), "filling");
+    cuda::check(cudaMemcpy(one.a->data<void>(), one.a->given.data(), one.a->bytes(),
+                           cudaMemcpyDefault),
+                "filling");
     EXPECT_EQ(one.mismatch(steps), "") << test::name_of(kind_of_b);
   }
 }
@@ -148,7 +163,8 @@ TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
     double* const last = pages.numbers() + (all_rows ? rows - few : 0);
     for (int64_t i = 0; i < few; ++i) last[i] = double(i), last[i + rows] = 10.0 * i;
     ASSERT_NO_THROW(context.keep(pages.numbers(), all_rows ? rows : few, 2, rows));
-    for (int64_t i = 0; i < few; ++i) last[i] = last[i + rows] = -1;  // nobody may read it now
+    for (int64_t i = 0; i < few; ++i)
+      last[i] = last[i + rows] = -1;  // nobody may read it now
     const std::vector<double> b{1, 2};
     std::vector<double> c(few), expected;
     gemm(context, 'N', 'N', few, 1, 2, 1.0, last, rows, b.data(), 2, 0.0, c.data(), few);

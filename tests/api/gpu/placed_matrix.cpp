@@ -12,21 +12,24 @@
 namespace tilerail::test {
 
 const char* name_of(MemoryKind kind) {
-  constexpr const char* names[] = {"pageable", "pinned", "registered", "managed", "device", "default pool", "own pool"};
+  constexpr const char* names[] = {"pageable", "pinned",       "registered", "managed",
+                                   "device",   "default pool", "own pool"};
   return names[int(kind)];
 }
 
-PlacedMatrix::PlacedMatrix(int64_t r, int64_t c, int64_t l, DType type, MemoryKind kind, int device, bool poison,
-                           std::mt19937_64& random)
+PlacedMatrix::PlacedMatrix(int64_t r, int64_t c, int64_t l, DType type, MemoryKind kind,
+                           int device, bool poison, std::mt19937_64& random)
     : rows{r}, cols{c}, ld{l}, dtype{type}, kind_{kind}, device_{device} {
   const int64_t element = element_size(dtype);
   given.assign(size_t(std::max<int64_t>(ld * cols, 1) * element), std::byte{0xFF});
   std::uniform_real_distribution<double> uniform{-1, 1};
   for (int64_t j = 0; j < cols && !poison; ++j)
-    for (int64_t i = 0; i < rows; ++i) from_double(uniform(random), &given[size_t((i + j * ld) * element)], dtype);
+    for (int64_t i = 0; i < rows; ++i)
+      from_double(uniform(random), &given[size_t((i + j * ld) * element)], dtype);
   const cuda::DeviceScope scope{device_};
   allocate(given.size());
-  cuda::check(cudaMemcpy(data_, given.data(), given.size(), cudaMemcpyDefault), "filling a matrix");
+  cuda::check(cudaMemcpy(data_, given.data(), given.size(), cudaMemcpyDefault),
+              "filling a matrix");
   cuda::check(cudaDeviceSynchronize(), "filling a matrix");
 }
 
@@ -36,11 +39,13 @@ void PlacedMatrix::allocate(size_t bytes) {
       data_ = std::malloc(bytes);
       return;
     case MemoryKind::pinned:
-      return cuda::check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "allocating");
+      return cuda::check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable),
+                         "allocating");
     case MemoryKind::registered: {  // pages of its own: a page is registered only once
       const auto page = size_t(sysconf(_SC_PAGESIZE));
       data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-      return cuda::check(cudaHostRegister(data_, bytes, cudaHostRegisterPortable), "registering");
+      return cuda::check(cudaHostRegister(data_, bytes, cudaHostRegisterPortable),
+                         "registering");
     }
     case MemoryKind::managed:
       return cuda::check(cudaMallocManaged(&data_, bytes), "allocating");
@@ -54,7 +59,8 @@ void PlacedMatrix::allocate(size_t bytes) {
       properties.location.type = cudaMemLocationTypeDevice;
       properties.location.id = device_;
       cuda::check(cudaMemPoolCreate(&pool_, &properties), "creating a pool");
-      return cuda::check(cudaMallocFromPoolAsync(&data_, bytes, pool_, cudaStreamLegacy), "allocating");
+      return cuda::check(cudaMallocFromPoolAsync(&data_, bytes, pool_, cudaStreamLegacy),
+                         "allocating");
     }
   }
 }
@@ -89,12 +95,15 @@ PlacedMatrix::~PlacedMatrix() {
 
 std::vector<std::byte> PlacedMatrix::fetch() const {
   std::vector<std::byte> now(given.size());
-  if (kind_ == MemoryKind::pageable || kind_ == MemoryKind::registered) {  // of which a test may register a part
+  if (kind_ == MemoryKind::pageable ||
+      kind_ == MemoryKind::registered) {  // of which a test may register a part
     std::memcpy(now.data(), data_, now.size());
     return now;
   }
-  const cuda::DeviceScope scope{device_};  // memory of a pool is open to its own device only
-  cuda::check(cudaMemcpy(now.data(), data_, now.size(), cudaMemcpyDefault), "fetching a matrix");
+  const cuda::DeviceScope scope{
+      device_};  // memory of a pool is open to its own device only
+  cuda::check(cudaMemcpy(now.data(), data_, now.size(), cudaMemcpyDefault),
+              "fetching a matrix");
   return now;
 }
 

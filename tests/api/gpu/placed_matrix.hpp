@@ -12,18 +12,27 @@
 namespace tilerail::test {
 
 /// Every kind of memory that a caller may hold a matrix in.
-enum class MemoryKind { pageable, pinned, registered, managed, device, default_pool, own_pool };
-inline constexpr MemoryKind memory_kinds[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::registered,
-                                              MemoryKind::managed,  MemoryKind::device, MemoryKind::default_pool,
-                                              MemoryKind::own_pool};
+enum class MemoryKind {
+  pageable,
+  pinned,
+  registered,
+  managed,
+  device,
+  default_pool,
+  own_pool
+};
+inline constexpr MemoryKind memory_kinds[] = {
+    MemoryKind::pageable, MemoryKind::pinned, MemoryKind::registered,
+    MemoryKind::managed,  MemoryKind::device, MemoryKind::default_pool,
+    MemoryKind::own_pool};
 const char* name_of(MemoryKind kind);
 
-/// A column-major matrix in memory of one kind. `given` is what it held at first: random elements (or NaNs, when
-/// poisoned) and NaNs in the rows beyond its own.
+/// A column-major matrix in memory of one kind. `given` is what it held at first: random
+/// elements (or NaNs, when poisoned) and NaNs in the rows beyond its own.
 class PlacedMatrix {
  public:
-  PlacedMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, MemoryKind kind, int device, bool poison,
-               std::mt19937_64& random);
+  PlacedMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, MemoryKind kind,
+               int device, bool poison, std::mt19937_64& random);
   ~PlacedMatrix();
   PlacedMatrix(const PlacedMatrix&) = delete;
   PlacedMatrix& operator=(const PlacedMatrix&) = delete;

@@ -12,10 +12,14 @@
 
 namespace tilerail::test {
 
-/// A stream of the caller whose later work waits from occupy() to release(), however long the test is preempted.
+/// A stream of the caller whose later work waits from occupy() to release(), however long
+/// the test is preempted.
 class BusyStream {
  public:
-  BusyStream() { cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
+  BusyStream() {
+    cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                "creating a stream");
+  }
   ~BusyStream() {
     release();
     cudaStreamSynchronize(stream_);
@@ -29,12 +33,14 @@ class BusyStream {
     gate_ = std::make_unique<cuda::Gate>();
     cuda::hold_stream(*gate_, stream_);
   }
-  /// For some 200 ms: asynchronous copies between pinned memory and a GPU wait for functions of the host before them.
+  /// For some 200 ms: asynchronous copies between pinned memory and a GPU wait for
+  /// functions of the host before them.
   void occupy_by_kernels() {
     constexpr size_t bytes = size_t{2} << 30;
     constexpr int times = 200;
     if (!scratch_) cuda::check(cudaMalloc(&scratch_, bytes), "allocating");
-    for (int i = 0; i < times; ++i) cuda::check(cudaMemsetAsync(scratch_, i, bytes, stream_), "occupying a stream");
+    for (int i = 0; i < times; ++i)
+      cuda::check(cudaMemsetAsync(scratch_, i, bytes, stream_), "occupying a stream");
   }
   bool busy() const { return cudaStreamQuery(stream_) == cudaErrorNotReady; }
   void release() {

@@ -31,13 +31,16 @@ Topology roomy_machine() {
 
 /// Each matrix on the host or on one of the GPUs.
 void place(GemmProblem& p, std::mt19937_64& random, const Topology& topology, int gpus) {
-  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>{low, high}(random);
+  };
   for (MemoryId* at : {&p.place_a, &p.place_b, &p.place_c})
     *at = pick(0, 1) ? topology.hosts()[0] : *topology.find_gpu(pick(0, gpus - 1));
 }
 
 /// Of several runs: a plan of one GPU is a graph from the second one on.
-std::string first_mismatch(CudaExecutor& executor, const Plan& plan, CudaGemmCase& data, int64_t steps) {
+std::string first_mismatch(CudaExecutor& executor, const Plan& plan, CudaGemmCase& data,
+                           int64_t steps) {
   const auto bound = executor.prepare(plan);
   for (int run = 0; run < (plan.graph ? 3 : 1); ++run) {
     if (run > 0) data.reset_c();
@@ -65,11 +68,13 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};
-    const std::string wrong = first_mismatch(executor, plan, data, (problem.k + plan.tile - 1) / plan.tile + 1);
-    ASSERT_EQ(wrong, "") << "seed " << seed << ": " << problem.m << " x " << problem.n << " x " << problem.k << " "
-                         << to_string(problem.dtype) << " " << to_string(problem.trans_a) << to_string(problem.trans_b)
-                         << " alpha " << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, "
-                         << name_of(policy) << " T=" << plan.tile;
+    const std::string wrong =
+        first_mismatch(executor, plan, data, (problem.k + plan.tile - 1) / plan.tile + 1);
+    ASSERT_EQ(wrong, "") << "seed " << seed << ": " << problem.m << " x " << problem.n
+                         << " x " << problem.k << " " << to_string(problem.dtype) << " "
+                         << to_string(problem.trans_a) << to_string(problem.trans_b)
+                         << " alpha " << problem.alpha << " beta " << problem.beta << ", "
+                         << count << " GPUs, " << name_of(policy) << " T=" << plan.tile;
   }
 }
 
@@ -92,7 +97,8 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
   for (int i = 0; i < 250; ++i) {
     const auto seed = random();
     std::mt19937_64 own{seed};
-    const Routine routine = std::array{Routine::gemv, Routine::dot, Routine::axpy}[own() % 3];
+    const Routine routine =
+        std::array{Routine::gemv, Routine::dot, Routine::axpy}[own() % 3];
     GemmProblem problem = on_vectors(test::random_problem(own, 2000, 1), routine);
     place(problem, own, topology, gpus_);
     problem = checked(problem);
@@ -102,11 +108,13 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};
-    const std::string wrong = first_mismatch(executor, plan, data, (problem.k + plan.tile - 1) / plan.tile + 1 + count);
-    ASSERT_EQ(wrong, "") << "seed " << seed << ": " << to_string(routine) << " " << problem.m << " x " << problem.k
-                         << " " << to_string(problem.dtype) << " " << to_string(problem.trans_a) << " alpha "
-                         << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, " << name_of(policy)
-                         << " T=" << plan.tile;
+    const std::string wrong = first_mismatch(
+        executor, plan, data, (problem.k + plan.tile - 1) / plan.tile + 1 + count);
+    ASSERT_EQ(wrong, "") << "seed " << seed << ": " << to_string(routine) << " "
+                         << problem.m << " x " << problem.k << " "
+                         << to_string(problem.dtype) << " " << to_string(problem.trans_a)
+                         << " alpha " << problem.alpha << " beta " << problem.beta << ", "
+                         << count << " GPUs, " << name_of(policy) << " T=" << plan.tile;
   }
 }
 
@@ -114,7 +122,8 @@ TEST_F(Gpu, ALongDotProductRunsAgainWithTheSameResult) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   const GemmProblem problem = checked(dot_problem(5'000'001));
-  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_), in_tiles(700'000)));
+  const auto bound =
+      executor.prepare(plan_gemm(problem, topology, devices(gpus_), in_tiles(700'000)));
   CudaGemmCase data{problem, executor, 7};
   for (int run = 0; run < 3; ++run) {
     executor.run(*bound, data.matrices());
@@ -122,7 +131,8 @@ TEST_F(Gpu, ALongDotProductRunsAgainWithTheSameResult) {
   }
 }
 
-/// Sizes that are cut into whole words and rests (GemmParts), in every combination of transposes.
+/// Sizes that are cut into whole words and rests (GemmParts), in every combination of
+/// transposes.
 TEST_F(Gpu, LargeProductsOfOddSizesAreRight) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
@@ -130,14 +140,16 @@ TEST_F(Gpu, LargeProductsOfOddSizesAreRight) {
     for (const Trans trans_a : {Trans::no, Trans::yes})
       for (const Trans trans_b : {Trans::no, Trans::yes}) {
         GemmProblem problem = square(0, -1, 0.375);
-        problem.m = element_size(dtype) == 2 ? 1029 : 2053, problem.n = problem.m + 2, problem.k = problem.m + 4;
+        problem.m = element_size(dtype) == 2 ? 1029 : 2053, problem.n = problem.m + 2,
+        problem.k = problem.m + 4;
         problem.dtype = dtype, problem.trans_a = trans_a, problem.trans_b = trans_b;
         problem.lda = problem.ldb = problem.ldc = 0;
         problem = checked(problem);
         const Plan plan = plan_gemm(problem, topology, devices(1), in_tiles(4096));
         CudaGemmCase data{problem, executor, 3};
         executor.run(*executor.prepare(plan), data.matrices());
-        EXPECT_EQ(data.mismatch(2), "") << to_string(dtype) << " " << to_string(trans_a) << to_string(trans_b);
+        EXPECT_EQ(data.mismatch(2), "")
+            << to_string(dtype) << " " << to_string(trans_a) << to_string(trans_b);
       }
 }
 
@@ -146,7 +158,8 @@ TEST_F(Gpu, ABoundPlanRunsAgainOnOtherMatrices) {
   CudaExecutor executor{topology};
   const GemmProblem problem = square(900);
   const Policy policy = in_tiles(300);
-  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_), policy));
+  const auto bound =
+      executor.prepare(plan_gemm(problem, topology, devices(gpus_), policy));
   for (uint64_t seed : {1u, 2u, 3u}) {
     CudaGemmCase data{problem, executor, seed};
     executor.run(*bound, data.matrices());
@@ -175,7 +188,8 @@ TEST_P(GpuTrace, TimelinesKeepTheExecutionRule) {
     GTEST_SKIP() << error.what();
   }
   ASSERT_EQ(timeline.ops.size(), plan.ops.size());
-  // Timed events have a resolution of about half a microsecond, CUPTI's clocks of devices agree about as well.
+  // Timed events have a resolution of about half a microsecond, CUPTI's clocks of devices
+  // agree about as well.
   const double slack = 2e-6 + times.clock_skew;
   std::vector<double> queue_end(plan.queues.size(), 0);
   double least = 1;
@@ -183,19 +197,22 @@ TEST_P(GpuTrace, TimelinesKeepTheExecutionRule) {
     const OpTime t = timeline.ops[i];
     EXPECT_LE(t.start, t.end + slack);
     double ready = queue_end[plan.ops[i].queue.index()];
-    for (const OpId dep : plan.deps_of(OpId{i})) ready = std::max(ready, timeline.ops[dep.index()].end);
+    for (const OpId dep : plan.deps_of(OpId{i}))
+      ready = std::max(ready, timeline.ops[dep.index()].end);
     EXPECT_GE(t.start, ready - slack) << "operation " << i;
     least = std::min(least, t.start - ready);
     queue_end[plan.ops[i].queue.index()] = t.end;
   }
   EXPECT_GT(timeline.makespan().value, 0);
   EXPECT_LE(timeline.makespan().value, times.wall + slack);
-  std::printf("traced by %s: makespan %.3f ms, wall %.3f ms, skew %.1f us, least gap %.2f us\n",
-              executor.tracer().c_str(), timeline.makespan().value * 1e3, times.wall * 1e3, times.clock_skew * 1e6,
-              least * 1e6);
+  std::printf(
+      "traced by %s: makespan %.3f ms, wall %.3f ms, skew %.1f us, least gap %.2f us\n",
+      executor.tracer().c_str(), timeline.makespan().value * 1e3, times.wall * 1e3,
+      times.clock_skew * 1e6, least * 1e6);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tracers, GpuTrace, ::testing::Values(CudaTrace::cupti, CudaTrace::events));
+INSTANTIATE_TEST_SUITE_P(Tracers, GpuTrace,
+                         ::testing::Values(CudaTrace::cupti, CudaTrace::events));
 
 TEST_F(Gpu, AMatrixInTheWrongMemoryIsRefusedAndTheExecutorStaysUsable) {
   const Topology topology = machine();
@@ -224,7 +241,8 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
   Plan plan = plan_gemm(problem, topology, devices(gpus_), policy);
   const auto bound = executor.prepare(plan);
   CudaGemmCase data{problem, executor, 8}, small{problem, executor, 9};
-  // Registered memory that ends before the matrix does: the driver refuses the copy that reaches beyond it.
+  // Registered memory that ends before the matrix does: the driver refuses the copy that
+  // reaches beyond it.
   void* part = nullptr;
   cuda::check(cudaMalloc(&part, 4096), "allocating");
   const GemmProblem on_gpu = [&] {
@@ -232,12 +250,14 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
     p.place_a = *topology.find_gpu(0);
     return checked(p);
   }();
-  const auto on_gpu_plan = executor.prepare(plan_gemm(on_gpu, topology, devices(gpus_), policy));
+  const auto on_gpu_plan =
+      executor.prepare(plan_gemm(on_gpu, topology, devices(gpus_), policy));
   if (gpus_ > 1) {
     Matrices wrong = data.matrices();
     wrong.a = part;
-    EXPECT_THAT([&] { executor.run(*on_gpu_plan, wrong); },
-                testing::ThrowsMessage<cuda::CudaError>(testing::HasSubstr("operation ")));
+    EXPECT_THAT(
+        [&] { executor.run(*on_gpu_plan, wrong); },
+        testing::ThrowsMessage<cuda::CudaError>(testing::HasSubstr("operation ")));
   }
   cudaFree(part);
   executor.run(*bound, small.matrices());
@@ -262,7 +282,8 @@ TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {
   CudaExecutor executor{topology};
   const GemmProblem problem = square(512);
   CudaGemmCase data{problem, executor, 11};
-  executor.run(*executor.prepare(plan_gemm(problem, topology, devices(gpus_), any_preset("tilerail"))),
+  executor.run(*executor.prepare(
+                   plan_gemm(problem, topology, devices(gpus_), any_preset("tilerail"))),
                data.matrices());
   int current = -1;
   cuda::check(cudaGetDevice(&current), "reading the current device");

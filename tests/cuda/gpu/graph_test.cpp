@@ -20,9 +20,12 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
   CudaExecutor executor{topology};
   GemmProblem problem = square(900);
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
-  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
+  const auto bound =
+      executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
   CudaGemmCase data{problem, executor, 1}, other{problem, executor, 2};
-  const auto as_graph = [&](CudaGemmCase& matrices, const std::optional<AllocationIds>& lasting = AllocationIds{}) {
+  const auto as_graph = [&](CudaGemmCase& matrices,
+                            const std::optional<AllocationIds>& lasting =
+                                AllocationIds{}) {
     matrices.reset_c();
     const bool graph = executor.run(*bound, matrices.matrices(), {}, lasting).as_graph;
     EXPECT_EQ(matrices.mismatch(4), "");
@@ -39,13 +42,15 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
   EXPECT_TRUE(as_graph(other, AllocationIds{1}));
 }
 
-// What is allocated last is often where what was freed was before: that is another matrix.
+// What is allocated last is often where what was freed was before: that is another
+// matrix.
 TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   GemmProblem problem = square(900);
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
-  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
+  const auto bound =
+      executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
   for (uint64_t seed = 1; seed < 6; ++seed) {
     CudaGemmCase data{problem, executor, seed};
     executor.run(*bound, data.matrices(), {}, AllocationIds{});
@@ -58,7 +63,8 @@ TEST_F(Gpu, AGraphIsMadeAnewWhenTilesHaveMoved) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   const GemmProblem small = square(900), large = square(2500);
-  const auto bound = executor.prepare(plan_gemm(small, topology, devices(1), in_tiles(300)));
+  const auto bound =
+      executor.prepare(plan_gemm(small, topology, devices(1), in_tiles(300)));
   CudaGemmCase data{small, executor, 1}, other{large, executor, 2};
   const auto runs = [&](int count) {
     for (int i = 0; i < count; ++i) {
@@ -68,12 +74,14 @@ TEST_F(Gpu, AGraphIsMadeAnewWhenTilesHaveMoved) {
     }
   };
   runs(3);
-  executor.run(*executor.prepare(plan_gemm(large, topology, devices(1), in_tiles(600))), other.matrices());
+  executor.run(*executor.prepare(plan_gemm(large, topology, devices(1), in_tiles(600))),
+               other.matrices());
   EXPECT_EQ(other.mismatch(6), "");
   runs(3);
 }
 
-// Matrices on the host and on all GPUs, so that GPUs wait for each other's copies and kernels.
+// Matrices on the host and on all GPUs, so that GPUs wait for each other's copies and
+// kernels.
 TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   const Topology topology = machine();
@@ -82,7 +90,8 @@ TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
   CudaExecutor executor{topology, options};
   for (const char* policy : {"baseline", "gemmex", "tilerail", "paralia"}) {
     GemmProblem problem = square(1500);
-    problem.place_a = topology.gpus()[0], problem.place_b = topology.gpus()[1], problem.place_c = topology.hosts()[0];
+    problem.place_a = topology.gpus()[0], problem.place_b = topology.gpus()[1],
+    problem.place_c = topology.hosts()[0];
     Policy wanted = any_preset(policy);
     wanted.choices.tile = 300, wanted.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(2), wanted);
@@ -90,7 +99,9 @@ TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
     CudaGemmCase data{problem, executor, 1};
     for (int run = 0; run < 5; ++run) {
       data.reset_c();
-      EXPECT_EQ(executor.run(*bound, data.matrices(), {}, AllocationIds{}).as_graph, run > 0) << policy;
+      EXPECT_EQ(executor.run(*bound, data.matrices(), {}, AllocationIds{}).as_graph,
+                run > 0)
+          << policy;
       EXPECT_EQ(data.mismatch(6), "") << policy << ", run " << run;
     }
     data.reset_c();
@@ -108,25 +119,30 @@ TEST_F(Gpu, RunsThatAreHandedOverAreGraphsToo) {
   CudaExecutor executor{topology};
   GemmProblem problem = square(900);
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
-  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300)));
+  const auto bound = executor.prepare(
+      plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300)));
   CudaGemmCase data{problem, executor, 1};
-  const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]), cudaStreamLegacy};
+  const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]),
+                                    cudaStreamLegacy};
   for (int run = 0; run < 4; ++run) {
     data.reset_c();
-    const CudaRunTimes times = executor.submit(*bound, data.matrices(), std::span{&caller, 1}, AllocationIds{});
+    const CudaRunTimes times =
+        executor.submit(*bound, data.matrices(), std::span{&caller, 1}, AllocationIds{});
     EXPECT_EQ(times.as_graph, run > 0);
     executor.wait();
     EXPECT_EQ(data.mismatch(4), "") << run;
   }
 }
 
-// A launch goes on when its graph is destroyed: with its plan, or for a graph of other values.
+// A launch goes on when its graph is destroyed: with its plan, or for a graph of other
+// values.
 TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   GemmProblem problem = square(900, 1, 0);
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
-  const Plan plan = plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300));
+  const Plan plan =
+      plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300));
   for (int round = 0; round < 6; ++round) {
     auto bound = executor.prepare(plan);
     CudaGemmCase data{problem, executor, uint64_t(round)};
@@ -134,7 +150,8 @@ TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
     test::BusyStream stream;
     const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]), stream};
     const auto submit = [&](const AllocationIds& ids) {
-      return executor.submit(*bound, data.matrices(), std::span{&caller, 1}, ids).as_graph;
+      return executor.submit(*bound, data.matrices(), std::span{&caller, 1}, ids)
+          .as_graph;
     };
     submit({});
     EXPECT_TRUE(submit({}));
@@ -157,7 +174,8 @@ TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
   const GemmProblem problem = square(900);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), policy));
   CudaGemmCase data{problem, executor, 1};
-  for (int run = 0; run < 3; ++run) EXPECT_FALSE(executor.run(*bound, data.matrices(), {}, AllocationIds{}).as_graph);
+  for (int run = 0; run < 3; ++run)
+    EXPECT_FALSE(executor.run(*bound, data.matrices(), {}, AllocationIds{}).as_graph);
 }
 
 }  // namespace

@@ -10,10 +10,12 @@
 namespace tilerail {
 namespace {
 
-/// The stream has not begun to wait for the gate when an error destroys it: it waits for another one before.
+/// The stream has not begun to wait for the gate when an error destroys it: it waits for
+/// another one before.
 TEST_F(Gpu, AStreamThatIsHeldGoesOnAfterAnErrorHasDestroyedItsGate) {
   cudaStream_t stream = nullptr;
-  cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+              "creating a stream");
   for (int round = 0; round < 20; ++round) {
     cuda::Gate before;
     cuda::hold_stream(before, stream);

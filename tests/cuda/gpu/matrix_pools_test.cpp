@@ -41,15 +41,19 @@ using MatrixPools = Gpu;
 
 std::vector<double> first_numbers(const void* matrix) {
   std::vector<double> numbers(8);
-  cuda::check(cudaMemcpy(numbers.data(), matrix, numbers.size() * sizeof(double), cudaMemcpyDefault), "fetching");
+  cuda::check(cudaMemcpy(numbers.data(), matrix, numbers.size() * sizeof(double),
+                         cudaMemcpyDefault),
+              "fetching");
   return numbers;
 }
 
-/// Equal ones would hide which of them an operation reads, and a dot product would be one of a vector with itself,
-/// whose error grows with its length. Each fills its memory to the last byte.
+/// Equal ones would hide which of them an operation reads, and a dot product would be one
+/// of a vector with itself, whose error grows with its length. Each fills its memory to
+/// the last byte.
 TEST_F(MatrixPools, MatricesInMemoriesOfTheirOwnAreDifferent) {
   const Topology topology = machine();
-  const MemoryId first = *topology.find_gpu(0), second = *topology.find_gpu(gpus_ > 1 ? 1 : 0);
+  const MemoryId first = *topology.find_gpu(0),
+                 second = *topology.find_gpu(gpus_ > 1 ? 1 : 0);
   const MemoryId host = topology.hosts()[0];
   CudaExecutor executor{topology};
   for (const auto& [a, b, c] : {std::tuple{first, host, second}, {host, second, first}}) {
@@ -59,7 +63,8 @@ TEST_F(MatrixPools, MatricesInMemoriesOfTheirOwnAreDifferent) {
     const std::vector<const Plan*> plans{&plan};
     cuda::MatrixPools pools{executor, plans, plan.devices, HostPages::plain};
     const Matrices matrices = pools.of(plan, 1);
-    const auto of_a = first_numbers(matrices.a), of_b = first_numbers(matrices.b), of_c = first_numbers(matrices.c);
+    const auto of_a = first_numbers(matrices.a), of_b = first_numbers(matrices.b),
+               of_c = first_numbers(matrices.c);
     EXPECT_NE(of_a, of_b);
     EXPECT_NE(of_a, of_c);
     EXPECT_NE(of_b, of_c);

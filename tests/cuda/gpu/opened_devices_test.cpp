@@ -17,16 +17,19 @@ bool is_open(int device) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
-  cuda::check(
-      cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &function, 7000, cudaEnableDefault, &found),
-      "looking a function up");
+  cuda::check(cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &function,
+                                               7000, cudaEnableDefault, &found),
+              "looking a function up");
 #else
-  cuda::check(cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &function, cudaEnableDefault, &found),
+  cuda::check(cudaGetDriverEntryPoint("cuDevicePrimaryCtxGetState", &function,
+                                      cudaEnableDefault, &found),
               "looking a function up");
 #endif
   unsigned flags = 0;
   int active = 0;
-  if (function == nullptr || reinterpret_cast<GetState>(function)(device, &flags, &active) != CUDA_SUCCESS) _exit(2);
+  if (function == nullptr ||
+      reinterpret_cast<GetState>(function)(device, &flags, &active) != CUDA_SUCCESS)
+    _exit(2);
   return active != 0;
 }
 
@@ -37,7 +40,8 @@ bool is_open(int device) {
   const GemmProblem problem = test::square(900);
   const std::vector<MemoryId> devices{second};
   CudaExecutor executor{topology};
-  const auto bound = executor.prepare(plan_gemm(problem, topology, devices, in_tiles(300)));
+  const auto bound =
+      executor.prepare(plan_gemm(problem, topology, devices, in_tiles(300)));
   test::CudaGemmCase data{problem, executor, 1};
   const bool before = is_open(0);
   executor.run(*bound, data.matrices(), {true, true, true});

@@ -1,4 +1,5 @@
-// Energy counters of a real GPU: what is made of them has to agree with itself and with what the GPU may draw.
+// Energy counters of a real GPU: what is made of them has to agree with itself and with
+// what the GPU may draw.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -51,14 +52,21 @@ TEST_F(GpuPower, SpansOfDifferentLengthsAgree) {
   BenchDevice device{0, size_t{1} << 30};
   KernelMeter kernels{device};
   kernels.fill(DType::f64);
-  const auto burst = [&] { kernels.gemm({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, 10); };
+  const auto burst = [&] {
+    kernels.gemm({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, 10);
+  };
   const double whole = settled(burst);
-  for (const double seconds : {0.65, 0.75, 0.9}) EXPECT_NEAR(watts(seconds, burst) / whole, 1, 0.05) << seconds << " s";
+  for (const double seconds : {0.65, 0.75, 0.9})
+    EXPECT_NEAR(watts(seconds, burst) / whole, 1, 0.05) << seconds << " s";
   EXPECT_LT(whole, 1.05 * meter_.limit_watts(0));
 
-  const double idle = settled([] { std::this_thread::sleep_for(std::chrono::milliseconds{10}); });
+  const double idle =
+      settled([] { std::this_thread::sleep_for(std::chrono::milliseconds{10}); });
   EXPECT_GT(idle, 0);
-  EXPECT_LT(idle, 0.9 * whole);  // a hot GPU draws 160 W idle, and 235 W where its clocks are held down
+  EXPECT_LT(
+      idle,
+      0.9 *
+          whole);  // a hot GPU draws 160 W idle, and 235 W where its clocks are held down
 }
 
 }  // namespace

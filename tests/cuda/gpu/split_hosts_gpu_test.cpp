@@ -1,4 +1,5 @@
-// A description of two hosts, executed on one: each host's tiles are in page-locked memory of their own.
+// A description of two hosts, executed on one: each host's tiles are in page-locked
+// memory of their own.
 #include <gtest/gtest.h>
 
 #include "backends/cuda/run/cuda_executor.hpp"
@@ -16,9 +17,11 @@ using test::CudaGemmCase;
 
 Plan staged_plan(const Topology& topology, int64_t size, const char* name) {
   GemmProblem p = test::square(size);
-  p.place_a = topology.gpus()[0], p.place_b = topology.gpus()[2], p.place_c = topology.gpus()[1];
+  p.place_a = topology.gpus()[0], p.place_b = topology.gpus()[2],
+  p.place_c = topology.gpus()[1];
   Policy policy = any_preset(name);
-  policy.choices.tile = 128, policy.judge_ops = 0, policy.device_choice = DeviceChoice::all;
+  policy.choices.tile = 128, policy.judge_ops = 0,
+  policy.device_choice = DeviceChoice::all;
   apply_override(policy, "peer-copies=staged");
   return plan_gemm(p, topology, topology.gpus(), policy);
 }
@@ -31,12 +34,14 @@ TEST_F(Gpu, TilesThatAreStagedOnTwoHostsGiveTheRightProduct) {
   options.poison = true, options.ordinals = {0, 0, 1, 1};
   CudaExecutor executor{topology, options};
   for (const char* name : {"cublasxt", "xkblas", "tilerail"}) {
-    const Plan plan = staged_plan(topology, 700, name), larger = staged_plan(topology, 1100, name);
+    const Plan plan = staged_plan(topology, 700, name),
+               larger = staged_plan(topology, 1100, name);
     for (const MemoryId host : topology.hosts())
       EXPECT_TRUE(std::string{name} != "cublasxt" || plan.peak_bytes[host.index()] > 0);
     const auto bound = executor.prepare(plan), second = executor.prepare(larger);
     CudaGemmCase data{plan.problem, executor, 1}, other{larger.problem, executor, 2};
-    for (int run = 0; run < 3; ++run) {  // graphs from the second on, and arenas that have grown
+    for (int run = 0; run < 3;
+         ++run) {  // graphs from the second on, and arenas that have grown
       data.reset_c(), other.reset_c();
       executor.run(*bound, data.matrices(), {}, AllocationIds{});
       executor.run(*second, other.matrices(), {}, AllocationIds{});

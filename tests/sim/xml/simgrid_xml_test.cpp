@@ -1,4 +1,5 @@
-// The platforms that we write, in a SimGrid of their own: no setting of ours, each file in a process.
+// The platforms that we write, in a SimGrid of their own: no setting of ours, each file
+// in a process.
 #include "model/machine/simgrid_xml.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// In a process: copies 64 MiB and then 1 KiB between each pair, one after another. The largest relative error.
+/// In a process: copies 64 MiB and then 1 KiB between each pair, one after another. The
+/// largest relative error.
 double largest_error(const Topology& machine, const std::string& file) {
   char name[] = "test", quiet[] = "--log=root.thres:critical";
   char* arguments[] = {name, quiet, nullptr};
@@ -41,16 +43,21 @@ double largest_error(const Topology& machine, const std::string& file) {
         if (s == d || !machine.has_route(src, dst)) continue;
         for (const double bytes : {64.0 * 1024 * 1024, 1024.0}) {
           const double begin = s4u::Engine::get_clock();
-          s4u::Comm::sendto(s4u::Host::by_name(machine.memory(src).name), s4u::Host::by_name(machine.memory(dst).name),
+          s4u::Comm::sendto(s4u::Host::by_name(machine.memory(src).name),
+                            s4u::Host::by_name(machine.memory(dst).name),
                             uint64_t(bytes));
-          const double ours = (machine.latency(src, dst) + Bytes{bytes} / machine.pair_rate(src, dst)).value;
+          const double ours =
+              (machine.latency(src, dst) + Bytes{bytes} / machine.pair_rate(src, dst))
+                  .value;
           ++copies;
-          worst = std::max(worst, std::abs(s4u::Engine::get_clock() - begin - ours) / ours);
+          worst =
+              std::max(worst, std::abs(s4u::Engine::get_clock() - begin - ours) / ours);
         }
       }
   });
   engine.run();
-  return copies >= 2 * machine.gpus().size() ? worst : 1.0;  // in and out of each GPU at least
+  return copies >= 2 * machine.gpus().size() ? worst
+                                             : 1.0;  // in and out of each GPU at least
 }
 
 void expect_our_times(const Topology& machine) {
@@ -64,12 +71,14 @@ void expect_our_times(const Topology& machine) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << machine.name() << ": status " << status;
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << machine.name() << ": status " << status;
   std::filesystem::remove(file);
 }
 
 TEST(SimGridXml, SingleCopiesOfEveryMachineTakeOurTimes) {
-  for (const auto& file : std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
+  for (const auto& file :
+       std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
     expect_our_times(load_topology(file.path().string()));
 }
 
@@ -85,9 +94,14 @@ TEST(SimGridXml, SplitCopiesTakeOurTimes) {
     return LinkId{size_t(std::ranges::find(links, name, &Link::name) - links.begin())};
   };
   for (const std::string rail : {"s0", "s1"})
-    d.routes.push_back({MemoryId{0}, MemoryId{1}, {id("h->" + rail), id(rail + "->g0")}, "s", rail == "s0" ? 1 : 2});
+    d.routes.push_back({MemoryId{0},
+                        MemoryId{1},
+                        {id("h->" + rail), id(rail + "->g0")},
+                        "s",
+                        rail == "s0" ? 1 : 2});
   for (const std::string rail : {"s0", "s1"})
-    d.routes.push_back({MemoryId{1}, MemoryId{0}, {id("g0->" + rail), id(rail + "->h")}, "s"});
+    d.routes.push_back(
+        {MemoryId{1}, MemoryId{0}, {id("g0->" + rail), id(rail + "->h")}, "s"});
   ASSERT_EQ(Topology{d}.parts(MemoryId{0}, MemoryId{1}), 3);
   expect_our_times(Topology{d});
   d.routes.clear();
