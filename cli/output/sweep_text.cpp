@@ -204,7 +204,7 @@ std::string answers(const study::Sweep& sweep, const Rows& done) {
 std::string to_text(const study::Sweep& sweep, const Json& rows) {
   Rows done, failed;
   for (const Json& row : rows) (row["error"].is_null() ? done : failed).push_back(&row);
-  const std::string failures = failures_text(sweep, failed, rows.size());
+  std::string failures = failures_text(sweep, failed, rows.size());
   if (done.empty()) return failures;
   std::string text;
   if (done.size() > most_rows) {

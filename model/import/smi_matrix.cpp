@@ -331,7 +331,7 @@ class MatrixReader {
   /// Numbers and ranges, "0-23,48-71".
   std::optional<std::string> list_of(const Table& table, const Table::Row& row,
                                      std::string_view name) const {
-    const auto text = text_of(table, row, name);
+    auto text = text_of(table, row, name);
     if (text && text->find_first_not_of("0123456789,-") != std::string::npos)
       fail(row.line, fmt::format("{} is {}; expected numbers such as 0-23,48-71, or N/A",
                                  name, in_quotes(*text)));
