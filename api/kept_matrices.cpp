@@ -15,8 +15,8 @@ bool meet(int64_t begin, int64_t size, int64_t other, int64_t other_size) {
   return begin < other + other_size && other < begin + size;
 }
 
-/// Of the same array, blocks may lie between each other's columns without an element in
-/// common.
+/// Whether two blocks have an element in common. Blocks of one array may lie between each
+/// other's columns without sharing an element.
 bool share_elements(const Matrix& x, const Matrix& y) {
   if (address(y.data) < address(x.data)) return share_elements(y, x);
   const auto apart = int64_t(address(y.data) - address(x.data));

@@ -198,7 +198,7 @@ BoundProgram::Terms BoundProgram::crosses(const Part& part, Numbers links,
   return terms;
 }
 
-/// What comes into a node, less what leaves it.
+/// The bytes that enter a node minus the bytes that leave it.
 BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node,
                                         double factor) const {
   Terms terms = crosses(part, graph_.into[node], factor);

@@ -43,8 +43,8 @@ class Registrations {
   /// The same for memory that was allocated page-locked: nothing is registered.
   Lease lease_allocated(const api::AddressRange& range);
 
-  /// The unique number of the registration by `lease_lasting` that contains a range;
-  /// nothing if there is none.
+  /// The unique number of the registration by `lease_lasting` that contains a range, or
+  /// nothing if no registration contains it.
   std::optional<uint64_t> number_of(const api::AddressRange& range);
 
   /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by

@@ -32,8 +32,8 @@ T pop(Heap<T>& heap) {
   return value;
 }
 
-/// What all runs of a plan on a machine share, however slow its kernels are under load.
-/// Everything that it is made of has to outlive it.
+/// The part of a simulation that does not depend on how much load slows kernels down: all
+/// runs of a plan on a machine share it. Keeps references to plan and machine.
 struct PreparedPlan {
   const Plan& plan;
   const Topology& topology;

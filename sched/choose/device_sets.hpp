@@ -45,9 +45,10 @@ std::vector<MemoryId> directly_supplied(const GemmProblem& problem,
                                         std::span<const MemoryId> devices,
                                         PeerCopies copies = PeerCopies::direct);
 
-/// Of the devices of the question, where some need others: those that bring C straight
-/// home, and of these, where some need others still, those that need none. Each set is
-/// there once, and not empty.
+/// If some devices of the question send C home over other devices: the set of devices
+/// that send C home directly. If some devices of that set receive inputs over other
+/// devices: also the set of devices that need no other device. No set is empty or listed
+/// twice.
 DeviceSets supplied_sets(const Question& question);
 
 }  // namespace tilerail

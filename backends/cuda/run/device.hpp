@@ -11,7 +11,7 @@
 
 namespace tilerail::cuda {
 
-/// What one CUDA device owns across calls: its arena, its streams and its cuBLAS handles.
+/// The arena, the streams and the cuBLAS handles of one CUDA device, kept across calls.
 /// Everything is created once and kept. Members make the device current for their own
 /// duration.
 class Device {

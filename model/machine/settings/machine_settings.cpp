@@ -387,9 +387,9 @@ class DescriptionEditor {
   void apply_to_part(const Key& key, const SettingValue& value) {
     Stays memories(d_.memories.size(), true), links(d_.links.size(), true);
     if (key.is_of("link"))
-      leave_out(d_.links, key, links);
+      links = all_but(d_.links, key);
     else
-      leave_out(d_.memories, key, memories);
+      memories = all_but(d_.memories, key);
     if (!value.is_none()) return;
     for (const auto i : indices(memories))
       if (!memories[i] && d_.memories[i].kind != NodeKind::gpu)
@@ -399,13 +399,12 @@ class DescriptionEditor {
     mark(removed);
   }
 
+  /// By item, whether the key means another one.
   template <class Items>
-  void leave_out(const Items& items, const Key& key, Stays& stays) {
-    const std::vector<bool> fits = named_items(items, key);
-    for (const auto i : indices(items)) {
-      if (!fits[i]) continue;
-      stays[i] = false;
-    }
+  Stays all_but(const Items& items, const Key& key) const {
+    Stays stays = named_items(items, key);
+    stays.flip();
+    return stays;
   }
 
   void apply_to_items(const Key& key, const SettingValue& value) {
