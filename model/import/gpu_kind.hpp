@@ -9,7 +9,7 @@
 
 namespace tilerail {
 
-/// What a described machine says of one kind of GPU, for another machine with such GPUs.
+/// The figures of one kind of GPU in a machine file, for another machine with such GPUs.
 struct GpuKind {
   std::string machine;  // that it comes from
   KernelTimes kernels;

@@ -10,7 +10,7 @@
 
 namespace tilerail {
 
-/// What a file does not tell, and an import has to assume. Rates are of one direction.
+/// The figures that a file lacks and an import assumes. Rates are of one direction.
 struct ImportRates {
   Rate pcie = assumptions::pcie_reached(
       assumptions::other_generation);  // of 16 lanes, where the file has no speed

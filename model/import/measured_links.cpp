@@ -260,7 +260,7 @@ class PeerLinks {
                                   : rates_.latency[from][to].value_or(port_latency * 2);
   }
 
-  /// Half of that of the quickest pair.
+  /// Half of the latency of the quickest pair.
   Seconds latency_of(size_t gpu, const Gpus& island) const {
     Seconds least = latency(gpu, island[gpu == island[0] ? 1 : 0]);
     for (const size_t j : island)
@@ -326,7 +326,8 @@ class PeerLinks {
       machine_.bound_both(name, out, in, {{{2, both}}}, std::nullopt, measured_);
   }
 
-  /// What a GPU sends to, or gets from, all others while all these copies run.
+  /// The rate at which a GPU sends to, or receives from, all others while all these
+  /// copies run.
   void add_all(const std::string& name, const Side& side, std::optional<Rate> all) {
     if (all && side.peers > 1)
       machine_.bound(name, side.links, {{{1, side.most}, {double(side.peers), *all}}},

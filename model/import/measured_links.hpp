@@ -19,7 +19,7 @@ struct HostLinks {
   bool over_switch = false;  // copies between GPUs can take them, too
 };
 
-/// What GPUs get while others copy, too.
+/// Rates of GPUs while other GPUs copy, too.
 struct HostLoad {
   MeasuredRates in_both = {}, out_both = {};  // of one GPU whose directions both copy
   MeasuredRates in_all = {}, out_all = {};    // of all GPUs in one direction
@@ -32,7 +32,7 @@ struct HostLoad {
 void add_host_load(MachineBuilder& machine, const HostLinks& links, const HostLoad& load,
                    const std::string& source);
 
-/// What was measured of copies between GPUs. Empty where it was not.
+/// Measured rates of copies between GPUs; empty if they were not measured.
 struct PeerRates {
   MeasuredPairs alone;  // one copy from GPU to GPU; absent: no peer access
   MeasuredRates out = {},

@@ -42,7 +42,7 @@ std::string attribute(pugi::xml_node element, const char* name);
 /// Kinds of PCI devices that the attributes `class` and `tclass` tell apart.
 enum class PciClass { gpu, network, nvswitch, processor, other };
 
-/// Of a class such as "0x030200" or "0x03"; nothing of other texts.
+/// The number of a class such as "0x030200" or "0x03"; other texts have no number.
 std::optional<PciClass> pci_class(std::string_view text);
 
 /// "0000:0A:00.0" as a number. Case, leading zeros of the domain and a missing function
@@ -65,7 +65,8 @@ Rate nvlink_of(int compute_capability);
 /// "gfx942" of what RCCL writes as `gcn`: "gfx942:sramecc+:xnack-", "942"; 910 of gfx90a.
 std::string gcn_architecture(std::string_view gcn);
 
-/// What an import leaves out of the machine: how many of each, and the line of the first.
+/// The elements that an import leaves out: the number of each kind, and the line of the
+/// first.
 class LeftOut {
  public:
   explicit LeftOut(const XmlFile& file) : file_{file} {}

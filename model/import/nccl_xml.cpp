@@ -100,7 +100,7 @@ class Importer {
     Rate rate;
     std::string source;
   };
-  /// What NVLinks or xGMI links to one GPU have in all.
+  /// The rate of all NVLinks or xGMI links to one GPU.
   struct PeerLinks {
     int count = 0;
     Rate rate{0};
@@ -123,7 +123,7 @@ class Importer {
     file_.fail(element, problem, expected);
   }
 
-  /// Of an attribute, in these limits.
+  /// The number of an attribute, within these limits.
   int number(pugi::xml_node element, const char* name, int least, int most) const {
     const std::string text = attribute(element, name);
     const auto value = whole_number(text, least, most);

@@ -72,10 +72,10 @@ class Cases {
   }
 
   size_t gpus() const { return gpus_; }
-  /// Those that did not pass.
+  /// The test cases that did not pass.
   const std::vector<std::string>& failed() const { return failed_; }
 
-  /// What a test case gives each GPU.
+  /// The rate of each GPU in a test case.
   MeasuredRates host(const std::string& name) const {
     const MeasuredPairs rows = cells(name);
     if (rows.empty()) return {};

@@ -80,7 +80,7 @@ class Domains {
     const auto& text = m_.domains[gpu];
     return text && whole_number(*text, 0, last_domain) ? text : std::nullopt;
   }
-  /// Of the domains of its NUMA affinity: 4 of "4-7".
+  /// The first domain of its NUMA affinity: 4 of "4-7".
   std::optional<int> first_number(size_t gpu) const {
     const auto& text = m_.domains[gpu];
     if (!text) return std::nullopt;

@@ -198,7 +198,7 @@ class TablesReader {
     return texts;
   }
 
-  /// The cells are those of one command.
+  /// All cells of a table come from one command.
   void finish() {
     if (tables_.empty()) return;
     if (!table().is_complete())

@@ -39,7 +39,7 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& problem,
                                        std::span<const MemoryId> devices,
                                        WayOfC way = WayOfC::straight,
                                        PeerCopies copies = PeerCopies::direct);
-/// Those of them that get and bring all straight.
+/// The devices among them that receive and send everything directly.
 std::vector<MemoryId> directly_supplied(const GemmProblem& problem,
                                         const Topology& topology,
                                         std::span<const MemoryId> devices,

@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// What a plan takes.
+/// The time and the energy of a plan.
 struct Judgement {
   Seconds makespan{0};
   std::optional<Joules>

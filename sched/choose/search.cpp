@@ -122,7 +122,7 @@ class Search {
     return best;
   }
 
-  /// A plan with copies that have no route is none.
+  /// Leaves out plans with copies that have no route.
   void note(const Judged& judged) {
     if (std::isfinite(judged.makespan)) tried_.push_back(judged.candidate);
   }
@@ -144,7 +144,7 @@ class Search {
                        p.of_vectors() ? vector_tiles : square_tiles);
   }
 
-  /// k of one GPU: that of a dot product is shared out.
+  /// The depth k that one GPU computes: dot products share k out.
   int64_t depth(Grid grid) const {
     return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows)
                                             : problem_.k;
@@ -298,7 +298,7 @@ bool sums_are_small(const Question& q) {
              elements(p.m, p.k) + elements(p.k, p.n);
 }
 
-/// What is tried besides the policy itself.
+/// The policies that are tried besides the given one.
 std::vector<Policy> other_policies(const Question& q, const Policy& straight,
                                    Copies copies) {
   std::vector<Policy> others;

@@ -9,8 +9,8 @@
 
 namespace tilerail {
 
-/// What a judged search goes through, besides strategies (sched/choose/strategies.hpp).
-/// docs/model.md#judge
+/// The sets of GPUs and the tiles of a judged search; its strategies:
+/// sched/choose/strategies.hpp. docs/model.md#judge
 
 /// All devices first, and fewer where the policy leaves that open.
 DeviceSets sets_for(const Question& question);

@@ -30,7 +30,7 @@
 namespace tilerail {
 namespace {
 
-/// What a search spends: an operation that is planned and estimated costs 1, one that is
+/// The costs of a search: an operation that is planned and estimated costs 1, one that is
 /// simulated costs more, and a plan costs something besides its operations.
 constexpr double cost_of_plan = 100, cost_of_simulating = 2;
 

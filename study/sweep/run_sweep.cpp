@@ -85,7 +85,7 @@ void put_simulation(Json& cells, const Summary& summary) {
   if (summary.energy) cells["energy_j"] = summary.energy->joules;
 }
 
-/// All columns, those of results null.
+/// All columns; the columns of results are null.
 Json empty_cells(const Sweep& sweep, size_t point) {
   Json cells{{"point", point}};
   for (const auto axis : indices(sweep.axes)) {

@@ -78,7 +78,7 @@ bool can_change(const Part& part, double factor) {
   return factor > 1 || part.knobs.front().kind != Knob::Kind::engine || part.now != "1";
 }
 
-/// Does `work` for each row, whose error is that of the work.
+/// Does `work` for each row. The row keeps the error of the work.
 template <class Work>
 void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers,
                   const Work& work) {
@@ -153,7 +153,7 @@ class Question {
   const JobText& job_;
 };
 
-/// The cells of a line, in order; those of the trial are null if there is none.
+/// The cells of a line, in order. Without a trial the cells of the trial are null.
 Json cells_of(const WhatIf& what, const WhatIfRow& row) {
   const Part& part = what.parts[row.part];
   Json cells{{"part", part.name},

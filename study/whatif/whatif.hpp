@@ -13,7 +13,7 @@
 
 namespace tilerail::study {
 
-/// What is changed simultaneously: equivalent knobs, or one.
+/// Knobs that are changed simultaneously: equivalent knobs, or one.
 struct Part {
   std::string name;  // "link:host->gpu*": of several, with a * for each number
   std::string now;   // "24 GB/s"
@@ -45,7 +45,7 @@ struct Trial {
   }
 };
 
-/// A part, so many times as good: a trial, or why there is none.
+/// A part that is so many times as good: its trial, or the reason why it has no trial.
 struct WhatIfRow {
   size_t part = 0;
   double factor = 1;
