@@ -190,10 +190,8 @@ class KernelRoom {
 /// One simulation of one plan. An operation goes through
 ///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] |
 ///   kernel -> ended.
-class PlanRun final
-    : private SharedMachine::
-          Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor):
-                      // final
+class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
+    : private SharedMachine::Listener {
  public:
   /// `load_factors` multiply the times of kernels that slow down under load, by memory.
   /// Everything must outlive the run.
