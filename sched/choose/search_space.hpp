@@ -9,7 +9,7 @@
 
 namespace tilerail {
 
-/// The sets of GPUs and the tiles of a judged search; its strategies:
+/// Sets of GPUs and tiles of a search with simulation. Its strategies:
 /// sched/choose/strategies.hpp. docs/model.md#judge
 
 /// All devices first; then smaller sets, if the policy leaves the devices open.
