@@ -211,7 +211,7 @@ std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory,
     engine.rate = std::max(engine.rate, Rate{graph_.copy_rate(from, to)});
   };
   constexpr size_t few = 16;
-  if (role == h2d)  // if a matrix is in several hosts, a copy has parts from all of them
+  if (role == h2d)  // a copy may have parts in several hosts
     fastest(hosts, node);
   else if (role == d2h)
     fastest(node, hosts);

@@ -27,7 +27,7 @@ struct CopyShape {
   CopyColumns columns;
   bool staged = false;  // matters if the plan's copies have duplex rates
   double again =
-      0;  // share of its pages in the device's page-table cache; 0 between devices
+      0;  // share of its pages with entries in the device's cache; 0 between devices
   StridedEfficiency::Company company =
       {};  // equal for all copies of a device in one direction
   bool operator==(const CopyShape&) const = default;

@@ -48,8 +48,8 @@ class LinearProgram {
   std::vector<double> costs_, uppers_;  // by pending variable
   std::vector<double> row_lowers_, row_uppers_, values_;
   std::vector<int> columns_;
-  std::vector<CoinBigIndex> starts_{0};  // by pending row: its first entry in `columns_`
-                                         // and `values_`; the last element is their size
+  std::vector<CoinBigIndex> starts_{
+      0};  // by pending row: its first index in `columns_` and `values_`; then their size
 };
 
 }  // namespace tilerail

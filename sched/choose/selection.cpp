@@ -62,7 +62,7 @@ class Selection {
   struct Best {
     std::optional<Plan> plan;
     double value = 0;
-    std::exception_ptr refused;  // the last error, while no plan is found
+    std::exception_ptr refused;  // error of the last set without a plan
   };
 
   /// Evaluates a plan on these devices. Devices without a valid plan, for lack of a route

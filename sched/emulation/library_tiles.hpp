@@ -29,8 +29,8 @@ int64_t paralia_tile(int64_t m, int64_t n, int64_t k, int gpus);
 /// The tiles from which PARALiA's evaluations report the best of cuBLASXt: half the least
 /// size, the least size, and the multiples of 1024 from max(1024, least / 8) below it, at
 /// most 10000; ascending, at least one. If tiles of the least size (which may be 1) make
-/// more than `most_kernels`: those of 1024, 2048 and 4096 that do not and are at most the
-/// largest size, or else 8192 or 10000.
+/// more than `most_kernels`: 1024, 2048 and 4096, except sizes that also do or are above
+/// the largest size; if none remains, 8192 or 10000.
 std::vector<int64_t> cublasxt_tiles(int64_t m, int64_t n, int64_t k,
                                     int64_t most_kernels);
 

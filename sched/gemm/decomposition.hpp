@@ -71,8 +71,8 @@ int64_t longest(std::span<const Interval> intervals);
 Grid square_grid(int gpus);
 
 /// The factor pair whose traffic takes the scarcest link or capacity group the least time
-/// for this shape and placement; of pairs within a tenth of that, the one that moves the
-/// fewest bytes; then the most square. With `batch`, a tile enters the row (A) or column
+/// for this shape and placement; ties within a tenth go to the pair that moves the fewest
+/// bytes, then to the most square. With `batch`, a tile enters the row (A) or column
 /// (B) once and is forwarded; without, every GPU fetches it from its home.
 /// docs/model.md#grid
 Grid automatic_grid(const GemmProblem& problem, const Resources& resources,

@@ -13,8 +13,8 @@ namespace tilerail {
 /// List scheduling by upward rank and earliest finish. The rank of a task is the
 /// remaining work from its start:
 ///   rank(t) = mean over devices of time(t) + max over successors s of rank(s)
-/// Of the tasks whose predecessors are planned, the task with the highest rank goes to
-/// the device d that finishes it first by the clock:
+/// The task with the highest rank among those with planned predecessors goes to the
+/// device d that finishes it first by the clock:
 ///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
 /// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT,
 /// 2002, without insertion into gaps, and without mean transfer times in the rank: the

@@ -40,7 +40,7 @@ class Fetcher {
   const TileDirectory& directory() const { return directory_; }
 
  private:
-  /// The cost of fetching from one holder: what the routing rule compares, and the
+  /// The cost of fetching from one holder: the value of the routing rule, and the
   /// arrival if the rule computed it.
   struct SourceCost {
     double value = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// The bound where copies are split over several routes of a pair.
+// The bound for copies that are split over several routes of a pair.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -75,7 +75,7 @@ TEST(Ragged, RestsOfUpToHalfATileAreMerged) {
   EXPECT_THAT(cut(1500), ElementsAre(1500));
   EXPECT_THAT(cut(300), ElementsAre(300));
   EXPECT_THAT(ends(split_tiles({0, 7}, 3, {}, Ragged::merged)),
-              ElementsAre(3, 7));  // half of 3 is below 2
+              ElementsAre(3, 7));  // the rest of 1 is below half of 3
   EXPECT_THAT(ends(split_tiles({0, 3001}, 1000)), ElementsAre(1000, 2000, 3000, 3001));
 }
 

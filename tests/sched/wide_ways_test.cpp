@@ -101,7 +101,7 @@ std::vector<size_t> sent_to_others(double host_rate, const char* rule,
   return counts;
 }
 
-// g2 fetches a tile from the one of g0 and g1 that has sent it fewer.
+// g2 fetches a tile from g0 or g1, whichever has sent it fewer tiles.
 TEST(WideWays, EquallyWideSourcesTakeTurns) {
   EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"),
             (std::vector<size_t>{72, 72, 144}));

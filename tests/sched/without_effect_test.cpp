@@ -31,7 +31,7 @@ std::vector<std::string> named(const GemmProblem& problem, const Topology& machi
   return without_effect(plan_gemm(problem, machine, gpus, asked), machine, asked);
 }
 
-/// Values other than those of the preset gemmex.
+/// Values that differ from the preset gemmex.
 const std::vector<std::string> options{"grid=auto",
                                        "distribution=1d-cyclic",
                                        "distribution=2d-cyclic",
