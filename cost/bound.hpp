@@ -46,9 +46,9 @@ struct Bound {
 
 /// Bound of a problem (as returned by `checked`) on these devices: one linear program
 /// over the devices' shares of the multiplications, the data needed for each share, and
-/// the links that these bytes cross. docs/model.md#bound
-/// `warm`: devices may hold all of A and B from an earlier call (warm=on). Throws
-/// InputError if a device has no times for the data type.
+/// the links that these bytes cross. docs/model.md#bound `warm`: devices may hold all of
+/// A and B from an earlier call (warm=on). Throws InputError if a device has no times for
+/// the data type.
 Bound lower_bound(const GemmProblem& problem, const Topology& topology,
                   std::span<const MemoryId> devices, bool warm = false);
 

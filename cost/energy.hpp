@@ -28,8 +28,8 @@ std::optional<DeviceWatts> device_watts(const GemmProblem& problem,
 
 /// Energy of each device of the plan, in the plan's order, for these times of its
 /// operations:
-///   min( idle makespan + (kernels - idle) filled, busy makespan ),   filled = integral
-///   of min(1, sum of shares of the running kernels)
+///   min(idle makespan + (kernels - idle) filled, busy makespan),
+///   filled = integral of min(1, sum of shares of the running kernels)
 /// with the watts of the plan's GEMMs (for all its kernels), else the device's busy
 /// watts. The shares are occupancies: concurrent kernels never count for more than a full
 /// device. Absent if the topology lacks watts, or times of these GEMMs, for a device of

@@ -15,12 +15,11 @@ namespace tilerail {
 /// library uses the library's threads.
 std::vector<Seconds> issue_times(const Plan& plan, const Topology& topology);
 
-/// Whether a plan gains if it is submitted as one graph. Kernels that
-/// start together in a graph displace the page-table entries that copies of columns need,
-/// so that only plans limited by their issuing threads gain: the busiest thread needs
-/// more than 0.4 of the time of the busiest device or copy direction (kernels timed as in
-/// a graph). Never if the plan has more than `most_graph_operations`.
-/// docs/model.md#graphs
+/// Whether a plan gains if it is submitted as one graph. Kernels that start together in a
+/// graph displace the page-table entries that copies of columns need, so that only plans
+/// limited by their issuing threads gain: the busiest thread needs more than 0.4 of the
+/// time of the busiest device or copy direction (kernels timed as in a graph). Never if
+/// the plan has more than `most_graph_operations`. docs/model.md#graphs
 bool gains_as_graph(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail

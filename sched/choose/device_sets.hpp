@@ -25,8 +25,8 @@ Seconds kernels_alone(const Question& question, std::span<const MemoryId> device
 /// more than 10 % above the least are dropped. Empty for more than 16 devices.
 DeviceSets growing_sets(const Question& question);
 
-/// For each size of islands, the first with the most matrices. None for very many
-/// GPUs: there are too many pairs.
+/// For each size of islands, the first with the most matrices. None for very many GPUs:
+/// there are too many pairs.
 DeviceSets islands_with_matrices(const Question& question);
 
 /// The devices that can receive their inputs, from the home or from each other, and

@@ -72,9 +72,8 @@ Grid square_grid(int gpus);
 
 /// The factor pair whose traffic takes the scarcest link or capacity group the least time
 /// for this shape and placement; ties within a tenth go to the pair that moves the fewest
-/// bytes, then to the most square. With `batch`, a tile enters the row (A) or column
-/// (B) once and is forwarded; without, every GPU fetches it from its home.
-/// docs/model.md#grid
+/// bytes, then to the most square. With `batch`, a tile enters the row (A) or column (B)
+/// once and is forwarded; without, every GPU fetches it from its home. docs/model.md#grid
 Grid automatic_grid(const GemmProblem& problem, const Resources& resources,
                     std::span<const MemoryId> devices, bool batch);
 

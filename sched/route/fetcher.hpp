@@ -40,8 +40,8 @@ class Fetcher {
   const TileDirectory& directory() const { return directory_; }
 
  private:
-  /// The cost of fetching from one holder: the value of the routing rule, and the
-  /// arrival if the rule computed it.
+  /// The cost of fetching from one holder: the value of the routing rule, and the arrival
+  /// if the rule computed it.
   struct SourceCost {
     double value = std::numeric_limits<double>::infinity();
     std::optional<Seconds> arrival = {};
