@@ -11,8 +11,8 @@
 namespace tilerail {
 namespace {
 
-/// What copies may start from, end at or pass through: the devices, all hosts, and what
-/// the matrices are on.
+/// Memories at which copies may start, end or pass through: the devices, all hosts, and
+/// the GPUs that hold matrices.
 std::vector<MemoryId> taking_part(const GemmProblem& problem, const Topology& topology,
                                   std::span<const MemoryId> devices) {
   std::set<MemoryId> memories{devices.begin(), devices.end()};
@@ -58,8 +58,8 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
   add_engines();
 }
 
-/// A device that has no time for the shortest kernel does nothing. Where the need of the
-/// rows so far is not above 1, cuts that its solution does not keep to are added.
+/// A device without time for the shortest kernel does nothing. If the need of the rows so
+/// far is at most 1, cuts that the solution violates are added.
 double BoundProgram::needed(double seconds) {
   time_ = seconds / unit_seconds_;
   bool possible = false;
@@ -84,24 +84,24 @@ double BoundProgram::needed(double seconds) {
   return share_;
 }
 
-/// Of T, that a resource can be busy.
+/// Part of T in which a resource can be busy.
 double BoundProgram::available(const Resource& r) const {
   if (!r.device) return time_;
   const Device& device = device_[*r.device];
   return r.multiplies ? work(device) : std::max(0.0, time_ - device.idle);
 }
 
-/// The time that its multiplications take at most with no load, of those that it can do
-/// in T.
+/// Upper limit of the multiplications that the device can do in T, as their time without
+/// load.
 double BoundProgram::work(const Device& device) const {
   if (!(time_ > device.idle)) return 0;
   const double busy = 1 - device.idle / time_;
   return time_ * device.limits.work(busy, Seconds{time_ * unit_seconds_});
 }
 
-/// The share of T that goes to a resource. Its price is what the need would change by if
-/// it were busy for longer, so the sum of price times available time is 1. Before and
-/// after that it is idle.
+/// The share of T that goes to a resource. Its price is the change of the need per unit
+/// of available time, so the sum of price times available time is 1. A device is idle
+/// before and after that time.
 double BoundProgram::explained(const Resource& r) const {
   const double busy = r.device ? 1 - device_[*r.device].idle / time_ : 1;
   return share_ * std::abs(program_.price(r.row)) * available(r) * busy;
@@ -116,7 +116,7 @@ std::pair<TimeUse, std::string> BoundProgram::binding() const {
   const auto [kind, share] = *std::ranges::max_element(
       shares, {}, [](const auto& of_kind) { return of_kind.second; });
   if (!(share > shares[TimeUse::latency])) return {TimeUse::latency, "latency"};
-  const Resource* most = nullptr;  // the one that is worth most
+  const Resource* most = nullptr;  // the resource with the highest price
   int others = -1;
   const auto price = [&](const Resource& r) { return std::abs(program_.price(r.row)); };
   for (const Resource& r : resources_) {
@@ -135,8 +135,8 @@ std::optional<size_t> BoundProgram::device_at(size_t node) const {
   return size_t(found - device_.begin());
 }
 
-/// One for each memory that holds some of it: of interleaved pages each tile has equally
-/// much in all of these.
+/// Adds one part for each memory that holds some of the matrix: with interleaved pages
+/// each memory has an equal share of each tile.
 void BoundProgram::add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols) {
   if (size_[matrix] == 0 || topology_.has_copies(place)) return;
   const std::vector<MatrixBlock> blocks = matrix_blocks(rows, cols, place, topology_);
@@ -163,9 +163,8 @@ void BoundProgram::add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_
   }
 }
 
-/// Of the copies of an element, those count that a memory needs: of inputs one into each
-/// memory, of results one from each device that passes a sum on, over as many memories as
-/// there are.
+/// An element is copied only as often as memories need it: inputs once into each memory,
+/// results once from each device that forwards a sum, over at most all memories.
 double BoundProgram::most(const Part& part) const {
   const auto memories = double(memories_.size());
   return part.size * memories * (part.matrix == c ? 2 * double(devices_.size()) : 1);
@@ -182,15 +181,15 @@ void BoundProgram::add_flows(Part& part) {
     if (graph_.is_switch[node]) add_equal(0, comes(part, node, 1));
 }
 
-/// What a device touches of a part: of its matrix as much as of any part, or a variable
-/// of its own.
+/// Elements of a part that a device touches: a variable of its own if parts differ,
+/// otherwise proportional to the matrix.
 BoundProgram::Term BoundProgram::held(const Part& part, size_t device,
                                       double factor) const {
   if (!part.holds.empty()) return {part.holds[device], factor};
   return {device_[device].holds[part.matrix], factor * part.size};
 }
 
-/// What crosses these links.
+/// Flow over these links.
 BoundProgram::Terms BoundProgram::crosses(const Part& part, Numbers links,
                                           double factor) const {
   Terms terms;
@@ -206,7 +205,8 @@ BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node,
   return terms;
 }
 
-/// A device gets what it touches, unless that is at home there. Cuts say from where.
+/// A device receives what it touches, unless its node is the home. Cuts determine the
+/// source.
 void BoundProgram::add_inputs(const Part& part) {
   for (const auto d : indices(devices_)) {
     if (device_[d].node == part.home) continue;
@@ -216,9 +216,9 @@ void BoundProgram::add_inputs(const Part& part) {
   }
 }
 
-/// The sums of an element make a tree: each of them leaves a device, or a memory that
-/// passes it on, once, and where several come to a device, or one comes to a device that
-/// has its own, one may leave. The last is at home.
+/// The sums of an element form a tree: each leaves a device, or a memory that forwards
+/// it, once. If several arrive at a device, or one arrives at a device with a sum of its
+/// own, one may leave. The last stays at home.
 void BoundProgram::add_results(const Part& part) {
   for (const MemoryId memory : memories_) {
     const size_t node = node_of(memory);
@@ -238,7 +238,7 @@ void BoundProgram::add_results(const Part& part) {
   }
 }
 
-/// Each element is read by some device.
+/// Each element is read by one device.
 void BoundProgram::add_old(const Part& part) {
   for (const MemoryId memory : memories_) {
     const size_t node = node_of(memory);
@@ -248,7 +248,7 @@ void BoundProgram::add_old(const Part& part) {
   }
 }
 
-/// How much crosses each link in the last solution.
+/// Flow over each link in the last solution.
 std::vector<double> BoundProgram::flow_of(const Part& part) const {
   std::vector<double> flow;
   for (const size_t variable : part.flow)
@@ -256,8 +256,8 @@ std::vector<double> BoundProgram::flow_of(const Part& part) const {
   return flow;
 }
 
-/// The least that links carry of a part from its home to these devices, or from them to
-/// it, over any cut between.
+/// The minimum cut: the least flow of a part from its home to these devices, or from them
+/// to it.
 BoundProgram::Touched BoundProgram::crossing(const Part& part, Numbers devices) const {
   const std::vector<BoundGraph::End> home{{part.home, unlimited}};
   std::vector<BoundGraph::End> ends;
@@ -268,9 +268,9 @@ BoundProgram::Touched BoundProgram::crossing(const Part& part, Numbers devices) 
   return {cut.value, crosses(part, cut.links, 1)};
 }
 
-/// What devices touch of a matrix has come to them, or leaves them: of parts that are
-/// alike the least, of others the sum. All of it may be there where one of them is its
-/// home, or nothing has to come.
+/// Touched data arrives at the devices (of C: leaves them): the minimum over equivalent
+/// parts, the sum over distinct parts. The whole matrix may be local if a device is its
+/// home, or if nothing must be copied.
 BoundProgram::Touched BoundProgram::reached(Matrix matrix, Numbers devices) const {
   std::optional<Touched> all;
   for (const Part& part : parts_) {
@@ -295,7 +295,7 @@ BoundProgram::Touched BoundProgram::reached(Matrix matrix, Numbers devices) cons
   return *all;
 }
 
-/// First what is cheaper to find; the rest where that finds nothing.
+/// The cheaper cuts first; the rest only if these find nothing.
 bool BoundProgram::add_cuts() {
   bool found = false;
   for (size_t d = 0; has_b_ && d < devices_.size(); ++d) {
@@ -319,7 +319,7 @@ bool BoundProgram::add_cuts() {
   return found;
 }
 
-/// What a device touches crosses all that is between it and the home.
+/// The data that a device touches crosses every cut between it and the home.
 bool BoundProgram::add_cuts(const Part& part) {
   bool found = false;
   for (const auto d : indices(devices_)) {
@@ -333,8 +333,8 @@ bool BoundProgram::add_cuts(const Part& part) {
   return found;
 }
 
-/// A share w of the multiplications that some devices do together touches a share w of an
-/// input at least; all devices together touch all of a block.
+/// A share w of the multiplications, done by some devices together, touches at least a
+/// share w of an input; all devices together touch all of a block.
 bool BoundProgram::add_use(const Part& part) {
   const bool is_block = !part.holds.empty();
   std::vector<BoundGraph::End> users;
@@ -369,13 +369,13 @@ namespace {
 
 constexpr double most_seconds = 1e12,
                  least_seconds =
-                     1e-15;        // no plan takes longer; what takes less takes no time
-constexpr double precise = 1e-5;   // relative
-constexpr double rounding = 1e-6;  // that of the linear programs is far less
+                     1e-15;       // upper limit of all makespans; shorter ones count as 0
+constexpr double precise = 1e-5;  // relative
+constexpr double rounding = 1e-6;  // the error of the linear programs is far less
 
-/// A makespan at which a need above 1 was found, and that is `precise` below one with a
-/// need of at most 1. As the need falls about as 1 / T, the next T is near where it would
-/// be 1 then; now and then it is in the middle.
+/// A makespan with a need above 1 that is `precise` below a makespan with a need of at
+/// most 1. As the need falls about as 1 / T, the next T is near the estimated root; now
+/// and then it is the middle.
 double impossible(BoundProgram& program) {
   constexpr double most_step = 100;
   constexpr int middle_each = 3;
@@ -396,7 +396,7 @@ double impossible(BoundProgram& program) {
     else
       beside = precise / 3;
   }
-  program.needed(longer);  // below it there may be no solution, and then no prices
+  program.needed(longer);  // below it there may be no solution and no prices
   return shorter;
 }
 

@@ -10,8 +10,7 @@ namespace {
 constexpr double infinity = LinearProgram::infinity;
 constexpr double nothing = 1e-10;
 
-/// Flows of most value by shortest ways that have room left (Edmonds and Karp), and what
-/// they reach.
+/// Maximum flow by shortest augmenting paths (Edmonds and Karp), and the reachable nodes.
 class Flows {
  public:
   Flows(size_t nodes) : arcs_(nodes) {}
@@ -19,7 +18,7 @@ class Flows {
   void add(size_t from, size_t to, double room) {
     if (room > nothing) add_arc(from, to, room), add_arc(to, from, 0);
   }
-  /// Fills all ways; then, by node, whether the source still reaches it.
+  /// Augments all paths; returns by node whether the source still reaches it.
   std::vector<bool> fill(size_t source, size_t sink) {
     while (reaches(source, sink)) {
       double room = infinity;
@@ -59,9 +58,9 @@ class Flows {
   }
 
   std::vector<std::vector<size_t>>
-      arcs_;  // by node: places in `ends_`; the way back is beside it
+      arcs_;  // by node: indices in `ends_`; the reverse arc is next to it
   std::vector<End> ends_;
-  std::vector<std::optional<size_t>> last_;  // by node: the arc by which it was reached
+  std::vector<std::optional<size_t>> last_;  // by node: the arc that reached it
 };
 
 }  // namespace

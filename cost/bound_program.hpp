@@ -16,69 +16,70 @@
 
 namespace tilerail {
 
-/// The links that copies between some memories can take, whatever their routes: vertices
-/// are the nodes of the machine. Links of other memories are left out.
+/// The links that copies between some memories can use over any route. Vertices are the
+/// nodes of the machine. Links of other memories are left out.
 struct BoundGraph {
   using Numbers = std::span<const size_t>;  // of nodes, links or devices
   struct Link {
     LinkId id;
     size_t from, to;  // nodes
   };
-  /// What can leave a node, or enter it, at most.
+  /// Upper limit of the flow that leaves or enters a node.
   struct End {
     size_t node;
     double most;
   };
   struct Cut {
     double value = 0;
-    std::vector<size_t> links;  // from the side of the sources to that of the sinks
+    std::vector<size_t> links;  // from the side of the sources to the side of the sinks
     std::vector<bool> inside;   // by node: whether it is on the side of the sinks
   };
 
   BoundGraph(const Topology& topology, std::span<const MemoryId> memories);
 
-  /// Of the sets of nodes whose links from outside, sources inside and sinks outside sum
-  /// to the least. Values below 10^-10 count as 0.
+  /// The cut with the least sum of links, of sources inside and of sinks outside. Values
+  /// below 10^-10 count as 0.
   Cut least_cut(const std::vector<double>& capacity, std::span<const End> sources,
                 std::span<const End> sinks) const;
 
-  /// By node: the least sum of latencies from a node, or with `back` to it, over any
-  /// links; infinite where no way is.
+  /// By node: the least sum of latencies from `node`, with `back` to it, over any links;
+  /// infinite if unreachable.
   std::vector<double> latencies(size_t node, bool back) const;
 
-  /// Rate of one copy at most: on any ways through switches, with `per_flow` on each
+  /// Highest rate of one copy: over any paths through switches, with `per_flow` on each
   /// link.
   double copy_rate(Numbers from, Numbers to) const;
-  /// Whether one way through switches may take a link and later the other.
+  /// Whether a path through switches can contain the first link and later the second.
   bool in_one_way(size_t first, size_t then) const;
 
   const Topology& topology;
-  std::vector<Link> links;      // "links" below and above are their places here
+  std::vector<Link> links;      // other members refer to links by their index here
   std::vector<bool> is_switch;  // by node
   std::vector<std::vector<size_t>> out_of, into;  // by node: links
 };
 
-/// The linear program of lower_bound for a makespan T: what share of T do the resources
-/// need at least? T is possible only if that is <= 1. Elements are counted as shares of
-/// their matrix, bytes in units of the largest matrix, time in those of its way over the
-/// fastest link, so that coefficients are near 1. docs/model.md#bound
+/// The linear program of lower_bound for a makespan T: the least share of T that the
+/// resources need. T is possible only if this share is <= 1. Elements are counted as
+/// shares of their matrix, bytes in units of the largest matrix, time in units of the
+/// transfer of that matrix over the fastest link: coefficients are then near 1.
+/// docs/model.md#bound
 class BoundProgram {
  public:
-  /// `problem` is not empty and multiplies something or scales C.
+  /// `problem` is not empty: it multiplies something or scales C.
   BoundProgram(const GemmProblem& problem, const Topology& topology,
                std::span<const MemoryId> devices, bool warm);
 
-  /// A share of T, in seconds, that is needed at least. T is impossible where it is
-  /// above 1. It is the least of the program, or any need above 1.
+  /// Lower bound of the needed share of T (in seconds). T is impossible if the share is
+  /// above 1. Returns the minimum of the program, or any share above 1.
   double needed(double seconds);
 
-  /// What the largest part of the last T that was `needed` goes to: a kind of resources
-  /// and the first of them, or the latency of the first copies and the last ones and the
-  /// shortest kernels.
+  /// Largest contributor to the last T passed to `needed`: a kind of resources and the
+  /// first resource of this kind, or latency (of the first and last copies and of the
+  /// shortest kernels).
   std::pair<TimeUse, std::string> binding() const;
 
-  /// Whether the last T that was `needed` had a need above 1, or all cuts: else its need
-  /// may be above 1, too.
+  /// Whether the last `needed` found a need above 1 or added all cuts. Otherwise the
+  /// actual need may still be above 1.
   bool is_exact() const { return exact_; }
 
  private:
@@ -90,40 +91,39 @@ class BoundProgram {
     b,
     c,
     old
-  };  // old: C before the product, where it is read and has to come
+  };  // old: C before the product, if it is read and must be copied
   struct Resource {
     size_t row;
     TimeUse kind;
     std::string name;
     std::optional<size_t> device =
-        {};                   // which cannot do anything for this problem in some of T
-    bool multiplies = false;  // it may slow down under load
+        {};                   // a device that cannot contribute during part of T
+    bool multiplies = false;  // its kernels may slow down under load
   };
   struct Device {
     size_t node;
     size_t share;         // of the multiplications
-    bool computes;        // it is known how fast
-    KernelLimits limits;  // of its kernels, where it does
-    double idle;          // of T, before its kernels and after them
-    double all = 0;       // time of all multiplications with no load
+    bool computes;        // its speed is known
+    KernelLimits limits;  // of its kernels, if it computes
+    double idle;          // part of T before its first and after its last kernel
+    double all = 0;       // time of all multiplications without load
     std::array<size_t, 4>
-        holds;  // of A, B and C, that its share touches; of old C, that it reads
+        holds;  // touched parts of A, B and C; of old C, the part that is read
   };
-  /// Some of the devices, and the rows that say what their share of the multiplications
+  /// Some of the devices, and the rows that bound what their share of the multiplications
   /// touches.
   struct Region {
     std::vector<size_t> devices;
     std::vector<size_t> rows = {};
   };
-  /// The part of a matrix that is at one node, and how many of its elements cross each
-  /// link.
+  /// The part of a matrix at one node, and how many of its elements cross each link.
   struct Part {
     Matrix matrix;
     size_t home;
-    double size;                    // of its matrix
-    std::vector<size_t> flow = {};  // by link of the graph
-    std::vector<size_t> holds =
-        {};  // by device: what that has of this part, where parts differ; else empty
+    double size;                     // of its matrix
+    std::vector<size_t> flow = {};   // by link of the graph
+    std::vector<size_t> holds = {};  // by device: the elements of this part that it
+                                     // touches, if parts differ; else empty
   };
   size_t node_of(MemoryId memory) const { return topology_.memory(memory).node.index(); }
   size_t add_at_least(double least, const Terms& terms) {
@@ -137,21 +137,21 @@ class BoundProgram {
     terms.insert(terms.end(), more.begin(), more.end());
   }
 
-  // What devices do and touch.
+  // Work of devices, and the data it touches.
   double idle_of(size_t node);
   double latency(MemoryId place, size_t node, bool back);
   void add_shares();
   double most(const Region& region) const;
   void set_reuse();
-  /// What a region touches of a matrix, at most: a sum of terms, or, where there are
-  /// none, all of it.
+  /// Upper bound of the share of a matrix that a region touches: a sum of terms, or
+  /// without terms the whole matrix.
   struct Touched {
     double value = 1;
     Terms terms = {};
   };
   bool add_reuse(Region& region, const std::array<Touched, 3>& touched);
 
-  // What is copied.
+  // Copies.
   void add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols);
   void add_flows(Part& part);
   double most(const Part& part) const;
@@ -163,7 +163,7 @@ class BoundProgram {
   void add_results(const Part& part);
   void add_old(const Part& part);
 
-  // What must cross between nodes: docs/model.md#bound, "Cuts".
+  // Data that must cross between nodes: docs/model.md#bound, "Cuts".
   std::vector<double> flow_of(const Part& part) const;
   Touched crossing(const Part& part, Numbers devices) const;
   Touched reached(Matrix matrix, Numbers devices) const;
@@ -172,7 +172,7 @@ class BoundProgram {
   bool add_use(const Part& part);
   bool add_cut(double least, const Terms& terms);
 
-  // What the machine can do.
+  // Limits of the machine.
   Resource& add_resource(TimeUse kind, const std::string& name, Terms busy);
   double available(const Resource& resource) const;
   double work(const Device& device) const;
@@ -187,8 +187,8 @@ class BoundProgram {
   void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
                     std::array<Terms, 2> sides);
   enum Role : size_t { h2d, d2h, peer, between_hosts };
-  /// Copies of a role at a memory: over these links, so many at a time, each of which
-  /// gets this rate at most.
+  /// Copies of a role at a memory: the links they use, how many run simultaneously, and
+  /// the highest rate of one.
   struct Engine {
     std::string name;
     Role role;
@@ -203,27 +203,28 @@ class BoundProgram {
 
   static constexpr double unlimited = LinearProgram::infinity;
   static constexpr size_t most_with_cuts =
-      8;  // devices, for each of which cuts are looked for
+      8;  // devices: up to this number, each gets cuts
   static constexpr double precise =
-      1e-7;  // to which a solution keeps to cuts, in shares of a matrix
+      1e-7;  // tolerance of a solution for cuts, in shares of a matrix
 
   const GemmProblem& problem_;
   const Topology& topology_;
   std::span<const MemoryId> devices_;
-  bool product_, has_b_, inputs_come_;  // it multiplies, and A and B; these are not there
-  std::vector<MemoryId> memories_;      // that take part
+  bool product_, has_b_,
+      inputs_come_;  // it multiplies; it has A and B; the inputs must be copied
+  std::vector<MemoryId> memories_;  // all memories that take part
   BoundGraph graph_;
   LinearProgram program_;
   std::set<std::pair<double, Terms>> cuts_;
-  size_t need_;  // the variable: the share of T
+  size_t need_;  // variable: the share of T
   bool exact_ = true;
   double unit_bytes_ = 1, unit_seconds_ = 1;
   std::array<double, 4> size_{};  // of A, B, C, old C
   std::vector<Device> device_;
   std::map<std::pair<MemoryId, bool>, std::vector<double>>
       latencies_;                // by node: from a memory, or to it
-  double time_ = 0, share_ = 0;  // T, and what of it is needed
-  std::vector<Region> regions_;  // the first are single devices
+  double time_ = 0, share_ = 0;  // T, and the share of it that is needed
+  std::vector<Region> regions_;  // single devices come first
   std::vector<Part> parts_;
   std::vector<Resource> resources_;
 };

@@ -1,5 +1,5 @@
-// What the machine and its devices can do in a time: the rows of BoundProgram that bound
-// shares and flows.
+// Limits of the machine and its devices: the rows of BoundProgram that bound shares and
+// flows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 namespace tilerail {
 namespace {
 
-/// Of any number of copies.
+/// The highest rate for any number of copies.
 std::optional<Rate> highest(const std::optional<CapacityCurve>& curve) {
   if (!curve) return std::nullopt;
   return std::ranges::max_element(curve->points, {}, &CapacityCurve::Point::rate)->rate;
 }
 
-/// Sets of at least two of so many devices and not all of them, which follow from their
-/// number alone: every set of few; else those that are neighbours in their order, or
-/// every other one.
+/// Proper subsets of at least two of so many devices; they depend on the number alone.
+/// Few devices: all subsets. Otherwise: sets of neighbours in their order, and every
+/// other device.
 std::set<std::vector<size_t>> sets_of(size_t count) {
   constexpr size_t few = 5, even = 0x5555;
   const size_t all = (size_t{1} << count) - 1;
@@ -50,8 +50,8 @@ BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, const std::stri
   return resources_.emplace_back(Resource{add_at_most_zero(busy), kind, name});
 }
 
-/// What multiplies reads A and B once, writes C, and reads the old C and the sums of
-/// others that it adds to its own. The other kernels read and write what they name.
+/// A product reads A and B once, writes C, and reads the old C and the sums of other
+/// devices that it adds to its own. The other kernels read and write their operands.
 void BoundProgram::add_compute() {
   for (const auto d : indices(devices_)) {
     const Device& device = device_[d];
@@ -76,8 +76,8 @@ void BoundProgram::add_compute() {
   }
 }
 
-/// Elements of sums of other devices that one adds to its own: what came and what it has,
-/// less what leaves or stays.
+/// Elements of other devices' sums that a device adds to its own: arriving and own
+/// elements minus those that leave or stay.
 size_t BoundProgram::added(size_t device) {
   const size_t sums = program_.add_variable(2 * double(devices_.size()));
   Terms terms{{sums, 1}};
@@ -93,7 +93,7 @@ size_t BoundProgram::added(size_t device) {
   return sums;
 }
 
-/// In units of bytes.
+/// Traffic of a link in units of bytes.
 BoundProgram::Terms BoundProgram::carried(size_t link, double factor) const {
   Terms terms;
   for (const Part& part : parts_)
@@ -109,8 +109,8 @@ void BoundProgram::add_links() {
   }
 }
 
-/// A copy loads a group once, however many of its links it crosses. So each link counts
-/// by what share of these it is at least: by graph link, 0 where it is not of the group.
+/// A copy loads a group once, however many of its links it crosses. Each link is weighted
+/// with its least share of these links. By graph link; 0 if the link is not in the group.
 std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const {
   std::vector<size_t> of_group;
   for (const auto l : indices(graph_.links)) {
@@ -120,8 +120,8 @@ std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const
   }
   std::vector<double> weight(graph_.links.size(), 0);
   for (const size_t l : of_group) {
-    int between = 1;  // links from one switch to another; of those of memories a way has
-                      // the first and the last
+    int between = 1;  // links between switches; a path has at most one first and one last
+                      // link at a memory
     int first = 0, last = 0;
     for (const size_t other : of_group) {
       if (!graph_.in_one_way(l, other) && !graph_.in_one_way(other, l)) continue;
@@ -137,7 +137,7 @@ std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const
   return weight;
 }
 
-/// Time is shared out between one side of a group, the other, and both at once.
+/// Time is divided between one side of a group, the other side, and both simultaneously.
 void BoundProgram::add_groups() {
   for (const CapacityGroup& group : topology_.groups()) {
     const std::optional<Rate> capacity = highest(group.capacity),
@@ -184,8 +184,8 @@ void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> 
   add_resource(TimeUse::group, "group " + group.name, busy);
 }
 
-/// How many copies of a role a memory has at a time, and the most that one of them gets,
-/// whatever else runs. Absent where the links of the memory let no more pass anyway.
+/// How many copies of a role a memory has simultaneously, and the highest rate of one.
+/// Absent if the links of the memory are the tighter limit.
 std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory,
                                                          Role role) const {
   constexpr std::array names{"h2d", "d2h", "peer"};
@@ -211,7 +211,7 @@ std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory,
     engine.rate = std::max(engine.rate, Rate{graph_.copy_rate(from, to)});
   };
   constexpr size_t few = 16;
-  if (role == h2d)  // of a matrix in several hosts a copy has parts to all of them
+  if (role == h2d)  // a copy may have parts in several hosts
     fastest(hosts, node);
   else if (role == d2h)
     fastest(node, hosts);
@@ -220,18 +220,18 @@ std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory,
   else
     for (const size_t other : others) fastest(node, std::array{other});
   if (engine.rate == Rate{0} || engine.rate * *count >= links)
-    return std::nullopt;  // copies nothing, or is no limit
+    return std::nullopt;  // no copies, or not a limit
   return engine;
 }
 
-/// An engine has one copy at a time.
+/// An engine runs one copy at a time.
 void BoundProgram::add_engines() {
   std::vector<Engine> engines;
   for (const MemoryId memory : memories_)
     for (const Role role : {h2d, d2h, peer})
       if (const auto limited = engine(memory, role)) engines.push_back(*limited);
   if (engines.empty()) return;
-  TermsByRole carries;  // and by link
+  TermsByRole carries;  // by role, then by link
   carries.fill(std::vector<Terms>(graph_.links.size()));
   for (const Part& part : parts_) add_roles(part, carries);
   for (const Engine& engine : engines) {
@@ -243,8 +243,7 @@ void BoundProgram::add_engines() {
   }
 }
 
-/// What crosses a link is carried by copies of all roles together, and no switch turns
-/// one into the other.
+/// A link's flow is the sum over copies of all roles, and switches preserve the role.
 void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
   constexpr std::array roles{h2d, d2h, peer, between_hosts};
   const auto may_be = [&](size_t node,
@@ -252,7 +251,7 @@ void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
     return graph_.is_switch[node] ||
            (topology_.description().nodes[node].kind == NodeKind::host) == host;
   };
-  TermsByRole comes;  // and by node
+  TermsByRole comes;  // by role, then by node
   comes.fill(std::vector<Terms>(graph_.is_switch.size()));
   for (const auto l : indices(graph_.links)) {
     const BoundGraph::Link& link = graph_.links[l];
@@ -273,8 +272,8 @@ void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
       if (graph_.is_switch[node]) add_equal(0, comes[role][node]);
 }
 
-/// No kernel starts before some of what it reads is there, and C leaves after it. A
-/// product may be added to C later.
+/// No kernel starts before some of its inputs have arrived, and C leaves after the
+/// kernel. The old C of a product may be added later.
 double BoundProgram::idle_of(size_t node) {
   double first = 0;
   if (inputs_come_) first = latency(problem_.place_a, node, false);
@@ -285,8 +284,8 @@ double BoundProgram::idle_of(size_t node) {
   return (first + latency(problem_.place_c, node, true)) / unit_seconds_;
 }
 
-/// The least from the nearest block of a matrix, or from the farthest part of interleaved
-/// pages; with `back` to them.
+/// Least latency from the nearest block of a matrix, or from the farthest part of
+/// interleaved pages; with `back` to them.
 double BoundProgram::latency(MemoryId place, size_t node, bool back) {
   double least = unlimited;
   for (const MemoryId home : homes_of(place, topology_)) {
@@ -301,10 +300,10 @@ double BoundProgram::latency(MemoryId place, size_t node, bool back) {
   return least == unlimited ? 0 : least;
 }
 
-/// Every multiplication is somebody's. An element of A takes part in n of them, one of B
-/// in m, one of C in k: a share w of the multiplications touches a share w of each matrix
-/// at least. A device computes where it is known how fast; a plan that may choose leaves
-/// others out.
+/// Every multiplication is done by a device. An element of A takes part in n of them, one
+/// of B in m, one of C in k: a share w of the multiplications touches at least a share w
+/// of each matrix. A device computes if its speed is known; plans with a choice of
+/// devices leave the others out.
 void BoundProgram::add_shares() {
   Terms all, read;
   for (const MemoryId memory : devices_) {
@@ -346,8 +345,8 @@ double BoundProgram::most(const Region& region) const {
 /// with x y z >= w^2, hence
 ///   (x0 y0 z0)^(1/3) (x / x0 + y / y0 + z / z0) >= 3 w / W^(1/3)    for any x0, y0, z0
 ///   and w <= W
-/// (the means' inequality, and w^(2/3) >= w / W^(1/3)). W is what the devices could
-/// multiply in T; nothing else of the row follows from T or the machine.
+/// (the means' inequality, and w^(2/3) >= w / W^(1/3)). W is the share that the devices
+/// could multiply in T; nothing else of the row depends on T or the machine.
 void BoundProgram::set_reuse() {
   for (const Region& region : regions_)
     for (const size_t row : region.rows)
@@ -355,8 +354,8 @@ void BoundProgram::set_reuse() {
         program_.set_coefficient(row, device_[d].share, -3 / std::cbrt(most(region)));
 }
 
-/// Of the rows whose x0 / z0 and y0 / z0 are powers of the root of two, that which the
-/// solution breaks most.
+/// Adds the most violated row among those with x0 / z0 and y0 / z0 powers of the root of
+/// two.
 bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touched) {
   constexpr double steps = 2, most_steps = 24, least = 1e-12;
   double share = 0;
@@ -381,7 +380,7 @@ bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touch
     }
   if (best[c] == 0) return false;
   Terms terms;
-  double there = 0;  // what needs no terms
+  double there = 0;  // constant part
   for (const Matrix matrix : {a, b, c}) {
     if (touched[matrix].terms.empty()) there += best[matrix] * touched[matrix].value;
     for (const auto& [variable, coefficient] : touched[matrix].terms)

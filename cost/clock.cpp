@@ -21,8 +21,8 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
   engines_.emplace_back();
 }
 
-/// h2d copies use engines of the GPU that they reach, d2h and peer copies of the GPU that
-/// they leave.
+/// h2d copies use engines of the destination GPU, d2h and peer copies engines of the
+/// source GPU.
 size_t Clock::engines_of(const Hop& hop) const {
   const bool from_host = topology_.is_host(hop.src), to_host = topology_.is_host(hop.dst);
   if (!options_.engines || (from_host && to_host)) return engines_.size() - 1;

@@ -15,11 +15,11 @@ double part(Seconds time, Seconds of) {
   return of > Seconds{0} ? std::min(1.0, time / of) : 0;
 }
 
-/// Both halves of the L2 cache of a GPU keep what multiprocessors on both sides read, as
-/// those of a product do with its factors.
+/// Data read by multiprocessors on both sides, as the factors of a product are, occupies
+/// both halves of a GPU's L2 cache.
 constexpr double halves_of_cache = 2;
 
-/// What the kernels of a device have read and written so far.
+/// Reads and writes of a device's kernels so far.
 class CacheUse {
  public:
   void add(const Plan& plan, const Op& op) {
@@ -35,9 +35,8 @@ class CacheUse {
 
   size_t kernels() const { return before_.size(); }
 
-  /// Bytes of the cache that all kernels but the first `count` have filled. What a kernel
-  /// has in common with the one before it is in the cache already, if that one is among
-  /// them.
+  /// Bytes of the cache filled by all kernels after the first `count`. Operands shared
+  /// with the preceding kernel are already cached, if that kernel is among them.
   double filled_since(size_t count) const {
     return count < kernels() ? total_ - before_[count] : 0;
   }
@@ -54,19 +53,19 @@ class CacheUse {
   }
 
   double total_ = 0;
-  std::vector<double> before_;  // by kernel: in all before it, less what it has in common
-                                // with the one before it
+  std::vector<double> before_;  // by kernel: bytes of all earlier kernels, without
+                                // operands shared with the preceding kernel
   std::array<View, 3> last_{};  // a, b, y
 };
 
-/// The rows of some columns that the last copy of them has used, in bytes from the top of
-/// a column, and how many kernels of the device came before it.
+/// The rows of some columns used by their last copy, in bytes from the top of a column,
+/// and how many kernels of the device preceded it.
 struct Used {
   double from, to;
   size_t kernels;
 
-  /// The share of the entries of other rows of these columns that are those of rows that
-  /// were used. Where columns start within a line is taken to be anywhere.
+  /// The share of the page-table entries of other rows of these columns that the used
+  /// rows have in common. Columns are assumed to start anywhere within a line.
   double share(double first, double last) const {
     if (first >= from && last <= to) return 1;
     const double line = StridedEfficiency::line.value,
@@ -75,9 +74,9 @@ struct Used {
   }
 };
 
-/// By operation: the share of the entries of the page table that a 2-D copy between a
-/// host and a device finds in the device's cache, because an earlier copy of the plan has
-/// just used them. Empty where the machine has no rates of such copies.
+/// By operation: the share of page-table entries that a 2-D copy between a host and a
+/// device finds in the device's cache because an earlier copy of the plan has just used
+/// them. Empty if the machine has no rates of such copies.
 /// docs/model.md#copies-in-two-dimensions
 std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
   const StridedEfficiency& strided = topology.description().strided;
@@ -109,7 +108,7 @@ std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
   return shares;
 }
 
-/// Whether this view is of a buffer on a host that copies between GPUs pass through.
+/// Whether this view is of a host bounce buffer of copies between GPUs.
 bool is_stage(const View& view, const Plan& plan, const Topology& topology) {
   const Buffer& buffer = plan.buffer(view.buffer);
   return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);

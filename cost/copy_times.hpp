@@ -12,58 +12,57 @@
 
 namespace tilerail {
 
-/// The columns of a 2-D copy; zero where it is contiguous (one column always is).
+/// The columns of a 2-D copy; zero if the copy is contiguous (one column always is).
 struct CopyColumns {
   int64_t bytes = 0;  // of a column
   int64_t pitch = 0;  // bytes from one column to the next
   bool operator==(const CopyColumns&) const = default;
 };
-/// Between a host and a device only the host's side counts; between two of a kind the
-/// side with the larger pitch.
+/// Between a host and a device only the host's side counts, otherwise the side with the
+/// larger pitch.
 CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology);
 
-/// What the rate of a copy depends on, beside its ends.
+/// Properties of a copy, next to its ends, that its rate depends on.
 struct CopyShape {
   CopyColumns columns;
-  bool staged = false;  // counts where the plan's copies have duplex rates
+  bool staged = false;  // matters if the plan's copies have duplex rates
   double again =
-      0;  // the share of its pages that the device's cache knows; between devices 0
+      0;  // share of its pages with entries in the device's cache; 0 between devices
   StridedEfficiency::Company company =
-      {};  // alike for all copies of a device in one direction
+      {};  // equal for all copies of a device in one direction
   bool operator==(const CopyShape&) const = default;
 };
 
-/// Rate of such a copy between two memories relative to a packed one.
+/// Rate of a copy of this shape between two memories relative to a packed one.
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst,
                           const CopyShape& shape);
 
-/// The time of the bytes of a copy between memories with a route, at the rate that its
-/// columns have alone.
+/// Transfer time of a copy between memories with a route, at the rate of its columns
+/// without contention.
 Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology,
                   StridedEfficiency::Company company);
 
-/// Rate of a copy between a host and a device next to one in the other direction, while
-/// all of these devices copy with that host in both directions; absent for other copies.
+/// Rate of a copy between a host and a device during a copy in the other direction, while
+/// all of these devices copy with this host in both directions; absent for other copies.
 /// It may be above the rate of the pair alone. During a staged copy the other devices do
 /// not copy: one thread makes staged copies one after another. docs/model.md#libraries
 std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId dst,
                                 std::span<const MemoryId> devices, bool staged);
 
-/// What the rates of the copies of a plan depend on, for the estimate and the simulators.
+/// Shapes of a plan's copies, for the estimate and the simulators.
 class CopyShapes {
  public:
-  /// On machines without figures of 2-D copies beside others, all have all the company
-  /// there is.
+  /// On machines without figures of contention for 2-D copies, all copies have full
+  /// contention.
   CopyShapes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels);
 
   CopyShape of(OpId copy) const;
-  /// The rate that a copy cannot exceed in a plan whose copies have duplex rates; else
-  /// absent.
+  /// Upper limit of a copy's rate if the plan's copies have duplex rates; else absent.
   std::optional<Rate> duplex(MemoryId src, MemoryId dst, bool staged) const;
 
  private:
-  /// Of a device: its copies from and to hosts one after another as they would be alone,
-  /// and its kernels.
+  /// Totals of a device: its copies from hosts, its copies to hosts, each without
+  /// contention, and its kernels.
   struct Times {
     Seconds in, out, kernels;
   };

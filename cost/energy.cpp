@@ -8,8 +8,7 @@
 namespace tilerail {
 namespace {
 
-/// A kernel that starts or ends: by how much that changes the share of the device that is
-/// in use.
+/// A kernel starts or ends: the change of the used share of the device.
 struct Step {
   double time, share;
 };

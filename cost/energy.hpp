@@ -10,31 +10,30 @@
 
 namespace tilerail {
 
-/// What a device draws idle, what GEMMs of a problem that fill it would, and what it is
-/// allowed.
+/// Watts of a device: idle, while GEMMs of a problem fill it, and its limit.
 struct DeviceWatts {
   Watts idle, kernels, most;
 
-  /// Of a device that kernels fill for `filled` of so many seconds: it clocks lower
-  /// rather than draw more than `most`.
+  /// Energy over `time` if kernels fill the device for `filled`: it lowers its clock
+  /// rather than exceed `most`.
   Joules over(Seconds time, Seconds filled) const {
     return std::min(idle * time + (kernels - idle) * filled, most * time);
   }
   /// Watts while kernels fill the device: min(kernels, most).
   Watts sustained() const { return std::min(kernels, most); }
 };
-/// Absent where the topology does not say.
+/// Absent if the topology has no such watts.
 std::optional<DeviceWatts> device_watts(const GemmProblem& problem,
                                         const Topology& topology, MemoryId device);
 
-/// Energy of each device of the plan, in the plan's order, when its operations ran at
-/// these times:
-///   min( idle makespan + (kernels - idle) filled, busy makespan ),   filled = integral
-///   of min(1, sum of shares of the kernels that run)
+/// Energy of each device of the plan, in the plan's order, for these times of its
+/// operations:
+///   min(idle makespan + (kernels - idle) filled, busy makespan),
+///   filled = integral of min(1, sum of shares of the running kernels)
 /// with the watts of the plan's GEMMs (for all its kernels), else the device's busy
-/// watts. The shares are occupancies, so that kernels side by side never count for more
-/// than a full device. Absent where the topology gives a device of the plan no watts, or
-/// no times of these GEMMs.
+/// watts. The shares are occupancies: concurrent kernels never count for more than a full
+/// device. Absent if the topology lacks watts, or times of these GEMMs, for a device of
+/// the plan.
 std::optional<std::vector<Joules>> device_energies(const Plan& plan,
                                                    const Topology& topology,
                                                    const std::vector<OpTime>& ops);

@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-/// When every operation, resource and device would be done, filled in the order in which
+/// Times of all operations, resources and devices, computed in the order in which
 /// operations start.
 class Pass {
  public:
@@ -65,8 +65,7 @@ class Pass {
  private:
   using Slots = std::vector<Seconds>;  // when each engine is free
 
-  /// The engines that an operation needs: one of each; none where any number of
-  /// operations may run.
+  /// The engines that an operation needs, one of each; null or empty: unlimited.
   struct Held {
     std::array<Slots*, 2> of;
 
@@ -98,8 +97,8 @@ class Pass {
         {engines(q.src, to_host ? d2h : peer), engines(to_host ? q.src : q.dst, total)}};
   }
 
-  /// Kernels on a device that is busy most of the time are slower, and so is what waits
-  /// for them.
+  /// Kernels on a device that is busy most of the time are slower, and so are operations
+  /// that wait for them.
   double slowdown(Seconds makespan) const {
     double most = 1;
     for (const MemoryId gpu : plan_.devices) {
@@ -116,8 +115,8 @@ class Pass {
     return most;
   }
 
-  /// What all devices use can do no less; what some use would, if the others had their
-  /// part of it.
+  /// The larger of the busiest resource that all devices use, and the mean over devices
+  /// of the busiest resource of each.
   Seconds busiest() const {
     Seconds shared, sum;
     std::vector<Seconds> own;
@@ -138,7 +137,7 @@ class Pass {
     if (src == dst) return start;
     const CopyShape shape = shapes_.of(id);
     double efficiency =
-        strided_efficiency(topology_, src, dst, shape);  // of its rate alone
+        strided_efficiency(topology_, src, dst, shape);  // relative to its rate alone
     if (const auto duplex = shapes_.duplex(src, dst, shape.staged))
       efficiency = std::min(efficiency, *duplex / topology_.pair_rate(src, dst));
     return traffic_.run({src, dst, copy_bytes(plan_, op), efficiency}, start);
@@ -150,7 +149,7 @@ class Pass {
     const Seconds filled = cost.time * cost.share;
     Device& device = devices_[plan_.queue(op.queue).dst.index()];
     device.load = std::max(device.load, start) + filled;
-    if (is_kernel(op.kind)) {  // duty is that of kernels, as in the simulator
+    if (is_kernel(op.kind)) {  // the duty counts kernels only, as in the simulator
       device.busy += filled;
       device.busy_aligned += filled / cost.slack;
     }
@@ -160,9 +159,9 @@ class Pass {
 
   struct Device {
     std::array<Slots, 4> engines;          // h2d, d2h, peer, total
-    Seconds load = {};                     // when its kernels so far are done
-    Seconds busy = {}, busy_aligned = {};  // as it is, and were all operands well aligned
-    bool slows_down = false;               // whether any of its kernels does, under load
+    Seconds load = {};                     // end of its kernels so far
+    Seconds busy = {}, busy_aligned = {};  // actual, and with well aligned operands
+    bool slows_down = false;               // whether any of its kernels does under load
   };
 
   const Plan& plan_;

@@ -10,9 +10,9 @@ namespace tilerail {
 namespace {
 
 constexpr double worth_it =
-    0.4;  // docs/experiments.md: plans measured as graphs and operation by operation
+    0.4;  // from docs/experiments.md: plans measured as graphs and operation by operation
 
-/// Whether the machine says what handing over shapes costs.
+/// Whether the machine has submission costs by shape.
 bool tells_by_shape(const Topology& topology) {
   const auto of_shape = [](const TiledGemm::Shape& shape) {
     return shape.issue.has_value();
@@ -28,8 +28,8 @@ bool tells_by_shape(const Topology& topology) {
 
 class Issuing {
  public:
-  /// As `graph`; where that is null, operation by operation, with or without what an
-  /// emulated library takes.
+  /// Submission as `graph`; if null, operation by operation, with or without the overhead
+  /// of an emulated library.
   Issuing(const Plan& plan, const Topology& topology, const GraphCost* graph,
           bool with_library)
       : plan_{plan}, topology_{topology}, graph_{graph}, with_library_{with_library} {
@@ -93,16 +93,16 @@ class Issuing {
   bool by_shape_ = tells_by_shape(topology_);
   std::vector<Seconds> thread_;  // by device: its thread, or the front end that takes the
                                  // kernels of a graph
-  Seconds launching_;            // of a graph: the host's part of it so far
+  Seconds launching_;            // host time for the graph so far
 };
 
-/// What a device does at once: kernels, and copies in from and out to each side.
+/// Simultaneous work of a device: kernels, and copies in each direction.
 struct Work {
   Seconds kernels, in, out, peer;
 };
 
-/// The longest work of a device or of a stream of kernels, each copy as slow as its
-/// columns make it.
+/// The longest work of a device or of a stream of kernels, with the strided rate of each
+/// copy.
 Seconds longest_work(const Plan& plan, const Topology& topology) {
   const PlanKernelCosts kernels{plan, topology, true};
   std::vector<Work> works(topology.memories().size());
@@ -116,7 +116,8 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
       work.kernels += cost.share * cost.time;
       streams[op.queue.index()] += cost.time;
     } else if (op.kind == OpKind::copy &&
-               topology.has_route(queue.src, queue.dst)) {  // else no plan comes of it
+               topology.has_route(queue.src,
+                                  queue.dst)) {  // without a route the plan is invalid
       Seconds& copies = topology.is_host(queue.src)   ? work.in
                         : topology.is_host(queue.dst) ? work.out
                                                       : work.peer;

@@ -5,8 +5,8 @@
 namespace tilerail {
 namespace {
 
-/// The largest power of two, most_alignment at most, that divides where the operands of a
-/// GEMM start and how far their columns are apart, in bytes.
+/// The largest power of two, at most most_alignment, that divides the start and the
+/// column distance, in bytes, of all operands of a GEMM.
 uint64_t alignment_of(const Plan& plan, const Op& op) {
   uint64_t all = most_alignment;
   for (const View* view : {&op.a, &op.b, &op.y}) {
@@ -17,8 +17,7 @@ uint64_t alignment_of(const Plan& plan, const Op& op) {
   return all & (~all + 1);
 }
 
-/// Whether this is a kernel, or a copy within a device, which reads and writes at a rate
-/// that the machine knows.
+/// Whether this is a kernel, or a copy within a device with a known memory bandwidth.
 bool is_computed(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   if (op.kind != OpKind::copy) return is_kernel(op.kind);
@@ -26,8 +25,8 @@ bool is_computed(const Plan& plan, const Op& op, const Topology& topology) {
          topology.kernels_of(queue.dst).memory_bandwidth;
 }
 
-/// What handing this plan over would cost as one graph, whatever it wishes; null where no
-/// simulation takes it for one.
+/// Costs of submitting this plan as one graph, whatever its options; null if no
+/// simulation treats it as one.
 const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology) {
   const auto& cost = topology.description().issue.graph;
   const RuntimeCosts& library = plan.runtime;
@@ -38,7 +37,7 @@ const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology) {
 
 }  // namespace
 
-/// Badly aligned, or in the parts that avoid it.
+/// The whole GEMM with badly aligned operands, or its parts that avoid them.
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
   const auto whole = [&](int64_t m, int64_t n, int64_t k) -> KernelCost {
@@ -53,7 +52,7 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
     return {time, share, 1, false, issue};
   };
   if (s.m == 1 || s.n == 1)
-    return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
+    return whole(s.m, s.n, s.k);  // memory-bound: alignment does not matter
   const int64_t of_columns =
       column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const double alignment = std::min(double(s.alignment), double(of_columns));
@@ -73,8 +72,8 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   return {sum, filled / sum, 1, true, issue};
 }
 
-/// Nobody has measured the kinds beside gemm and axpby: their operations at the rate of a
-/// GEMM of the same sizes.
+/// Kinds other than gemm and axpby are not measured: their operations count at the rate
+/// of a GEMM of the same sizes.
 KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
   const KernelTimes& kernels = times(s);
   if (s.kind == OpKind::gemm) return gemm_cost(s);

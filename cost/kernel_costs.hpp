@@ -12,72 +12,71 @@
 
 namespace tilerail {
 
-/// A kernel alone on its device: how long it runs and what share of the device it fills,
-/// in (0, 1].
+/// Cost of a kernel alone on its device: its time and the share of the device that it
+/// fills, in (0, 1].
 struct KernelCost {
   Seconds time{0};
   double share = 1;
-  double slack = 1;         // how many times as long as well aligned operands take
-  bool slows_down = false;  // under load: a GEMM whose result has several rows and
-                            // columns, however it was asked for
+  double slack = 1;  // time relative to well aligned operands
+  bool slows_down =
+      false;  // under load: a GEMM whose result has several rows and columns
   std::optional<Seconds> issue =
-      {};  // of a host thread that hands it over; absent: what kernels cost
+      {};  // host thread's time to submit it; absent: the default of kernels
 
-  /// On a device that its load makes `load_factor` times slower. What waits for its
+  /// Time on a device slowed down by `load_factor`. A kernel stalled by badly aligned
   /// operands draws less power, so only the larger of the two factors counts.
   Seconds under_load(double load_factor) const {
     return slows_down ? time * std::max(1.0, load_factor / slack) : time;
   }
 };
 
-/// Whether kernels that fill so much of a device together leave room for one more; it may
-/// take the sum above 1.
+/// Whether kernels that fill this share of a device leave room for one more; the sum may
+/// then exceed 1.
 constexpr bool leaves_room(double filled) {
   return filled < 1 - 1e-9;
 }  // sums of shares are rounded
 
-/// Calls of a plan before the one that is predicted, without a pause between them, where
-/// nobody says otherwise: the fourth is that in the middle of those that `tilerail run`
-/// takes, a first one, one to warm up and three that count.
+/// Default number of preceding calls, without a pause between them: the predicted call is
+/// the fourth, the middle one of the three that `tilerail run` counts after a first call
+/// and a warm-up.
 constexpr double usual_calls_before = 3;
 
-/// Factor on the times of the kernels that slow down, on a device that a plan's kernels
-/// keep busy for this share of the time, in a call that takes `time` and follows so many
+/// Factor on the times of kernels that slow down, on a device that the plan's kernels
+/// keep busy for the share `duty`, in a call that takes `time` and follows `calls_before`
 /// others.
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty,
                    Seconds time, double calls_before);
 
-/// What handing this plan over costs where it is one graph; null where threads hand over
-/// its operations: those of an emulated library do, and a machine may not know what
-/// graphs cost.
+/// Costs of submitting this plan as one graph; null if threads submit its operations: for
+/// an emulated library, or on a machine without costs of graphs.
 const GraphCost* graph_cost(const Plan& plan, const Topology& topology);
 
-/// Of one kernel that does this much of a problem's routine; for axpy, k plays no part.
-/// Throws InputError when there are no times for the data type.
+/// Time of one kernel for a part (m, n, k) of a problem's routine; axpy ignores k. Throws
+/// InputError if there are no times for the data type.
 Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, int64_t m,
                      int64_t n, int64_t k);
 
-/// What kernels cost: the one function that the planner, the estimate and the simulator
-/// ask. Tiles repeat, so each distinct shape is worked out once.
+/// Costs of kernels, shared by planner, estimate and simulator. Each distinct shape is
+/// computed once, as tiles repeat.
 class KernelCosts {
  public:
-  /// Of kernels that streams hand on or, `in_graph`, a graph.
+  /// Costs of kernels submitted to streams or, with `in_graph`, as a graph.
   explicit KernelCosts(const Topology& topology, bool in_graph = false)
       : topology_{topology}, in_graph_{in_graph} {}
 
-  /// Of a kernel on this GPU, whose views are of buffers of the plan. Valid as long as
-  /// this object. Throws InputError when the GPU has no times for the data type.
+  /// Cost of a kernel on this GPU; `op` refers to buffers of `plan`. The result is valid
+  /// as long as this object. Throws InputError if the GPU has no times for the data type.
   const KernelCost& of(const Plan& plan, const Op& op, MemoryId gpu);
 
  private:
   struct Shape {
     int64_t m, n, k;
-    size_t kernels;  // of the topology, whose times count
+    size_t kernels;  // index of the topology's kernel times
     OpKind kind;
     DType dtype;
     Trans trans_a = Trans::no, trans_b = Trans::no;
     int reads = 0;
-    uint64_t alignment = 0;  // bytes that all columns start at multiples of
+    uint64_t alignment = 0;  // in bytes: all columns start at multiples of it
 
     auto operator<=>(const Shape&) const = default;
   };
@@ -91,23 +90,24 @@ class KernelCosts {
   const Topology& topology_;
   bool in_graph_;
   std::map<Shape, KernelCost> known_;
-  const std::pair<const Shape, KernelCost>* last_ = nullptr;  // mostly the next one, too
+  const std::pair<const Shape, KernelCost>* last_ =
+      nullptr;  // consecutive queries mostly repeat
 };
 
-/// Of everything in a plan that computes on a device: its kernels, and its copies within
-/// a device whose memory bandwidth is known, which are kernels there. Memory: 8 bytes an
+/// Costs of everything in a plan that computes on a device: kernels, and copies within a
+/// device with a known memory bandwidth, which run as kernels. Memory: 8 bytes per
 /// operation.
 class PlanKernelCosts {
  public:
-  /// Costs are those in a graph if the plan is one, or, with `as_graph`, could be. Throws
-  /// InputError when a device has no times for the plan's data type.
+  /// Uses the costs in a graph if the plan is one or, with `as_graph`, could be one.
+  /// Throws InputError if a device has no times for the plan's data type.
   PlanKernelCosts(const Plan& plan, const Topology& topology, bool as_graph = false);
 
   bool computes(OpId op) const { return of_op_[op.index()]; }
-  /// Of one that computes.
+  /// `op` must compute.
   const KernelCost& of(OpId op) const { return *of_op_[op.index()]; }
 
-  /// Of all kernels one after another.
+  /// Sum of the times of all kernels.
   Seconds total() const { return total_; }
 
  private:

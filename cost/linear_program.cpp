@@ -57,7 +57,7 @@ void LinearProgram::set_upper(size_t variable, double upper) {
 double LinearProgram::solve() {
   load();
   clp_.dual();
-  if (!is_solved()) {  // from scratch, and the other way
+  if (!is_solved()) {  // from scratch, with the primal method
     clp_.allSlackBasis(true);
     clp_.primal();
   }
@@ -65,11 +65,11 @@ double LinearProgram::solve() {
   return std::max(0.0, proven());
 }
 
-/// Whatever the prices y of the rows are, every x has
-///   cost x >= sum over rows of y_r (lower_r, or upper_r where y_r < 0) + sum over
+/// For any prices y of the rows, every x has
+///   cost x >= sum over rows of y_r (lower_r, or upper_r if y_r < 0) + sum over
 ///   variables of min(0, d_j) upper_j
-/// with d_j = cost_j - sum of y_r a_rj. Where d_j < 0 and upper_j is infinite, all y are
-/// made smaller until d_j = 0.
+/// with d_j = cost_j - sum of y_r a_rj. If d_j < 0 and upper_j is infinite, all y are
+/// reduced until d_j = 0.
 double LinearProgram::proven() const {
   const double* const costs = clp_.objective();
   const double* const uppers = clp_.columnUpper();

@@ -24,18 +24,18 @@ class LinearProgram {
   void set_coefficient(size_t row, size_t variable, double value);
   void set_upper(size_t variable, double upper);
 
-  /// A cost that no x keeps below, to the rounding of sums: the least, unless the solver
-  /// is mistaken. Infinite where it proves that no x keeps to all rows, 0 where it finds
-  /// nothing out. Starts from the solution before.
+  /// A lower bound of all costs, up to rounding: the minimum, unless the solver is
+  /// mistaken. Infinite if it proves the program infeasible, 0 if it fails. Warm start
+  /// from the previous solution.
   double solve();
-  /// Whether the last `solve` found a least cost, or that there is none. Else what it
-  /// returned may be too low.
+  /// Whether the last `solve` found the minimum or proved infeasibility. Otherwise its
+  /// result may be too low.
   bool is_solved() const {
     return clp_.isProvenOptimal() || clp_.isProvenPrimalInfeasible();
   }
-  /// Of a variable in the last solution.
+  /// Value of a variable in the last solution.
   double value(size_t variable) const { return clp_.primalColumnSolution()[variable]; }
-  /// How much the least cost changes for a unit more of the row's bound, after `solve`.
+  /// Dual value: change of the minimum per unit of the row's bound, after `solve`.
   double price(size_t row) const { return clp_.dualRowSolution()[row]; }
 
  private:
@@ -43,13 +43,13 @@ class LinearProgram {
   double proven() const;
 
   ClpSimplex clp_;
-  // Variables and rows wait here and are added together: Clp copies the whole program
-  // each time that it adds some.
-  std::vector<double> costs_, uppers_;  // by variable that waits
+  // Pending variables and rows are added together: Clp copies the whole program for each
+  // addition.
+  std::vector<double> costs_, uppers_;  // by pending variable
   std::vector<double> row_lowers_, row_uppers_, values_;
   std::vector<int> columns_;
   std::vector<CoinBigIndex> starts_{
-      0};  // by row that waits: its first of `columns_` and `values_`; then their number
+      0};  // by pending row: its first index in `columns_` and `values_`; then their size
 };
 
 }  // namespace tilerail

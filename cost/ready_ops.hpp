@@ -12,11 +12,11 @@
 
 namespace tilerail {
 
-/// The operations of a plan in the order in which they may start, which follows from when
-/// others end.
+/// The operations of a plan in the order in which they can start, given the ends of the
+/// others.
 class ReadyOps {
  public:
-  /// `issued`: by operation, when it has been handed over.
+  /// `issued`: by operation, when it has been submitted.
   ReadyOps(const Plan& plan, std::vector<Seconds> issued)
       : graph_{plan}, waits_for_{graph_.waits_for()}, ready_{std::move(issued)} {
     for (const auto op : indices(waits_for_))
@@ -28,16 +28,17 @@ class ReadyOps {
     OpId op;
     auto operator<=>(const Ready&) const = default;
   };
-  /// The one that may start first; of several the lowest. None when all have ended.
+  /// The operation that can start first; ties go to the lowest id. Absent if all have
+  /// ended.
   std::optional<Ready> next() {
     if (queue_.empty()) return std::nullopt;
     const Ready first = queue_.top();
     queue_.pop();
     return first;
   }
-  /// It was next, and has to wait until then for something else.
+  /// Requeues the operation that was next: it must wait for another resource.
   void postpone(const Ready& ready, Seconds until) { queue_.push({until, ready.op}); }
-  /// Those that waited for it may start then.
+  /// Releases the successors of an operation that ends at `end`.
   void ended(OpId op, Seconds end) {
     for (const OpId next : graph_.successors(op)) {
       Seconds& ready = ready_[next.index()];

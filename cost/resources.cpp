@@ -9,8 +9,8 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// Rate of one side of a group while the other rests: what its links carry, unless
-/// another group of just this side, or of more, bounds it, too.
+/// Rate of one side of a group while the other is idle: the sum of its links, unless
+/// another group that contains this side limits it further.
 Rate side_alone(const Topology& topology, const std::vector<LinkId>& side) {
   Rate sum{0};
   for (const LinkId link : side) sum += topology.link(link).bandwidth;

@@ -7,11 +7,11 @@
 
 namespace tilerail {
 
-/// The shared resources of a machine as planning sees them: every link, every capacity
-/// group, and every group once more for its both-directions bound. A copy takes size /
-/// capacity seconds of each resource on its route. Every model of links that planning has
-/// (Clock, estimate_plan, grid_traffic, relays_help) is made of these, but that of the
-/// thesis (model/published/link_map.hpp) where routing=link-map asks for it.
+/// The shared resources of a machine for planning: every link, every capacity group, and
+/// every group again for its limit in both directions. A copy takes size / capacity
+/// seconds of each resource on its route. All of the planner's link models (Clock,
+/// estimate_plan, grid_traffic, relays_help) use it, except the thesis' model of
+/// routing=link-map (model/published/link_map.hpp).
 class Resources {
  public:
   struct Use {
@@ -19,15 +19,16 @@ class Resources {
     SecondsPerByte per_byte;
   };
 
-  /// What bounds the traffic of a group in both directions; `together` is infinite where
-  /// nothing does.
+  /// Limits of a group's traffic in both directions; `together` is infinite without a
+  /// limit.
   struct TwoWays {
     Rate together;                       // of both sides
-    double share;                        // of it, that the forward side gets
-    Rate forward_alone, backward_alone;  // of a side while the other rests
+    double share;                        // of `together`, for the forward side
+    Rate forward_alone, backward_alone;  // of a side while the other is idle
 
-    /// What these bytes take at least: both sides together until the lesser is done, then
-    /// the other alone. Zero where one side has none: then the other resources bound it.
+    /// Least time of these bytes: both sides together until the smaller is done, then the
+    /// other alone. Zero if one side has no bytes: then the other resources are the
+    /// limit.
     Seconds time(Bytes forward, Bytes backward) const;
   };
 
@@ -37,12 +38,12 @@ class Resources {
   size_t count() const { return count_; }
   size_t memories() const { return ways_.memories(); }
   const Topology& topology() const { return topology_; }
-  /// Whether it is the bound of a group while copies run on both of its sides.
+  /// Whether the resource is a group's limit while copies run on both sides.
   bool is_both_busy(size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(size_t group) const { return two_ways_[group]; }
 
-  /// What a copy from memory to memory uses, and its time per byte and latency alone:
-  /// these are infinite and zero where there is no route.
+  /// Resources of a copy between two memories, and its time per byte and latency alone.
+  /// Without a route: infinite and zero.
   struct Way {
     std::vector<Use> uses;
     SecondsPerByte per_byte{0};

@@ -12,15 +12,15 @@
 
 namespace tilerail {
 
-/// When links and groups are done with what copies have loaded them with, told in the
-/// order in which copies start. A link serves copies one after another: the last ends
-/// when it would if they shared it. A group is as fast as for the copies that are on it.
+/// Times at which links and groups finish the copies charged to them; copies are charged
+/// in the order of their starts. A link serves copies one after another: the last ends as
+/// it would if they shared the link. A group has its rate for the copies that are on it.
 /// docs/model.md#estimate
 class TrafficClocks {
  public:
-  using Users = boost::dynamic_bitset<>;  // by place in `devices`
+  using Users = boost::dynamic_bitset<>;  // by index in `devices`
 
-  /// Keeps references.
+  /// Keeps references to `topology` and `resources`.
   TrafficClocks(const Topology& topology, const Resources& resources,
                 std::span<const MemoryId> devices)
       : topology_{topology},
@@ -36,9 +36,9 @@ class TrafficClocks {
   struct Copy {
     MemoryId src, dst;
     Bytes bytes;
-    double efficiency;  // of the rate that it has alone, for its shape
+    double efficiency;  // relative to the rate alone, due to its shape
   };
-  /// When it ends; it starts no earlier than those before it.
+  /// Returns the copy's end; `start` must not be before earlier starts.
   Seconds run(const Copy& copy, Seconds start) {
     const Resources::Way& way = resources_.way(copy.src, copy.dst);
     Seconds end = start + way.latency + copy.bytes * way.per_byte / copy.efficiency;
@@ -63,8 +63,8 @@ class TrafficClocks {
     return end;
   }
 
-  /// What a resource was busy with, were it never idle, and the devices that these copies
-  /// started from or ended at.
+  /// Busy time of a resource if it were never idle, and the devices at which its copies
+  /// started or ended.
   struct Busy {
     Seconds time;
     Users users;
@@ -79,20 +79,21 @@ class TrafficClocks {
   }
 
  private:
-  /// Part of a copy that is on a group, and when it ends.
+  /// Fraction of a copy that is on a group, and its end.
   struct Share {
     double part;
     Seconds end;
   };
-  /// Copies on a group; one that is there in part counts as much.
+  /// Copies on a group; a copy that is partly on it counts in proportion.
   struct Group {
-    std::vector<Share> shares;  // those that may not be done
+    std::vector<Share> shares;  // copies that may still run
     Seconds clock;              // of its capacity
     Seconds since,
-        until;  // when the copies in `now` began to use it, and when they are done
+        until;  // first start and last end of the copies in `now`
     double starts = 0,
-           flows = 0;  // how many of them began, and, added up, how many there were then
-    std::array<Bytes, 2> now, all;  // by side: since then, and altogether
+           flows = 0;  // number of starts among these copies; sum over them of the copies
+                       // then on the group
+    std::array<Bytes, 2> now, all;  // by side: bytes since `since`, and in total
     Users users;
   };
 
@@ -121,8 +122,8 @@ class TrafficClocks {
       const Rate of_many = group.capacity->saturated(), now = group.capacity->at(flows);
       end = mine.clock = std::max(mine.clock, start) + part(use.parts) / of_many;
       if (now < of_many)
-        end = std::max(
-            end, start + copy.bytes * flows / now);  // copies that leave room together
+        end = std::max(end, start + copy.bytes * flows /
+                                        now);  // copies that leave room simultaneously
     }
     if (group.both_busy) {
       Resources::TwoWays ways = resources_.two_ways(use.group.index());
@@ -139,7 +140,7 @@ class TrafficClocks {
 
   const Topology& topology_;
   const Resources& resources_;
-  std::vector<std::optional<size_t>> number_of_;  // by memory: of a device
+  std::vector<std::optional<size_t>> number_of_;  // by memory: index of the device
   std::vector<Seconds> link_clock_;
   std::vector<Busy> busy_;  // by resource
   std::vector<Group> groups_;

@@ -16,14 +16,14 @@
 namespace tilerail {
 namespace {
 
-/// A question, with all that it refers to.
+/// A question, with all objects it refers to.
 struct Asked {
   Asked(const GemmProblem& given, const Topology& machine,
         std::span<const MemoryId> devices, const Policy& policy)
       : problem{checked(given)},
         work{work_of(problem)},
         resources{machine},
-        // Where the policy searches, what was decided may be other than its own wishes.
+        // If the policy searches, decisions may differ from its own options.
         question{Question{problem,
                           work,
                           machine,
@@ -44,7 +44,7 @@ struct Asked {
   const Question question;
 };
 
-/// What the policy itself would decide for these devices and this tile.
+/// The policy's own decisions for these devices and this tile.
 Decisions by_policy(const Question& question, int64_t tile) {
   return decide(question, tile, TileScheduler{question}.grid());
 }
@@ -84,7 +84,7 @@ std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text)
   return values;
 }
 
-/// The same decisions, but for the one that follows from another value of a field.
+/// The decisions after a field is changed to another value.
 Decisions with_value(const Question& question, Decisions decided, std::string_view key,
                      std::string_view value) {
   Policy wish = question.policy;
@@ -101,13 +101,13 @@ Decisions with_value(const Question& question, Decisions decided, std::string_vi
   return decided;
 }
 
-/// Whether these decisions, too, make the plan.
+/// Whether these decisions produce the same plan.
 bool make_the_same(const Question& question, const Decisions& decisions,
                    const Plan& plan) try {
   Plan other = plan_of(question, decisions);
   other.policy = plan.policy;
   return content_hash(other) == content_hash(plan);
-} catch (const InputError&) {  // what they make does not fit the machine
+} catch (const InputError&) {  // the decisions do not fit the machine
   return false;
 }
 
@@ -127,7 +127,7 @@ std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topolog
   const Asked asked{plan.problem, topology, plan.devices, policy};
   const Decisions base = by_policy(asked.question, plan.tile);
   std::vector<PlanDecision> text = plan.origin.decisions;
-  // The plan's text has four digits of shares, which may be those of the policy.
+  // The plan's text contains four digits of shares, possibly the policy's own shares.
   const auto shares = by_key(to_text(base, topology)).at("shares");
   std::erase_if(text, [&](const PlanDecision& d) {
     return d.key == "shares" && d.value == shares;

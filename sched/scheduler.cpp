@@ -21,7 +21,7 @@ bool knows(const Topology& topology, MemoryId device, const GemmProblem& p, DTyp
   return topology.kernels_of(device).knows(dtype, p.trans_a, p.trans_b);
 }
 
-/// Throws InputError for a product that none of the devices has times of.
+/// Throws InputError for a product without times on any device.
 [[noreturn]] void refuse_dtype(const GemmProblem& p, const Topology& topology,
                                std::span<const MemoryId> devices) {
   std::vector<std::string_view> known;
@@ -36,10 +36,9 @@ bool knows(const Topology& topology, MemoryId device, const GemmProblem& p, DTyp
       fmt::format("one of: {}", fmt::join(known, ", "))};
 }
 
-/// The devices that a plan may use: all that were given, or, where the policy picks some
-/// of them, those whose times of this product are known. Throws InputError when a device
-/// must be used whose times are not: its share of the work could be planned, but neither
-/// simulated nor weighed.
+/// The devices that a plan may use: all given ones or, if the policy selects some of
+/// them, those with known times of this product. Throws InputError if a mandatory device
+/// lacks these times: its share could be planned, but not simulated or weighted.
 std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topology,
                                      std::span<const MemoryId> devices,
                                      const Policy& policy) {
@@ -71,7 +70,7 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
         q.policy.select ? directly_supplied(q.problem, q.topology, q.devices, copies)
                         : supplied_devices(q.problem, q.topology, q.devices, way, copies);
     if (!supplied.empty())
-      left = supplied;  // where none is, planning says what is missing
+      left = supplied;  // if empty, planning reports the missing route
   }
   if (!product) return search_plan(q.on(left), judge);
   left = usable_devices(q.problem, q.topology, left, q.policy);

@@ -19,7 +19,7 @@ Seconds mean_of(std::span<const Seconds> ends) {
 
 std::vector<double> balanced_shares(std::span<const double> shares,
                                     std::span<const Seconds> ends, double step) {
-  constexpr double most = 4;  // also for one that has nothing to do
+  constexpr double most = 4;  // also the factor of an idle device
   const Seconds mean = mean_of(ends);
   std::vector<double> balanced;
   for (size_t d = 0; d < shares.size(); ++d) {

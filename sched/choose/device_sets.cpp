@@ -15,8 +15,7 @@
 namespace tilerail {
 namespace {
 
-/// Whether copies of a matrix can be made from one memory to another, by a route or over
-/// a host.
+/// Whether a matrix can be copied from one memory to another, over a route or a host.
 struct CopyWays {
   const Topology& topology;
   PeerCopies copies;
@@ -27,7 +26,7 @@ struct CopyWays {
   }
 };
 
-/// Those that can bring back what they write, and get it first where that is needed.
+/// The devices that can write C home and, if needed, read it first.
 std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CopyWays& ways,
                                   std::span<const MemoryId> devices) {
   const MemoryId home = p.place_c;
@@ -38,8 +37,8 @@ std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CopyWays& ways,
   return keep;
 }
 
-/// Those that `reaches` joins with a memory, by themselves or over one another:
-/// reaches(memory or device, device).
+/// The devices that `reaches(memory or device, device)` connects with a memory, directly
+/// or over each other.
 template <class Reaches>
 std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devices,
                                   const Reaches& reaches) {
@@ -64,7 +63,8 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
                       device == problem.place_c;
     (home ? homes : others).push_back(device);
   }
-  // With fewer than there are homes, the one of C first: it is read and written.
+  // If there are fewer devices than homes, the home of C comes first: it is read and
+  // written.
   if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c);
       c != homes.end())
     std::rotate(homes.begin(), c, c + 1);
@@ -84,7 +84,7 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
 Seconds kernels_alone(const Question& q, std::span<const MemoryId> devices) {
   const GemmProblem& p = q.problem;
   if (p.scales_only()) return Seconds{0};
-  double rate = 0;  // of products a second
+  double rate = 0;  // in products per second
   for (const MemoryId device : devices)
     rate += 1 / product_time(q.topology.kernels_of(device), p, p.m, p.n, p.k).value;
   return Seconds{1 / rate};
@@ -164,7 +164,7 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
   const auto back = [&](MemoryId dst, MemoryId src) { return ways(src, dst, p.place_c); };
   std::vector<MemoryId> left{devices.begin(), devices.end()};
   if (way == WayOfC::straight) left = that_keep_c(p, ways, devices);
-  // One that is left out because of one matrix may have supplied others with another.
+  // A device dropped because of one matrix may have supplied others with another matrix.
   for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
     if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);

@@ -9,29 +9,28 @@ namespace tilerail {
 
 using DeviceSets = std::vector<std::vector<MemoryId>>;
 
-/// Sets of `count` of the devices that are worth planning for: those where matrices are
-/// and, of the others, once the first and once evenly spaced ones, which share fewer
-/// links and groups. No set is listed twice.
+/// Candidate sets of `count` devices: the homes of matrices and, of the other devices,
+/// once the first and once evenly spaced ones, which share fewer links and groups. No
+/// duplicates.
 DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
                           size_t count);
 
-/// The time of the product as one kernel on each of these devices, its work shared out in
-/// proportion to their speeds.
+/// Time of the product as one kernel on each device, with work in proportion to their
+/// speeds.
 Seconds kernels_alone(const Question& question, std::span<const MemoryId> devices);
 
-/// Sets of 1, 2, 3, ... of the devices, each with one GPU more than the set before it:
-/// the GPU with which kernels and copies together are bounded by the least time. So they
-/// leave out slow GPUs and those behind a link that others share. Of up to 6 devices, all
-/// of them but one as well. Left out are sets of which that time is more than 10 % above
-/// the least one. Empty for more than 16 devices.
+/// Sets of 1, 2, 3, ... devices. Each adds the GPU with the least lower bound of kernels
+/// and copies to the set before it, so slow GPUs and GPUs behind a shared link are left
+/// out. For up to 6 devices, all sets without one device are added. Sets whose bound is
+/// more than 10 % above the least are dropped. Empty for more than 16 devices.
 DeviceSets growing_sets(const Question& question);
 
-/// Of the islands of each size, the first of those that hold the most matrices. Among
-/// very many GPUs none is looked for: their pairs are too many.
+/// For each size of islands, the first with the most matrices. None for very many GPUs:
+/// there are too many pairs.
 DeviceSets islands_with_matrices(const Question& question);
 
-/// The devices that get what is read, from its home or from one another, and bring back
-/// what they write: straight to the home of C, or over one another, too. Copies between
+/// The devices that can receive their inputs, from the home or from each other, and
+/// return their results: directly to the home of C, or over other devices. Copies between
 /// GPUs may go over a host (`copies`).
 enum class WayOfC : bool { straight, over_others };
 std::vector<MemoryId> supplied_devices(const GemmProblem& problem,
@@ -39,7 +38,7 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& problem,
                                        std::span<const MemoryId> devices,
                                        WayOfC way = WayOfC::straight,
                                        PeerCopies copies = PeerCopies::direct);
-/// The devices among them that receive and send everything directly.
+/// The devices that receive and send everything directly.
 std::vector<MemoryId> directly_supplied(const GemmProblem& problem,
                                         const Topology& topology,
                                         std::span<const MemoryId> devices,

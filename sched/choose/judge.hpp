@@ -12,17 +12,16 @@ namespace tilerail {
 struct Judgement {
   Seconds makespan{0};
   std::optional<Joules>
-      energy;  // of its devices; absent where the machine's watts are not known
+      energy;  // of its devices; absent if the machine's watts are unknown
   std::vector<Seconds> ends =
-      {};  // when the last operation of each of its devices ends; empty: not told
+      {};  // end of the last operation of each device; empty: unknown
 };
 
-/// Judges plans, as the simulator does. Deterministic; several threads may ask at the
-/// same time.
+/// Evaluates plans as the simulator does. Deterministic and thread-safe.
 struct Judge {
   std::function<Judgement(const Plan&)> of =
-      {};             // none: the estimate of cost/estimate.hpp
-  Seconds per_op{0};  // about what judging an operation of a plan costs
+      {};             // empty: the estimate of cost/estimate.hpp
+  Seconds per_op{0};  // approximate evaluation time per operation of a plan
 };
 
 }  // namespace tilerail

@@ -29,8 +29,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// A set of GPUs with direct or staged copies, and the search on all GPUs of the set. The
-/// search refers to the policy and to the plan.
+/// A set of GPUs with direct or staged copies, and the search on all its GPUs, which
+/// refers to the policy and the plan.
 struct Entrant {
   std::vector<MemoryId> devices;
   Policy policy;
@@ -60,8 +60,8 @@ class SetsSearch {
       before = from;
       for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
       if (entrants_.empty()) std::rethrow_exception(refused_);
-      // A high effort begins with all rounds of a normal effort, so that its plan is
-      // never slower.
+      // A high effort begins with all rounds of a normal effort: its plan is never
+      // slower.
       if (question_.policy.judge_ops > normal_effort) halve(all, normal_effort);
       halve(all, question_.policy.judge_ops);
     }
@@ -69,7 +69,7 @@ class SetsSearch {
   }
 
  private:
-  /// With the tile that is given.
+  /// Only for a given tile.
   bool has_too_many_kernels() const {
     const GemmProblem& p = question_.problem;
     const int64_t tile = question_.policy.choices.tile;
@@ -80,7 +80,7 @@ class SetsSearch {
     return int64_t(start.ops.size()) > question_.policy.judge_ops || start.ops.empty();
   }
 
-  /// Leaves out a set if its kernels alone take longer than the best estimate so far.
+  /// Adds a set, unless its kernels alone take longer than the best estimate so far.
   void enter(const std::vector<MemoryId>& set) {
     if (std::ranges::find(known_, set) != known_.end()) return;
     known_.push_back(set);
@@ -104,17 +104,17 @@ class SetsSearch {
       const double seconds =
           estimate_plan(start, question_.topology, question_.resources).makespan.value;
       least_ = std::min(least_, seconds);
-      policy.relays = false;  // strategies say themselves whether they relay
+      policy.relays = false;  // strategies set relays themselves
       entrants_.push_back({set, policy, std::move(start), seconds});
-    } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no
-                                   // candidate
+    } catch (const InputError&) {  // a plan that does not fit in memory or has no routes
+                                   // is not a candidate
       if (!refused_) refused_ = std::current_exception();
     }
   }
 
-  /// The sets to search, the fastest first plan first: sets whose first plan has at most
+  /// The sets to search, in the order of their first plans: the first plan has at most
   /// `ops` operations and is not much slower than the fastest first plan. The set of all
-  /// GPUs always stays.
+  /// GPUs is always kept.
   std::vector<Entrant*> promising(const std::vector<MemoryId>& all, int64_t ops) {
     constexpr double much = 1.2;
     std::vector<Entrant*> left;
@@ -127,9 +127,9 @@ class SetsSearch {
     return left;
   }
 
-  /// Successive halving: each round doubles the operations of a set, and then the slower
-  /// half of the sets drops out. Sets that are less than 3 % slower than the fastest set
-  /// stay, and so does the set of all GPUs.
+  /// Successive halving: each round doubles the operations of a set and then drops the
+  /// slower half of the sets, except the set of all GPUs and sets less than 3 % slower
+  /// than the fastest.
   void halve(const std::vector<MemoryId>& all, int64_t ops) {
     std::vector<Entrant*> left = promising(all, ops);
     if (left.empty()) return;
@@ -153,8 +153,7 @@ class SetsSearch {
     set.search->judge_until(ops);
   }
 
-  /// Of equally fast ones the first that has a search, also if no search has judged a
-  /// plan.
+  /// Ties go to the first set that has a search, even if no search has simulated a plan.
   Entrant& fastest() {
     return *std::ranges::min_element(entrants_, {}, [](const Entrant& set) {
       return std::pair{set.seconds(), set.search == nullptr};
@@ -180,8 +179,8 @@ class SetsSearch {
   const Question question_;
   const Judge& judge_;
   DeviceSets known_;
-  std::deque<Entrant> entrants_;  // searches refer to them
-  double least_ = unknown;        // estimated
+  std::deque<Entrant> entrants_;  // searches refer to the elements
+  double least_ = unknown;        // by the estimate
   std::exception_ptr refused_;
 };
 

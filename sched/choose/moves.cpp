@@ -25,7 +25,7 @@ Moves::Moves(const Question& question, Strategies& strategies, Surrogate& surrog
 
 Move Moves::child(const Trial& from, const Trial& other) {
   constexpr double balanced = 0.1, mixed = 0.5;  // probabilities
-  constexpr double alone = 1.5, besides = 0.8;   // means of the number of further changes
+  constexpr double alone = 1.5, besides = 0.8;   // mean number of further changes
   constexpr size_t most = 20;
   if (chance(balanced))
     if (auto move = balance(from)) return *std::move(move);
@@ -80,7 +80,7 @@ size_t Moves::low(size_t count, double mean) {
   return size_t(-std::log(1 - uniform()) * mean) % count;
 }
 
-/// Work is moved from devices that end late to devices that end early, all of it or a
+/// Moves work from devices that end late to devices that end early, completely or in
 /// part.
 std::optional<Move> Moves::balance(const Trial& from) {
   constexpr double even = 0.01;
@@ -129,8 +129,8 @@ void Moves::change(Candidate& to, const Trial& from) {
   if (!values.empty()) to.strategy[field] = values[below(values.size())];
 }
 
-/// Any tile, one beside this one, or one that divides an extent evenly; this one if the
-/// other makes too many operations.
+/// A random candidate tile, a neighbour of `tile`, or a divisor of an extent; `tile` if
+/// the other makes too many operations.
 int64_t Moves::other_tile(const Trial& from, int64_t tile) {
   if (!any_tile_) return tile;
   constexpr int64_t least = 128;
@@ -150,10 +150,10 @@ int64_t Moves::other_tile(const Trial& from, int64_t tile) {
   return ops_of(from, side) > std::max(few, times * double(from.ops)) ? tile : side;
 }
 
-/// The side that divides the longest block of an extent of the problem into as many
-/// pieces as `tile` does, or one more or less.
+/// The side that divides the longest block of an extent into as many pieces as `tile`
+/// does, plus or minus one.
 int64_t Moves::even_tile(const Trial& from, int64_t tile) {
-  constexpr int64_t unit = 16;  // so that all columns are aligned
+  constexpr int64_t unit = 16;  // keeps all columns aligned
   const GemmProblem& p = question_.problem;
   const std::array<std::pair<int64_t, int>, 3> extents{
       {{p.m, from.grid.rows}, {p.n, from.grid.cols}, {p.k, from.grid.layers}}};
@@ -163,8 +163,8 @@ int64_t Moves::even_tile(const Trial& from, int64_t tile) {
   return pieces > 0 ? ceil_div(longest, pieces * unit) * unit : tile;
 }
 
-/// Features: the values of fields, and for each shape of tiles and each octave of sizes
-/// the part of the octave that lies below the tile.
+/// Features: the values of fields; and, for each tile shape and each octave of sizes, the
+/// part of the octave below the tile.
 Surrogate::Change Moves::change_between(const Candidate& from, const Candidate& to) {
   std::map<size_t, double> by;
   for (size_t field = 0; field < to.strategy.size(); ++field) {

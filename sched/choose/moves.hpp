@@ -18,7 +18,7 @@ namespace tilerail {
 struct Candidate {
   Strategy strategy;
   int64_t tile = 0;
-  std::vector<double> shares = {};  // of balanced work; empty: as the strategy says
+  std::vector<double> shares = {};  // of the work, balanced; empty: set by the strategy
 
   auto operator<=>(const Candidate&) const = default;
 };
@@ -31,12 +31,12 @@ struct Trial {
   Grid grid = {};
   std::vector<double> shares = {};
   std::optional<Plan> plan =
-      {};  // none if the plan does not exist or equals a known plan
+      {};  // absent if the plan does not exist or equals a known plan
   std::string decided = {}, hash = {};
   double estimated = unknown, expected = unknown, seconds = unknown;
   int64_t ops = 0;
   std::vector<Seconds> ends = {};  // of the devices
-  bool measured = false;           // as of its move
+  bool measured = false;           // as in its move
 };
 
 /// A candidate, and how it differs from a simulated trial.
@@ -50,7 +50,7 @@ struct Move {
 /// The candidates that a search draws, the same ones in every run. docs/model.md#judge
 class Moves {
  public:
-  /// Keeps references. `tiles`: what is worth trying, ascending.
+  /// Keeps references. `tiles`: candidate tiles, ascending.
   Moves(const Question& question, Strategies& strategies, Surrogate& surrogate,
         std::vector<int64_t> tiles);
 

@@ -26,18 +26,18 @@
 namespace tilerail {
 namespace {
 
-/// A plan with smaller tiles, fewer GPUs or relays replaces the best one so far only if
-/// it is faster by more than this: estimates are no better.
+/// The minimum gain for which a plan with smaller tiles, fewer GPUs or relays replaces
+/// the best plan so far: estimates are not more accurate.
 constexpr double margin = 0.01;
 
 struct Judged {
   Plan plan;
   PlanCandidate candidate = {};
-  double makespan = 0, busiest = 0, kernels = 0;  // estimated, in seconds
+  double makespan = 0, busiest = 0, kernels = 0;  // estimates, in seconds
 
-  bool cheap() const { return plan.ops.size() <= 500; }  // next to nothing to make
+  bool cheap() const { return plan.ops.size() <= 500; }  // negligible planning time
   bool beats(const Judged& best) const { return makespan < (1 - margin) * best.makespan; }
-  /// Whether no other order or cut of the same work on these devices could beat it.
+  /// Whether another order or cut of the same work on these devices cannot be faster.
   bool unbeatable() const { return busiest >= (1 - margin) * makespan; }
 };
 
@@ -60,8 +60,8 @@ class Search {
     return explained(best());
   }
 
-  /// The same, or the plan by one of the other policies if it is better than by those
-  /// before it.
+  /// The best plan of this policy, or of another policy that improves on all earlier
+  /// ones.
   Plan plan_or_by(const std::vector<Policy>& others) {
     Judged fastest = best();
     for (const Policy& other : others) {
@@ -82,7 +82,7 @@ class Search {
   Plan explained(Judged best) const {
     PlanOrigin& origin = best.plan.origin;
     origin.judge = "estimate", origin.candidates = tried_;
-    if (tried_.empty()) return std::move(best.plan);  // which cannot run
+    if (tried_.empty()) return std::move(best.plan);  // an invalid plan
     const PlanCandidate& fastest =
         *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
     const double gain = 1 - fastest.seconds / best.candidate.seconds;
@@ -122,7 +122,7 @@ class Search {
     return best;
   }
 
-  /// Leaves out plans with copies that have no route.
+  /// Records a candidate unless its copies have no route.
   void note(const Judged& judged) {
     if (std::isfinite(judged.makespan)) tried_.push_back(judged.candidate);
   }
@@ -131,7 +131,7 @@ class Search {
     return policy_.choices.tile == 0 && policy_.tile_choice == TileChoice::search;
   }
 
-  /// On all devices.
+  /// The tile on all devices.
   int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.choices.tile > 0) return policy_.choices.tile;
@@ -144,14 +144,13 @@ class Search {
                        p.of_vectors() ? vector_tiles : square_tiles);
   }
 
-  /// The depth k that one GPU computes: dot products share k out.
+  /// The depth k of one GPU: dot products divide k among GPUs.
   int64_t depth(Grid grid) const {
     return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows)
                                             : problem_.k;
   }
 
-  /// What the product alone, as one kernel, takes on so many GPUs like the fastest of
-  /// these.
+  /// Time of the product, as one kernel, on `count` GPUs as fast as the fastest.
   double kernels_like_fastest(size_t count) const {
     const GemmProblem& p = problem_;
     if (p.scales_only()) return 0;
@@ -162,8 +161,8 @@ class Search {
     return least / double(count);
   }
 
-  /// Whether so many devices alike would need longer for the kernels of these tiles than
-  /// the best plan takes. Plans of millions of operations are not made to find that out.
+  /// Whether `count` devices of one type need longer for the kernels of these tiles than
+  /// the best plan takes. Saves planning millions of operations.
   bool too_few(size_t count, const Judged& best) const {
     const auto kernels = [&](MemoryId device) {
       return topology_.memory(device).kernels;
@@ -192,12 +191,12 @@ class Search {
             estimate.kernels.value};
   }
 
-  /// Plans with candidate tiles from the largest down. A smaller tile costs more
-  /// operations, and all of them are issued. It also costs most to plan, so the search
-  /// ends after `patience` tiles without a better plan, those that cost next to nothing
-  /// not counted, when none can be better, or when many kernels would follow a tile that
-  /// was not better. As many are planned at once, each by itself, so the result is that
-  /// of planning one after another.
+  /// Plans candidate tiles from the largest down. Smaller tiles need more operations, all
+  /// of which are issued, and more planning time. The search ends after `patience` tiles
+  /// without a better plan (not counting plans of negligible planning time), when no
+  /// better plan is possible, or when a tile with many kernels would follow a tile that
+  /// was not better. Up to `patience` tiles are planned concurrently and independently;
+  /// the result equals a sequential search.
   Judged searched_tile(const TileScheduler& scheduler, Grid grid) {
     const auto tiles = candidates(scheduler, grid);
     std::optional<Judged> best;
@@ -223,9 +222,9 @@ class Search {
     return std::move(*best);
   }
 
-  /// Fewer GPUs want larger tiles: from that of the best plan upwards, then a few that
-  /// are smaller, until `patience` do not help. Returns false when a plan that was not
-  /// cheap to make was hopeless.
+  /// Tries fewer GPUs, which tend to need larger tiles: from the best plan's tile
+  /// upwards, then a few smaller ones, until `patience` tiles bring no improvement.
+  /// Returns false if a plan with significant planning time was much slower.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;  // docs/model.md#gpus
     constexpr ptrdiff_t few_smaller = 4;
@@ -286,8 +285,8 @@ Plan search_plan(const Question& question, const Judge& judge) {
 
 namespace {
 
-/// Whether partial sums of C, one a GPU, are small beside A and B, so that GPUs may well
-/// share out k.
+/// Whether partial sums of C, one per GPU, are small compared with A and B, so that
+/// splitting k among GPUs may pay off.
 bool sums_are_small(const Question& q) {
   const GemmProblem& p = q.problem;
   const auto elements = [](int64_t rows, int64_t cols) {
@@ -298,7 +297,7 @@ bool sums_are_small(const Question& q) {
              elements(p.m, p.k) + elements(p.k, p.n);
 }
 
-/// The policies that are tried besides the given one.
+/// The policies to try in addition to the given one.
 std::vector<Policy> other_policies(const Question& q, const Policy& straight,
                                    Copies copies) {
   std::vector<Policy> others;

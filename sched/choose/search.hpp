@@ -10,24 +10,24 @@
 
 namespace tilerail {
 
-/// If the policy leaves open whether copies between GPUs are staged: both kinds are
-/// compared, or the policy's value is taken.
+/// If the policy leaves staging of copies between GPUs open: compare both kinds, or take
+/// the policy's value.
 enum class Copies : bool { any, as_wished };
 
-/// The plan with the least estimated makespan among those with the tile sizes and numbers
-/// of GPUs that the policy leaves open; shares count for all devices only.
+/// The plan with the least estimated makespan over the tile sizes and numbers of GPUs
+/// that the policy leaves open. Shares apply to plans on all devices only.
 /// docs/model.md#tile
 Plan estimated_plan(const Question& question, Copies copies = Copies::any);
 
-/// The same or, where the question is judged, the best judged plan. docs/model.md#judge
+/// The estimated plan or, if the question is judged, the best simulated plan.
+/// docs/model.md#judge
 Plan search_plan(const Question& question, const Judge& judge);
 
-/// The names of GPUs as candidates have them, "gpu0,gpu3"; of more than 16 their number.
+/// Names of GPUs for candidates, "gpu0,gpu3"; for more than 16 GPUs their number.
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus);
 
-/// The tile that the policy takes without a search: given, by an overlap model, by the
-/// rule of a library (the first, of several that it times), else by the thesis'
-/// heuristic.
+/// The policy's tile without a search: given, by an overlap model, by a library's rule
+/// (the first tile if the library times several), else by the thesis' heuristic.
 int64_t unsearched_tile(const Question& question);
 
 }  // namespace tilerail

@@ -35,7 +35,7 @@ DeviceSets sets_for(const Question& q) {
 
 namespace {
 
-/// Whether plans whose tiles are not squares are tried, too, if all tiles fit in memory.
+/// Whether plans with non-square tiles are also tried, if all tiles fit in memory.
 bool may_shape(const Question& q) {
   const bool shapes = q.problem.routine == Routine::gemm && q.problem.has_product() &&
                       q.policy.choices.caching;
@@ -55,7 +55,8 @@ std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
                         scheduler.largest_tile(), most_judged_kernels);
     tiles.insert(more.begin(), more.end());
   }
-  constexpr int64_t narrowest = 512;  // columns of C, for kernels that fill a GPU
+  constexpr int64_t narrowest =
+      512;  // columns of C, the minimum for kernels that fill a GPU
   if (any_tile && may_shape(q))
     for (int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2)
       tiles.insert(side);

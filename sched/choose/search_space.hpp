@@ -9,19 +9,18 @@
 
 namespace tilerail {
 
-/// The sets of GPUs and the tiles of a judged search; its strategies:
+/// Sets of GPUs and tiles of a search with simulation. Its strategies:
 /// sched/choose/strategies.hpp. docs/model.md#judge
 
-/// All devices first, and fewer where the policy leaves that open.
+/// All devices first; then smaller sets, if the policy leaves the devices open.
 DeviceSets sets_for(const Question& question);
 
-/// Ascending: what is worth trying on the devices. `start` is the plan that the search
-/// begins with.
+/// Candidate tiles on the devices, ascending. `start`: the first plan of the search.
 std::vector<int64_t> tiles_for(const Question& question, const Plan& start);
 
-/// Whether the policy leaves open if copies between GPUs are staged, and a copy between
-/// two of the GPUs, or one of them and the GPU that is the home of a matrix, may be
-/// faster over a host. Among very many GPUs none is looked for: their pairs are too many.
+/// Whether the policy leaves staging of copies between GPUs open, and a host may speed up
+/// a copy between two of the GPUs, or between one of them and the home GPU of a matrix.
+/// False for very many GPUs: there are too many pairs.
 bool staging_may_help(const Question& question);
 
 }  // namespace tilerail

@@ -62,11 +62,11 @@ class Selection {
   struct Best {
     std::optional<Plan> plan;
     double value = 0;
-    std::exception_ptr refused;  // why the last set has no plan that has none
+    std::exception_ptr refused;  // error of the last set without a plan
   };
 
-  /// Devices that no plan can use, for want of a route or of memory, are no candidates.
-  /// Returns what it costs.
+  /// Evaluates a plan on these devices. Devices without a valid plan, for lack of a route
+  /// or of memory, are not candidates. Returns the cost of the evaluation.
   double consider(const Question& question, const Metric& metric, Best& best,
                   std::vector<PlanCandidate>& tried) const {
     try {
@@ -82,8 +82,7 @@ class Selection {
     }
   }
 
-  /// With all that the search may vary, on the devices of the best plan and on all of
-  /// them.
+  /// Searches all options on the devices of the best plan and on all devices.
   void improve(Plan& best, double most, const Metric& metric,
                std::vector<PlanCandidate>& tried) const {
     std::vector<std::vector<MemoryId>> sets{best.devices};
@@ -94,7 +93,7 @@ class Selection {
         Plan plan = search_plan(question_.on(set), judge_);
         const double value = value_of(plan, metric, tried);
         if (value > most) best = std::move(plan), most = value;
-      } catch (const InputError&) {  // all devices, where no plan can use them
+      } catch (const InputError&) {  // no valid plan on all devices
       }
     }
   }
@@ -106,8 +105,8 @@ class Selection {
     return workload;
   }
 
-  /// None where no links join the GPUs with the matrices: their copies may be staged,
-  /// which the model does not know.
+  /// Empty if no links connect the GPUs with the matrices: the model does not cover
+  /// staged copies.
   std::vector<Workload> other_workloads(const Metric& metric) const {
     const WorkloadProblem workload = problem(metric);
     const LinkMap links{topology_};
@@ -137,16 +136,16 @@ class Selection {
     return {estimate.makespan, estimate.energy};
   }
 
-  /// In seconds, with the search for its tile; what is left of select-ms has to be the
-  /// same in every process, so that this is not measured. About what `bench_plan_speed`
-  /// shows. docs/model.md#selection
+  /// Seconds for a plan, including the search for its tile: fixed rates instead of a
+  /// measurement, so that the rest of select-ms is the same in every process.
+  /// Approximates `bench_plan_speed`. docs/model.md#selection
   double cost(const Plan& plan) const {
     constexpr double of_plan = 2e-3, of_op = 4e-6;
     return of_plan + (of_op + judge_.per_op.value) * double(plan.ops.size());
   }
 
-  Policy policy_;            // of the plans that are tried
-  const Question question_;  // by that policy
+  Policy policy_;            // of the evaluated plans
+  const Question question_;  // with this policy
   const Topology& topology_;
   std::span<const MemoryId> devices_;
   const Judge& judge_;

@@ -30,8 +30,8 @@
 namespace tilerail {
 namespace {
 
-/// The costs of a search: an operation that is planned and estimated costs 1, one that is
-/// simulated costs more, and a plan costs something besides its operations.
+/// Costs of a search: 1 for an operation that is planned and estimated, more if it is
+/// simulated, and a fixed cost per plan.
 constexpr double cost_of_plan = 100, cost_of_simulating = 2;
 
 constexpr size_t threads = 4;
@@ -42,7 +42,7 @@ class Search final : public SetSearch {
       : question_{question}, judge_{judge}, start_{start} {}
 
   void judge_until(int64_t ops) override {
-    constexpr int most_idle = 20;  // steps in sequence without a new plan
+    constexpr int most_idle = 20;  // consecutive steps without a new plan
     if (!started_) begin();
     started_ = true;
     for (int idle = 0; spent_ < double(ops) && idle < most_idle;)
@@ -67,7 +67,7 @@ class Search final : public SetSearch {
   using Trials = std::vector<Trial*>;
 
   /// Plans the starting strategies, finds a tile for each, and simulates the fastest.
-  /// Then the fastest of each grid tries all tiles.
+  /// Then the fastest trial of each grid tries all tiles.
   void begin() {
     constexpr auto effort = double(normal_effort);
     constexpr double for_starts = 0.2 * effort, for_first_tiles = 0.15 * effort,
@@ -99,7 +99,7 @@ class Search final : public SetSearch {
     return trials;
   }
 
-  /// Finds a better tile for each trial, the fastest by the estimate first, until `ops`
+  /// Finds a better tile for each trial, in the order of their estimates, until `ops`
   /// operations are planned.
   void find_tiles(std::vector<Trial>& trials, double ops) {
     const double end = spent_ + ops;
@@ -115,8 +115,8 @@ class Search final : public SetSearch {
     }
   }
 
-  /// Halves or doubles the tile of a trial while the estimate falls. Spends at most about
-  /// `ops` operations.
+  /// Halves or doubles the tile of a trial while its estimate improves. Spends at most
+  /// about `ops` operations.
   void improve_tile(Trial& best, double ops, double& spent) const {
     for (const double factor : {0.5, 2.0}) {
       const double before = best.estimated;
@@ -134,7 +134,7 @@ class Search final : public SetSearch {
 
   void count(const Trial& trial) { spent_ += double(trial.ops) + cost_of_plan; }
 
-  /// Tries all tiles for a trial, the nearest first, within a number of operations.
+  /// Tries all tiles for a trial, the nearest first, for at most `ops` operations.
   void try_tiles(Trial& from, double ops) {
     std::vector<Option> options;
     for (Move& move : moves_.tiles_of(from)) {
@@ -145,8 +145,7 @@ class Search final : public SetSearch {
     try_all(std::move(options));
   }
 
-  /// The simulated trials, the fastest first; of those that take equally long only the
-  /// first.
+  /// The simulated trials, the fastest first; ties keep only the first.
   Trials ranked() {
     Trials all;
     for (Trial& trial : trials_) all.push_back(&trial);
@@ -158,7 +157,7 @@ class Search final : public SetSearch {
     return all;
   }
 
-  /// The same for each grid, the fastest grid first, without grids that are much slower.
+  /// The ranked trials by grid, the fastest grid first, without much slower grids.
   static std::vector<Trials> grids(const Trials& ranked) {
     constexpr double much = 1.3;
     constexpr size_t most = 6;
@@ -174,18 +173,18 @@ class Search final : public SetSearch {
     return all;
   }
 
-  /// A move from a simulated trial, and the improvement that it promises.
+  /// A move from a simulated trial, and its expected improvement.
   struct Option {
     Trial* from;
     Move move;
-    double promise = 0;  // expected improvement for each operation
+    double promise = 0;  // expected improvement per operation
   };
 
   double cost_of(const Trial& from, const Move& move) const {
     return moves_.ops_of(from, move.to.tile) + cost_of_plan;
   }
 
-  /// Draws children of fast plans, every other time of one grid, and tries the most
+  /// Draws children of fast plans, every other turn from one grid, and tries the most
   /// promising. Returns whether a new plan was simulated.
   bool breed() {
     constexpr size_t drawn = 48, some = 8;
@@ -233,8 +232,8 @@ class Search final : public SetSearch {
     return result;
   }
 
-  /// Plans the trial's candidate unless its decisions are known. Throws InputError if it
-  /// cannot be planned.
+  /// Plans the trial's candidate unless its decisions are known. Throws InputError if
+  /// planning fails.
   void make(Trial& trial, const std::function<bool(const std::string&)>& is_known) const {
     const Policy policy = strategies_.policy(trial.candidate.strategy);
     const Question question =
@@ -255,8 +254,8 @@ class Search final : public SetSearch {
     trial.hash = content_hash(*trial.plan);
   }
 
-  /// Gives fields the policy's values where that leaves the plan as it is. Balanced
-  /// shares keep their distribution.
+  /// Resets fields to the policy's values if the plan stays the same. Balanced shares
+  /// keep their distribution.
   void simplify(Trial& trial) {
     const auto distribution = [this](const Trial& of) {
       return strategies_.value(of.candidate.strategy, "distribution");
@@ -303,7 +302,7 @@ class Search final : public SetSearch {
   }
 
   /// Simulates the fastest quarter of the trials by the estimate, and more if the plans
-  /// are small. Returns the numbers of the simulated trials.
+  /// are small. Returns the indices of the simulated trials.
   std::vector<size_t> judged(std::vector<Trial>& trials) {
     constexpr int64_t few = 512;  // operations
     std::vector<size_t> fastest;
@@ -373,11 +372,11 @@ class Search final : public SetSearch {
   Surrogate surrogate_;
   Strategies strategies_{question_, surrogate_};
   Moves moves_{question_, strategies_, surrogate_, tiles_for(question_, start_)};
-  std::deque<Trial> trials_;             // the simulated trials
+  std::deque<Trial> trials_;             // simulated
   std::map<std::string, double> known_;  // seconds by decisions and by hash
   std::set<Candidate> tried_;
   bool started_ = false;
-  size_t turn_ = 0;   // of parents
+  size_t turn_ = 0;   // number of parent selections
   double spent_ = 0;  // operations
   Trial* best_ = nullptr;
   std::vector<PlanCandidate> judged_;

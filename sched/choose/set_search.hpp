@@ -12,19 +12,19 @@ namespace tilerail {
 
 struct JudgedPlan {
   Plan plan;
-  double seconds;    // by the judge; infinite if no plan was judged
+  double seconds;    // simulated; infinite if no plan was simulated
   std::string what;  // the plan's tile, grid, GPUs and strategy
 };
 
-/// The search for the fastest plan on all devices of a question. It judges a sequence of
-/// plans that depends on the question alone, so that a longer search judges the plans of
-/// a shorter one and more. docs/model.md#judge
+/// The search for the fastest plan on all devices of a question. The sequence of plans
+/// depends on the question alone: a longer search tries all plans of a shorter search and
+/// more. docs/model.md#judge
 class SetSearch {
  public:
   virtual ~SetSearch() = default;
 
   /// Continues until the search has spent `ops` operations (docs/model.md#judge) or no
-  /// plan is left to try.
+  /// plan is left.
   virtual void judge_until(int64_t ops) = 0;
   /// The time of the fastest plan so far; infinite if no plan was simulated.
   virtual double seconds() const = 0;

@@ -12,10 +12,10 @@
 namespace tilerail {
 namespace {
 
-/// For more devices, the link map takes longer than all plans.
+/// With more devices, the link map takes longer than all plans.
 constexpr size_t most_with_link_map = 64;
 
-/// All values of a field that is a choice, the policy's own first.
+/// All values of a choice field, the policy's own first.
 std::vector<std::string> choices_of(const Policy& policy, std::string_view key) {
   std::vector<std::string> values = neighbors_of(policy, key);
   values.insert(values.begin(), value_of(policy, key));
@@ -81,7 +81,7 @@ std::vector<Strategy> Strategies::starts() {
     add(changed);
   }
   add(with_relays(own));
-  add(Policy{});  // the plainest values
+  add(Policy{});  // defaults
   changed = own;
   for (const std::string& order : choices_of(own, "order"))
     for (const std::string& rows : choices_of({}, "tile-rows"))

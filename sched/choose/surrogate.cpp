@@ -7,7 +7,7 @@
 namespace tilerail {
 namespace {
 
-constexpr double prior = 0.1;  // standard deviation of what a feature does
+constexpr double prior = 0.1;  // standard deviation of a feature's effect
 
 double dot(const Surrogate::Change& change, const std::vector<double>& values) {
   double sum = 0;

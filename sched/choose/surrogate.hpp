@@ -13,22 +13,22 @@ namespace tilerail {
 /// docs/model.md#judge
 class Surrogate {
  public:
-  /// By how much features differ between two candidates: numbers of features and
-  /// differences, each feature once.
+  /// Feature differences between two candidates: feature numbers and differences, each
+  /// feature once.
   using Change = std::vector<std::pair<size_t, double>>;
 
-  /// A logarithm of a ratio of times.
+  /// Estimated logarithm of a ratio of times.
   struct Guess {
     double mean = 0, deviation = 0;
     /// The expected value of max(0, -logarithm).
     double improvement() const;
   };
 
-  /// The number of a feature; a new one if the name is new.
+  /// The number of a feature; new names get a new number.
   size_t feature(const std::string& name);
   Guess guess(const Change& change) const;
-  /// Observes that a change multiplied the time by exp(`log_ratio`), with that standard
-  /// deviation of the logarithm.
+  /// Observes that a change multiplied the time by exp(`log_ratio`), with the standard
+  /// deviation `deviation` of the logarithm.
   void learn(const Change& change, double log_ratio, double deviation);
 
  private:

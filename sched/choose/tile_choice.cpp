@@ -34,7 +34,8 @@ int64_t thesis_tile(int64_t m, int64_t n, int64_t k, Grid grid, int64_t largest,
   int64_t best = std::max<int64_t>(1, top);
   double best_cost =
       thesis_tile_cost(m_r, n_c, k, grid.rows * grid.cols, grid, best, t_min);
-  if (top % step != 0 && top > smallest) best_cost = 1e300;  // not a size kernels like
+  if (top % step != 0 && top > smallest)
+    best_cost = 1e300;  // a size that is slow for kernels
   for (int64_t tile = top / step * step; tile >= smallest; tile -= step) {
     const double cost =
         thesis_tile_cost(m_r, n_c, k, grid.rows * grid.cols, grid, tile, t_min);
@@ -56,11 +57,11 @@ std::vector<int64_t> tile_candidates(int64_t m, int64_t n, int64_t k, Grid grid,
   std::vector<int64_t> sides{longest, std::max(m_r, n_c)};
   constexpr int64_t least = 256;
   const int64_t shorter = std::min(m_r, n_c);
-  for (const int64_t parts : {1, 2, 4, 8})  // that leave no rest
+  for (const int64_t parts : {1, 2, 4, 8})  // without a rest
     if (shorter % parts == 0 && shorter / parts >= least)
       sides.push_back(shorter / parts);
-  constexpr int64_t unit = 16;        // so that all columns are aligned
-  for (const int64_t parts : {3, 6})  // that leave little
+  constexpr int64_t unit = 16;        // keeps all columns aligned
+  for (const int64_t parts : {3, 6})  // with a small rest
     if (shorter / parts >= least) sides.push_back(ceil_div(shorter, parts * unit) * unit);
   for (int64_t power = least; power <= longest; power *= 2)
     for (const int64_t side : {power, power + power / 2}) sides.push_back(side);

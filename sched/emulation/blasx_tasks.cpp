@@ -28,8 +28,8 @@ void BlasxTasks::take(size_t device) {
   batch.k = 0, batch.stream = 0, batch.open = batch.tiles.size();
 }
 
-/// The next batch begins when a task of the last k of this one has ended: that of the
-/// first stream, since a GPU's kernels end in the order in which they were handed over.
+/// The next batch begins when a task of the last k of the current batch has ended: the
+/// first stream's task, since a GPU's kernels end in the order of submission.
 std::optional<Task> BlasxTasks::next(size_t device) {
   Batch& batch = batches_[device];
   if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;

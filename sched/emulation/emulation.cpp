@@ -28,8 +28,8 @@ std::shared_ptr<const Emulation> LibraryEmulation::idle() const {
 
 namespace {
 
-/// In the library each device has a part as large as the metric of what it would do if
-/// all ended together.
+/// In the library, each device's part is proportional to the metric of its work, with all
+/// devices ending together.
 std::vector<double> shares_by(const Metric& metric, const Workload& best,
                               const WorkloadProblem& problem) {
   std::vector<Outcome> parts;
@@ -42,7 +42,7 @@ std::vector<double> shares_by(const Metric& metric, const Workload& best,
 
 }  // namespace
 
-/// The devices, and the shares, of the best workload by PARALiA's model.
+/// Uses the devices and the shares of the best workload by PARALiA's model.
 std::optional<Plan> LibraryEmulation::selected_plan(const Question& question,
                                                     const Metric& metric) const {
   if (profile.select_by != SelectBy::model) return std::nullopt;
@@ -61,10 +61,10 @@ std::optional<Plan> LibraryEmulation::selected_plan(const Question& question,
   return plan;
 }
 
-/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest;
-/// else the home, however near it is. A copy that is there now comes before any that is
-/// on its way. peer-rank: near is fast, and rates that lie within a tenth of the fastest
-/// are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
+/// The nearest other GPU that has the tile, ties to the lowest; else the home, however
+/// near. Present copies come before copies in flight. peer-rank: distance is the inverse
+/// rate, and rates within a tenth of the fastest are equal. nearest-id: distance is the
+/// difference of numbers, and only tiles that a GPU has published count.
 std::optional<size_t> LibraryEmulation::source(std::span<const Peer> peers) const {
   constexpr double as_fast = 0.9;
   const bool by_speed = profile.source_rule == SourceRule::peer_rank;

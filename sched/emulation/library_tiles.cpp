@@ -48,7 +48,8 @@ std::vector<int64_t> gemmex_tiles(int64_t m, int64_t n, int64_t k, Grid grid,
 }
 
 int64_t paralia_tile(int64_t m, int64_t n, int64_t k, int gpus) {
-  constexpr int64_t fewest = 32, most = 128, smallest = 1024;  // sub-kernels a GPU; side
+  constexpr int64_t fewest = 32, most = 128,
+                    smallest = 1024;  // sub-kernels per GPU; side
   const int64_t common = std::gcd(std::gcd(m, n), k);
   int64_t tile = common;
   while (tile > smallest && sub_kernels(m, n, k, tile) < double(fewest * gpus))

@@ -3,7 +3,7 @@
 
 namespace tilerail {
 
-/// Emulations are shared by policies: one that changes is a copy.
+/// Policies share emulations: a change copies the emulation.
 template <class Member>
 Member& in(Policy& policy, Member Profile::*member) {
   auto changed = std::make_shared<LibraryEmulation>(profile_of(policy));
@@ -17,7 +17,7 @@ const Member& in(const Policy& policy, Member Profile::*member) {
 
 namespace {
 
-/// The core's value `emulated`, by this rule of the profile.
+/// The core's value `emulated`, with this rule of the profile.
 template <class Choice, class Owner, class Rule>
 Value emulated(std::string_view name, Choice Owner::*choice, Rule Profile::*rule,
                std::type_identity_t<Rule> by) {
@@ -30,7 +30,7 @@ Value emulated(std::string_view name, Choice Owner::*choice, Rule Profile::*rule
           }};
 }
 
-/// The same of tiles, which a number goes before.
+/// The same for tiles; resets a tile given as a number.
 Value tile_by(std::string_view name, TileRule rule,
               OverlapModel model = OverlapModel::dr) {
   const Value of_rule = emulated(name, &Policy::tile_choice, &Profile::tile_rule, rule);
@@ -55,7 +55,7 @@ std::vector<Value> tile_rules() {
   return rules;
 }
 
-/// Values that options of the core have, too.
+/// Further values of the core's options.
 const std::vector<Field>& more_values() {
   static const std::vector<Field> more{
       {"tile", "", tile_rules()},

@@ -21,8 +21,8 @@ TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst)
           both_ways ? alone / concurrent_rates(topology, both)[0] : 1};
 }
 
-/// Between the GPU and other memories. Where there is no route, tiles come over other
-/// memories; the models, which know of none, take it for one of a host.
+/// Transfers between the GPU and other memories. Without a route, tiles go over other
+/// memories; the models do not cover this and assume a route of a host.
 struct Transfers {
   const Topology& topology;
   MemoryId gpu;
@@ -46,8 +46,7 @@ struct Transfers {
   }
 };
 
-/// The dimensions along which the routine is cut, and the bits by which operands name m,
-/// n and k.
+/// The dimensions along which the routine is cut, and the bits of m, n and k in operands.
 struct Dimensions {
   std::vector<double> sizes;
   unsigned m = 0, n = 0, k = 0;
@@ -65,7 +64,7 @@ struct Dimensions {
   }
 };
 
-/// What the routine has, in the order of A, B and C; a vector has no columns.
+/// The routine's operands, in the order of A, B and C; a vector has no columns.
 std::vector<OverlapOperand> operands_of(const GemmProblem& p,
                                         const Transfers& transfers) {
   const auto operand = [&](int64_t rows, int64_t cols, MemoryId place, bool read,
@@ -113,7 +112,7 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology,
 
 std::vector<int64_t> overlap_tiles(const GemmProblem& p, int64_t largest) {
   constexpr int64_t square_step = 256, vector_step = 1 << 18,
-                    longest_vector = 1 << 26;  // CoCoPeLia's grids
+                    longest_vector = 1 << 26;  // CoCoPeLia's tile grids
   const int64_t step = p.of_vectors() ? vector_step : square_step;
   int64_t least = largest, longest = 1;
   for (const double d : Dimensions{p}.sizes) {

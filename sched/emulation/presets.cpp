@@ -14,7 +14,7 @@ std::shared_ptr<const Emulation> of(const Profile& profile) {
 }
 
 /// Presets that emulate other libraries (docs/model.md#libraries). Fields in the order of
-/// struct Policy and of Choices.
+/// Policy and Choices.
 const std::vector<Policy>& presets_of_libraries() {
   static const std::vector<Policy> table{
       {.preset = "cublasxt",
@@ -66,7 +66,7 @@ const std::vector<Policy>& presets_of_libraries() {
   return table;
 }
 
-/// Presets of the papers that this project comes from (docs/model.md#policies).
+/// Presets of the papers behind this project (docs/model.md#policies).
 const std::vector<Policy>& presets_of_papers() {
   static const std::vector<Policy> table{
       {.preset = "baseline",
@@ -117,7 +117,7 @@ Policy our_own() {
   return own;
 }
 
-/// All presets: one row a policy.
+/// All presets: one row per policy.
 const std::vector<Policy>& presets() {
   static const std::vector<Policy> table = [] {
     std::vector<Policy> rows = presets_of_papers();

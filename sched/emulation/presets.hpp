@@ -8,12 +8,12 @@
 
 namespace tilerail {
 
-/// The preset tilerail and the presets of libraries and papers. All have the options of
-/// an emulation. Throws InputError that names the presets.
+/// The preset tilerail, or a preset of a library or paper, with the options of an
+/// emulation. Throws InputError that lists the presets.
 Policy any_preset(std::string_view name);
 std::vector<std::string> any_preset_names();
 
-/// The same policy with nothing emulated: what a search can begin with.
+/// The policy without emulation, as a start of a search.
 Policy without_emulation(Policy policy);
 
 }  // namespace tilerail

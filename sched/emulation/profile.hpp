@@ -12,22 +12,22 @@ enum class Agent { none, paralia, xkblas, blasx };
 enum class CopyRates { alone, duplex };
 enum class SelectBy { plans, model };
 
-/// Properties of a library's plans that the preset tilerail does not have. Options:
+/// Properties of a library's plans that the preset tilerail lacks. Options:
 /// sched/emulation/options.cpp.
 struct Profile {
   TileRule tile_rule = TileRule::none;
-  OverlapModel tile_model = OverlapModel::dr;  // of TileRule::model
+  OverlapModel tile_model = OverlapModel::dr;  // for TileRule::model
   SourceRule source_rule = SourceRule::none;
   SelectBy select_by = SelectBy::plans;
-  Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
+  Agent agent = Agent::none;  // library whose rules set when GPUs request tasks
   CopyRates copy_rates = CopyRates::alone;
-  bool warm = false;  // GPUs start with the tiles that an earlier, equal call has left
-  // Microseconds of the run-time system: for a kernel, for a copy from or to a host, for
-  // one between GPUs, for each GPU of a call.
+  bool warm = false;  // GPUs start with the tiles of an earlier, equal call
+  // Run-time system's microseconds per kernel, per copy from or to a host, per copy
+  // between GPUs, and per GPU of a call.
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
 
-/// The emulation by a profile (docs/model.md#libraries).
+/// An emulation defined by a profile (docs/model.md#libraries).
 class LibraryEmulation final : public Emulation {
  public:
   explicit LibraryEmulation(Profile how = {}) : profile{how} {}
@@ -53,13 +53,13 @@ class LibraryEmulation final : public Emulation {
   Profile profile;
 };
 
-/// Of a policy whose emulation is by a profile.
+/// The profile of a policy whose emulation has one.
 inline const Profile& profile_of(const Policy& policy) {
   return static_cast<const LibraryEmulation&>(*policy.choices.emulation).profile;
 }
 
-/// XKBLAS' and PARALiA's: the factor pair whose rows are the largest divisor of at most
-/// floor(sqrt(gpus)) + 1: 2 x 4, 3 x 2, 2 x 1.
+/// Grid of XKBLAS and PARALiA: rows are the largest divisor up to floor(sqrt(gpus)) + 1:
+/// 2 x 4, 3 x 2, 2 x 1.
 Grid xkblas_grid(int gpus);
 
 }  // namespace tilerail

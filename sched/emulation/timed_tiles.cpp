@@ -17,7 +17,7 @@ namespace {
 
 std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid,
                              int64_t largest) {
-  constexpr size_t best = 1, timed = 5;  // as PARALiA-GEMMex times
+  constexpr size_t best = 1, timed = 5;  // as many as PARALiA-GEMMex times
   const GemmProblem& p = q.problem;
   switch (rule) {
     case TileRule::gemmex:
@@ -35,8 +35,7 @@ std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid,
   }
 }
 
-/// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole
-/// one.
+/// The GPU with the most tiles determines the time, and every tile counts as a full one.
 int64_t best_even_tile(const GemmProblem& p, OverlapModel model,
                        const OverlapProblem& overlap, const std::vector<int64_t>& tiles,
                        Grid grid) {
@@ -50,7 +49,7 @@ int64_t best_even_tile(const GemmProblem& p, OverlapModel model,
                            [&](auto a, auto b) { return time(a) < time(b); });
 }
 
-/// For what one GPU computes.
+/// The model is applied to the part of one GPU.
 int64_t tile_of_model(const Question& q, OverlapModel model, Grid grid, int64_t largest) {
   const GemmProblem& p = q.problem;
   const int64_t depth = p.routine == Routine::dot ? largest_piece(p.k, grid.rows) : p.k;
@@ -81,10 +80,10 @@ std::vector<int64_t> LibraryEmulation::tiles(const Question& q,
   return tiles;
 }
 
-/// As a library that times several tiles over its first calls, or a user who does, and
-/// keeps the fastest: by the judge, where the question is judged and all plans together
-/// have no more operations than its policy lets it judge, else by the estimate. That is
-/// for devices that are given and options that are fixed.
+/// Emulates a library, or a user, that times several tiles over its first calls and keeps
+/// the fastest. Simulates the plans if the question is judged and all plans together have
+/// no more operations than the policy lets it simulate, else uses the estimate. For given
+/// devices and fixed options only.
 std::optional<Plan> LibraryEmulation::timed_plan(const Question& q,
                                                  const Judge& judge) const {
   const Policy& policy = q.policy;

@@ -9,15 +9,15 @@
 
 namespace tilerail {
 
-/// The tasks of XKBLAS: the owner of a tile of C computes all of it. Its sub-problems
-/// become ready one after another: (i, j, k + 1) when (i, j, k) has ended, and then goes
-/// to the head of its GPU's queue, which begins with all (i, j, 0) row by row. Source:
-/// XKBLAS (Gautier and Lima, 2020, 2021), by its public code.
+/// The tasks of XKBLAS: the owner of a tile of C computes all of it. Sub-problem (i, j, k
+/// + 1) becomes ready when (i, j, k) has ended and goes to the head of its GPU's queue,
+/// which begins with all (i, j, 0) row by row. Source: XKBLAS (Gautier and Lima, 2020,
+/// 2021), its public code.
 class XkblasTasks final : public Chooser {
  public:
   XkblasTasks(const GemmTasks& tasks, const Tiling& tiling);
 
-  /// A GPU has at most 8 tasks that have not ended, 4 of which wait for tiles.
+  /// A GPU has at most 8 unfinished tasks, 4 of which wait for tiles.
   static constexpr TasksAtOnce at_once{.unfinished = 8, .waiting = 4};
 
   std::optional<Task> next(size_t device) override;

@@ -21,7 +21,7 @@ std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, int64_t ti
   return tiles;
 }
 
-/// potrf, trsm, syrk and gemm of so many tiles a side.
+/// Number of potrf, trsm, syrk and gemm kernels for `tiles` tiles per side.
 double kernels_of(int64_t tiles) {
   const auto t = double(tiles);
   return t * (t + 1) * (t + 2) / 6;

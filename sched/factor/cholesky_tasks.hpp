@@ -5,10 +5,9 @@
 
 namespace tilerail {
 
-/// The tasks of A = L L^T on square tiles, of which the lower triangle is used: tile (i,
-/// j), i >= j, is number i (i + 1) / 2 + j. For each k: factor the diagonal tile, solve
-/// for the tiles below it, and take their products from the rest (the right-looking
-/// variant).
+/// Tasks of A = L L^T on the lower triangle of square tiles: tile (i, j), i >= j, is
+/// number i (i + 1) / 2 + j. For each k: factor the diagonal tile, solve for the tiles
+/// below it, and subtract their products from the rest (right-looking variant).
 inline TileId cholesky_tile(int64_t i, int64_t j) {
   return TileId{size_t(i * (i + 1) / 2 + j)};
 }

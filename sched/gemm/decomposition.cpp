@@ -18,8 +18,9 @@ std::vector<Interval> split_evenly(int64_t extent, int parts) {
 
 std::vector<Interval> split_tiles(Interval range, int64_t tile,
                                   std::span<const int64_t> borders, Ragged ragged) {
-  const int64_t whole =
-      ragged == Ragged::merged ? tile + tile / 2 : tile;  // what is one tile at an end
+  const int64_t whole = ragged == Ragged::merged
+                            ? tile + tile / 2
+                            : tile;  // up to this length, the rest is one tile
   std::vector<Interval> tiles;
   for (int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
     const auto border = std::ranges::upper_bound(borders, begin);
@@ -32,7 +33,7 @@ std::vector<Interval> split_tiles(Interval range, int64_t tile,
 
 namespace {
 
-/// The tile of `left` at which it is the turn of one of `size`.
+/// The next growing tile of at least `size`, with `left` remaining.
 int64_t growing_tile(int64_t left, int64_t size) {
   return left - size < size ? left : size;
 }
@@ -61,9 +62,9 @@ int64_t growing_tile_count(int64_t extent, int64_t tile) {
 
 namespace {
 
-constexpr int64_t smallest_cut = 256;  // below, a kernel costs its launch and little else
+constexpr int64_t smallest_cut = 256;  // below, launch overhead dominates a kernel
 
-/// About that part of it, in multiples of 64.
+/// The tile's size divided by `parts`, rounded down to a multiple of 64.
 int64_t part_of(Interval tile, int64_t parts) { return tile.size() / parts / 64 * 64; }
 
 }  // namespace
@@ -124,7 +125,7 @@ Grid square_grid(int gpus) {
 
 namespace {
 
-/// How long every resource is busy, as traffic is added.
+/// Busy time of every resource, accumulated over traffic.
 class TrafficSum {
  public:
   TrafficSum(const Resources& resources)
@@ -137,9 +138,9 @@ class TrafficSum {
     total_ += bytes;
   }
 
-  /// One panel for a group of GPUs. Batched, every member is the first to receive an
-  /// equal part and passes it on to the others in turn; otherwise each fetches the whole
-  /// from its home.
+  /// Adds one panel for a group of GPUs. Batched: every member receives an equal part
+  /// first and forwards it to the others; otherwise each fetches the whole panel from its
+  /// home.
   void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes,
              bool batch) {
     if (resources_.topology().has_copies(home)) return;
@@ -149,7 +150,7 @@ class TrafficSum {
       if (!batch) {
         add(home, members[i], bytes);
       } else if (holder !=
-                 members.end()) {  // the home is a member: its panel goes round once
+                 members.end()) {  // the home is a member: its panel makes one round
         if (members[(i + 1) % members.size()] != home)
           add(members[i], members[(i + 1) % members.size()], bytes);
       } else {
@@ -201,7 +202,7 @@ GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources,
 Grid automatic_grid(const GemmProblem& problem, const Resources& resources,
                     std::span<const MemoryId> devices, bool batch) {
   constexpr double alike =
-      0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
+      0.1;  // accuracy of the traffic model: closer bottlenecks count as equal
   const int gpus = int(devices.size());
   Grid best = square_grid(gpus);
   GridTraffic least = grid_traffic(problem, resources, devices, best, batch);

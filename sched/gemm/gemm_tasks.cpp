@@ -22,7 +22,7 @@ GemmTasks::GemmTasks(const GemmProblem& problem, const Tiling& tiling)
     layer_of_k_.insert(layer_of_k_.end(), size_t(tiling.depth(layer).size()), layer);
 }
 
-/// Of k, that these tiles have.
+/// The range of k of these tiles.
 Interval GemmTasks::depth_of(Interval k_tiles) const {
   return {tiling_.k[size_t(k_tiles.begin)].begin, tiling_.k[size_t(k_tiles.end) - 1].end};
 }
@@ -35,7 +35,7 @@ TileRowsRead GemmTasks::rows_read(Interval of, int64_t k) const {
 
 std::vector<TileDirectory::Tile> GemmTasks::input_tiles(BufferId matrix_a,
                                                         BufferId matrix_b) const {
-  using Users = std::vector<std::vector<size_t>>;  // by layer and row, or column
+  using Users = std::vector<std::vector<size_t>>;  // by layer and row or column
   Users row_users(tiling_.layers() * rows_), col_users(tiling_.layers() * cols_);
   for (size_t d = 0; d < tiling_.devices(); ++d) {
     const size_t layer = tiling_.layer_of(d);

@@ -6,11 +6,11 @@
 
 namespace tilerail {
 
-/// The tasks of C = alpha op(A) op(B) + beta C on a tiling, made one by one when they are
-/// asked for: sub-problem (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are
-/// numbered A_ik, then B_kj, then C_ij; only those of A and B are shared, and so in the
-/// directory. Several k may share a tile (Tiling::column_of). With several layers, each
-/// has its own C_ij, a sum over its part of k.
+/// The tasks of C = alpha op(A) op(B) + beta C on a tiling, created on request:
+/// sub-problem (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are numbered A_ik,
+/// then B_kj, then C_ij; only tiles of A and B are shared, and thus in the directory.
+/// Several k may share a tile (Tiling::column_of). Each of several layers has its own
+/// C_ij, a sum over its part of k.
 class GemmTasks {
  public:
   GemmTasks(const GemmProblem& problem, const Tiling& tiling);
@@ -26,8 +26,7 @@ class GemmTasks {
   }
   size_t inputs() const { return (rows_ + cols_) * depth_; }
 
-  /// `first` and `last`: whether it is the first or the last k of its tile that is
-  /// planned.
+  /// `first`, `last`: whether it is the first or last planned k of its tile.
   Task task(const SubProblem& sub, bool first, bool last) const {
     return {OpKind::gemm,
             problem_.trans_a,
@@ -41,21 +40,21 @@ class GemmTasks {
             last};
   }
 
-  /// The tiles of A, each with the devices that have tiles of C in its row, then of B,
-  /// with those in its column.
+  /// The tiles of A, each with the devices that have tiles of C in its row, then the
+  /// tiles of B, with the devices in its column.
   std::vector<TileDirectory::Tile> input_tiles(BufferId matrix_a,
                                                BufferId matrix_b) const;
-  /// The region of C that a tile is.
+  /// The region of C of a tile.
   View home_of_c(TileId tile, BufferId matrix_c) const;
-  /// Of the layers' C_ij: that to which the others are added, on the device that has C if
-  /// one of them does; else they take turns.
+  /// The layer's C_ij to which the others are added: on the device that holds C if it
+  /// computes one of them; else the layers take turns.
   TileId total_of(TileId c_tile, std::span<const MemoryId> devices) const;
-  /// Layers that have some of k.
+  /// Number of layers that have some of k.
   size_t parts() const;
 
  private:
-  /// The tiles of k that are in one tile of A, or of B, with this one; numbers of others
-  /// are not used.
+  /// The tiles of k that share a tile of A, or of B, with this one; only the lowest
+  /// number is used.
   Interval of_a(int64_t k) const { return joined(k, problem_.trans_a == Trans::yes); }
   Interval of_b(int64_t k) const { return joined(k, problem_.trans_b == Trans::no); }
   Interval joined(int64_t k, bool columns_along_k) const {

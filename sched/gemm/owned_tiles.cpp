@@ -18,7 +18,7 @@ Arena::Slot OwnedTiles::take(size_t device, Shape shape, DType dtype) {
                                       [this, device] { inputs_.evict_one(device); });
 }
 
-/// Memory for a tile that a device holds for one operation. Where memory is ample, a few
+/// Memory for a tile that a device holds for one operation. If memory is ample, a few
 /// buffers are used in turn.
 Arena::Slot OwnedTiles::take_passing(size_t device, const View& tile) {
   const DType dtype = context_.dtype(tile);
@@ -121,7 +121,7 @@ OwnedTiles::Open OwnedTiles::begin(const View& region, size_t device, bool is_pa
   return tile;
 }
 
-/// C' = factor X + C', with X fetched once it is there. Returns the fetch.
+/// C' = factor X + C'; X is fetched after `arrived`. Returns the fetch.
 OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived,
                      Seconds ready) {
   const Arena::Slot slot = take_passing(total.device, from);
@@ -151,7 +151,7 @@ void OwnedTiles::give_back(const Ended& tile, OpId copied) {
   context_.arenas[tile.device].give_back(tile.tile.slot, uses);
 }
 
-/// Those that are complete first go first.
+/// Parts are added in the order of completion.
 void OwnedTiles::add_parts(std::vector<Ended>& all) {
   std::ranges::stable_sort(all, {}, &Ended::ready);
   Ended& total =

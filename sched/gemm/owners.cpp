@@ -35,7 +35,7 @@ InputRank OwnersByClock::rank(size_t device, const SubProblem& sub) const {
           a_missing + b_missing};
 }
 
-/// Of candidate(0), candidate(1), ..., the number of the one to take.
+/// The index of the best of candidate(0), candidate(1), ...
 template <class Candidate>
 size_t OwnersByClock::first_of(size_t device, size_t count,
                                const Candidate& candidate) const {

@@ -13,14 +13,14 @@
 namespace tilerail {
 
 /// Static owners of C, in an order that follows the clock (thesis 4.2.7.1). A started
-/// tile of C is finished first, so that write-backs start early. Among tiles of C, and
-/// among the k of one tile:
+/// tile of C is finished first, so that write-backs start early. Order among tiles of C,
+/// and among the k of one tile:
 ///   fifo             the lowest
-///   fewest-fetches   the one with the fewest missing inputs
-///   eta              the one whose inputs will all be there first by the clock, then the
-///   fewest missing
-/// Ties take the lowest. At most `window` candidates are looked at, so that planning
-/// stays linear.
+///   fewest-fetches   the fewest missing inputs
+///   eta              the earliest arrival of all inputs by the clock, then the fewest
+///                    missing
+/// Ties take the lowest. At most `window` candidates are compared, so that planning stays
+/// linear.
 class OwnersByClock final : public Chooser {
  public:
   static constexpr size_t window = 64;
@@ -34,10 +34,9 @@ class OwnersByClock final : public Chooser {
   struct Device {
     std::deque<SubProblem> waiting;  // tiles of C not started, with their first k
     SubProblem open;                 // the started tile
-    std::vector<int64_t>
-        k;  // the lowest of it that are left, ascending, as many as are looked at
-    int64_t next_k = 0;      // what follows them
-    bool untouched = false;  // whether nothing of it has been given yet
+    std::vector<int64_t> k;  // its lowest remaining k, ascending, up to the window
+    int64_t next_k = 0;      // the first k after these
+    bool untouched = false;  // whether none of its tasks was given yet
   };
   InputRank rank(size_t device, const SubProblem& sub) const;
   template <class Candidate>
@@ -52,9 +51,8 @@ class OwnersByClock final : public Chooser {
   std::vector<Device> devices_;
 };
 
-/// Static owners of C, for devices whose tiles do not all fit in `slots` equal slots:
-/// each follows an order that is fixed beforehand, so that evictions know every future
-/// use.
+/// Static owners of C, for devices whose tiles do not all fit in `slots` equal slots: the
+/// order of each device is fixed in advance, so that evictions use all future uses.
 class OwnersInBlocks final : public Chooser {
  public:
   /// `slots`: by device.
@@ -64,10 +62,10 @@ class OwnersInBlocks final : public Chooser {
   std::optional<Task> next(size_t device) override;
   void placed(size_t device, const Task& task) override;
 
-  /// C in blocks of mb x nb tiles that stay while k runs, A and B streaming past, every
-  /// other block with k reversed so that its first inputs are still there. mb and nb make
-  /// the most of the memory: they maximise mb nb / (mb + nb), kernels for each tile
-  /// fetched, while C, two steps of A and B and two C_in fit. docs/model.md#memory
+  /// C in blocks of mb x nb tiles that stay while k runs; A and B stream past. Every
+  /// other block reverses k to reuse the last inputs. mb and nb maximise mb nb / (mb +
+  /// nb), the kernels per fetched tile, such that C, two steps of A and B and two C_in
+  /// fit. docs/model.md#memory
   struct Blocks {
     int64_t rows = 1, cols = 1;
   };

@@ -13,12 +13,12 @@
 
 namespace tilerail {
 
-/// Static owners of C. Of all sub-problems that a device has left, it takes the one whose
-/// tiles will all be there first by the clock, C among them where a tile of it has to
-/// come before its first kernel; then the one with the fewest missing, then the lowest;
-/// but of a tile of C the first k first, the last k last. Many tiles of C may be started
-/// at once. Source: thesis 4.2.7.1. At most `window` sub-problems are looked at, so that
-/// planning stays linear in their number.
+/// Static owners of C. A device takes its sub-problem whose tiles all arrive first by the
+/// clock, including C if a tile of it must arrive before its first kernel; ties go to the
+/// fewest missing tiles, then the lowest. Each tile of C starts with its first k and ends
+/// with its last. Many tiles of C may be open simultaneously. Source: thesis 4.2.7.1. At
+/// most `window` sub-problems are compared, so that planning stays linear in their
+/// number.
 class OwnersByArrival final : public Chooser {
  public:
   static constexpr size_t window = 256;
@@ -29,13 +29,13 @@ class OwnersByArrival final : public Chooser {
   std::optional<Task> next(size_t device) override;
 
  private:
-  /// A tile of C that is not complete. Of its k, those that are neither the first nor the
-  /// last may come in any order.
+  /// An incomplete tile of C. Its k other than the first and the last may come in any
+  /// order.
   struct Open {
     TileOfC tile;
-    std::vector<int64_t> between;  // once started: the lowest of them that are left, as
-                                   // many as are looked at
-    int64_t next_k = 0;            // what follows them
+    std::vector<int64_t>
+        between;         // once started: the lowest remaining k, up to the window
+    int64_t next_k = 0;  // the first k after these
     bool started = false;
 
     size_t choices() const { return std::max<size_t>(between.size(), 1); }
@@ -44,17 +44,18 @@ class OwnersByArrival final : public Chooser {
     }
   };
   struct Choice {
-    size_t open = 0, k = 0;  // numbers in `open_` of the device and of a choice there
+    size_t open = 0,
+           k = 0;  // index in `open_` of the device, and index of a choice there
     InputRank rank;
   };
   static void look_further(Open& open, const Interval& depth);
   Choice best(size_t device);
   InputRank rank(size_t device, const SubProblem& sub, bool first);
-  /// When an input is or, if it were fetched now, would be there; asked once a task.
+  /// When an input is, or would be if fetched now, available; computed once per task.
   Seconds arrival(size_t device, TileId tile, int& missing);
 
   struct Known {
-    uint64_t asked = 0;  // for which task
+    uint64_t asked = 0;  // task of the last query
     Seconds eta{0};
     bool missing = false;
   };

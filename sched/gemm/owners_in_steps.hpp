@@ -10,15 +10,16 @@
 
 namespace tilerail {
 
-/// Static owners of C that go through k in steps: each tile of C of a device has its
-/// kernel of the lowest k, then each that of the next. So a tile of A or B that comes is
-/// used for as many tiles of C as there are in its row or column before the next has to
-/// come, and kernels wait for little. In a step, sub-problems whose tiles are there go
-/// first, then those that need one more, the lowest of equals. All tiles of C are started
-/// at once: memory has to be ample.
+/// Static owners of C that go through k in steps: all tiles of C of a device have their
+/// kernel of the lowest k, then all of the next. An arriving tile of A or B is thus used
+/// for all tiles of C in its row or column before the next must arrive, and kernels wait
+/// little. Within a step, sub-problems with all tiles present go first, then those with
+/// one missing; ties take the lowest. All tiles of C are open simultaneously: memory must
+/// be ample.
 class OwnersInSteps final : public Chooser {
  public:
-  /// Of the sub-problems of a step, so many are looked at, so that planning stays linear.
+  /// At most this many sub-problems of a step are compared, so that planning stays
+  /// linear.
   static constexpr size_t window = 64;
 
   OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling,
@@ -28,8 +29,8 @@ class OwnersInSteps final : public Chooser {
 
  private:
   struct Device {
-    int64_t k = 0;                // of this step
-    std::deque<TileOfC> waiting;  // for their kernel of this step
+    int64_t k = 0;                // of the current step
+    std::deque<TileOfC> waiting;  // for their kernel of the current step
   };
   int missing(size_t device, const SubProblem& sub) const;
 

@@ -17,7 +17,7 @@ namespace tilerail {
 
 namespace {
 
-/// Bytes of tiles on one device: `element` bytes an element.
+/// Bytes of tiles on one device, with `element` bytes per element.
 class TileBytes {
  public:
   TileBytes(const Tiling& tiling, const GemmProblem& problem)
@@ -60,7 +60,7 @@ std::vector<int64_t> all_of(const std::vector<Interval>& tiles) {
   return indices;
 }
 
-/// Whether devices get tiles that they do not use.
+/// Whether devices receive tiles that they do not use.
 bool passes_on(const Decisions& decisions, size_t devices, bool passing_on) {
   const bool relays = decisions.choices.routing == Routing::link_map &&
                       decisions.choices.max_hops > 0 && devices > 1;
@@ -120,9 +120,9 @@ int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem) 
 
 namespace {
 
-/// How many tiles of C a device may have begun at once: with slots for tiles, two stay
-/// for a task's A and B, and if these have slots of their own, one for what is added to
-/// C.
+/// How many tiles of C may be open simultaneously on a device. If it has slots, two are
+/// reserved for a task's A and B or, if these have their own slots, one for a tile that
+/// is added to C.
 size_t most_open(const PlanContext& context) {
   size_t most = std::numeric_limits<size_t>::max();
   for (const Arena& arena : context.arenas)
@@ -152,7 +152,7 @@ void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& ta
   run(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
 }
 
-/// Whose tasks a plan has, and when GPUs ask for them.
+/// Runs the tasks with the chooser and the dispatch order of the policy.
 void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks,
                Fetcher& fetcher, OwnedTiles& outputs) {
   const Emulation& emulation = emulation_of(context.decisions.choices);
@@ -172,7 +172,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   });
 }
 
-/// All devices use all tiles where nobody knows beforehand who computes what.
+/// All devices use all tiles if owners are not known in advance.
 std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
                                              const GemmTasks& tasks) {
   std::vector<TileDirectory::Tile> tiles =

@@ -6,10 +6,10 @@
 
 namespace tilerail {
 
-/// Bytes that the tiles of a region need on each device when everything fetched stays
-/// (thesis 4.2.3: SoftBuf): the row panel of A, the column panel of B and the block of C,
-/// as far as they are not there already, and the buffers of lazily fetched tiles of C.
-/// `passing_on`: a device may also get what it only passes on to others.
+/// Bytes that the tiles of a region need on each device if all fetched tiles stay (thesis
+/// 4.2.3: SoftBuf): the row panel of A, the column panel of B and the block of C, as far
+/// as they are not local, and the buffers of lazily fetched tiles of C. `passing_on`: a
+/// device may also receive tiles only to forward them.
 std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
                                  const Topology& topology,
                                  std::span<const MemoryId> devices,
@@ -17,31 +17,29 @@ std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& proble
 
 /// Bytes of a slot that holds any tile of sub-problems of at most these sides.
 int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem);
-/// Slots below which a device cannot work: one tile each of A, B and C (C_in takes the
-/// place of A or B).
+/// Minimum number of slots of a device: one tile each of A, B and C (C_in takes the place
+/// of A or B).
 inline constexpr int64_t least_slots = 3;
 
 /// Plans one region of the problem.
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
-/// `warm`: tiles that devices have from the start. Returns those that they have in the
-/// end.
+/// `warm`: tiles on devices at the start. Returns the tiles on devices at the end.
 std::vector<TileDirectory::WarmTile> plan_region(
     PlanContext& context, const Tiling& tiling, Scalar beta,
     std::span<const TileDirectory::WarmTile> warm);
 
-/// Plans r = alpha x . y: each device adds up its part of the vectors, tile after tile;
-/// the first device adds the sums of the others to its own and writes the result to its
-/// home.
+/// Plans r = alpha x . y: each device sums its part of the vectors, tile after tile; the
+/// first device adds the other sums to its own and writes the result to its home.
 ///
 ///   x, y:  | d0 d0 d0 | d1 d1 d1 |     s0 = x y of d0's tiles, s1 = of d1's
 ///   r:     s1 goes to d0, s0 += s1, s0 goes home
 ///
-/// Devices whose sums cannot reach the first one take no part.
+/// Devices whose sums cannot reach the first device are left out.
 void plan_dot(PlanContext& context, int64_t tile, const Borders& borders);
 
-/// Plans C = beta C alone, for alpha = 0 or k = 0, or an axpy, y = alpha x + beta y.
-/// Devices take turns, each with its next tile: fetched unless it is there, updated, and
-/// written back unless it belongs there.
+/// Plans C = beta C, for alpha = 0 or k = 0, or an axpy, y = alpha x + beta y. Devices
+/// take turns, each with its next tile: fetched unless it is local, updated, and written
+/// back unless its home is local.
 void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta);
 
 }  // namespace tilerail

@@ -81,8 +81,8 @@ int64_t TileScheduler::largest_tile() const {
   return fitting * unit;
 }
 
-/// Bytes of a slot for tiles of this side, none of which is longer than the problem; more
-/// than any memory has where they are very many.
+/// Bytes of a slot for tiles of this side, cut at the sizes of the problem; for very
+/// large tiles more than any memory has.
 int64_t TileScheduler::slot_of_side(int64_t side) const {
   constexpr int64_t too_many = int64_t{1} << 62;
   const auto cut = [side](int64_t extent) { return std::min(side, extent); };
@@ -92,8 +92,8 @@ int64_t TileScheduler::slot_of_side(int64_t side) const {
   return slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_);
 }
 
-/// The most layers of equally many GPUs that are no more than the wish, have at least one
-/// k each, and can send their sums to each other.
+/// The highest number of layers up to `wish`, with equally many GPUs and at least one k
+/// each, whose GPUs can send their sums to each other.
 int TileScheduler::layers_for(int wish, int gpus) const {
   for (int layers = std::min(wish, gpus); layers > 1; --layers)
     if (gpus % layers == 0 && layers <= problem_.k && reach_each_other(layers))
@@ -101,8 +101,8 @@ int TileScheduler::layers_for(int wish, int gpus) const {
   return 1;
 }
 
-/// Whether there is a route between all GPUs that may have the same tile: those in the
-/// same place of their layers where all layers are cut alike.
+/// Whether all GPUs that may have the same tile are connected by routes: GPUs at the same
+/// position of their layers if all layers are cut equally.
 bool TileScheduler::reach_each_other(int layers) const {
   const size_t plane = devices_.size() / size_t(layers);
   const Distribution dealt = question_.policy.choices.distribution;
@@ -143,7 +143,7 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   plan.warm = !warm.empty();
   add_operations(plan, decisions, warm);
   if (topology_.description().issue.graph)
-    settle_graph(plan, topology_);  // plans are compared by it
+    settle_graph(plan, topology_);  // comparisons of plans depend on it
   return plan;
 }
 
@@ -153,7 +153,7 @@ struct Matrices {
   BufferId a{}, b{}, c{};
 };
 
-/// Adds those that the problem uses.
+/// Adds the matrices that the problem uses.
 Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem,
                       const Topology& topology) {
   Matrices matrices;
@@ -176,12 +176,13 @@ Clock::Options clock_for(const Decisions& decisions) {
 
 }  // namespace
 
-/// Returns what devices keep of the last region.
+/// Returns the tiles that devices keep from the last region.
 std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
     Plan& plan, const Decisions& decisions,
     std::span<const TileDirectory::WarmTile> from_start) const {
   PlanBuilder builder{plan};
-  constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
+  constexpr double others =
+      0.25;  // copies and additions relative to kernels; mostly fewer
   builder.expect(size_t((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   const Matrices matrices = add_matrices(builder, problem_, topology_);
@@ -190,7 +191,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
                                          : std::nullopt;
   std::optional<SharedLinks> links;
   if (map) links.emplace(link_map_routes(*map, decisions));
-  // What is used once needs no room to stay.
+  // Tiles used once need no memory to stay.
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions =
@@ -234,7 +235,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_region(
   return plan_region(context, tiles, beta, warm);
 }
 
-/// As it is wished, whether tiles fit or not.
+/// The policy's tile cut, whether tiles fit or not.
 TileCut TileScheduler::cut_for(const Decisions& decisions) const {
   TileCut how{decisions.choices.tile};
   if (in_cubes())
@@ -253,8 +254,7 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions,
           decisions.shares, borders_};
 }
 
-/// Where tiles do not all fit in memory they are squares, so that slots are of about one
-/// size.
+/// If not all tiles fit in memory they are squares, so that slots have similar sizes.
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
   TileCut how = cut_for(decisions);
   Tiling tiles = tiling(region, decisions, how);
@@ -319,7 +319,7 @@ double TileScheduler::kernels(const Decisions& decisions) const {
   return rows * tiles(problem_.n) * depth;
 }
 
-/// Whether what is read comes to some device over others, where it stays.
+/// Whether inputs reach some device only over other devices, where they stay.
 bool TileScheduler::need_others() const {
   const auto needs = [&](MemoryId home, MemoryId gpu) {
     return !topology_.has_all_of(home, gpu) && !topology_.has_route(home, gpu);
@@ -341,9 +341,9 @@ bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
   return true;
 }
 
-/// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the
-/// largest side T_L (a multiple of the tile) that does fit, to be run one after another
-/// (thesis 4.2.3.1). Otherwise the whole region.
+/// memory=cubes: if tiles do not fit and all matrices are on a host, cubes of the largest
+/// fitting side T_L (a multiple of the tile), planned in sequence (thesis 4.2.3.1).
+/// Otherwise the whole region.
 std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
                                                  const Decisions& decisions) const {
   const bool on_host = homes_on_hosts(problem_, topology_);
@@ -372,8 +372,7 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
   return regions;
 }
 
-/// Bytes of a slot of each device, where its tiles do not all have memory of their own;
-/// else 0.
+/// Slot size in bytes, if tiles do not all have memory of their own; else 0.
 int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once,
                                 const Decisions& decisions) const {
   if (decisions.choices.caching && !used_once && fit(tiling, decisions)) return 0;
@@ -386,7 +385,7 @@ int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once,
   return slot;
 }
 
-/// Whether the device has memory for the least number of tiles of this side.
+/// Whether the device has memory for the minimum number of tiles of this side.
 bool TileScheduler::has_room(int64_t side, size_t device) const {
   return slot_of_side(side) <= capacities_[device] / least_slots;
 }

@@ -13,32 +13,32 @@
 
 namespace tilerail {
 
-/// Plans one problem on all of the given GPUs with one tile size and grid.
+/// Plans one problem on all given GPUs with one tile size and grid.
 class TileScheduler {
  public:
-  /// Throws InputError when matrices do not fit where they are placed.
+  /// Throws InputError if matrices do not fit where they are placed.
   explicit TileScheduler(const Question& question);
 
-  /// The grid that the policy wants; GPUs below each other where the result is a vector.
+  /// The policy's grid; one column of GPUs if the result is a vector.
   Grid grid() const;
 
-  /// That grid, or one without layers where partial sums of C would not fit beside the
-  /// tiles.
+  /// The same grid, or one without layers if partial sums of C do not fit together with
+  /// the tiles.
   Grid fitting(Grid grid, int64_t tile) const;
 
-  /// Whether tiles are as the decisions want them: squares, or others that all fit.
+  /// Whether the decided tile shape is kept: squares, or other tiles that all fit.
   bool keeps_shape(const Decisions& decisions) const;
 
   /// The largest tile of which every device can hold enough.
   int64_t largest_tile() const;
 
-  /// Of a plan with this tile: tiles are squares where others do not all fit.
+  /// The decisions of a plan with this tile: squares if other tiles do not all fit.
   Decisions decisions(int64_t tile, Grid grid) const;
 
-  /// Throws InputError when there would be too many kernels, or memory too small for the
+  /// Throws InputError if there are too many kernels, or if memory is too small for the
   /// least number of tiles.
   Plan plan(int64_t tile, Grid grid) const;
-  /// By decisions that were made before, for the devices and the share of memory of the
+  /// The plan for earlier decisions, for the devices and the memory fraction of the
   /// question.
   Plan plan(const Decisions& decisions) const;
 
@@ -57,9 +57,9 @@ class TileScheduler {
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions,
                 const TileCut& how) const;
-  /// How many kernels such tiles make of the problem, about.
+  /// Approximate number of kernels.
   double kernels(const Decisions& decisions) const;
-  /// Whether there are tiles of m, n and k, which may differ in size.
+  /// Whether there are tiles along m, n and k, whose sizes may differ.
   bool in_cubes() const {
     return problem_.routine == Routine::gemm && problem_.has_product();
   }
@@ -72,7 +72,7 @@ class TileScheduler {
   bool has_room(int64_t side, size_t device) const;
   int64_t slot_for(const Tiling& tiling, bool used_once,
                    const Decisions& decisions) const;
-  /// Throws InputError with the largest side that fits; `slot`: bytes of one tile.
+  /// Throws InputError with the largest side that fits. `slot`: bytes of one tile.
   [[noreturn]] void refuse_tile(int64_t tile, int64_t slot, size_t device) const;
 
   const Question question_;

@@ -9,8 +9,8 @@
 namespace tilerail {
 namespace {
 
-/// `range` in a part for each weight, alike or in proportion: in multiples of 64 where
-/// each has many of those.
+/// Cuts `range` in one part per weight, equal or in proportion; in multiples of 64 if
+/// parts are large enough.
 std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
   const auto parts = int64_t(weights.size());
   std::vector<Interval> pieces = split_evenly(range.size(), int(parts));
@@ -29,7 +29,8 @@ std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
   return pieces;
 }
 
-/// Cuts each block in tiles, or not at all; appends these and returns the block of each.
+/// Cuts each block in tiles, or not at all; appends them to `tiles` and returns the block
+/// of each.
 std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole,
                         std::span<const int64_t> borders, std::vector<Interval>& tiles) {
   std::vector<size_t> block_of;
@@ -57,7 +58,7 @@ std::vector<Interval> cut_k(Interval part, TileCut how,
   return tiles;
 }
 
-/// What rows, columns and layers of a grid have of the shares.
+/// Shares of the rows, columns and layers of a grid.
 struct Marginals {
   std::vector<double> rows, cols, layers;
 

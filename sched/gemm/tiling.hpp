@@ -19,26 +19,25 @@ struct TileOfC {
   int64_t i = 0, j = 0;
 };
 
-/// A region cut into tiles, and who computes them (thesis 4.2.1).
+/// A region cut into tiles, and their owners (thesis 4.2.1).
 ///
-///        j:  0  1 | 2  3        blocks, grid 2 x 2, two tile rows and two tile columns a
-///        block:
-///   i: 0    d0 d0 | d1 d1       device d1 computes tiles (i, j) with i in {0, 1}, j in
-///   {2, 3}
-///      1    d0 d0 | d1 d1
+///        j:  0  1 | 2  3        blocks, grid 2 x 2, two tile rows and two tile
+///                               columns per block:
+///   i: 0    d0 d0 | d1 d1       device d1 computes tiles (i, j) with i in {0, 1},
+///      1    d0 d0 | d1 d1       j in {2, 3}
 ///      ------------------
 ///      2    d2 d2 | d3 d3
 class Tiling {
  public:
   std::vector<Interval> m, n, k;  // tile boundaries in the problem
 
-  /// Blocks of equal shares: the region is cut in blocks, each block in tiles. No tile
-  /// crosses a border.
+  /// Blocks of equal shares: the region is cut in blocks, and each block in tiles. No
+  /// tile crosses a border.
   Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders = {});
-  /// The region is cut in tiles, which are dealt as `distribution` says; `shares` has one
-  /// weight a device. Blocks of equal shares are cut as above, proportional ones where
-  /// rows and columns of devices have their shares. Each layer of the grid has all tiles
-  /// of C, and a part of k that goes with the shares of its devices.
+  /// Cuts the region in tiles and assigns them by `distribution`; `shares` has one weight
+  /// per device. Blocks of equal shares are cut as above, proportional blocks at the
+  /// shares of the devices' rows and columns. Each layer of the grid has all tiles of C,
+  /// and a part of k proportional to the shares of its devices.
   Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution,
          std::span<const double> shares, const Borders& borders = {});
 
@@ -48,17 +47,17 @@ class Tiling {
   size_t owner(TileOfC tile, size_t layer = 0) const {
     return owners_[(layer * m.size() + size_t(tile.i)) * n.size() + size_t(tile.j)];
   }
-  /// The tiles of k that a layer has, as an interval of their numbers.
+  /// The tiles of k of a layer, as an interval of their numbers.
   Interval depth(size_t layer) const { return depths_[layer]; }
   Interval depth_of(size_t device) const { return depths_[layer_of(device)]; }
-  /// The tiles of k, as an interval of their numbers, that a matrix whose columns run
-  /// along k has in one tile with this one: those of its layer up to the next border with
-  /// tile-depth=columns, else itself.
+  /// The tiles of k, as an interval of their numbers, that share one tile of a matrix
+  /// whose columns run along k: with tile-depth=columns all of the layer up to the next
+  /// border, else only this one.
   Interval column_of(int64_t k_tile) const { return columns_[size_t(k_tile)]; }
   /// Row by row.
   const std::vector<TileOfC>& tiles_of(size_t device) const { return tiles_of_[device]; }
 
-  /// Tile rows and tile columns in which a device has tiles, ascending.
+  /// Tile rows and tile columns of a device's tiles, ascending.
   const std::vector<int64_t>& rows_of(size_t device) const { return rows_of_[device]; }
   const std::vector<int64_t>& cols_of(size_t device) const { return cols_of_[device]; }
 
@@ -66,7 +65,7 @@ class Tiling {
   void index(size_t devices);
   void add_columns(TileCut how, Interval depth, std::span<const int64_t> borders);
 
-  std::vector<size_t> owners_;     // of each tile of C, row by row, layer after layer
+  std::vector<size_t> owners_;     // of each tile of C, row by row, layer by layer
   std::vector<Interval> depths_;   // by layer
   std::vector<Interval> columns_;  // by tile of k
   std::vector<std::vector<TileOfC>> tiles_of_;

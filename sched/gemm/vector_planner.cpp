@@ -13,8 +13,8 @@ View rows_of(BufferId vector, Interval rows) {
   return {vector, rows.begin, 0, rows.size(), 1};
 }
 
-/// The products of pairs of tiles, each added to the sum of its device, and in the end
-/// the sum of all on the first.
+/// Products of pairs of tiles, each added to the sum of its device; finally the total on
+/// the first device.
 class Dot final : public Chooser, public Outputs {
  public:
   Dot(PlanContext& context, int64_t tile, const Borders& borders)
@@ -40,7 +40,7 @@ class Dot final : public Chooser, public Outputs {
     return task;
   }
 
-  /// The products of a device follow one another: each adds to the same sum.
+  /// The products of a device run in sequence: each adds to the same sum.
   Place open(const Task& task, size_t device, Deps& deps) override {
     const Part& part = *part_of(device);
     if (task.first) deps.after(part.former);
@@ -53,7 +53,7 @@ class Dot final : public Chooser, public Outputs {
     part_of(device)->last = kernel;
   }
 
-  /// Adds the others' sums to the first, and takes the result home.
+  /// Adds the other sums to the first, and copies the result home.
   void end() override {
     for (size_t other = 1; other < parts_.size(); ++other) add_sum_of(parts_[other]);
     if (at_home()) return;
@@ -63,12 +63,11 @@ class Dot final : public Chooser, public Outputs {
   }
 
  private:
-  /// The tiles of x and y that one device multiplies: in the directory, x and y of each
-  /// in turn.
+  /// The tiles of x and y of one device; in the directory, x and y alternate.
   struct Part {
     size_t device, first_tile, next_tile, end_tile;
     View sum = {};
-    LastUses former = {};  // uses of its memory before
+    LastUses former = {};  // previous uses of its memory
     std::optional<OpId> last = {};
   };
 
@@ -79,7 +78,7 @@ class Dot final : public Chooser, public Outputs {
       if (d == 0 || context_.topology.has_route(context_.devices[d], context_.devices[0]))
         devices.push_back(d);
     devices.resize(
-        size_t(std::min(int64_t(devices.size()), p.k)));  // an element each, at least
+        size_t(std::min(int64_t(devices.size()), p.k)));  // at least one element each
     std::vector<TileDirectory::Tile> tiles;
     const auto pieces = split_evenly(p.k, int(devices.size()));
     for (const auto i : indices(devices)) {
@@ -134,13 +133,12 @@ class Dot final : public Chooser, public Outputs {
   }
 
   PlanContext& context_;
-  std::vector<Part> parts_;  // the first is that of device 0
+  std::vector<Part> parts_;  // the first belongs to device 0
   TileDirectory inputs_;
 };
 
-/// y = alpha x + beta y, or C = beta C: one task for each tile that is written, by its
-/// owner, in the order of the tiling. Tiles of x are numbered first, if they are read,
-/// then those that are written.
+/// y = alpha x + beta y, or C = beta C: one task per written tile, run by its owner, in
+/// the order of the tiling. Tiles of x, if read, are numbered first, then written tiles.
 class ElementwiseTasks final : public Chooser {
  public:
   ElementwiseTasks(const PlanContext& context, const Tiling& tiling)

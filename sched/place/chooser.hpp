@@ -8,24 +8,23 @@
 
 namespace tilerail {
 
-/// Whose turn it is to ask for a task: devices one after another, or always the one that
-/// is free first by the clock.
+/// Dispatch order: devices in turn, or the device that is free first by the clock.
 enum class Wake : uint8_t { in_turn, first_free };
 
-/// Answers "which task next on this device?". What a policy knows of order and of owners
-/// is in its chooser; devices are counted 0, 1, ... in the order of the plan.
+/// Chooses the next task of a device. A chooser contains a policy's rules of order and
+/// ownership; devices are numbered in the order of the plan.
 class Chooser {
  public:
   virtual ~Chooser() = default;
   virtual Wake wakes() const { return Wake::in_turn; }
 
-  /// Nothing: there is none left for the device, or none yet.
+  /// Absent: no task is left for the device, or none is ready.
   virtual std::optional<Task> next(size_t device) = 0;
 
-  /// The task that `next` gave was planned.
+  /// Called when the task returned by `next` was planned.
   virtual void placed(size_t /*device*/, const Task& /*task*/) {}
 
-  /// In time: the task has ended.
+  /// In time: called when the task has ended.
   virtual void ended(size_t /*device*/, const Task& /*task*/) {}
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using Owners = std::vector<size_t>;
 
-/// Holders of contiguous runs.
+/// Owners of contiguous runs.
 Owners in_runs(int64_t count, std::span<const double> weights) {
   const auto sizes = apportioned(count, weights);
   Owners holders;
@@ -21,7 +21,8 @@ Owners in_runs(int64_t count, std::span<const double> weights) {
   return holders;
 }
 
-/// Columns to grid columns, then the rows of each column to its devices, both by `deal`.
+/// Distributes columns to grid columns, then the rows of each column to its devices, both
+/// by `deal`.
 Owners by_columns(int64_t rows, int64_t cols, Grid grid, std::span<const double> shares,
                   Owners (*deal)(int64_t, std::span<const double>)) {
   const auto grid_rows = size_t(grid.rows), grid_cols = size_t(grid.cols);
@@ -41,10 +42,9 @@ Owners by_columns(int64_t rows, int64_t cols, Grid grid, std::span<const double>
   return owners;
 }
 
-/// Equal blocks of whole tile rows and columns; then the tiles right of all blocks, those
-/// below them, and those right of and below them, each row by row, in turn. A device
-/// takes no more than its part of all tiles: the next one that has room takes what is
-/// over.
+/// Equal blocks of whole tile rows and columns; then in turn the tiles right of all
+/// blocks, below them, and right of and below them, each row by row. A device takes no
+/// more than its part of all tiles: the next device with room takes the excess.
 Owners even_blocks(int64_t rows, int64_t cols, Grid grid,
                    std::span<const double> shares) {
   std::vector<int64_t> room = apportioned(rows * cols, shares);
@@ -74,8 +74,8 @@ Owners even_blocks(int64_t rows, int64_t cols, Grid grid,
   return owners;
 }
 
-/// The tile of one device for which another needs the fewest rows of A and columns of B
-/// that it does not need already; of equal ones, the last.
+/// The tile of one device for which another needs the fewest additional rows of A and
+/// columns of B; ties go to the last.
 size_t tile_to_give(const Owners& owners, size_t cols, size_t from, size_t to) {
   std::set<size_t> known_rows, known_cols;
   for (const auto t : indices(owners))
@@ -89,8 +89,7 @@ size_t tile_to_give(const Owners& owners, size_t cols, size_t from, size_t to) {
   return best;
 }
 
-/// Unless all shares are equal, tiles change hands until none would make the most loaded
-/// device less loaded.
+/// Unless all shares are equal, moves tiles until no move reduces the maximum load.
 Owners balanced(Owners owners, int64_t cols, std::span<const double> shares) {
   if (all_equal(shares)) return owners;
   std::vector<int64_t> tiles(shares.size(), 0);
@@ -152,8 +151,8 @@ std::vector<size_t> tile_owners(Distribution distribution, int64_t rows, int64_t
                                 Grid grid, std::span<const double> shares) {
   switch (distribution) {
     case Distribution::blocks:
-    case Distribution::proportional:  // of whole tiles; docs/model.md#distribution cuts
-                                      // blocks first
+    case Distribution::proportional:  // in whole tiles here; Tiling cuts blocks first:
+                                      // docs/model.md#distribution
       return balanced(by_columns(rows, cols, grid, shares, in_runs), cols, shares);
     case Distribution::sequential:
       return in_runs(rows * cols, shares);

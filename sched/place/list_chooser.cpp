@@ -30,7 +30,7 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher,
   }
 }
 
-/// How long a task takes on a device, by the shapes of its tiles at home.
+/// Time of a task on a device, from the shapes of its tiles at home.
 Seconds ListChooser::time(TaskId id, size_t device) const {
   const Task& task = graph_.task(id);
   const TileDirectory& directory = fetcher_.directory();

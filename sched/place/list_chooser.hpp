@@ -10,15 +10,15 @@
 
 namespace tilerail {
 
-/// List scheduling by upward rank and earliest finish. The rank of a task is what is left
-/// to do from its start on:
+/// List scheduling by upward rank and earliest finish. The rank of a task is the
+/// remaining work from its start:
 ///   rank(t) = mean over devices of time(t) + max over successors s of rank(s)
-/// Of the tasks whose predecessors are planned, the one of the highest rank goes to the
+/// The task with the highest rank among those with planned predecessors goes to the
 /// device d that finishes it first by the clock:
 ///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
 /// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT,
-/// 2002, without its insertion into gaps, and without the mean of transfers in the rank:
-/// where a tile comes from is not known then.
+/// 2002, without insertion into gaps, and without mean transfer times in the rank: the
+/// sources of tiles are not known yet.
 class ListChooser final : public Chooser {
  public:
   ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph);
@@ -45,9 +45,9 @@ class ListChooser final : public Chooser {
   std::vector<Seconds> ranks_;     // by task
   std::vector<size_t> waits_for_;  // by task
   std::priority_queue<Ready> ready_;
-  std::vector<std::deque<TaskId>> line_;  // by device: assigned, not asked for
-  std::vector<Seconds> assigned_;         // by device: what its line takes
-  std::vector<TaskId> current_;           // by device: the task that it was given last
+  std::vector<std::deque<TaskId>> line_;  // by device: assigned, not yet requested
+  std::vector<Seconds> assigned_;         // by device: total time of its line
+  std::vector<TaskId> current_;           // by device: the task it received last
 };
 
 }  // namespace tilerail

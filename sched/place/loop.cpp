@@ -19,7 +19,7 @@ void TaskLoop::run_in_turn() {
   }
 }
 
-/// A device that got nothing asks again after the next task of another one.
+/// A device without a task asks again after the next task of another device.
 void TaskLoop::run_first_free() {
   std::vector<char> refused(context_.devices.size(), 0);
   while (true) {
@@ -82,7 +82,7 @@ void TaskLoop::note(size_t device, Seconds at, size_t given, bool is_end) {
   events_.push({at, events_so_far_++, device, given, is_end});
 }
 
-/// Hands over as many tasks as the device may have.
+/// Submits as many tasks as the limits of the device allow.
 void TaskLoop::act(size_t device, Seconds now, const TasksAtOnce& limits) {
   Agent& agent = agents_[device];
   const Plan& plan = context_.builder.plan();

@@ -10,9 +10,9 @@
 
 namespace tilerail {
 
-/// Makes operations of tasks (Algorithm 1 of thesis 4.2.7, for any tasks): devices ask
-/// their chooser for a task, the fetcher brings what it reads, the outputs make room for
-/// what it writes, and the kernel follows.
+/// Turns tasks into operations (Algorithm 1 of thesis 4.2.7, for any tasks): devices
+/// request a task from their chooser, the fetcher fetches its inputs, the outputs make
+/// room for its result, and the kernel follows.
 class TaskLoop {
  public:
   TaskLoop(PlanContext& context, Fetcher& fetcher, Outputs& outputs, Chooser& chooser)
@@ -22,27 +22,27 @@ class TaskLoop {
         outputs_{outputs},
         chooser_{chooser} {}
 
-  /// Until no device is given a task any more.
+  /// Runs until no device receives a task.
   void run();
 
-  /// The same with agents, one a device, who know only what has happened by the time at
-  /// which they act. An agent asks for tasks as long as it may have more; then it waits
-  /// until what one of them reads has come or until one has ended, and what it hands over
-  /// next depends on that. Of the plan's clock, options.in_time has to be set.
+  /// The same in model time, with one agent per device that uses past events only. An
+  /// agent requests tasks up to its limits; then it waits until an input of one of them
+  /// has arrived or one has ended, and its next submissions depend on that event.
+  /// Requires options.in_time of the plan's clock.
   void run_in_time(const TasksAtOnce& limits);
 
  private:
-  /// A task as it was planned.
+  /// A planned task.
   struct Given {  // NOLINT(bugprone-exception-escape): numbers are moved without
                   // exceptions
     Task task;
     OpId kernel;
-    boost::container::small_vector<OpId, 4> awaited;  // by the kernel
+    boost::container::small_vector<OpId, 4> awaited;  // dependencies of the kernel
     Seconds ready{0}, end{0};                         // of the kernel, by the clock
   };
   struct Event {
     Seconds at;
-    size_t number;  // of those at the same time, the lowest comes first
+    size_t number;  // ties go to the lowest
     size_t device, given;
     bool is_end;
     bool operator<(const Event& other) const {
@@ -51,7 +51,7 @@ class TaskLoop {
   };
   struct Agent {
     size_t unfinished = 0, waiting = 0;
-    Seconds busy_until{0};  // the host thread
+    Seconds busy_until{0};  // time until which the host thread is busy
   };
   void act(size_t device, Seconds now, const TasksAtOnce& limits);
   void note(size_t device, Seconds at, size_t given, bool is_end);
@@ -68,7 +68,7 @@ class TaskLoop {
   Chooser& chooser_;
   std::vector<Agent> agents_;        // by device
   std::vector<Given> given_;         // in time only
-  std::vector<size_t> free_places_;  // in it
+  std::vector<size_t> free_places_;  // free indices in `given_`
   std::priority_queue<Event> events_;
   size_t events_so_far_ = 0;
 };

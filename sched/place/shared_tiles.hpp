@@ -7,8 +7,8 @@
 
 namespace tilerail {
 
-/// Tiles that tasks on several devices write and read in turn: the newest version of each
-/// is fetched to where it is written next, and goes home after its last writer.
+/// Tiles that tasks on several devices write and read in turn: the newest version is
+/// fetched to its next writer, and goes home after its last writer.
 class SharedTiles final : public Outputs {
  public:
   SharedTiles(PlanContext& context, Fetcher& fetcher)
@@ -25,7 +25,7 @@ class SharedTiles final : public Outputs {
   PlanContext& context_;
   Fetcher& fetcher_;
   TileDirectory& directory_;
-  std::vector<int> started_;  // kernels, by device
+  std::vector<int> started_;  // number of kernels by device
 };
 
 }  // namespace tilerail

@@ -44,12 +44,12 @@ struct Choices {
   SmallTiles small_tiles = SmallTiles::none;
   Ragged ragged = Ragged::own;
   Routing routing = Routing::initial;
-  int max_hops = 1;  // memories between the ends of a route of the link map
+  int max_hops = 1;  // intermediate memories of a route of the link map
   HopRule hop_rule = HopRule::added;
-  int route_chunks = 8;  // pieces of a tile on such a route, by the bottleneck rule
+  int route_chunks = 8;  // pieces of a tile on a route with the bottleneck rule
   Batch batch = Batch::off;
   int batch_chunks = 8;
-  int64_t batch_min_bytes = 8 << 20;  // of a piece
+  int64_t batch_min_bytes = 8 << 20;  // least size of a piece
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
   int stage_chunks = 8;
@@ -58,7 +58,7 @@ struct Choices {
   Order order = Order::fifo;
   bool caching = true, in_place = true, overlap = true;
   int input_buffers =
-      0;  // tiles of A, and of B, on a GPU that keeps none; 0: as many as fit
+      0;  // tiles of A, and of B, on a GPU without caching; 0: as many as fit
   int compute_streams = most_automatic_streams;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.9;

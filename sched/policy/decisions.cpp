@@ -19,8 +19,8 @@
 namespace tilerail {
 namespace {
 
-/// Kernels that fill a GPU run one after another, in whatever stream they are. Where one
-/// leaves room, as many streams as it takes to fill the GPU.
+/// Kernels that fill a GPU run in sequence in any stream. If one leaves room, as many
+/// streams as fill the GPU.
 int streams_for(const Question& q, int64_t tile, Grid grid) {
   if (q.policy.choices.compute_streams > 0) return q.policy.choices.compute_streams;
   double least = 1;
@@ -36,11 +36,11 @@ int streams_for(const Question& q, int64_t tile, Grid grid) {
                                                          p.trans_a, p.trans_b)
                                 : kernels.occupancy(rows, cols));
   }
-  if (least == 0) return 1;  // of an empty result
+  if (least == 0) return 1;  // empty result
   return std::clamp(int(std::ceil(1 / least)), 1, most_automatic_streams);
 }
 
-/// That the parts of the GPUs follow.
+/// The metric that determines the shares.
 const Metric& metric_of(Shares shares) {
   const std::string_view name = shares == Shares::by_edp   ? "edp"
                                 : shares == Shares::by_pdp ? "pdp"
@@ -48,7 +48,7 @@ const Metric& metric_of(Shares shares) {
   return *std::ranges::find(metrics, name, &Metric::name);
 }
 
-/// Whether the policy's rule of shares gives each device the same part of C.
+/// Whether the policy's rule gives all devices equal shares of C.
 bool share_equally(const Question& q) {
   const auto draws = [&](MemoryId device) -> std::optional<Watts> {
     const auto watts = device_watts(q.problem, q.topology, device);
@@ -61,8 +61,8 @@ bool share_equally(const Question& q) {
                              std::ranges::all_of(q.devices, draws_as_the_first));
 }
 
-/// In proportion to that metric of each device alone, by kernels of this tile; equal
-/// where they are alike.
+/// Shares in proportion to the metric of each device alone, for kernels of this tile;
+/// equal for equivalent devices.
 std::vector<double> shares_for(const Question& q, int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
   const GemmProblem& p = q.problem;
@@ -83,8 +83,8 @@ std::vector<double> shares_for(const Question& q, int64_t tile) {
   return parts_by(metric, alone);
 }
 
-/// c-tiles=auto, as the papers do it: where C shares its home with A or B, what is
-/// fetched first is not C.
+/// c-tiles=auto, as in the papers: if C shares its home with A or B, C is not fetched
+/// first.
 bool fetches_c_last(const Question& q) {
   const GemmProblem& p = q.problem;
   const bool shares_home = p.place_c == p.place_a || p.place_c == p.place_b;

@@ -32,44 +32,40 @@ struct TasksAtOnce {
   size_t waiting = std::numeric_limits<size_t>::max();  // tasks that wait for tiles
 };
 
-/// A GPU that has a tile or waits for the tile, as a source for another GPU.
+/// A GPU that has a tile or is about to receive it, as a source for another GPU.
 struct Peer {
-  size_t distance;          // between the numbers of the GPUs
+  size_t distance;          // difference of the numbers of the GPUs
   SecondsPerByte per_byte;  // of a copy from this peer
   bool is_coming,
-      is_shown;  // the tile is in flight to the peer; other GPUs may take the tile
+      is_shown;  // the tile is in flight to the peer; other GPUs may use the peer's tile
 };
 
-/// Rules of a library that replace the planner's own rules. This class, like no
-/// emulation, replaces nothing.
+/// Rules of a library that replace the planner's own rules. This base class replaces
+/// nothing.
 class Emulation {
  public:
   virtual ~Emulation() = default;
 
-  /// The options of policies with this emulation; null: the options of the core.
+  /// The options of policies with this emulation; null: only the core's options.
   virtual const std::vector<Field>* fields() const { return nullptr; }
   /// The emulation with all options at their defaults.
   virtual std::shared_ptr<const Emulation> idle() const { return nullptr; }
 
-  /// The tiles that the library tries in turn; empty: the library has no rule for the
-  /// routine.
+  /// The tiles that the library tries in turn; empty: no rule for the routine.
   virtual std::vector<int64_t> tiles(const Question&, const TileScheduler&, Grid) const {
     return {};
   }
-  /// The best of several plans that the library tries; none: the library does not try
-  /// several.
+  /// The best of several plans that the library tries; absent: it does not try several.
   virtual std::optional<Plan> timed_plan(const Question&, const Judge&) const {
     return std::nullopt;
   }
-  /// The plan on the devices that the library selects by the metric; none: the library
-  /// has no rule.
+  /// The plan on the devices that the library selects by the metric; absent: no rule.
   virtual std::optional<Plan> selected_plan(const Question&, const Metric&) const {
     return std::nullopt;
   }
   /// The grid for grid=emulated.
   virtual Grid grid(int gpus) const { return {1, gpus, 1}; }
-  /// The source of a tile for routing=emulated: the number of a peer; none: the tile's
-  /// home.
+  /// The source of a tile for routing=emulated, as the index of a peer; absent: the home.
   virtual std::optional<size_t> source(std::span<const Peer>) const {
     return std::nullopt;
   }
@@ -79,20 +75,20 @@ class Emulation {
   /// Whether any GPU may compute any tile of C.
   virtual bool has_one_queue() const { return false; }
   virtual TasksAtOnce limits() const { return {}; }
-  /// The order of tasks in model time; none: the owners of tiles choose. `most`: tiles of
+  /// The order of tasks in model time; null: the owners of tiles choose. `most`: tiles of
   /// C that fit on a GPU.
   virtual std::shared_ptr<Chooser> chooser(const GemmTasks&, const Tiling&, Fetcher&,
                                            size_t /*most*/) const {
     return nullptr;
   }
 
-  /// Whether GPUs start with the tiles that an earlier call has left.
+  /// Whether GPUs start with the tiles of an earlier call.
   virtual bool is_warm() const { return false; }
-  /// The overheads of the run-time system on that number of GPUs.
+  /// The overheads of the run-time system on this number of GPUs.
   virtual RuntimeCosts costs(size_t) const { return {}; }
 };
 
-/// The emulation of the choices, or an emulation of nothing.
+/// The emulation of the choices, or an emulation without effect.
 const Emulation& emulation_of(const Choices& choices);
 
 }  // namespace tilerail

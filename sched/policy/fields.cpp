@@ -33,7 +33,7 @@ Value best_devices() {
   for (const Metric& each : metrics)
     by_metric.push_back(value(each.name, &Policy::select, &each));
   const auto choose = [](Policy& policy) {
-    policy.device_choice = DeviceChoice::search;  // where there is nothing to multiply
+    policy.device_choice = DeviceChoice::search;  // if nothing is multiplied
     policy.select = &metrics.front();
   };
   return {"best",
@@ -82,7 +82,7 @@ Value tile_rule(std::string_view name, TileChoice choice) {
           }};
 }
 
-/// Which GPUs take part and what they compute.
+/// Participating GPUs and their work.
 std::vector<Field> fields_of_work() {
   using D = Distribution;
   return {
@@ -127,7 +127,7 @@ std::vector<Field> fields_of_work() {
   };
 }
 
-/// How matrices are cut.
+/// Cuts of matrices.
 std::vector<Field> fields_of_tiles() {
   return {
       {"tile",
@@ -167,7 +167,7 @@ std::vector<Field> fields_of_tiles() {
   };
 }
 
-/// Where tiles come from.
+/// Sources of tiles.
 std::vector<Field> fields_of_routes() {
   const auto routing = [](std::string_view name, Routing choice) {
     return value(name, &Choices::routing, choice);
@@ -208,7 +208,7 @@ std::vector<Field> fields_of_routes() {
   };
 }
 
-/// How tiles are copied.
+/// Copies of tiles.
 std::vector<Field> fields_of_copies() {
   const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
   const auto copies = [](std::string_view name, PeerCopies choice) {
@@ -341,8 +341,8 @@ const Value* chosen(const Field& field, const Policy& policy) {
   return found == field.values.end() ? nullptr : &*found;
 }
 
-/// As users write it, without parameters at their defaults: "chain(chunks=4)". `changed`:
-/// a parameter with that value.
+/// The text of a value as users write it, without default parameters: "chain(chunks=4)".
+/// `changed`: a parameter with a new value.
 std::string text_of(const Field& field, const Policy& policy,
                     const std::pair<std::string_view, std::string>& changed = {}) {
   const Value* const value = chosen(field, policy);
@@ -385,8 +385,8 @@ std::optional<Refusal> set_parameters(const Value& value, Policy& policy,
   return std::nullopt;
 }
 
-/// Parameters that the text does not name, and all parameters of other values, get their
-/// defaults.
+/// Parameters that the text does not contain, and all parameters of other values, get
+/// their defaults.
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
   const size_t open = text.find('(');
   const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
@@ -448,8 +448,8 @@ void apply_override(Policy& policy, std::string_view assignment) {
   policy = std::move(changed);
   std::erase_if(policy.overridden,
                 [&](const PolicyOverride& earlier) { return earlier.key == key; });
-  policy.overridden.push_back(
-      {std::string{key}, text_of(*field, policy), std::move(plain)});  // in one spelling
+  policy.overridden.push_back({std::string{key}, text_of(*field, policy),
+                               std::move(plain)});  // normalized spelling
 }
 
 std::string value_of(const Policy& policy, std::string_view key) {

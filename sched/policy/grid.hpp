@@ -6,9 +6,9 @@
 
 namespace tilerail {
 
-/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one a GPU, numbered
-/// row by row. With several layers, each of them is such a grid for its own part of k;
-/// their GPUs follow one another.
+/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one per GPU, numbered
+/// row by row. With several layers, each is such a grid for its own part of k; GPUs are
+/// numbered layer by layer.
 struct Grid {
   int rows = 1, cols = 1, layers = 1;
 

@@ -67,7 +67,7 @@ std::vector<double> shares_of(const PlanDecision& decision, size_t devices) {
   return shares;
 }
 
-/// A wish that leaves something open is no decision.
+/// An option that leaves a choice open is not a decision.
 void check_decided(const Policy& said, const PlanDecision& decision) {
   if (decision.value == "auto" || is_of_the_search(said, decision.key))
     refuse(decision, "what was decided");
@@ -117,7 +117,7 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text,
     if (decision.key == "devices") d.devices = devices_of(decision, topology);
   for (const PlanDecision& decision : text) {
     if (decision.key == "devices" || decision.key == "tiles")
-      continue;  // tiles: what came of the others
+      continue;  // tiles: follows from the others
     if (decision.key == "grid")
       d.grid = grid_of(decision, d.devices.size());
     else if (decision.key == "shares")

@@ -11,19 +11,20 @@
 
 namespace tilerail {
 
-/// Decisions that were made before, as texts: what `to_text` writes, except that shares
-/// have all their digits, so that reading gives the same decisions.
+/// Decisions as texts, as `to_text` writes them, but with all digits of shares, so that
+/// reading restores the same decisions.
 std::vector<PlanDecision> exact_text(const Decisions& decisions,
                                      const Topology& topology);
 
-/// Two of them that the others follow from, and that have to be there. Throw InputError.
+/// The devices and the tile, which are mandatory and determine the others. Throw
+/// InputError.
 std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text,
                                    const Topology& topology);
 int64_t made_tile(const std::vector<PlanDecision>& text);
 
-/// `decisions` with those of `text`, which the origin of a plan may have or `exact_text`
-/// has written. Throws InputError "KEY 'VALUE': expected ..." for what is no decision, or
-/// does not fit the machine or the other decisions.
+/// `decisions` updated with `text`, from a plan's origin or `exact_text`. Throws
+/// InputError "KEY 'VALUE': expected ..." for a text that is not a decision, or does not
+/// fit the machine or the other decisions.
 Decisions with_made(Decisions decisions, const std::vector<PlanDecision>& text,
                     const Topology& topology);
 

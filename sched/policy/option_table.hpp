@@ -17,15 +17,15 @@
 
 namespace tilerail {
 
-/// The parts of a row of the tables of options (fields.cpp, sched/emulation/options.cpp).
+/// Elements of the tables of options (fields.cpp, sched/emulation/options.cpp).
 
 struct Value;
 
-/// A number that a field or a parameter may be.
+/// Range of a numeric field or parameter.
 struct Number {
   double low, high;
   std::string accepted;                                // "1 to 64"
-  std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
+  std::function<bool(Policy&, std::string_view)> set;  // false: invalid text
   std::function<std::optional<std::string>(const Policy&)> get;
   std::function<std::vector<std::string>(const Policy&)>
       neighbors;  // values that a search tries next
@@ -36,7 +36,7 @@ struct Field {
   std::string_view key, meaning = {};
   std::vector<Value> values;
   std::optional<Number> number = {};
-  bool is_varied = false;     // by a search
+  bool is_varied = false;     // a search may change it
   bool is_of_search = false;  // the field limits the search and is not a decision
   bool emulates = false;
 };
@@ -72,7 +72,7 @@ const Member& in(const Policy& policy, Member Choices::*member) {
   return policy.choices.*member;
 }
 
-/// The value of that name sets the member to `choice`.
+/// A value named `name` that sets the member to `choice`.
 template <class Member, class Owner>
 Value value(std::string_view name, Member Owner::*member,
             std::type_identity_t<Member> choice) {
@@ -95,7 +95,7 @@ std::vector<Value> on_off(bool Owner::*member) {
   return values(member, {{"on", true}, {"off", false}});
 }
 
-/// A number's neighbors are its half, its double and its least value.
+/// A number's neighbors are its half, its double and its minimum.
 template <class Member, class Owner>
 Number number(Member Owner::*member, std::type_identity_t<Member> low,
               std::type_identity_t<Member> high) {
@@ -127,25 +127,25 @@ Number number(Member Owner::*member, std::type_identity_t<Member> low,
           set,         get,          neighbors};
 }
 
-/// The same field, whose value a search may change.
+/// Marks a field that a search may change.
 inline Field varied(Field field) {
   field.is_varied = true;
   return field;
 }
 
-/// The same field, marked as a limit of the search.
+/// Marks a limit of the search.
 inline Field of_search(Field field) {
   field.is_of_search = true;
   return field;
 }
 
-/// The same field, marked as an imitation of a library.
+/// Marks an imitation of a library.
 inline Field emulates(Field field) {
   field.emulates = true;
   return field;
 }
 
-/// The options that every policy has.
+/// The options of every policy.
 const std::vector<Field>& core_fields();
 
 }  // namespace tilerail

@@ -17,39 +17,37 @@ enum class DeviceChoice { all, first, search };
 enum class Shares { equal, by_speed, by_pdp, by_edp };
 enum class Ways { fixed, search };
 
-/// As many parts of k as there are GPUs.
+/// As many parts of k as GPUs.
 constexpr int one_part_a_gpu = 1 << 20;
 
-/// A value that the user asked for, be it that of the preset or another.
+/// A value set by the user, even if equal to the preset's.
 struct PolicyOverride {
   std::string key, value;
-  std::string plain;  // the value of the preset
+  std::string plain;  // the preset's value
 };
 
-/// The options of a user. "key=value" overrides any field (fields.hpp).
-/// `decide` turns a policy into the Decisions for one problem on one machine
-/// (decisions.hpp).
+/// The options of a user. "key=value" overrides any field (fields.hpp). `decide` turns a
+/// policy into Decisions for one problem on one machine (decisions.hpp).
 struct Policy {
-  std::string preset;                              // that the overrides began with
-  std::vector<PolicyOverride> overridden = {};     // in the order in which that happened
-  DeviceChoice device_choice = DeviceChoice::all;  // of those given
-  const Metric* select =
-      nullptr;             // by which devices are selected; null: as device_choice says
-  double select_ms = 100;  // what judging plans may cost, at stated costs of an operation
-  Ways ways = Ways::fixed;  // search: values of searched fields are tried, too
+  std::string preset;                              // base of the overrides
+  std::vector<PolicyOverride> overridden = {};     // in order of application
+  DeviceChoice device_choice = DeviceChoice::all;  // of the given devices
+  const Metric* select = nullptr;  // selects devices by a metric; null: see device_choice
+  double select_ms = 100;   // budget for evaluating plans, at fixed costs per operation
+  Ways ways = Ways::fixed;  // search: also tries values of searched fields
   int64_t judge_ops =
-      0;  // of plans that the search may simulate; 0: the estimate alone decides
+      0;  // operations of plans that the search may simulate; 0: uses the estimate only
   GridChoice grid = GridChoice::square;
-  int k_split =
-      1;  // parts of k, each for its own part of the GPUs; their sums are added up
-  Shares shares = Shares::equal;  // of C, that devices compute
-  bool relays = false;  // plans with routes over other GPUs, too, if some are faster
+  int k_split = 1;  // parts of k, each for its own part of the GPUs; their sums are added
+  Shares shares = Shares::equal;  // of C, for the devices
+  bool relays =
+      false;  // also tries plans with routes over other GPUs, if some are faster
   TileChoice tile_choice = TileChoice::thesis;
   Choices choices = {};
 };
 
 /// The preset tilerail; sched/emulation/presets.hpp has the presets of libraries and
-/// papers. Throws InputError for another name.
+/// papers. Throws InputError for any other name.
 Policy preset(std::string_view name);
 
 }  // namespace tilerail

@@ -10,39 +10,39 @@
 
 namespace tilerail {
 
-/// What planners decide about. All that it refers to has to outlive it and them.
+/// A planning problem. All referenced objects must outlive it and its planners.
 struct Question {
   const GemmProblem&
-      given;  // as `checked` returns it; all its matrices take memory, used or not
-  const GemmProblem& problem;  // work_of(given): what there is to plan
+      given;  // as returned by `checked`; all its matrices take memory, used or not
+  const GemmProblem& problem;  // work_of(given): the part to plan
   const Topology& topology;
-  const Resources& resources;         // of that machine
+  const Resources& resources;         // of `topology`
   std::span<const MemoryId> devices;  // to plan for, or to choose from
   const Policy& policy;
   std::span<const double> shares =
-      {};               // of C, given by a model, one a device; empty: as the policy says
-  bool judged = false;  // whether plans are simulated to choose one
+      {};               // of C, given by a model, one per device; empty: by the policy
+  bool judged = false;  // whether plans are simulated for comparison
 
-  /// The same with the first of several devices alone, where the policy wants no more.
+  /// The question on the first device only, if the policy asks for that.
   Question on_first() const {
     return policy.device_choice == DeviceChoice::first && !devices.empty()
                ? on(devices.first(1))
                : *this;
   }
-  /// The same with these devices only.
+  /// The question on these devices only.
   Question on(std::span<const MemoryId> some,
               std::span<const double> their_shares = {}) const {
     return {given, problem, topology, resources, some, policy, their_shares, judged};
   }
-  /// Whether the search may give the field other values than the policy's.
+  /// Whether the search may change the field.
   bool varies(std::string_view key) const {
     return judged && policy.ways == Ways::search && !overrides(policy, key);
   }
-  /// The same without a judge.
+  /// The question without simulation.
   Question estimated() const {
     return {given, problem, topology, resources, devices, policy, shares, false};
   }
-  /// The same by another policy.
+  /// The question with another policy.
   Question by(const Policy& other) const {
     return {given, problem, topology, resources, devices, other, shares, judged};
   }

@@ -12,9 +12,9 @@
 namespace tilerail {
 namespace {
 
-/// How good a chain is: last arrival; then, where a resource shared by all decides that,
-/// last arrival by pairs alone; then pressure on the links; then sum of arrivals.
-/// Differences below a billionth are ties: sums in another order.
+/// Quality of a chain: the last arrival; then, if that is limited by a resource shared by
+/// all, the last arrival by pairs alone; then the pressure on links; then the sum of
+/// arrivals. Relative differences below 1e-9, from the order of summation, are ties.
 struct Score {
   Seconds last{0}, pair{0};
   double pressure = 0;  // s^2
@@ -36,7 +36,7 @@ struct Score {
   }
 };
 
-/// Depth-first over all orders; the clock carries the load of the hops taken so far.
+/// Depth-first search over all orders; the clock contains the load of the hops so far.
 class Exhaustive {
  public:
   Exhaustive(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
@@ -64,7 +64,7 @@ class Exhaustive {
       if (!hop.exists()) continue;
       const auto arrival = clock_.estimate(hop, bytes_, chunks_, at.available);
       const Score longer = score.with(arrival);
-      if (best_ && !longer.better_than(best_score_)) continue;  // arrivals only grow
+      if (best_ && !longer.better_than(best_score_)) continue;  // arrivals never decrease
       const auto undo = clock_.try_out(hop, bytes_, arrival);
       chain_.hops.push_back(next), chain_.arrivals.push_back(arrival);
       const MemoryId here = std::exchange(next, taken);
@@ -93,8 +93,7 @@ struct Partial {
   std::vector<char> visited;  // by destination
 };
 
-/// A partial chain made longer by a hop; which, is not copied before it is among the
-/// best.
+/// A hop that extends a partial chain, which is copied only if it is among the best.
 struct Extension {
   size_t partial, destination;
   Clock::Arrival arrival;
@@ -118,7 +117,7 @@ std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders,
   return search.best();
 }
 
-/// All partial chains with one hop more.
+/// All partial chains with one more hop.
 void extend(const std::vector<Partial>& beam, Clock& clock,
             std::span<const MemoryId> destinations, Bytes bytes, int chunks,
             std::vector<Extension>& extensions) {
@@ -138,7 +137,7 @@ std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders,
                                  int chunks) {
   std::vector<Partial> beam, next;
   std::vector<Extension> extensions;
-  std::vector<uint32_t> order;  // of extensions, the best first
+  std::vector<uint32_t> order;  // of extensions, best first
   for (const Holder& holder : holders)
     beam.push_back(
         {{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations.size())});

@@ -12,15 +12,15 @@ namespace tilerail {
 struct Chain {
   MemoryId source;
   std::vector<MemoryId> hops;  // destinations in order: source -> hops[0] -> hops[1] ...
-  std::vector<Clock::Arrival> arrivals;  // one a hop
+  std::vector<Clock::Arrival> arrivals;  // one per hop
 };
 
-/// The best order of the destinations of a chain. In turn these decide: the last arrival,
-/// the last arrival by pairs alone, the pressure, the sum of arrivals, the lowest ids.
-/// Source: thesis 4.2.5.1, which tries all h! orders. Up to `exhaustive_hops`
-/// destinations so do we; above, a beam search keeps the `beam_width` best partial
-/// chains, h^2 steps each (docs/model.md#broadcast). Returns nothing if no order reaches
-/// every destination, as without peer access. The clock is unchanged afterwards.
+/// The best order of a chain's destinations, by in turn: the last arrival, the last
+/// arrival by pairs alone, the pressure, the sum of arrivals, the lowest ids. Source:
+/// thesis 4.2.5.1, which tries all h! orders. So does this search up to `exhaustive_hops`
+/// destinations; above, a beam search keeps the `beam_width` best partial chains, h^2
+/// steps each (docs/model.md#broadcast). Absent if no order reaches every destination, as
+/// without peer access. The clock is unchanged afterwards.
 inline constexpr size_t exhaustive_hops = 5;
 inline constexpr size_t beam_width = 16;
 std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders,

@@ -22,8 +22,8 @@ Fetcher::Trip Fetcher::trip_from(const Holder& holder, size_t device) const {
   return trip;
 }
 
-/// To a device that no holder has a route to: by the fewest copies, and of such ways the
-/// one whose first copy is best by the comparison of routing.
+/// For a device unreachable from every holder: the route with the fewest copies; ties go
+/// to the first copy with the lowest cost of the routing rule.
 Fetcher::Trip Fetcher::detour(TileId tile, size_t device) const {
   const Router::Detours& ways = context_.router.detours_to(device);
   std::optional<Trip> best;
@@ -45,7 +45,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, size_t device) const {
         consider(holder, first);
   });
   if (!best || !context_.decisions.choices
-                    .caching)  // without it no device keeps a tile to pass it on
+                    .caching)  // without caching, devices do not keep tiles to forward
     no_route(context_.topology, directory_.tile(tile).home_memory,
              context_.devices[device]);
   while (best->stops.back() != device)
@@ -78,7 +78,7 @@ Fetcher::Input Fetcher::fetch(TileId tile, size_t device) {
           directory_.there(tile, device)};
 }
 
-/// A tile stays on the devices that it goes over.
+/// Fetched tiles stay on all devices of the route.
 void Fetcher::fetch_alone(TileId tile, size_t device) {
   const auto source = best_source(tile, device);
   auto [from, stops] = source ? trip_from(source->holder, device) : detour(tile, device);
@@ -113,7 +113,7 @@ void Fetcher::fetch_for_all(TileId tile, size_t device) {
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (context_.decisions.choices.routing == Routing::initial && !holder.is_home) return;
     if (over_a_host(holder)) return;
-    // A home on a GPU that also has a copy: the copy is the source.
+    // If the home GPU also has a copy, the copy is the source.
     std::erase_if(sources,
                   [&](const Holder& listed) { return listed.memory == holder.memory; });
     sources.push_back(holder);
@@ -142,9 +142,8 @@ void Fetcher::send_chain(TileId tile, size_t device, std::vector<Holder> sources
   }
 }
 
-/// Repeats: among all hops from a holder to a destination without the tile, take the hop
-/// with the least pressure. If several hops have the same pressure, take the hop that
-/// arrives first.
+/// Repeatedly takes the hop with the least pressure from a holder to a destination
+/// without the tile; ties go to the earliest arrival.
 void Fetcher::send_tree(TileId tile, size_t device, std::vector<Holder> holders,
                         std::vector<MemoryId> left) {
   struct Best {
@@ -172,7 +171,7 @@ void Fetcher::send_tree(TileId tile, size_t device, std::vector<Holder> holders,
   }
 }
 
-/// The copies of one leg; `arrival` is absent where it is not known yet.
+/// Adds the copies of one leg. `arrival`: absent if not yet known.
 void Fetcher::send(TileId tile, const Holder& from, size_t to, int pieces,
                    size_t on_behalf, std::optional<Clock::Arrival> arrival) {
   ++sent_[{from.memory, context_.devices[to]}];
@@ -203,10 +202,10 @@ void Fetcher::send(TileId tile, const Holder& from, size_t to, int pieces,
 }
 
 /// The source of a tile that one device fetches alone; fetch_for_all chooses the sources
-/// of a batch. initial, or without caching: the home. bandwidth: of all holders, the
-/// fastest pair; link-map: the fastest route of the link map. eta: of all holders, the
-/// earliest arrival. Ties go to the holder listed first: the home, then the lowest
-/// device. Nothing where none of them has a route to the device.
+/// of a batch. initial, or without caching: the home. bandwidth: the fastest pair of all
+/// holders; link-map: the fastest route of the link map. eta: the earliest arrival of all
+/// holders. Ties go to the holder listed first: the home, then the lowest device. Absent
+/// if no holder has a route to the device.
 std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, size_t device) const {
   if (context_.decisions.choices.routing == Routing::emulated)
     return emulated_source(tile, device);
@@ -251,9 +250,9 @@ std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile,
   return Source{*source, {context_.router.alone(leg(*source, dst)).per_byte.value}};
 }
 
-/// The holder whose way has the highest bandwidth, which counts in_flight_worth of itself
-/// if the tile is still in flight to the holder. Of equal ones the holder that has sent
-/// least to the device, then the one listed first (PARALiA's library).
+/// The holder whose path has the highest bandwidth, multiplied by in_flight_worth if the
+/// tile is still in flight to the holder. Ties go to the holder that has sent least to
+/// the device, then to the first (PARALiA's library).
 std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, size_t device) const {
   constexpr double in_flight_worth = 0.9;
   const MemoryId dst = context_.devices[device];
@@ -272,8 +271,8 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, size_t device
   return Source{*best, {least}};
 }
 
-/// routing=bandwidth compares seconds a byte, link-map the time on the map's route, any
-/// other rule the arrival. Without a route the cost is infinite.
+/// The cost of routing=bandwidth is seconds per byte, of link-map the time on the map's
+/// route, of other rules the arrival. Infinite without a route.
 Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder,
                                          MemoryId dst) const {
   const Leg leg = this->leg(holder, dst);

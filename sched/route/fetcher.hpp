@@ -10,8 +10,8 @@
 
 namespace tilerail {
 
-/// Brings tiles to the devices that need them, from where the policy says (thesis 4.2.4
-/// and 4.2.5).
+/// Fetches tiles to the devices that need them, from the source that the policy selects
+/// (thesis 4.2.4 and 4.2.5).
 class Fetcher {
  public:
   Fetcher(PlanContext& context, TileDirectory& directory)
@@ -27,20 +27,21 @@ class Fetcher {
 
   /// Makes the tile available on a device.
   Input fetch(TileId tile, size_t device);
-  /// When the tile would be there if it was fetched now, whole and by this device alone,
-  /// over direct routes where there are any.
+  /// Arrival of the tile if fetched now, whole and by this device alone, over a direct
+  /// route if one exists.
   Seconds eta(TileId tile, size_t device) const;
 
   OpId next_op() const { return OpId{context_.builder.plan().ops.size()}; }
-  /// Others may take what the device has fetched by operations before this one.
+  /// Other devices may use the tiles fetched to this device by operations before
+  /// `before`.
   void show(size_t device, OpId before) { shown_before_[device] = before; }
 
   TileDirectory& directory() { return directory_; }
   const TileDirectory& directory() const { return directory_; }
 
  private:
-  /// The cost of fetching from one holder: what the routing rule compares, and the
-  /// arrival if the rule computed it.
+  /// The cost of fetching from one holder: the value of the routing rule, and the arrival
+  /// if the rule computed it.
   struct SourceCost {
     double value = std::numeric_limits<double>::infinity();
     std::optional<Seconds> arrival = {};
@@ -50,13 +51,13 @@ class Fetcher {
     SourceCost cost;
   };
 
-  /// From a holder to a device.
+  /// A route from a holder to a device.
   struct Trip {
     Holder from;
-    Router::Stops stops;  // the devices that it visits, and then the one it goes to
+    Router::Stops stops;  // the devices on the route, the destination last
   };
 
-  /// From a holder to a memory, over no device.
+  /// A copy from a holder to a memory without devices in between.
   Leg leg(const Holder& from, MemoryId dst) const {
     return context_.router.leg(from.memory, dst, from.is_home);
   }
@@ -81,9 +82,9 @@ class Fetcher {
 
   PlanContext& context_;
   TileDirectory& directory_;
-  std::map<MemoryPair, int> sent_;  // legs so far
-  std::vector<OpId>
-      shown_before_;  // by device: others may take what earlier operations brought
+  std::map<MemoryPair, int> sent_;  // number of legs so far
+  std::vector<OpId> shown_before_;  // by device: other devices may use tiles that earlier
+                                    // operations fetched
 };
 
 }  // namespace tilerail

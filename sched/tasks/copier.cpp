@@ -5,11 +5,11 @@
 namespace tilerail {
 namespace {
 
-/// Tiles of each device that may be in a host simultaneously: one enters while the one
-/// before leaves.
+/// Tiles of each device in a host's buffers simultaneously: one enters while the previous
+/// one leaves.
 constexpr size_t rooms_a_device = 2;
 
-/// Copies of one device never wait for those of another, whose buffers may be in use for
+/// Copies of one device never wait for copies of another, whose buffers may be in use for
 /// long.
 int queue_to_host(size_t device) { return 2 + int(device); }
 
@@ -33,7 +33,7 @@ View piece(const View& whole, int j, int pieces) {
   return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
 }
 
-/// The number of the policy, but no more than there are columns.
+/// The policy's number, but at most the number of columns.
 int Copier::pieces_through_host(const View& tile) const {
   return int(std::clamp<int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
 }

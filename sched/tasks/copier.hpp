@@ -10,28 +10,27 @@
 
 namespace tilerail {
 
-/// Into how many pieces a tile is cut: the number of the policy, never more than its
-/// columns, nor pieces below the least size of the policy. A tile of 3 columns has at
-/// most 3.
+/// Number of pieces of a tile: the policy's number, but at most its columns, and pieces
+/// not below the policy's least size.
 int pieces_of(const PlanContext& context, const View& tile);
-/// The same for a tile that goes over so many devices: more than one piece by the
-/// bottleneck rule only, so that its copies overlap; else one copy follows the other.
+/// The same for a tile on a route over `devices` devices: with the bottleneck rule,
+/// several pieces whose copies overlap; else one piece.
 int pieces_over(const PlanContext& context, const View& tile, size_t devices);
 
-/// The columns of piece j of a view that goes in so many. Of 10 columns in 4 pieces,
-/// piece 1 has columns 2 to 4.
+/// The columns of piece j of a view cut in `pieces`. Of 10 columns in 4 pieces, piece 1
+/// has columns 2 to 4.
 View piece(const View& whole, int j, int pieces);
 
-/// Makes the copies of tiles from memory to memory: direct ones, and those through a
-/// buffer on a host, as drivers make them if GPUs have no access to each other. There a
-/// tile goes in pieces, each of which leaves the buffer while the next one enters it.
+/// Adds the copies of tiles between memories: direct copies, and staged copies through a
+/// host bounce buffer, as drivers make them if GPUs lack peer access. A staged tile is
+/// cut in pieces; each leaves the buffer while the next enters it.
 /// docs/model.md#staged-copies
 class Copier {
  public:
-  /// `context` has to outlive it.
+  /// `context` must outlive this object.
   explicit Copier(PlanContext& context) : context_{context} {}
 
-  /// The operations that brought a tile to where it is.
+  /// The operations that brought a tile to its memory.
   struct Pieces {
     OpId first, last;
     int count() const { return last.value - first.value + 1; }
@@ -39,31 +38,31 @@ class Copier {
   struct Job {  // NOLINT(bugprone-exception-escape): Deps are moved without exceptions
     size_t device;  // on whose behalf
     View from, to;
-    Deps leave = {}, enter = {};    // waited for at the source, and at the destination
+    Deps leave = {}, enter = {};    // dependencies at the source and at the destination
     Clock::Arrival available = {};  // at the source
-    int pieces = 1;  // of a direct copy; with one, all of the tile must be there
-    int queue = 0;   // number of the copy queue, of the last one through a host
+    int pieces = 1;  // of a direct copy; a single piece needs the whole tile
+    int queue = 0;   // number of the copy queue, for staged copies of the last one
     std::optional<Pieces> before =
-        {};  // brought the tile to the source: piece j waits for piece j
+        {};  // brought the tile to the source: piece j depends on piece j
     std::optional<Clock::Arrival> arrival = {};  // absent: estimated
   };
   struct Copied {
-    Pieces pieces;  // that arrived
-    OpId left;      // after which the source is free
+    Pieces pieces;  // copies that arrived
+    OpId left;      // the operation after which the source is free
     Clock::Arrival arrival;
   };
 
-  /// When a tile of this shape would arrive if it was sent now.
+  /// Arrival of a tile of this shape if sent now.
   Clock::Arrival arrival(const Leg& leg, const View& tile, int pieces,
                          Clock::Arrival available) const;
-  /// Adds the copies, and charges them to the clock.
+  /// Adds the copies and charges them to the clock.
   Copied copy(const Leg& leg, Job job);
 
-  /// Adds the buffers on hosts to the tile memory of the plan.
+  /// Adds the bounce buffers to the plan's tile memory.
   void note_peaks(Plan& plan) const;
 
  private:
-  /// A piece of the memory of a host, and what last used it.
+  /// A piece of host memory, and its last uses.
   struct Room {
     int64_t offset = 0, bytes = 0;
     LastUses former;
@@ -76,7 +75,7 @@ class Copier {
   PlanContext& context_;
   std::map<MemoryId, int64_t> used_;  // bytes of each host
   std::map<std::pair<MemoryId, size_t>, std::deque<Room>>
-      rooms_;  // by host and device, used longest ago first
+      rooms_;  // by host and device, least recently used first
 };
 
 }  // namespace tilerail

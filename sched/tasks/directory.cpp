@@ -20,7 +20,7 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
     find_copies(tiles_[t].home.buffer);
   }
   if (writes == Writes::some) homes_.resize(count_);
-  // A chooser asks for every tile in its window at every step: one read of memory each
+  // Choosers query every tile in their window at every step: one memory access each
   // instead of four.
   constexpr size_t most = size_t{1} << 24;
   if (count_ * context.devices.size() > most) return;
@@ -38,7 +38,7 @@ void TileDirectory::find_copies(BufferId home) {
   Copied copied{home, {}};
   for (const auto d : indices(context_.devices)) {
     copied.of_device.push_back(
-        BufferId{home.index() + d});  // one a device, in their order (plan/builder.hpp)
+        BufferId{home.index() + d});  // one per device, in their order (plan/builder.hpp)
     assert(plan.buffer(copied.of_device.back()).memory == context_.devices[d]);
   }
   copied_.push_back(std::move(copied));
@@ -56,7 +56,7 @@ TileDirectory::Here TileDirectory::looked_up(TileId id, size_t device) const {
              : Here{};
 }
 
-/// What changed on the device.
+/// Updates the entry of `here_`.
 void TileDirectory::note(TileId id, size_t device) {
   if (!here_.empty()) here_[place_of(id, device)] = looked_up(id, device);
 }
@@ -68,7 +68,7 @@ void TileDirectory::note_home(TileId id) {
     note(id, *device);
 }
 
-/// Place of the device among the users, or their number. Mostly there are few.
+/// Index of the device among the users, or the insertion point. There are mostly few.
 size_t TileDirectory::slot_of(TileId id, size_t device) const {
   const auto& users = tiles_[id.index()].users;
   constexpr size_t few = 16;
@@ -212,7 +212,7 @@ void TileDirectory::wait_to_write_home(TileId id, Deps& deps) const {
 }
 
 void TileDirectory::set_next_use(TileId id, size_t device, int64_t position) {
-  if (!find(id, device)) return;  // used where it is at home
+  if (!find(id, device)) return;  // used in place
   Copy& here = copy(id, device);
   const bool listed =
       here.valid && !here.pinned && victims_[device].erase(victim_key(id, here)) > 0;
@@ -232,7 +232,7 @@ void TileDirectory::pin(TileId id, size_t device, bool pinned) {
 }
 
 void TileDirectory::evict_one(size_t device) {
-  if (victims_[device].empty()) return;  // the arena reports what is missing
+  if (victims_[device].empty()) return;  // the arena reports the shortage
   drop(std::get<TileId>(*victims_[device].begin()), device);
 }
 
@@ -252,7 +252,7 @@ void TileDirectory::drop(TileId id, size_t device) {
   note(id, device);
 }
 
-/// Its memory stays its own where there is enough.
+/// The copy keeps its memory if memory is ample.
 void TileDirectory::make_stale(TileId id, size_t device) {
   if (context_.arenas[device].pooled()) return drop(id, device);
   Copy& here = copy(id, device);

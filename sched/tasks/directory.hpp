@@ -13,23 +13,22 @@
 
 namespace tilerail {
 
-/// Where a tile is or will be, and when its first and last pieces are there.
+/// A present or future location of a tile, and when its first and last pieces are there.
 struct Holder {
   MemoryId memory;
   Clock::Arrival available;
-  bool is_home = false;  // or a copy that a device has
+  bool is_home = false;  // otherwise a device's copy
 };
 
-/// Knows every copy of every tile: where it is, whether it is up to date, in flight until
-/// when, and who still reads it (thesis 4.2.3, where tiles are never written). Devices
-/// are counted as in the PlanContext.
+/// Directory of all copies of all tiles: locations, validity, arrivals in flight, and
+/// readers (thesis 4.2.3, where tiles are never written). Devices are numbered as in the
+/// PlanContext.
 class TileDirectory {
  public:
-  /// One tile: a region of a matrix, and the devices that will use it, ascending.
+  /// A tile: a region of a matrix, and the devices that use it, ascending.
   struct Tile {
-    View home;  // given as a view of the whole matrix, kept as one of the block that it
-                // is in
-    MemoryId home_memory;  // that of its buffer
+    View home;  // passed in as a view of the whole matrix, stored as a view of its block
+    MemoryId home_memory;  // memory of the block's buffer
     std::vector<size_t> users;
   };
 
@@ -41,14 +40,14 @@ class TileDirectory {
 
   static constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
-  /// What a device has of a tile that it does not use in place. Stale: another device has
-  /// written the tile since.
+  /// A device's copy of a tile that it does not use in place. A copy is stale if another
+  /// device has since written the tile.
   struct Copy {
     bool valid = false, pinned = false;
-    bool has_slot = false;  // also a stale copy keeps its memory, where memory is ample
+    bool has_slot = false;  // stale copies keep their memory, if it is ample
     Arena::Slot slot;
     OpId first_piece = nobody,
-         last_piece = nobody;  // the operations that brought or wrote it
+         last_piece = nobody;  // operations that brought or wrote the copy
     Clock::Arrival available;
     LastUses readers;
     int64_t next_use = never, last_touch = 0;
@@ -56,8 +55,7 @@ class TileDirectory {
 
   const Tile& tile(TileId id) const { return tiles_[id.index()]; }
   Bytes bytes(TileId id) const { return context_.bytes(tile(id).home); }
-  /// Whether the device uses the tile where it is at home, or in its copy of a matrix
-  /// that each GPU has one of.
+  /// Whether the device uses the tile at its home, or in its replica of the matrix.
   bool in_place(TileId id, size_t device) const {
     if (copies_at_home(id)) return true;
     return context_.decisions.choices.in_place &&
@@ -65,13 +63,13 @@ class TileDirectory {
   }
   Clock::Arrival home_available(TileId id) const;
   static constexpr Seconds nowhere{-1};       // before any time
-  static constexpr OpId nobody{int32_t{-1}};  // brought what was there from the start
-  /// What a device has of the newest version. Choosers ask this most of all: optionals
-  /// would double its bytes.
+  static constexpr OpId nobody{int32_t{-1}};  // arrival of initial tiles
+  /// A device's copy of the newest version. The most frequent query of choosers:
+  /// optionals would double its size.
   struct Here {
-    Seconds at = nowhere;          // when it is or was there
-    BufferId buffer{int32_t{-1}};  // of the matrix where it is used in place
-    OpId arrival = nobody;         // what brought it
+    Seconds at = nowhere;          // when it is or was available
+    BufferId buffer{int32_t{-1}};  // of the matrix if used in place
+    OpId arrival = nobody;         // operation that brought it
   };
   Here here(TileId id, size_t device) const {
     return here_.empty() ? looked_up(id, device) : here_[place_of(id, device)];
@@ -80,7 +78,7 @@ class TileDirectory {
     return here_.empty() ? looked_up(id, device).at : here_[place_of(id, device)].at;
   }
   bool present(TileId id, size_t device) const { return there(id, device) > nowhere; }
-  /// The device's copy, or where it would be; the device must be a user.
+  /// The device's copy, valid or not; the device must be a user.
   Copy& copy(TileId id, size_t device) {
     return copies_[id.index()][slot_of(id, device)];
   }
@@ -88,13 +86,13 @@ class TileDirectory {
     return copies_[id.index()][slot_of(id, device)];
   }
   View view_on(TileId id, size_t device) const;
-  /// What brought what the device has; nothing where that was there from the start.
+  /// The operation that brought the device's copy; absent if it was there from the start.
   std::optional<OpId> arrival(TileId id, size_t device) const;
   std::optional<size_t> device_at(MemoryId memory) const;
   void add_user(TileId id, size_t device);
 
-  /// Every memory that a copy of the newest version may start from: the home, then
-  /// devices, ascending.
+  /// Calls `f` for every memory from which the newest version can be copied: the home,
+  /// then devices, ascending.
   template <class Function>
   void each_holder(TileId id, Function&& f) const {
     if (home_is_valid(id)) f(Holder{tile(id).home_memory, home_available(id), true});
@@ -103,30 +101,30 @@ class TileDirectory {
         f(Holder{context_.devices[tile(id).users[u]], c.available});
   }
 
-  /// The device's copy came, or will, by these operations.
+  /// Records the operations that bring the device's copy, and its arrival.
   void arrived(TileId id, size_t device, OpId first_piece, OpId last_piece,
                const Clock::Arrival& at);
-  /// Says which operation reads what the device has.
+  /// Records an operation that reads the device's copy.
   void used(TileId id, size_t device, OpId reader);
-  /// The home is read by an operation that fetches from it.
+  /// Records an operation that fetches from the home.
   void used_at_home(TileId id, OpId reader);
-  /// A kernel made a new version of what the device has; all other copies are stale from
-  /// now on.
+  /// Records a kernel that writes a new version on a device; all other copies become
+  /// stale.
   void written(TileId id, size_t device, OpId kernel, Seconds end);
-  /// The newest version was copied home.
+  /// Records the copy of the newest version to the home.
   void came_home(TileId id, OpId copy, Seconds end);
-  /// A tile that a device has.
+  /// A tile on a device.
   struct WarmTile {
     TileId tile;
     size_t device;
   };
-  /// What devices have fetched and still have.
+  /// Fetched tiles that devices still hold.
   std::vector<WarmTile> warm_tiles() const;
-  /// Devices have these from the start.
+  /// Tiles that devices hold from the start.
   void warm_up(std::span<const WarmTile> tiles);
 
-  /// What a new version on a device has to wait for: whoever reads or wrote the memory
-  /// that it goes to.
+  /// Adds the dependencies of a new version on a device: readers and writers of its
+  /// memory.
   void wait_to_write(TileId id, size_t device, Deps& deps) const;
   void wait_to_write_home(TileId id, Deps& deps) const;
   std::optional<OpId> last_written_at_home(TileId id) const;
@@ -134,13 +132,13 @@ class TileDirectory {
     return homes_.empty() || !homes_[id.index()].stale;
   }
 
-  /// For plan-time eviction: position of the tile's next use in the device's order,
-  /// `never` when there is none.
+  /// For plan-time eviction: position of the tile's next use in the device's order, or
+  /// `never`.
   void set_next_use(TileId id, size_t device, int64_t position);
-  /// Gives back the memory of the copy that is needed last on a device (Belady's rule;
-  /// ties: used longest ago).
+  /// Evicts the copy on a device whose next use is last (Belady's rule; ties: least
+  /// recently used).
   void evict_one(size_t device);
-  /// While pinned, a copy is not evicted.
+  /// Pinned copies are not evicted.
   void pin(TileId id, size_t device, bool pinned);
 
  private:
@@ -152,10 +150,9 @@ class TileDirectory {
     LastUses readers;
   };
 
-  /// Of a matrix that each GPU has a copy of: the buffers, by device.
-  /// docs/model.md#kept-copies
+  /// A replicated matrix: its buffers by device. docs/model.md#kept-copies
   struct Copied {
-    BufferId home;  // in views of its tiles
+    BufferId home;  // buffer in the views of its tiles
     std::vector<BufferId> of_device;
   };
   void find_copies(BufferId home);
@@ -175,8 +172,7 @@ class TileDirectory {
   }
   LastUses uses_of(const Copy& copy) const;
   Here looked_up(TileId id, size_t device) const;
-  /// A chooser asks for the tiles of a row or column after each other: they are
-  /// neighbours.
+  /// Choosers query the tiles of a row or column in sequence: these are adjacent.
   size_t place_of(TileId id, size_t device) const { return device * count_ + id.index(); }
   void note(TileId id, size_t device);
   void note_home(TileId id);
@@ -186,10 +182,10 @@ class TileDirectory {
   PlanContext& context_;
   std::vector<Tile> tiles_;
   size_t count_;                           // of tiles
-  std::vector<Copied> copied_;             // of A, of B, or of both
-  std::vector<std::vector<Copy>> copies_;  // by tile, one a user
-  std::vector<Home> homes_;                // by tile; empty where no tile is written
-  std::vector<Here> here_;  // by device and tile; empty where that is too much
+  std::vector<Copied> copied_;             // A, B, or both
+  std::vector<std::vector<Copy>> copies_;  // by tile, one per user
+  std::vector<Home> homes_;                // by tile; empty if no tile is written
+  std::vector<Here> here_;                 // by device and tile; empty if too large
   std::vector<std::set<Victim>> victims_;  // by device; pooled arenas only
   int64_t touches_ = 0;
 };

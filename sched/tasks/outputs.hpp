@@ -5,28 +5,28 @@
 
 namespace tilerail {
 
-/// How the tiles that tasks write come to a device, and home again. Two kinds: tiles of
-/// one device each, that nobody else reads (sched/gemm/owned_tiles.hpp), and tiles that
-/// go from device to device (sched/place/shared_tiles.hpp).
+/// Placement of the tiles that tasks write: on a device, and home again. Two kinds: tiles
+/// of one device each, not read by others (sched/gemm/owned_tiles.hpp), and tiles that
+/// move between devices (sched/place/shared_tiles.hpp).
 class Outputs {
  public:
   virtual ~Outputs() = default;
 
   struct Place {
-    View view;       // that the kernel writes
-    QueueId queue;   // the compute queue that it runs in
-    Scalar beta;     // what the kernel scales the view by
+    View view;       // output of the kernel
+    QueueId queue;   // compute queue of the kernel
+    Scalar beta;     // factor of the view in the kernel
     Seconds eta{0};  // when the view is ready, by the clock
   };
 
-  /// Makes the tile that a task writes ready on a device. `deps` gets what the kernel has
-  /// to wait for.
+  /// Prepares the output tile of a task on a device. Adds the kernel's dependencies to
+  /// `deps`.
   virtual Place open(const Task& task, size_t device, Deps& deps) = 0;
 
-  /// The kernel was added, and ends at `end` by the clock.
+  /// Called when the kernel was added; it ends at `end` by the clock.
   virtual void written(const Task& task, size_t device, OpId kernel, Seconds end) = 0;
 
-  /// There are no more tasks.
+  /// Called after the last task.
   virtual void end() {}
 };
 

@@ -42,8 +42,8 @@ void check_places(const GemmProblem& problem, const Topology& topology) {
 }
 
 void check_kernel_count(double kernels, int64_t tile, int64_t asked) {
-  // A plan lists every kernel: the most that is allowed takes about a minute and some
-  // gigabytes to plan.
+  // A plan lists every kernel: the maximum takes about a minute and some gigabytes to
+  // plan.
   constexpr double most = 1 << 23;
   if (kernels <= most) return;
   const std::string counts = fmt::format("{:.0f} kernels", std::min(kernels, 1e18));

@@ -17,13 +17,13 @@ namespace tilerail {
 
 class Copier;
 
-/// Memory of tiles of A and of B on one device, where each has its own.
+/// Memory of tiles of A and of B on one device, each with its own slots.
 struct InputArenas {
   Arena a, b;
 };
 
-/// What every part of planning one (sub-)problem shares. Devices are counted 0 ..
-/// devices.size() - 1 ("slots").
+/// Shared state of planning one (sub-)problem. Devices are numbered 0 .. devices.size() -
+/// 1 ("slots").
 struct PlanContext {
   const GemmProblem& problem;
   const Topology& topology;
@@ -33,10 +33,10 @@ struct PlanContext {
   const Router& router;
   Clock& clock;
   KernelCosts& costs;
-  std::vector<Arena>& arenas;  // one a device
+  std::vector<Arena>& arenas;  // one per device
   BufferId matrix_a, matrix_b, matrix_c;
   Copier* copier = nullptr;
-  std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one a device
+  std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one per device
 
   MemoryId memory(const View& view) const {
     return builder.plan().buffer(view.buffer).memory;
@@ -46,7 +46,7 @@ struct PlanContext {
     return Bytes{double(view.rows * view.cols * element_size(dtype(view)))};
   }
 
-  /// Where a device holds what it fetches of this matrix.
+  /// The arena for tiles that a device fetches of this matrix.
   Arena& arena_for(const View& input, size_t device) const {
     if (!inputs) return arenas[device];
     InputArenas& own = (*inputs)[device];
@@ -54,8 +54,8 @@ struct PlanContext {
                                                                               : own.b;
   }
 
-  /// Adds an operation on behalf of a device. Without overlap a device does one thing
-  /// after another.
+  /// Adds an operation on behalf of a device. Without overlap, a device's operations run
+  /// in sequence.
   OpId emit(size_t device, const Op& op, Deps& deps) {
     if (!decisions.choices.overlap) deps.after(last_of_device[device]);
     for (const OpId awaited : awaited_by[device]) deps.after(awaited);
@@ -65,7 +65,7 @@ struct PlanContext {
   }
   std::vector<std::optional<OpId>> last_of_device =
       std::vector<std::optional<OpId>>(devices.size());
-  /// What the thread of a device has waited for, before whatever it hands over next.
+  /// By device: operations for which its thread has waited, before its next submissions.
   std::vector<std::vector<OpId>> awaited_by =
       std::vector<std::vector<OpId>>(devices.size());
 };

@@ -10,18 +10,18 @@ namespace tilerail {
 
 using TaskId = Id<struct TaskTag>;
 
-/// Tasks that were inserted in the order of a serial program, and which of them have to
-/// wait for which: a reader for the last writer before it, a writer for that and for all
-/// readers since (the hazards read after write, write after write and write after read).
-/// Memory: about 100 bytes a task and 4 an edge.
+/// Tasks inserted in the order of a serial program, and their dependencies: a reader
+/// depends on the last writer before it, a writer on that writer and on all readers since
+/// (read after write, write after write and write after read). Memory: about 100 bytes
+/// per task and 4 per edge.
 class TaskGraph {
  public:
-  /// `first` and `last` of the task are set here.
+  /// Sets `first` and `last` of the task.
   TaskId insert(Task task);
 
   size_t size() const { return nodes_.size(); }
   const Task& task(TaskId id) const { return nodes_[id.index()].task; }
-  /// Ascending, each once.
+  /// Ascending, without duplicates.
   std::span<const TaskId> successors(TaskId id) const {
     return nodes_[id.index()].successors;
   }

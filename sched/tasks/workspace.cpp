@@ -15,9 +15,9 @@ Clock::Options for_devices(Clock::Options options, size_t devices) {
   return options;
 }
 
-/// Tiles of A, and of B, that have slots of their own, by device; none where all tiles
-/// share the memory, as they do where some device has no slots for that. Two slots at
-/// least are for C and for what is added to it.
+/// Slots for tiles of A, and of B, by device; empty if all tiles share the memory, also
+/// if a device has too few slots. At least two slots are reserved for C and for tiles
+/// added to it.
 std::vector<int64_t> slots_of_inputs(const PlanSetup& setup, int64_t slot_bytes) {
   std::vector<int64_t> slots;
   if (setup.decisions.choices.caching || setup.decisions.choices.input_buffers == 0 ||

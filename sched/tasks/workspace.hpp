@@ -10,48 +10,48 @@
 
 namespace tilerail {
 
-/// A plan without operations, that says what was decided.
+/// A plan with its decisions, without operations.
 Plan plan_by(const Decisions& decisions, const GemmProblem& problem,
              const Topology& topology, std::string policy);
 
-/// A plan that gains nothing as a graph (cost/issue_times.hpp) is none, and its decisions
-/// say so. For plans that have their operations.
+/// Clears the graph option of a plan that gains nothing as a graph
+/// (cost/issue_times.hpp), also in its decisions. For plans with operations.
 void settle_graph(Plan& plan, const Topology& topology);
 
-/// What all regions of a plan are planned with.
+/// Inputs shared by all regions of a plan.
 struct PlanSetup {
   const GemmProblem& problem;
   const Topology& topology;
   const Resources& resources;
   const Decisions& decisions;
   std::span<const MemoryId> devices;
-  std::span<const int64_t> capacities;  // bytes for tiles, one a device
+  std::span<const int64_t> capacities;  // bytes for tiles, one per device
   PlanBuilder& builder;
   KernelCosts& costs;
   BufferId matrix_a, matrix_b, matrix_c;
   const SharedLinks* links = nullptr;  // routing=link-map only
 };
 
-/// What one region is planned with: a clock that starts at 0, memory for tiles that is
-/// free, and the context that refers to both.
+/// State for planning one region: a clock that starts at 0, free memory for tiles, and
+/// the context that refers to both.
 class Workspace {
  public:
-  /// `clock`: but for its number of devices. `slot_bytes` of 0: every tile has memory of
-  /// its own.
+  /// `clock`: options without the number of devices. `slot_bytes` of 0: every tile has
+  /// its own memory.
   Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_bytes);
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
   PlanContext& context() { return context_; }
-  /// Adds to what the plan says of its tiles how much of the memory they took.
+  /// Adds the memory used by tiles to the plan's tile memory.
   void note_peaks(Plan& plan) const;
 
  private:
   Router router_;
   Clock clock_;
-  std::vector<Arena> arenas_;  // one a device
+  std::vector<Arena> arenas_;  // one per device
   std::vector<InputArenas>
-      inputs_;  // the same; empty where tiles of A, B and C share memory
+      inputs_;  // one per device; empty if tiles of A, B and C share memory
   PlanContext context_;
   Copier copier_{context_};
 };

@@ -29,7 +29,7 @@ bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
 
 namespace {
 
-/// The devices, then the places of matrices that are elsewhere.
+/// The devices, then the homes of matrices elsewhere.
 std::vector<MemoryId> ends_of(const GemmProblem& problem, const Topology& topology,
                               std::span<const MemoryId> devices) {
   std::vector<MemoryId> ends{devices.begin(), devices.end()};

@@ -11,19 +11,18 @@
 
 namespace tilerail {
 
-/// Which copies from GPU to GPU go through a buffer on a host: none, all, or those with
-/// the home of a tile at one end.
+/// Copies between GPUs that are staged on a host: none, all, or those from or to the home
+/// of a tile.
 enum class PeerCopies { direct, staged, staged_home };
 
-/// A copy from memory to memory, direct or through a buffer on a host.
+/// A copy between memories, direct or staged on a host.
 struct Leg {
   MemoryId src, dst;
   std::optional<MemoryId> host = {};
 };
 
-/// Through the first host that both GPUs have routes from and to, if `copies` asks for
-/// it; else direct, whether there is a route or not. `of_home`: the home of a tile is at
-/// one end.
+/// Staged on the first host with routes from and to both GPUs, if `copies` asks for it;
+/// else direct, even without a route. `of_home`: one end is the home of a tile.
 Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst,
                 bool of_home);
 
@@ -31,27 +30,27 @@ inline bool exists(const Topology& topology, const Leg& leg) {
   return leg.host || leg.src == leg.dst || topology.has_route(leg.src, leg.dst);
 }
 
-/// Whether a copy from GPU to GPU is faster through a host, with both of its halves
-/// running simultaneously, than directly, or there is no direct route.
+/// Whether a copy between GPUs is faster through a host, with both halves running
+/// simultaneously, than directly, or no direct route exists.
 bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst);
 
-/// Whether some transfer that the problem may need, between devices or between a device
-/// and the memory of a matrix, is faster over another device than on its own route, with
-/// nothing else running. Only for GEMMs, and on machines that a link map can be made of.
+/// Whether a possible transfer of the problem, between devices or between a device and
+/// the memory of a matrix, is faster over another device than on its own route, without
+/// contention. Only for GEMMs, and on machines small enough for a link map.
 bool relays_help(const GemmProblem& problem, const Resources& resources,
                  std::span<const MemoryId> devices);
 
-/// Whether tiles may go from GPU to GPU: between several of these devices, or between one
-/// and a matrix on another GPU.
+/// Whether the problem may copy tiles between GPUs: it has several devices, or a matrix
+/// is on another GPU.
 bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
                            std::span<const MemoryId> devices);
 
-/// Finds the memories between source and destination of a tile: a buffer on a host (Leg),
-/// or devices. Devices keep tiles of A and B; tiles of C are only passed on. Devices are
-/// counted 0 .. devices.size() - 1. docs/model.md#sources-of-a-tile
+/// Finds the intermediate memories of a transfer: a host (Leg), or devices. Devices keep
+/// forwarded tiles of A and B, but not of C. Devices are numbered 0 .. devices.size() -
+/// 1. docs/model.md#sources-of-a-tile
 class Router {
  public:
-  /// `links`: routing=link-map only. Keeps references to all.
+  /// `links`: routing=link-map only. Keeps references to all arguments.
   Router(const Resources& resources, std::span<const MemoryId> devices, PeerCopies copies,
          const SharedLinks* links)
       : resources_{resources}, devices_{devices}, copies_{copies}, links_{links} {}
@@ -61,9 +60,9 @@ class Router {
   }
   bool reaches(const Leg& leg) const { return exists(resources_.topology(), leg); }
 
-  /// The time of a transfer with nothing else running: once, and for each byte, infinite
-  /// without a route. With routing=link-map that of its route over devices; of many
-  /// pieces through a host, that of the slower half.
+  /// Time of a transfer without contention: fixed, and per byte; infinite without a
+  /// route. With routing=link-map for its route over devices; for many pieces through a
+  /// host, for the slower half.
   struct Alone {
     Seconds latency;
     SecondsPerByte per_byte;
@@ -71,18 +70,18 @@ class Router {
   Alone alone(const Leg& leg) const;
 
   bool by_link_map() const { return links_ != nullptr; }
-  /// The devices that a transfer visits on its way by routing=link-map; else none.
+  /// The devices on the route of a transfer with routing=link-map; otherwise none.
   using Stops = std::vector<size_t>;
   Stops stops(const Leg& leg) const;
 
-  /// How tiles come to a device over others by as few copies as possible: from each
-  /// device, how many copies, and the device that the first one goes to.
+  /// Routes to a device over others with the fewest copies: by source device, the number
+  /// of copies and the destination of the first copy.
   static constexpr size_t unreachable = std::numeric_limits<size_t>::max();
   struct Detours {
     std::vector<size_t> copies, next;  // by device
   };
   const Detours& detours_to(size_t device) const;
-  /// The other devices that one reaches by a single copy.
+  /// The other devices that a device reaches by a single copy.
   const std::vector<size_t>& neighbours(size_t device) const;
 
  private:
@@ -92,8 +91,8 @@ class Router {
   std::span<const MemoryId> devices_;
   PeerCopies copies_;
   const SharedLinks* links_;
-  // By device, once a detour was asked for: the others that it reaches and is reached
-  // from, and the ways to it.
+  // By device, computed on demand: the devices that it reaches and is reached from, and
+  // the detours to it.
   mutable std::vector<std::vector<size_t>> to_, from_;
   mutable std::vector<Detours> detours_;
 };

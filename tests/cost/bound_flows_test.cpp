@@ -1,5 +1,5 @@
-// What the bound asks of copies: over hosts, of sums, of pages of several hosts. Worked
-// out by hand.
+// The bound for copies over hosts, for partial sums, and for pages of several hosts.
+// Computed by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,8 +19,8 @@ GemmProblem cube(int64_t side, DType dtype) {
   return p;
 }
 
-/// Six GPUs with a link of 25 GB/s to the host each, and slow links of 3.5 GB/s to each
-/// other.
+/// Six GPUs, each with a link of 25 GB/s to the host, and slow links of 3.5 GB/s between
+/// GPUs.
 Topology slow_peers() {
   auto d = memories_and_switches(6, 0);
   d.kernels[0].gemm = {gemms(DType::f32, {{1024, 1000}})};
@@ -34,8 +34,8 @@ Topology slow_peers() {
 }
 
 // A, B and C are 1.07 GB each. In the 112.0 ms of a plan whose copies between GPUs go
-// over the host, 2.8 GB leave a GPU over its link to the host. Its links to its peers
-// alone carry 1.07 GB in 61 ms.
+// over the host, 2.8 GB can leave a GPU over its link to the host, whereas its links to
+// its peers carry 1.07 GB in 61 ms.
 TEST(BoundOfFlows, CopiesBetweenGpusMayGoOverTheHost) {
   const Topology machine = slow_peers();
   GemmProblem p = cube(16384, DType::f32);
@@ -48,8 +48,8 @@ TEST(BoundOfFlows, CopiesBetweenGpusMayGoOverTheHost) {
   EXPECT_TRUE(bound.is_exact);
 }
 
-/// Two sockets with a host of 300 GB/s and four GPUs of 60 TFLOP/s each, 100 GB/s between
-/// them, and links of so many GB/s to the GPUs.
+/// Two sockets, each with a host of 300 GB/s and four GPUs of 60 TFLOP/s; 100 GB/s
+/// between the sockets, and links of `gpus` GB/s to the GPUs.
 Topology two_sockets(double gpus) {
   auto d = unlinked("h0", "g", 8, {"s0", "s1"});
   add_host(d, "h1");
@@ -71,11 +71,11 @@ Bound of_interleaved(const Topology& machine) {
 }
 
 // Shares of an eighth each touch at least a quarter of each matrix, in the mean of the
-// three. A GPU gets A, B, its part of the old C and the sums of others: as many of these
-// in all as leave GPUs for other than the home. That is 3/4 of the 2.147 GB over 54.81
-// GB/s, 29.4 ms, where all have the same share. Shares up to the 0.18 that a GPU can
-// multiply in this time lie on a chord below that. Sums that leave a GPU and enter none
-// would make it 21.5 ms.
+// three. A GPU receives A, B, its part of the old C and other sums: in total as many sums
+// as leave GPUs for destinations other than the home. With equal shares, 3/4 of the 2.147
+// GB go over 54.81 GB/s, 29.4 ms. Shares up to 0.18, the most that a GPU can multiply in
+// this time, lie on a chord below that. If sums left a GPU without entering another, it
+// would be 21.5 ms.
 TEST(BoundOfFlows, SumsThatLeaveAGpuEnterAnother) {
   const Bound bound = of_interleaved(two_sockets(54.81));
   EXPECT_GT(bound.time.value, 26e-3);
@@ -94,8 +94,8 @@ TEST(BoundOfFlows, FasterLinksNeverRaiseIt) {
   }
 }
 
-// Copies of 100 GB/s between g0 and g1 that nothing feeds: A, B and C are on the host, 1
-// GB/s away from both.
+// Copies of 100 GB/s between g0 and g1 without a source: A, B and C are on the host, with
+// 1 GB/s to both.
 TEST(BoundOfFlows, GpusPassOnOnlyWhatCameFromTheHome) {
   auto d = memories_and_switches(3, 2);
   d.kernels[0].gemm = {gemms(DType::f64, {{1024, 1000}})};
@@ -113,14 +113,14 @@ TEST(BoundOfFlows, GpusPassOnOnlyWhatCameFromTheHome) {
   EXPECT_GT(all.time.value, 0.95 * 2 * 8.0 * 1024 * 1024 / 1e9);
 }
 
-// 137 GFLOP at 1 TFLOP/s: load of 1.25 at a duty of 1 and none up to 0.9, which a plan
-// with pauses keeps to.
+// 137 GFLOP at 1 TFLOP/s, with a load factor of 1.25 at a duty of 1 and no slowdown up to
+// 0.9, which a plan with pauses achieves.
 TEST(BoundOfFlows, KernelsMayPauseSoThatLoadDoesNotSlowThem) {
   auto d = memories_and_switches(1, 0);
   d.kernels[0].gemm = {gemms(DType::f64, {{1024, 1}})};
   d.kernels[0].gemm[0].sustained = {{0.9, 1.0}, {1.0, 1.25}};
   d.kernels[0].memory_bandwidth =
-      Rate{1e12};  // single columns, which load does not slow, are slow
+      Rate{1e12};  // slow single columns, which load does not slow down
   add_links(d, "h", "g0", 1e6);
   const Topology machine{std::move(d)};
   const GemmProblem p = checked(cube(4096, DType::f64));

@@ -19,7 +19,7 @@ class BoundOfHomes : public testing::Test {
   Topology machine = [] {
     auto d = small_machine::two_hosts();
     d.kernels[0].gemm = {
-        small_machine::gemms(DType::f64, {{1024, 1000}})};  // links alone bind
+        small_machine::gemms(DType::f64, {{1024, 1000}})};  // links are the only limit
     return Topology{std::move(d)};
   }();
   static constexpr double c_bytes = 8.0 * 8192 * 8192, precise = 2e-4;
@@ -31,14 +31,14 @@ TEST_F(BoundOfHomes, OneHostTakesAll) {
   EXPECT_EQ(b.binding, "link s0->h0");
 }
 
-// Half of what each GPU sends goes to the host of the other, over 8 GB/s; so does half of
+// Half of the data of each GPU goes to the other GPU's host, over 8 GB/s, as does half of
 // A and B, 131 kB.
 TEST_F(BoundOfHomes, HalfOfInterleavedPagesCrossTheBridge) {
   const Bound b = bound("h*");
   EXPECT_NEAR(b.time.value, c_bytes / 4 / 8e9, 2 * precise * b.time.value);
 }
 
-// Each GPU may compute what its own host holds.
+// Each GPU can compute the part that its own host holds.
 TEST_F(BoundOfHomes, OfBlocksNothingHasToCross) {
   for (const char* place : {"h/cols", "h/rows"}) {
     const Bound b = bound(place);

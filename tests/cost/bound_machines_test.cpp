@@ -1,5 +1,5 @@
-// The bound on machines whose copies and kernels are faster or slower beside others,
-// worked out by hand.
+// The bound on machines whose copies and kernels change speed under contention, computed
+// by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace small_machine;
 class BoundOnMachines : public testing::Test {
  protected:
   /// h -- s0 -- g0, g1 ... over links of 100 GB/s without latency; GPUs of 1000 TFLOP/s,
-  /// one copy a direction.
+  /// one copy per direction.
   explicit BoundOnMachines(int gpus = 2) : d{memories_and_switches(gpus, 1)} {
     d.kernels[0].gemm = {gemms(DType::f64, {{1, 1000}})};
     host = add_links(d, "h", "s0", 100);
@@ -25,7 +25,7 @@ class BoundOnMachines : public testing::Test {
       d.memories[gpu].engines.h2d = d.memories[gpu].engines.d2h = 1;
     }
   }
-  /// On the first so many GPUs, in milliseconds.
+  /// On the first `gpus` GPUs, in milliseconds.
   double bound(const GemmProblem& p, size_t gpus) const {
     const Topology machine{d};
     return 1e3 * lower_bound(checked(p), machine, std::span{machine.gpus()}.first(gpus))
@@ -36,7 +36,7 @@ class BoundOnMachines : public testing::Test {
     p.m = m, p.n = n, p.k = k, p.beta = beta;
     return p;
   }
-  /// Copies of 8192 x 8192 doubles, C's, and next to nothing besides.
+  /// Copies 8192 x 8192 doubles of C and almost nothing else.
   static GemmProblem writing() { return gemm(8192, 8192, 1, 0); }
   static GemmProblem reading_and_writing() { return gemm(8192, 8192, 1, 1); }
   static constexpr double c_bytes = 8.0 * 8192 * 8192;
@@ -45,7 +45,7 @@ class BoundOnMachines : public testing::Test {
   }
 
   Topology::Description d;
-  std::pair<LinkId, LinkId> host;  // to s0, from it
+  std::pair<LinkId, LinkId> host;  // to s0 and back
 };
 
 TEST_F(BoundOnMachines, AnEngineIsFasterWhereOthersCopyTheSameWay) {
@@ -86,8 +86,7 @@ TEST_F(BoundOnMachines, AnEngineGetsTheCapsOfAllPartsOfACopy) {
   expect_near(bound(writing(), 1), c_bytes / 10e9);
 }
 
-// 2.147 ms of kernels. While these run for less than 0.6 of the time they are not slowed;
-// where they run all the time, in 5/3 of it.
+// 2.147 ms of kernels: no slowdown at a duty below 0.6, a factor of 5/3 at a duty of 1.
 TEST_F(BoundOnMachines, PausesAreNotPaidTwice) {
   d.kernels[0].memory_bandwidth = Rate{1e12};
   d.kernels[0].gemm[0].points = {{1, FlopRate{1e12}}};
@@ -101,8 +100,7 @@ TEST_F(BoundOnMachines, PausesAreNotPaidTwice) {
   expect_near(bound(in_place, 1), work / 0.6 / 1.01);
 }
 
-/// What a GPU does with what it holds: 1 TB/s, a launch of 1 us, GEMMs at 10 GFLOP/s or
-/// 10 TFLOP/s.
+/// Local work of a GPU: 1 TB/s, a launch of 1 us, GEMMs at 10 GFLOP/s or 10 TFLOP/s.
 class BoundOfKernels : public BoundOnMachines {
  protected:
   BoundOfKernels() : BoundOnMachines{1} {
@@ -174,12 +172,12 @@ TEST_F(BoundOfKernels, TheShareOfTheTimeThatItExplainsNamesAResource) {
   };
   EXPECT_EQ(binding(gemm(1024, 1024, 1024, 0)), "kernels of g0");
   for (Link& link : d.links)
-    link.bandwidth = Rate{1e15};  // nothing is too small to name then
+    link.bandwidth = Rate{1e15};  // so that no kernel is too small to be named
   EXPECT_EQ(binding(gemm(1024, 1024, 1024, 0)), "kernels of g0");
   for (Link& link : d.links) link.latency = Seconds{10e-6};
   EXPECT_EQ(binding(gemm(1024, 1024, 1024, 0)), "kernels of g0");
   EXPECT_EQ(binding(gemm(1, 1, 1, 0)), "latency");
-  EXPECT_EQ(binding(gemm(32, 32, 32, 0)), "latency");  // 6.6 us of kernels of 46.6
+  EXPECT_EQ(binding(gemm(32, 32, 32, 0)), "latency");  // 6.6 us of kernels in 46.6 us
 }
 
 }  // namespace

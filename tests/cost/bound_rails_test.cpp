@@ -1,4 +1,4 @@
-// The bound where copies are split over several routes of a pair.
+// The bound for copies that are split over several routes of a pair.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,8 +11,8 @@
 namespace tilerail {
 namespace {
 
-/// 18 GPUs on so many rails, which every copy is split over, of 20 GB/s in all for each
-/// GPU but the first, which has 280. The host is behind the first.
+/// 18 GPUs on `count` rails, over which every copy is split; in total 20 GB/s for each
+/// GPU except the first, which has 280. The host is behind the first GPU.
 Topology rails(int count) {
   std::vector<std::string> names;
   for (int rail = 0; rail < count; ++rail) names.push_back("r" + std::to_string(rail));
@@ -20,7 +20,7 @@ Topology rails(int count) {
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 10}})};
   small_machine::add_links(d, "h", "r0", 2000);
   std::vector<std::vector<std::pair<LinkId, LinkId>>> links(
-      18);  // by GPU and rail: to it, from it
+      18);  // by GPU and rail: to the GPU, from the GPU
   for (size_t gpu = 0; gpu < links.size(); ++gpu)
     for (const std::string& rail : names)
       links[gpu].push_back(small_machine::add_links(d, "g" + std::to_string(gpu), rail,
@@ -35,9 +35,9 @@ Topology rails(int count) {
   return Topology{std::move(d)};
 }
 
-// What the first sends is not all that the others need, so they get some from each other.
-// With so many GPUs what comes from any others is one flow: it loads what their routes
-// have in common, with its parts.
+// The first GPU sends less than the others need, so they receive some from each other.
+// With so many GPUs, copies from any others are one flow, which loads the links that
+// their routes share in proportion to the parts.
 TEST(BoundOfRails, TwoAreAsGoodAsOneThatIsTwiceAsWide) {
   const Topology one = rails(1), two = rails(2);
   GemmProblem p;

@@ -1,6 +1,6 @@
-// The bound of problems that can be worked out by hand, on two-gpu: 1 TFLOP/s and 10 GB/s
-// each way for each GPU, 12 GB/s to both and from both, 40 GB/s between them, 10 us from
-// the host to a GPU or back.
+// The bound of problems that can be computed by hand, on two-gpu: 1 TFLOP/s per GPU and
+// 10 GB/s each way, 12 GB/s to both and from both, 40 GB/s between them, 10 us from the
+// host to a GPU or back.
 #include "cost/bound.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 
 class LowerBound : public testing::Test {
  protected:
-  /// On this many GPUs, with links that are so many times as fast.
+  /// On this many GPUs, with links `links` times as fast.
   static Bound bound(GemmProblem p, size_t gpus, double links = 1) {
     auto d = test::shipped("two-gpu").description();
     for (Link& link : d.links) link.bandwidth = links * link.bandwidth;
@@ -29,7 +29,7 @@ class LowerBound : public testing::Test {
     p.m = m, p.n = n, p.k = k;
     return p;
   }
-  /// To which bisection finds it.
+  /// Accuracy of the bisection.
   static constexpr double precise = 2e-4;
 };
 
@@ -56,7 +56,7 @@ TEST_F(LowerBound, AProductOfDepthOneWritesC) {
 }
 
 TEST_F(LowerBound, CIsReadOnlyIfBetaSaysSo) {
-  // Scaling only: C goes to the GPU and back, in both directions at once.
+  // Scaling only: C goes to the GPU and back, in both directions simultaneously.
   GemmProblem scale = gemm(4096, 4096, 4096);
   scale.alpha = 0, scale.beta = 2;
   const double seconds = 8.0 * 4096 * 4096 / 10e9;
@@ -76,7 +76,7 @@ TEST_F(LowerBound, WhatIsAtHomeNeedNotMove) {
 }
 
 TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
-  // All on gpu0: gpu1 is worth as much as the link to it lets pass.
+  // All on gpu0: the speedup by gpu1 is limited by the link to it.
   GemmProblem p = gemm(2048, 2048, 2048);
   p.place_a = p.place_b = p.place_c = MemoryId{1};
   const double alone = bound(p, 1).time.value;
@@ -86,7 +86,7 @@ TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
   EXPECT_LE(slow.time.value, alone * (1 + precise));
 }
 
-// Just below such a bound nothing is possible at all: what binds is what does just above
+// Just below such a bound no solution exists: the binding resource is found just above
 // it.
 TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
   const Topology machine = test::shipped("hgx-h200-1");
@@ -98,8 +98,8 @@ TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
   }
 }
 
-/// Four GPUs of 1 TFLOP/s in two pairs, whose links of 1 TB/s limit nothing; between the
-/// pairs is a bridge.
+/// Four GPUs of 1 TFLOP/s in two pairs with links of 1 TB/s, which are not a limit, and a
+/// bridge between the pairs.
 Topology two_islands(Rate bridge) {
   const Topology two = test::shipped("two-gpu");
   const auto& d = two.description();
@@ -120,10 +120,11 @@ Topology two_islands(Rate bridge) {
   return Topology{machine.description()};
 }
 
-// All is on the first pair, over 1 GB/s. In the 69 ms that this pair alone takes, 69 MB
-// of the 134 of A and of B together reach the other: at most 0.26 of each, with which,
-// and half of C on its way back, 0.18 of the work is done. Every GPU of that pair alone
-// would need less, since both may touch the same.
+// All data is on the first pair, with a bridge of 1 GB/s. In the 69 ms that this pair
+// needs alone, 69 MB of the 134 MB of each of A and B together reach the other pair: at
+// most 0.26 of each, which, with half of C on its way back, suffices for 0.18 of the
+// work. Each GPU of the other pair alone would need less, since both can touch the same
+// data.
 TEST_F(LowerBound, ABridgeIsLoadedByWhatAnIslandNeedsTogether) {
   const Topology narrow = two_islands(Rate{1e9}), wide = two_islands(Rate{1e12});
   GemmProblem p = gemm(4096, 4096, 4096);

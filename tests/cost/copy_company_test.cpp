@@ -1,4 +1,4 @@
-// What runs beside the copies of plans made by hand.
+// Contention for the copies of hand-made plans.
 #include "cost/copy_times.hpp"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ Company company(const Draft& d, const Topology& topology, OpId copy) {
   return CopyShapes{d.plan, topology, PlanKernelCosts{d.plan, topology}}.of(copy).company;
 }
 
-// 102.4 MB in columns of 1 KiB come in at 2.5 GB/s, 40.96 ms, and leave packed at 10
-// GB/s, 10.24 ms.
+// 102.4 MB in columns of 1 KiB arrive at 2.5 GB/s, 40.96 ms, and leave packed at 10 GB/s,
+// 10.24 ms.
 class CompanyOfCopies : public ::testing::Test {
  protected:
   Draft d;
@@ -37,7 +37,8 @@ TEST_F(CompanyOfCopies, ThoseTheOtherWayAreBesideThemForAsLongAsTheyTake) {
   EXPECT_EQ(company(d, topology, out), (Company{1, 0})) << "no more than always";
 }
 
-// Products of 20.48 ms: half of the time of the copies in, all of that of the others.
+// Products of 20.48 ms: half of the time of the incoming copies, all of the time of the
+// outgoing ones.
 TEST_F(CompanyOfCopies, SoAreKernels) {
   d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000),
          d.matrix(gpu, 1000, 1000));
@@ -60,8 +61,8 @@ TEST_F(CompanyOfCopies, WhereNothingIsKnownOfItNoneIsLookedFor) {
   EXPECT_EQ(company(d, tells_company(1, 0), in), Company{});
 }
 
-// Alone a quarter of the rate: finding pages takes three times as long as the bytes. For
-// half of the time it takes twice as long: 1 / (1 + 1.5 x 3).
+// A quarter of the rate without contention: looking up pages takes three times as long as
+// the bytes. For half of the time it takes twice as long: 1 / (1 + 1.5 x 3).
 TEST_F(CompanyOfCopies, EstimatesCountIt) {
   d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000),
          d.matrix(gpu, 1000, 1000));

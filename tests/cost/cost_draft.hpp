@@ -10,10 +10,11 @@
 
 namespace tilerail::cost_test {
 
-/// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both
-/// directions together, of which 4 to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a
-/// GPU that is always busy and twice on columns of 8 bytes. Columns of 1 KiB move at a
-/// quarter of the rate, at half of it where the GPU's cache of 50 MB knows their pages.
+/// two-gpu without submission costs, with 10 GB/s each way to gpu0, 12 in both directions
+/// together, of which 4 to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a GPU that
+/// is always busy and twice as long on columns of 8 bytes. Columns of 1 KiB move at a
+/// quarter of the rate, or at half of it if the GPU's cache of 50 MB contains their
+/// pages.
 inline Topology machine() {
   auto d = testing::shipped("two-gpu").description();
   for (Link& link : d.links) link.latency = Seconds{0};

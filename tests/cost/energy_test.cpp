@@ -1,6 +1,6 @@
-// Energy of plans made by hand on two-gpu: 50 W idle, 250 W busy. With a curve of 1
-// TFLOP/s from 512 on and a quarter of that at 256, 1024 x 1024 fills a GPU and 256 x 256
-// a quarter of it.
+// Energy of hand-made plans on two-gpu: 50 W idle, 250 W busy. The curve has 1 TFLOP/s
+// from 512 on and a quarter of it at 256, so 1024 x 1024 fills a GPU and 256 x 256 a
+// quarter of it.
 #include "cost/energy.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr MemoryId gpu0{1}, gpu1{2};
 
-/// Kernels and joins with the times at which they ran, each in a queue of its own.
+/// Kernels and joins with the times at which they ran, each in its own queue.
 struct TimedPlan : PlanDraft {
   TimedPlan() : PlanDraft{test::shipped("two-gpu")} {
     plan.problem.m = plan.problem.n = plan.problem.k = 1024;
@@ -38,7 +38,7 @@ Topology two_gpu() {
   return Topology{std::move(d)};
 }
 
-/// Of gpu0 and gpu1, in joules.
+/// Joules of gpu0 and gpu1.
 void expect_energies(const TimedPlan& run, const Topology& topology, double first,
                      double second) {
   const auto energies = device_energies(run.plan, topology, run.times);
@@ -48,7 +48,7 @@ void expect_energies(const TimedPlan& run, const Topology& topology, double firs
   EXPECT_DOUBLE_EQ((*energies)[1].value, second);
 }
 
-// Idle watts count for the whole makespan of 4 s, also on the GPU that does nothing.
+// Idle watts count for the whole makespan of 4 s, also on the idle GPU.
 TEST(Energy, IsIdlePowerAndWhatKernelsAdd) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0.5, 1.5);
@@ -59,12 +59,12 @@ TEST(Energy, IsIdlePowerAndWhatKernelsAdd) {
 TEST(Energy, AKernelThatFillsAQuarterCountsAQuarter) {
   TimedPlan run;
   run.gemm(gpu0, 256, 0, 2);
-  run.gemm(gpu0, 256, 1, 4);  // beside it for a second: half of the GPU
+  run.gemm(gpu0, 256, 1, 4);  // concurrent for a second: half of the GPU
   expect_energies(run, two_gpu(), 50 * 4 + 200 * (0.25 * 1 + 0.5 * 1 + 0.25 * 2), 50 * 4);
 }
 
-// Two whole kernels from 1 to 2 s do not draw twice the watts of one, nor does a quarter
-// beside a whole one add to it.
+// Two full kernels from 1 to 2 s draw the watts of one, as do a full kernel and a
+// quarter.
 TEST(Energy, KernelsThatShareAGpuNeverCountForMoreThanOne) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 2);
@@ -94,7 +94,7 @@ TEST(Energy, WattsOfAGemmReplaceThoseOfABusyDevice) {
 TEST(Energy, ADeviceNeverDrawsMoreThanItIsAllowed) {
   auto d = two_gpu().description();
   for (GemmCurve& curve : d.kernels[0].gemm)
-    curve.watts = Watts{350};  // the GPUs are allowed 250
+    curve.watts = Watts{350};  // the limit of the GPUs is 250
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
   run.gemm(gpu1, 1024, 0, 0.5);

@@ -1,5 +1,5 @@
-// In which order the estimate takes operations, and what they wait for: two-gpu, whose
-// GPUs share 12 GB/s from the host.
+// Order and dependencies of operations in the estimate: two-gpu, whose GPUs share 12 GB/s
+// from the host.
 #include <gtest/gtest.h>
 
 #include "cost/estimate.hpp"
@@ -13,8 +13,9 @@ namespace {
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 constexpr int64_t gigabyte = 125'000'000;  // in doubles
 
-/// Copies of columns, each on a queue of its own. Without latency a gigabyte takes 100 ms
-/// from the host, 25 ms from GPU to GPU, and both GPUs' from the host take 2 / 12 s.
+/// Copies of columns, each on its own queue. Without latency, a gigabyte takes 100 ms
+/// from the host and 25 ms between GPUs, and copies to both GPUs from the host take 2 /
+/// 12 s.
 class Copies {
  public:
   explicit Copies(Seconds latency = Seconds{0})
@@ -42,8 +43,7 @@ class Copies {
 };
 
 TEST(EstimateOrder, WhatMayStartFirstIsServedFirst) {
-  // The copy to gpu1 starts at once, though the one to gpu0 stands before it and waits 25
-  // ms.
+  // The copy to gpu1 starts immediately, although the earlier copy to gpu0 waits 25 ms.
   Copies c;
   c.copy(host, gpu0, {c.copy(gpu1, gpu0)});
   c.copy(host, gpu1);
@@ -69,8 +69,8 @@ TEST(EstimateOrder, TimeInWhichALinkRestsIsLost) {
 }
 
 TEST(EstimateOrder, AnEngineServesOneCopyAtATime) {
-  // 8 bytes take the latency of two links, 10 us; the engines of two GPUs do not wait for
-  // each other.
+  // 8 bytes take the latency of two links, 10 us; the engines of two GPUs are
+  // independent.
   Copies one{Seconds{5e-6}}, two{Seconds{5e-6}};
   for (int i = 0; i < 2; ++i) one.copy(host, gpu0, {}, 1);
   two.copy(host, gpu0, {}, 1);
@@ -80,8 +80,8 @@ TEST(EstimateOrder, AnEngineServesOneCopyAtATime) {
 }
 
 TEST(EstimateOrder, HalfACopyOnAGroupCountsAsHalf) {
-  // Of two gigabytes in turns on two hosts, half of each leaves h0: one copy's worth, for
-  // which its group gives 5 GB/s.
+  // Two gigabytes are interleaved on two hosts, and half of each leaves h0: equivalent to
+  // one copy, for which its group gives 5 GB/s.
   auto d = small_machine::two_hosts();
   CapacityGroup group;
   group.name = "h0", group.source = "s", group.forward = {LinkId{0}};

@@ -1,4 +1,4 @@
-// The quick estimate, on plans made by hand.
+// The quick estimate, on hand-made plans.
 #include "cost/estimate.hpp"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ TEST(Estimate, ACopyTakesItsTimeAlone) {
 }
 
 TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
-  // 1.6 GB in and 0.8 GB out at once: 4 + 8 GB/s for 0.1 s, which is all of the way out;
-  // then 1.2 GB in at 10 GB/s.
+  // 1.6 GB in and 0.8 GB out simultaneously: 4 + 8 GB/s for 0.1 s, until all 0.8 GB are
+  // out; then 1.2 GB in at 10 GB/s.
   Draft d;
   d.copy(d.matrix(host, 200'000'000, 1), d.matrix(gpu, 200'000'000, 1));
   d.copy(d.matrix(gpu, 100'000'000, 1), d.matrix(host, 100'000'000, 1));
@@ -30,8 +30,8 @@ TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
 }
 
 TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
-  // To each GPU they move at a quarter of 10 GB/s, and both together have less than the
-  // two share.
+  // To each GPU they move at a quarter of 10 GB/s, and both together stay below the
+  // shared bandwidth.
   Draft d;
   const View tall = d.matrix(host, 4096, 100'000, 4096);
   for (const MemoryId to : {gpu, MemoryId{2}})
@@ -67,7 +67,7 @@ TEST(CopyColumns, AreThoseOfTheHostOrOfTheSideWhereTheyAreFarthestApart) {
 }
 
 TEST(Estimate, AGpuThatIsAlwaysBusyIsSlower) {
-  // Two products of 1024^3, 2.147 ms each at 1 TFLOP/s, and nothing else: 1.5 times as
+  // Two products of 1024^3, 2.147 ms each at 1 TFLOP/s, without pauses: 1.5 times as
   // long.
   Draft d;
   const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
@@ -79,11 +79,11 @@ TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
   Draft d;
   const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
   const double kernel = 2.0 * (1 << 30) / 1e12;
-  const auto rows = int64_t(kernel * 10e9 / 8);  // a copy of the same time before it
+  const auto rows = int64_t(kernel * 10e9 / 8);  // a preceding copy of the same time
   const OpId in = d.copy(d.matrix(host, rows, 1), d.matrix(gpu, rows, 1));
   d.gemm(a, b, d.matrix(gpu, 1024, 1024), {in});
   EXPECT_NEAR(d.estimate(), 2 * kernel, 1e-6);
-  EXPECT_NEAR(d.busiest(), kernel, 1e-6);  // they wait for each other
+  EXPECT_NEAR(d.busiest(), kernel, 1e-6);  // they run in sequence
 }
 
 TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
@@ -107,10 +107,10 @@ TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
   };
   const Estimate one = copy_to(topology.gpus()[0]);
   EXPECT_NEAR(one.makespan.value, 0.1, 1e-4);  // 10 GB/s
-  EXPECT_NEAR(one.busiest.value, 0.05, 1e-4);  // were half of it the other's
+  EXPECT_NEAR(one.busiest.value, 0.05, 1e-4);  // half of it counts for the other GPU
   const Estimate both = copy_to(topology.gpus()[1]);
   EXPECT_NEAR(both.makespan.value, 2.0 / 12, 1e-4);
-  EXPECT_NEAR(both.busiest.value, 2.0 / 12, 1e-4);  // of the link that both are behind
+  EXPECT_NEAR(both.busiest.value, 2.0 / 12, 1e-4);  // of the link shared by both
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ Topology two_gpus(Seconds per_op) {
   return Topology{std::move(d)};
 }
 
-/// Whether the plan of a product is a graph, by the field of the policy and what handing
-/// over an operation takes.
+/// Whether the plan of a product is a graph, by the policy's field and the submission
+/// time of an operation.
 bool is_graph(double microseconds, int gpus = 2, bool wanted = true,
               bool from_host = true) {
   const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
@@ -36,7 +36,7 @@ bool is_graph(double microseconds, int gpus = 2, bool wanted = true,
       .graph;
 }
 
-// 4096^3 in tiles of 512: 256 kernels a GPU of 268 us each, 69 ms, and less of copies.
+// 4096^3 in tiles of 512: 256 kernels of 268 us per GPU, 69 ms, and shorter copies.
 TEST(GraphGain, IsWhereThreadsWouldHoldThePlanUp) {
   for (const int gpus : {1, 2}) {
     EXPECT_FALSE(is_graph(1, gpus)) << gpus;
@@ -54,9 +54,9 @@ TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestWork) {
   EXPECT_TRUE(is_graph(2 * kernel_us));
 }
 
-// 512 kernels of 128^3 on one GPU take 10 us each, most of it their launch. Side by side
-// they need as long as their flops take at the peak, 4.2 us each, so that submission in 5
-// us is slower than they are.
+// 512 kernels of 128^3 on one GPU take 10 us each, mostly launch overhead. Concurrent
+// kernels need as long as their flops take at the peak, 4.2 us each, so that submission
+// in 5 us is the bottleneck.
 TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
   const auto is_graph_at = [](double microseconds) {
     const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
@@ -76,7 +76,7 @@ TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
 }
 
 // 8192 x 8192 x 64 in f64 with beta = 0: each GPU sends 268 MB of C to the host at 10
-// GB/s in 128 tiles, in columns that may slow copies down, and computes for 4.3 ms.
+// GB/s in 128 tiles, in columns that may slow down copies, and computes for 4.3 ms.
 TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestCopies) {
   for (const double efficiency : {1.0, 0.5}) {
     const auto is_graph_at = [&](double microseconds) {
@@ -99,7 +99,7 @@ TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestCopies) {
   }
 }
 
-/// The plan of a square product on the first GPU, from and to its memory.
+/// The plan of a square product on the first GPU, with all matrices in its memory.
 Plan at_home(const Topology& machine, int64_t size, int64_t tile, bool graph) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = size;

@@ -1,4 +1,4 @@
-// Which queues share a stream, and what handing operations over costs.
+// Queues that share a stream, and costs of submission.
 #include "cost/issue_times.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using Deps = std::vector<OpId>;
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2}, gpu2{3};
 constexpr double us = 1e-6;
 
-/// Time until an operation has been handed over.
+/// Submission times of operations.
 struct IssueClock {
   IssueClock(const Plan& plan, const Topology& topology)
       : times{issue_times(plan, topology)} {}
@@ -24,8 +24,8 @@ struct IssueClock {
   std::vector<Seconds> times;
 };
 
-/// Three GPUs, each linked with the host and with the others. Handing over: 2 us, 5 us
-/// for kernels, 1 us a dependency.
+/// Three GPUs, each linked with the host and with the others. Submission: 2 us, 5 us for
+/// kernels, 1 us per dependency.
 Topology machine() {
   auto d = small_machine::memories_and_switches(3, 0);
   const std::vector<std::string> names{"h", "g0", "g1", "g2"};
@@ -36,7 +36,7 @@ Topology machine() {
   return Topology{d};
 }
 
-/// Operations without operands: what counts is their kinds, queues and dependencies.
+/// Operations without operands: only their kinds, queues and dependencies matter.
 class Draft : public PlanDraft {
  public:
   Draft() : PlanDraft{machine()} {}
@@ -180,15 +180,15 @@ TEST(IssueClock, DependenciesWithinAStreamCostNothing) {
     d.plan.single_issuer = true;
     const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
     if (!in_order)
-      d.copy(gpu0, gpu1);  // waits for nothing: the queues keep streams of their own
+      d.copy(gpu0, gpu1);  // without dependencies: the queues keep streams of their own
     IssueClock clock{d.plan, topology};
     EXPECT_DOUBLE_EQ(clock.issue(first).value, 2 * us);
     EXPECT_DOUBLE_EQ(clock.issue(second).value, (2 + (in_order ? 2 : 3)) * us);
   }
 }
 
-/// The same, with graphs: 9 us a call, 3 us a copy with the host, 0.5 us a kernel, 0.25
-/// us a dependency between them.
+/// The same, with graphs: 9 us per call, 3 us per copy with the host, 0.5 us per kernel,
+/// 0.25 us per dependency between them.
 Topology machine_with_graphs() {
   auto d = machine().description();
   d.issue.graph =

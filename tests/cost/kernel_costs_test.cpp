@@ -1,4 +1,4 @@
-// What kernels of plans made by hand cost.
+// Costs of kernels of hand-made plans.
 #include "cost/kernel_costs.hpp"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,9 @@ TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
   EXPECT_NEAR(odd / words, 2 * 509.0 / 510, 1e-9);
   const double columns =
       d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
-  EXPECT_NEAR(columns / words, 511.0 / 510, 1e-9);  // their number is no matter
-  // Large enough to be run in parts: aligned, but for a thin one.
+  EXPECT_NEAR(columns / words, 511.0 / 510,
+              1e-9);  // the number of columns does not matter
+  // Large enough to run in parts: aligned, except for a thin one.
   const View huge = d.matrix(gpu, 2048, 2048), row_more = d.matrix(gpu, 2049, 2048, 2056);
   const double ratio =
       d.cost(d.gemm(row_more, huge, row_more)) / d.cost(d.gemm(huge, huge, huge));
@@ -78,7 +79,8 @@ TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
   EXPECT_DOUBLE_EQ(slow.under_load(1.5).value, 2);
   EXPECT_DOUBLE_EQ(slow.under_load(3).value, 3);
   EXPECT_DOUBLE_EQ(aligned.under_load(1).value, 1);
-  // 1.5 times as long on a GPU that is always busy, but these are twice as long anyway.
+  // 1.5 times as long on a GPU that is always busy, but misalignment already doubles the
+  // time.
   Draft d;
   const View odd = d.matrix(gpu, 1024, 1024, 1025);
   d.gemm(odd, odd, d.matrix(gpu, 1024, 1024));

@@ -1,5 +1,4 @@
-// Small programs whose solution is plain, and that what is proven does not lean on the
-// solver.
+// Small programs with obvious solutions; proven bounds do not depend on the solver.
 #include "cost/linear_program.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ TEST(LinearProgram, FindsTheLeastCost) {
   p.set_upper(x, 1);
   EXPECT_NEAR(p.solve(), 2 * 1 + 3 * 3, 1e-9);
   p.set_coefficient(together, y, 2);
-  EXPECT_NEAR(p.solve(), 3 * 2, 1e-9);  // y for half as much
+  EXPECT_NEAR(p.solve(), 3 * 2, 1e-9);  // y for half the amount
 }
 
 TEST(LinearProgram, SaysWhereThereIsNoSolution) {
@@ -29,7 +28,7 @@ TEST(LinearProgram, SaysWhereThereIsNoSolution) {
   EXPECT_NEAR(p.solve(), 2, 1e-9);
 }
 
-// Rates far apart: what is proven is no more than the least cost, to the rounding of
+// Rates far apart: the proven bound does not exceed the minimum, up to the rounding of
 // sums.
 TEST(LinearProgram, ProvesNoMoreThanTheLeastCost) {
   for (const double scale : {1e-9, 1e-3, 1.0, 1e3, 1e9}) {
@@ -42,7 +41,7 @@ TEST(LinearProgram, ProvesNoMoreThanTheLeastCost) {
     const double least = scale / (1 + scale);  // x = need, y = need / scale
     EXPECT_LE(p.solve(), least * (1 + 1e-12)) << scale;
     EXPECT_GE(p.solve(), least * (1 - 1e-6) - 1e-8)
-        << scale;  // near 0 the solver does not look for more
+        << scale;  // near 0 the solver stops early
   }
 }
 

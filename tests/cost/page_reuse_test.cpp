@@ -1,5 +1,5 @@
-// Copies whose pages the cache of a device still knows, by the estimate of plans made by
-// hand.
+// Copies whose pages are still in the cache of a device, by the estimate of hand-made
+// plans.
 #include <gtest/gtest.h>
 
 #include "tests/cost/cost_draft.hpp"
@@ -9,15 +9,16 @@ namespace {
 
 using namespace cost_test;
 
-// 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s. Of
-// the pages of the next rows all are known but those of which a column touches a new line
-// of the cache, 1 KiB of 64.
+// 128 rows of doubles, 1 KiB per column, from a taller matrix: a quarter of 10 GB/s. The
+// pages of the next rows are cached, except where a column touches a new line of the
+// cache, 1 KiB of 64.
 TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9,
                    next = 1 / (1 + 1.0 / 64);
   struct Second {
     int64_t row;
-    int kernels;  // before it: products of 8 MB by 8 MB, which fill 40 MB of the cache
+    int kernels;  // before the copy: products of 8 MB by 8 MB, which fill 40 MB of the
+                  // cache
     bool alike;   // of the same matrices into others, which fill 8 MB more
     double share;
   };
@@ -49,8 +50,9 @@ TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
   }
 }
 
-// Two products fill 40 MB and 24 MB more, though the first has its factors in common with
-// one before the copy: that one is no matter, and of 50 MB nothing is left.
+// Two products fill 40 MB and 24 MB more, although the first shares its factors with a
+// product before the copy: that product does not matter, and nothing is left of the 50
+// MB.
 TEST(Estimate, WhatKernelsUsedBeforeACopyIsUsedAgainAfterIt) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9;
   for (const bool more : {false, true}) {
@@ -75,7 +77,7 @@ TEST(Estimate, WhatKernelsUsedBeforeACopyIsUsedAgainAfterIt) {
   }
 }
 
-// Not those of tiles 64 KiB above or below, nor those that are the other device's.
+// Pages of tiles 64 KiB above or below are not cached, nor pages of the other device.
 TEST(Estimate, PagesAreKnownFromTheLastCopyOfTheirColumnsToThatDevice) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9;
   Draft d;

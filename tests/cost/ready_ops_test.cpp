@@ -10,7 +10,7 @@ namespace {
 
 constexpr MemoryId host{0}, gpu0{1};
 
-/// Copies of one column, each with its own queue unless it is given one.
+/// Copies of one column, by default each with its own queue.
 struct Copies {
   Topology machine = testing::shipped("two-gpu");
   PlanDraft draft{machine, DType::f64};

@@ -1,5 +1,5 @@
-// two-gpu: the host has 12 GB/s to the switch, which has 10 GB/s to each GPU, 5 us each;
-// the GPUs have 40 GB/s.
+// two-gpu: 12 GB/s from the host to the switch, 10 GB/s from there to each GPU, 5 us
+// each; 40 GB/s between the GPUs.
 #include "cost/traffic_clocks.hpp"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,7 @@ TEST(TrafficClocks, AStridedCopyIsSlowerButLoadsLinksAsAPackedOne) {
   EXPECT_NEAR(c.traffic.busy()[0].time.value, 1 / 12., 1e-12);  // host->pcie0
 }
 
-// From the host to both GPUs: 2 GB over 12 GB/s. The second copy starts while the first
-// is on its way.
+// From the host to both GPUs: 2 GB over 12 GB/s. The second copy starts during the first.
 TEST(TrafficClocks, ALinkServesCopiesOneAfterAnother) {
   Clocks c{testing::shipped("two-gpu")};
   c.run(host, gpu0, gigabyte, 0);
@@ -67,7 +66,7 @@ TEST(TrafficClocks, WhatALinkWasBusyWithAndForWhom) {
 }
 
 /// A host with a link of 10 GB/s each way to a GPU; both directions together get
-/// `capacity` GB/s, or 12 of which each direction gets a half.
+/// `capacity` GB/s, or 12, half per direction.
 Topology both_ways(double capacity = 0) {
   auto d = small_machine::memories_and_switches(1, 0);
   const auto [there, back] = small_machine::add_links(d, "h", "g0", 10);
@@ -82,7 +81,7 @@ Topology both_ways(double capacity = 0) {
   return Topology{d};
 }
 
-// 1 GB there and 2 GB back: at 6 GB/s each until the first is done after 1/6 s, then 1 GB
+// 1 GB there and 2 GB back: at 6 GB/s each until the first ends after 1/6 s, then 1 GB
 // alone at 10 GB/s.
 TEST(TrafficClocks, BothDirectionsShareUntilTheLesserIsDone) {
   Clocks c{both_ways()};

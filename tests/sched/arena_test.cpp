@@ -34,8 +34,8 @@ class Arenas : public ::testing::Test {
 };
 
 // A column of 10 doubles has 80 bytes and takes 128, the next multiple of 64; 3 columns
-// 384, the next multiple of 256 being 512. Up to 8 doubles a column is its own length: 3
-// columns of 5 take 120 bytes, hence 256.
+// take 384, hence 512, the next multiple of 256. Columns of up to 8 doubles are not
+// padded: 3 columns of 5 take 120 bytes, hence 256.
 TEST_F(Arenas, AmpleMemoryPlacesTilesOneBehindTheOther) {
   Arena arena{builder, gpu, "gpu0", 1 << 20, 0};
   EXPECT_FALSE(arena.pooled());
@@ -61,8 +61,8 @@ TEST_F(Arenas, AmpleMemoryIsNeverUsedTwice) {
                      {"'gpu0'", "1024 bytes", "256 more"});
 }
 
-// Three slots of 1,000 bytes behind the first 5,000: the slot that was given back longest
-// ago is taken first.
+// Three slots of 1,000 bytes after the first 5,000: the slot freed longest ago is reused
+// first.
 TEST_F(Arenas, SlotsComeBackInTheOrderInWhichTheyWereGiven) {
   Arena arena{builder, gpu, "gpu0", 3500, 1000, 5000};
   EXPECT_TRUE(arena.pooled());

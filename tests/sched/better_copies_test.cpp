@@ -1,4 +1,4 @@
-// Copies between GPUs go over a host where that is faster.
+// Copies between GPUs go over a host if that is faster.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,8 +16,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// A host with a link of 25 GB/s to each GPU; pairs of GPUs have links of these GB/s, or
-/// none at 0.
+/// A host with a link of 25 GB/s to each GPU; pairs of GPUs have links of `peers` GB/s,
+/// or none at 0.
 template <class PeerRate>
 Topology star(int gpus, const PeerRate& peers) {
   auto d = small_machine::memories_and_switches(gpus, 0);
@@ -108,7 +108,7 @@ TEST(FasterOverHost, IsACopyWhoseWaysOverTheHostAreBothFaster) {
     const Topology machine = slow_peers(2, rate);
     return faster_over_host(machine, machine.gpus()[0], machine.gpus()[1]);
   };
-  EXPECT_TRUE(faster(0));  // no other way
+  EXPECT_TRUE(faster(0));  // the only route
   EXPECT_TRUE(faster(24));
   EXPECT_FALSE(faster(25));
   EXPECT_FALSE(faster(100));

@@ -1,5 +1,4 @@
-// Copies of tiles: through buffers on a host, whose addresses, capacity and dependencies
-// follow from the tiles.
+// Staged copies of tiles: addresses, capacity and dependencies of host buffers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +15,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// What a view covers, to be compared.
+/// Region of a view, for comparison.
 auto covered(const View& view) {
   return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
 }
@@ -59,7 +58,7 @@ class OverTheHost : public ::testing::Test {
         builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, rows, 0, DType::f64}),
         0, 0, rows, cols};
   }
-  /// Sends a tile from g0 to another GPU, on its behalf.
+  /// Sends a tile from g0 to another GPU, on behalf of the other GPU.
   Copier::Copied send(size_t device, int64_t rows, int64_t cols) {
     const MemoryId to = devices[device];
     return context.copier->copy(context.router.leg(g0, to, false),
@@ -104,8 +103,8 @@ TEST_F(OverTheHost, ATileOfFewColumnsGoesInAsManyPieces) {
   EXPECT_EQ(plan.ops.size(), 6U);
 }
 
-// Two buffers a device: the third tile gets the memory of the first, and waits until that
-// has left it.
+// Two buffers per device: the third tile reuses the memory of the first, and waits until
+// the first has left it.
 TEST_F(OverTheHost, ADeviceUsesTwoBuffersInTurn) {
   constexpr int64_t bytes = 64 * 64 * 8;  // a multiple of the alignment
   const OpId first_left = send(1, 64, 64).pieces.last;
@@ -135,7 +134,7 @@ TEST_F(OverTheHost, BuffersOfTwoDevicesAreApartAndAligned) {
   ASSERT_EQ(all.size(), 4U);
   int64_t before = -1;
   for (const int64_t offset :
-       all) {  // 10 columns of 10 doubles, each from a 64-byte boundary: 16 doubles
+       all) {  // 10 columns of 10 doubles, each aligned to 64 bytes: 16 doubles
     if (before >= 0) {
       EXPECT_GE(offset - before, 10 * 16 * 8);
     }
@@ -151,8 +150,8 @@ TEST_F(OverTheHost, ALargerTileGetsMemoryOfItsOwn) {
   EXPECT_EQ(peak(), 4 * 64 * 64 * 8);
 }
 
-// Of four pieces the first is through after 2/4 of the time of one way, and each of the
-// three others 1/4 later.
+// The first of four pieces arrives after 2/4 of the time of one way, and the three others
+// 1/4 later each.
 TEST_F(OverTheHost, BothWaysOverlapInItsTime) {
   const double one_way = 1000 * 1000 * 8 / 10e9;
   const Leg leg = context.router.leg(g0, g1, false);
@@ -170,7 +169,7 @@ View tile_on(PlanBuilder& builder, int memory) {
       0, 0, 9, 9};
 }
 
-/// A host and two GPUs, each joined to each.
+/// A host and two GPUs with links between all pairs.
 Topology triangle() {
   auto d = small_machine::memories_and_switches(2, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
@@ -179,8 +178,8 @@ Topology triangle() {
   return Topology{d};
 }
 
-// Piece j of a copy waits for piece j of the one that brought the tile; of another
-// number, for all of them.
+// Piece j of a copy depends on piece j of the copy that brought the tile, or, if the
+// numbers of pieces differ, on all of them.
 TEST(DirectCopies, FollowThePiecesBeforeThem) {
   const Topology machine = triangle();
   const GemmProblem problem = cube(64);
@@ -221,7 +220,7 @@ TEST(DirectCopies, FollowThePiecesBeforeThem) {
       const OpId op{second.pieces.first.value + j},
           expected{pieces == 3 ? first.pieces.first.value + j : 2};
       const auto deps = plan.deps_of(op);
-      // The queue orders what a piece before has waited for already.
+      // The queue already orders later pieces after this dependency.
       if (pieces == 3 || j == 0) {
         EXPECT_THAT(std::vector(deps.begin(), deps.end()),
                     ::testing::ElementsAre(expected));

@@ -1,4 +1,4 @@
-// Plans that are made again from decisions, without a search.
+// Plans made again from decisions, without a search.
 #include "sched/decided_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// A judge that likes plans of few operations.
+/// Prefers plans with few operations.
 Judge brief() {
   return {[](const Plan& plan) {
     return Judgement{Seconds{double(plan.ops.size())}, {}};
@@ -22,7 +22,7 @@ Judge brief() {
 }
 
 struct Place {
-  size_t a, b, c;  // 0 is the host, the others GPUs
+  size_t a, b, c;  // 0 is the host, the others are GPUs
 };
 
 GemmProblem placed(const Topology& machine, GemmProblem problem, const Place& place) {
@@ -34,7 +34,7 @@ GemmProblem placed(const Topology& machine, GemmProblem problem, const Place& pl
   return problem;
 }
 
-/// The hash of the plan as it was found, and as it is made again.
+/// Compares the hash of the found plan with the plan made again.
 void expect_same(const GemmProblem& problem, const Topology& machine,
                  const Policy& policy, const Judge& judge) {
   const std::vector<MemoryId> gpus = machine.gpus();

@@ -49,16 +49,16 @@ TEST(Decomposition, TallProblemsGetTallGrids) {
 }
 
 TEST(Decomposition, TrafficOfAGridByHand) {
-  // two-gpu, all on the host, 1 x 2, not batched: each GPU fetches A (8 MB), half of B
-  // and C, and writes half of C back: 16 MB in a GPU, so 32 MB over the 12 GB/s uplink,
-  // and 8 MB the other way.
+  // two-gpu, all on the host, 1 x 2, not batched: each GPU fetches A (8 MB) and half of B
+  // and C, and writes half of C back: 16 MB into each GPU, so 32 MB over the 12 GB/s
+  // uplink, and 8 MB the other way.
   const Topology machine = shipped("two-gpu");
   const Resources resources{machine};
   const GemmProblem p = cube(1000);
   const GridTraffic alone = grid_traffic(p, resources, machine.gpus(), {1, 2}, false);
   EXPECT_NEAR(alone.bottleneck.value, 32e6 / 12e9, 1e-9);
   EXPECT_DOUBLE_EQ(alone.total.value, 40e6);
-  // Batched, A enters once, half by either GPU, and goes to the other over their own
+  // Batched: A enters once, half by each GPU, and goes to the other over their direct
   // link: 24 MB over the uplink.
   const GridTraffic passed_on = grid_traffic(p, resources, machine.gpus(), {1, 2}, true);
   EXPECT_NEAR(passed_on.bottleneck.value, 24e6 / 12e9, 1e-9);

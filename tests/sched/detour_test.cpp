@@ -1,4 +1,4 @@
-// GPUs that no holder of a tile has a route to: it comes over others.
+// GPUs without a route from any holder of a tile: the tile is forwarded by other GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 using small_machine::memory;
 
-/// GPUs that all reach the host, and each other over the links given.
+/// GPUs with links to the host and the given links between GPUs.
 Topology machine_with(int gpus,
                       std::initializer_list<std::pair<const char*, const char*>> links) {
   auto d = small_machine::memories_and_switches(gpus, 0);
@@ -40,7 +40,8 @@ GemmProblem placed(const Topology& machine, const std::string& a, const std::str
   return problem;
 }
 
-/// Names of the pairs of memories that parts of a matrix, or copies of them, go between.
+/// Names of the pairs of memories between which parts of a matrix, or copies of them, are
+/// copied.
 std::set<std::string> pairs(const Plan& plan, const Topology& machine) {
   std::set<std::string> found;
   for (const Op& op : plan.ops)
@@ -93,7 +94,7 @@ TEST(Detour, GpusThatNeedOneMayBeChosen) {
   EXPECT_EQ(supplied_devices(problem, machine, gpus), gpus);
   EXPECT_TRUE(directly_supplied(problem, machine, gpus).empty());
   EXPECT_EQ(plan_gemm(problem, machine, gpus, any_preset("tilerail")).devices.size(), 4u);
-  // Without g3 nothing comes from g1 to the others, nor to it.
+  // Without g3, the others receive nothing from g1, nor does g1 from them.
   const std::vector<MemoryId> three{gpus[0], gpus[1], gpus[2]};
   EXPECT_TRUE(supplied_devices(problem, machine, three).empty());
   const Topology short_ways = machine_with(3, star);
@@ -102,8 +103,8 @@ TEST(Detour, GpusThatNeedOneMayBeChosen) {
       std::vector{memory(short_ways, "g2")});
 }
 
-// C is on g0, which g1 has no route to: the search tries plans with copies between them,
-// and leaves them out.
+// C is on g0, to which g1 has no route: the search tries plans with copies between them
+// and drops them.
 TEST(Detour, PlansThatCannotRunAreNotJudged) {
   const Topology machine = machine_with(4, chain);
   const Resources resources{machine};
@@ -123,7 +124,7 @@ TEST(Detour, PlansThatCannotRunAreNotJudged) {
   EXPECT_GT(plan.devices.size(), 1u);
 }
 
-// C goes over g1, too: to leave out g0 takes half as long again.
+// C is also forwarded by g1: without g0 the plan takes 1.5 times as long.
 TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
   const Resources resources{machine};
@@ -138,7 +139,7 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   const Plan plan = plan_gemm(problem, machine, two, any_preset("tilerail"), judge);
   validate(plan, machine);
   EXPECT_EQ(plan.devices.size(), 2u);
-  // Without relays and without copies that are staged on the host, g0 has no way to C.
+  // Without relays and without staged copies, g0 has no route to C.
   const Policy direct = policy("tilerail", {"relays=off", "peer-copies=direct"});
   EXPECT_EQ(plan_gemm(problem, machine, two, direct, judge).devices.size(), 1u);
 }
@@ -152,9 +153,9 @@ std::vector<int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
   return found;
 }
 
-// One tile, of A and B on g0, which computes, and C on g1, over g2 both ways: with four
-// pieces a hop, piece j of the second hop waits for piece j of the first; by the other
-// rule one whole copy waits for the other.
+// One tile; A and B on g0, which computes, and C on g1, forwarded by g2 both ways. With
+// four pieces per hop, piece j of the second hop depends on piece j of the first; by the
+// other rule, one whole copy depends on the other.
 TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   const Topology machine = machine_with(3, star);
   const MemoryId g0 = memory(machine, "g0"), g1 = memory(machine, "g1"),
@@ -187,8 +188,7 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   EXPECT_EQ(followed, 8);
 }
 
-// Policies that take all GPUs refuse what their plan could not run; a selection leaves
-// out such sets.
+// Policies that use all GPUs reject invalid plans; a selection drops such sets.
 TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
   const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
   GemmProblem problem = placed(machine, "h", "h");
@@ -209,7 +209,7 @@ TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
                InputError);
 }
 
-// On a GPU that passes on tiles, these take memory, too.
+// Forwarded tiles take memory on the forwarding GPU.
 TEST(Detour, TilesThatArePassedOnMayFillAMemory) {
   for (const double megabytes : {60, 70, 80, 90, 100, 110, 120, 140, 160}) {
     auto d = small_machine::memories_and_switches(3, 0);

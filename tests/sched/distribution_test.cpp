@@ -157,7 +157,7 @@ TEST(Distribution, LibrariesHaveTheirOwnGrid) {
   }
 }
 
-/// Flops of each GPU of a plan.
+/// Flops per GPU of a plan.
 std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   std::vector<double> flops(machine.gpus().size(), 0.0);
   for (const Op& op : plan.ops)
@@ -167,7 +167,7 @@ std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   return flops;
 }
 
-/// `two-gpu` with a GPU 1 that is three times as fast.
+/// `two-gpu` with GPU 1 three times as fast.
 Topology::Description fast_second_gpu() {
   Topology::Description description = shipped("two-gpu").description();
   KernelTimes fast = description.kernels.at(0);

@@ -1,5 +1,4 @@
-// The example of thesis figures 4.3 and 4.4: four GPUs, of which G0 needs A00, B00 and
-// C00.
+// The example of thesis figures 4.3 and 4.4: four GPUs; G0 needs A00, B00 and C00.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +18,8 @@ using ::testing::ElementsAre;
 
 constexpr double ms = 1e-3;
 
-/// A tile comes from the host in 10 ms and from another GPU in 1 ms: the figures print no
-/// bandwidths, but that those of GPUs are higher.
+/// A tile takes 10 ms from the host and 1 ms from another GPU: the figures contain no
+/// bandwidths, but GPUs are faster.
 Topology four_gpus() {
   Topology::Description d = memories_and_switches(4, 0);
   constexpr double bytes = 8e6, from_host = bytes / (10 * ms) / giga,
@@ -52,7 +51,7 @@ class EtaExample : public ::testing::Test {
   PlanBuilder builder{plan};
   KernelCosts costs{machine};
 
-  /// Where A00 and B00 come from, asked with the state of figure 4.4.
+  /// Sources of A00 and B00 in the state of figure 4.4.
   std::vector<MemoryId> sources(Routing routing) {
     decisions.choices.routing = routing;
     const BufferId a = builder.add_matrix(problem, Buffer::Kind::matrix_a, machine),

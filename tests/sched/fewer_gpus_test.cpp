@@ -1,4 +1,4 @@
-// More GPUs are not slower than some of them.
+// More GPUs are not slower than a subset.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +33,7 @@ class Draws {
   std::mt19937 random_;
 };
 
-/// GPUs of three speeds on two switches of a host, some of them with links to the GPU
-/// before them.
+/// GPUs of three speeds on two switches of a host; some have links to the preceding GPU.
 Topology unequal_machine(Draws& draws) {
   const int gpus = int(2 + draws.below(3));
   auto d = small_machine::unlinked("h", "g", gpus, {"s0", "s1"});
@@ -76,7 +75,7 @@ GemmProblem drawn_problem(Draws& draws, const Topology& machine) {
   return p;
 }
 
-/// All but the whole.
+/// All nonempty proper subsets.
 std::vector<Devices> subsets(const Devices& all) {
   std::vector<Devices> sets;
   for (size_t bits = 1; bits + 1 < size_t{1} << all.size(); ++bits) {
@@ -155,7 +154,7 @@ TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
   }
 }
 
-/// `devices` numbered as in the machine, smallest set last.
+/// Device numbers as in the machine, smallest set last.
 std::vector<std::vector<int>> growing(const char* name, int64_t side) {
   const Topology machine = shipped(name);
   const Resources resources{machine};

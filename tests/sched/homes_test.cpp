@@ -1,5 +1,5 @@
-// Plans of matrices that are in blocks on two hosts: tiles are cut where blocks meet and
-// come from their own host.
+// Plans of matrices in blocks on two hosts: tiles end at block borders and come from
+// their own host.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ class HomesInBlocks : public ::testing::Test {
 };
 
 // A and C by columns meet at column 500 of 1000, B by rows at row 500: k and n are cut
-// there, m is not.
+// there, but m is not.
 TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
   const Plan made = plan(problem("h/cols", "h/rows", "h/cols"));
   validate(made, machine);
@@ -87,8 +87,8 @@ TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
   EXPECT_EQ(to_each[1], 8.0 * 1000 * 500);
 }
 
-// Each GPU multiplies the part of k that its own host has, and what they add up goes home
-// to both hosts.
+// Each GPU multiplies the part of k on its own host, and the total goes home to both
+// hosts.
 TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
   for (const char* c : {"h*", "h/rows", "h1"}) {
     const Plan made = plan(problem("h/cols", "h/rows", c), "grid=square(layers=2)");
@@ -109,7 +109,7 @@ TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
     EXPECT_EQ((copied[{"h0", "g0"}]), whole) << c;  // half of A and half of B
     EXPECT_EQ((copied[{"h1", "g1"}]), whole) << c;
     EXPECT_EQ((copied[{"g0", "g1"}] + copied[{"g1", "g0"}]), whole)
-        << c;  // a partial sum of each element
+        << c;  // a partial sum per element
     const double to_h0 = copied[{"g0", "h0"}] + copied[{"g1", "h0"}];
     const double to_h1 = copied[{"g0", "h1"}] + copied[{"g1", "h1"}];
     const double to_both = copied[{"g0", "h*"}] + copied[{"g1", "h*"}];
@@ -140,7 +140,7 @@ TEST_F(HomesInBlocks, BlocksThatAreNotThoseOfThePlaceAreRefused) {
   expect_input_error([&] { require_fit(whole, machine); }, {"buffers of A"});
 }
 
-// The tiles of interleaved pages are not cut, and come from all hosts at once.
+// Tiles of interleaved pages are not cut, and come from all hosts simultaneously.
 TEST_F(HomesInBlocks, InterleavedPagesAreOneHome) {
   const Plan made = plan(problem("h*", "h*", "h*"));
   validate(made, machine);

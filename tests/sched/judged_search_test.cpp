@@ -1,4 +1,4 @@
-// The search that ends with judged plans.
+// The search that simulates plans.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// A judge that measures plans by a rule of the test, and notes what it was asked.
+/// Measures plans by a rule of the test, and counts queries.
 struct Asked {
   std::function<double(const Plan&)> seconds;
   std::mutex mutex = {};
@@ -44,7 +44,7 @@ std::string decision(const Plan& plan, const char* key) {
   return found == plan.origin.decisions.end() ? "" : found->value;
 }
 
-/// With a limit of the operations of a set other than that of the effort, if it is given.
+/// `most_ops`: limit of the operations of a set instead of the effort's limit.
 Plan planned(const std::vector<std::string>& overrides, const Judge& judge,
              int64_t most_ops = -1) {
   const Topology machine = test::shipped("meluxina-a100");
@@ -112,7 +112,7 @@ TEST(JudgedSearch, NeedsAJudge) {
 }
 
 TEST(JudgedSearch, FindsFewerGpusThatNeedAnotherTile) {
-  // To this judge the whole matrix is the best tile of all GPUs, and hopeless on fewer.
+  // The whole matrix is the best tile for all GPUs, and very slow on fewer.
   Asked asked{[](const Plan& plan) {
     const bool whole = plan.tile == 4096;
     return plan.devices.size() == 4 ? (whole ? 1.0 : 1.1) : (whole ? 10.0 : 0.9);
@@ -134,7 +134,7 @@ TEST(JudgedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
   EXPECT_NEAR(asked.least, 0.9 * 0.9 * 0.9 * 0.9, 1e-9);
 }
 
-// To this judge GPU d needs d + 1 seconds for a multiplication.
+// GPU d needs d + 1 seconds per multiplication.
 TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
   const Judge judge{[](const Plan& plan) {
     std::vector<Seconds> ends(plan.devices.size());

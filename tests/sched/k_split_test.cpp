@@ -41,7 +41,7 @@ std::string decided(const Plan& plan, std::string_view key) {
   return found == plan.origin.decisions.end() ? "" : found->value;
 }
 
-/// Bytes that each GPU receives from anywhere.
+/// Bytes received by each GPU from any memory.
 std::map<MemoryId, double> received(const Plan& plan) {
   std::map<MemoryId, double> bytes;
   for (const Op& op : plan.ops)
@@ -90,7 +90,7 @@ TEST(KSplit, IsTheLargestDivisorThatIsNoMoreThanTheWish) {
   EXPECT_EQ(decided(planned(gemm(512, 512, 3), "all", {"tile=256"}), "grid"), "2x2x2");
 }
 
-// Each GPU holds a panel and its partial sums; where those do not fit, k is not split.
+// Each GPU holds a panel and its partial sums; if they do not fit, k is not split.
 TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
   const GemmProblem problem = gemm(8192, 8192, 1024);
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
@@ -99,8 +99,8 @@ TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
             "2x4");
 }
 
-// GPUs reach each other over direct links alone: none, then the first of both layers of
-// two, then the second ones, too.
+// GPUs have only direct links to each other: at first none, then between the first GPUs
+// of both layers of two, then also between the second ones.
 TEST(KSplit, IsGivenUpWhereSumsHaveNoWay) {
   auto d = small_machine::memories_and_switches(4, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};

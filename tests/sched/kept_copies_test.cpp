@@ -1,4 +1,4 @@
-// Inputs that each GPU has a copy of: nothing of them moves, wherever the rest lies.
+// Replicated inputs are never copied, wherever the other matrices are.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -68,7 +68,7 @@ TEST_P(KeptCopies, NothingOfThemIsCopied) {
   EXPECT_EQ(bytes_read_of(both, Buffer::Kind::matrix_b), 0);
 }
 
-/// Also where a policy copies what lies on the GPU already.
+/// Also with a policy that copies tiles already on the GPU.
 TEST_P(KeptCopies, EachKernelReadsTheCopyOfItsGpu) {
   const Topology machine = two_gpu();
   const Plan plan =
@@ -121,7 +121,7 @@ TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
       {"place", "gpu1", "10.24 MB for matrices"});
 }
 
-/// They are no home on a GPU: cubes are for matrices on hosts.
+/// Replicas are not a home on a GPU: cubes are for matrices on hosts.
 TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
   const Topology machine = two_gpu(Bytes{9e6});
   Policy policy = tiled("gemmex");
@@ -168,8 +168,8 @@ TEST(KeptCopiesOf, APlanDoNotMakeThemDevices) {
   expect_input_error([&] { validate(plan, machine); }, {"'g*'", "not"});
 }
 
-/// A has 512 MB, which neither 10 GB/s from the host nor 40 GB/s between the GPUs move in
-/// 6 ms; B and C are small.
+/// A has 512 MB, too much for 10 GB/s from the host or 40 GB/s between the GPUs in 6 ms;
+/// B and C are small.
 TEST(KeptCopiesOf, AMatrixAreNotCountedByTheBound) {
   const Topology machine = two_gpu();
   const auto bound = [&](std::string_view a) {
@@ -223,7 +223,7 @@ TEST(KeptCopiesOf, AMatrixAreNoReasonToCopyBetweenGpus) {
                                     std::vector{gpu0}));
 }
 
-/// Also where islands of GPUs bound what has to come in.
+/// Also if islands of GPUs limit the incoming data.
 TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
   for (const char* name :
        {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200", "two-gpu"}) {
@@ -234,7 +234,7 @@ TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
       p.m = p.n = p.k = 8192;
       return lower_bound(checked(p), machine, machine.gpus()).time;
     };
-    constexpr double precise = 1 + 1e-5;  // to which the bound is searched
+    constexpr double precise = 1 + 1e-5;  // precision of the bound
     EXPECT_LE(bound("g*", host), precise * bound(host, host)) << name;
     EXPECT_LE(bound("g*", "g*"), precise * bound("g*", host)) << name;
   }
@@ -253,15 +253,14 @@ TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
   }
 }
 
-/// Where GPUs have no link to each other, each still has its copy.
+/// GPUs without links to each other still have their copies.
 TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   auto description = test::shipped("two-gpu").description();
-  // Room for A, and for the half of B and of C that a GPU computes with, not for all of
-  // B.
+  // Room for A and for the half of B and of C that a GPU uses, but not for all of B.
   for (const MemoryId gpu : {gpu0, gpu1})
     description.memories[gpu.index()].capacity = Bytes{5.76e6 + 8.2e6};
   const NodeId host =
-      description.memories[0].node;  // in the place of the switch between it and the GPUs
+      description.memories[0].node;  // replaces the switch between it and the GPUs
   for (Link& link : description.links)
     for (NodeId* end : {&link.from, &link.to})
       if (description.nodes[end->index()].kind == NodeKind::network_switch) *end = host;

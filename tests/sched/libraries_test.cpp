@@ -1,4 +1,4 @@
-// The presets of single libraries: what they copy, in which memory, and how far ahead.
+// Presets of single libraries: their copies, memory and prefetching.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 class Libraries : public OnTwoGpu {
  protected:
-  /// Offsets of the tiles that copies from a memory to another write.
+  /// Offsets of the tiles written by copies from a memory to another.
   std::set<int64_t> written(const Plan& plan, MemoryId src, MemoryId dst) {
     std::set<int64_t> offsets;
     for (const Op& op : plan.ops) {
@@ -43,7 +43,7 @@ TEST_F(Libraries, CublasxtFetchesBothInputsOfEveryKernelFromTheirHome) {
 
 TEST_F(Libraries, InputBuffersBoundHowManyTilesOfAnInputAGpuHolds) {
   GemmProblem p = cube(2048);
-  p.place_b = p.place_c = gpu0;  // A alone is copied, in 8 x 8 x 8 kernels
+  p.place_b = p.place_c = gpu0;  // only A is copied, in 8 x 8 x 8 kernels
   EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256"})), host, gpu0).size(), 2);
   EXPECT_EQ(
       written(plan(p, policy("cublasxt", {"tile=256", "caching=off(input-buffers=5)"})),
@@ -105,7 +105,7 @@ TEST_F(Libraries, CocopeliaFetchesEveryTileOnceAndMergesRests) {
   EXPECT_EQ(count(made, OpKind::gemm), 8);
 }
 
-/// Two GPUs with a link to the host each, and none to one another.
+/// Two GPUs with a link to the host each, and no link between them.
 Topology gpus_apart() {
   auto d = small_machine::memories_and_switches(2, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
@@ -113,8 +113,8 @@ Topology gpus_apart() {
   return Topology{d};
 }
 
-// Without links between GPUs, tiles of B come from gpu1 to gpu0, and C goes home to it,
-// over the host.
+// Without links between GPUs, tiles of B go from gpu1 to gpu0, and C goes home, over the
+// host.
 TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
   const Topology apart = gpus_apart();
   GemmProblem p = cube(1024);
@@ -129,8 +129,7 @@ TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
   }
 }
 
-// Searches and selections know of the way over the host, and so does routing by a link
-// map.
+// Searches, selections and link-map routing use routes over the host.
 TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
   const Topology apart = gpus_apart();
   GemmProblem p = cube(2048);
@@ -152,8 +151,8 @@ TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
   }
 }
 
-// A tile of A alone is copied, once, and nothing goes back; GPU 0 gets 12.33 GB/s alone,
-// less beside a copy to the host.
+// Only a tile of A is copied, once, without write-backs; GPU 0 gets 12.33 GB/s alone,
+// less during a copy to the host.
 TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
   const Topology testbed = shipped("cocopelia-testbed-2");
   const MemoryId home = testbed.hosts()[0], gpu = testbed.gpus()[0];
@@ -178,7 +177,7 @@ TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
   }
 }
 
-// All other GPUs copy both ways, too, but not beside a staged copy.
+// All other GPUs also copy both ways, but not during a staged copy.
 TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
   const Topology node = shipped("clx-ai");
   const MemoryId home = node.hosts()[0], gpu = node.gpus()[0];
@@ -190,8 +189,8 @@ TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
       << "no host";
 }
 
-// Alone a copy gets 10 GB/s; beside those of both GPUs in both directions 60 / 4, and
-// with others it could get more.
+// Alone a copy gets 10 GB/s; with copies of both GPUs in both directions 60 / 4, above
+// the rate of one copy.
 TEST_F(Libraries, ADuplexRateAboveThatOfACopyAloneIsALimitToo) {
   auto d = small_machine::memories_and_switches(2, 1);
   const auto [out, in] = small_machine::add_links(d, "h", "s0", 100);

@@ -1,5 +1,5 @@
-// Libraries whose GPUs ask for tasks while time goes by: what they move, and when they
-// ask.
+// Libraries whose GPUs request tasks in model time: their copies, and the times of their
+// requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +38,7 @@ Plan planned(const Topology& machine, const Policy& policy, const GemmProblem& p
   return plan;
 }
 
-// Thesis figure 3.5: its measured transfers of a 16384^3 DGEMM with T = 2048 on eight
-// V100.
+// Thesis figure 3.5: measured transfers of a 16384^3 DGEMM with T = 2048 on eight V100.
 TEST(Xkblas, MovesWhatWasMeasured) {
   const Topology machine = shipped("clx-ai");
   const Copies from_host =
@@ -62,10 +61,10 @@ GemmProblem on_three(const Topology& machine) {
   return problem;
 }
 
-// The trace of that run has 469 copies of tiles between GPUs, of which ours that go over
-// the host count once, and within GPUs 16 on GPU 1 and 16 on GPU 2, which are all tiles
-// of B and C that these need; of A, GPU 0 had 11 of the 32 that it needs, as others had
-// asked for them first: here GPUs ask in the order of their numbers, and it has 17.
+// The trace of that run has 469 copies of tiles between GPUs (copies over the host count
+// once here) and, within GPUs, 16 on GPU 1 and 16 on GPU 2: all tiles of B and C that
+// these need. GPU 0 had 11 of its 32 tiles of A, as others had requested them first; here
+// GPUs request in the order of their numbers, and it has 17.
 TEST(Xkblas, CopiesFromAndToTheHomeOfATileOverTheHostWhereGpusLackOwnLinks) {
   const Topology machine = shipped("clx-ai");
   const Plan plan =
@@ -104,7 +103,7 @@ TEST(Xkblas, CopiesFromTheHomeOfATileDirectlyWhereGpusHaveOwnLinks) {
                                    ::testing::Field(&PlanDecision::value, "direct"))));
 }
 
-// Sums of parts of C, tiles of GPUs both, are not among them.
+// Sums of parts of C, between tiles of GPUs, are not staged.
 TEST(Xkblas, OnlyHomesAreStaged) {
   const Topology machine = shipped("clx-ai");
   const auto plan = [&](const char* copies) {
@@ -118,7 +117,7 @@ TEST(Xkblas, OnlyHomesAreStaged) {
   EXPECT_GT(plan("peer-copies=staged").ops.size(), plan("peer-copies=direct").ops.size());
 }
 
-// A, B and C of GPU 0 take as much of its memory again.
+// Copies within GPU 0 of A, B and C double its memory use.
 TEST(Xkblas, CopiesWithinAGpuNeedMemory) {
   const Topology machine = shipped("two-gpu");
   GemmProblem problem = cube(2048);
@@ -150,8 +149,8 @@ TEST(Xkblas, OwnersAreDealtInBothDirections) {
   }
 }
 
-// What the host waits for stands as a dependency: the k of a tile follow one another, so
-// that copies for the next k wait for the kernel of the last one.
+// Waits of the host are dependencies: the k of a tile run in sequence, so copies for the
+// next k depend on the kernel of the previous k.
 TEST(Xkblas, AsksForTheNextKWhenTheLastOneHasEnded) {
   const Topology machine = shipped("two-gpu");
   GemmProblem problem = cube(1024);
@@ -168,7 +167,7 @@ TEST(Xkblas, AsksForTheNextKWhenTheLastOneHasEnded) {
   EXPECT_EQ(kernels.size(), 8u);
 }
 
-// Four at a time from the end of the queue: of 2 x 2 tiles, GPU 0 takes all.
+// Four at a time from the end of the queue: GPU 0 takes all of 2 x 2 tiles.
 TEST(Blasx, TakesTilesInBatchesOfFour) {
   const Topology machine = shipped("clx-ai");
   const auto computing = [&](int64_t side) {
@@ -182,12 +181,12 @@ TEST(Blasx, TakesTilesInBatchesOfFour) {
   EXPECT_EQ(computing(8192), 4u);
 }
 
-// The first batches of eight GPUs: each has one row of tiles of A, four columns of B and
-// four tiles of C, and no GPU shows what it has before its batch has ended: 8 x (8 + 32 +
-// 4) from the host, none between GPUs. In the second each needs another row of A, which
+// First batches of eight GPUs: each has one row of tiles of A, four columns of B and four
+// tiles of C, and no GPU publishes tiles before its batch has ended: 8 x (8 + 32 + 4)
+// from the host, none between GPUs. In the second, each needs another row of A, which
 // both GPUs of a pair fetch, and four tiles of C: 8 x (8 + 4) from the host. B is the
-// same half of the columns again, or, of four GPUs, the other half, 32 tiles that others
-// have. Some tiles are asked for just before the batch that brought them ends. The trace
+// same half of the columns again or, for four GPUs, the other half, 32 tiles that others
+// have. Some tiles are requested just before the batch that fetched them ends. The trace
 // of thesis figure 3.5 has 385 and 207 (docs/model.md#libraries).
 TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
   const Topology machine = shipped("clx-ai");
@@ -198,8 +197,8 @@ TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
   EXPECT_NEAR(copies.between, 4 * 32, 4);
 }
 
-/// Every tile that a GPU takes from another one was brought there by a batch whose
-/// kernels were handed over before.
+/// Each tile taken from another GPU was fetched there by a batch whose kernels had all
+/// been submitted before.
 TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
   const Topology machine = shipped("clx-ai");
   constexpr size_t batch = 4;
@@ -209,7 +208,7 @@ TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
         tiles;  // of C, by GPU, in the order of their first kernels
     std::map<std::pair<MemoryId, size_t>, OpId> last;  // kernel of a batch
     std::map<BufferId, size_t>
-        first_used;  // the batch of the first kernel that reads a fetched tile
+        first_used;  // batch of the first kernel that reads a fetched tile
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       const Op& op = plan.ops[i];
       if (op.kind != OpKind::gemm) continue;
@@ -238,8 +237,8 @@ TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
 }
 
 // One GPU and eight tiles of C in two batches of four: the first tile of a batch goes
-// home when the first one of the next begins, behind the fetch of that one's C and before
-// its first kernel. The last four go at the end.
+// home when the first tile of the next begins, after the fetch of its C and before its
+// first kernel. The last four go at the end.
 TEST(Blasx, WritesABatchBackWithTheNextOne) {
   const Topology machine = shipped("two-gpu");
   GemmProblem problem = cube(4096);
@@ -290,8 +289,8 @@ TEST(Blasx, AWarmCallFetchesOnlyC) {
   EXPECT_LT(seconds(plan), seconds(planned(machine, policy("blasx"), cube(4096))));
 }
 
-// The tiles of sub-kernel n + 1 are asked for when those of n have come, which may be
-// from elsewhere: A comes from gpu1, B and C from the host.
+// The tiles of sub-kernel n + 1 are requested when the tiles of n have arrived, possibly
+// from another memory: A is on gpu1, B and C on the host.
 TEST(Paralia, AsksForTilesInTurn) {
   const Topology machine = shipped("two-gpu");
   const MemoryId host = machine.hosts()[0], gpu0 = machine.gpus()[0],

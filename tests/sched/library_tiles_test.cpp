@@ -1,5 +1,4 @@
-// The tiles of libraries: what their rules give, against the tiles that their runs
-// report.
+// Tiles by the rules of libraries, compared with the tiles that their runs report.
 #include "sched/emulation/library_tiles.hpp"
 
 #include <gmock/gmock.h>
@@ -29,10 +28,9 @@ struct Published {
   int64_t tile;
 };
 
-// PARALiA-GEMMex, tiles that it kept after its own timing. Karolina, 8 A100: evaluation
-// data of the thesis, section 4.3, of which the means over runs (2234.18 and 3909.82) are
-// of ten runs with the tile here and one with another. 8 H200:
-// experiments/reference/hgx_h200_peers.csv.
+// PARALiA-GEMMex: tiles kept after its own timing. Karolina, 8 A100: evaluation data of
+// the thesis, section 4.3; the means over runs (2234.18 and 3909.82) are of ten runs with
+// this tile and one with another. 8 H200: experiments/reference/hgx_h200_peers.csv.
 const std::vector<Published> gemmex_runs{
     {8192, 8192, 8192, 1, 4096},    {16384, 16384, 16384, 1, 4096},
     {32768, 32768, 32768, 1, 2048}, {8192, 8192, 8192, 8, 2048},
@@ -94,7 +92,7 @@ TEST(LibraryTiles, ParaliaTakesNoAbsurdTileWhereASizeIsThin) {
                 ceil_div(6000, paralia_tile(2048, 4, 6000, 8)),
             8 * 128);
   EXPECT_LE(ceil_div(10007, paralia_tile(10007, 10007, 10007, 1)),
-            5);  // whose common divisor is 10007
+            5);  // the common divisor is 10007
 }
 
 TEST(LibraryTiles, CublasxtTriesWhatItsEvaluationsTried) {
@@ -111,13 +109,13 @@ TEST(LibraryTiles, CublasxtTriesWhatItsEvaluationsTried) {
   EXPECT_THAT(cublasxt_tiles(2048, 4, 6000, 16384), ElementsAre(1024, 2048, 4096));
   EXPECT_THAT(cublasxt_tiles(60000, 1, 200, 10000), ElementsAre(1024, 2048, 4096));
   EXPECT_THAT(cublasxt_tiles(2'000'000, 1, 2'000'000, 16384),
-              ElementsAre(10000));  // though it makes 40000
+              ElementsAre(10000));  // although it makes 40000
 }
 
 TEST(LibraryTiles, XkblasRoundsUpToMultiplesOf64) {
   EXPECT_EQ(xkblas_tile(8192, 8192, 8), 1024);
   EXPECT_EQ(xkblas_tile(16384, 16384, 8), 2048);
-  EXPECT_EQ(xkblas_tile(20000, 128, 16), 2048);   // at least 2048 of large ones
+  EXPECT_EQ(xkblas_tile(20000, 128, 16), 2048);   // at least 2048 for large sizes
   EXPECT_EQ(xkblas_tile(16384, 16384, 2), 4096);  // 8192, halved
   EXPECT_EQ(xkblas_tile(2000, 3000, 8), 512);
   EXPECT_EQ(xkblas_tile(9000, 9000, 8), 1152);  // 1125

@@ -21,7 +21,7 @@ using ::testing::Ge;
 
 const std::vector<int64_t> tiles{256, 512, 1024, 2048};
 
-/// Moves from a simulated plan of the policy on four GPUs, everything on the host.
+/// Moves from a simulated plan of the policy on four GPUs, with all matrices on the host.
 struct MovesBy {
   explicit MovesBy(const std::vector<std::string>& overrides)
       : policy{policy_of(overrides)} {
@@ -43,7 +43,7 @@ struct MovesBy {
     strategies.set(other.candidate.strategy, key, value);
     return other;
   }
-  /// Of so many children of a trial and another, those values of a field.
+  /// Values of a field in `count` children of a trial and another.
   std::set<std::string> values(std::string_view key, const Trial& other,
                                int count = 200) {
     std::set<std::string> all;

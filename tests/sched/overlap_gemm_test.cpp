@@ -84,8 +84,8 @@ TEST(OverlapGemm, AMatrixTimesAVectorHasTwoDimensions) {
   EXPECT_EQ(gemv.sub_kernels(1000), 15);
 }
 
-// Eq. 4 of the paper with t = 10 us + 8 T / (10 GB/s), k = 4: fetches of x and y outlast
-// kernel and write-back.
+// Eq. 4 of the paper with t = 10 us + 8 T / (10 GB/s), k = 4: fetching x and y takes
+// longer than kernel and write-back.
 TEST(OverlapGemm, TheTimeOfAnAxpyIsThatOfItsFetches) {
   const Topology machine = shipped("two-gpu");
   const OverlapProblem axpy =

@@ -1,6 +1,5 @@
-// Tiles of C that one device computes: when they come, what they are scaled by, where
-// they lie, and when they go home. A and B are on gpu0, which computes: all copies are of
-// C, 1024 x 1024 in four tiles; k has two.
+// Tiles of C computed by one device: arrival, scaling, memory and write-back. A and B are
+// on gpu0, which computes: all copies are of C, 1024 x 1024 in four tiles; k has two.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// What a view covers, to be compared.
+/// Region of a view, for comparison.
 auto covered(const View& view) {
   return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
 }
@@ -126,8 +125,8 @@ TEST_F(OutputTiles, WriteBacksGoInTheQueueThatThePolicyNames) {
   for (const OpId op : copies(own, gpu0)) EXPECT_EQ(own.queue(own.op(op).queue).index, 1);
 }
 
-// A tile goes home when the next one has come, whose kernels wait for that; the last one
-// at the end.
+// A tile goes home when the next one has arrived, and the next one's kernels wait for the
+// write-back; the last tile goes at the end.
 TEST_F(OutputTiles, WithTheNextOneATileGoesWhenAnotherBegins) {
   const Plan p = planned({"write-backs=with-next", "c-tiles=eager"});
   const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);

@@ -14,8 +14,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// Of the GEMMs of a plan, in its order: every tile is fetched once, so its buffer says
-/// which one it is.
+/// The GEMMs of a plan in its order: every tile is fetched once, so its buffer identifies
+/// it.
 struct SubProblemIn {
   int64_t i, j, k;
   friend bool operator==(const SubProblemIn&, const SubProblemIn&) = default;
@@ -49,8 +49,9 @@ Plan planned(const std::string& order, int64_t n, int64_t k,
 }
 
 TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
-  // One pair brings A00, B00, then, of sub-problems that miss one tile, the lowest: B01
-  // for (0, 1, 0). One tile of C after another brings A01 and B10 for (0, 0, 1) first.
+  // One pair brings A00, B00; then, of sub-problems missing one tile, the lowest is
+  // taken: B01 for (0, 1, 0). With one tile of C after another, A01 and B10 for (0, 0, 1)
+  // come first.
   const std::vector<SubProblemIn> all = order_of(planned("eta-all", 512, 512), 256);
   ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(all[0], (SubProblemIn{0, 0, 0}));
@@ -59,8 +60,8 @@ TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
 }
 
 TEST(OwnersByArrival, ATileOfCThatHasToComeCountsAsAnInput) {
-  // (0, 1, 0) would miss B01 and C01, so that the lowest goes on: (0, 0, 1), which misses
-  // A01 and B10.
+  // (0, 1, 0) would miss B01 and C01, so the lowest is taken: (0, 0, 1), which misses A01
+  // and B10.
   const std::vector<SubProblemIn> all =
       order_of(planned("eta-all", 512, 512, "c-tiles=eager"), 256);
   ASSERT_EQ(all.size(), 8U);

@@ -1,4 +1,4 @@
-// What is refused before it is planned, and what the error names.
+// Invalid inputs of planning, and the contents of their errors.
 #include "sched/tasks/plan_checks.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
   EXPECT_NO_THROW(check_kernel_count(8388608, 8, 8));
 }
 
-/// Some megabytes have room for tiles of 64 alone: 256^3 kernels.
+/// Some megabytes have room only for tiles of 64: 256^3 kernels.
 TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
   auto description = shipped("two-gpu").description();
   for (const size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};

@@ -72,8 +72,8 @@ TEST(Policy, TheCoreHasAtMost25Options) {
   EXPECT_LE(own, 25);
 }
 
-/// Each value that the field names, also with each of its parameters at another value,
-/// and some numbers.
+/// Each named value of the field, also with each of its parameters at another value, and
+/// some numbers.
 std::vector<std::string> values_of(const PolicyField& field) {
   std::vector<std::string> all;
   for (const PolicyValue& value : field.values) {
@@ -90,7 +90,7 @@ std::vector<std::string> values_of(const PolicyField& field) {
 TEST(Decisions, AreTheOptionsAsTheyAreWritten) {
   const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "shares"};
   const Topology machine =
-      test::shipped("clx-ai");  // whose GPUs have no links of their own
+      test::shipped("clx-ai");  // its GPUs have no links of their own
   const Resources resources{machine};
   GemmProblem problem = checked(testing::cube(1024));
   problem.place_a = machine.gpus()[0];

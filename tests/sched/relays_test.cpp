@@ -27,7 +27,7 @@ TEST(Relays, HelpWhereNvlinksMakeAWayRoundPcieOnly) {
   EXPECT_FALSE(relays_help(placed(hgx, 4096, 0), Resources{hgx}, hgx.gpus()))
       << "every pair has the switch";
   EXPECT_FALSE(relays_help(placed(tree, 4096, 0), Resources{tree}, tree.gpus()));
-  // 0 and 1 have a link of their own, and there is no third.
+  // 0 and 1 have a direct link, and there is no third GPU.
   EXPECT_FALSE(
       relays_help(placed(clx, 4096, 0), Resources{clx}, std::span{clx.gpus()}.first(2)));
   GemmProblem axpy = placed(clx, 4096, 0);
@@ -46,7 +46,7 @@ TEST(Relays, ThePlanIsTheBetterEstimatedOne) {
           .makespan.value;
     };
     Policy relaying = with_relays(any_preset("tilerail"));
-    relaying.relays = false;  // there is nothing to choose from
+    relaying.relays = false;  // no alternatives to compare
     const double without = time(policy("tilerail", {"relays=off"})),
                  with = time(relaying);
     EXPECT_LT(with, 0.9 * without);

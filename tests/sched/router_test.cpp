@@ -1,4 +1,4 @@
-// By which other memories a tile goes from here to there.
+// Intermediate memories on the route of a tile.
 #include "sched/transport/router.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// GPUs with links of 10 GB/s to the host; between GPUs the links given, in GB/s.
+/// GPUs with links of 10 GB/s to the host and the given links between GPUs, in GB/s.
 Topology machine_with(int gpus,
                       std::initializer_list<std::tuple<int, int, double>> links) {
   auto d = small_machine::memories_and_switches(gpus, 0);
@@ -56,7 +56,7 @@ TEST(Router, ALegExistsWithARouteOrThroughAHost) {
   EXPECT_TRUE(exists(machine, {g2, g2}));
 }
 
-// A chain g0 - g1 - g2 - g3: to g3 tiles of g0 make three copies, the first to g1.
+// A chain g0 - g1 - g2 - g3: from g0 to g3 a tile takes three copies, the first to g1.
 TEST(Router, ADetourHasTheFewestCopies) {
   const Topology machine = machine_with(5, {{0, 1, 50}, {1, 2, 50}, {2, 3, 50}});
   const Resources resources{machine};
@@ -93,10 +93,10 @@ Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopR
   return Router{resources, machine.gpus(), PeerCopies::direct, &links}.stops(leg);
 }
 
-// From g0 to g3 a link of 5 GB/s; over g1 7 GB/s and over g1 and g2 40 GB/s are the
-// narrowest ones. By time a byte takes 1/5 directly, 2/40 + 1/7 over one GPU (which reads
-// over the first link, too), and 2/40 + 1/40 + 1/40 over two; by the bottleneck the rates
-// count with 5, 0.8 x 7 = 5.6 and 0.64 x 40 = 25.6.
+// From g0 to g3: a link of 5 GB/s; over g1, a narrowest link of 7 GB/s; over g1 and g2,
+// one of 40 GB/s. By time, a byte takes 1/5 directly, 2/40 + 1/7 over one GPU (which
+// reads over the first link, too), and 2/40 + 1/40 + 1/40 over two; by the bottleneck,
+// the rates count as 5, 0.8 x 7 = 5.6 and 0.64 x 40 = 25.6.
 TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
   const Topology machine =
       machine_with(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
@@ -121,7 +121,7 @@ TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
   }
 }
 
-// From the host to g0 a link of 1 GB/s, over the last GPU 50 GB/s.
+// From the host to g0: a link of 1 GB/s, or 50 GB/s over the last GPU.
 TEST(Router, RoutesOverDevicesWithHighNumbers) {
   constexpr int gpus = 300;
   auto d = small_machine::memories_and_switches(gpus, 0);

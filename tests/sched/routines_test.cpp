@@ -1,4 +1,4 @@
-// Plans of the routines on vectors, as lists of operations.
+// Plans of vector routines, as lists of operations.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -148,8 +148,8 @@ TEST_F(Routines, WithoutRoomForTheVectorsTheirMemoryIsUsedAgain) {
 
 TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
   const Topology roomy = shipped("cocopelia-testbed-2");
-  // C_overlap 1 / (N / T) and, from 2048^2 elements, no C_latency: the least is at
-  // 2048^2.
+  // C_overlap is 1 / (N / T), and C_latency is 0 from 2048^2 elements on: the minimum is
+  // at 2048^2.
   EXPECT_EQ(thesis_tile(1 << 28, 1, 1, {1, 1}, int64_t{1} << 40, vector_tiles), 1 << 22);
   for (const char* name : {"baseline", "gemmex", "tilerail"}) {
     const auto tile = [&](const GemmProblem& p) {
@@ -184,7 +184,7 @@ TEST_F(Routines, CTimesBetaIsPlannedAlikeWhateverAAndBWouldBe) {
 TEST_F(Routines, ScalingAVectorTakesNoRoomForTilesOfTheMatrix) {
   GemmProblem p = gemv_problem(20000, 20000, Trans::no);
   p.alpha = 0, p.beta = 0.5;
-  // Such a tile of A has 3.2 GB, the GPU 1 GB.
+  // A tile of A has 3.2 GB, the GPU 1 GB.
   EXPECT_EQ(words(plan(p, policy("gemmex", {"tile=20000"}))),
             (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
 }

@@ -85,7 +85,7 @@ double last_arrival(const Chain& chain) {
   return last;
 }
 
-/// Every order, without cutting branches short: what the exhaustive search must equal.
+/// Tries every order without pruning, as a reference for the exhaustive search.
 double best_of_all_orders(Clock clock, const Holder& home, std::vector<MemoryId> order,
                           Bytes bytes, int chunks) {
   std::sort(order.begin(), order.end());

@@ -107,7 +107,7 @@ TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
     const Plan batched =
         plan(p, policy("gemmex", {"tile=256", batch, "order=fifo"}), {gpu0, gpu1});
     // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the
-    // second hop waits for piece j.
+    // second hop depends on piece j.
     for (int j = 0; j < 4; ++j) {
       EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j})) << batch;
       EXPECT_EQ(batched.ops[size_t(4 + j)].y.cols, 64) << batch;
@@ -115,8 +115,8 @@ TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
   }
 }
 
-/// Bytes from the GPUs of one socket of summit-node to those of the other, with matrices
-/// on both sockets.
+/// Bytes between the GPUs of the two sockets of summit-node, with matrices on both
+/// sockets.
 double moved_between_sockets(const char* batch) {
   const Topology machine = shipped("summit-node");
   GemmProblem p = cube(8192);
@@ -160,7 +160,7 @@ TEST_F(OnTwoGpu, NothingToDoIsAnEmptyPlan) {
   EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());
   p = cube(256);
   p.alpha = 0;
-  EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());  // beta = 1: C stays as it is
+  EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());  // beta = 1: C does not change
 }
 
 TEST(NothingToDo, IsAnEmptyPlanOnGpusOfDifferentSpeed) {
@@ -193,9 +193,9 @@ TEST_F(OnTwoGpu, ProblemsBeyondMemoryAreEvictedOrCutInCubes) {
     EXPECT_NO_THROW(validate(*which, machine));
   }
   EXPECT_LT(moved(evicted, host, gpu0), moved(cubes, host, gpu0));
-  // Evicting knows the future: with 112 slots of 8 MB, C stays in blocks of mb x nb tiles
-  // while k runs, mb nb + 2 (mb + nb) + 2 <= 112, so 8 x 8 on this 10 x 10 grid of tiles,
-  // at best 10 x 7: A and B enter at most 2 x 10 x 10 times a tile each.
+  // Eviction uses future accesses: with 112 slots of 8 MB, C stays in blocks of mb x nb
+  // tiles while k runs, mb nb + 2 (mb + nb) + 2 <= 112, so 8 x 8 on this 10 x 10 grid of
+  // tiles, at best 10 x 7: A and B enter at most 2 x 10 x 10 times a tile each.
   EXPECT_LE(moved(evicted, host, gpu0), (2 * 100 + 2 * 100 + 100) * 8e6);
 }
 
@@ -227,7 +227,7 @@ TEST_F(OnTwoGpu, BadDevicesAndPlacesAreNamed) {
 }
 
 TEST_F(OnTwoGpu, MatricesHaveToFitWhereNothingComputes) {
-  // 10^4 x 10^4 doubles: 0.8 GB. Two of them on gpu1, which has 1 GB, while gpu0
+  // 10^4 x 10^4 doubles: 0.8 GB. Two of them are on gpu1, which has 1 GB, while gpu0
   // computes; three on a host of 2 GB.
   GemmProblem p = cube(10000);
   p.place_a = p.place_c = gpu1;
@@ -243,7 +243,7 @@ TEST_F(OnTwoGpu, MatricesHaveToFitWhereNothingComputes) {
       {"place", "host", "2.400 GB", "2.000 GB"});
 }
 
-/// two-gpu with so many GPUs behind its switch.
+/// two-gpu with `count` GPUs behind its switch.
 Topology with_gpus(int count) {
   Topology::Description d = shipped("two-gpu").description();
   for (int i = 2; i < count; ++i) {
@@ -269,7 +269,7 @@ TEST(Scheduler, PlansForSixtyFourGpus) {
   EXPECT_EQ(count(plan, OpKind::gemm), 16 * 16 * 16);
 }
 
-// 4,097 memories make 16.8 million pairs: only those that copies use may cost time or
+// 4,097 memories make 16.8 million pairs: only pairs used by copies may cost time or
 // memory.
 TEST(Scheduler, PlansForTheMostGpus) {
   const Topology machine = with_gpus(4096);
@@ -287,8 +287,8 @@ TEST(Scheduler, PlansForTheMostGpus) {
       {"4097 memories", "at most 1024 for routing=link-map"});
 }
 
-// Where the way over another GPU is faster, but the machine is too large for a link map,
-// tiles go straight.
+// If the route over another GPU is faster, but the machine is too large for a link map,
+// tiles go directly.
 TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
   const auto with_fast_links = [](int gpus) {
     Topology::Description d = with_gpus(gpus).description();
@@ -344,7 +344,7 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
 }
 
 TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
-  // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 of them, one of 2048
+  // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 blocks, a tile of 2048
   // has 256.
   const Topology machine = shipped("hgx-h200");
   const KernelTimes& kernels = machine.kernels_of(machine.gpus()[0]);
@@ -368,13 +368,14 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   problem.m = problem.n = problem.k = 4096;
   for (const int64_t least : {int64_t{1} << 20, int64_t{8} << 20}) {
     Policy policy = any_preset("tilerail");
-    policy.choices.tile = 2048, policy.choices.batch_min_bytes = least;  // 32 MiB a tile
+    policy.choices.tile = 2048,
+    policy.choices.batch_min_bytes = least;  // 32 MiB per tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)
       if (op.kind == OpKind::copy)
         smallest = std::min(smallest, copy_bytes(plan, op).value);
-    EXPECT_EQ(smallest, std::max<double>(4 << 20, double(least)));  // 8 chunks at most
+    EXPECT_EQ(smallest, std::max<double>(4 << 20, double(least)));  // at most 8 chunks
   }
 }
 

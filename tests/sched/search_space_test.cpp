@@ -1,4 +1,4 @@
-// Which sets of GPUs the judged search goes through.
+// Sets of GPUs of a search with simulation.
 #include "sched/choose/search_space.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-/// On pcie-tree-8, whose GPUs 0 to 3 are near each other, and 4 to 7.
+/// On pcie-tree-8, where GPUs 0 to 3 and GPUs 4 to 7 are close to each other.
 class SetsOf : public ::testing::Test {
  protected:
   DeviceSets sets(int a, int b, int c,

@@ -57,8 +57,8 @@ TEST(DeviceSubsets, LeaveOutHomesThatAreNotAmongTheDevices) {
 }
 
 TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
-  // Whatever the search leaves out, the plan it returns is estimated within its margin of
-  // the best that is tried alone.
+  // The estimate of the returned plan is within the search's margin of the best plan of a
+  // single tile.
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   for (const auto& [m, n, k] :
@@ -97,8 +97,8 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
   EXPECT_EQ(planned(16384, fifth, 8, "search", "auto").devices.size(), 8u);
   EXPECT_EQ(planned(16384, machine.hosts()[0], 8, "search", "auto").devices.size(), 8u);
   EXPECT_TRUE(planned(0, fifth, 8, "search", "auto").ops.empty());
-  // More GPUs are not estimated slower than fewer, but for the margins, of tiles and of
-  // GPUs, that end a search.
+  // More GPUs are not estimated slower than fewer, up to the margins of tiles and of GPUs
+  // that end a search.
   for (const int64_t n : {300, 1500, 3000, 6000})
     for (const MemoryId place : {machine.hosts()[0], machine.gpus()[0]}) {
       double before = 1e9;
@@ -136,7 +136,8 @@ TEST(Search, LongPlansAreNotMadeForGpusThatAreTooFewForTheirKernels) {
   EXPECT_LT(estimated(plan), estimated(planned(4, "all")));
 }
 
-/// two-gpu with its second GPU on a host of its own, with no way to the first one's.
+/// two-gpu with its second GPU on a separate host, without a route to the first GPU's
+/// host.
 Topology split_machine() {
   std::string text = read_file(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
   const auto replace = [&](const std::string& old, const std::string& with) {
@@ -165,7 +166,7 @@ TEST(Search, GpusThatDoNotReachTheMatricesAreLeftOut) {
                     .devices,
                 std::vector{gpu});
     }
-    GemmProblem nowhere = cube(256);  // A and B at ends that no GPU joins
+    GemmProblem nowhere = cube(256);  // no GPU has routes to both A and B
     nowhere.place_b = host1;
     expect_input_error(
         [&] {

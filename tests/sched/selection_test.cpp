@@ -36,7 +36,7 @@ TEST(WorkloadGemm, ByHand) {
   EXPECT_DOUBLE_EQ(w.tile_bytes.value, 8.0 * 512 * 512);
 }
 
-/// All GPUs of the machine draw the same.
+/// All GPUs of the machine have the same watts.
 TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
   const Topology machine = shipped("clx-ai-hetero");
   const GemmProblem problem = checked(cube(12288));
@@ -87,7 +87,7 @@ TEST(Selection, TheBestJudgedPlanWins) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
   const Policy tilerail = policy("tilerail", {"devices=best"});
-  // A judge that likes few devices; then one that likes many.
+  // One evaluator prefers few devices, the other many.
   const Judge few{[](const Plan& plan) {
     return Judgement{Seconds{double(plan.devices.size())}, {}};
   }};
@@ -153,7 +153,7 @@ TEST(Selection, MetricsOfEnergyNeedWatts) {
                         policy("paralia", {"devices=best(metric=edp)"}))
                   .ops.empty());
   const std::span<const MemoryId> one =
-      std::span{machine.gpus()}.first(1);  // there is nothing to select
+      std::span{machine.gpus()}.first(1);  // nothing to select
   EXPECT_NO_THROW(plan_gemm(cube(1024), machine, one,
                             policy("tilerail", {"devices=best(metric=edp)"})));
 }

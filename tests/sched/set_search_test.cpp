@@ -16,7 +16,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// A question about four GPUs whose work is not balanced, everything on the host.
+/// A question about four GPUs with unbalanced work and all matrices on the host.
 struct Asked {
   explicit Asked(int64_t side)
       : problem{checked(cube(side))}, policy{any_preset("tilerail")} {
@@ -34,8 +34,7 @@ struct Asked {
   std::vector<MemoryId> devices = topology.gpus();
 };
 
-/// The differences from the policy that a candidate's text names, such as {"sends",
-/// "free"}.
+/// The differences from the policy in a candidate's text, such as {"sends", "free"}.
 std::vector<std::pair<std::string, std::string>> strategy_of(const std::string& what) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const std::string_view word : split(what, ' ')) {
@@ -53,7 +52,7 @@ TEST(SetSearch, NamesNoValueThatLeavesThePlanAsItIs) {
   const Question question = asked.by(asked.policy);
   const Plan start = estimated_plan(question.estimated());
   Judge judge;
-  judge.of = [](const Plan& plan) {  // so that plans with random changes are the fastest
+  judge.of = [](const Plan& plan) {  // makes plans with random changes the fastest
     return Judgement{
         Seconds{1 + double(std::hash<std::string>{}(content_hash(plan)) % 1000)}, {}};
   };

@@ -21,7 +21,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-/// A judged question on some GPUs of a machine, everything on the host.
+/// A question with simulation on some GPUs of a machine, with all matrices on the host.
 class StrategiesOf : public ::testing::Test {
  protected:
   void ask(const char* machine, size_t gpus, const std::vector<std::string>& overrides) {
@@ -34,7 +34,7 @@ class StrategiesOf : public ::testing::Test {
     question_.emplace(Question{
         problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});
   }
-  /// The values of a field in the strategies where searches start.
+  /// The values of a field in the starting strategies of a search.
   std::vector<std::string> values(const char* key) const {
     std::vector<std::string> all;
     Surrogate surrogate;
@@ -43,7 +43,7 @@ class StrategiesOf : public ::testing::Test {
       all.push_back(strategies.value(strategy, key));
     return all;
   }
-  /// The values to which a change of one field of the policy itself sets that field.
+  /// The values of a field that one change of the policy's own strategy can set.
   std::vector<std::string> changes(const char* key) const {
     std::vector<std::string> all;
     Surrogate surrogate;
@@ -107,8 +107,7 @@ TEST_F(StrategiesOf, DoNotRelayIfTheUserForbidsIt) {
   for (const std::vector<std::string>& said :
        {std::vector<std::string>{}, {"relays=on"}}) {
     ask("clx-ai", 8, said);
-    policy_.relays =
-        false;  // as the search makes it: strategies say themselves whether they relay
+    policy_.relays = false;  // as in the search: strategies set relays themselves
     EXPECT_THAT(values("routing"), Contains("link-map"));
   }
 }

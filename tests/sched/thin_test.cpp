@@ -1,4 +1,4 @@
-// Products with one or two thin sides: GPUs share out the long one, in long tiles.
+// Products with one or two thin sides: GPUs divide the long side, in long tiles.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -46,7 +46,7 @@ TEST_P(ThinProducts, TakeLittleMoreThanTheBound) {
   EXPECT_LT(plan.ops.size(), 20'000U);
 }
 
-/// The first call of a program has no judge.
+/// The first call of a program uses the estimate only.
 TEST_P(ThinProducts, AreSharedOutByTheEstimateAlone) {
   const Topology machine = shipped(GetParam().machine);
   const GemmProblem p = problem_of(GetParam());

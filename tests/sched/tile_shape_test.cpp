@@ -1,4 +1,4 @@
-// Tiles that are no squares, and the order that goes through k in steps.
+// Tiles that are not squares, and the order that goes through k in steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,11 +36,11 @@ const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
 
 TEST(TileShape, DepthGrowsAndTheLastTakesASmallRest) {
   EXPECT_THAT(ends(growing_tiles({0, 4096}, 512)),
-              ElementsAre(512, 1536, 4096));  // 2560, no 2048 and 512
+              ElementsAre(512, 1536, 4096));  // 2560, not 2048 and 512
   EXPECT_THAT(ends(growing_tiles({0, 3000}, 512)),
               ElementsAre(512, 1536, 3000));  // 1464, more than half of 2048
   EXPECT_THAT(ends(growing_tiles({0, 2500}, 512)),
-              ElementsAre(512, 2500));  // 964 would be less
+              ElementsAre(512, 2500));  // the rest, 964, is less
   EXPECT_THAT(ends(growing_tiles({100, 400}, 512)), ElementsAre(400));
   EXPECT_THAT(ends(growing_tiles({0, 4096}, 512, std::vector<int64_t>{2000})),
               ElementsAre(512, 1536, 2000, 4096));
@@ -137,7 +137,7 @@ TEST(OwnersInSteps, GoThroughAllTilesOfCWithOneKBeforeTheNext) {
     EXPECT_TRUE(tiles_of_c.insert(kernels[at].y.buffer).second) << at;
     EXPECT_EQ(kernels[at].beta == Scalar::zero, at < 16) << at;
   }
-  EXPECT_NE(kernels[0].b.buffer, kernels[1].b.buffer);  // the row goes on: A is there
+  EXPECT_NE(kernels[0].b.buffer, kernels[1].b.buffer);  // the row continues: A is present
   EXPECT_EQ(kernels[0].a.buffer, kernels[1].a.buffer);
 }
 

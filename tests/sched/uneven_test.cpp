@@ -1,4 +1,5 @@
-// Blocks that differ in size, tiles that are smaller at the ends, and who decides that.
+// Blocks of different sizes, smaller tiles at the ends, and the options that control
+// them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +75,7 @@ TEST(Ragged, RestsOfUpToHalfATileAreMerged) {
   EXPECT_THAT(cut(1500), ElementsAre(1500));
   EXPECT_THAT(cut(300), ElementsAre(300));
   EXPECT_THAT(ends(split_tiles({0, 7}, 3, {}, Ragged::merged)),
-              ElementsAre(3, 7));  // half of 3 is no 2
+              ElementsAre(3, 7));  // the rest of 1 is below half of 3
   EXPECT_THAT(ends(split_tiles({0, 3001}, 1000)), ElementsAre(1000, 2000, 3000, 3001));
 }
 
@@ -120,7 +121,7 @@ TEST(Balance, GivesMoreToThoseThatAreDoneEarly) {
               ElementsAre(DoubleNear(1.778, 1e-9), DoubleNear(0.2222, 1e-9)));
   const auto half = balanced_shares(equal, ends, 0.5);
   EXPECT_THAT(half, ElementsAre(DoubleNear(1.268, 1e-9),
-                                DoubleNear(0.7321, 1e-9)));  // in four digits
+                                DoubleNear(0.7321, 1e-9)));  // to four digits
 }
 
 GemmProblem far_from_gpu1(const Topology& machine) {
@@ -134,7 +135,7 @@ std::string decided(const Plan& plan, std::string_view key) {
   return found == plan.origin.decisions.end() ? "" : found->value;
 }
 
-/// A judge for which gpu0 computes at one rate and any other at a third of it.
+/// Simulates gpu0 at one rate and any other GPU at a third of it.
 struct OneFastGpu {
   std::mutex mutex = {};
   int64_t ops = 0;

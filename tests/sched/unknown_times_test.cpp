@@ -1,4 +1,4 @@
-// Machines that know the times of a product on some of their GPUs only.
+// Machines with times of a product for some of their GPUs only.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr MemoryId gpu0{1}, gpu1{2};
 
-/// two-gpu, whose second GPU has no times for f16.
+/// two-gpu, with a second GPU without times for f16.
 Topology half_on_the_first_only() {
   Topology::Description d = shipped("two-gpu").description();
   KernelTimes without = d.kernels[d.memories[gpu1.index()].kernels];

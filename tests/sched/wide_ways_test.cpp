@@ -1,5 +1,5 @@
-// Ways over another GPU by PARALiA's library: taken where their narrower link is much
-// wider, and in pieces.
+// Routes over another GPU as in PARALiA's library: used, in pieces, if their narrower
+// link is much wider.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using small_machine::memory;
 
-/// A host with three GPUs; g0 and g1 are joined at 20 GB/s, both with g2 at `wide` GB/s.
+/// A host with three GPUs; 20 GB/s between g0 and g1, `wide` GB/s from both to g2.
 Topology machine_with(double wide) {
   auto d = small_machine::memories_and_switches(3, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
@@ -47,7 +47,7 @@ std::map<std::string, std::vector<OpId>> copies(const Plan& plan,
   return found;
 }
 
-// Links of 30 GB/s add up to more time than one of 20, but 0.8 x 30 is wider.
+// Links of 30 GB/s take more time in total than one of 20, but 0.8 x 30 is wider.
 TEST(WideWays, AreTakenWhereTheirTimesAddUpToMore) {
   const Topology wide = machine_with(30), narrow = machine_with(24);  // 0.8 x 24 < 20
   EXPECT_FALSE(copies(planned(wide, {"tile=512"}), wide).contains("g0>g1"));
@@ -80,8 +80,8 @@ TEST(WideWays, PiecesLeaveAsTheyArrive) {
   EXPECT_EQ(by_pair.at("g2>g1").size() % 4, 0u);
 }
 
-/// Tiles from g0 to g2, g1 to g2 and g0 to g1 where all matrices are on the host, which
-/// all need all of B from.
+/// Number of tiles from g0 to g2, g1 to g2 and g0 to g1, with all matrices on the host;
+/// all GPUs need all of B.
 std::vector<size_t> sent_to_others(double host_rate, const char* rule,
                                    double g0_to_g2 = 40) {
   auto d = small_machine::memories_and_switches(3, 0);
@@ -101,15 +101,15 @@ std::vector<size_t> sent_to_others(double host_rate, const char* rule,
   return counts;
 }
 
-// g2 takes a tile from g0 or g1, whichever sent it fewer so far.
+// g2 fetches a tile from g0 or g1, whichever has sent it fewer tiles.
 TEST(WideWays, EquallyWideSourcesTakeTurns) {
   EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"),
             (std::vector<size_t>{72, 72, 144}));
   EXPECT_EQ(sent_to_others(10, "routing=link-map"), (std::vector<size_t>{144, 0, 144}));
 }
 
-// Rates that lie within a tenth of the fastest are equal, and the lowest GPU is taken;
-// others are not.
+// Rates within a tenth of the fastest are equal, and the lowest GPU is taken; lower rates
+// are not equal.
 TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
   EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37),
             (std::vector<size_t>{144, 0, 144}));
@@ -117,7 +117,7 @@ TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
             (std::vector<size_t>{0, 144, 144}));
 }
 
-// Without agents all that others have is on its way; 0.9 x 40 GB/s lies between 35
+// Without agents, all tiles of other GPUs are in flight; 0.9 x 40 GB/s lies between 35
 // and 37.
 TEST(WideWays, WhatIsOnItsWayCountsLess) {
   EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"),

@@ -1,4 +1,4 @@
-// Options that change nothing are named, and others are not.
+// Options without effect are listed, and others are not.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::vector<std::string> named(const GemmProblem& problem, const Topology& machi
   return without_effect(plan_gemm(problem, machine, gpus, asked), machine, asked);
 }
 
-/// Other values than those of the preset gemmex.
+/// Values that differ from the preset gemmex.
 const std::vector<std::string> options{"grid=auto",
                                        "distribution=1d-cyclic",
                                        "distribution=2d-cyclic",
@@ -62,7 +62,7 @@ const std::vector<std::string> options{"grid=auto",
                                        "task-us=80",
                                        "peer-us=9"};
 
-/// gemmex chooses nothing by comparing plans, so two plans differ by the option alone.
+/// gemmex does not compare plans, so two plans differ only by the option.
 void expect_named_where_nothing_changes(const GemmProblem& problem,
                                         const Topology& machine, size_t count) {
   const auto gpus = std::span{machine.gpus()}.first(count);
@@ -114,8 +114,7 @@ TEST(WithoutEffect, ThePresetsOwnValueAndOptionsOfTheSearchAreNotNamed) {
       ::testing::IsEmpty());
 }
 
-// A search may have chosen another value than the preset's for every field that the user
-// left open.
+// A search may have chosen a value other than the preset's for every open field.
 TEST(WithoutEffect, IsToldOfPlansThatASearchFound) {
   const Topology machine = shipped("clx-ai");
   GemmProblem problem = testing::cube(4096);

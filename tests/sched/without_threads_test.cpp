@@ -1,4 +1,4 @@
-// Planning where no thread can be started.
+// Planning when no thread can be started.
 #include <gtest/gtest.h>
 
 #include "model/base/threads.hpp"
