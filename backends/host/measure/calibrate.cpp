@@ -73,7 +73,7 @@ class Calibration {
     widest_ = std::max(widest_, estimate.half_width);
     return estimate.mean;
   }
-  /// Bytes a second, with the latency taken off the time of an operation.
+  /// Bytes per second, without the latency of the operation.
   double rate(double elements, size_t figure) {
     const double each = seconds(figure);
     return element * elements / std::max(each - latency_, each / 2);
