@@ -188,8 +188,8 @@ class KernelRoom {
 };
 
 /// One simulation of one plan. The states of an operation:
-/// waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] |
-/// kernel -> ended.
+///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] |
+///   kernel -> ended.
 class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
     : private SharedMachine::Listener {
  public:
