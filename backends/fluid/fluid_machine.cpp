@@ -112,7 +112,7 @@ class FluidMachine final : public SharedMachine {
   Listener& listener_;
   double resolution_, now_ = 0;
   std::optional<double> wake_up_;          // the earliest date that was set
-  std::vector<Activity> kernels_, flows_;  // running ones, in the order of their starts
+  std::vector<Activity> kernels_, flows_;  // running, in the order of their starts
   std::vector<Activity> ended_;            // activities that ended in the last step
   std::vector<Activity*> by_want_;         // kernels
   FairShares shares_;

@@ -26,7 +26,8 @@ class SharedMachine {
    public:
     /// Called for simultaneously ending activities in ascending order of slots.
     virtual void activity_ended(Slot slot) = 0;
-    /// Called after all activities that end at this instant, and at the wake-up time.
+    /// Called after `activity_ended` of all activities that end at this instant, and at
+    /// the wake-up time.
     virtual void instant() = 0;
 
    protected:

@@ -1,4 +1,3 @@
-// One call of the API on random matrices.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -52,7 +52,8 @@ TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
   EXPECT_EQ(of(OpKind::gemm), 20);
 }
 
-/// trsm reads the diagonal tile after its last write; its syrk precedes its potrf.
+/// trsm follows the potrf of its diagonal tile; the syrk of a diagonal tile precedes the
+/// tile's potrf.
 TEST(CholeskyTasks, HazardsMakeTheEdges) {
   const TaskGraph graph = cholesky_tasks(2);  // potrf 0, trsm 1, syrk 2, potrf 3
   ASSERT_EQ(graph.size(), 4u);

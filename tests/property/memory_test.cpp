@@ -33,7 +33,8 @@ std::map<BufferId, Life> lives(const Plan& plan) {
   return found;
 }
 
-/// Maximum bytes of tiles in use at the same operation, and the end of the last tile.
+/// Maximum bytes of tiles in a memory at the same operation, and the end of its last
+/// tile.
 struct Use {
   int64_t live = 0, end = 0;
 };

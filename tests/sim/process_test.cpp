@@ -60,7 +60,7 @@ TEST(SimProcess, TheSamePlanGivesTheSameTimelineBitForBit) {
 
 TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
   // The long plan ends after 2^53 picoseconds: dates of the short one on the same clock
-  // would lose smaller parts.
+  // would lose fractions of a picosecond.
   const auto slow_link = [](auto& d) {
     d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{1e6};
   };

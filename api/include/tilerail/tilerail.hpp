@@ -45,8 +45,8 @@ struct ArgumentError : InputError {
 /// Handling of ordinary (pageable) host memory during a call.
 enum class Pageable : uint8_t {
   registered,  // locked for the duration of the call
-  staged,      // the driver copies it through its own buffers; no part of it may be
-               // registered
+  staged,      // the driver copies it through its own buffers; it must not be registered,
+               // even in part
   copied,      // threads of the call copy it through page-locked slots during the run
                // (docs/model.md#pageable-memory)
 };

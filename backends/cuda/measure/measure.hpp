@@ -13,7 +13,7 @@ struct CudaCalibrationOptions {
   double seconds =
       90;  // approximate duration; every figure is measured at least three times
   std::string name = "this-machine";
-  std::function<void(std::string_view)> progress;  // receives each step; may be empty
+  std::function<void(std::string_view)> progress;  // receives each step; can be empty
 };
 
 /// Measures CUDA devices and the links between them, used as in plans

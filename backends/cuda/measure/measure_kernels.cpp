@@ -14,12 +14,12 @@ using Clock = std::chrono::steady_clock;
 using Gemm = KernelMeter::Gemm;
 
 constexpr double burst_seconds = 0.005;  // kernels without a pause
-constexpr double rested = 0.4;          // duty of the device in measurements without load
-constexpr double settle_seconds = 0.3;  // until the power has settled
-constexpr int least_batch = 25;         // kernels short enough for the issue time to
-                                        // matter
-constexpr int most_issued = 64;         // kernels that streams queue without a wait
-constexpr double felt_seconds = 0.25;   // time in which load takes effect, if it does
+constexpr double rested = 0.4;           // duty of the device if power is not the subject
+constexpr double settle_seconds = 0.3;   // until the power has settled
+constexpr int least_batch = 25;          // kernels short enough for the issue time to
+                                         // matter
+constexpr int most_issued = 64;          // kernels that streams queue without a wait
+constexpr double felt_seconds = 0.25;    // time in which load takes effect, if it does
 constexpr double loaded_seconds =
     0.2;  // one sample under load: three contain several steps of the energy counter
 

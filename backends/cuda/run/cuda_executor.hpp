@@ -85,9 +85,9 @@ class CudaExecutor final : public Executor {
 
   /// Submits a bound plan and returns after `CudaRunTimes::wall` seconds. The run
   /// executes after all present work of `callers` and after earlier runs, and before
-  /// later work of `callers`. Matrices on hosts must be page-locked; all matrices must
-  /// stay unchanged, and the plan must live, until the run is over. `lasting` as for
-  /// `run`. Throws the errors of `run`, but a copy or a kernel that fails later is
+  /// later work of `callers`. Matrices on hosts must be page-locked; until the run is
+  /// over, the caller must not change or free matrices, and the plan must live. `lasting`
+  /// as for `run`. Throws the errors of `run`, but a copy or a kernel that fails later is
   /// reported by `wait` or the next run. All other members first wait for submitted work.
   CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices,
                       std::span<const cuda::StreamOnDevice> callers,

@@ -52,7 +52,7 @@ class Device {
   cudaStream_t copy_stream(size_t slot) const { return copy_[slot]; }
 
   /// A cuBLAS handle of the legacy default stream, created on first use. It shares the
-  /// memory of compute stream 0, which must exist: nothing else may run meanwhile. Null
+  /// memory of compute stream 0, which must exist: nothing else must run meanwhile. Null
   /// if the device lacks memory for another handle.
   cublasHandle_t default_stream_handle();
 

@@ -53,7 +53,7 @@ class Staging {
   /// Waits until the slot of this chunk is full (Way::in) or empty (Way::out). Throws
   /// ExecutionError after `abandon`.
   std::byte* await(Way way, size_t chunk);
-  /// The copy of the chunk has been issued.
+  /// Marks the copy of the chunk as issued.
   void issued(Way way, size_t chunk) { set(way, chunk, way == Way::in ? 2 : 1); }
   /// Waits until every chunk is at its destination; all must have been issued. Throws the
   /// error that stopped a thread.

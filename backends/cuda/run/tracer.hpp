@@ -30,7 +30,7 @@ class Tracer {
   virtual const char* name() const = 0;
   /// Prepares for a run while all devices are idle.
   virtual void begin(const TracedRun& run) = 0;
-  /// The run starts now: times count from here.
+  /// Marks the start of the run: times count from here.
   virtual void start() = 0;
   /// Whether runs of graphs that are recorded between `begin` and `start` are also
   /// traced.

@@ -153,8 +153,8 @@ void Calibration::add_gemms(DType dtype) {
   }
 }
 
-/// The number of devices in the options. Matrices get half of the memory; the devices
-/// share the other half.
+/// As many devices as in the options. Matrices get half of the memory; the devices share
+/// the other half.
 void Calibration::write_shape() {
   d_.sources.push_back({"shape", Source::Kind::assumed,
                         fmt::format("devices and workers as chosen for {} CPUs; each "

@@ -16,11 +16,11 @@ struct HostCalibrationOptions {
       20;  // approximate duration; every figure is measured at least once
   std::function<double()> clock;  // seconds, for the budget; default: the real clock
   int64_t largest_gemm =
-      2048;  // largest of the sizes 64, 128, ...; larger sizes only if time permits
+      2048;  // largest of the sizes 64, 128, ...; sizes above 256 only if time permits
   std::string name = "this-host";
-  std::function<void(std::string_view)> progress;  // receives each step; may be empty
+  std::function<void(std::string_view)> progress;  // receives each step; can be empty
   std::function<void(std::string_view)>
-      warning;  // receives figures that miss the target interval; may be empty
+      warning;  // receives figures that miss the target interval; can be empty
 };
 
 /// Measures this machine as the HostExecutor uses it: GEMM times in f64 and f32 with all

@@ -47,7 +47,7 @@ class Dispatcher {
   /// Builds the counters and successor lists of a plan; the only call that allocates.
   void prepare(const Plan& plan, const Topology& topology);
 
-  /// Prepares another run of the prepared plan. No worker may be in `work`.
+  /// Prepares another run of the prepared plan. All workers must have left `work`.
   void reset();
 
   /// Sets time zero and ends the joins without dependencies. Call once, after reset,

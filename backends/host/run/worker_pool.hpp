@@ -24,8 +24,8 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   /// Calls `job` once on every thread and returns after all have returned. No thread
-  /// starts before all are ready and the last of them has called `start`. Neither
-  /// function may throw.
+  /// starts before all are ready and the last of them has called `start`. Both functions
+  /// must not throw.
   void run(const std::function<void(WorkerId)>& job, const std::function<void()>& start);
   void run(const std::function<void(WorkerId)>& job) {
     run(job, [] {});

@@ -42,7 +42,7 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
   EXPECT_TRUE(as_graph(other, AllocationIds{1}));
 }
 
-// New allocations often get the address of freed ones: that is another matrix.
+// New allocations often get the addresses of freed ones: the matrix there is another one.
 TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
