@@ -34,13 +34,13 @@ struct Defect {
   std::string message;  // "argument 8 (lda) = 3: expected at least 4, the stored rows"
 };
 
-/// The first argument that is not legal, if any. Matrices that are not read, or have no
-/// elements, may be null. Touches no memory and no device.
+/// The first invalid argument, if any. Matrices that are not read, or have no elements,
+/// can be null. Accesses no memory and no device.
 std::optional<Defect> first_defect(const GemmArguments& arguments);
 
-/// The problem without places. `arguments` have no defect. Where A and B are not read
-/// they are not described: k is 0, their leading dimensions are the smallest legal ones
-/// and nothing is transposed.
+/// The problem without places. `arguments` must be valid. If A and B are not read, the
+/// problem omits them: k is 0, their leading dimensions are the smallest valid ones and
+/// nothing is transposed.
 GemmProblem problem_of(const GemmArguments& arguments);
 
 }  // namespace tilerail::api

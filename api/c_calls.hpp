@@ -9,15 +9,15 @@
 
 namespace tilerail::api {
 
-/// What functions of the C interface have in common: calls `body`, turns what it throws
-/// into a status, and keeps the text for this thread and handle.
+/// Common part of the C functions: calls `body`, converts exceptions into a status, and
+/// keeps the error text for this thread and handle.
 tilerail_status_t guarded_call(tilerail_handle_t handle,
                                const std::function<void(Context&)>& body) noexcept;
 
-/// Throws InputError where it is none of tilerail_dtype_t.
+/// Throws InputError if it is not a tilerail_dtype_t.
 DType checked_dtype(tilerail_dtype_t dtype);
 
-/// What tilerail_plan_origin tells from now on.
+/// Sets the text that tilerail_plan_origin returns.
 void tell_origin(tilerail_handle_t handle, std::string text);
 
 }  // namespace tilerail::api

@@ -41,7 +41,7 @@ PlannedCall single_call(Plan single, const std::string& why, const Topology& top
   return call_of(std::move(single), topology);
 }
 
-/// Half of several GPUs: the one with the matrices and the first of the others.
+/// Half of several GPUs: the GPU with the matrices and the first of the others.
 std::vector<MemoryId> half_of(std::vector<MemoryId> gpus, MemoryId home) {
   std::stable_partition(gpus.begin(), gpus.end(),
                         [&](MemoryId gpu) { return gpu == home; });
@@ -50,7 +50,7 @@ std::vector<MemoryId> half_of(std::vector<MemoryId> gpus, MemoryId home) {
   return gpus;
 }
 
-/// Where memory is scarce, cuBLAS' workspaces are to leave it to tiles.
+/// If memory is scarce, it goes to tiles rather than to cuBLAS workspaces.
 constexpr int few_streams = 1;
 
 struct Free {
@@ -58,8 +58,8 @@ struct Free {
   int64_t bytes;
 };
 
-/// The machine with what is free now: for tiles, beside the matrices that are there
-/// already.
+/// The machine with its free memory as capacity: free bytes for tiles plus the matrices
+/// that are already there.
 Topology with_free(const Topology& topology, std::span<const Free> free,
                    const GemmProblem& problem) {
   Topology::Description less = topology.description();
@@ -101,7 +101,9 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem,
     const Trust trust = trust_in(call.plan, *single, topology_);
     if (trust.several) return call;
     if (why.empty()) why = trust.why;
-    if (call.plan.devices.size() < 4) break;  // half of them is the one with the matrices
+    if (call.plan.devices.size() < 4)
+      break;  // half of them would be only the GPU with
+              // the matrices
     some = half_of(call.plan.devices, whole.place_c);
     call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
   }

@@ -18,8 +18,8 @@ struct PlannedCall {
   PlanInfo info;
 };
 
-/// Plans the problems of calls: from a plan cache, by the estimate, or as one kernel
-/// where several GPUs would not pay.
+/// Plans the problems of calls: from a plan cache, by the estimate, or as one kernel if
+/// several GPUs would not be faster.
 class CallPlanner {
  public:
   /// Keeps a reference to the topology.
@@ -27,15 +27,15 @@ class CallPlanner {
 
   void set_tuned(study::TunedPlans tuned) { tuned_ = std::move(tuned); }
 
-  /// Throws InputError as plan_gemm does.
+  /// Throws InputError like plan_gemm.
   PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices,
                    const Policy& policy) const;
 
-  /// Bytes that tiles may take on a GPU that gets so many compute streams.
+  /// Bytes available for tiles on a GPU with this many compute streams.
   using Room = std::function<int64_t(MemoryId gpu, int compute_streams)>;
-  /// The same where GPUs have less memory than described: with what there is, leaving out
-  /// those that have least while no plan fits. Throws MemoryShortage, which says what is
-  /// free.
+  /// The same for GPUs with less memory than described: uses the available memory, and
+  /// drops the GPUs with the least memory until a plan fits. Throws MemoryShortage, whose
+  /// text contains the free memory.
   PlannedCall plan_within(const Room& room, const GemmProblem& problem,
                           std::span<const MemoryId> devices, const Policy& policy) const;
 

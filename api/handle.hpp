@@ -5,11 +5,11 @@
 
 #include "tilerail/tilerail.hpp"
 
-/// What a tilerail_handle_t points to.
+/// The target of a tilerail_handle_t.
 struct tilerail_context {  // NOLINT(readability-identifier-naming): a name of C
   tilerail::Context context;
-  uint64_t number = ++made;  // that no other has: the next one at this address has no
-                             // errors of this one
+  uint64_t number = ++made;  // unique: a later context at this address does not inherit
+                             // errors
 
   static inline std::atomic<uint64_t> made = 0;
 };

@@ -15,8 +15,8 @@ bool meet(int64_t begin, int64_t size, int64_t other, int64_t other_size) {
   return begin < other + other_size && other < begin + size;
 }
 
-/// Whether two blocks have an element in common. Blocks of one array may lie between each
-/// other's columns without sharing an element.
+/// Whether two blocks have a common element. Blocks of one array can interleave without
+/// sharing an element.
 bool share_elements(const Matrix& x, const Matrix& y) {
   if (address(y.data) < address(x.data)) return share_elements(y, x);
   const auto apart = int64_t(address(y.data) - address(x.data));
@@ -34,7 +34,8 @@ void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix,
                         std::span<const MemoryId> gpus) {
   std::erase_if(kept_,
                 [&](const Kept& kept) { return share_elements(kept.original, matrix); });
-  Kept kept{matrix, Arena::leading(matrix.rows, matrix.element), {}};  // as tiles have
+  Kept kept{
+      matrix, Arena::leading(matrix.rows, matrix.element), {}};  // the same as of tiles
   std::vector<std::shared_ptr<void>> copies = hardware.copies_on(gpus, matrix, kept.ld);
   for (const auto i : indices(gpus))
     kept.copies.push_back({gpus[i], std::move(copies[i])});

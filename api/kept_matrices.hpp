@@ -9,28 +9,27 @@
 
 namespace tilerail::api {
 
-/// Inputs that a caller has told to keep on GPUs between calls, and the copies that GPUs
-/// have of them. docs/model.md#kept-copies
+/// Inputs that a caller keeps on GPUs between calls, and their copies.
+/// docs/model.md#kept-copies
 class KeptMatrices {
  public:
-  /// Gives each of these GPUs a copy of the matrix as it is now. What was kept and shares
-  /// elements with it is given up first, since it may have changed, too. Throws
+  /// Gives each of these GPUs a copy of the matrix in its present state. First drops kept
+  /// matrices that share elements with it, because they may have changed, too. Throws
   /// MemoryShortage, and then keeps nothing of it.
   void keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus);
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 
-  /// The same part of the copies as a part of what is kept.
+  /// A part of a kept matrix, in each of its copies.
   struct Part {
     int64_t ld = 0;
-    std::vector<tilerail::Matrices::Copy>
-        copies;  // in the order of the GPUs that were asked for
+    std::vector<tilerail::Matrices::Copy> copies;  // in the order of the requested GPUs
     std::optional<tilerail::Matrices::Copy> on(MemoryId gpu) const;
   };
-  /// Of a matrix that is part of one that each of these GPUs has a copy of: same
-  /// elements, same leading dimension.
+  /// The part that equals this matrix, with the same elements and leading dimension, if
+  /// each of these GPUs has a copy of it.
   std::optional<Part> part(const Matrix& matrix, std::span<const MemoryId> gpus) const;
-  /// Whether it has elements in common with what is kept.
+  /// Whether it shares elements with a kept matrix.
   bool overlaps(const Matrix& matrix) const;
 
  private:

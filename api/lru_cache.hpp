@@ -7,15 +7,15 @@
 
 namespace tilerail::api {
 
-/// A bounded map: where it is full, the entry used longest ago makes room. Pointers to
-/// values stay good until their entry goes.
+/// A bounded map with eviction of the least recently used entry. Pointers to values are
+/// valid until their entry is evicted.
 template <class Key, class Value>
 class LruCache {
  public:
   /// A capacity of 0 counts as 1: the entry in use is always held.
   explicit LruCache(size_t capacity) : capacity_{capacity == 0 ? 1 : capacity} {}
 
-  /// Null when there is none; else it now counts as the one used last.
+  /// Null if not found; otherwise the entry becomes the most recently used.
   Value* find(const Key& key) {
     const auto found = places_.find(key);
     if (found == places_.end()) return nullptr;
@@ -23,7 +23,7 @@ class LruCache {
     return &entries_.front().second;
   }
 
-  /// `key` is not held.
+  /// `key` must not be in the cache.
   Value& insert(const Key& key, Value value) {
     while (entries_.size() >= capacity_) {
       places_.erase(entries_.back().first);
@@ -49,7 +49,7 @@ class LruCache {
  private:
   using Entries = std::list<std::pair<Key, Value>>;
   size_t capacity_;
-  Entries entries_;  // used last first
+  Entries entries_;  // most recently used first
   std::map<Key, typename Entries::iterator> places_;
 };
 

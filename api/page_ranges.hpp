@@ -20,11 +20,11 @@ struct AddressRange {
   bool operator==(const AddressRange&) const = default;
 };
 
-/// Bytes of a page of this machine.
+/// Page size of this machine in bytes.
 uintptr_t page_size();
 
-/// The whole pages that hold the ranges, ascending; ranges that share a page, or touch,
-/// become one.
+/// The whole pages that contain the ranges, ascending; ranges that share a page, or
+/// touch, become one.
 std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges,
                                          uintptr_t page);
 

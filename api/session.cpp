@@ -25,7 +25,7 @@ Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
                         : load_topology(study::find_machine(wanted).string());
 }
 
-/// A first call waits for its plan.
+/// The preset without simulating candidates, because a first call waits for its plan.
 Policy preset_without_judge(const std::string& name) {
   Policy policy = preset(name);
   policy.judge_ops = 0;
@@ -65,7 +65,7 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
 Session::~Session() {
   try {
     hardware_->synchronize();
-  } catch (const std::exception&) {  // nobody is left to be told
+  } catch (const std::exception&) {  // a destructor cannot report it
   }
 }
 
@@ -94,7 +94,7 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
       throw given_twice("devices", std::to_string(device));
     gpus.push_back(*gpu);
   }
-  std::ranges::sort(gpus);  // as the command does: the order is no wish
+  std::ranges::sort(gpus);  // as in the command: the order has no meaning
   return gpus;
 }
 
@@ -142,7 +142,8 @@ void Session::register_memory(void* data, int64_t bytes) {
   hardware_->register_memory(data, bytes);
 }
 
-/// What a run that failed used is given back all the same; the run is what is told then.
+/// `work` releases memory even if a run has failed; then the failure of the run is
+/// thrown.
 void Session::after_runs(const std::function<void()>& work) {
   std::exception_ptr failure;
   try {
@@ -190,7 +191,7 @@ void Session::reserve(int64_t bytes) {
   if (bytes < 0) throw out_of_range("bytes", std::to_string(bytes), "0 or more");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
-  // Where plans choose how many streams they take, as many as they may.
+  // If plans choose the number of streams: the largest number.
   const int streams = policy_.choices.compute_streams > 0
                           ? policy_.choices.compute_streams
                           : most_automatic_streams;

@@ -20,12 +20,12 @@
 
 namespace tilerail::api {
 
-/// What a context is made of. Members lock, so that calls from several threads run one
-/// after another. Errors are those of Context (tilerail.hpp).
+/// The state of a context. Members lock, so that calls from several threads run one after
+/// another. The errors are the same as of Context (tilerail.hpp).
 class Session {
  public:
   Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options);
-  ~Session();  // waits for what was handed over, since plans, copies and memory go
+  ~Session();  // waits for submitted runs before it destroys plans, copies and memory
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -40,7 +40,7 @@ class Session {
   void free_host(void* data);
   double host_rate(const void* data, int64_t bytes);
   void reserve(int64_t bytes);
-  /// An input: `element` bytes an element.
+  /// An input with elements of `element` bytes.
   void keep(const void* data, int64_t rows, int64_t cols, int64_t ld, int64_t element);
   void release(const void* data);
 
@@ -59,8 +59,8 @@ class Session {
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   void use(Policy policy);
-  /// Inputs that are kept: from now on they and their places and leading dimensions in
-  /// the problem are those of copies.
+  /// For kept inputs: replaces them, and their places and leading dimensions in the
+  /// problem, by their copies.
   Copies take_kept(Matrices& matrices, GemmProblem& problem) const;
   struct Held {
     std::unique_ptr<BoundPlan> bound;
@@ -70,8 +70,7 @@ class Session {
   Held& plan_for(const GemmProblem& problem, GemmTimes& times);
   Held bound(const GemmProblem& problem);
   std::vector<int> users() const;
-  /// By the plan that is held, or a new one. Throws MemoryShortage before anything has
-  /// run.
+  /// Runs the cached plan or a new one. Throws MemoryShortage before anything has run.
   void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
             const GemmOptions& options, GemmTimes& times);
   RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies,
@@ -85,12 +84,12 @@ class Session {
   Topology topology_;
   std::vector<MemoryId> devices_;
   Policy policy_;
-  std::string policy_name_;  // its name, by which every call looks its plan up
+  std::string policy_name_;  // its name, the key of plans in every call
   CallPlanner planner_;      // keeps a reference to the topology
   Pageable pageable_;
-  KeptMatrices kept_;  // goes before the hardware
+  KeptMatrices kept_;  // destroyed before the hardware
   LruCache<Signature, Held>
-      plans_;  // goes before the hardware that its plans are bound to
+      plans_;  // destroyed before the hardware, to which its plans are bound
 };
 
 }  // namespace tilerail::api

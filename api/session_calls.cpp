@@ -1,5 +1,4 @@
-// The calls of a session: where their matrices lie, their plans, and what is kept between
-// them.
+// The calls of a session: places of their matrices, their plans, and kept state.
 #include <fmt/format.h>
 
 #include <array>
@@ -21,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds since the last call, or since it was made.
+/// Seconds since the last lap or since construction.
 class Stopwatch {
  public:
   double lap() {
@@ -33,7 +32,7 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-/// As in BLAS, a call may have any scalars. Its plan only has to know which are 0.
+/// As in BLAS, scalars can be any number. The plan depends only on which scalars are 0.
 GemmProblem plannable(GemmProblem problem) {
   for (double* scalar : {&problem.alpha, &problem.beta})
     if (!std::isfinite(*scalar)) *scalar = 2;
@@ -59,7 +58,7 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   matrix.location = hardware_->locate(data);
-  hardware_->synchronize();  // a run may write it
+  hardware_->synchronize();  // a run may be writing it
   hardware_->wait_for_caller(nullptr, {matrix});
   kept_.keep(*hardware_, matrix, devices_);
 }
@@ -70,8 +69,8 @@ void Session::release(const void* data) {
   after_runs([&] { kept_.release(data); });
 }
 
-/// If C's GPU has both inputs, they are read there: such a call is mostly one kernel.
-/// Else each GPU reads its copy, also of an input whose original is on C's GPU.
+/// If C's GPU has both inputs, they are read there: such a call is usually one kernel.
+/// Otherwise each GPU reads its copy, even of an input whose original is on C's GPU.
 Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   struct Input {
     Matrix& matrix;
@@ -95,7 +94,8 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
     if (!input.kept || (there && input.at_home)) continue;
     const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
     const auto each_gpu =
-        topology_.find_memory(copies_name);  // none where there is one GPU, which has it
+        topology_.find_memory(copies_name);  // none if there is only one GPU, which has
+                                             // the copy
     input.place = there || !each_gpu ? gpu : *each_gpu;
     input.ld = input.matrix.ld = input.kept->ld;
     input.matrix.data = data, input.matrix.location = topology_.memory(gpu).device;
@@ -130,8 +130,8 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   return matrices;
 }
 
-/// What others have taken of a GPU's memory shows when the plan is bound. How much of the
-/// rest can be had in one piece shows when it is asked for.
+/// Binding fails if other programs have taken memory of a GPU. Allocation shows how much
+/// of the rest is contiguous.
 Session::Held Session::bound(const GemmProblem& problem) {
   const auto bind = [&](PlannedCall call) -> Held {
     const bool single = is_single_kernel(call.plan);
@@ -171,7 +171,7 @@ std::vector<int> Session::users() const {
 RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices,
                         const Copies& copies, GemmTimes& times) {
   if (held.single_kernel) return hardware_->run_single(*held.bound, stream, matrices);
-  hardware_->synchronize();  // what was handed over may write what is read here
+  hardware_->synchronize();  // submitted runs may write the inputs of this run
   hardware_->wait_for_caller(stream, matrices);
   Stopwatch watch;
   const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
@@ -203,7 +203,7 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   if (const auto defect = first_defect(arguments))
     throw ArgumentError{defect->position, defect->message};
   if (has_no_work(arguments)) {
-    if (options.wait) synchronize();  // for calls before it that did not wait
+    if (options.wait) synchronize();  // earlier asynchronous calls
     return;
   }
   GemmProblem problem = problem_of(arguments);
@@ -221,8 +221,8 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
 
   try {
     call(problem, matrices, copies, options, times);
-  } catch (const MemoryShortage&) {  // nothing has run: others have taken the memory of a
-                                     // plan that was made before
+  } catch (const MemoryShortage&) {  // nothing has run: the memory of an earlier plan is
+                                     // gone
     if (times.planned) throw;
     plans_.erase(signature_of(problem, devices_, policy_name_));
     call(problem, matrices, copies, options, times);

@@ -10,8 +10,9 @@
 
 namespace tilerail::api {
 
-/// What a plan depends on: problems with equal signatures on one machine have equal plans
-/// but for the values of alpha and beta, of which only whether they are 0 counts.
+/// Everything that a plan depends on: problems with equal signatures on one machine have
+/// equal plans except for the values of alpha and beta, which matter only as zero or
+/// nonzero.
 struct Signature {
   int64_t m, n, k, lda, ldb, ldc;
   DType dtype;
@@ -19,7 +20,7 @@ struct Signature {
   bool alpha_is_zero, beta_is_zero;
   MemoryId place_a, place_b, place_c;
   std::vector<MemoryId> devices;
-  std::string policy;  // with every override
+  std::string policy;  // with all overrides
 
   auto operator<=>(const Signature&) const = default;
 };

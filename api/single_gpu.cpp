@@ -11,7 +11,7 @@
 namespace tilerail::api {
 namespace {
 
-// docs/model.md#calls-on-one-gpu says where these come from.
+// The origin of these values: docs/model.md#calls-on-one-gpu.
 constexpr Seconds least_shared{500e-6};
 constexpr double doubt_if_measured = 2, doubt_if_assumed = 4;
 
@@ -40,7 +40,7 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
   if (p.place_a != p.place_c || p.place_b != p.place_c) return {};
   if (std::ranges::find(devices, p.place_c) == devices.end()) return {};
   if (!topology.kernels_of(p.place_c).knows(p.dtype, p.trans_a, p.trans_b))
-    return {};  // the planner says what is missing
+    return {};  // the planner reports the missing kernel
   Policy whole = policy;
   whole.choices.tile = std::max({p.m, p.n, p.k});
   whole.judge_ops = 0;

@@ -10,25 +10,25 @@
 
 namespace tilerail::api {
 
-/// The whole product as one kernel on the GPU that holds all of its matrices. Nothing
-/// where they lie elsewhere, that GPU is not among the devices, or the policy does not
-/// leave devices and tiles to the planner.
+/// The whole product as one kernel on the GPU that holds all of its matrices. Nothing if
+/// they are not all on one GPU, that GPU is not among the devices, or the policy fixes
+/// devices or tiles.
 std::optional<Plan> single_kernel_plan(const GemmProblem& problem,
                                        const Topology& topology,
                                        std::span<const MemoryId> devices,
                                        const Policy& policy);
 
-/// Whether the plan is one kernel whose operands are all matrices on its own GPU, so that
-/// nothing has to be copied and no tile needs memory.
+/// Whether the plan is one kernel whose operands are all matrices on its own GPU: it
+/// copies nothing and needs no memory for tiles.
 bool is_single_kernel(const Plan& plan);
 
-/// Whether a plan is to be taken instead of the single kernel, and why in a sentence.
+/// Whether to use a plan instead of the single kernel, and the reason in a sentence.
 /// docs/model.md#calls-on-one-gpu
 struct Trust {
   bool several = false;
   std::string why;
 };
-/// Before any plan is made: products below `least_shared` never gain from others.
+/// Before any plan is made: products below `least_shared` never gain from other GPUs.
 Trust trust_in_others(const Plan& single, const Topology& topology,
                       std::span<const MemoryId> devices);
 Trust trust_in(const Plan& several, const Plan& single, const Topology& topology);

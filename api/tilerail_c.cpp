@@ -32,8 +32,7 @@ uint64_t number_of(tilerail_handle_t handle) {
   return handle == nullptr ? 0 : handle->number;
 }
 
-/// The last text for this thread, and the number of the context that it is about; 0:
-/// none.
+/// The last text for this thread, and the number of its context; 0: none.
 struct LastText {
   uint64_t context = 0;
   std::string text;
@@ -43,8 +42,7 @@ struct LastText {
   }
 };
 thread_local LastText last_error;  // of the last failure
-thread_local LastText
-    last_plan;  // where the plan of the last call that succeeded came from
+thread_local LastText last_plan;   // origin of the plan of the last successful call
 
 tilerail_status_t failed(tilerail_handle_t handle, tilerail_status_t status,
                          const char* text) noexcept {
@@ -56,7 +54,7 @@ tilerail_status_t failed(tilerail_handle_t handle, tilerail_status_t status,
   return status;
 }
 
-/// Calls `body` and turns what it throws into a status.
+/// Calls `body` and converts exceptions into a status.
 template <class Body>
 tilerail_status_t guarded(tilerail_handle_t handle, Body body) noexcept {
   try {

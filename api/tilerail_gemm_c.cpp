@@ -34,18 +34,19 @@ tilerail_status_t multiply(tilerail_handle_t handle,
   });
 }
 
-/// The same with a type that is told apart when it is called.
+/// The same with the type as a run-time argument.
 tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype,
                            GemmArguments arguments, void* stream, bool wait) noexcept {
   const auto checked = [&](Context& context) {
     arguments.dtype = tilerail::api::checked_dtype(dtype);
-    if (arguments.dtype != DType::f64)  // all others compute with f32 scalars
+    if (arguments.dtype != DType::f64)  // all other types have f32 scalars
       for (double* const scalar : {&arguments.alpha, &arguments.beta})
         *scalar = float(*scalar);
     multiply(handle, context, arguments, stream, wait);
   };
   return tilerail::api::guarded_call(
-      handle, std::cref(checked));  // a copy could take memory that is not there
+      handle, std::cref(checked));  // copying the function could need memory that is not
+                                    // available
 }
 
 }  // namespace

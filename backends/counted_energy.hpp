@@ -5,8 +5,7 @@
 
 namespace tilerail {
 
-/// Energy of calls that ran back to back, counted from the end of one call to the end of
-/// another.
+/// Energy of back-to-back calls, counted from the end of one call to the end of another.
 struct CountedEnergy {
   int calls = 0;
   double seconds = 0;          // of one call

@@ -9,19 +9,19 @@
 
 namespace tilerail {
 
-/// The executor of that name on this machine: "sim", "host" or "cuda". Throws InputError
-/// for other names, naming those there are; HardwareError where this build, or this
-/// computer, has not what it needs.
+/// The executor "sim", "host" or "cuda" on this machine. Throws InputError for other
+/// names, listing the valid ones; HardwareError if this build or this computer lacks a
+/// requirement.
 std::unique_ptr<Executor> make_executor(std::string_view name, const Topology& topology);
 
-/// Of "host" and "cuda". The same errors.
+/// "host" or "cuda". Throws the same errors.
 std::unique_ptr<RealExecutor> make_real_executor(std::string_view name,
                                                  const Topology& topology);
 
-/// Throws what `make_real_executor` would throw of the name and of this build.
+/// Throws the errors of `make_real_executor` for this name and this build.
 void require_real_executor(std::string_view name);
 
-/// measure_cuda_machine. Throws HardwareError in a build without CUDA, too.
+/// measure_cuda_machine. Also throws HardwareError in a build without CUDA.
 Measurements measure_gpus(const CudaCalibrationOptions& options);
 
 }  // namespace tilerail

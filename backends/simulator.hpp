@@ -8,8 +8,8 @@
 
 namespace tilerail {
 
-/// The simulator of this machine, of a call after so many; nothing in a build without
-/// SimGrid.
+/// The simulator of this machine, for a call after `calls_before` calls; null in a build
+/// without SimGrid.
 std::unique_ptr<Executor> make_simulator(const Topology& topology,
                                          double calls_before = usual_calls_before);
 

@@ -1,11 +1,10 @@
-// What a call of the library costs beside the work itself, in ratios of one process:
-//   gpu       all matrices on GPU 0: against one cuBLAS call there that is waited for
-//   pageable  all matrices in host memory: ordinary memory against page-locked one
-//   kept      a sequence of products with one A, in page-locked host memory: A kept on
-//   the GPUs, the time to keep it
-//             included, against A at home
-//   handed    calls on GPU 0 that do not wait: against calls that do, and against cuBLAS
-//   calls that nobody waits for
+// Overhead of a library call, as ratios within one process:
+//   gpu       all matrices on GPU 0: against one synchronous cuBLAS call there
+//   pageable  all matrices in host memory: ordinary against page-locked memory
+//   kept      several products with one A in page-locked host memory: A kept on the
+//             GPUs, including the time to keep it, against A on the host
+//   handed    asynchronous calls on GPU 0: against synchronous ones, and against
+//             asynchronous cuBLAS calls
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -117,8 +116,8 @@ void run_on_gpu(const std::string& topology) {
   cublasDestroy(handle);
 }
 
-/// Ordinary memory, of huge pages where the system gives them on demand, as arrays of
-/// numpy are.
+/// Ordinary memory, with huge pages if the system provides them on demand, like arrays of
+/// numpy.
 struct Freed {
   void operator()(double* data) const { std::free(data); }
 };
@@ -216,7 +215,7 @@ void run_kept(const std::string& topology, int64_t n, int calls) {
     HostCase one{n, a, b, c, "a call, A at home"};
     const double at_home = one.time(context, calls, beta, 0);
     const double keeping = seconds([&] { context.keep(a, n, n, n); });
-    HostCase kept{n, a, b, c, "a call, A kept"};  // the same numbers
+    HostCase kept{n, a, b, c, "a call, A kept"};  // reuses the matrices
     const double taken = kept.time(context, calls, beta, at_home);
     std::printf("%-32s %10.2f ms\n%-32s %10.2f times as fast, A's copies included\n",
                 "to keep A", 1e3 * keeping, "the sequence",
@@ -237,7 +236,7 @@ void compare_handed_over(Context& context, cublasHandle_t handle, cudaStream_t s
          options);
   };
   const auto each =
-      [&](const auto& call) {  // microseconds a call: of the host, and until all is done
+      [&](const auto& call) {  // microseconds per call: on the host, and until completion
         call();
         check(cudaStreamSynchronize(stream), "warming up");
         double held = 0;

@@ -1,5 +1,5 @@
 // Time of one problem with all matrices in host memory: the library against cuBLASXt, in
-// one process, on the same buffers. Ratios are to the library's median.
+// one process, on the same buffers. Ratios are relative to the library's median.
 #include <cublasXt.h>
 #include <cuda_runtime_api.h>
 
@@ -50,7 +50,7 @@ class Bench {
   double* b() const { return reinterpret_cast<double*>(b_.data()); }
   double* c() const { return reinterpret_cast<double*>(c_.data()); }
 
-  /// First call, which is checked, then so many more. Returns the median.
+  /// Runs a first call, which is checked, then the repeats. Returns the median.
   double time(const std::string& name, double reference,
               const std::function<void()>& call) {
     std::copy_n(before_.data(), before_.size(), c());

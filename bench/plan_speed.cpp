@@ -34,8 +34,8 @@ void plan_16k(benchmark::State& state, const char* policy) {
 BENCHMARK_CAPTURE(plan_16k, gemmex, "gemmex")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(plan_16k, tilerail, "tilerail")->Unit(benchmark::kMillisecond);
 
-/// Seconds an operation of plans of about so many. `of_1e5` says how many times those of
-/// 10^5 in the same run.
+/// Seconds per operation for plans of about `about` operations. Counter `of_1e5`: the
+/// ratio to plans of 10^5 operations in the same run.
 double seconds_an_op(benchmark::State& state, const Topology& topology,
                      const char* policy, int64_t about) {
   size_t ops = 0;
@@ -58,15 +58,15 @@ void plan_ops(benchmark::State& state, const char* policy) {
 
 void sizes(benchmark::internal::Benchmark* benchmark) {
   for (const int64_t ops : {1'000, 10'000, 100'000, 1'000'000,
-                            8'000'000})  // about the most that a plan may have
+                            8'000'000})  // about the maximum size of a plan
     benchmark->Arg(ops);
   benchmark->Unit(benchmark::kMillisecond);
 }
 BENCHMARK_CAPTURE(plan_ops, gemmex, "gemmex")->Apply(sizes);
 BENCHMARK_CAPTURE(plan_ops, tilerail, "tilerail")->Apply(sizes);
 
-/// With the fluid machine as judge, as the command plans 16384^3 f64; `of_estimate` is
-/// how many times the time of the plan that the estimate alone decides.
+/// With the fluid machine as judge, as the command plans 16384^3 f64; `of_estimate`: time
+/// relative to the plan of the estimate alone.
 void plan_judged(benchmark::State& state, const char* name) {
   const Topology topology = machine(name);
   GemmProblem problem;

@@ -64,8 +64,7 @@ class SyntheticPlan {
   const Topology& topology_;
   Plan plan_;
   PlanBuilder builder_{plan_};
-  std::vector<View>
-      tiles_;  // one of each memory, by MemoryId, which all operations share
+  std::vector<View> tiles_;  // by MemoryId: one tile, which all operations share
 };
 
 }  // namespace

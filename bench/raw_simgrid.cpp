@@ -149,8 +149,8 @@ double run_raw(const Plan& plan, const Topology& topology, bool latency) {
         uint32_t(reinterpret_cast<uintptr_t>(activity.template get_data<void>())));
   };
   s4u::Comm::on_completion_cb(completed);
-  // Older versions have one signal for all kinds of activities, newer ones a signal a
-  // kind.
+  // Older versions have one signal for all kinds of activities, newer versions one signal
+  // per kind.
   if constexpr (!std::is_same_v<decltype(&s4u::Comm::on_completion_cb),
                                 decltype(&s4u::Exec::on_completion_cb)>)
     s4u::Exec::on_completion_cb(completed);

@@ -7,12 +7,12 @@
 // machines of topologies/, half on machines of 4 to 16 GPUs as `tilerail topo new` makes
 // them. A combination is one to three overrides of fields of the policy, drawn from the
 // policy's own table with their accepted values, and every second time a tile. Each
-// combination is planned as `simulate --set` plans it, with the search of normal effort.
-// All times are those of the fluid machine.
+// combination is planned like `simulate --set`, with the search of normal effort. The
+// fluid machine simulates all times.
 //
 //     regret = max(0, t(default) / min over combinations of t - 1)
 //
-// A combination that is refused is drawn anew. Equal seeds give equal problems and
+// Refused combinations are drawn again. Equal seeds give equal problems and
 // combinations.
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ struct Options {
   }
 };
 
-/// Draws that are the same with every standard library.
+/// Random draws that are equal with every standard library.
 class Draws {
  public:
   explicit Draws(std::initializer_list<uint32_t> seeds) {
@@ -145,7 +145,7 @@ std::string drawn_place(Draws& draws, const Topology& machine) {
   }
 }
 
-/// As users write them.
+/// In the notation of users.
 struct Drawn {
   std::string size, dtype, trans, place, beta;
 
@@ -182,14 +182,14 @@ GemmProblem problem_of(const Drawn& drawn, const Topology& machine) {
 
 // --- combinations
 
-/// Of a range, mostly something in between, each order of magnitude as often.
+/// A value of a range, usually inside it, with each order of magnitude equally likely.
 std::string value_in(Draws& draws, double low, double high) {
   if (draws.one_in(4)) return fmt::format("{}", low);
   const double value = draws.log_uniform(low > 0 ? low : 1, high);
   return high <= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
 }
 
-/// One of the values that a field accepts, with some of its parameters.
+/// A value that a field accepts, with some of its parameters.
 std::string drawn_value(Draws& draws, const PolicyField& field) {
   const size_t which = draws.below(field.values.size() + (field.range ? 1 : 0));
   if (which == field.values.size())
@@ -205,8 +205,8 @@ std::string drawn_value(Draws& draws, const PolicyField& field) {
              : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
 }
 
-/// All but the tile, which is drawn with the problem, what the search may cost, and what
-/// imitates libraries.
+/// All fields except the tile, which is drawn with the problem, the effort of the search,
+/// and fields that emulate libraries.
 std::vector<PolicyField> fields_to_draw() {
   std::vector<PolicyField> fields = fields_of(preset("tilerail"));
   std::erase_if(fields, [&](const PolicyField& field) {
@@ -215,7 +215,7 @@ std::vector<PolicyField> fields_to_draw() {
   return fields;
 }
 
-/// Of tiles that make no more kernels than a search looks at.
+/// Draws tiles until the number of kernels is small enough for a search.
 int64_t drawn_tile(Draws& draws, const GemmProblem& p) {
   const auto longest = double(std::max({p.m, p.n, p.k, int64_t{256}}));
   for (;;) {
@@ -257,7 +257,7 @@ struct Measure {
     return plan_gemm(problem, machine, machine.gpus(), policy, judge);
   }
 
-  /// Returns false where the combination is refused.
+  /// Returns false if the combination is refused.
   bool add(const Policy& policy, Result& result) const {
     try {
       const Plan made = plan(policy);
@@ -289,12 +289,12 @@ Result measured(const GemmProblem& p, const Topology& machine, uint32_t number,
   return result;
 }
 
-/// Kendall's tau-b between two lists of numbers of the same alternatives: 1 when they
-/// order them equally, -1 when oppositely, ties discounted in either. 0 when one list is
-/// all ties. Source: Kendall, Rank Correlation Methods, chapter 3.
+/// Kendall's tau-b between two lists of numbers for the same alternatives: 1 for equal
+/// order, -1 for opposite order, ties discounted in either list. 0 if all numbers of one
+/// list are tied. Source: Kendall, Rank Correlation Methods, chapter 3.
 double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
   double agree = 0, pairs_a = 0,
-         pairs_b = 0;  // pairs that agree minus those that do not; pairs that are no ties
+         pairs_b = 0;  // concordant minus discordant pairs; pairs without ties
   for (size_t i = 0; i < a.size(); ++i)
     for (size_t j = i + 1; j < a.size(); ++j) {
       const int in_a = (a[i] > a[j]) - (a[i] < a[j]),
@@ -320,7 +320,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
-/// The least value that this share of all do not exceed.
+/// The smallest value that this share of all values does not exceed.
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
   const double rank = std::ceil(share * double(values.size()));
@@ -340,7 +340,7 @@ void print(const Totals& totals) {
              quantile(totals.over_bound, 0.5), mean(totals.taus));
 }
 
-/// Draws until the machine can be made and holds the problem. Throws InputError if that
+/// Draws until the machine is valid and holds the problem. Throws InputError if that
 /// takes more than 100 draws.
 void run_problem(uint32_t number, const Options& options, Totals& totals) {
   constexpr uint32_t most_drawn = 100;

@@ -1,4 +1,4 @@
-// What it costs to select devices by PARALiA's model: all subsets of 8 GPUs, and of 16
+// Time of selecting devices with PARALiA's model: all subsets of 8 GPUs, and for 16 GPUs
 // all subsets against the beam.
 
 #include <benchmark/benchmark.h>
@@ -12,7 +12,7 @@
 namespace tilerail::bench {
 namespace {
 
-/// The machine with as many GPUs again, each at the switches of one there is.
+/// The machine with twice as many GPUs, each new one at the switches of an existing one.
 Topology doubled(const Topology& machine) {
   Topology::Description d = machine.description();
   const std::vector<Memory> memories = d.memories;

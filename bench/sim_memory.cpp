@@ -1,5 +1,5 @@
-// Peak memory of a plan, its timeline and the simulator together, in bytes an operation
-// (target: at most 400), by counting what operator new hands out.
+// Peak memory of a plan, its timeline and the simulator together, in bytes per operation
+// (target: at most 400), counted in operator new.
 
 #include <benchmark/benchmark.h>
 #include <malloc.h>

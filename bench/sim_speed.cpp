@@ -1,9 +1,11 @@
-// Operations a second of the simulator, beside the same copies and kernels given to
-// SimGrid raw, in one run.
-//   sim_ops_s, raw_ops_s: of SimExecutor::execute and of run_raw on the same plan (target
-//   300k for sim at 10^6) of_raw: sim without issue cost, which raw knows nothing of, as
-//   a share of raw (target 0.8) of_raw_0: the same against raw on links without latency,
-//   which has half the events a copy
+// Operations per second of the simulator, compared with raw SimGrid on the same copies
+// and kernels, in one run.
+//   sim_ops_s, raw_ops_s: of SimExecutor::execute and of run_raw on the same plan
+//                         (target for sim: 300k at 10^6)
+//   of_raw: speed of sim without issue cost, which raw lacks, relative to raw
+//           (target: 0.8)
+//   of_raw_0: the same relative to raw on links without latency, with half as many
+//             events per copy
 
 #include <benchmark/benchmark.h>
 
@@ -22,7 +24,7 @@
 namespace tilerail::bench {
 namespace {
 
-/// Processor time: everything measured here runs in one thread, on machines that may be
+/// Processor time: everything measured here runs in one thread, on machines that can be
 /// busy with other work.
 template <class Work>
 double seconds(Work work) {
@@ -38,7 +40,7 @@ Plan make_plan(const Topology& topology, const std::string& kind, int64_t ops) {
 
 const char* const machine_name = "karolina-hgx-a100";
 
-/// What the raw process does: prints the processor time of one raw run.
+/// Main function of the raw process: prints the processor time of one raw run.
 int raw_main(const std::string& kind, int64_t ops, bool latency) {
   const Topology topology = machine(machine_name);
   const Plan plan = make_plan(topology, kind, ops);
@@ -48,7 +50,7 @@ int raw_main(const std::string& kind, int64_t ops, bool latency) {
   return 0;
 }
 
-/// Runs this program anew, since raw SimGrid wants a process of its own.
+/// Runs this program again, because raw SimGrid needs a separate process.
 double raw_seconds(const std::string& kind, int64_t ops, bool latency) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command = "'" + program + "' --raw " + kind + " " +
@@ -60,7 +62,7 @@ double raw_seconds(const std::string& kind, int64_t ops, bool latency) {
   return result;
 }
 
-/// The least of several times: what disturbs a run only makes it longer.
+/// The minimum of several times: disturbances only make a run longer.
 struct Least {
   double value = std::numeric_limits<double>::infinity();
   void add(double time) { value = std::min(value, time); }

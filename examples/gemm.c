@@ -19,7 +19,7 @@ static float* random_matrix(int64_t n, uint64_t seed) {
   return values;
 }
 
-/* Whether 1000 elements of C are what a plain loop gives, within rounding of f32. */
+/* Whether 1000 elements of C equal the result of a plain loop, within f32 rounding. */
 static int sampled_right(const float* a, const float* b, const float* before,
                          const float* c, int64_t n) {
   uint64_t state = 99;

@@ -19,8 +19,7 @@ std::vector<double> random_matrix(int64_t n, unsigned seed) {
   return values;
 }
 
-/// The largest error of 1000 elements of C, in units of the largest that rounding
-/// explains.
+/// The largest error of 1000 elements of C, relative to the bound of rounding errors.
 double sampled_error(const std::vector<double>& a, const std::vector<double>& b,
                      const std::vector<double>& c, int64_t n) {
   std::mt19937_64 random{3};

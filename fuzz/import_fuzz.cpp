@@ -20,7 +20,7 @@ tilerail::GpuKind kind() {
   return kind;
 }
 
-/// What is no text of the tool's is refused with an InputError.
+/// Text that is not output of the tool must be refused with an InputError.
 std::optional<tilerail::Topology> machine_of(
     const std::function<tilerail::Topology::Description()>& import) try {
   return tilerail::Topology{import()};
@@ -28,13 +28,13 @@ std::optional<tilerail::Topology> machine_of(
   return std::nullopt;
 }
 
-/// Another one is a machine that can be written and read again.
+/// Accepted text gives a machine that can be written and read again.
 void check(const std::function<tilerail::Topology::Description()>& import) {
   if (const auto machine = machine_of(import))
     tilerail::read_topology(tilerail::to_toml(machine->description()), "again.toml");
 }
 
-/// Measurements that are no InputError can be written and read again.
+/// Accepted measurements can be written and read again.
 void check_measurements(std::string_view text) {
   std::optional<tilerail::Measurements> read;
   try {
@@ -47,7 +47,7 @@ void check_measurements(std::string_view text) {
 
 }  // namespace
 
-/// The first byte chooses the tool.
+/// The first byte selects the tool.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};

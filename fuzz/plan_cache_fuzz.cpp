@@ -1,5 +1,5 @@
-// Any bytes as the file of a plan cache: read, or refused by InputError. What was read is
-// written as it was, and small plans are made of it.
+// Any bytes as the file of a plan cache: read, or refused with InputError. Contents that
+// were read are written unchanged, and small plans are made of them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 using namespace tilerail;
 
 constexpr int64_t most_side = 128,
-                  least_tile = 16;  // few kernels: a plan takes next to no time
+                  least_tile = 16;  // few kernels: planning takes almost no time
 
 bool is_small(const study::PlanKey& key, const study::TunedPlan& tuned) {
   for (const auto& [name, value] : tuned.decisions)

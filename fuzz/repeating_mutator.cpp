@@ -5,12 +5,12 @@
 #include <random>
 #include <vector>
 
-// Of libFuzzer: one of its own mutations.
+// libFuzzer's own mutation.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
-/// Some mutations repeat a few bytes of the input thousands of times. The mutations of
-/// libFuzzer copy parts of at most the input's own length, and keep an input only where
-/// it reaches new code: depth alone reaches none, so that they never built the nesting of
+/// Some mutations repeat a few bytes of the input thousands of times. libFuzzer's own
+/// mutations copy parts of at most the input's length and keep an input only if it
+/// reaches new code. Depth alone reaches no new code, so they never built the nesting of
 /// 10,000 levels or the number of 100,000 digits that overflows a stack or floods an
 /// error.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,

@@ -19,7 +19,7 @@ const tilerail::Topology& machine() {
 
 }  // namespace
 
-/// Any settings, one a line, are refused with an InputError, or give a machine that can
+/// Any settings, one per line, are refused with an InputError, or give a machine that can
 /// be written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text{reinterpret_cast<const char*>(data), size};

@@ -19,7 +19,7 @@ std::optional<tilerail::AnnotatedTimeline> accepted(std::string_view text) {
 
 }  // namespace
 
-/// Any text is refused with an InputError, or is a timeline that is the same after being
+/// Any text is refused with an InputError, or is a timeline that is unchanged after being
 /// written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto timeline = accepted({reinterpret_cast<const char*>(data), size});

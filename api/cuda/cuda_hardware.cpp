@@ -34,9 +34,9 @@ class CudaBoundPlan final : public BoundPlan {
     bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
   }
   CudaPlan& bound() const { return *bound_; }
-  /// cuda::may_read_ahead, which looks at all copies of C: once, and only for those who
-  /// copy pageable memory. Under the lock of the session, as all that is asked of a bound
-  /// plan.
+  /// cuda::may_read_ahead, which compares all copies of C: computed once, and only for
+  /// callers with pageable memory. Called under the lock of the session, like all uses of
+  /// a bound plan.
   bool may_stage(const Topology& topology) const {
     if (!may_stage_) may_stage_ = cuda::may_read_ahead(bound_->plan, topology);
     return *may_stage_;
@@ -105,7 +105,7 @@ class CudaHardware final : public Hardware {
     try {
       cuda::Registrations::of_process().hold(access_here.leases(), streams.front());
     } catch (...) {
-      executor_->wait();  // before they end
+      executor_->wait();  // before the arguments of its runs are destroyed
       throw;
     }
     return {times.wall, times.issue};
@@ -129,8 +129,8 @@ class CudaHardware final : public Hardware {
     return executor_->room_for_tiles(gpu, compute_streams);
   }
 
-  /// In the legacy stream of the GPU with the matrices the kernel comes after all that
-  /// the caller has there.
+  /// In the legacy stream of the GPU with the matrices, the kernel runs after all earlier
+  /// work of the caller there.
   RunSeconds run_single(BoundPlan& plan, void* stream,
                         const Matrices& matrices) override {
     int current = 0;
@@ -186,7 +186,7 @@ class CudaHardware final : public Hardware {
     std::vector<std::shared_ptr<void>> copies;
     for (const int device : devices)
       copies.push_back(allocated(device, ld * matrix.cols * matrix.element));
-    // Page-locked meanwhile, so that the copies run simultaneously.
+    // Page-locked during the copies, so that they run simultaneously.
     const cuda::MatrixAccess access{{matrix}, devices, Pageable::registered};
     const RunningCopies running{devices};
     const cuda::Block from{static_cast<std::byte*>(access.pointers()[0]), matrix.rows,
@@ -235,8 +235,8 @@ class CudaHardware final : public Hardware {
   }
 
  private:
-  /// Copies to several devices in streams of this thread. The memory that they use stays
-  /// until they have ended, also if one of them fails.
+  /// Copies to several devices in streams of this thread. Waits for their end before
+  /// their memory is freed, even if one fails.
   class RunningCopies {
    public:
     explicit RunningCopies(std::vector<int> devices) : devices_{std::move(devices)} {}
@@ -261,8 +261,8 @@ class CudaHardware final : public Hardware {
     std::vector<int> devices_;
   };
 
-  /// Page-locked memory that was allocated for the caller. Its lease ends first, which
-  /// waits for all runs that use it.
+  /// Page-locked memory that was allocated for the caller. The lease is destroyed first,
+  /// which waits for all runs that use it.
   struct Allocated {
     cuda::HostBuffer buffer;
     cuda::Registrations::Lease lease;
@@ -271,8 +271,8 @@ class CudaHardware final : public Hardware {
   static constexpr const char* waiting = "waiting for the caller's stream";
   static constexpr const char* asking = "asking about the caller's stream";
 
-  /// Whose legacy default streams a caller without a stream means: the current device's,
-  /// and those that hold matrices.
+  /// The devices whose legacy default streams apply to a caller without a stream: the
+  /// current device, and the devices with matrices.
   static std::set<int> default_stream_devices(const Matrices& matrices) {
     int current = 0;
     cuda::check(cudaGetDevice(&current), "reading the current device");
@@ -294,8 +294,8 @@ class CudaHardware final : public Hardware {
              static_cast<cudaStream_t>(stream)}};
   }
 
-  /// A stream takes events of its own device only. (The runtime can be asked from
-  /// CUDA 12.8 on.)
+  /// A stream records only events of its own device. (CUDA 12.8 and later have a query
+  /// for it.)
   static int device_of(cudaStream_t stream) {
     int current = 0;
     cuda::check(cudaGetDevice(&current), "reading the current device");
@@ -325,7 +325,8 @@ class CudaHardware final : public Hardware {
   int devices_;
   std::map<void*, cuda::Registrations::Lease> registered_;
   std::map<void*, Allocated> buffers_;      // by address
-  std::unique_ptr<CudaExecutor> executor_;  // waits for its runs before the memory goes
+  std::unique_ptr<CudaExecutor> executor_;  // waits for its runs before the memory is
+                                            // freed
 };
 
 }  // namespace

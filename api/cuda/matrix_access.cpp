@@ -16,8 +16,8 @@ api::AddressRange range_of(const api::Matrix& matrix) {
   return {begin, begin + uintptr_t(matrix.bytes())};
 }
 
-/// Registrations by the caller through TileRail have numbers of their own, apart from the
-/// driver's of allocations.
+/// Numbers of registrations by the caller through TileRail are disjoint from the driver's
+/// numbers of allocations.
 std::optional<uint64_t> id_of(const api::Matrix& matrix) {
   constexpr uint64_t ours = uint64_t{1} << 63;
   if (matrix.location) return allocation_of(matrix.data);
@@ -25,7 +25,7 @@ std::optional<uint64_t> id_of(const api::Matrix& matrix) {
   return number ? std::optional{ours | *number} : allocation_of(matrix.data);
 }
 
-/// The rows of every column; what lies between columns is left alone.
+/// Copies the rows of every column; bytes between columns do not change.
 void copy_elements(const api::Matrix& shape, const std::byte* from, std::byte* to) {
   for (int64_t col = 0; col < shape.cols; ++col) {
     const int64_t offset = col * shape.ld * shape.element;
@@ -64,8 +64,8 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
   }
 }
 
-/// Also those that are registered in parts: threads do not mind. False where there is too
-/// little to copy to start threads for.
+/// Includes matrices that are registered in parts, because threads can copy them. False
+/// if there is too little to copy to start threads.
 bool MatrixAccess::leave_to_threads(std::span<const size_t> on_host,
                                     std::span<const api::AddressRange> ranges) {
   constexpr uintptr_t least = 64 << 20;

@@ -14,9 +14,9 @@
 
 namespace tilerail::cuda {
 
-/// Registers pageable matrices for the duration of a call, or leaves them to threads that
-/// copy, gives devices access to memory pools, and works on a copy of a matrix whose
-/// memory is registered in parts, which no copy to a device may span.
+/// Registers pageable matrices for the duration of a call, or leaves them to copying
+/// threads; gives devices access to memory pools; and works on a copy of a matrix whose
+/// memory is registered in parts, because a copy to a device must not span these parts.
 class MatrixAccess final : public api::MemoryAccess {
  public:
   /// Throws CudaError, std::bad_alloc.
@@ -26,22 +26,22 @@ class MatrixAccess final : public api::MemoryAccess {
   api::Pointers pointers() const override;
   void finish() override;
 
-  /// Which matrices are to be copied by threads.
+  /// The matrices that threads must copy.
   PageableMatrices copied() const { return copied_; }
 
-  /// The allocations of all matrices, and of such copies of them, which callers may free
-  /// between two calls; nothing where one in host memory is not known.
+  /// The allocations of all matrices and of `copies`, which callers can free between two
+  /// calls; nothing if an allocation in host memory is unknown.
   std::optional<AllocationIds> allocations(const api::Copies& copies) const;
 
-  /// What keeps matrices page-locked.
+  /// Leases that keep matrices page-locked.
   const std::vector<Registrations::Lease>& leases() const { return leases_; }
 
  private:
   struct Free {
     void operator()(std::byte* pages) const;
   };
-  using Pages = std::unique_ptr<std::byte[], Free>;  // shared with nothing that others
-                                                     // may have registered
+  using Pages = std::unique_ptr<std::byte[], Free>;  // never part of memory that others
+                                                     // have registered
 
   void substitute(size_t which);
   bool leave_to_threads(std::span<const size_t> on_host,

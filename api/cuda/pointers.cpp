@@ -12,7 +12,7 @@ namespace {
 
 using PointerGetAttribute = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
 
-/// The driver's function, without linking the driver.
+/// The driver's function, without linking against the driver.
 PointerGetAttribute pointer_get_attribute() {
   static const PointerGetAttribute function = [] {
     void* found = nullptr;
@@ -32,7 +32,8 @@ PointerGetAttribute pointer_get_attribute() {
   return function;
 }
 
-/// Nothing where the driver does not know the address, or not this about it.
+/// Nothing if the driver has no allocation at the address, or does not have this
+/// attribute.
 template <class Value>
 std::optional<Value> driver_attribute(CUpointer_attribute which, uintptr_t address) {
   Value value{};
@@ -67,10 +68,10 @@ HostMemory host_memory(const api::AddressRange& range) {
   const auto bytes =
       driver_attribute<size_t>(CU_POINTER_ATTRIBUTE_RANGE_SIZE, range.begin);
   if (!start || !bytes || *bytes == 0)
-    return HostMemory::pinned;  // both ends are; the driver tells no more
+    return HostMemory::pinned;  // both ends are pinned; the driver reports no more
   const api::AddressRange known{uintptr_t(*start), uintptr_t(*start) + *bytes};
   if (!known.contains({range.begin, range.begin + 1}))
-    return HostMemory::pinned;  // the answer is about other addresses
+    return HostMemory::pinned;  // the attributes are of other addresses
   return known.contains(range) ? HostMemory::pinned : HostMemory::mixed;
 }
 

@@ -49,8 +49,8 @@ Registrations::Lease Registrations::add(const api::AddressRange& pages, bool reg
   return lease;
 }
 
-/// Whoever comes first, the one that let go last or the next one to ask, ends a
-/// registration that nobody holds: asking must not take it for the caller's own.
+/// Ends registrations without holders. The last holder and the next query both call it,
+/// so that a query does not mistake such a registration for the caller's own.
 void Registrations::end_expired() {
   const std::lock_guard lock{mutex_};
   entries_.remove_if([](const Entry& entry) {
@@ -83,7 +83,7 @@ Registrations::Answer Registrations::lease(std::span<const api::AddressRange> ra
     if (lease) answer.leases.push_back(std::move(lease));
     if (status != cudaErrorHostMemoryAlreadyRegistered) continue;
     for (const auto i :
-         indices(ranges))  // something inside, or on the pages at the ends, is registered
+         indices(ranges))  // pages inside, or at the ends, are already registered
       if (pages.overlaps(ranges[i]))
         answer.copyable[i] = answer.copyable[i] && bool{held(ranges[i])};
   }
@@ -115,7 +115,7 @@ Registrations::Lease Registrations::lease_allocated(const api::AddressRange& ran
   return lasting(range, add(range, false));
 }
 
-/// Of an entry that `lease` keeps.
+/// A lasting lease of the entry that `lease` keeps.
 Registrations::Lease Registrations::lasting(const api::AddressRange& range, Lease lease) {
   ++entry_of(range)->lasting;
   void* const begin = lease.get();
@@ -130,14 +130,14 @@ std::optional<uint64_t> Registrations::number_of(const api::AddressRange& range)
 }
 
 /// Waits for the runs that use the pages, also if other registrations last: the caller
-/// may free the memory afterwards. The lock is not held meanwhile, since calls that the
+/// can free the memory afterwards. Releases the lock meanwhile, because calls that the
 /// runs wait for may need it.
 void Registrations::end_lasting(const Lease& lease) noexcept {
   std::list<Held> users;
   {
     const std::lock_guard lock{mutex_};
-    // By owner: a lease that was asked for here could be the last of its entry, and end
-    // that under the loop.
+    // By owner: locking a weak_ptr here could create the last lease of its entry, whose
+    // end would remove the entry during the loop.
     const auto is_of = [&](const Entry& entry) {
       return !entry.lease.owner_before(lease) && !lease.owner_before(entry.lease);
     };
@@ -152,7 +152,7 @@ void Registrations::end_lasting(const Lease& lease) noexcept {
   }
   for (const Held& run : users)
     if (cudaEventSynchronize(*run.end) != cudaSuccess)
-      cudaGetLastError();  // the run's own calls tell
+      cudaGetLastError();  // the run's own calls report the error
 }
 
 bool Registrations::is_lasting(const api::AddressRange& range) {
@@ -175,7 +175,7 @@ void Registrations::hold(std::vector<Lease> leases, const StreamOnDevice& stream
 }
 
 void Registrations::drop_ended() {
-  std::list<Held> ended;  // whose leases end without the lock
+  std::list<Held> ended;  // their leases end without the lock
   const std::lock_guard lock{mutex_};
   for (auto run = runs_.begin(); run != runs_.end();) {
     const auto next = std::next(run);

@@ -15,32 +15,32 @@
 namespace tilerail::cuda {
 
 /// Host memory that TileRail registered with the driver or allocated. Registrations
-/// belong to the process, not to a context: two contexts that use one matrix
-/// simultaneously share one, and the last to finish ends it.
+/// belong to the process, not to a context: if two contexts use one matrix
+/// simultaneously, they share one registration, and the last to finish ends it.
 class Registrations {
  public:
   static Registrations& of_process();
 
-  /// Keeps registrations alive; the last one to let go of a range ends it.
+  /// Keeps a registration alive; the last lease of a range ends it.
   using Lease = std::shared_ptr<void>;
   struct Answer {
     std::vector<Lease> leases;
-    std::vector<bool> copyable;  // by range: a copy may span it; false where only parts
-                                 // of it are registered
+    std::vector<bool> copyable;  // by range: whether a copy can span it; false if only
+                                 // parts are registered
   };
 
-  /// Registers the ranges that are neither registered nor pinned. A range that the driver
-  /// refuses to register stays pageable, which copies can use, too. Throws CudaError.
+  /// Registers the ranges that are neither registered nor pinned. If the driver refuses a
+  /// range, it stays pageable; copies still work. Throws CudaError.
   Answer lease(std::span<const api::AddressRange> ranges);
 
-  /// Of a range that was registered here; null where it was not.
+  /// A lease of a range that was registered here; null for other ranges.
   Lease lease_held(const api::AddressRange& range);
 
-  /// Registers the pages of one range until the lease ends, which then waits for the runs
-  /// of `hold` that use it. Throws CudaError when the driver refuses.
+  /// Registers the pages of one range until the lease ends; its end waits for the runs of
+  /// `hold` that use it. Throws CudaError if the driver refuses.
   Lease lease_lasting(const api::AddressRange& range);
 
-  /// The same for memory that was allocated page-locked: nothing is registered.
+  /// The same for memory that was allocated page-locked: registers nothing.
   Lease lease_allocated(const api::AddressRange& range);
 
   /// The unique number of the registration by `lease_lasting` that contains a range, or
@@ -48,24 +48,26 @@ class Registrations {
   std::optional<uint64_t> number_of(const api::AddressRange& range);
 
   /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by
-  /// the caller. What is locked for a call, of another context, say, is not.
+  /// the caller. False for locks that last only for a call, for example of another
+  /// context.
   bool is_lasting(const api::AddressRange& range);
 
-  /// Keeps leases until a run has ended: what a stream holds now. Throws CudaError.
+  /// Keeps leases until the present work of the stream, a run, has ended. Throws
+  /// CudaError.
   void hold(std::vector<Lease> leases, const StreamOnDevice& stream);
 
-  /// Lets go of the leases of runs that have ended.
+  /// Releases the leases of runs that have ended.
   void drop_ended();
 
  private:
   struct Entry {
     api::AddressRange pages;
     std::weak_ptr<void> lease;
-    bool registered = true;  // by lease_allocated: false
-    uint64_t number = 0;     // differs for all entries
+    bool registered = true;  // false for lease_allocated
+    uint64_t number = 0;     // unique for each entry
     int lasting = 0;         // leases of lease_lasting and lease_allocated
   };
-  /// Of a run that was handed over.
+  /// The leases of a submitted run.
   struct Held {
     std::vector<Lease> leases;
     std::unique_ptr<PlainEvent> end;
@@ -79,7 +81,7 @@ class Registrations {
   int register_pages(const api::AddressRange& pages, Lease& lease);  // a cudaError_t
   void end_expired();
 
-  std::recursive_mutex mutex_;  // a lease that ends while another is made comes back in
+  std::recursive_mutex mutex_;  // recursive: a lease can end while another is created
   std::list<Entry> entries_;
   uint64_t added_ = 0;
   std::list<Held> runs_;

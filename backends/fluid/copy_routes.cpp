@@ -10,8 +10,8 @@
 namespace tilerail {
 namespace {
 
-/// The rate that a copy of these columns cannot exceed. Absent where the narrowest link
-/// keeps it below that anyway.
+/// Upper bound of the rate of a copy of these columns. Absent if the narrowest link
+/// already keeps the rate below it.
 std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape,
                              const Topology& topology, const CopyShapes& shapes) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
@@ -48,7 +48,7 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology,
     uint32_t route = none;
   };
   std::vector<Last> last(
-      plan.queues.size());  // most copies are like the one before them in their queue
+      plan.queues.size());  // most copies are like their predecessor in the queue
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;

@@ -12,23 +12,23 @@
 
 namespace tilerail {
 
-/// How a copy moves.
+/// The route, latency and rate of a copy.
 struct CopyRoute {
   size_t flow = 0;     // index of its FlowRoute
   Seconds latency{0};  // before the first byte flows
-  Rate rate{0};        // with nothing else running
+  Rate rate{0};        // if nothing else runs
 };
 
-/// The routes that the copies of a plan take. Copies between the same memories differ
-/// only by their cap, the rate that they cannot exceed whatever else runs: the per-flow
-/// caps of the links and, when a side is not contiguous, strided efficiency (by column
-/// and pitch) times the rate of the pair. Memory: 4 bytes an operation.
+/// The routes of the copies of a plan. Copies between the same memories differ only in
+/// their cap, the maximum rate under any load: the per-flow caps of the links and, if a
+/// side is not contiguous, strided efficiency (by column and pitch) times the rate of the
+/// pair. Memory: 4 bytes per operation.
 class CopyRoutes {
  public:
   CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels);
 
-  /// Route of a copy; null of one within a memory, which is a kernel (PlanKernelCosts) or
-  /// takes no time.
+  /// Route of a copy; null for a copy within a memory, which is a kernel
+  /// (PlanKernelCosts) or takes no time.
   const CopyRoute* of(OpId op) const {
     const uint32_t i = index_[op.index()];
     return i == none ? nullptr : &routes_[i];
@@ -36,7 +36,7 @@ class CopyRoutes {
 
   std::span<const FlowRoute> flow_routes() const { return flows_; }
 
-  /// Of all copies one after another.
+  /// Time of all copies one after another.
   Seconds total() const { return total_; }
 
  private:

@@ -8,9 +8,8 @@
 namespace tilerail {
 namespace {
 
-/// A machine in model time without SimGrid: each simulation stands for itself, so that
-/// threads may run their own at the same time. Takes the times that SimGrid takes, to
-/// rounding.
+/// A machine in model time without SimGrid. Simulations are independent, so threads can
+/// run them simultaneously. Times equal SimGrid's up to rounding.
 class FluidMachine final : public SharedMachine {
  public:
   FluidMachine(const Topology& topology, const Options& options, Listener& listener)
@@ -52,18 +51,18 @@ class FluidMachine final : public SharedMachine {
   struct Activity {
     Slot slot;
     double left;                // bytes, or seconds of the whole GPU
-    double rate = 0;            // of that, in a second
-    FairShares::Flow flow = 0;  // of a flow
-    size_t gpu = 0;             // of a kernel
+    double rate = 0;            // of `left` per second
+    FairShares::Flow flow = 0;  // of flows only
+    size_t gpu = 0;             // of kernels only
     double share = 0;
   };
   struct Gpu {
     double free = 1;
-    int kernels = 0;  // that have no rate yet
+    int kernels = 0;  // without a rate so far
   };
 
-  /// Kernels get what they want where that fits on the GPU. Where it does not, those that
-  /// want less than an equal part leave the rest to the others.
+  /// Each kernel gets its share if all shares fit on the GPU. Otherwise kernels whose
+  /// share is less than an equal part leave the rest to the others.
   void share_gpus() {
     if (!std::exchange(kernels_changed_, false)) return;
     by_want_.clear();
@@ -99,8 +98,8 @@ class FluidMachine final : public SharedMachine {
     for (size_t i = kernels; i < ended_.size(); ++i) shares_.remove(ended_[i].flow);
   }
 
-  /// What the resolution cannot tell from this moment ends now: rounding leaves a rest of
-  /// activities that end together.
+  /// Activities within the resolution of this moment end now: rounding leaves a remainder
+  /// in activities that end together.
   void advance(std::vector<Activity>& running, double seconds) {
     for (Activity& activity : running) activity.left -= activity.rate * seconds;
     std::erase_if(running, [this](const Activity& activity) {
@@ -112,9 +111,9 @@ class FluidMachine final : public SharedMachine {
 
   Listener& listener_;
   double resolution_, now_ = 0;
-  std::optional<double> wake_up_;          // the earliest date set
-  std::vector<Activity> kernels_, flows_;  // that run, in the order in which they began
-  std::vector<Activity> ended_;            // with the last step
+  std::optional<double> wake_up_;          // the earliest date that was set
+  std::vector<Activity> kernels_, flows_;  // running, in the order of their starts
+  std::vector<Activity> ended_;            // activities that ended in the last step
   std::vector<Activity*> by_want_;         // kernels
   FairShares shares_;
   bool kernels_changed_ = false;

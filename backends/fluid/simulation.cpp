@@ -19,8 +19,8 @@
 namespace tilerail {
 namespace {
 
-constexpr int free_passes = 6;         // after which factors rise only
-constexpr double close_enough = 2e-3;  // of a factor
+constexpr int free_passes = 6;         // later passes only raise factors
+constexpr double close_enough = 2e-3;  // relative to a factor
 
 template <class T>
 using Heap = std::priority_queue<T, std::vector<T>, std::greater<>>;  // the least on top
@@ -32,21 +32,21 @@ T pop(Heap<T>& heap) {
   return value;
 }
 
-/// The part of a simulation that does not depend on how much load slows kernels down: all
-/// runs of a plan on a machine share it. Keeps references to plan and machine.
+/// The part of a simulation that does not depend on how much load slows kernels down; all
+/// runs of a plan on a machine share it. Keeps references to the plan and the machine.
 struct PreparedPlan {
   const Plan& plan;
   const Topology& topology;
-  std::vector<OpTime> issued;  // by operation: `start` holds when it is issued
+  std::vector<OpTime> issued;  // by operation: `start` is the time of issue
   PlanGraph graph{plan};
   PlanKernelCosts kernels{plan, topology};
   CopyRoutes copies{plan, topology, kernels};
-  double resolution = time_resolution();  // seconds; events closer together are one
+  double resolution = time_resolution();  // seconds; closer events are simultaneous
 
  private:
   /// A picosecond or, for very long plans, a few units in the last place of the latest
-  /// time that may occur: all operations one after another, 16 times as long for what
-  /// sharing may cost.
+  /// possible time: 16 times the time of all operations one after another, because
+  /// sharing slows operations down.
   double time_resolution() const {
     double last_issue = 0;
     for (const OpTime& op : issued) last_issue = std::max(last_issue, op.start);
@@ -56,12 +56,12 @@ struct PreparedPlan {
   }
 };
 
-/// How many operations of a role a device runs at once. A copy from a host counts on the
-/// GPU that it reaches, a copy to a host or to another GPU on the GPU that it leaves;
-/// `total` counts copies and kernels together on the device of the operation. An
-/// operation takes a place of every limit that counts it, or none. The same limits count
-/// all operations of a queue, and only the first of a queue can be ready, so at most one
-/// operation a queue waits.
+/// The number of operations of a role that a device runs simultaneously. A copy from a
+/// host counts on its destination GPU, a copy to a host or to another GPU on its source
+/// GPU; `total` counts copies and kernels together on the device of the operation. An
+/// operation takes a slot of every limit that counts it, or no slot. The same limits
+/// count all operations of a queue, and only the first operation of a queue can be ready,
+/// so at most one operation per queue waits.
 class EngineLimits {
  public:
   EngineLimits(const Plan& plan, const Topology& topology) {
@@ -84,8 +84,8 @@ class EngineLimits {
     }
   }
 
-  /// Takes a place of every limit of this queue. Where one of them is full it takes none
-  /// and puts the operation in line there; lines are served by ascending operation.
+  /// Takes a slot of every limit of this queue. If one limit is full, takes no slot and
+  /// puts the operation in line there; lines are served in ascending order of operations.
   bool take_or_wait(OpId op, QueueId queue) {
     const auto& mine = of_queue_[queue.index()];
     for (const size_t i : mine) {
@@ -98,22 +98,22 @@ class EngineLimits {
     return true;
   }
 
-  /// Gives the places back. `pass_on` tells who may have them.
+  /// Releases the slots. `pass_on` returns the operations that can take them.
   void give_back(QueueId queue) {
     for (const size_t i : of_queue_[queue.index()])
       if (auto& free = limits_[i].free) ++*free;
   }
 
-  /// Whether the device of this queue has workers that do copies and kernels alike
-  /// (`total`). A worker takes the lowest operation that is ready, whatever queue it
-  /// served before; a copy engine stays with its queue.
+  /// Whether workers of this queue's device run both copies and kernels (`total`). A
+  /// worker takes the lowest ready operation, whatever queue it served before; a copy
+  /// engine stays with its queue.
   bool shares_workers(QueueId queue) const {
     return limits_[of_queue_[queue.index()][1]].free.has_value();
   }
 
-  /// Adds to `ready` the operations that may try again: the next in line at each limit
-  /// with a free place. To be called again after an operation that tried went to wait at
-  /// another limit.
+  /// Adds to `ready` the operations that can retry: the next in line at each limit with a
+  /// free slot. Must be called again if an operation that retried then waits at another
+  /// limit.
   void pass_on(QueueId queue, Heap<OpId>& ready) {
     for (const size_t i : of_queue_[queue.index()])
       if (limits_[i].free != 0 && !limits_[i].waiting.empty())
@@ -132,13 +132,13 @@ class EngineLimits {
     return memory.index() * roles + role;
   }
 
-  std::vector<Limit> limits_;  // by memory and role, and one that is none
-  std::vector<std::array<size_t, 2>> of_queue_;  // of its role and of `total`
+  std::vector<Limit> limits_;                    // by memory and role; one is unlimited
+  std::vector<std::array<size_t, 2>> of_queue_;  // limits of its role and of `total`
 };
 
-/// Which kernels run on each GPU. A GPU hands out thread blocks in the order in which
-/// kernels became ready. So a kernel starts once the kernels before it leave some of the
-/// GPU free, and all that have started share it.
+/// The kernels that run on each GPU. A GPU dispatches thread blocks in the order in which
+/// kernels became ready. So a kernel starts when the kernels before it leave some of the
+/// GPU free, and all started kernels share the GPU.
 class KernelRoom {
  public:
   explicit KernelRoom(size_t memories) : gpus_(memories) {}
@@ -162,7 +162,7 @@ class KernelRoom {
     return true;
   }
 
-  /// A kernel that had started has ended. Returns the waiting kernels that start now.
+  /// Ends a started kernel. Returns the waiting kernels that start now.
   std::vector<OpId> release(MemoryId gpu, double share) {
     Gpu& g = gpus_[gpu.index()];
     g.taken = --g.running == 0 ? 0 : g.taken - share;
@@ -181,20 +181,20 @@ class KernelRoom {
   struct Gpu {
     double taken = 0;
     int running = 0;
-    std::deque<std::pair<OpId, double>> line;  // with its share
+    std::deque<std::pair<OpId, double>> line;  // kernels and their shares
   };
 
   std::vector<Gpu> gpus_;  // by MemoryId
 };
 
-/// One simulation of one plan. An operation goes through
+/// One simulation of one plan. The states of an operation:
 ///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] |
 ///   kernel -> ended.
 class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
     : private SharedMachine::Listener {
  public:
-  /// `load_factors` multiply the times of kernels that slow down under load, by memory.
-  /// Everything must outlive the run.
+  /// `load_factors`, by memory, multiply the times of kernels that slow down under load.
+  /// All arguments must outlive the run.
   PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_factors,
           const MakeMachine& machine)
       : prepared_{prepared},
@@ -284,8 +284,8 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
     op.kind == OpKind::copy && !kernels_.computes(id) ? start_copy(id) : start_kernel(id);
   }
 
-  /// A worker takes no kernel that it could not run at once: where there is no room, the
-  /// kernel waits holding none.
+  /// A worker takes a kernel only if it can run immediately: without room on the GPU, the
+  /// kernel waits and holds no slot.
   bool waits_for_room(OpId id) {
     const MemoryId gpu = queue_of(id).dst;
     if (!kernels_.computes(id) || !limits_.shares_workers(plan_.op(id).queue))
@@ -343,12 +343,12 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
     }
     through_.erase(id.index());
     if (same_queue)
-      start(*same_queue);  // a copy engine stays with a queue that has more for it
+      start(*same_queue);  // a copy engine stays with a queue that has another copy
     if (op.kind != OpKind::join) limits_.pass_on(op.queue, ready_);
   }
 
-  /// A join is no operation of any engine: what waits for it hears of what the join
-  /// waited for.
+  /// A join does not run on an engine: its successors get the event latencies of the
+  /// operations before the join.
   void tell(OpId from, OpId to) {
     if (between_engines_ + between_gpus_ == 0) return;
     const Op& next = plan_.op(to);
@@ -357,7 +357,7 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
         double& last = through_[to.index()][queue];
         last = std::max(last, at);
       } else if (const double later = hand_on(queue, next);
-                 later > 0) {  // `start` is the earliest that it can start
+                 later > 0) {  // `start` is the earliest possible start
         double& earliest = times_[to.index()].start;
         earliest = std::max(earliest, at + later);
       }
@@ -368,9 +368,9 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
       for (const auto& [queue, at] : heard->second) hear(queue, at);
   }
 
-  /// Seconds that an engine takes to tell another one that an operation of this queue has
-  /// ended: copies have engines of their own. Kernels of several streams of a GPU have
-  /// one front end.
+  /// Event latency in seconds between an operation of queue `from` and its successor
+  /// `to`: copies have separate engines. Kernels in several streams of a GPU share one
+  /// front end.
   double hand_on(size_t from, const Op& to) const {
     const size_t own = to.queue.index();
     if (from == own) return 0;
@@ -386,17 +386,16 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
   const PreparedPlan& prepared_;
   const Plan& plan_;
   const PlanKernelCosts& kernels_;
-  std::vector<OpTime>
-      times_;  // of operations that have not started: when they are issued
+  std::vector<OpTime> times_;  // before an operation starts: its time of issue
   const std::vector<double>& load_factors_;
   EngineLimits limits_;
   KernelRoom room_;
   std::vector<std::vector<OpId>>
       without_room_;  // by memory with workers: kernels that wait for room
 
-  double between_engines_, between_gpus_ = 0;  // seconds, of hand_on
-  std::vector<MemoryId> owners_;               // by queue: the GPU whose streams it has
-  /// By join: when the operations that it waits for ended last, by their queue.
+  double between_engines_, between_gpus_ = 0;  // seconds, for hand_on
+  std::vector<MemoryId> owners_;               // by queue: the GPU of its streams
+  /// By join and queue: the latest end of an operation before the join.
   std::unordered_map<size_t, std::map<size_t, double>> through_;
   std::vector<uint32_t> waits_for_;  // by operation: predecessors that have not ended
   std::vector<OpId> running_;        // by queue
@@ -406,7 +405,7 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
   std::unique_ptr<SharedMachine> machine_;
 };
 
-/// Share of the makespan that each memory's kernels keep it busy.
+/// Share of the makespan in which the kernels of each memory keep it busy.
 std::vector<double> duties(const PreparedPlan& prepared, const std::vector<OpTime>& ops) {
   const Plan& plan = prepared.plan;
   std::vector<double> busy(plan.memories.size(), 0.0);
@@ -421,9 +420,9 @@ std::vector<double> duties(const PreparedPlan& prepared, const std::vector<OpTim
   return busy;
 }
 
-/// The factors that go with how busy the devices were; false where those were used
-/// already. Devices whose factors and duties chase each other get no less than what goes
-/// with their duty: more by what doubles from pass to pass, so that this ends.
+/// Sets the factors that match the duties of the devices; returns false if they match
+/// already. In late passes factors only rise, by an excess that doubles from pass to
+/// pass, so that alternating factors and duties converge.
 bool adjust(std::vector<double>& factors, const PreparedPlan& prepared,
             const std::vector<OpTime>& ops, double calls_before, int pass) {
   const std::vector<double> duty = duties(prepared, ops);
@@ -445,7 +444,7 @@ bool adjust(std::vector<double>& factors, const PreparedPlan& prepared,
   return changed;
 }
 
-/// When each operation is issued.
+/// The time of issue of each operation.
 std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology,
                                 const SimOptions& options) {
   std::vector<OpTime> ops(plan.ops.size());

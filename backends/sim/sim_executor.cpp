@@ -28,7 +28,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 using SimGridActivity = simgrid::kernel::activity::ActivityImpl;
 
-/// Everything that a platform is made from, as a list of numbers.
+/// All inputs of a platform as a list of numbers.
 std::vector<double> fingerprint(const Topology& topology,
                                 const std::set<FlowRoute>& routes) {
   std::vector<double> numbers;
@@ -56,16 +56,16 @@ std::vector<double> fingerprint(const Topology& topology,
   return numbers;
 }
 
-/// A machine as hosts, links and routes of SimGrid. Links have no latency there, because
-/// SimGrid would weigh the shares of flows by it. Whoever starts a flow has waited for
-/// the latency before.
+/// A machine as hosts, links and routes of SimGrid. Its links have zero latency, because
+/// SimGrid would weight the shares of flows by latency. The caller waits for the latency
+/// before it starts a flow.
 class Platform {
  public:
   struct Route {
     s4u::Host *from, *to;
     std::vector<Topology::GroupUse> groups;
-    double demand = 0;  // B/s that a flow takes alone
-    int parts = 1;      // equal ones, of its bytes
+    double demand = 0;  // B/s of a flow alone
+    int parts = 1;      // number of equal parts of its bytes
   };
 
   Platform(const Topology& topology, const std::set<FlowRoute>& routes) {
@@ -79,13 +79,13 @@ class Platform {
     zone_.seal();
   }
 
-  /// The platform of this machine with these routes, without flows. It is made when there
-  /// is none like it, and kept, since SimGrid cannot delete it. Machines that differ in
-  /// nothing that SimGrid sees share a platform.
+  /// The platform of this machine with these routes, without flows. Platforms are created
+  /// on first use and kept, because SimGrid cannot delete them. Machines with equal
+  /// fingerprints share a platform.
   static Platform& of(const Topology& topology, std::span<const FlowRoute> routes) {
     static auto& known =
         *new std::map<std::vector<double>,
-                      std::unique_ptr<Platform>>;  // as lasting as the engine
+                      std::unique_ptr<Platform>>;  // lives as long as the engine
     const std::set<FlowRoute> distinct(routes.begin(), routes.end());
     auto& platform = known[fingerprint(topology, distinct)];
     if (!platform) platform = std::make_unique<Platform>(topology, distinct);
@@ -96,8 +96,8 @@ class Platform {
   s4u::Host* gpu(MemoryId memory) const { return hosts_[memory.index()]; }
   const Route& route(const FlowRoute& route) const { return routes_.at(route); }
 
-  /// Tells that a flow on a route begins (+1) or ends (-1), which changes the load of the
-  /// route's groups.
+  /// Records that a flow on a route starts (+1) or ends (-1), which changes the load of
+  /// the route's groups.
   void count(const Route& route, int change) {
     for (const auto& use : route.groups) {
       CapacityGroup::Load& load = groups_[use.group.index()].now;
@@ -112,18 +112,17 @@ class Platform {
   }
 
  private:
-  /// A capacity group and the flows on it now. A flow counts once, whatever number of the
-  /// group's links it crosses.
+  /// A capacity group and its current flows. A flow counts once, regardless of the number
+  /// of the group's links on its route.
   struct Group {
     CapacityGroup group;
     CapacityGroup::Load now = {};
     s4u::Link *all = nullptr, *forward = nullptr,
-              *backward = nullptr;  // null: a side has no bound of its own
+              *backward = nullptr;  // null: the side has no separate bound
   };
 
   s4u::Host* new_host(const Memory& memory) {
-    // One unit of work a second: the work of a kernel is its seconds times its share of
-    // the GPU.
+    // Speed 1: the work of a kernel is its seconds times its share of the GPU.
     return simgrid_versions::add_host(
         zone_, fmt::format("{} {} {}", zone_.get_name(), memory.name, names_++), 1.0);
   }
@@ -134,7 +133,7 @@ class Platform {
   }
 
   void add_group(const CapacityGroup& group, const Topology& topology) {
-    double most = 0;  // B/s, what its links carry together; SimGrid wants a finite number
+    double most = 0;  // B/s, sum over its links; SimGrid requires a finite number
     for (const auto* side : {&group.forward, &group.backward})
       for (const LinkId id : *side) most += topology.link(id).bandwidth.value;
     Group& made = groups_.emplace_back(Group{group});
@@ -160,7 +159,7 @@ class Platform {
     const int parts = topology.parts(src, dst);
     std::vector<s4u::LinkInRoute> path;
     const auto add = [&](s4u::Link* link,
-                         int crossing) {  // SimGrid adds up how often a route has a link
+                         int crossing) {  // SimGrid counts repeated links of a route
       const int times = crossing * (unit_ / parts);
       path.insert(path.end(), size_t(times), s4u::LinkInRoute{link});
     };
@@ -173,13 +172,13 @@ class Platform {
       if (group.backward) add(group.backward, use.backward);
     }
     // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow
-    // instead of their sum.
+    // instead of the sum of flows.
     if (cap)
       path.emplace_back(
           new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
     const Rate alone = topology.pair_rate(src, dst);
     const double demand = std::min(alone, cap.value_or(alone)).value;
-    // SimGrid knows one route between two hosts, so the routes of a pair leave from
+    // SimGrid allows one route between two hosts, so the routes of a pair start at
     // different hosts of the memory.
     const bool is_first = joined_.emplace(src, dst).second;
     s4u::Host* const from =
@@ -190,8 +189,8 @@ class Platform {
   }
 
   s4u::NetZone& zone_ = SimGridEngine::get().new_zone();
-  int unit_ = 1;  // parts of a whole flow: a multiple of those of every route. Links are
-                  // so many times as wide
+  int unit_ = 1;  // parts of a whole flow: a multiple of the parts of every route; scales
+                  // the bandwidth of links
   std::vector<s4u::Host*> hosts_;  // by memory
   std::vector<s4u::Link*> links_;
   std::deque<Group> groups_;
@@ -200,8 +199,8 @@ class Platform {
   int names_ = 0;
 };
 
-/// One simulation of a machine in SimGrid. Each activity is created only when it may
-/// start, since SimGrid is slow on prepared graphs. One simulation at a time in the
+/// One simulation of a machine in SimGrid. Each activity is created only when it can
+/// start, because SimGrid is slow on prepared graphs. Limit: one simulation at a time per
 /// process.
 class SimGridMachine final : public SharedMachine {
  public:
@@ -244,8 +243,8 @@ class SimGridMachine final : public SharedMachine {
     const Platform::Route* route = nullptr;  // of a flow
   };
 
-  /// Some versions of SimGrid have started the activity as soon as they knew where it
-  /// runs.
+  /// Some versions of SimGrid have already started the activity when its host or route
+  /// was set.
   template <class Handle>
   void start(Slot slot, const Handle& handle, const Platform::Route* route) {
     if (handle->get_state() != s4u::Activity::State::STARTED) handle->start();
@@ -253,9 +252,9 @@ class SimGridMachine final : public SharedMachine {
     activities_[slot] = {handle, route};
   }
 
-  /// SimGrid has marked all that ends now and is about to clean it up. (Its signals of
-  /// completion come one by one and, in some versions, only in the thread that made the
-  /// engine.)
+  /// SimGrid has marked all activities that end now and is about to remove them. (Its
+  /// completion signals come one by one and, in some versions, only in the thread that
+  /// created the engine.)
   void time_advanced(bool woken) {
     finished_.clear();
     std::vector<Slot> slots;
@@ -283,11 +282,11 @@ class SimGridMachine final : public SharedMachine {
   Listener& listener_;
   std::vector<const Platform::Route*> routes_;
   std::vector<Activity> activities_;                          // by slot
-  std::unordered_map<const SimGridActivity*, Slot> slot_of_;  // of what runs
+  std::unordered_map<const SimGridActivity*, Slot> slot_of_;  // of running activities
   std::vector<s4u::ActivityPtr> finished_;  // in use by SimGrid until time moves on
 };
 
-std::mutex one_simulation_at_a_time;  // SimGrid has one engine a process
+std::mutex one_simulation_at_a_time;  // SimGrid has one engine per process
 
 std::unique_ptr<SharedMachine> make_machine(const Topology& topology,
                                             const SharedMachine::Options& options,

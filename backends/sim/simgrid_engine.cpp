@@ -20,8 +20,8 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Puts back what the constructor of a SimGrid engine changes: it takes over these
-/// signals and the signal stack.
+/// Restores the signal handlers and the signal stack, which the constructor of a SimGrid
+/// engine replaces.
 class SignalGuard {
  public:
   SignalGuard() {
@@ -42,8 +42,8 @@ class SignalGuard {
   stack_t stack_;
 };
 
-/// The first engine of a process reads SimGrid's own options from its arguments; the
-/// program's are never seen.
+/// The first engine of a process parses its arguments as SimGrid options; it does not see
+/// the program's arguments.
 s4u::Engine* new_engine() {
   char name[] = "tilerail", no_exit_handler[] = "--cfg=debug/clean-atexit:0";
   char* arguments[] = {name, no_exit_handler, nullptr};
@@ -51,25 +51,25 @@ s4u::Engine* new_engine() {
   return new s4u::Engine(&count, arguments);
 }
 
-/// The network model is fixed with the first zone. Full updates count down what is left
-/// of each activity; lazy ones, SimGrid's default, keep the date of its end, which is
-/// rounded by how far the clock stands from zero.
+/// The network model is fixed with the first zone. Full updates count down the remaining
+/// work of each activity; lazy updates, SimGrid's default, keep the date of its end,
+/// whose rounding grows with the clock.
 void configure() {
   s4u::Engine::set_config("network/model", std::string{"CM02"});
   s4u::Engine::set_config("network/TCP-gamma",
-                          -1.0);  // the default bounds a flow by gamma / (2 latency)
+                          -1.0);  // the default limits a flow to gamma / (2 latency)
   s4u::Engine::set_config("network/crosstraffic",
-                          false);  // no acknowledgements against the flow
+                          false);  // no acknowledgements in the reverse direction
   for (const char* option : {"cpu/optim", "network/optim"})
     s4u::Engine::set_config(option, std::string{"Full"});
   for (const char* option :
        {"cpu/maxmin-selective-update", "network/maxmin-selective-update"})
     s4u::Engine::set_config(option,
-                            true);  // shares that a change cannot reach stay as they are
+                            true);  // shares that a change cannot affect stay the same
 }
 
-/// SimGrid seals the platform of the first run of a process, and of no other: after a run
-/// of an empty platform, zones can be added at any time.
+/// SimGrid seals the platform of the first run of a process only: after a run of an empty
+/// platform, zones can be added at any time.
 void run_empty_platform() {
   s4u::Engine* first = new_engine();
   configure();
@@ -80,10 +80,10 @@ void run_empty_platform() {
 
 }  // namespace
 
-/// A model without activities of its own, asked after all others. It lets a step end at
-/// the wake-up (SimGrid's timers are dates of its clock), and ends with a step what the
-/// resolution cannot tell from that moment, since rounding leaves a rest of activities
-/// that end together.
+/// A model without activities, asked after all others. It ends a step at the wake-up
+/// (SimGrid's timers are dates of its clock). It also ends activities within the
+/// resolution of that moment, because rounding leaves a remainder in activities that end
+/// together.
 class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
  public:
   explicit Steps(const SimGridEngine& engine) : Model{"steps"}, engine_{engine} {}
@@ -96,7 +96,7 @@ class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
     for (Model* model : engine_.engine_->get_all_models()) {
       auto& running = *model->get_started_action_set();
       for (auto next = running.begin(); next != running.end();) {
-        auto& action = *next++;  // which finish() takes out of the set
+        auto& action = *next++;  // finish() takes the action out of the set
         if (action.get_remains_no_update() <= action.get_rate() * engine_.resolution_) {
           action.finish(simgrid::kernel::resource::Action::State::FINISHED);
         }
@@ -108,12 +108,12 @@ class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
   const SimGridEngine& engine_;
 };
 
-/// The thread that makes an engine is its maestro, and SimGrid searches the list of all
-/// that its maestro has started whenever something ends. Hence a thread that ends here,
-/// so that no simulation is in it.
+/// The thread that creates an engine is its maestro, and whenever an activity ends,
+/// SimGrid searches the list of all activities that the maestro has started. Hence a
+/// thread that ends here creates the engine, so that the list contains no simulation.
 SimGridEngine& SimGridEngine::get() {
   static SimGridEngine* const engine =
-      [] {  // never deleted: SimGrid's statics may be gone by then
+      [] {  // never deleted: SimGrid's statics may have been destroyed before
         SimGridEngine* made = nullptr;
         run_together(2, [&](size_t thread) {
           if (thread == 1) made = new SimGridEngine;
@@ -139,17 +139,18 @@ s4u::NetZone& SimGridEngine::new_zone() {
   return *simgrid_versions::add_zone(*root_, "machine " + std::to_string(zones_++));
 }
 
-/// SimGrid's own clock goes on from one simulation to the next. Sums of times round
-/// differently far from zero, so that a plan's second simulation would differ from its
-/// first in the last bits. Hence a clock of our own, the sum of steps; SimGrid works the
-/// steps out from what is left of activities, not from dates.
+/// SimGrid's clock continues from one simulation to the next. Sums of times round
+/// differently far from zero, so a plan's second simulation would differ from its first
+/// in the last bits. Hence a separate clock, the sum of steps; SimGrid computes steps
+/// from the remaining work of activities, not from dates.
 void SimGridEngine::start(double resolution, std::function<void(bool)> at_each_time) {
   now_ = 0;
   resolution_ = resolution;
   wake_up_.reset();
   s4u::Engine::set_config(simgrid_versions::timing_precision, resolution);
   s4u::Engine::set_config(simgrid_versions::sharing_precision,
-                          1e-12);  // relative; the default of 1e-5 shows in the times
+                          1e-12);  // relative; the default of 1e-5 is visible in the
+                                   // times
   at_each_time_ = std::move(at_each_time);
 }
 

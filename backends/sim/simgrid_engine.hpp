@@ -11,27 +11,27 @@ class NetZone;
 namespace tilerail {
 
 /// The one SimGrid engine of the process: network model CM02 (max-min fair sharing, no
-/// protocol effects). It is silent and leaves the program's signal handlers, arguments
-/// and exit handlers as they are. SimGrid slows down with every engine that a process
-/// makes, so this one is made on first use and kept; machines become zones of it.
+/// protocol effects). It prints nothing and leaves the program's signal handlers,
+/// arguments and exit handlers unchanged. SimGrid slows down with every engine that a
+/// process creates, so this one is created on first use and kept; machines become zones
+/// of it.
 ///
-/// One thread at a time may use it, whichever it is.
+/// Any thread can use it, but only one at a time.
 class SimGridEngine {
  public:
   static SimGridEngine& get();
 
-  /// A zone for a new platform; it lives as long as the process. The caller seals it.
+  /// A zone for a new platform; it lives as long as the process. The caller must seal it.
   simgrid::s4u::NetZone& new_zone();
 
-  /// Starts a simulation: the clock stands at zero. Events closer together than
-  /// `resolution` (s) are simultaneous. `at_each_time` is called whenever the clock has
-  /// moved on, after SimGrid has marked what ends then; its argument says whether a date
-  /// that was set by `wake_at` has come.
+  /// Starts a simulation at time zero. Events closer together than `resolution` (s) are
+  /// simultaneous. `at_each_time` is called after each step of the clock, when SimGrid
+  /// has marked the activities that end then; its argument is true if a date set by
+  /// `wake_at` has come.
   void start(double resolution, std::function<void(bool woken)> at_each_time);
-  /// Lets the clock stop at `date`, or earlier if an earlier one was set and has not
-  /// come.
+  /// Stops the clock at `date`, or earlier if an earlier date is pending.
   void wake_at(double date);
-  /// Returns when nothing is left to happen.
+  /// Returns when no event is left.
   void run();
   void stop() { at_each_time_ = nullptr; }
 
@@ -49,7 +49,7 @@ class SimGridEngine {
   std::function<void(bool)> at_each_time_;
   int zones_ = 0;
   double now_ = 0, resolution_ = 0;
-  std::optional<double> wake_up_;  // the earliest date set
+  std::optional<double> wake_up_;  // the earliest date that was set
 };
 
 }  // namespace tilerail

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-/// What SimGrid calls differently in its versions, of which backends/CMakeLists.txt takes
-/// those that were tried.
+/// Calls that differ between versions of SimGrid; backends/CMakeLists.txt accepts the
+/// tested versions.
 namespace tilerail::simgrid_versions {
 
 namespace s4u = simgrid::s4u;
@@ -23,7 +23,7 @@ inline constexpr const char *timing_precision = "surf/precision",
 
 #if SIMGRID_VERSION >= 40000
 
-/// The zone that holds all others; the engine has made it.
+/// The zone that contains all others; the engine creates it.
 inline s4u::NetZone* root_zone(const s4u::Engine& engine) {
   return engine.get_netzone_root();
 }

@@ -9,8 +9,8 @@
 namespace tilerail::api {
 namespace {
 
-/// A legal call: op(A) is 4 x 3 and stored 3 x 4, op(B) is 3 x 5 and stored as it is, C
-/// is 4 x 5.
+/// A valid call: op(A) is 4 x 3 and stored 3 x 4, op(B) is 3 x 5 and not transposed, C is
+/// 4 x 5.
 GemmArguments legal() {
   alignas(16) static double memory[64];
   GemmArguments x;

@@ -165,7 +165,7 @@ TEST(CInterface, AHandleThatCannotBeMadeIsNullAndSaysWhy) {
   tilerail_handle_t handle = reinterpret_cast<tilerail_handle_t>(&handle);
   const tilerail_status_t status =
       tilerail_create(&handle, "no-such-machine", nullptr, 0);
-  // Without a GPU that is what is missing first; with one, the machine.
+  // Without a GPU that is the first error; with one, the machine is.
   EXPECT_TRUE(status == TILERAIL_NO_HARDWARE || status == TILERAIL_INVALID_VALUE)
       << status;
   EXPECT_EQ(handle, nullptr);
@@ -182,7 +182,7 @@ TEST(CInterface, ErrorsAreKeptByThreadAndHandle) {
   EXPECT_EQ(elsewhere, "");
 }
 
-/// In this thread and in one that does not take part in the destruction.
+/// Checked in this thread and in a thread that is not involved in the destruction.
 TEST(CInterface, AHandleAtTheAddressOfADestroyedOneHasNoErrorAndNoPlan) {
   alignas(tilerail_context) std::byte place[sizeof(tilerail_context)];
   const auto make = [&] {

@@ -13,7 +13,7 @@ TEST(LruCache, TheEntryUsedLongestAgoMakesRoom) {
   LruCache<int, int> cache{2};
   cache.insert(1, 10);
   cache.insert(2, 20);
-  EXPECT_EQ(*cache.find(1), 10);  // 2 is now the older one
+  EXPECT_EQ(*cache.find(1), 10);  // 2 is now the least recently used
   cache.insert(3, 30);
   EXPECT_EQ(cache.find(2), nullptr);
   EXPECT_EQ(*cache.find(1), 10);

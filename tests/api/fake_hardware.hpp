@@ -1,5 +1,4 @@
-// Two "GPUs" made of CPU threads: the API's own work can be tested, results included,
-// where no GPU is.
+// Two "GPUs" made of CPU threads, to test the API, including results, without a GPU.
 #pragma once
 
 #include <cmath>
@@ -22,26 +21,26 @@
 
 namespace tilerail::api::test {
 
-/// What the session asked of the hardware.
+/// Calls of the session to the hardware.
 struct Log {
   std::vector<std::string>
       steps;  // of the last call: "wait", "access", "run", "finish", "release"
-  void* stream = nullptr;  // that was waited for last
+  void* stream = nullptr;  // last stream that was waited for
   std::map<const void*, int>
-      on_device;  // where addresses lie; the host where they are not named
-  int binds = 0, runs = 0, failures = 0;  // the next so many runs fail
-  bool arena_gone = false;         // plans that were bound before have no memory any more
+      on_device;  // devices of addresses; the host for other addresses
+  int binds = 0, runs = 0, failures = 0;  // number of following runs that fail
+  bool arena_gone = false;         // plans that were bound earlier have lost their memory
   std::vector<MemoryId> reserved;  // devices of the last reservation
-  int reserved_streams = 0;        // compute streams that it asked for
-  std::optional<Plan> plan;        // that was run last
+  int reserved_streams = 0;        // compute streams of the last reservation
+  std::optional<Plan> plan;        // last plan that ran
   std::optional<HostPages> host_pages;  // of the last allocation
-  int copies = 0;                       // made of kept matrices
-  int synchronized = 0;                 // waits for what was handed over
-  bool run_failed = false;              // the next wait tells that
-  bool page_locked = false;             // whether matrices on the host are
-  void* captured = nullptr;             // a stream that is
+  int copies = 0;                       // number of copies of kept matrices
+  int synchronized = 0;                 // number of waits for submitted work
+  bool run_failed = false;              // the next wait reports a failure
+  bool page_locked = false;             // whether matrices on the host are page-locked
+  void* captured = nullptr;             // a stream that is being captured
   std::map<MemoryId, int64_t>
-      room;  // bytes for tiles of GPUs that have less than described
+      room;  // bytes for tiles of GPUs with less memory than described
 };
 
 class FakeHardware final : public Hardware {

@@ -1,4 +1,4 @@
-// Calls that do not wait.
+// Asynchronous calls.
 #include <gtest/gtest.h>
 
 #include "api/handle.hpp"

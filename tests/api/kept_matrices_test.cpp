@@ -38,7 +38,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpu) {
   EXPECT_EQ(log_->copies, 2);
   std::vector<double> original = call.a;
   std::ranges::fill(call.a,
-                    std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
+                    std::numeric_limits<double>::quiet_NaN());  // must not be read now
   session_->gemm(call.x);
   EXPECT_EQ(place_of_a(), "g*");
   EXPECT_EQ(place_of_b(), "host");
@@ -73,7 +73,7 @@ TEST_F(KeptMatrices, AreNotTakenForWhatGoesBeyondThem) {
   session_->keep(call.x.a, call.x.m, call.x.k - 1, call.x.lda, sizeof(double));
   session_->gemm(call.x);
   EXPECT_EQ(place_of_a(), "host");
-  call.x.lda = 20, call.x.m = 20;  // the same address with other columns
+  call.x.lda = 20, call.x.m = 20;  // the same address with another number of columns
   session_->gemm(call.x);
   EXPECT_EQ(place_of_a(), "host");
 }
@@ -162,7 +162,7 @@ TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
   }
 }
 
-/// Both GPUs hold copies of A, whose original is on C's GPU. B is elsewhere, so that both
+/// Both GPUs have copies of A, whose original is on C's GPU. B is elsewhere, so that both
 /// compute.
 TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) {
   for (const bool b_on_gpu : {false, true})
@@ -179,7 +179,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) 
       std::vector<double>& original = a_is_kept ? call.a : call.b;
       const std::vector<double> before = original;
       std::ranges::fill(
-          original, std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
+          original, std::numeric_limits<double>::quiet_NaN());  // must not be read now
       session_->gemm(call.x);
       EXPECT_EQ(a_is_kept ? place_of_a() : place_of_b(), "g*");
       EXPECT_FALSE(is_copied(a_is_kept ? Buffer::Kind::matrix_a : Buffer::Kind::matrix_b))
@@ -189,7 +189,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) 
     }
 }
 
-/// One GPU takes part: it has both, or reads its own copy.
+/// One GPU computes: it has both matrices, or reads its own copy.
 TEST_F(KeptMatrices, OfTheOnlyGpuAreReadThereIfTheOriginalIsOnTheGpuOfC) {
   Multiplication call{40, 50, 64, 1, 0};
   session_->set_devices({0});
@@ -200,7 +200,8 @@ TEST_F(KeptMatrices, OfTheOnlyGpuAreReadThereIfTheOriginalIsOnTheGpuOfC) {
   call.expect_right();
 }
 
-/// A block of what is kept is changed and kept again: the whole is not what it was.
+/// A block of a kept matrix is changed and kept again: the copies of the whole matrix are
+/// outdated.
 TEST_F(KeptMatrices, AreGivenUpWithAnyPartThatIsKeptAgain) {
   Multiplication call{40, 50, 64, 1, 0};
   keep_a(call);

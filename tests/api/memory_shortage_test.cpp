@@ -1,4 +1,4 @@
-// GPUs whose memory others have taken.
+// GPUs whose memory other programs have taken.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

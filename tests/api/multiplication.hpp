@@ -1,4 +1,3 @@
-// One call of the API on random matrices.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,9 +10,9 @@
 
 namespace tilerail::api::test {
 
-/// One call on random matrices with padding. Products of 64 terms below 1 in magnitude,
-/// times scalars below 3, are far from the bound of 1e-12 only when something is wrong:
-/// 66 * 2^-53 * (3 * 64 + 3) < 1.5e-12 * 1.
+/// One call on random matrices with padding. For products of 64 terms below 1 in
+/// magnitude, times scalars below 3, the bound of 1e-12 is exceeded only by errors of the
+/// code: 66 * 2^-53 * (3 * 64 + 3) < 1.5e-12 * 1.
 class Multiplication {
  public:
   Multiplication(int64_t m, int64_t n, int64_t k, double alpha, double beta,

@@ -38,7 +38,7 @@ class ApiPlanCache : public ::testing::Test {
     fs::remove(file_);
   }
 
-  /// Which the estimate would not choose.
+  /// The estimate would not choose this tile.
   void keep_plan_of_tile(int tile) {
     const Topology machine = test::FakeHardware::machine();
     GemmProblem problem;
@@ -103,7 +103,7 @@ TEST_F(ApiPlanCache, APlanComesFromTheFileAndTheResultIsRight) {
   EXPECT_EQ(info.devices, (std::vector<int>{0, 1}));
   EXPECT_EQ(info.operations, log->plan->ops.size());
   for (const double c : c_) ASSERT_EQ(c, 2.0 * n + 3.0);
-  EXPECT_EQ(call(context).by, PlanInfo::By::cache);  // of the plan that is held, too
+  EXPECT_EQ(call(context).by, PlanInfo::By::cache);  // of the cached plan, too
   EXPECT_EQ(log->binds, 1);
   const PlanInfo miss = call(context, n - 1);
   EXPECT_EQ(miss.by, PlanInfo::By::estimate);
@@ -126,7 +126,7 @@ TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
   EXPECT_EQ(call(context).by, PlanInfo::By::cache);
   context.set_plan_cache("");
   EXPECT_EQ(call(context).by, PlanInfo::By::estimate);
-  ContextOptions other;  // of a machine that the file is not for
+  ContextOptions other;  // of another machine than the file's
   other.machine =
       std::make_shared<Topology>(tilerail::test::shipped("karolina-hgx-a100"));
   Context elsewhere{test::fake_session(std::make_shared<test::Log>(), other)};

@@ -28,7 +28,7 @@ struct Wish {
 };
 
 const std::vector<Wish> wishes{
-    {"tilerail", {"effort=fast"}},  // as programs do by themselves
+    {"tilerail", {"effort=fast"}},  // the default of programs
     {"tilerail", {"devices=best(metric=edp)", "effort=fast"}},
     {"tilerail", {"devices=best", "tile=64", "effort=fast"}},
     {"tilerail", {"tile=64", "batch=chain(chunks=2)", "effort=fast"}},
@@ -36,7 +36,7 @@ const std::vector<Wish> wishes{
     {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
     {"tilerail", {"caching=off", "overlap=off", "effort=fast"}, "1", {1}}};
 
-/// What `tilerail plan` plans.
+/// The plan of `tilerail plan`.
 Plan by_command(const Wish& wish) {
   const std::string size = std::to_string(n);
   study::JobText job;
@@ -87,7 +87,8 @@ TEST(SamePlan, ComesFromTheCommandAndBothInterfaces) {
   }
 }
 
-/// Else the test above would not tell whether the interfaces have the command's judge.
+/// Without this, the test above would not show whether the interfaces have the command's
+/// judge.
 TEST(SamePlan, DependsOnTheSimulatorsJudgement) {
   const Topology machine = test::FakeHardware::machine();
   if (!make_simulator(machine)) GTEST_SKIP() << "this build has no simulator";

@@ -51,7 +51,7 @@ TEST(SessionSettings, DevicesThatTheMachineLacksAreLeftOutUnlessNamed) {
   ContextOptions options;
   options.devices = {1};
   EXPECT_THROW(fake_session(std::make_shared<Log>(), options, 1), HardwareError);
-  options.devices = {4};  // there, but not in the description
+  options.devices = {4};  // a CUDA device, but not in the description
   EXPECT_THROW(fake_session(std::make_shared<Log>(), options, 8), InputError);
 }
 
@@ -77,7 +77,7 @@ TEST(SessionSettings, AReservationHasAllStreamsThatPlansMayTake) {
     session->reserve(1000);
     EXPECT_EQ(std::to_string(log->reserved_streams), streams);
   }
-  session->set_policy("tilerail");  // leaves the number to each plan
+  session->set_policy("tilerail");  // leaves the number of streams to each plan
   session->reserve(1000);
   for (const int64_t size : {64, 256, 1024}) {
     Multiplication call{size, size, 8, 1, 1};

@@ -1,4 +1,4 @@
-// Calls whose matrices all lie on one GPU.
+// Calls with all matrices on one GPU.
 #include "api/single_gpu.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// What a program without a description gets on GPUs like an H200.
+/// The machine of a program without a description on GPUs like an H200.
 std::shared_ptr<const Topology> assumed(size_t gpus) {
   cuda::DeviceFacts device;
   device.name = "GPU", device.compute_capability = 90, device.multiprocessors = 132,
@@ -54,8 +54,8 @@ TEST(SingleGpu, SmallProductsAreOneKernelOnAnyMachine) {
       }
 }
 
-/// 2048^3 on two H200 took 607 us by a plan of an assumed description, and 319 us as one
-/// kernel.
+/// 2048^3 on two H200 took 607 us with a plan of an assumed description, and 319 us as
+/// one kernel.
 TEST(SingleGpu, AnAssumedDescriptionHasToPromiseMoreThanAMeasuredOne) {
   const Topology two = *assumed(2);
   const PlannedCall small = planned(two, 2048);
@@ -73,7 +73,7 @@ TEST(SingleGpu, AnAssumedDescriptionHasToPromiseMoreThanAMeasuredOne) {
   EXPECT_LT(from_measured, from_assumed);
 }
 
-/// Of eight GPUs, more are estimated to be faster than two, but not surely.
+/// On eight GPUs, more than two are estimated to be faster, but not certainly.
 TEST(SingleGpu, FewerGpusAreTakenWhereMoreAreNotSureToBeFaster) {
   const Topology two = *assumed(2), eight = *assumed(8);
   ASSERT_EQ(planned(two, 4096).info.devices.size(), 2u);

@@ -10,7 +10,7 @@
 namespace tilerail::cuda {
 namespace {
 
-/// A copy, a multiplication after it, a join after that.
+/// A copy, then a multiplication, then a join.
 Plan three_ops() {
   PlanDraft draft{test::shipped("two-gpu")};
   const MemoryId host{0}, gpu{1};

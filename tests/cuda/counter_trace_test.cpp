@@ -1,4 +1,4 @@
-// What is made of energy counters, from counters whose power and steps are known.
+// Results from energy counters, tested on counters with known power and steps.
 #include "backends/cuda/measure/counter_trace.hpp"
 
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr double offset = 5e6;  // J: counters do not start at 0
 
-/// Reads, every 2 ms from `begin` to `end`, a counter that moves every 100 ms, a quarter
-/// of that after whole tenths of a second. `energy`: J since time 0.
+/// Reads, every 2 ms from `begin` to `end`, a counter that changes every 100 ms, a
+/// quarter of this period after whole tenths of a second. `energy`: J since time 0.
 template <class Energy>
 CounterTrace read(double begin, double end, Energy energy) {
   CounterTrace trace;
@@ -28,8 +28,8 @@ CounterTrace steady(double watts, double begin, double end) {
   return read(begin, end, [=](double time) { return watts * time; });
 }
 
-// Of 600 W read over 190 ms, one step is 316 W and two are 632 W: as a difference of
-// readings, 0.19 s are worth nothing.
+// At 600 W and a reading span of 190 ms, one step gives 316 W and two give 632 W: a
+// difference of readings over 0.19 s is useless.
 TEST(CounterTrace, StepsGiveThePowerWhereReadingsDoNot) {
   EXPECT_FALSE(steady(600, 0, 0.19).watts());
   for (const double begin : {0.0, 0.01, 0.03, 0.08}) {
@@ -79,7 +79,7 @@ TEST(CounterTrace, ACounterThatIsNotThereGivesNothing) {
   EXPECT_FALSE(energy_of_calls(std::vector{trace}, std::vector<double>{1, 2, 3}));
 }
 
-/// When calls of so many seconds, from 0 on, end.
+/// End times of calls of this duration, starting at 0.
 std::vector<double> calls(int count, double seconds) {
   std::vector<double> ends;
   for (int i = 1; i <= count; ++i) ends.push_back(seconds * i);
@@ -91,13 +91,13 @@ TEST(CountedEnergy, IsPowerTimesTheTimeOfACall) {
   const auto counted = energy_of_calls(devices, calls(100, 0.01));
   ASSERT_TRUE(counted);
   EXPECT_NEAR(counted->seconds, 0.01, 1e-12);
-  EXPECT_GT(counted->calls, 80);  // those between the steps at 0.125 s and 0.925 s
+  EXPECT_GT(counted->calls, 80);  // calls between the steps at 0.125 s and 0.925 s
   EXPECT_THAT(counted->joules, ::testing::ElementsAre(::testing::DoubleNear(6, 0.03),
                                                       ::testing::DoubleNear(2, 0.01)));
 }
 
-// Calls of 300 ms: 100 W for 100 ms, then 700 W for 200 ms; whole calls are counted, so
-// that each has 150 J.
+// Calls of 300 ms: 100 W for 100 ms, then 700 W for 200 ms; only whole calls count, so
+// each has 150 J.
 TEST(CountedEnergy, CountsWholeCalls) {
   const auto energy = [](double time) {
     const double call = std::floor(time / 0.3), inside = time - 0.3 * call;
@@ -105,7 +105,8 @@ TEST(CountedEnergy, CountsWholeCalls) {
   };
   const auto counted = energy_of_calls(std::vector{read(0, 1.5, energy)}, calls(5, 0.3));
   ASSERT_TRUE(counted);
-  EXPECT_EQ(counted->calls, 3);  // from the end of the first call to that of the fourth
+  EXPECT_EQ(counted->calls, 3);  // from the end of the first call to the end of the
+                                 // fourth
   EXPECT_NEAR(counted->joules[0], 150, 3);
 }
 

@@ -1,4 +1,4 @@
-// The gate that holds streams back; a thread is the stream.
+// The gate that holds streams back; threads represent streams.
 #include "backends/cuda/measure/gate.hpp"
 
 #include <gtest/gtest.h>
@@ -23,15 +23,15 @@ TEST(GateTest, HoldsUntilItOpens) {
   }};
   while (!begun) std::this_thread::yield();
   for (int i = 0; i < 1000; ++i)
-    std::this_thread::yield();  // time for a stream that is not held
+    std::this_thread::yield();  // time for a stream that is not held back
   EXPECT_FALSE(through);
   gate.open();
   stream.join();
   EXPECT_TRUE(through);
 }
 
-/// An error while work is issued destroys the gate before its streams have begun to wait
-/// for it.
+/// An error while work is issued destroys the gate before its streams have started to
+/// wait for it.
 TEST(GateTest, StreamsThatComeAfterItIsDestroyedGoThrough) {
   for (const int holds : {1, 5}) {
     std::optional<Gate> gate{std::in_place};

@@ -1,4 +1,4 @@
-// Memory for tiles on hosts. The allocator is the test's own.
+// Memory for tiles on hosts, with an allocator of the test.
 #include "backends/cuda/run/host_arena.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class HostArenaTest : public ::testing::Test {
             }};
   }
 
-  /// The allocation that holds these bytes.
+  /// The allocation that contains these bytes.
   const std::byte* owner(const std::byte* begin, int64_t bytes) const {
     for (const auto& [start, size] : held_)
       if (start <= begin && begin + bytes <= start + size) return start;

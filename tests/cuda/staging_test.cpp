@@ -34,8 +34,8 @@ Plan planned(const GemmProblem& problem, const std::string& tile = "tile=48") {
   return plan_gemm(placed, machine, machine.gpus(), policy);
 }
 
-/// Runs the copies of a plan, and nothing else, in its order: a tile that comes is
-/// compared with the matrix, one that goes back holds the number of its operation.
+/// Runs only the copies of a plan, in its order: a fetched tile is compared with the
+/// matrix, a tile that is written back contains the number of its operation.
 class Copies {
  public:
   Copies(const GemmProblem& problem, size_t slots, int64_t slot_bytes)

@@ -28,8 +28,8 @@ Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
                    policy);
 }
 
-/// Which operations must have ended before each one may start, by streams and events
-/// alone: bit sets, closed.
+/// The operations that must have ended before each operation, by streams and events
+/// alone: bit sets, transitively closed.
 std::vector<std::vector<bool>> order_of(const StreamProgram& program, size_t ops) {
   std::vector<StreamProgram::Step> steps(ops);
   for (const auto& issuer : program.steps)
@@ -139,8 +139,8 @@ TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
     const Plan plan =
         plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);
     const StreamProgram program = stream_program(plan, topology);
-    std::map<MemoryId, std::set<uint32_t>> streams;    // that peer copies of a GPU use
-    std::map<MemoryId, std::set<size_t>> peer_queues;  // that they are in
+    std::map<MemoryId, std::set<uint32_t>> streams;    // used by peer copies of a GPU
+    std::map<MemoryId, std::set<size_t>> peer_queues;  // queues of these copies
     for (const auto& issuer : program.steps)
       for (const auto& step : issuer) {
         const QueueId id = plan.op(step.op).queue;

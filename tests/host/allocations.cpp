@@ -8,7 +8,7 @@ namespace {
 std::atomic<int> count = 0;
 }
 
-// The forms for arrays end in these, or in a pair of the sanitizer.
+// The array forms call these, or a pair of the sanitizer.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
   ++count;
   return std::malloc(size > 0 ? size : 1);

@@ -2,7 +2,7 @@
 
 namespace tilerail::test {
 
-/// How often this program has called operator new so far.
+/// Number of calls of operator new in this program so far.
 int allocations();
 
 }  // namespace tilerail::test

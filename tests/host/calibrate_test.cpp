@@ -31,8 +31,8 @@ TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
 }
 
 TEST(HostMachine, AKernelTakesOneWorker) {
-  // Of 4 workers one kernel, large or small, takes a quarter; 10 GFLOP/s a worker: 2 x
-  // 1024^3 in 0.2147 s.
+  // One kernel, large or small, takes one of 4 workers; 10 GFLOP/s per worker: 2 x 1024^3
+  // in 0.2147 s.
   const Topology topology{host_machine(1, 4)};
   const KernelTimes& kernels = topology.kernels_of(topology.gpus()[0]);
   EXPECT_DOUBLE_EQ(kernels.occupancy(10000, 10000), 0.25);
@@ -48,7 +48,7 @@ TEST(HostMachine, RefusesSizesOutOfRange) {
   EXPECT_THROW(host_machine(1, 1025), InputError);
 }
 
-/// With no budget every figure is measured once: the shape can be tested without a long
+/// With no budget every figure is measured once, which tests the shape without a long
 /// run.
 Topology::Description quick(int devices, int workers) {
   HostCalibrationOptions options;
@@ -81,7 +81,7 @@ TEST(CalibrateHost, TellsItsUncertaintyWhereFiguresWereMeasuredAgain) {
   double passed = 0;
   options.clock = [&] {
     return passed += 0.01;
-  };  // time for ten rounds of all figures, however busy the machine is
+  };  // time for ten rounds of all figures, regardless of the machine's load
   const Topology machine{calibrate_host(options)};
   ASSERT_TRUE(machine.description().uncertainty);
   const Uncertainty& u = *machine.description().uncertainty;
@@ -122,7 +122,7 @@ TEST(CalibrateHost, MeasuresBothDTypesAndAllRoles) {
   }
   ASSERT_EQ(topology.groups().size(), 1U);
   const auto& points = topology.groups()[0].capacity->points;
-  ASSERT_EQ(points.size(), 2U);  // one copy, and two at once
+  ASSERT_EQ(points.size(), 2U);  // one copy, and two simultaneous copies
   EXPECT_EQ(points[1].flows, 2);
 }
 
@@ -135,7 +135,8 @@ TEST(CalibrateHost, StatesSourcesAndMeasuresOnlyWhatItClaims) {
   };
   EXPECT_EQ(source("copies").kind, Source::Kind::measured);
   EXPECT_EQ(source("kernels").kind, Source::Kind::measured);
-  EXPECT_EQ(source("shape").kind, Source::Kind::assumed);  // how many devices is a choice
+  EXPECT_EQ(source("shape").kind, Source::Kind::assumed);  // the number of devices is a
+                                                           // choice
   EXPECT_THAT(source("kernels").text, testing::HasSubstr("2 kernels at once"));
   for (const StridedEfficiency::Point& point : d.strided.points) {
     EXPECT_GT(point.efficiency, 0);

@@ -1,5 +1,5 @@
-// The order that the dispatcher gives, seen by operations that read what those before
-// them wrote.
+// The order of the dispatcher, tested with operations that read their predecessors'
+// results.
 
 #include "backends/host/run/dispatcher.hpp"
 
@@ -23,7 +23,7 @@ GemmProblem small_problem() {
 }
 
 /// Copies in nine queues of three devices, every fifth one a join, each with up to three
-/// earlier ones to wait for.
+/// dependencies.
 Plan random_plan(const Topology& topology, size_t count, uint64_t seed) {
   std::mt19937_64 random{seed};
   PlanDraft draft{topology, small_problem()};
@@ -47,8 +47,7 @@ Plan random_plan(const Topology& topology, size_t count, uint64_t seed) {
   return draft.plan;
 }
 
-/// The operations that each operation follows: its dependencies and the one before it in
-/// its queue.
+/// The predecessors of each operation: its dependencies and its queue predecessor.
 std::vector<std::vector<size_t>> predecessors(const Plan& plan) {
   std::vector<std::vector<size_t>> result(plan.ops.size());
   std::vector<std::optional<size_t>> last(plan.queues.size());
@@ -61,15 +60,14 @@ std::vector<std::vector<size_t>> predecessors(const Plan& plan) {
   return result;
 }
 
-/// Length of the longest way to each operation, counting those that run: a join adds
-/// nothing.
+/// Length of the longest path to each operation, without joins.
 class Depths {
  public:
   explicit Depths(const Plan& plan)
       : plan_{plan}, before_{predecessors(plan)}, of_(plan.ops.size(), 0) {}
 
-  /// Computes that of `op` from those of its predecessors. Reads them as they lie in
-  /// memory: a race is seen as such.
+  /// Computes the depth of `op` from its predecessors' depths. Reads without atomics, so
+  /// that sanitizers detect races.
   void compute(size_t op) { of_[op] = 1 + deepest_before(op); }
 
   std::vector<int> in_plan_order() {

@@ -49,8 +49,8 @@ TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
 }
 
 TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
-  // A is one column whose leading dimension no BLAS integer holds: the plan is valid, but
-  // its kernel must refuse it.
+  // A is one column whose leading dimension exceeds a BLAS integer: the plan is valid,
+  // but its kernel must refuse it.
   const Topology topology = machine(2, 2);
   GemmProblem p = on_host(4, 4, 1);
   p.place_a = p.place_b = p.place_c = MemoryId{1};

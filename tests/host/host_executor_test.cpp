@@ -100,7 +100,7 @@ TEST(HostExecutor, NeverRunsMoreOperationsOfADeviceThanItHasWorkers) {
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(plan);
   for (size_t i = 0; i < plan.ops.size(); ++i) {
-    int at_once = 1;  // others of the same device that were running when i started
+    int at_once = 1;  // other operations of the device that were running when i started
     for (size_t j = 0; j < plan.ops.size(); ++j) {
       const OpTime &x = timeline.ops[i], &y = timeline.ops[j];
       const bool same =
@@ -112,8 +112,8 @@ TEST(HostExecutor, NeverRunsMoreOperationsOfADeviceThanItHasWorkers) {
 }
 
 TEST(HostExecutor, OneWorkerTakesReadyOperationsByLowestId) {
-  // Three queues, nothing depends on anything but its queue: the one worker has all heads
-  // before it, and the lowest ready id is always the next of the plan.
+  // Three queues without other dependencies: the one worker can choose among all heads,
+  // and the lowest ready id is always the next in the plan.
   const Topology topology = machine(1, 1);
   PlanDraft draft{topology, on_host(8, 8, 8)};
   const MemoryId gpu = topology.gpus()[0];
@@ -129,7 +129,7 @@ TEST(HostExecutor, OneWorkerTakesReadyOperationsByLowestId) {
 }
 
 TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
-  // Two copies, a join after both, a join after that one, then a copy back.
+  // Two copies, a join of both, a second join, then a copy back.
   const Topology topology = machine(2, 1);
   GemmProblem p = on_host(16, 16, 16);
   PlanDraft draft{topology, p};
@@ -165,7 +165,7 @@ TEST(HostExecutor, APlanOfNothingTakesNoTime) {
 }
 
 TEST(HostExecutor, PoisonShowsBytesThatNothingWrote) {
-  // The plan multiplies by a tile that it never fetched.
+  // The plan multiplies with a tile that it never fetched.
   const Topology topology = machine(1, 1);
   GemmProblem p = on_host(16, 16, 16);
   p.place_a = p.place_c = MemoryId{1};
@@ -198,8 +198,8 @@ TEST(HostExecutor, ASecondRunGivesTheSameBytes) {
 }
 
 TEST(HostExecutor, ASecondRunAllocatesNothingButTheResult) {
-  // 1 and 64 tiles of C: were there an allocation for each operation or queue, the counts
-  // would differ.
+  // 1 and 64 tiles of C: with an allocation per operation or queue, the counts would
+  // differ.
   const Topology topology = machine(2, 2);
   HostExecutor executor{topology};
   std::vector<int> counts;
@@ -230,7 +230,7 @@ TEST(HostExecutor, ArenasGrowAndAreKept) {
   executor.execute(large);
   const int64_t grown = executor.arena_bytes(gpu);
   EXPECT_GE(grown, large.peak_bytes[gpu.index()]);
-  EXPECT_EQ(executor.arena_bytes(MemoryId{0}), 0);  // no tile lies on the host
+  EXPECT_EQ(executor.arena_bytes(MemoryId{0}), 0);  // no tile is on the host
   executor.set_matrices(small_data.matrices());
   executor.execute(small);
   EXPECT_EQ(executor.arena_bytes(gpu), grown);

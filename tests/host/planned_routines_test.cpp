@@ -32,7 +32,7 @@ class PlannedRoutine : public testing::TestWithParam<const char*> {
         << check.summary();
   }
 
-  /// With every placement, scalar and type.
+  /// Tests every placement, scalar and type.
   void expect_always_right(GemmProblem p, int64_t tile = 32) {
     for (p.dtype = DType::f64;; p.dtype = DType::f32) {
       for (int places = 0; places < 27; ++places)

@@ -1,4 +1,4 @@
-// Threads of the host backend, on plain variables: the thread sanitizer sees whether each
+// Threads of the host backend on plain variables: the thread sanitizer checks that each
 // access is ordered.
 
 #include "backends/host/run/worker_pool.hpp"

@@ -1,5 +1,5 @@
 // No plan is simulated to be faster than the bound, on random problems, machines and
-// policies; and no bound is higher on a machine that is faster somewhere.
+// policies; and no bound is higher on a machine with a faster part.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -15,8 +15,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// Of a simulation, whose dates are sums of many terms, and which takes what is 1 ps
-/// apart for simultaneous.
+/// Tolerances of a simulation: dates are sums of many terms, and dates within 1 ps are
+/// simultaneous.
 constexpr double rounding = 1e-9, picosecond = 1e-12;
 
 void check_bound(const Case& c, const Topology& machine) {
@@ -35,8 +35,8 @@ void check_bound(const Case& c, const Topology& machine) {
   RC_ASSERT(simulated >= bound.time.value * (1 - rounding) - merged);
 }
 
-/// RapidCheck takes numbers from the lower part of their range, the more so at first;
-/// here from all of it. It may call `draw` again when this one has been left.
+/// RapidCheck draws numbers from the lower part of their range, especially at first; this
+/// draws from the whole range. It can call `draw` again after this function has returned.
 template <class Draw>
 auto over_whole_ranges(Draw draw) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::exec(draw));
@@ -60,8 +60,8 @@ TEST(LowerBound, HoldsOnShippedMachines) {
       }));
 }
 
-/// With latencies that are near what a GPU multiplies for, and the links are wide: it is
-/// idle for some of the time.
+/// Latencies near the time of a GPU's multiplications, and wide links: GPUs are idle for
+/// part of the time.
 Topology with_pauses(const Topology& machine, const GemmProblem& p) {
   auto d = machine.description();
   const KernelLimits limits = kernel_limits(machine.kernels_of(machine.gpus()[0]), p);
@@ -71,8 +71,7 @@ Topology with_pauses(const Topology& machine, const GemmProblem& p) {
   return Topology{std::move(d)};
 }
 
-/// With copies between GPUs so slow that those over the hosts are faster, or the other
-/// way round.
+/// Copies between GPUs that are much slower than over the hosts, or the other way round.
 Topology with_slow_peers(const Topology& machine, const GemmProblem&) {
   auto d = machine.description();
   const bool peers = pick({true, false});
@@ -84,8 +83,7 @@ Topology with_slow_peers(const Topology& machine, const GemmProblem&) {
   return Topology{std::move(d)};
 }
 
-/// More than 16 now and then, whose copies among each other the bound does not tell by
-/// pairs.
+/// Sometimes more than 16, for which the bound does not distinguish pairs of GPUs.
 int random_count_of_gpus() {
   return *rc::gen::weightedOneOf<int>(
       {{50, rc::gen::element(1, 1, 1, 2, 2, 3, 4, 6)}, {1, rc::gen::inRange(17, 21)}});
@@ -116,7 +114,7 @@ T& one_of(std::vector<T>& values) {
 
 Rate& random_rate(CapacityCurve& curve) { return one_of(curve.points).rate; }
 
-/// Links both ways between two nodes that have none, or one more where they have.
+/// Adds links in both directions between two nodes, in addition to existing ones.
 void add_link(Topology::Description& d) {
   const size_t from = *rc::gen::inRange<size_t>(0, d.nodes.size());
   const size_t to =
@@ -133,11 +131,11 @@ void add_link(Topology::Description& d) {
   d.links.push_back(link);
 }
 
-/// The same with one more link, or with one figure that is better.
+/// The same machine with one more link, or with one better figure.
 Topology faster(const Topology& machine) {
   auto d = machine.description();
   const double factor = pick({1.001, 1.5, 10.0, 1000.0});
-  constexpr Rate most{1e15};  // that a description may have
+  constexpr Rate most{1e15};  // the limit of a description
   const auto raise = [&](Rate& rate) {
     rate = std::max(rate, std::min(factor * rate, most));
   };
@@ -188,7 +186,7 @@ TEST(LowerBound, IsNoHigherOnAFasterMachine) {
     RC_LOG() << describe(c) << "\n"
              << to_toml(machine.description()) << "\n"
              << to_toml(better.description());
-    constexpr double precise = 2e-5;  // bisection's, and that of its programs
+    constexpr double precise = 2e-5;  // precision of bisection, and of its programs
     const Bound now = lower_bound(checked(c.problem), machine, c.devices);
     const Bound then = lower_bound(checked(c.problem), better, c.devices);
     RC_LOG() << now.time.value << " s (" << now.binding << "), " << then.time.value

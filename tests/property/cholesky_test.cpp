@@ -39,8 +39,8 @@ std::vector<double> product_of(int64_t n, std::vector<double>& lower) {
   return a;
 }
 
-/// With t tiles a side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2) /
-/// 6 gemm.
+/// With t tiles per side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2)
+/// / 6 gemm.
 TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
   const TaskGraph graph = cholesky_tasks(6);
   std::array<int, op_kind_count> counts{};
@@ -52,8 +52,8 @@ TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
   EXPECT_EQ(of(OpKind::gemm), 20);
 }
 
-/// The diagonal tile is solved with before it is written no more; its syrk comes before
-/// its potrf.
+/// trsm follows the potrf of its diagonal tile; the syrk of a diagonal tile precedes the
+/// tile's potrf.
 TEST(CholeskyTasks, HazardsMakeTheEdges) {
   const TaskGraph graph = cholesky_tasks(2);  // potrf 0, trsm 1, syrk 2, potrf 3
   ASSERT_EQ(graph.size(), 4u);
@@ -71,7 +71,7 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   const Topology machine = shipped(name);
   const GemmProblem problem = factorisation(90, *machine.find_memory(place));
   const Plan plan = plan_cholesky(problem, machine, machine.gpus(),
-                                  16);  // 5 tiles of 16 and a rest of 10
+                                  16);  // 5 tiles of 16 and a remainder of 10
   validate(plan, machine);
   EXPECT_EQ(find_race(plan), "");
   std::vector<double> lower;
@@ -88,8 +88,7 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   }
 }
 
-/// More than one GPU works, and no faster than all of them together at the rate of their
-/// GEMMs.
+/// Several GPUs work, and no faster than all of them together at the rate of their GEMMs.
 TEST_P(Cholesky, IsSimulated) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
@@ -115,8 +114,7 @@ TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
   expect_input_error([&] { require_kernels(plan); }, {"operation", "has no kernel yet"});
 }
 
-/// A matrix of 512 x 512 on gpu1 of two-gpu, where the memory of that GPU is so many
-/// times as large.
+/// A matrix of 512 x 512 on gpu1 of two-gpu, whose memory is `room` times as large.
 Plan plan_with_room(double room, int64_t tile) {
   auto d = shipped("two-gpu").description();
   const MemoryId home = *shipped("two-gpu").find_memory("gpu1");

@@ -1,4 +1,4 @@
-// The fluid machine takes the times that SimGrid takes, on random problems, machines and
+// The fluid machine gives the same times as SimGrid, on random problems, machines and
 // policies.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

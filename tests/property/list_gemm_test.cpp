@@ -12,7 +12,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// The tasks of GEMM's generator, planned by a chooser that was not made for them.
+/// The tasks of GEMM's generator, planned by a chooser for other tasks.
 Plan listed(const GemmProblem& p, const Topology& machine, int64_t tile) {
   const Tiling tiling{{{0, p.m}, {0, p.n}, {0, p.k}}, {1, 1}, tile};
   const GemmTasks tasks{p, tiling};

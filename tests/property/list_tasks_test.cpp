@@ -1,5 +1,5 @@
-// Tasks that read and write the same tiles in turn, as no routine has them: every hazard
-// that there is.
+// Tasks that alternately read and write the same tiles, unlike any routine: every kind of
+// hazard.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t side = 16, across = 3;  // of a tile, in elements; of C, in tiles
 
-/// Products of tiles of C that go to other tiles of C.
+/// Products of tiles of C, written to other tiles of C.
 TaskGraph random_tasks(uint64_t seed) {
   std::mt19937_64 random{seed};
   TaskGraph graph;

@@ -1,5 +1,5 @@
-// A plan takes no more memory than was predicted: by the plan itself, for every memory,
-// and by the planner, when it decided whether tiles fit.
+// A plan takes no more memory than predicted: by the plan itself, for every memory, and
+// by the planner, when it decided whether tiles fit.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -15,7 +15,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// The operations that use a buffer, as the first and the last in plan order.
+/// The first and the last operation, in plan order, that use a buffer.
 struct Life {
   size_t first, last;
 };
@@ -33,8 +33,8 @@ std::map<BufferId, Life> lives(const Plan& plan) {
   return found;
 }
 
-/// The most bytes of tiles that any memory has at the same operation, by memory, and the
-/// end of its last tile.
+/// Maximum bytes of tiles in a memory at the same operation, and the end of its last
+/// tile.
 struct Use {
   int64_t live = 0, end = 0;
 };
@@ -59,14 +59,14 @@ std::vector<Use> uses(const Plan& plan) {
   return found;
 }
 
-/// The plan, or nothing where the planner said beforehand that tiles do not fit.
+/// The plan, or nothing if the planner reported in advance that tiles do not fit.
 std::optional<Plan> planned(const Case& c, const Topology& machine) {
   try {
     return plan_gemm(c.problem, machine, c.devices, c.policy);
   } catch (const InputError& error) {
     const std::string message = error.what();
     RC_ASSERT(message.find("are too few for") ==
-              std::string::npos);  // memory that ran out while it was planned
+              std::string::npos);  // memory that ran out during planning
     return std::nullopt;
   }
 }

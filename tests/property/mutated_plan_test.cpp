@@ -1,5 +1,5 @@
-// Plan files that were changed at random: they are refused, or every operation stays
-// inside its buffers.
+// Plan files with random changes: they are refused, or every operation stays inside its
+// buffers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ using Random = std::mt19937_64;
 
 constexpr int64_t most_elements = 1 << 20;  // of matrices and arenas that are allocated
 
-/// All numbers and texts of a plan that an executor uses.
+/// All numbers and texts of a plan that executors use.
 void collect(json& value, std::vector<json*>& leaves) {
   if (!value.is_structured()) return leaves.push_back(&value);
   for (json& part : value) collect(part, leaves);
@@ -52,7 +52,7 @@ int64_t other_number(int64_t old, Random& random) {
   return values[random() % values.size()];
 }
 
-/// Mostly a word that may stand in its place.
+/// Usually a word that is valid in its place.
 std::string other_text(const std::string& old, Random& random) {
   static const std::vector<std::vector<std::string>> groups{
       {"f64", "f32", "f16", "bf16", "tf32"},
@@ -81,7 +81,7 @@ void mutate(json& plan, Random& random) {
   if (leaf.is_string()) leaf = other_text(leaf.get<std::string>(), random);
 }
 
-/// The plan of a changed file whose hash was made right; nothing if it is refused.
+/// The plan of a changed file with a corrected hash; nothing if it is refused.
 std::optional<Plan> read_again(json& file) {
   for (int attempt = 0; attempt < 2; ++attempt) try {
       return plan_from_json(file.dump(), "plan.json");
@@ -92,8 +92,8 @@ std::optional<Plan> read_again(json& file) {
   return std::nullopt;
 }
 
-/// Offsets that executors compute, from the first byte of a view to the last, with the
-/// element size of the operation.
+/// Checks the offsets that executors compute, from the first byte of a view to the last,
+/// with the element size of the operation.
 bool is_inside(const Plan& plan, const View& view, int64_t element) {
   if (view.rows == 0 || view.cols == 0) return true;
   const Buffer& buffer = plan.buffer(view.buffer);
@@ -133,8 +133,7 @@ bool is_small(const Plan& plan) {
   return p.m * p.n <= most_elements && p.k <= most_elements;
 }
 
-/// Elements of vectors are counted by std::vector::at, so that none beyond the end is
-/// touched.
+/// std::vector::at checks elements of vectors, so that accesses beyond the end fail.
 void run(const Plan& plan, HostExecutor& host) {
   Matrices data = integer_matrices(plan.problem, 3);
   interpret(plan, data, 0);
@@ -142,7 +141,7 @@ void run(const Plan& plan, HostExecutor& host) {
   host.set_matrices({data.a.data(), data.b.data(), data.c.data()});
   try {
     host.execute(plan);
-  } catch (const InputError&) {  // of this machine, or not executable
+  } catch (const InputError&) {  // for another machine, or not executable
   }
 }
 

@@ -1,6 +1,6 @@
 // Properties of every plan, on random problems, machines and policies. RapidCheck reads
 // RC_PARAMS; without it, the tests use a fixed seed and the number of cases below, so
-// that a failure can be run again.
+// that failures are reproducible.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -20,8 +20,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// The kernels' volume is that of the problem. Together with a right result on random
-/// matrices this says that every tile of C gets every k exactly once. An axpy has
+/// The kernels' volume equals the problem's volume. Together with a correct result on
+/// random matrices this shows that every tile of C gets every k exactly once. An axpy has
 /// additions instead of products.
 void check_volume(const Plan& plan) {
   const GemmProblem& p = plan.problem;

@@ -21,10 +21,8 @@ const bool defaults_set = [] {
   return true;
 }();
 
-/// One of the values that a field accepts, from the program's own words: "on, off",
-/// "auto, 1 to 64". Of a range, an end One of the values that a field accepts, with some
-/// of its parameters; a number is an end of its range or something near the lower end,
-/// where the special cases are.
+/// One of the values that a field accepts, with some of its parameters; a number is an
+/// end of its range or a value near the lower end, for the special cases there.
 std::string random_value(const PolicyField& field) {
   const size_t numbers = field.range ? 1 : 0;
   const auto which = *rc::gen::inRange<size_t>(0, field.values.size() + numbers);
@@ -49,7 +47,8 @@ std::string random_value(const PolicyField& field) {
 
 Policy random_policy() {
   Policy p = any_preset(*rc::gen::elementOf(any_preset_names()));
-  const std::set<std::string> apart{"tile", "memory", "warm"};  // warm is only simulated
+  const std::set<std::string> apart{"tile", "memory",
+                                    "warm"};  // warm affects simulations only
   for (const PolicyField& field : fields_of(p)) {
     if (apart.contains(field.key) ||
         !*rc::gen::weightedElement<bool>({{1, true}, {2, false}}))
@@ -75,7 +74,7 @@ std::string describe(const Case& c) {
 
 namespace {
 
-/// A GEMM, or every third time a routine of vectors, in its own sizes.
+/// A GEMM or, every third time, a routine of vectors, with its own sizes.
 GemmProblem random_sizes(const std::function<int64_t()>& extent) {
   GemmProblem p;
   switch (*rc::gen::weightedElement<Routine>(
@@ -97,7 +96,7 @@ GemmProblem random_sizes(const std::function<int64_t()>& extent) {
 }  // namespace
 
 constexpr int others_there =
-    4;  // in test_machine: a host, and both as interleaved, by columns and by rows
+    4;  // in test_machine: a host, and both hosts interleaved, by columns and by rows
 
 GemmProblem random_problem(int gpus, int others, int64_t most) {
   const auto extent = [most] {
@@ -169,7 +168,7 @@ Case random_case_in_few_tiles(const Topology& machine) {
   c.problem.dtype =
       pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
   for (auto* side :
-       {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
+       {&c.problem.m, &c.problem.n, &c.problem.k})  // also other shapes than cubes
     if (c.problem.routine == Routine::gemm && pick({false, false, true}))
       *side = std::min<int64_t>(*side, 64);
   const GemmProblem& p = c.problem;

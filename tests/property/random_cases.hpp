@@ -12,8 +12,8 @@
 
 namespace tilerail::testing {
 
-/// A random planning problem: machine, devices, policy and GEMM, small enough to be
-/// carried out element by element.
+/// A random planning problem: machine, devices, policy and GEMM, small enough for
+/// element-wise execution.
 struct Case {
   std::vector<MemoryId> devices;
   Policy policy;
@@ -23,7 +23,7 @@ struct Case {
 
 /// A host (memory 0) and GPUs (memories 1, 2, ...) of the given capacities in bytes on
 /// two PCIe switches, with NVLink between neighbours; then a second host and the memories
-/// that stand for both. Without switches GPUs have routes to the hosts and their
+/// that represent both hosts. Without switches GPUs have routes to the hosts and their
 /// neighbours only.
 enum class Switches : uint8_t { two, none };
 Topology test_machine(const std::vector<int64_t>& capacities,
@@ -34,23 +34,23 @@ T pick(std::initializer_list<T> values) {
   return *rc::gen::elementOf(std::vector<T>(values));
 }
 
-/// A preset with every third field changed. Left alone: what is drawn to go with the
-/// problem and the machine, and how long the judging of plans may take.
+/// A preset with every third field changed, except tile, memory and warm. The tile is
+/// drawn separately.
 Policy random_policy();
 
-/// A GEMM, or every third time a routine of vectors, with extents below `most`, 0 now and
-/// then, and matrices on the host, one of so many GPUs, or what else the machine has
-/// behind these: so many memories. Of A and B each GPU may have a copy, where there are
-/// several.
+/// A GEMM or, every third time, a routine of vectors, with extents below `most`,
+/// sometimes 0. Matrices are on the host, on one of `gpus` GPUs, or on one of the
+/// `others` memories after them. If there are several GPUs, each can have a copy of A and
+/// B.
 GemmProblem random_problem(int gpus, int others, int64_t most);
 
 Case random_case(int gpus, std::initializer_list<DType> dtypes);
 
-/// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or
+/// GPUs that hold the matrices placed on them, and in addition everything (1 in 3) or
 /// only a few tiles.
 Topology random_machine(const Case& c, int gpus, Switches switches = Switches::two);
 
-/// A machine of so many hosts and GPUs, whose every figure is drawn.
+/// A machine of `hosts` hosts and `gpus` GPUs, with random figures.
 Topology random_topology(int hosts, int gpus);
 
 /// A problem of extents up to some thousands for such a machine, in few tiles.

@@ -1,5 +1,4 @@
-// Machines whose every figure is drawn: links, routes, groups, engines, kernels and their
-// load.
+// Machines with random figures: links, routes, groups, engines, kernels and their load.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -14,7 +13,7 @@ namespace {
 using small_machine::giga;
 using small_machine::micro;
 using Description = Topology::Description;
-using Links = std::pair<LinkId, LinkId>;  // there and back
+using Links = std::pair<LinkId, LinkId>;  // both directions
 
 bool chance(int percent) { return *rc::gen::inRange(0, 100) < percent; }
 double gigabytes() { return pick<double>({1, 2, 5, 10, 20, 40, 100, 400}); }
@@ -29,9 +28,8 @@ CapacityCurve random_curve() {
   return curve;
 }
 
-/// What kind of machine it is. How long anything takes to begin: nothing, half of the
-/// time. How wide the links are: not so narrow, often, that they hide what groups,
-/// engines and kernels do.
+/// The kind of a machine. Latencies and overheads: zero, half of the time. Width of the
+/// links: often so wide that they do not hide groups, engines and kernels.
 struct Scale {
   bool none = chance(50);
   double wider = pick<double>({1, 1, 30, 1000});
@@ -97,7 +95,7 @@ GemmCurve random_gemms(DType dtype, bool tiled, const Scale& scale) {
     rule.fill = pick<double>({0, 70}),
     rule.reduction = Seconds{scale.microseconds({1}) * micro};
     rule.blocks = {{64, 64, 0.7}, {128, 256, 1}};
-    if (chance(50)) {  // a shape that was measured, faster or slower than the rule
+    if (chance(50)) {  // a measured shape, faster or slower than the rule
       const double side = pick<double>({100, 500, 2000}),
                    rate = pick({0.3, 0.8, 1.4}) * peak * 1e12;
       rule.shapes = {{side, side, side, Seconds{2 * side * side * side / rate}}};
@@ -141,9 +139,9 @@ std::string numbered(const char* name, int number) {
 
 }  // namespace
 
-/// Hosts h0, h1 ..., each with its switch, which are all joined; GPUs on the switches,
-/// and some of them with each other. Copies from a GPU to such a neighbour on the same
-/// switch may be split over both ways.
+/// Hosts h0, h1 ..., each with a switch, and all switches connected; GPUs on the
+/// switches, some with direct links. Copies from a GPU to such a neighbour on the same
+/// switch can be split over both routes.
 Topology random_topology(int hosts, int gpus) {
   std::vector<std::string> switches;
   for (int host = 0; host < hosts; ++host) switches.push_back(numbered("s", host));

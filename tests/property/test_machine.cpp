@@ -20,14 +20,14 @@ KernelTimes kernels(const std::string& name, double peak) {
 
 }  // namespace
 
-/// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches;
-/// GPUs i and i + 1 also a
-///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every
-///      third GPU computes faster.
-///  far --/                             a second host, whose copies share a bound; behind
-///  the GPUs in number
-/// Without switches every GPU has direct links to the hosts, and no routes but to GPUs i
-/// + 1 and i - 1.
+/// host -- sw0 -- gpu0, gpu2 ...
+///      \- sw1 -- gpu1, gpu3 ...
+///  far --/
+/// Every pair of GPUs has a route over the switches; GPUs i and i + 1 also have a direct
+/// link, which is the faster route. Every third GPU computes faster. Copies of the second
+/// host, `far`, share a bound; its memory has a higher number than the GPUs. Without
+/// switches every GPU has direct links to the hosts, and otherwise routes only to GPUs
+/// i + 1 and i - 1.
 Topology test_machine(const std::vector<int64_t>& capacities, Switches switches) {
   const bool switched = switches == Switches::two;
   const int gpus = int(capacities.size());

@@ -40,7 +40,7 @@ TEST(SimCopies, AQueueRunsItsCopiesOneAfterAnother) {
 TEST(SimCopies, TwoCopiesOnOneLinkHalveIt) {
   const Topology machine = two_gpu(remove_engine_limits);
   HandPlan p{machine};
-  // 5 GB/s each until the first has its 10 MB, at 2 ms; then 10 MB are left of the
+  // 5 GB/s each until the first has its 10 MB, at 2 ms; then the other 10 MB of the
   // second, at 10 GB/s.
   const OpId small = p.copy(host, gpu0, 10 * MB, {}, 0),
              large = p.copy(host, gpu0, 20 * MB, {}, 1);
@@ -61,7 +61,7 @@ TEST(SimCopies, OppositeCopiesDoNotShare) {
 TEST(SimCopies, ASharedUplinkIsHalvedWhileBothRun) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // 6 GB/s each for 10 ms; then the 60 MB left of the second get the 10 GB/s of its own
+  // 6 GB/s each for 10 ms; then the other 60 MB of the second get the 10 GB/s of its own
   // link: 6 ms.
   const OpId small = p.copy(host, gpu0, 60 * MB), large = p.copy(host, gpu1, 120 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -88,7 +88,7 @@ TEST(SimCopies, AChunkedChainOfThreeHopsTakesItsSlowestHopAndOneChunkOfTheOthers
   HandPlan p{machine};
   // host -> gpu0 -> gpu1 -> host in 8 chunks of 10 MB. A chunk takes a = 1.01 ms on the
   // outer hops and b = 5 us + 0.25 ms on the inner one. Chunk j reaches gpu0 at (j+1) a,
-  // gpu1 b later and the host another a later: the last hop is free by then, since it
+  // gpu1 b later and the host another a later: the last hop is free by then, because it
   // receives a chunk every a. The end is at 9 a + b.
   constexpr double a = 1.01 * ms, b = 0.255 * ms;
   std::vector<std::array<OpId, 3>> hops;
@@ -137,9 +137,9 @@ TEST(SimCopies, NarrowColumnsLoseBandwidth) {
   expect_times(t, packed, 10 * us + 2.048 * ms, 20 * us + 3.072 * ms);
 }
 
-// At half of the rate finding pages takes as long as the bytes. 5.12 MB leave in a
-// quarter of the 2.048 ms of the copy in, so that it takes 1 + 0.25 (3 - 1) times as
-// long: 2.5 times the 1.024 ms of packed bytes.
+// At half of the rate, finding pages takes as long as the bytes. 5.12 MB leave in a
+// quarter of the 2.048 ms of the copy in, so finding pages takes 1 + 0.25 (3 - 1) times
+// as long: in total 2.5 times the 1.024 ms of packed bytes.
 TEST(SimCopies, NarrowColumnsLoseMoreForAsLongAsTheyHaveCompany) {
   const Topology machine = two_gpu([](auto& d) {
     d.strided.points = {{Bytes{8192}, 0.5}, {Bytes{32768}, 1.0}}, d.strided.beside = 3;
@@ -177,7 +177,7 @@ TEST(SimCopies, ACopyWithinAGpuWaitsForTheKernelsBeforeIt) {
   const OpId within = p.copy(gpu0, gpu0, 100 * MB), to_host = p.copy(gpu0, host, 10 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, within, kernel, kernel + 0.2 * ms);
-  expect_time(t.ops[to_host.index()].start, 0);  // has an engine of its own
+  expect_time(t.ops[to_host.index()].start, 0);  // has a separate engine
 }
 
 TEST(SimCopies, ACopyWithinAMemoryOfUnknownBandwidthTakesNoTime) {
@@ -200,8 +200,8 @@ TEST(SimCopies, AnEmptyCopyTakesItsLatency) {
 }
 
 TEST(SimCopies, ColumnsOfAnotherLengthMoveAtAnotherRateAlsoBehindEachOther) {
-  // Columns of 1 KiB move at a quarter of 10 GB/s and those of 4 KiB at all of it, 32 KiB
-  // apart in both copies.
+  // Columns of 1 KiB move at a quarter of 10 GB/s and columns of 4 KiB at 10 GB/s, with a
+  // pitch of 32 KiB in both copies.
   const Topology machine = two_gpu([](auto& d) {
     d.strided = {.points = {{Bytes{1024}, 0.25}, {Bytes{4096}, 1}}, .source = "round"};
   });

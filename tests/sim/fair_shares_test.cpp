@@ -1,4 +1,4 @@
-// Rates that are kept up to date are those that are worked out anew.
+// Incrementally updated rates equal recomputed rates.
 #include "model/machine/fair_shares.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace tilerail {
 namespace {
 
-/// Between all memories, capped as single copies are.
+/// Routes between all memories, with the caps of single copies.
 std::vector<FlowRoute> every_route(const Topology& machine) {
   std::vector<FlowRoute> routes;
   for (int src = 0; src < int(machine.sources()); ++src)

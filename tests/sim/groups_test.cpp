@@ -26,7 +26,7 @@ Topology grouped(const Points& capacity, const Points& both_busy) {
 TEST(SimGroups, BothDirectionsShareOneCapacity) {
   const Topology machine = grouped({{1, Rate{8e9}}}, {});
   HandPlan p{machine};
-  // 4 GB/s each for 5 ms; then 20 MB of the second are left, at 8 GB/s.
+  // 4 GB/s each for 5 ms; then the other 20 MB of the second, at 8 GB/s.
   const OpId in = p.copy(host, gpu0, 20 * MB), out = p.copy(gpu1, host, 40 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, in, 0, 10 * us + 5 * ms);
@@ -38,7 +38,7 @@ TEST(SimGroups, BothBusyAppliesOnlyWhileBothDirectionsRun) {
   HandPlan p{machine};
   // As above, but alone the second copy gets its full 10 GB/s: 20 MB in 2 ms.
   const OpId in = p.copy(host, gpu0, 20 * MB), out = p.copy(gpu1, host, 40 * MB);
-  // Two copies of one direction are not bound by it: 6 GB/s each of the uplink.
+  // Two copies in one direction are not limited by it: 6 GB/s each of the uplink.
   const OpId x = p.copy(host, gpu0, 12 * MB, {in, out}, 0),
              y = p.copy(host, gpu1, 12 * MB, {in, out}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -59,8 +59,8 @@ TEST(SimGroups, BothBusyReplacesTheCapacity) {
 }
 
 TEST(SimGroups, CapacityFollowsTheNumberOfCopies) {
-  // 4 GB/s for one copy, 9 for three; between them a straight line, so 6.5 for two; 9 for
-  // four and more.
+  // 4 GB/s for one copy, 9 for three; linear between them, so 6.5 for two; 9 for four and
+  // more.
   const Topology machine = grouped({{1, Rate{4e9}}, {3, Rate{9e9}}}, {});
   HandPlan p{machine};
   // Four copies of 9, 18, 27 and 36 MB at 2.25 GB/s: 4 ms. Three at 3: 3 ms more. Two
@@ -75,10 +75,11 @@ TEST(SimGroups, CapacityFollowsTheNumberOfCopies) {
 TEST(SimGroups, ACopyThatPaysItsLatencyDoesNotCountYet) {
   const Topology machine = grouped({{1, Rate{8e9}}, {2, Rate{4e9}}}, {});
   HandPlan p{machine};
-  // Copy 1 starts with copy 0's end, at 1.26 ms, and copy 2 has flowed since 10 us: alone
-  // only while copy 1 pays. 10 us .. e: 2 GB/s each.  Copy 0 (2 MB) ends at 1.01 ms; then
-  // 10 us at 8 GB/s: 0.08 MB; then 2 GB/s each again: copy 1 (2 MB) ends 1 ms later,
-  // at 2.02 ms. By then copy 2 has 2 + 0.08 + 2 MB of 8.08: the last 4 take 0.5 ms.
+  // Copy 1 starts when copy 0 ends, at 1.01 ms, and copy 2 has flowed since 10 us: it is
+  // alone only during the latency of copy 1. From 10 us: 2 GB/s each. Copy 0 (2 MB) ends
+  // at 1.01 ms; then 10 us at 8 GB/s: 0.08 MB; then 2 GB/s each again: copy 1 (2 MB) ends
+  // 1 ms later, at 2.02 ms. By then copy 2 has 2 + 0.08 + 2 MB of 8.08: the last 4 take
+  // 0.5 ms.
   const OpId zero = p.copy(host, gpu0, 2 * MB, {}, 0),
              one = p.copy(host, gpu0, 2 * MB, {}, 0);
   const OpId two = p.copy(host, gpu1, 8'080'000, {}, 0);

@@ -1,8 +1,8 @@
 // Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1
 // TFLOP/s) alone and fills a GPU; axpby moves its operands at 1 TB/s. For kernels that
 // leave room, the curve of `with_room` has a quarter of that rate at 256: 256 x 256
-// results, 4 of the 16 blocks that run at once, fill a quarter of a GPU, 512 x 512 and
-// larger ones all of it.
+// results, 4 of the 16 simultaneous blocks, fill a quarter of a GPU; 512 x 512 and larger
+// results fill it.
 
 #include "tests/support/plan_helper.hpp"
 
@@ -21,7 +21,7 @@ Topology with_room() {
 
 OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 2048, {}, queue); }
 
-/// So many kernels of n x n x k, each in a queue of its own of the first GPU.
+/// `kernels` kernels of n x n x k, each in a separate queue of the first GPU.
 Timeline run_side_by_side(const Topology& machine, int kernels, int64_t n, int64_t k) {
   HandPlan p{machine};
   for (int i = 0; i < kernels; ++i) p.gemm(gpu0, n, n, k, {}, i);
@@ -55,8 +55,8 @@ TEST(SimKernels, KernelsAtThePeakRunOneAfterAnotherHoweverFewBlocksTheyHave) {
 
 TEST(SimKernels, KernelsThatLaunchingBoundsFillWhatTheirWorkTakesAtThePeak) {
   // 128^3 has one block of 16 and 4.19 Mflop, 4.19 us at the peak, in the 10 us of a
-  // launch: it fills 0.419. A third one starts beside two (0.839 < 1); three share the
-  // GPU and take 3 x 4.19 us; two fit side by side.
+  // launch: it fills 0.419. A third kernel starts next to two (0.839 < 1); three share
+  // the GPU and take 3 x 4.19 us; two fit together.
   const Topology machine = two_gpu();
   constexpr double work = 2.0 * 128 * 128 * 128 / 1e12;
   const Timeline t = run_side_by_side(machine, 5, 128, 128);
@@ -79,8 +79,8 @@ TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
   const Topology machine = with_room();
   HandPlan p{machine};
   const OpId quarter = add_small(p, 0), whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
-  // The quarter keeps its full speed; the whole one runs at 3/4 meanwhile and loses
-  // small/4.
+  // The quarter kernel keeps its full speed; the whole kernel runs at 3/4 meanwhile and
+  // loses small/4.
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, quarter, 0, small);
   expect_times(t, whole, 0, large + small / 4);

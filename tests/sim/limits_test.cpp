@@ -1,4 +1,4 @@
-// Copy engines, shared engines and what it costs to hand over operations. On two-gpu each
+// Copy engines, shared engines and the overhead of issuing operations. On two-gpu each
 // GPU runs one copy of each role at a time; 10 MB between host and GPU take 1.01 ms,
 // between the GPUs 0.255 ms.
 
@@ -12,7 +12,7 @@ constexpr double c = 1.01 * ms, peer = 0.255 * ms;
 TEST(SimEngines, CopiesOfOneRoleWaitForTheEngineLowestIdFirst) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // Queue 2 gets the lower id of the two that wait.
+  // Queue 2 gets the lower id of the two waiting copies.
   p.copy(host, gpu0, 10 * MB, {}, 1), p.copy(host, gpu0, 10 * MB, {}, 2),
       p.copy(host, gpu0, 10 * MB, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -22,7 +22,7 @@ TEST(SimEngines, CopiesOfOneRoleWaitForTheEngineLowestIdFirst) {
 TEST(SimEngines, AnEngineStaysWithAQueueThatHasMoreForIt) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // When 0 ends, 1 has waited for its engine and 2, of the queue of 0, becomes ready: 2
+  // When 0 ends, 1 has waited for its engine and 2, in the queue of 0, becomes ready: 2
   // goes first, then 1.
   const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0);
   const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1),
@@ -93,8 +93,8 @@ TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
 TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
   HandPlan p{machine};
-  // When 0 ends, the kernel 1 has just become ready, 2 has waited, and 3, of the queue of
-  // 0, becomes ready.
+  // When 0 ends, the kernel 1 becomes ready, 2 has waited, and 3, in the queue of 0,
+  // becomes ready.
   const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0),
              kernel = p.gemm(gpu0, 1024, 1024, 1024, {first});
   const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1),
@@ -107,7 +107,7 @@ TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
 }
 
 TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
-  // Each kernel fills the GPU: of two workers one runs the first, and the other copies
+  // Each kernel fills the GPU: one of two workers runs the first, and the other copies
   // meanwhile.
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
@@ -123,7 +123,7 @@ TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
 
 TEST(SimEngines, AKernelThatWaitedForRoomWaitsForAWorkerWithTheOthers) {
   // When the first kernel ends, the second has room and the lowest id; the last copy
-  // takes the worker that is left.
+  // takes the remaining worker.
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
@@ -141,8 +141,8 @@ TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
   const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 1; });
   HandPlan p{machine};
   // Copy 1 needs gpu0's peer engine, which is free, and gpu1's only slot, which copy 0
-  // holds until c. Copy 2 has no use for gpu1's slot (it ends on gpu0 ... from gpu0 to
-  // the host) and runs; copy 1 starts when both are free.
+  // holds until c. Copy 2 does not need gpu1's slot (it goes from gpu0 to the host) and
+  // runs; copy 1 starts when both are free.
   const OpId holds = p.copy(host, gpu1, 10 * MB),
              blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 0);
   const OpId free = p.copy(gpu0, host, 10 * MB),
@@ -155,9 +155,9 @@ TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
 }
 
 TEST(SimEngines, AnEngineThatTheFirstInLineCannotUseGoesToTheNext) {
-  // Both places of gpu1 are taken until the copy ends at c, which lets `passes` start,
-  // and the kernel at g. `blocked` is next in line, but `passes` still holds the peer
-  // engine of gpu0, and so `out` starts.
+  // Both slots of gpu1 are taken until the copy ends at c, which lets `passes` start, and
+  // until the kernel ends at g. `blocked` is next in line, but `passes` still holds the
+  // peer engine of gpu0, and so `out` starts.
   const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
@@ -172,7 +172,7 @@ TEST(SimEngines, AnEngineThatTheFirstInLineCannotUseGoesToTheNext) {
   expect_times(t, blocked, passed, passed + peer);
 }
 
-/// Every operation costs its host thread 1 ms, and 2 ms more for each dependency on
+/// Every operation takes its host thread 1 ms, and 2 ms more for each dependency on
 /// another queue.
 Topology slow_issue() {
   return two_gpu([](auto& d) {
@@ -186,7 +186,7 @@ TEST(SimIssue, OperationsStartNoEarlierThanTheyAreIssued) {
   HandPlan p{machine};
   const OpId a = p.copy(host, gpu0, 1 * MB);       // issued at 1 ms, takes 0.11 ms
   const OpId other = p.copy(host, gpu1, 1 * MB);   // gpu1's thread: 1 ms
-  const OpId b = p.copy(host, gpu0, 1 * MB, {a});  // same queue, costs no waiting: 2 ms
+  const OpId b = p.copy(host, gpu0, 1 * MB, {a});  // same queue, no wait: 2 ms
   const OpId kernel =
       p.gemm(gpu0, 1024, 1024, 1024, {b, other});  // two other queues: 2 + 1 + 4 = 7 ms
   const Timeline t = SimExecutor{machine}.execute(p.plan);
@@ -217,7 +217,7 @@ TEST(SimIssue, EnginesTellEachOtherWhenACopyHasEnded) {
   const OpId second = p.gemm(gpu0, 1024, 1024, 1024, {first}, 1);
   const OpId out = p.copy(gpu0, host, 1 * MB, {second});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
-  expect_times(t, more, copied, 2 * copied);  // in the same queue: nobody has to be told
+  expect_times(t, more, copied, 2 * copied);  // in the same queue: no event latency
   expect_times(t, first, copied + 3 * ms, copied + 3 * ms + kernel);
   expect_times(t, second, copied + 3 * ms + kernel,
                copied + 3 * ms + 2 * kernel);  // kernels have one front end
@@ -254,8 +254,8 @@ TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
   }
 }
 
-// In a graph a join is no node: what follows hears of the kernel of GPU 1, whichever GPU
-// the join is of.
+// In a graph a join is not a node: its successors get the event latency of the kernel on
+// GPU 1, whichever GPU the join belongs to.
 TEST(SimIssue, GpusHearThroughJoins) {
   const Topology machine =
       two_gpu([](auto& d) { d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}}; });
@@ -272,8 +272,8 @@ TEST(SimIssue, GpusHearThroughJoins) {
   expect_times(t, elsewhere, kernel + 5 * ms, 2 * kernel + 5 * ms);
 }
 
-// A kernel that waits for a join hears of the copy that the join waited for; of two
-// copies, of the later one.
+// A kernel that waits for a join gets the event latency of the copy before the join; of
+// two copies, of the later one.
 TEST(SimIssue, EnginesHearThroughJoins) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1e-3}; });
   HandPlan p{machine};
@@ -285,7 +285,7 @@ TEST(SimIssue, EnginesHearThroughJoins) {
   EXPECT_NEAR(t.ops[kernel.index()].start, t.ops[second.index()].end + 1 * ms, 1e-12);
 }
 
-// Of a queue that two joins heard of, the later operation counts, whichever join ends
+// If two joins depend on one queue, its latest operation counts, whichever join ends
 // last.
 TEST(SimIssue, EnginesHearOfTheLatestThroughJoins) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1}; });

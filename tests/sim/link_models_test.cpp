@@ -1,5 +1,6 @@
 // The planner's models of links against the simulator, on every machine of topologies/:
-// packed copies only, no cost of issue, as many copies at once as there are pairs.
+// packed copies only, without issue cost, with as many simultaneous copies as there are
+// pairs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ struct Copy {
 };
 using Copies = std::vector<Copy>;
 
-/// Seconds until the last of some copies has arrived that may all start at 0.
+/// Seconds until the last of some copies arrives, if all can start at 0.
 struct Ends {
   double simulated, estimated, by_clock;
 };
@@ -60,11 +61,12 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
     return Topology{std::move(d)};
   }
 
-  /// Each resource alone bounds the time from below, as all bytes on it move at its rate
-  /// for many copies. Where several bound a pattern in turn, or some copies end before
-  /// others, it takes longer. The estimate sees which direction is done first and is 3.5
-  /// % short at most (a grid on the PCIe tree). A load does not: it is 12.3 % short for a
-  /// grid on two H200, where what is written back gets 62 % of the host's memory.
+  /// Each resource alone bounds the time from below, because all bytes on it move at its
+  /// rate for many copies. If several resources bound a pattern in turn, or some copies
+  /// end earlier than others, the pattern takes longer. The estimate includes which
+  /// direction is done first and is at most 3.5 % short (a grid on the PCIe tree). A load
+  /// does not: it is 12.3 % short for a grid on two H200, where write-backs get 62 % of
+  /// the host's memory.
   static void expect_load_no_shorter(double load, double simulated) {
     EXPECT_GE(load, simulated / 1.125);
   }
@@ -73,10 +75,10 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
     expect_load_no_shorter(ends.by_clock, ends.simulated);
   }
 
-  /// How many times as long as simulated both may plan. The clock takes every link and
-  /// group at its rate for many copies and one copy after another, so it is far from one
-  /// copy alone where one may go faster than its part of many (CLX-AI); the estimate is
-  /// off where copies of one direction have a share of their own (HGX H200).
+  /// Upper limits for both models, relative to the simulation. The clock takes every link
+  /// and group at its rate for many copies, and copies one after another, so it is far
+  /// off for one copy alone if that can exceed its share (CLX-AI); the estimate is off if
+  /// the copies of one direction have a fixed share (HGX H200).
   static void expect_no_longer(const Ends& ends, double estimate, double clock) {
     EXPECT_LE(ends.estimated, ends.simulated * estimate);
     EXPECT_LE(ends.by_clock, ends.simulated * clock);
@@ -94,7 +96,7 @@ TEST_P(LinkModels, TimeACopyAloneAlike) {
       if (s == d || !machine_.has_route(src, dst)) continue;
       SCOPED_TRACE(machine_.memory(src).name + "->" + machine_.memory(dst).name);
       const Ends ends = ends_of(machine_, {{src, dst, bytes}});
-      // Of a curve by the number of copies planning takes the end.
+      // Planning uses the end of a capacity curve.
       const auto steady = [&](const auto& use) {
         const auto& capacity = machine_.group(use.group).capacity;
         return !capacity || capacity->points.size() == 1;
@@ -133,8 +135,8 @@ TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
   expect_no_longer(ends, 2.25, 3.9);
 }
 
-// Rows of blocks, one a GPU, from the host: each fetches its rows of A, all of B and its
-// rows of C, and writes these.
+// Rows of blocks, one per GPU, from the host: each GPU fetches its rows of A, all of B
+// and its rows of C, and writes its rows of C.
 TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
   const auto gpus = int64_t(gpus_.size());
   GemmProblem problem;
@@ -156,8 +158,8 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
   EXPECT_LE(traffic.bottleneck.value, ends.simulated * 1.09);
 }
 
-// A relay helps where a copy to a third GPU and one on from there take less than the copy
-// itself.
+// A relay helps if a copy to a third GPU and one on from there take less time than the
+// copy itself.
 TEST_P(LinkModels, FindRelaysWhereTheyAreFaster) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 8192;

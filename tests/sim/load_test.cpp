@@ -12,14 +12,14 @@ namespace {
 
 constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
 
-/// Times of GEMMs grow by a half from a device busy half the time to one that always is.
+/// Times of GEMMs grow by half from a duty of one half to a duty of 1.
 Topology loaded() {
   return two_gpu([](auto& d) {
     for (GemmCurve& curve : d.kernels[0].gemm) curve.sustained = {{0.5, 1.0}, {1.0, 1.5}};
   });
 }
 
-/// A plan of a problem that has GEMMs.
+/// A plan whose problem has GEMMs.
 HandPlan plan_on(const Topology& machine) {
   HandPlan p{machine};
   p.plan.problem.m = p.plan.problem.n = p.plan.problem.k = 1024;
@@ -36,8 +36,8 @@ TEST(SimLoad, ADeviceThatIsAlwaysBusyIsSlowest) {
   expect_times(t, second, 1.5 * large, 3 * large);
 }
 
-// Load is felt after five products, so a first call of three does not feel it and a third
-// one all the time.
+// Load takes effect after five products, so it never slows a first call of three
+// products, and always a third call.
 TEST(SimLoad, ALaterCallFeelsWhatAFirstOneDoesNot) {
   auto d = loaded().description();
   d.kernels[0].gemm[0].sustained_after = Seconds{5 * large};
@@ -61,14 +61,13 @@ TEST(SimLoad, AnotherDeviceThatRestsIsNot) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   for (int i = 0; i < 4; ++i) p.gemm(gpu0, 1024, 1024, 1024);
-  const OpId alone =
-      p.gemm(gpu1, 1024, 1024, 1024);  // busy for a quarter of the time at most
+  const OpId alone = p.gemm(gpu1, 1024, 1024, 1024);  // duty of at most a quarter
   expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, large);
 }
 
-// A pause p, then kernels that take f t: the device is busy for d = f t / (p + f t). With
-// p = t / 2 and f = 1 + (d - 1/2) this is d (1 + d) = 1/2 + d: d = sqrt(1/2), f = 1/2 +
-// sqrt(1/2).
+// A pause p, then kernels that take f t: the duty of the device is d = f t / (p + f t).
+// With p = t / 2 and f = 1 + (d - 1/2) this is d (1 + d) = 1/2 + d: d = sqrt(1/2), f =
+// 1/2 + sqrt(1/2).
 TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
@@ -82,8 +81,8 @@ TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   EXPECT_NEAR(taken / large, 0.5 + std::sqrt(0.5), 5e-3);
 }
 
-// Pauses of 18.4 times the kernel: busy for 0.0515 of the time at first, and each pass
-// adds about 0.03 to a factor that agrees with its load near 2.1 only.
+// Pauses of 18.4 times the kernel: a duty of 0.0515 at first, and each pass adds about
+// 0.03 to a factor that agrees with its load only near 2.1.
 TEST(SimLoad, NoFactorIsTooSmallWhereTheLoadFollowsSlowly) {
   const Topology machine = two_gpu([](auto& d) {
     for (GemmCurve& curve : d.kernels[0].gemm)
@@ -138,8 +137,8 @@ TEST(SimLoad, AProductIsSlowerWhateverTheRoutineIsCalled) {
   expect_times(SimExecutor{machine}.execute(p.plan), product, 0, 1.5 * large);
 }
 
-/// When a product of 1024^3 ends that is all its device does, with C on columns of 8
-/// bytes, which cost this factor.
+/// End of a product of 1024^3 alone on its device, with C on columns of 8 bytes, which
+/// have this factor.
 double end_of_unaligned(double factor) {
   const Topology machine = two_gpu([=](auto& d) {
     for (GemmCurve& curve : d.kernels[0].gemm)
@@ -160,8 +159,8 @@ TEST(SimLoad, OfWaitingForOperandsAndOfTheLoadOnlyTheLargerCounts) {
   expect_time(end_of_unaligned(2), 2 * large);
 }
 
-/// 8 GB/s for both directions of the uplink, of which copies from the host get a quarter;
-/// `change` edits it further.
+/// 8 GB/s for both directions of the uplink, with a share of a quarter for copies from
+/// the host; `change` edits it further.
 Topology shared(const std::function<void(Topology::Description&)>& change = {}) {
   return two_gpu([&](auto& d) {
     if (change) change(d);
@@ -179,15 +178,15 @@ Topology shared(const std::function<void(Topology::Description&)>& change = {}) 
 TEST(SimLoad, BothDirectionsGetTheSharesOfTheDescription) {
   const Topology machine = shared();
   HandPlan p{machine};
-  // 2 and 6 GB/s for 4 ms; then the rest of the first, 12 MB, at its full 10 GB/s.
+  // 2 and 6 GB/s for 4 ms; then the other 12 MB of the first at its full 10 GB/s.
   const OpId in = p.copy(host, gpu0, 20 * MB), out = p.copy(gpu1, host, 24 * MB);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, out, 0, 10 * us + 4 * ms);
   expect_times(t, in, 0, 10 * us + 4 * ms + 1.2 * ms);
 }
 
-// Copies from the host take 1 of their 2 GB/s: the other way gets 7 instead of 6, and 28
-// MB take 4 ms.
+// Copies from the host use 1 of their 2 GB/s: the other direction gets 7 instead of 6,
+// and 28 MB take 4 ms.
 TEST(SimLoad, OneDirectionGetsWhatACappedCopyOfTheOtherLeaves) {
   const Topology machine = shared([](auto& d) {
     d.links[link_named(d, "pcie0->gpu0").index()].per_flow = Rate{1e9};
@@ -219,7 +218,7 @@ TEST(SimLoad, RatesAreThoseOfConcurrentRates) {
       {host, gpu0}, {host, gpu1}, {gpu0, host}, {gpu1, host}};
   const auto rates = concurrent_rates(machine, flows);
   HandPlan p{machine};
-  // Each moves what it can in 8 ms: all end together.
+  // The bytes of each copy fill 8 ms: all end together.
   for (size_t i = 0; i < 4; ++i)
     p.copy(flows[i].first, flows[i].second, int64_t(rates[i].value * 8 * ms));
   const Timeline t = SimExecutor{machine}.execute(p.plan);

@@ -1,5 +1,4 @@
-// What one process may do with simulators: many plans, several machines, errors between
-// them.
+// Several simulators in one process: many plans, several machines, errors between them.
 
 #include <csignal>
 #include <thread>
@@ -10,8 +9,8 @@
 namespace tilerail::testing {
 namespace {
 
-/// Copies that share links at odd moments and kernels that share GPUs, so that rounding
-/// would show.
+/// Copies that share links at irregular times and kernels that share GPUs, to expose
+/// rounding.
 Plan busy_plan(const Topology& machine) {
   HandPlan p{machine};
   std::vector<OpId> before;
@@ -60,8 +59,8 @@ TEST(SimProcess, TheSamePlanGivesTheSameTimelineBitForBit) {
 }
 
 TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
-  // The long one ends after 2^53 picoseconds: dates of the short one on the same clock
-  // would lose what is below those.
+  // The long plan ends after 2^53 picoseconds: dates of the short one on the same clock
+  // would lose fractions of a picosecond.
   const auto slow_link = [](auto& d) {
     d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{1e6};
   };
@@ -109,7 +108,7 @@ TEST(SimProcess, ARefusedPlanLeavesTheExecutorUsable) {
   EXPECT_THROW(sim.execute(too_large), InputError);
 
   Plan backwards = good.plan;
-  backwards.deps = {copy};  // on itself
+  backwards.deps = {copy};  // a dependency on itself
   backwards.dep_begin = {0, 1};
   EXPECT_THROW(sim.execute(backwards), InputError);
 

@@ -1,6 +1,6 @@
 // Times of the routines on vectors on two-gpu: a copy of b bytes between host and GPU
-// takes 10 us + b / (10 GB/s), a kernel what its operands take at 1 TB/s, and 10 us at
-// least.
+// takes 10 us + b / (10 GB/s), a kernel the time of its operands at 1 TB/s, and at least
+// 10 us.
 
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
@@ -31,9 +31,10 @@ constexpr int64_t T = 1 << 22;
 TEST(SimRoutines, AxpyIsAsLongAsItsFetchesAndTheLastTile) {
   expect_time(simulated(axpy_problem(2 * T), T), 4 * copy(T) + memory(3.0 * T) + copy(T));
   GemmProblem scaled = axpy_problem(2 * T);
-  scaled.beta = 0;  // |x0|x1 |x kernel|   the second write-back waits for the first: they
-                    // take as long as the fetches
-                    //    |k|y0   |y1|
+  // |x0|x1 |x kernel|
+  //    |k|y0   |y1|
+  // The second write-back waits for the first: they take as long as the fetches.
+  scaled.beta = 0;
   expect_time(simulated(scaled, T), copy(T) + memory(2.0 * T) + 2 * copy(T));
 }
 
@@ -49,8 +50,8 @@ TEST(SimRoutines, DotWritesOneElementBack) {
 }
 
 TEST(SimRoutines, DotOnTwoGpusSharesTheLinkOfTheHost) {
-  // 12 GB/s for both: 10 us + 8 T / (6 GB/s) a copy. Then 8 bytes from GPU 1 at 40 GB/s
-  // after 5 us, an addition.
+  // 12 GB/s for both: 10 us + 8 T / (6 GB/s) per copy. Then 8 bytes from GPU 1 at 40 GB/s
+  // after 5 us, and an addition.
   const double shared = 10 * us + 8.0 * T / 6e9, sum = 5 * us + 8 / 40e9,
                launch = 10 * us;
   expect_time(simulated(dot_problem(2 * T), T, {gpu0, gpu1}),

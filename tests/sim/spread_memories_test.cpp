@@ -1,5 +1,5 @@
-// Copies from both hosts of tests/support/two_hosts.hpp at once take the times that their
-// rates say, in both machines.
+// Simultaneous copies from both hosts of tests/support/two_hosts.hpp take the times that
+// follow from their rates, in both machines.
 #include "backends/fluid/simulation.hpp"
 #include "tests/support/plan_helper.hpp"
 #include "tests/support/two_hosts.hpp"
@@ -7,7 +7,7 @@
 namespace tilerail::testing {
 namespace {
 
-/// The end of each copy, in seconds, when all start at once: a pair of memories, and
+/// The end of each copy, in seconds, if all start simultaneously: a pair of memories, and
 /// megabytes.
 std::vector<double> ends(
     const Topology& t,
@@ -40,16 +40,16 @@ TEST(SpreadCopies, TakeTheRateOfTheirSlowestPart) {
   expect_ends(small_machine::two_hosts(), {{"g1", "h*", 16}}, {1e-3});
 }
 
-// 40/3 GB/s each until the copy from h0 is done at 1.5 ms; then 16 for the 4 MB that are
-// left.
+// 40/3 GB/s each until the copy from h0 is done at 1.5 ms; then 16 for the remaining 4
+// MB.
 TEST(SpreadCopies, ShareAHostWithWholeOnes) {
   expect_ends(small_machine::two_hosts(), {{"h*", "g1", 24}, {"h0", "g0", 20}},
               {1.75e-3, 1.5e-3});
 }
 
-// Two halves and a whole copy are two: all of the group's 9 GB/s, x / 2 + y / 2 + z,
-// hence 4.5 each until the whole one is done at 2 ms. Then the halves are one, 6 GB/s: 6
-// each.
+// Two halves and a whole copy count as two: all of the group's 9 GB/s, x / 2 + y / 2 + z,
+// hence 4.5 each until the whole one is done at 2 ms. Then the halves count as one, 6
+// GB/s: 6 each.
 TEST(SpreadCopies, CountInAGroupByTheirParts) {
   auto d = small_machine::two_hosts();
   small_machine::add_group(d, "memory 0", {LinkId{0}}).capacity =

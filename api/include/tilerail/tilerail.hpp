@@ -19,7 +19,8 @@ namespace api {
 class Session;
 }
 
-/// IEEE binary16 and bfloat16 by their bits: the same memory as __half and __nv_bfloat16.
+/// The bits of an IEEE binary16 and of a bfloat16: the same memory as __half and
+/// __nv_bfloat16.
 struct Half {
   uint16_t bits = 0;
 };
@@ -33,90 +34,89 @@ constexpr DType dtype_of(const float*) { return DType::f32; }
 constexpr DType dtype_of(const Half*) { return DType::f16; }
 constexpr DType dtype_of(const BFloat16*) { return DType::bf16; }
 
-/// An argument of gemm that is not legal. `argument` is its position in BLAS's xGEMM: 1 =
-/// trans_a ... 13 = ldc.
+/// An invalid argument of gemm. `argument` is its position in BLAS's xGEMM: 1 = trans_a
+/// ... 13 = ldc.
 struct ArgumentError : InputError {
   ArgumentError(int position, const std::string& message)
       : InputError{message}, argument{position} {}
   int argument;
 };
 
-/// What happens to ordinary (pageable) host memory during a call.
+/// Handling of ordinary (pageable) host memory during a call.
 enum class Pageable : uint8_t {
   registered,  // locked for the duration of the call
-  staged,  // left alone: the driver copies it through buffers of its own; no part of it
-           // may be registered
-  copied,  // threads of the call copy it through page-locked slots beside the run
-           // (docs/model.md#pageable-memory)
+  staged,      // the driver copies it through its own buffers; it must not be registered,
+               // even in part
+  copied,      // threads of the call copy it through page-locked slots during the run
+               // (docs/model.md#pageable-memory)
 };
 
 struct ContextOptions {
-  /// A machine description: a file or a name (docs/formats.md#topology). Empty: what the
-  /// environment variable TILERAIL_TOPOLOGY says, else a description made from the
+  /// A machine description: a file or a name (docs/formats.md#topology). Empty: the value
+  /// of the environment variable TILERAIL_TOPOLOGY, else a description made from the
   /// properties of the devices.
   std::string topology;
-  std::shared_ptr<const Topology> machine;  // goes before `topology` where it is given
-  std::vector<int>
-      devices;  // CUDA devices; empty: all that the machine and its description have
+  std::shared_ptr<const Topology> machine;  // takes precedence over `topology`
+  std::vector<int> devices;  // CUDA devices; empty: all devices of the machine that its
+                             // description contains
   std::string policy = "tilerail";
   std::vector<std::string>
       overrides;  // of the policy: "key=value" (docs/model.md#policies)
-  /// Plans that `tilerail tune` found for this very description
-  /// (docs/formats.md#plan-cache). Empty: the file that the environment variable
-  /// TILERAIL_PLAN_CACHE names, if it does. A problem that it does not have is planned by
-  /// the estimate alone, within milliseconds.
+  /// File of plans that `tilerail tune` found for this same description
+  /// (docs/formats.md#plan-cache). Empty: the file named by the environment variable
+  /// TILERAIL_PLAN_CACHE, if set. A problem without a cached plan is planned by the
+  /// estimate alone, within milliseconds.
   std::string plan_cache;
   int64_t arena_bytes =
-      0;  // for tiles: devices are opened with so much right away; 0: by the first call
-  size_t cached_plans = 64;  // the plan used longest ago goes first
+      0;  // for tiles, allocated when devices are opened; 0: allocated by the first call
+  size_t cached_plans = 64;  // the least recently used plan is evicted first
   Pageable pageable = Pageable::registered;
 };
 
-/// Where the plan of a call comes from.
+/// The origin of the plan of a call.
 struct PlanInfo {
   enum class By : uint8_t {
-    nothing,    // there was no work, or nothing to choose between
-    estimate,   // the fastest of some by a quick estimate: what a first call has time for
-    simulator,  // simulated: where `effort` or `devices` is overridden
+    nothing,    // there was no work, or no alternative
+    estimate,   // fastest candidate by a quick estimate; the default for a first call
+    simulator,  // simulated, if `effort` or `devices` is overridden
     cache,      // found by `tilerail tune`
   };
   By by = By::nothing;
-  std::string why;   // in a sentence; also why a cached plan was not taken, and what
-                     // memory was short
-  std::string hash;  // of the plan, as the command prints it
+  std::string why;   // a sentence; also why a cached plan was not used, and which memory
+                     // was short
+  std::string hash;  // of the plan, as printed by the command
   int64_t tile = 0;  // T
-  std::vector<int> devices;  // CUDA devices that take part
+  std::vector<int> devices;  // CUDA devices of the plan
   size_t operations = 0;
 };
 
-/// Seconds that the parts of one call took.
+/// Times of the parts of one call, in seconds.
 struct GemmTimes {
-  bool planned = false;  // the call had to plan and to bind its plan: none was cached
+  bool planned = false;  // the call had to plan and to bind its plan, because none was
+                         // cached
   double plan = 0;       // planning and binding
   double memory =
-      0;  // locking and unlocking pageable memory; copies by threads are part of the run
-  double run = 0;    // copies and kernels, until the result was in place
-  double issue = 0;  // of the run: handing operations to the devices, on the thread that
-                     // took longest
-  /// The call returned when all was handed over, before C is complete; `run` is until
-  /// then.
+      0;  // locking and unlocking pageable memory; copies by threads are part of `run`
+  double run = 0;    // copies and kernels, until the result was stored
+  double issue = 0;  // part of `run`: submitting operations to the devices, on the
+                     // slowest thread
+  /// The call returned after submission, before C is complete; `run` ends then.
   bool handed_over = false;
 };
 
 struct GemmOptions {
-  /// The cudaStream_t after whose work the call reads its matrices. Null: the legacy
-  /// default streams of the current device and of the devices that hold the matrices.
+  /// The cudaStream_t whose earlier work precedes the call. Null: the legacy default
+  /// streams of the current device and of the devices that hold the matrices.
   void* stream = nullptr;
   bool tf32 = false;  // float only: multiply with the mantissas of TF32
-  /// False: the call returns when its work is handed over to the devices. C is complete
-  /// for what is put into `stream` (into those default streams) after the call, and at
-  /// the next call that waits; until then matrices and kept copies stay as they are.
-  /// Calls run one after another. Where a matrix is in host memory that is not
-  /// page-locked, and where there is no work, the call is as ever.
-  /// docs/model.md#calls-that-do-not-wait
+  /// False: the call returns when its work is submitted to the devices. C is complete for
+  /// later work in `stream` (or in those default streams), and after the next synchronous
+  /// call; until then matrices and kept copies must not change. Calls run one after
+  /// another. Limit: if a matrix is in host memory that is not page-locked, or there is
+  /// no work, the call is synchronous. docs/model.md#calls-that-do-not-wait
   bool wait = true;
-  GemmTimes* times = nullptr;  // filled in when given
-  PlanInfo* plan = nullptr;    // the same
+  GemmTimes* times = nullptr;  // filled in if not null
+  PlanInfo* plan = nullptr;    // filled in if not null
 };
 
 /// The arguments of xGEMM, in the order of BLAS.
@@ -134,64 +134,63 @@ struct GemmArguments {
   int64_t ldc = 0;
 };
 
-/// GPUs, a description of their machine, a policy, and the plans made so far. Calls from
+/// GPUs, a description of their machine, a policy, and the cached plans. Calls from
 /// several threads are safe and run one after another. Movable.
 class Context {
  public:
-  /// Throws HardwareError when there is no CUDA device or a device is not there,
-  /// InputError when an option is not legal.
+  /// Throws HardwareError if there are no CUDA devices or a device does not exist,
+  /// InputError if an option is invalid.
   explicit Context(const ContextOptions& options = {});
-  /// On hardware of the caller's (api/hardware.hpp).
+  /// Uses the caller's hardware (api/hardware.hpp).
   explicit Context(std::unique_ptr<api::Session> session);
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
 
-  /// Throw InputError; the context is then as it was.
+  /// The setters throw InputError; the context then does not change.
   void set_policy(const std::string& name);          // a preset, without overrides
   void set_override(const std::string& assignment);  // "key=value", on top of the policy
   void set_tile(int64_t tile);                       // 0: chosen for each problem
   void set_devices(const std::vector<int>& devices);
   void set_pageable(Pageable pageable);
-  /// Plans of later calls come from this file where it has them; "": from none. Plans
-  /// that are held are made again.
+  /// Later calls take their plans from this file if it contains them; "": no file. Drops
+  /// cached plans.
   void set_plan_cache(const std::string& file);
 
-  /// Locks host memory until `unregister_memory` or the end of the context, so that calls
-  /// need not. Throws InputError when `data` is null or `bytes` is not positive,
-  /// std::runtime_error when the driver refuses.
+  /// Page-locks host memory until `unregister_memory` or the end of the context, so that
+  /// calls need not. Throws InputError if `data` is null or `bytes` is not positive,
+  /// std::runtime_error if the driver refuses.
   void register_memory(void* data, int64_t bytes);
-  /// Throws InputError for what was not given to `register_memory`.
+  /// Throws InputError for memory that was not passed to `register_memory`.
   void unregister_memory(void* data);
 
-  /// Page-locked host memory that copies run fastest from and to
+  /// Allocates page-locked host memory, the fastest for copies
   /// (docs/model.md#host-buffers), until `free_host` or the end of the context. Throws
-  /// InputError when `bytes` is not positive or so much cannot be locked.
+  /// InputError if `bytes` is not positive or cannot be locked.
   void* allocate_host(int64_t bytes, HostPages pages = HostPages::spread);
-  /// Throws InputError for what `allocate_host` did not return.
+  /// Throws InputError for memory that `allocate_host` did not return.
   void free_host(void* data);
-  /// Bytes a second that the context's devices together read from page-locked memory, in
-  /// some 30 ms: tells which kind of pages a buffer of the caller's has. Throws
-  /// InputError when `data` is null or `bytes` is not positive, std::runtime_error when
-  /// the driver refuses.
+  /// Total rate at which the context's devices read from page-locked memory, in bytes per
+  /// second, measured in about 30 ms: shows which kind of pages a caller's buffer has.
+  /// Throws InputError if `data` is null or `bytes` is not positive, std::runtime_error
+  /// if the driver refuses.
   double host_rate(const void* data, int64_t bytes);
 
-  /// Opens the devices, with at least so many bytes for tiles on each, and their access
-  /// to each other, so that the first call need not. Throws InputError when a device
-  /// lacks them.
+  /// Opens the devices, with at least `bytes` for tiles on each, and peer access between
+  /// them, so that the first call need not. Throws InputError if a device lacks the
+  /// memory.
   void reserve(int64_t bytes);
 
-  /// For products in sequence that share an input: copies it to each device of the
-  /// context, now. Until `release`, products that read it as A or B, or a part of it
-  /// (with the same leading dimension), take the copies, so that nothing of it crosses a
-  /// link; where C's GPU has both inputs, it reads them there. Writes to it must have
-  /// ended, but for those in default streams. What is kept must not change: whoever
-  /// changes it calls `keep` again, which copies anew, and who frees it calls `release`
-  /// first, or what is allocated there next is taken for it. It takes as much memory of
-  /// each device; where devices are set that have no copy, it is read as if it were not
-  /// kept. Throws InputError when the shape is not legal or a device has too little
-  /// memory: then nothing of it is kept. gemm throws InputError for a C that lies in it.
-  /// docs/model.md#kept-copies
+  /// Copies an input of several products to each device of the context, now. Until
+  /// `release`, products that read it, or a part of it with the same leading dimension,
+  /// as A or B use the copies, so that it crosses no link; if C's GPU has both inputs, it
+  /// reads them there. Earlier writes to it must have ended, except in default streams.
+  /// Kept data must not change: after a change call `keep` again, which replaces the
+  /// copies; before freeing it call `release`, otherwise later data at the same address
+  /// is mistaken for it. The copies take the same amount of memory on each device. If
+  /// `set_devices` selects devices without a copy, the original is read. Throws
+  /// InputError if the shape is invalid or a device has too little memory: then it is not
+  /// kept. gemm throws InputError if C overlaps it. docs/model.md#kept-copies
   template <class Element>
   void keep(const Element* data, int64_t rows, int64_t cols, int64_t ld) {
     keep(dtype_of(data), data, rows, cols, ld);
@@ -200,8 +199,8 @@ class Context {
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 
-  /// Waits for the calls that did not wait (GemmOptions::wait), as all members do that
-  /// devices take part in. Throws std::runtime_error when one of them failed.
+  /// Waits for asynchronous calls (GemmOptions::wait), like all members that use devices.
+  /// Throws std::runtime_error if one of them failed.
   void synchronize();
 
   std::string topology_name() const;
@@ -216,19 +215,20 @@ class Context {
 };
 
 /// C = alpha op(A) op(B) + beta C, column-major, arguments in the order of BLAS. op(A) is
-/// m x k, op(B) is k x n, C is m x n; trans is 'N', 'T' or 'C' (either case; 'C' is 'T').
-/// Each matrix lies whole in host memory (pageable, registered, pinned or managed) or on
-/// one GPU of the machine description (cudaMalloc or a stream-ordered pool, to which the
-/// GPUs that take part are given access). As in BLAS, A and B are not read when alpha or
-/// k is 0, C is not read when beta is 0, and nothing is done when m or n is 0. C may not
-/// overlap A or B. Halves are multiplied with f32 accumulation; C is rounded to the
-/// halves after each tile of k. Where all matrices lie on one GPU, the call is one kernel
-/// there unless several GPUs are sure to be faster (docs/model.md#calls-on-one-gpu).
-/// Where devices have less free memory than described, the plan makes do with it. Returns
-/// when C is complete, or as GemmOptions::wait says; the current device is the one it
-/// was. Throws ArgumentError, InputError when a matrix lies where the machine description
-/// has no memory or no plan fits into what is free, HardwareError, std::runtime_error
-/// naming the operation that failed; C is then unspecified, the context usable.
+/// m x k, op(B) is k x n, C is m x n; trans is 'N', 'T' or 'C' (either case; 'C' means
+/// 'T'). Each matrix must lie completely in host memory (pageable, registered, pinned or
+/// managed) or on one GPU of the machine description (cudaMalloc or a stream-ordered
+/// pool, to which participating GPUs get access). As in BLAS, A and B are not read if
+/// alpha or k is 0, C is not read if beta is 0, and nothing is done if m or n is 0. C
+/// must not overlap A or B. Halves are multiplied with f32 accumulation; C is rounded to
+/// the halves after each tile of k. If all matrices lie on one GPU, the call is one
+/// kernel there unless several GPUs are certainly faster
+/// (docs/model.md#calls-on-one-gpu). If devices have less free memory than described, the
+/// plan adapts to it. Returns when C is complete, or as set by GemmOptions::wait; the
+/// current device does not change. Throws ArgumentError, InputError if a matrix lies in
+/// memory that the machine description lacks or no plan fits into the free memory,
+/// HardwareError, std::runtime_error naming the failed operation; C is then unspecified,
+/// the context usable.
 void gemm(Context& context, const GemmArguments& arguments,
           const GemmOptions& options = {});
 

@@ -8,16 +8,16 @@
 
 namespace tilerail {
 
-/// The CUDA executor with what it takes to measure plans: matrices in its memories, and
-/// energy counters. Failures of CUDA are thrown as cuda::CudaError.
+/// The CUDA executor with matrices in its memories and energy counters, to measure plans.
+/// CUDA failures are thrown as cuda::CudaError.
 class CudaBench final : public RealExecutor {
  public:
-  /// Throws HardwareError when there is no CUDA device.
+  /// Throws HardwareError if there are no CUDA devices.
   explicit CudaBench(const Topology& topology) : executor_{topology} {}
 
   Timeline execute(const Plan& plan) override { return executor_.execute(plan); }
 
-  /// Opens the devices of all plans, with arenas for the largest.
+  /// Opens the devices of all plans, with arenas for the largest plan.
   std::unique_ptr<TestMatrices> test_matrices(std::span<const Plan* const> plans,
                                               const TestMatrixOptions& options) override;
   void bind(const Plan& plan, const Matrices& matrices) override;

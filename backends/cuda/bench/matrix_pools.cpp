@@ -29,18 +29,17 @@ struct Sizes {
   }
 };
 
-constexpr size_t border =
-    64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+constexpr size_t border = 64 << 10;  // sizes of pools are multiples of it
 constexpr size_t borders_before_c = 2;
 
-/// Where the matrices of a plan lie: A at the start of a memory, B one border after it or
-/// behind A, C at the end, at least two borders from the start. So they differ also in
-/// memories of their own, which are filled alike.
+/// Places of a plan's matrices: A at the start of a memory, B one border after the start
+/// or behind A, C at the end, at least two borders from the start. So the matrices also
+/// differ if they lie in separate memories, which have the same contents.
 struct Layout {
   Sizes sizes;
   std::vector<MemoryId> of_a,
-      of_b;  // the memories: several where GPUs that take part have copies
-  size_t start_of_b = border;  // in each of them
+      of_b;                    // the memories: several if participating GPUs have copies
+  size_t start_of_b = border;  // in each memory
 
   Layout(const Plan& plan, const Topology& topology) : sizes{plan.problem} {
     const auto memories = [&](MemoryId place) {
@@ -59,9 +58,9 @@ struct Layout {
   }
 };
 
-/// How often an element of C is stored at most until it is done. A GPU's part of a dot
-/// product is the difference of two sums from the start, so it may be twice as large as
-/// the largest of those: each operation counts twice.
+/// Maximum number of times that an element of C is stored. A GPU's part of a dot product
+/// is the difference of two prefix sums, so it can be twice as large as the larger sum:
+/// each operation counts twice.
 int64_t stored_results(const Plan& plan) {
   if (plan.problem.routine == Routine::dot) return 2 * int64_t(plan.ops.size());
   const int64_t tile = std::max<int64_t>(1, plan.tile);
@@ -77,7 +76,8 @@ std::vector<std::byte> fetched(const void* matrix, size_t bytes) {
 
 }  // namespace
 
-/// One block of memory full of random numbers: A and B lie from its start, C at its end.
+/// One block of memory full of random numbers: A and B start at its start, C ends at its
+/// end.
 class MatrixPools::Pool {
  public:
   Pool(size_t bytes, int device, HostPages pages) : bytes_{bytes}, device_{device} {
@@ -106,7 +106,7 @@ class MatrixPools::Pool {
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
-  /// A GPU makes the random numbers, also those of host memory.
+  /// A GPU generates the random numbers, including the numbers for host memory.
   void fill(DType dtype, uint64_t seed) {
     if (filled_ == std::pair{dtype, seed}) return;
     constexpr size_t piece = size_t{256} << 20;
@@ -129,8 +129,8 @@ class MatrixPools::Pool {
     filled_ = {dtype, seed};
   }
 
-  /// Makes the last bytes NaN in every type. Only the device of the memory is sure to
-  /// reach it.
+  /// Makes the last bytes NaN in every type. Only the device of the memory is guaranteed
+  /// to reach it.
   void poison_end(size_t bytes) const {
     const DeviceScope scope{std::max(device_, 0)};
     cuda::check(cudaMemset(data_ + bytes_ - bytes, 0xFF, bytes), "poisoning C");
@@ -198,7 +198,7 @@ MatrixPools::~MatrixPools() = default;
 Matrices MatrixPools::of(const Plan& plan, uint64_t seed) {
   const GemmProblem& p = plan.problem;
   for (const auto& [memory, pool] : pools_)
-    pool->fill(p.dtype, seed);  // equal numbers at equal places in each
+    pool->fill(p.dtype, seed);  // equal numbers at equal offsets
   const Layout layout{plan, executor_.topology()};
   const auto pool = [&](MemoryId memory) -> const Pool& { return *pools_.at(memory); };
   std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - layout.sizes.c;
@@ -215,8 +215,7 @@ Matrices MatrixPools::of(const Plan& plan, uint64_t seed) {
   return matrices_;
 }
 
-/// C may hold whatever earlier calls left there. Where it must not be read, it becomes
-/// NaN.
+/// C can contain the results of earlier calls. If it must not be read, it becomes NaN.
 void MatrixPools::reset_c() {
   const GemmProblem& p = plan_->problem;
   const Sizes sizes{p};

@@ -11,15 +11,15 @@
 
 namespace tilerail::cuda {
 
-/// Matrices in blocks of memory, one a memory, that are allocated and filled once and
-/// hold plan after plan. Results are compared row by row (check/row_check.hpp). Throws
-/// CudaError where CUDA fails.
+/// Matrices in blocks of memory, one block per memory, that are allocated and filled once
+/// and reused for all plans. Results are compared row by row (check/row_check.hpp).
+/// Throws CudaError if CUDA fails.
 class MatrixPools final : public TestMatrices {
  public:
-  /// Allocates for the largest plan. `readers`: the GPUs whose rate from host memory is
-  /// told. `executor` must live as long. Pages of matrices that are interleaved over all
-  /// hosts are spread, whatever `pages` says. Throws PlanError when a memory has not
-  /// enough, and where pages are to be in blocks on several hosts.
+  /// Allocates for the largest plan. `readers`: the GPUs whose read rate from host memory
+  /// is reported. `executor` must live as long. Pages of matrices that are interleaved
+  /// over all hosts are spread, regardless of `pages`. Throws PlanError if a memory is
+  /// too small, or if `pages` requires blocks on several hosts.
   MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans,
               std::span<const MemoryId> readers, HostPages pages);
   ~MatrixPools() override;
@@ -41,7 +41,7 @@ class MatrixPools final : public TestMatrices {
   const Plan* plan_ = nullptr;
   Matrices matrices_;
   uint64_t seed_ = 0;
-  std::vector<std::byte> c_before_;  // empty where C is not read
+  std::vector<std::byte> c_before_;  // empty if C is not read
 };
 
 }  // namespace tilerail::cuda

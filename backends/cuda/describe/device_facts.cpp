@@ -23,9 +23,9 @@ int peer_attribute(cudaDeviceP2PAttr which, int from, int to) {
   return value;
 }
 
-/// Lanes times transfers/s times the share of payload bits of the line code: 8b/10b below
-/// 8 GT/s, else 128b/130b. Source: PCI Express Base Specification. Nothing where the
-/// system does not tell (virtual machines often do not).
+/// Lanes times transfers/s times the payload share of the line code: 8b/10b below 8 GT/s,
+/// else 128b/130b. Source: PCI Express Base Specification. Absent if the system does not
+/// report it (virtual machines often do not).
 std::optional<double> pcie_rate(int device) {
   std::array<char, 32> bus{};
   check(cudaDeviceGetPCIBusId(bus.data(), int(bus.size()), device),
@@ -63,7 +63,7 @@ DeviceFacts read_device(int device) {
   return facts;
 }
 
-/// The kind of link between two devices: NVLink has native atomics, PCIe has not.
+/// The kind of link between two devices: NVLink has native atomics, PCIe does not.
 PeerLink read_peer(int from, int to) {
   int reachable = 0;
   check(cudaDeviceCanAccessPeer(&reachable, from, to), "asking for peer access");

@@ -10,7 +10,7 @@
 namespace tilerail::cuda {
 namespace {
 
-/// A generation of GPUs: flop of one multiprocessor per clock (of its tensor cores where
+/// A generation of GPUs: flop of one multiprocessor per clock (of its tensor cores if
 /// they are faster), and the rate of NVLink out of one GPU. Source: NVIDIA's architecture
 /// white papers (V100, A100, GA102, AD102, H100) and the B200 data sheet.
 struct Generation {
@@ -26,16 +26,18 @@ constexpr std::array generations{
     Generation{100, 128, 256, 4096, 8192, 900e9},
 };
 
-// Figures for what neither the driver nor the system tells; docs/machines.md#automatic.
+// Assumed figures, which neither the driver nor the system reports;
+// docs/machines.md#automatic.
 namespace assumed {
 constexpr double unknown_pcie = 31.5e9;   // B/s: PCIe 4, 16 lanes
 constexpr double unknown_memory = 1e12;   // B/s
-constexpr double share_of_link = 0.85;    // of a link's rate that copies see
-constexpr double share_of_memory = 0.85;  // of the memory's rate that kernels see
-constexpr double share_of_peak = 0.85;    // of the arithmetic that a large GEMM sees
+constexpr double share_of_link = 0.85;    // of a link's rate that copies reach
+constexpr double share_of_memory = 0.85;  // of the memory's rate that kernels reach
+constexpr double share_of_peak = 0.85;    // of the peak that a large GEMM reaches
 constexpr double half_rate_size =
-    400;  // side of the square GEMM that runs at half its best rate
-constexpr double host_share = 0.5;  // of all PCIe ports together that host memory feeds
+    400;  // side of the square GEMM that reaches half the best rate
+constexpr double host_share = 0.5;  // of all PCIe ports together that host memory can
+                                    // feed
 constexpr double link_latency = 2.5e-6, launch = 4e-6, issue = 3e-6,
                  dependency = 2e-6;  // s
 constexpr double block = 128, k_overhead = 64;

@@ -9,16 +9,17 @@
 
 namespace tilerail::cuda {
 
-/// What the driver and the system tell of one device without measuring.
+/// Properties of one device that the driver and the system report without measuring.
 struct DeviceFacts {
   std::string name;
   int compute_capability = 0;  // 10 major + minor
   int multiprocessors = 1;
   double clock = 0;             // Hz
-  double memory_bandwidth = 0;  // B/s; 0 where it is not told
+  double memory_bandwidth = 0;  // B/s; 0 if unknown
   int64_t memory_bytes = 0;
   int copy_engines = 1;
-  std::optional<double> pcie;  // B/s of its PCIe port, one direction, before protocol
+  std::optional<double> pcie;  // B/s of its PCIe port in one direction, without protocol
+                               // overhead
 };
 
 enum class PeerLink : uint8_t { none, pcie, nvlink };
@@ -28,12 +29,12 @@ struct MachineFacts {
   std::vector<std::vector<PeerLink>> peers;  // [from][to]
 };
 
-/// Asks the runtime and the system (PCIe speeds: /sys/bus/pci). The current device is
-/// left as found. Throws CudaError.
+/// Queries the runtime and the system (PCIe speeds: /sys/bus/pci). The current device is
+/// unchanged afterwards. Throws CudaError.
 MachineFacts read_machine_facts();
 
-/// A description in which every figure is `assumed` (docs/machines.md#automatic): good
-/// enough to run, not to predict. Expects at least one device.
+/// A description in which every figure is `assumed` (docs/machines.md#automatic):
+/// sufficient for running, not for predictions. Requires at least one device.
 Topology::Description describe(const MachineFacts& facts);
 
 }  // namespace tilerail::cuda

@@ -26,9 +26,9 @@ struct FlowMeter::Lane {
   const FlowSpec* flow;
   int device;
   cudaStream_t stream;
-  size_t index;  // of all lanes
+  size_t index;  // among all lanes
   struct Mark {
-    size_t copies;  // done at its time
+    size_t copies;  // completed at this time
     std::unique_ptr<TimedEvent> event;
   };
   std::vector<Mark> marks;
@@ -82,8 +82,7 @@ BenchDevice& FlowMeter::owner(const FlowSpec& flow) {
   return *devices_[size_t(flow.src == host_end ? flow.dst : flow.src)];
 }
 
-/// Where a copy of a lane starts: each lane uses its own share of a buffer again and
-/// again.
+/// Start address of a copy of a lane: each lane cycles through its share of a buffer.
 std::byte* FlowMeter::address(int memory, HostPages pages, size_t lane, size_t lanes,
                               size_t copy, const Shape& shape) const {
   const HostBuffer& host = pages == HostPages::spread ? spread_ : plain_;
@@ -97,8 +96,8 @@ std::byte* FlowMeter::address(int memory, HostPages pages, size_t lane, size_t l
          copy % places * shape.extent();
 }
 
-/// Issues the copies of one lane, and an event after every eighth part of them: a time
-/// costs a stream some microseconds.
+/// Issues the copies of one lane, and an event after every eighth part of them: each
+/// timing costs a stream some microseconds.
 void FlowMeter::issue(Lane& lane, size_t lanes, HostPages pages, const Shape& shape,
                       size_t copies) {
   const size_t every = std::max<size_t>(1, copies / 8);
@@ -116,7 +115,7 @@ void FlowMeter::issue(Lane& lane, size_t lanes, HostPages pages, const Shape& sh
   }
 }
 
-/// Issues all copies behind a gate and waits until they are done.
+/// Issues all copies behind a gate and waits for their completion.
 FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pages,
                                 const Shape& shape, size_t copies) {
   Times times;
@@ -171,8 +170,8 @@ std::vector<double> FlowMeter::rates(const std::vector<FlowSpec>& flows, HostPag
     window = std::min(window, times.of(lane, lane.marks.back()));
   std::vector<double> rates(flows.size(), 0.0);
   for (const Lane& lane : times.lanes) {
-    double before = 0, done = 0;  // copies between two marks count by their part of the
-                                  // time until the window closes
+    double before = 0, done = 0;  // copies between two marks count in proportion to their
+                                  // time before the window closes
     for (const auto& mark : lane.marks) {
       const double at = times.of(lane, mark), more = double(mark.copies) - done;
       done +=

@@ -13,14 +13,13 @@ namespace tilerail::cuda {
 
 constexpr int host_end = -1;
 
-/// A flow: copies from one memory to another, one after another on each of `in_flight`
-/// streams.
+/// A flow: back-to-back copies from one memory to another on each of `in_flight` streams.
 struct FlowSpec {
   int src = 0, dst = 0;  // device numbers, or host_end
   int in_flight = 1;
 };
 
-/// What measuring needs of one device: copy streams, and random data to move and to
+/// The resources for measuring one device: copy streams, and random data to copy and to
 /// multiply.
 struct BenchDevice {
   explicit BenchDevice(int ordinal, size_t bytes);
@@ -29,47 +28,46 @@ struct BenchDevice {
   std::byte* data() const { return device.arena(); }
 };
 
-/// Times flows that start at the same moment. As in plans, the device where a flow starts
-/// issues it, or the device where it ends when it starts on the host.
+/// Times flows that start simultaneously. As in plans, the source device of a flow issues
+/// it, or the destination device if the source is the host.
 class FlowMeter {
  public:
-  /// `devices` must outlive the meter. Opens peer access between them where the hardware
-  /// has it, and locks `host_bytes` of each kind of pages.
+  /// `devices` must outlive the meter. Opens peer access between them if the hardware
+  /// supports it, and page-locks `host_bytes` of each kind of pages.
   FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, size_t host_bytes);
   ~FlowMeter();
 
   bool reaches(int src, int dst) const;
 
-  /// Shape of every copy: `columns` columns of so many bytes, `stride` bytes apart at
-  /// both ends.
+  /// Shape of every copy: `columns` columns of `column_bytes` bytes, `stride` bytes apart
+  /// at both ends.
   struct Shape {
     size_t column_bytes = 0, columns = 1, stride = 0;
     size_t bytes() const { return column_bytes * columns; }
     size_t extent() const { return columns == 1 ? column_bytes : stride * columns; }
   };
 
-  /// How many copies of a single flow are of different memory of a host.
+  /// The number of copies of a single flow that use different host memory.
   size_t places(HostPages pages, const Shape& shape) const {
     return (pages == HostPages::spread ? spread_ : plain_).bytes() / shape.extent();
   }
 
-  /// Bytes a second of each flow, counted until the first of them has finished its
-  /// copies.
+  /// Bytes per second of each flow, counted until the first flow has finished its copies.
   std::vector<double> rates(const std::vector<FlowSpec>& flows, HostPages pages,
                             const Shape& shape, size_t copies);
 
-  /// Seconds until one copy of each flow is done. They tell which copies one engine runs
-  /// one after another.
+  /// Seconds until one copy of each flow is done: shows which copies one engine
+  /// serializes.
   std::vector<double> finish_times(const std::vector<FlowSpec>& flows,
                                    const Shape& shape);
 
-  /// Seconds that one copy of one byte takes, of `count` copies issued back to back, or
-  /// each waited for.
+  /// Seconds per copy of one byte, for `count` copies issued back to back or waited for
+  /// one by one.
   double latency(int src, int dst, int count, bool waited);
 
  private:
   struct Lane;   // one stream of one flow
-  struct Times;  // when its copies were done
+  struct Times;  // times of its copies
   Times run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
             size_t copies);
   void issue(Lane& lane, size_t lanes, HostPages pages, const Shape& shape,

@@ -7,14 +7,14 @@
 
 namespace tilerail::cuda {
 
-/// Holds streams back until everything has been issued. Streams are released when the
-/// gate is destroyed, after which they may still look at it: each keeps what it looks at.
+/// Holds streams back until all work has been issued. Destroying the gate releases the
+/// streams, which can still read its state afterwards: each hold keeps the state alive.
 class Gate {
   using State = std::shared_ptr<std::atomic<bool>>;
 
  public:
-  /// A function of the host that a stream runs (cudaLaunchHostFunc), which returns when
-  /// the gate is open.
+  /// A host function for a stream (cudaLaunchHostFunc), which returns when the gate is
+  /// open.
   struct Hold {
     void (*function)(void*);
     void* argument;
@@ -25,7 +25,7 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// To be run once; what it keeps is freed then.
+  /// Must run once, which frees its argument.
   Hold hold() const {
     return {[](void* argument) {
               const std::unique_ptr<const State> state{static_cast<State*>(argument)};
@@ -33,7 +33,7 @@ class Gate {
             },
             new State{open_}};
   }
-  /// Frees what a hold keeps that is not run.
+  /// Frees the argument of a hold that does not run.
   static void drop(const Hold& hold) { delete static_cast<State*>(hold.argument); }
   void open() { *open_ = true; }
   std::weak_ptr<const void> state() const { return open_; }

@@ -7,7 +7,7 @@
 
 namespace tilerail::cuda {
 
-/// What `stream` is given next waits for the gate. Throws CudaError.
+/// Later work in `stream` waits for the gate. Throws CudaError.
 inline void hold_stream(const Gate& gate, cudaStream_t stream) {
   const Gate::Hold hold = gate.hold();
   const cudaError_t status = cudaLaunchHostFunc(stream, hold.function, hold.argument);

@@ -14,9 +14,9 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr double rest_seconds = 0.5;  // after which a device has forgotten its load
+constexpr double rest_seconds = 0.5;  // after this pause, earlier load has no effect
 constexpr int most_held =
-    256;  // kernels that wait behind a gate: issuing more could wait for the gate itself
+    256;  // kernels behind a gate: issuing more could wait for the gate itself
 
 size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -51,16 +51,16 @@ void KernelMeter::issue(const Gemm& shape, size_t stream) {
   const Block block_a{from, rows_a, cols_a, lead(rows_a)},
       block_b{from + a, rows_b, cols_b, lead(rows_b)};
   const Block block_c{to, shape.m, shape.n, lead(shape.m)};
-  // With beta the kernel reads C, as all but the first kernel of a tile do; 0.5 keeps C
+  // With beta the kernel reads C, like all but the first kernel of a tile; 0.5 keeps C
   // small.
   cuda::gemm(bench_.device.handle(stream),
              {shape.dtype, shape.trans_a, shape.trans_b, shape.k, 1.0, 0.5, block_a,
               block_b, block_c});
 }
 
-/// The first call for a shape loads code, which waits for all streams. So it is made
-/// before a stream is held back. Later calls load nothing, and would only keep the device
-/// busy for longer than is measured.
+/// The first call for a shape loads code, which waits for all streams, so it is made
+/// before a stream is held back. Later calls load nothing and would only keep the device
+/// busy for longer than the measurement.
 void KernelMeter::load(const Gemm& shape) {
   if (loaded_ == shape) return;
   issue(shape, 0);

@@ -8,14 +8,14 @@
 
 namespace tilerail::cuda {
 
-/// Times kernels on operands that lie all over a large buffer, as those of a plan do, so
-/// that no cache holds them. Results go elsewhere, so that the operands stay random
-/// numbers: the power that a kernel draws, and so its speed, depends on its operands.
+/// Times kernels on operands spread over a large buffer, as in a plan, so that they are
+/// not in a cache. Results go to separate memory, so that the operands stay random: the
+/// power of a kernel, and so its speed, depends on its operands.
 class KernelMeter {
  public:
   explicit KernelMeter(BenchDevice& bench) : bench_{bench} {}
 
-  /// Fills the buffer with random numbers of a type.
+  /// Fills the buffer with random numbers of this type.
   void fill(DType dtype);
 
   struct Gemm {
@@ -25,22 +25,22 @@ class KernelMeter {
     int64_t extra = 0;  // elements between the columns of each operand
     bool operator==(const Gemm&) const = default;
   };
-  /// Seconds that one kernel takes: `count` kernels run in each of `streams` streams at
-  /// once (256 in all at most), and the time of all is divided by their number.
+  /// Seconds per kernel: `count` kernels run in each of `streams` streams simultaneously
+  /// (at most 256 in total), and the total time is divided by their number.
   double gemm(const Gemm& shape, int count, int streams = 1);
-  /// Seconds that a thread needs to hand over a kernel, `count` of them to several
+  /// Seconds for a thread to issue one kernel, measured with `count` kernels in several
   /// streams in turn.
   double issue_time(const Gemm& shape, int count);
-  /// Kernels run one after another for about so many seconds, in groups of `group`.
+  /// Runs kernels one after another for about `seconds`, in groups of `group`.
   std::vector<LoadSeries::Point> series(const Gemm& shape, int group, double seconds);
-  /// Hands `count` kernels to a stream and returns.
+  /// Issues `count` kernels to a stream and returns.
   void start(const Gemm& shape, int count, size_t stream);
-  /// Until a stream is done.
+  /// Waits for a stream.
   void wait(size_t stream);
 
-  /// Bytes a second that y = alpha x + beta y moves on large blocks.
+  /// Memory traffic of y = alpha x + beta y on large blocks, in bytes per second.
   double memory_rate(int count);
-  /// Reads and writes about so many bytes of the buffer, and waits for it.
+  /// Reads and writes about this many bytes of the buffer, and waits.
   void touch(size_t bytes);
 
  private:
@@ -48,8 +48,8 @@ class KernelMeter {
   void issue(const Gemm& shape, size_t stream);
 
   BenchDevice& bench_;
-  size_t next_ = 0;             // of the operand sets
-  std::optional<Gemm> loaded_;  // the shape whose code is on the device
+  size_t next_ = 0;             // operand set
+  std::optional<Gemm> loaded_;  // shape whose code is loaded
 };
 
 }  // namespace tilerail::cuda

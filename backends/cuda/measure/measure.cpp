@@ -21,7 +21,7 @@ using namespace cuda;
 
 constexpr size_t GiB = size_t{1} << 30;
 constexpr size_t device_bytes = 6 * GiB,
-                 host_bytes_each = GiB / 4;  // of buffers; host: for each device
+                 host_bytes_each = GiB / 4;  // of the buffers; host: per device
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -32,8 +32,8 @@ std::string today() {
   return text;
 }
 
-/// The watts of devices that do nothing, with all contexts made (which costs power), as
-/// between the operations of a plan.
+/// Watts of idle devices with open contexts (which draw power), as between the operations
+/// of a plan.
 void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
   constexpr std::chrono::milliseconds rest{1000}, enough{1000};
   check(cudaDeviceSynchronize(), "waiting for a device");

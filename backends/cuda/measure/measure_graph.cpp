@@ -22,10 +22,11 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-constexpr int repeats = 200;     // of what a graph does
-constexpr size_t bytes = 4096;   // of a copy
-constexpr int usual_calls = 20;  // of a graph of small operations
-constexpr double least = 1e-9;   // s, where noise leaves less than nothing
+constexpr int repeats = 200;     // operations per graph
+constexpr size_t bytes = 4096;   // of each copy
+constexpr int usual_calls = 20;  // of a graph with small operations
+constexpr double least = 1e-9;   // s, lower bound for differences that noise makes
+                                 // negative
 
 struct FreeHost {
   void operator()(std::byte* memory) const { cudaFreeHost(memory); }
@@ -38,7 +39,7 @@ HostMemory locked(size_t size) {
   return HostMemory{static_cast<std::byte*>(memory)};
 }
 
-/// Seconds from launching a graph until it has ended, and those of launching alone.
+/// Seconds from the launch of a graph to its end, and of the launch alone.
 struct Taken {
   double all, launch;
 };
@@ -50,8 +51,8 @@ std::vector<StreamOnDevice> compute_streams(const Device& device, size_t count) 
   return streams;
 }
 
-/// What is handed to a stream from now on waits for what another one, of the current
-/// device, has.
+/// Later work in `stream` waits for the present work in `other`, a stream of the current
+/// device.
 void follow(cudaStream_t stream, cudaStream_t other, std::deque<PlainEvent>& events) {
   check(cudaEventRecord(events.emplace_back(), other), "recording");
   check(cudaStreamWaitEvent(stream, events.back(), 0), "waiting");
@@ -79,7 +80,7 @@ class Graphs {
     bench_.device.open_streams(streams_side_by_side, 2);
   }
 
-  /// `count` tiny kernels in so many streams in turn.
+  /// `count` tiny kernels in `streams` streams in turn.
   Taken kernels(int count, size_t streams) {
     const std::vector<StreamOnDevice> used = compute_streams(bench_.device, streams);
     return time_graph(used, usual_calls, [&] {
@@ -92,7 +93,7 @@ class Graphs {
       for (int i = 0; i < repeats; ++i) fetch(i, stream);
     });
   }
-  /// Tiny kernels here and on another device in turn, each waiting for the one before it.
+  /// Tiny kernels on this and another device in turn, each waiting for its predecessor.
   Taken back_and_forth(Graphs& other) {
     const std::array both{this, &other};
     std::vector<StreamOnDevice> streams;
@@ -107,7 +108,7 @@ class Graphs {
       }
     });
   }
-  /// Each copy to the device is followed by a kernel, and that by a copy back.
+  /// Each copy to the device is followed by a kernel, and the kernel by a copy back.
   Taken chains() {
     const Device& device = bench_.device;
     const std::array streams{device.copy_stream(0), device.compute_stream(0),
@@ -122,8 +123,8 @@ class Graphs {
       }
     });
   }
-  /// Seconds of a copy to the device and of a kernel that waits for it, where the next
-  /// copy waits for the kernel.
+  /// Seconds of a copy to the device and a kernel that waits for it, if the next copy
+  /// waits for the kernel.
   double ping_pong(KernelMeter& meter, const KernelMeter::Gemm& shape) {
     const std::array streams{bench_.device.copy_stream(0),
                              bench_.device.compute_stream(0)};
@@ -198,10 +199,10 @@ void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
 
 namespace {
 
-constexpr double burst_seconds = 2e-3;  // of kernels in one launch
+constexpr double burst_seconds = 2e-3;  // kernels per launch
 
-/// Seconds of a kernel, one after another in each of so many streams; `each` is about
-/// what it takes alone.
+/// Seconds per kernel with `streams` streams of back-to-back kernels; `each` is the
+/// approximate time of one kernel alone.
 double time_of_kernels(KernelMeter& meter, const Device& device,
                        const KernelMeter::Gemm& shape, int streams, double each) {
   const std::vector<StreamOnDevice> used = compute_streams(device, size_t(streams));

@@ -16,11 +16,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Job = std::function<void(BenchDevice&)>;
 
-constexpr int calls =
-    200;  // fewer than a device takes in before it makes the caller wait
+constexpr int calls = 200;  // fewer than a device queues before the caller must wait
 
-/// Seconds that a thread needs for a call, while a thread for each of the first `threads`
-/// devices issues to it.
+/// Seconds of a thread per call, while one thread for each of the first `threads` devices
+/// issues calls.
 double time_issue(Bench& bench, int threads, const Job& job) {
   std::vector<double> taken(static_cast<size_t>(threads));
   const auto issue = [&](size_t i) {
@@ -39,9 +38,8 @@ double time_issue(Bench& bench, int threads, const Job& job) {
   return sum / threads;
 }
 
-/// Seconds that a call costs besides its work: a thread for each of the first `threads`
-/// devices hands one copy over and waits for it, and the time of the copy itself is taken
-/// off.
+/// Overhead of a call in seconds: one thread for each of the first `threads` devices
+/// issues one copy and waits for it; the time of the copy itself is subtracted.
 double time_call(Bench& bench, IssuerPool& pool, int threads) {
   const auto one = [&](size_t i) {
     BenchDevice& device = *bench.devices[i];

@@ -13,15 +13,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Gemm = KernelMeter::Gemm;
 
-constexpr double burst_seconds = 0.005;  // of kernels without a pause
-constexpr double rested =
-    0.4;  // share of the time that a device is busy where power is not the subject
-constexpr double settle_seconds = 0.3;  // until the power has settled
-constexpr int least_batch = 25;         // of kernels whose handing over matters
-constexpr int most_issued = 64;         // kernels that streams take in without a wait
-constexpr double felt_seconds = 0.25;   // within which a load is felt, if it is
+constexpr double burst_seconds = 0.005;  // kernels without a pause
+constexpr double rested = 0.4;           // duty of the device if power is not the subject
+constexpr double settle_seconds = 0.3;   // until the power has settled
+constexpr int least_batch = 25;          // kernels short enough for the issue time to
+                                         // matter
+constexpr int most_issued = 64;          // kernels that streams queue without a wait
+constexpr double felt_seconds = 0.25;    // time in which load takes effect, if it does
 constexpr double loaded_seconds =
-    0.2;  // of one sample under load: three hold several steps of the energy counter
+    0.2;  // one sample under load: three contain several steps of the energy counter
 
 std::string trans_text(const Gemm& g) {
   return std::string{g.trans_a == Trans::no ? "N" : "T"} +
@@ -68,7 +68,7 @@ class Kernels {
       alone({type, Trans::no, Trans::no, s, s, s});
   }
 
-  /// Panels, slabs and ragged sizes, as the edges and the k pieces of plans have them.
+  /// Panels, slabs and odd sizes, as at the edges and in the k pieces of plans.
   void shapes(DType type) {
     const bool all = type == DType::f64;
     std::vector<int64_t> sides{1024, 2048, 4096};
@@ -81,7 +81,8 @@ class Kernels {
         if (all || thin == s / 4) alone({type, Trans::no, Trans::no, s, thin, s});
       }
       for (const int64_t edge :
-           {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // of the last tiles of a row or a column
+           {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // sizes of the last tiles of a row or a
+                                                 // column
         alone({type, Trans::no, Trans::no, edge, s, s});
         alone({type, Trans::no, Trans::no, s, edge, s});
       }
@@ -97,7 +98,7 @@ class Kernels {
     }
   }
 
-  /// Other kernels run for other transposes: the tiles that plans take most, and their
+  /// Other transposes run other kernels: the most frequent tiles of plans, and their
   /// edges.
   void transposes(DType type) {
     for (const auto& [ta, tb] : {std::pair{Trans::no, Trans::yes},
@@ -135,7 +136,7 @@ class Kernels {
     return std::clamp(int(burst_seconds / seconds), 1, 200);
   }
 
-  /// Runs a burst of kernels, then pauses until the device was busy for this share of the
+  /// Runs a burst of kernels, then pauses until the device was busy for `duty` of the
   /// time since the call.
   static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams,
                       double duty) {
@@ -146,7 +147,7 @@ class Kernels {
     return each;
   }
 
-  /// Runs bursts for so many seconds at least. Returns the mean time of a kernel.
+  /// Runs bursts for at least `seconds`. Returns the mean time of a kernel.
   static double bursts(KernelMeter& meter, const Gemm& g, int batch, double duty,
                        double seconds) {
     std::vector<double> each;
@@ -156,15 +157,15 @@ class Kernels {
     return mean_of(each).mean;
   }
 
-  /// Measures a shape on a device with power to spare.
+  /// Measures a shape on a device within its power limit.
   void alone(const Gemm& g, int streams = 1) {
     tasks_.push_back(
         {"kernels", [=, &bench = bench_](Stopwatch& watch) {
            KernelMeter meter{*bench.devices.front()};
            const int batch =
                std::max(1, batch_of(burst(meter, g, 2, streams, rested)) / streams);
-           // Where kernels are longer than handing them over, that is no matter, and
-           // streams fill.
+           // If kernels take longer than issuing them, the issue time does not matter,
+           // and streams fill.
            const bool issued = streams == 1 && batch >= least_batch;
            const auto time = watch.repeat([&] {
              const double issue = issued ? meter.issue_time(g, most_issued) : 1;
@@ -176,7 +177,7 @@ class Kernels {
          }});
   }
 
-  /// Watches when a device that rested begins to feel its load.
+  /// Records when a rested device begins to slow down under load.
   void rested_then_loaded(const Gemm& g) {
     tasks_.push_back(
         {"kernels after a rest", [=, &bench = bench_](Stopwatch& watch) {
@@ -188,8 +189,7 @@ class Kernels {
          }});
   }
 
-  /// Measures a shape while the device is busy for this share of the time, once its power
-  /// has settled.
+  /// Measures a shape at this duty of the device, once its power has settled.
   void loaded(const Gemm& g, double duty) {
     tasks_.push_back(
         {"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
@@ -208,8 +208,8 @@ class Kernels {
          }});
   }
 
-  /// Measures a shape on all devices at once: they share power and cooling, and no two
-  /// are equal.
+  /// Measures a shape on all devices simultaneously: they share power and cooling, and no
+  /// two are equal.
   void everywhere(const Gemm& g) {
     if (bench_.count() < 2) return;
     tasks_.push_back({"kernels on all devices", [=, &bench = bench_](Stopwatch& watch) {

@@ -15,8 +15,7 @@
 
 namespace tilerail::cuda {
 
-/// The devices and meters that all parts of measuring use, and the results that they add
-/// to.
+/// The devices and meters that all measurements use, and their results.
 struct Bench {
   std::vector<std::unique_ptr<BenchDevice>>& devices;
   FlowMeter& flows;
@@ -29,14 +28,14 @@ struct Bench {
   }
 };
 
-/// Measures one figure, or a few together. `run` calls the stopwatch once.
+/// Measures one figure or several together. `run` calls the stopwatch once.
 struct Task {
   std::string what;
   std::function<void(Stopwatch&)> run;
 };
 
-/// Of kernels that are measured side by side, and in how many streams: as many as presets
-/// have, more or less.
+/// Sides of kernels that are measured in parallel streams, and the number of streams:
+/// about as many as in presets.
 constexpr std::array<int64_t, 10> sides_side_by_side{256,  512,  640,  768,  1024,
                                                      1152, 1280, 1536, 2048, 3072};
 constexpr int streams_side_by_side = 4;
@@ -45,7 +44,7 @@ void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks);
 void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks);
 void add_issue_tasks(Bench& bench, std::vector<Task>& tasks);
 void add_graph_tasks(Bench& bench, std::vector<Task>& tasks);
-/// Of kernels of a type, whose numbers fill the first device.
+/// Graphs of kernels of one type; the first device must contain numbers of this type.
 void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks);
 
 }  // namespace tilerail::cuda

@@ -7,9 +7,9 @@ namespace tilerail::cuda {
 namespace {
 
 constexpr size_t MiB = size_t{1} << 20;
-constexpr size_t tile_bytes = 16 * MiB;  // of a copy where size is not the subject
+constexpr size_t tile_bytes = 16 * MiB;  // size of a copy if the size is not varied
 constexpr size_t strided_bytes = 4 * MiB,
-                 leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
+                 leading = 128 << 10;  // a 2-D copy out of a 16384 x N matrix
 constexpr auto forgotten = size_t(fills_any_cache);
 
 class Transfers {
@@ -30,7 +30,7 @@ class Transfers {
  private:
   using Flows = std::vector<FlowSpec>;
 
-  /// How many copies to time: more of peer copies, which are quicker.
+  /// The number of copies to time: more for peer copies, which are faster.
   static size_t copies_of(const Flows& flows, size_t bytes) {
     const bool host = std::ranges::any_of(
         flows, [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
@@ -99,8 +99,8 @@ class Transfers {
     run("all both ways", host_with(gpus(0, n), Way::both), pages);
   }
 
-  /// 2-D copies between host and several devices at once, which load shared links in
-  /// another way than packed copies do.
+  /// Simultaneous 2-D copies between the host and several devices, which load shared
+  /// links differently than packed copies.
   void strided_flows(size_t column) {
     const auto strided = [&](const std::string& kind, int count, Way way) {
       run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes,
@@ -114,7 +114,7 @@ class Transfers {
     }
   }
 
-  /// Sets of neighbours and of evenly spaced devices: inside a group and across groups,
+  /// Sets of neighbouring and of evenly spaced devices: within a group and across groups,
   /// wherever groups end.
   void subsets(int size, HostPages pages) {
     const int n = bench_.count();
@@ -125,7 +125,7 @@ class Transfers {
         run("subset", host_with(set, way), pages);
   }
 
-  /// Copies of several sizes one after another, and several at once.
+  /// Copies of several sizes one after another, and several simultaneously.
   void sizes(int src, int dst) {
     for (const size_t bytes : {MiB / 4, MiB, 2 * MiB, 4 * MiB, 64 * MiB})
       run("pair", {{src, dst}}, HostPages::spread, bytes);
@@ -133,15 +133,15 @@ class Transfers {
     one_each({{src, dst}, {src, dst}});
   }
 
-  /// One large copy of each flow. Where one engine runs them one after another, the last
-  /// one ends when all are done.
+  /// One large copy of each flow. If one engine serializes them, the last one ends after
+  /// the time of all.
   void one_each(const Flows& flows) {
     tasks_.push_back({"one copy each", [=, &bench = bench_](Stopwatch& watch) {
                         constexpr size_t bytes = 64 * MiB;
                         const FlowMeter::Shape shape{bytes, 1, bytes};
                         const auto measured = watch.repeat([&] {
                           auto rates = bench.flows.finish_times(flows, shape);
-                          std::ranges::sort(rates);  // which one is first may change
+                          std::ranges::sort(rates);  // the order can vary
                           for (double& rate : rates) rate = double(bytes) / rate;
                           rates.push_back(rates.back() * double(rates.size()));
                           return rates;
@@ -180,14 +180,14 @@ class Transfers {
     if (i < j && reaches(j, i)) run("pair both ways", {{i, j}, {j, i}});
   }
 
-  /// Copies between two GPUs next to copies of one of them from or to the host.
+  /// Copies between two GPUs together with copies between one of them and the host.
   void neighbours(int i, int j) {
     run("to GPU and peer", {{host_end, j}, {i, j}});
     run("from GPU and peer", {{i, host_end}, {i, j}});
     run("to GPU and on to peer", {{host_end, i}, {i, j}});
   }
 
-  /// At least three GPUs, each of which reaches each other one.
+  /// At least three GPUs with peer access between all pairs.
   void many_peers(const Flows& every) {
     const int n = bench_.count();
     one_each({{0, 1}, {0, 2}});
@@ -207,7 +207,7 @@ class Transfers {
     run("ring and from GPUs", drained);
   }
 
-  /// From one GPU to the `width` that follow it, and back.
+  /// Copies from one GPU to the following `width` GPUs, and back.
   void fans(int gpu, int width) {
     const int n = bench_.count();
     Flows out, in;
@@ -233,8 +233,8 @@ class Transfers {
   }
 
   /// 2-D copies by column and pitch, with pitches of whole pages and others: copies are
-  /// slower where all columns start at multiples of some KiB. Those with the host of
-  /// pages that were copied just before, too.
+  /// slower if all columns start at multiples of some KiB. With the host also on pages
+  /// that were copied just before.
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
     const auto of_pitch = [&](size_t pitch) {
@@ -256,13 +256,13 @@ class Transfers {
       for (const size_t kib : {4, 8, 16}) column_beside(src, dst, kib << 10, pitch);
   }
 
-  /// The same of pages that no cache knows, beside small kernels, which use the device's
-  /// memory the most, and beside the same copies the other way.
+  /// The same on pages outside every cache, simultaneously with small kernels, which use
+  /// the device's memory the most, and with the same copies in the other direction.
   void column_beside(int src, int dst, size_t bytes, size_t pitch) {
     tasks_.push_back(
         {"2-D copies beside kernels", [=, &bench = bench_](Stopwatch& watch) {
            constexpr size_t copied = strided_bytes / 2, copies = 16;
-           constexpr int kernels = 150;  // of some 40 us: longer than the copies take
+           constexpr int kernels = 150;  // of about 40 us: longer than the copies
            const size_t count = copied / bytes;
            KernelMeter meter{*bench.devices.front()};
            const auto beside = [&] {
@@ -286,9 +286,9 @@ class Transfers {
          }});
   }
 
-  /// The device's cache keeps where the pages of a host are until kernels push that out.
-  /// So the copies are of different pages, and follow the same copies and a kernel that
-  /// has read and written so many bytes since.
+  /// The device's cache keeps the addresses of host pages until kernels evict them. So
+  /// the copies use different pages, and follow the same copies and a kernel that has
+  /// read and written `between` bytes since.
   void column(int src, int dst, size_t bytes, size_t pitch, size_t between) {
     tasks_.push_back(
         {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {

@@ -1,8 +1,7 @@
 #pragma once
 
-// The driver's management library: the header of the CUDA toolkit, or, where a toolkit
-// was put together without it, the few declarations of it that are used. The library
-// itself is loaded at run time.
+// The driver's management library: the header of the CUDA toolkit or, if the toolkit
+// lacks it, the few declarations in use. The library itself is loaded at run time.
 #if __has_include(<nvml.h>)
 #include <nvml.h>
 #else

@@ -10,7 +10,7 @@
 
 namespace tilerail::cuda {
 
-/// The few calls that are used.
+/// The functions in use.
 struct PowerMeter::Library {
   void* file = nullptr;
   decltype(&nvmlInit_v2) init = nullptr;
@@ -34,8 +34,8 @@ struct PowerMeter::Library {
            find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == NVML_SUCCESS;
   }
 
-  /// Handle of a CUDA device; the library has numbers of its own. Null where it does not
-  /// know the device.
+  /// Finds the handles of the CUDA devices; the library numbers devices differently. Null
+  /// for devices that the library cannot find.
   void find_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) return;

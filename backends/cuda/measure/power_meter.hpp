@@ -5,7 +5,7 @@
 namespace tilerail::cuda {
 
 /// The counters of the driver's management library, loaded at run time; all figures are 0
-/// where it is not there.
+/// without the library.
 class PowerMeter {
  public:
   PowerMeter();
@@ -14,9 +14,9 @@ class PowerMeter {
   PowerMeter& operator=(const PowerMeter&) = delete;
 
   double limit_watts(int device) const;  // enforced
-  /// Energy since the driver was loaded; the counter moves every 20 to 100 ms. (The power
-  /// that the library gives is a mean over the last second from Hopper on, so that it
-  /// tells nothing of shorter spans.)
+  /// Energy since the driver was loaded; the counter changes every 20 to 100 ms. (From
+  /// Hopper on, the library's power is a mean over the last second, so it cannot resolve
+  /// shorter spans.)
   double joules(int device) const;
 
  private:

@@ -8,8 +8,7 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr std::chrono::milliseconds pause{
-    3};  // far below the 20 to 100 ms from step to step
+constexpr std::chrono::milliseconds pause{3};  // far below the 20 to 100 ms between steps
 
 }  // namespace
 

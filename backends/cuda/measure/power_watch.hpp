@@ -10,7 +10,7 @@
 
 namespace tilerail::cuda {
 
-/// Reads the energy counters of devices every few milliseconds, in a thread of its own,
+/// Reads the energy counters of devices every few milliseconds, in a separate thread,
 /// from construction to stop().
 class PowerWatch {
  public:
@@ -23,7 +23,7 @@ class PowerWatch {
   double now() const {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
-  /// By device, in the order given. Call it once.
+  /// By device, in the given order. Call it once.
   std::vector<CounterTrace> stop();
 
  private:

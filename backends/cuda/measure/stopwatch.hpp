@@ -9,20 +9,20 @@
 
 namespace tilerail::cuda {
 
-/// Shares a time budget among figures: each may take an equal part of what is left, so
-/// that cheap figures leave more to those after them.
+/// Shares a time budget among figures: each can take an equal part of the remaining time,
+/// so that cheap figures leave more for later ones.
 class Stopwatch {
  public:
   Stopwatch(double seconds, size_t figures)
       : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
 
-  /// Says that a figure is measured once, which takes what it takes.
+  /// Counts a figure that is measured once, regardless of its time.
   void repeat_once() {
     if (left_ > 0) --left_;
   }
 
   /// Repeats one figure, or several that are measured together: `measure` returns a value
-  /// of each. It is called at least three times, until the 95 % interval of the last
+  /// for each. It is called at least three times, until the 95 % interval of the last
   /// figure is within 5 % of its mean or the part is spent.
   std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {
     const auto begin = Clock::now();

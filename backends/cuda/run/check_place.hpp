@@ -5,9 +5,9 @@
 
 namespace tilerail::cuda {
 
-/// Throws InputError where a matrix, "A" for one, is not given or lies elsewhere than in
-/// a plan's memory: on this CUDA device, or, without one, on the host. Managed memory is
-/// anywhere. Throws CudaError.
+/// Throws InputError if a matrix, for example "A", is missing or is not in the memory
+/// that the plan names: on this CUDA device or, without a device, on the host. Managed
+/// memory is valid everywhere. Throws CudaError.
 void check_place(char matrix, const void* pointer, std::optional<int> device,
                  std::string_view memory);
 

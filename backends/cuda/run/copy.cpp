@@ -7,7 +7,7 @@ namespace tilerail::cuda {
 namespace {
 
 constexpr int64_t most_pitch =
-    (int64_t{1} << 31) - 1;  // bytes; of 2-D copies (cudaDeviceProp::memPitch)
+    (int64_t{1} << 31) - 1;  // bytes; for 2-D copies (cudaDeviceProp::memPitch)
 
 }  // namespace
 

@@ -9,17 +9,17 @@
 
 namespace tilerail::cuda {
 
-/// A call of the CUDA runtime or of cuBLAS that failed, and what it was for.
+/// A failed call of the CUDA runtime or of cuBLAS, and its purpose.
 struct CudaError : ExecutionError {
   using ExecutionError::ExecutionError;
 };
 
 /// Throws CudaError "WHAT: text of the status". Clears the runtime's last error, so that
-/// the next call starts clean.
+/// the next call starts without an error.
 void check(cudaError_t status, const std::string& what);
 void check(cublasStatus_t status, const std::string& what);
 
-/// The same for a text that costs nothing while the call succeeds.
+/// The same; the string is made only if the call failed.
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) check(status, std::string{what});
 }
@@ -27,7 +27,7 @@ inline void check(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) check(status, std::string{what});
 }
 
-/// Makes a device current for the life of the object, then restores the one that was.
+/// Makes a device current for the lifetime of the object, then restores the previous one.
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
@@ -39,7 +39,7 @@ class DeviceScope {
   int before_ = 0;
 };
 
-/// Number of CUDA devices; also 0 where there is no driver.
+/// Number of CUDA devices; 0 without a driver.
 int device_count();
 
 }  // namespace tilerail::cuda

@@ -21,7 +21,7 @@ void CudaExecutor::reserve(std::span<const MemoryId> gpus, int64_t bytes,
 int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
   try {
     return state_->device(gpu).room_for_tiles(size_t(compute_streams));
-  } catch (const std::runtime_error&) {  // no context fits in, for one
+  } catch (const std::runtime_error&) {  // for example, not enough memory for a context
     return 0;
   }
 }

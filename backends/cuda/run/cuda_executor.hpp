@@ -19,91 +19,91 @@ enum class CudaTrace : uint8_t { none, automatic, cupti, events };
 
 struct CudaOptions {
   CudaTrace trace = CudaTrace::none;  // automatic: CUPTI activity records, or timed
-                                      // events where CUPTI does not work
-  bool poison = false;  // fill the arenas with NaN before each run: reading what nothing
-                        // wrote then shows
+                                      // events if CUPTI does not work
+  bool poison = false;  // fill the arenas with NaN before each run, to detect reads of
+                        // unwritten bytes
   std::vector<int> ordinals;  // CUDA device of each GPU of the topology, by
-                              // Topology::gpus(); empty: its number
+                              // Topology::gpus(); empty: the GPU's number
 };
 
-/// What tells the allocations of matrices on hosts from others that have the same
-/// addresses at other times; empty where the caller sees to it that there are none.
+/// Distinguishes allocations of matrices on hosts from earlier or later allocations at
+/// the same addresses; empty if the caller guarantees that there are no such allocations.
 using AllocationIds = std::vector<uint64_t>;
 
-/// Seconds of one run, as its caller sees it.
+/// Seconds of one run, as measured by the caller.
 struct CudaRunTimes {
-  double wall = 0;          // from the call until all results are in place
-  double issue = 0;         // of the issuing thread that took longest
-  double issue_per_op = 0;  // mean over all operations, of all threads
+  double wall = 0;          // from the call until all results are stored
+  double issue = 0;         // of the slowest issuing thread
+  double issue_per_op = 0;  // mean over all operations and threads
   double clock_skew =
-      0;  // largest error between the clocks of two devices in a traced run
-  bool as_graph = false;  // handed over as one graph
+      0;  // largest difference between the clocks of two devices in a traced run
+  bool as_graph = false;  // submitted as one graph
 };
 
 /// A plan bound to streams, events, handles and arena space, so that running it again
-/// allocates and decides nothing. It may be used while its executor lives.
+/// allocates nothing and decides nothing. Valid while its executor lives.
 class CudaPlan;
 
 /// Runs plans on CUDA devices. Queues become streams (stream_program.hpp), dependencies
-/// between streams events. A device has one arena that lives across calls and, unless the
-/// plan has a single issuer, a thread that issues to it. A plan that is to be one graph
-/// (`Plan::graph`) is one from its second run on the same matrices on.
+/// between streams become events. A device has one arena that lives across calls and,
+/// unless the plan has a single issuer, an issuing thread. A plan with `Plan::graph` runs
+/// as one graph from its second run on the same matrices on.
 class CudaExecutor final : public Executor {
  public:
-  /// Opens nothing yet: a device is opened by the first plan, or `reserve`, that names
-  /// it. The caller's current device is always left as found. Throws HardwareError when
-  /// there is no CUDA device at all.
+  /// Opens no device yet: the first plan, or `reserve`, that names a device opens it. The
+  /// caller's current device never changes. Throws HardwareError if there are no CUDA
+  /// devices.
   explicit CudaExecutor(Topology topology, CudaOptions options = {});
   ~CudaExecutor() override;
 
-  /// Opens devices, with an arena of at least so many bytes and so many compute streams
-  /// each, so that plans that need no more find them ready. Throws HardwareError when a
-  /// device is not there, InputError when it lacks the memory.
+  /// Opens devices, each with an arena of at least `bytes` and with `compute_streams`
+  /// streams, so that later plans within these limits need not wait. Throws HardwareError
+  /// if a device does not exist, InputError if it lacks memory.
   void reserve(std::span<const MemoryId> gpus, int64_t bytes, int compute_streams);
 
-  /// Bytes that tiles could take on a GPU now, beside what so many compute streams need;
-  /// 0 where it cannot be opened.
+  /// Bytes available for tiles on a GPU now, in addition to the needs of
+  /// `compute_streams` streams; 0 if it cannot be opened.
   int64_t room_for_tiles(MemoryId gpu, int compute_streams);
 
-  /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology,
-  /// MemoryShortage when its peak exceeds a device's free memory (naming what would fit),
-  /// HardwareError when a device is not there or the plan copies between devices without
-  /// peer access.
+  /// Binds a plan. Throws InputError if the plan is invalid or does not match this
+  /// topology, MemoryShortage if its peak exceeds a device's free memory (naming the size
+  /// that would fit), HardwareError if a device does not exist or the plan copies between
+  /// devices without peer access.
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
 
-  /// Runs a bound plan and returns when the results are in place. Throws InputError when
-  /// a matrix is missing or not where the plan says, cuda::CudaError naming the operation
-  /// that failed; the executor stays usable after it unless the device itself is lost.
-  /// Copies of `pageable` matrices, which are not page-locked, go through slots that are
-  /// (staging.hpp), which only plans allow that `may_read_ahead` (staging_chunks.hpp).
-  /// With `lasting`, the run may be a graph: its copies fail where host memory has been
-  /// freed, whatever has the same address since, so that it is one of runs on the same
-  /// allocations only.
+  /// Runs a bound plan and returns when the results are stored. Throws InputError if a
+  /// matrix is missing or not in the memory that the plan names, cuda::CudaError naming
+  /// the failed operation; the executor stays usable unless the device itself is lost.
+  /// Copies of `pageable` matrices, which are not page-locked, go through page-locked
+  /// slots (staging.hpp); only plans that `may_read_ahead` (staging_chunks.hpp) support
+  /// this. With `lasting`, the run can be a graph. Limit: a graph serves only runs on the
+  /// same allocations, because its copies fail if host memory has been freed, even if its
+  /// address is in use again.
   CudaRunTimes run(CudaPlan& plan, const Matrices& matrices,
                    cuda::PageableMatrices pageable = {},
                    const std::optional<AllocationIds>& lasting = {});
 
-  /// Hands a bound plan over and returns, within `CudaRunTimes::wall` seconds: the run
-  /// comes after all that `callers` hold now and after earlier runs, and what `callers`
-  /// are given next comes after it. Matrices on hosts are page-locked; all stay as they
-  /// are, and the plan lives, until the run is over. `lasting` as for `run`. Throws what
-  /// `run` throws, but a copy or a kernel that fails later is told by `wait` or the next
-  /// run. All other members wait first for what was handed over.
+  /// Submits a bound plan and returns after `CudaRunTimes::wall` seconds. The run
+  /// executes after all present work of `callers` and after earlier runs, and before
+  /// later work of `callers`. Matrices on hosts must be page-locked; until the run is
+  /// over, the caller must not change or free matrices, and the plan must live. `lasting`
+  /// as for `run`. Throws the errors of `run`, but a copy or a kernel that fails later is
+  /// reported by `wait` or the next run. All other members first wait for submitted work.
   CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices,
                       std::span<const cuda::StreamOnDevice> callers,
                       const std::optional<AllocationIds>& lasting = {});
 
-  /// Waits for all runs that were handed over. Throws CudaError when one failed.
+  /// Waits for all submitted runs. Throws CudaError if one failed.
   void wait();
 
   /// Runs a bound plan of one kernel whose operands are all matrices (api/single_gpu.hpp)
-  /// from the calling thread, in the legacy default stream of its GPU, or, where
-  /// `own_stream` is set, in one of the executor's. Matrices are not checked: the caller
-  /// knows where they are.
+  /// from the calling thread, in the legacy default stream of its GPU or, with
+  /// `own_stream`, in one of the executor's streams. The places of matrices are not
+  /// checked.
   CudaRunTimes run_single(CudaPlan& plan, const Matrices& matrices, bool own_stream);
 
-  /// Runs with trace as the options say, at least `automatic`. Times are since the first
-  /// operation began.
+  /// Runs with the trace of the options, at least `automatic`. Times count from the start
+  /// of the first operation.
   Timeline run_traced(CudaPlan& plan, const Matrices& matrices,
                       CudaRunTimes* times = nullptr);
 
@@ -114,7 +114,7 @@ class CudaExecutor final : public Executor {
   const Topology& topology() const;
   /// CUDA device of a GPU of the topology.
   int ordinal(MemoryId gpu) const;
-  /// What records the trace: "CUPTI", "events", or "" before the first traced run.
+  /// The tracer: "CUPTI", "events", or "" before the first traced run.
   std::string tracer() const;
 
  private:

@@ -12,13 +12,14 @@ namespace tilerail::cuda {
 namespace {
 
 constexpr size_t workspace_bytes = size_t{32}
-                                   << 20;  // what cuBLAS recommends from Hopper on
+                                   << 20;  // recommended for cuBLAS from Hopper on
 constexpr size_t small_workspace_bytes = size_t{4} << 20;
-// What a handle takes by itself, the kernels included that the first one loads; measured
-// on an H200.
+// Memory of a handle, including the kernels that the first one loads; measured on an
+// H200.
 constexpr size_t handle_bytes = size_t{96} << 20;
 constexpr int64_t share_of_driver = 16,
-                  most_of_driver = int64_t{256} << 20;  // of what is free, and at most
+                  most_of_driver = int64_t{256} << 20;  // share of the free memory, and
+                                                        // its maximum
 
 }  // namespace
 
@@ -142,8 +143,8 @@ void Device::bind(cublasHandle_t handle, cudaStream_t stream, const Compute& mem
         "binding a cuBLAS workspace");
   check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST),
         "binding a cuBLAS handle");
-  // Where cuBLAS splits a sum of halves, its parts stay in single precision: in halves
-  // they may be off by more than the result is large.
+  // If cuBLAS splits a sum of halves, its partial sums stay in single precision: in
+  // halves their error can exceed the result.
   check(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION),
         "binding a cuBLAS handle");
 }

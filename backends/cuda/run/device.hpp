@@ -11,12 +11,11 @@
 
 namespace tilerail::cuda {
 
-/// The arena, the streams and the cuBLAS handles of one CUDA device, kept across calls.
-/// Everything is created once and kept. Members make the device current for their own
-/// duration.
+/// The arena, the streams and the cuBLAS handles of one CUDA device, created once and
+/// kept across calls. Members make the device current while they run.
 class Device {
  public:
-  /// Throws CudaError when the device cannot be used.
+  /// Throws CudaError if the device cannot be used.
   explicit Device(int ordinal);
   ~Device();
   Device(const Device&) = delete;
@@ -24,26 +23,26 @@ class Device {
 
   int ordinal() const { return ordinal_; }
 
-  /// Until nothing runs, or what ran has failed.
+  /// Waits until nothing runs, or the work has failed.
   void wait() const noexcept;
 
-  /// Makes the arena hold at least so many bytes; its old contents are lost. Returns
-  /// false when the device has not as much free memory; the arena then is as large as
-  /// before, unless others have taken that meanwhile.
+  /// Resizes the arena to at least `bytes`; its old contents are lost. Returns false if
+  /// the device has too little free memory; the arena then keeps its size, unless other
+  /// programs have taken the memory meanwhile.
   bool reserve(int64_t bytes);
   std::byte* arena() const { return arena_; }
   void fill_arena(int byte, int64_t bytes) const;
   int64_t arena_bytes() const { return arena_bytes_; }
-  /// How many arenas there have been.
+  /// Number of arenas so far.
   uint64_t arena_number() const { return arena_number_; }
-  /// Bytes that the arena could grow to now.
+  /// Bytes to which the arena could grow now.
   int64_t available_bytes() const;
-  /// The same when so many compute streams are open, with a rest left alone that the
-  /// driver needs for kernels.
+  /// The same if so many compute streams are open, minus a reserve that the driver needs
+  /// for kernels.
   int64_t room_for_tiles(size_t compute_streams) const;
 
-  /// Makes streams number 0 to count - 1 of each role, where they are not there yet.
-  /// Throws MemoryShortage.
+  /// Creates the missing streams among 0 to count - 1 of each role. Throws
+  /// MemoryShortage.
   void open_streams(size_t compute, size_t copy);
   size_t compute_streams() const { return compute_.size(); }
   cudaStream_t compute_stream(size_t slot) const { return compute_[slot].stream; }
@@ -52,9 +51,9 @@ class Device {
   std::byte* scalar(size_t slot) const { return compute_[slot].scalar; }
   cudaStream_t copy_stream(size_t slot) const { return copy_[slot]; }
 
-  /// A cuBLAS handle of the legacy default stream, made when first asked for. It shares
-  /// the memory of compute stream 0, which is there: nothing else may run meanwhile. Null
-  /// where the device has no memory for one more handle.
+  /// A cuBLAS handle of the legacy default stream, created on first use. It shares the
+  /// memory of compute stream 0, which must exist: nothing else must run meanwhile. Null
+  /// if the device lacks memory for another handle.
   cublasHandle_t default_stream_handle();
 
  private:
@@ -62,7 +61,7 @@ class Device {
     cudaStream_t stream = nullptr;
     cublasHandle_t handle = nullptr;
     std::byte* workspace = nullptr;
-    size_t workspace_bytes = 0;   // less than cuBLAS recommends where memory is short
+    size_t workspace_bytes = 0;   // less than cuBLAS recommends if memory is short
     std::byte* scalar = nullptr;  // behind the workspace, in the same allocation
   };
   bool allocate_arena(int64_t bytes);

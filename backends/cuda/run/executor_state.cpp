@@ -22,8 +22,7 @@
 namespace tilerail {
 namespace {
 
-constexpr int nan_byte =
-    0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
+constexpr int nan_byte = 0xFF;  // all bytes 0xFF is a NaN in every dtype
 
 std::string gigabytes(int64_t bytes) {
   return fmt::format("{:.2f} GB", 1e-9 * double(bytes));
@@ -126,7 +125,7 @@ void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, int64_t bytes,
   }
 }
 
-/// Before an arena leaves nothing for the streams of the plan.
+/// Call before an arena leaves no memory for the streams of the plan.
 void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu,
                                      size_t compute_streams) {
   cuda::Device& d = device(gpu);
@@ -140,11 +139,11 @@ void CudaExecutor::State::reserve_host(const Plan& plan) {
     return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m});
   };
   for (const auto m : indices(plan.peak_bytes))
-    if (on_host(m)) pending_.wait();  // an arena that grows is freed
+    if (on_host(m)) pending_.wait();  // growing an arena frees the old one
   host_arenas_.reserve(plan, topology_);
 }
 
-/// And arenas, once it is known that both fit.
+/// Also opens arenas, after checking that both fit.
 void CudaExecutor::State::open_streams(CudaPlan& made) {
   std::vector<std::array<size_t, 2>> slots(
       topology_.memories().size());  // by memory: copy, compute
@@ -180,7 +179,7 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   return made;
 }
 
-/// By MemoryId: where its tiles start.
+/// By MemoryId: start of its tiles.
 std::vector<std::byte*> CudaExecutor::State::arenas() const {
   std::vector<std::byte*> starts(devices_.size(), nullptr);
   for (const auto m : indices(starts))
@@ -267,14 +266,14 @@ CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrice
   try {
     if (lasting && plan.plan.graph)
       graph = cuda::graph_of_run(plan, values_of(plan.plan, starts, *lasting));
-    if (graph) streams.resize(1);  // a graph runs in the first
+    if (graph) streams.resize(1);  // a graph runs in the first stream
     pending_.begin(streams, callers);
     const CudaRunTimes times =
         graph ? graph->hand_over()
               : cuda::PlanRun{plan, starts, nullptr}.hand_over(pool_);
     pending_.end(streams, callers);
     return times;
-  } catch (...) {  // no part of it is left running that nobody knows of
+  } catch (...) {  // no part of it keeps running unnoticed
     if (graph) plan.runs.give_up();
     for (const auto& opened : devices_)
       if (opened) opened->wait();

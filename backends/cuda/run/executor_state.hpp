@@ -18,8 +18,8 @@
 
 namespace tilerail {
 
-/// What an executor owns: devices and their memory, the threads that issue, and the work
-/// that nobody has waited for.
+/// The resources of an executor: devices and their memory, issuing threads, and pending
+/// work.
 class CudaExecutor::State {
  public:
   State(Topology topology, CudaOptions options);
@@ -64,7 +64,7 @@ class CudaExecutor::State {
   cuda::HostArenas host_arenas_;
   cuda::StagingMemory staging_;
   cuda::IssuerPool pool_;
-  cuda::PendingWork pending_;  // is waited for before the rest goes
+  cuda::PendingWork pending_;  // waits before the other members are destroyed
 };
 
 }  // namespace tilerail

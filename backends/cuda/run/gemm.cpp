@@ -49,7 +49,7 @@ bool whole_words(const Block& block, int64_t element) {
          block.ld * element % loaded_word == 0;
 }
 
-/// The part of an operand that starts at this row and column of op(operand).
+/// The part of an operand from this row and column of op(operand) on.
 Block within(const Block& block, Trans trans, int64_t row, int64_t col, int64_t element) {
   const int64_t first = trans == Trans::no ? row + col * block.ld : col + row * block.ld;
   return {block.data + first * element, block.rows, block.cols, block.ld};

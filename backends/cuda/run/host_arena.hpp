@@ -10,13 +10,13 @@
 
 namespace tilerail::cuda {
 
-/// Allocates host memory and frees it. `allocate` throws if there is too little.
+/// Allocates and frees host memory. `allocate` throws if there is too little memory.
 struct HostAllocator {
   std::function<void*(int64_t bytes)> allocate;
   std::function<void(void*)> free;
 };
 
-/// Host memory for tiles or slots, which lives across calls.
+/// Host memory for tiles or slots; it lives across calls.
 class HostArena {
  public:
   explicit HostArena(HostAllocator allocator) : allocator_{std::move(allocator)} {}
@@ -24,12 +24,12 @@ class HostArena {
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
-  /// Provides at least so many bytes. A larger arena is allocated before the old one is
-  /// freed, so that plans which use the old one can still run if `allocate` throws. New
-  /// memory does not have the contents of the old.
+  /// Provides at least `bytes`. A larger arena is allocated before the old one is freed,
+  /// so that plans that use the old one can still run if `allocate` throws. The contents
+  /// are not copied to new memory.
   void reserve(int64_t bytes);
   std::byte* data() const { return data_; }
-  /// Differs for every allocation of this arena.
+  /// Unique for every allocation of this arena.
   uint64_t number() const { return number_; }
 
  private:
@@ -39,14 +39,14 @@ class HostArena {
   uint64_t number_ = 0;
 };
 
-/// The arenas of all hosts. Each host has its own, because the offsets of tiles count
-/// from the start of their memory.
+/// The arenas of all hosts. Each host has a separate arena, because the offsets of tiles
+/// count from the start of their memory.
 class HostArenas {
  public:
   explicit HostArenas(HostAllocator allocator) : allocator_{std::move(allocator)} {}
 
-  /// Provides the bytes that the tiles of the plan need on each host. Throws what
-  /// `allocate` throws.
+  /// Provides the bytes for the plan's tiles on each host. Throws the errors of
+  /// `allocate`.
   void reserve(const Plan& plan, const Topology& topology);
   /// Null for a host without tiles.
   std::byte* data(MemoryId host) const;

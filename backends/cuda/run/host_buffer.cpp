@@ -26,8 +26,7 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr size_t touch_bytes = 64
-                               << 10;  // that a core touches before the next one's turn
+constexpr size_t touch_bytes = 64 << 10;  // touched by a core before the next core's turn
 
 std::vector<int> allowed_cores() {
   cpu_set_t set;
@@ -40,7 +39,7 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-/// Bit mask of the NUMA nodes with memory, of the first 64.
+/// Bit mask of the NUMA nodes with memory, among the first 64.
 unsigned long memory_nodes() {
   unsigned long nodes = 0;
   for (int node = 0; node < 64; ++node) {
@@ -53,7 +52,7 @@ unsigned long memory_nodes() {
   return nodes;
 }
 
-/// Asks the kernel to interleave the pages over the nodes; false where it shows one node
+/// Requests interleaving of the pages over the nodes; false if the kernel shows one node
 /// or refuses.
 bool interleave(void* data, size_t bytes) {
   const unsigned long nodes = memory_nodes();
@@ -61,8 +60,8 @@ bool interleave(void* data, size_t bytes) {
   return syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U) == 0;
 }
 
-/// Every core in turn is the first to touch some pages. Where the mapping is interleaved,
-/// this is only faster.
+/// Cores take turns in touching pages first. If the mapping is interleaved, this only
+/// saves time.
 void touch(std::byte* data, size_t bytes) {
   const std::vector<int> cores = allowed_cores();
   const auto page = size_t(sysconf(_SC_PAGESIZE));
@@ -87,8 +86,8 @@ void touch(std::byte* data, size_t bytes) {
                  "(ulimit -l) above it");
 }
 
-/// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies
-/// depends on where columns start within some 64 KiB.
+/// Alignment of buffers, the same as of the runtime's buffers: the rate of 2-D copies
+/// depends on the start of columns within about 64 KiB.
 constexpr size_t border = 2 << 20;
 
 size_t mapped_bytes(size_t bytes) { return bytes + border; }
@@ -102,9 +101,9 @@ std::byte* map_spread(size_t bytes) {
   void* mapped =
       mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) no_memory(bytes, std::strerror(errno));
-  madvise(
-      mapped, all,
-      MADV_NOHUGEPAGE);  // a kernel without huge pages refuses, and has small ones anyway
+  madvise(mapped, all,
+          MADV_NOHUGEPAGE);  // a kernel without huge pages refuses, but has small pages
+                             // anyway
   interleave(mapped, all);
   touch(static_cast<std::byte*>(mapped), all);
   const cudaError_t status = cudaHostRegister(mapped, all, cudaHostRegisterPortable);
@@ -156,7 +155,7 @@ HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
 
 double host_buffer_rate(const std::byte* data, size_t bytes,
                         std::span<const int> devices) {
-  constexpr size_t most = size_t{256} << 20;  // a device
+  constexpr size_t most = size_t{256} << 20;  // per device
   struct Reader {
     int device;
     cudaStream_t stream = nullptr;

@@ -8,15 +8,15 @@
 
 namespace tilerail::cuda {
 
-/// Page-locked host memory that every device may copy from and to. `spread` pages are
-/// small and lie over all memory controllers: the kernel interleaves them where it shows
-/// several NUMA nodes, else all cores touch them first, in turns. `plain` pages are as
-/// one call of the runtime gives them. Where pages lie changes the bandwidth of copies by
-/// half (docs/model.md#host-buffers). Spread buffers start at borders of 2 MiB.
+/// Page-locked host memory that every device can copy from and to. `spread` pages are
+/// small and lie over all memory controllers: the kernel interleaves them if it shows
+/// several NUMA nodes, otherwise all cores touch them first, in turns. `plain` pages are
+/// as allocated by one call of the runtime. The placement of pages changes the bandwidth
+/// of copies by half (docs/model.md#host-buffers). Spread buffers are aligned to 2 MiB.
 class HostBuffer {
  public:
   HostBuffer() = default;
-  /// Throws InputError when the machine has not so much memory to lock.
+  /// Throws InputError if the machine cannot lock this much memory.
   HostBuffer(size_t bytes, HostPages pages);
   ~HostBuffer();
   HostBuffer(HostBuffer&& other) noexcept;
@@ -31,9 +31,9 @@ class HostBuffer {
   HostPages pages_ = HostPages::spread;
 };
 
-/// Bytes a second that all these devices together read from a page-locked buffer of the
-/// user's, measured in about 30 ms: this rate tells which kind of pages the buffer has.
-/// Throws CudaError.
+/// Total rate at which these devices read from a user's page-locked buffer, in bytes per
+/// second, measured in about 30 ms: it shows which kind of pages the buffer has. Throws
+/// CudaError.
 double host_buffer_rate(const std::byte* data, size_t bytes,
                         std::span<const int> devices);
 

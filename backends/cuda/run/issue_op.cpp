@@ -38,7 +38,7 @@ void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffer
       return;
     default:
       throw std::logic_error{
-          "no CUDA kernel of this kind"};  // require_kernels refused the plan
+          "no CUDA kernel of this kind"};  // require_kernels has rejected the plan before
   }
 }
 

@@ -9,15 +9,15 @@
 
 namespace tilerail::cuda {
 
-/// Where an operation is issued to.
+/// The stream, handle and scalar for an operation.
 struct Target {
   cudaStream_t stream = nullptr;
   void* handle = nullptr;       // cublasHandle_t of that stream, for kernels
   std::byte* scalar = nullptr;  // GemmCall::scalar, for kernels
 };
 
-/// Hands one operation to its device, which is current. `buffers`: where each buffer of
-/// the plan starts. Throws CudaError.
+/// Issues one operation to its device, which must be current. `buffers`: start of each
+/// buffer of the plan. Throws CudaError.
 void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffers,
               const Target& target);
 

@@ -16,12 +16,12 @@ class IssuerPool {
   IssuerPool(const IssuerPool&) = delete;
   IssuerPool& operator=(const IssuerPool&) = delete;
 
-  /// Makes threads until there are so many. Throws ThreadShortage; the pool is then as
-  /// large as it could get.
+  /// Adds threads until there are `threads`. Throws ThreadShortage; the pool then has as
+  /// many threads as the system allowed.
   void grow(size_t threads);
 
-  /// Calls job(0) ... job(count - 1), each on a thread of its own, and returns when all
-  /// have returned. `job` does not throw; `count` threads exist.
+  /// Calls job(0) ... job(count - 1), each on a separate thread, and returns when all
+  /// have returned. `job` must not throw; `count` threads must exist.
   void run(size_t count, const std::function<void(size_t)>& job);
 
  private:

@@ -36,7 +36,7 @@ __global__ void axpby_kernel(const T* x, int64_t ldx, T* y, int64_t ldy, int64_t
 }
 
 /// A thread copies words of one row; blocks stride over the columns. Several reads of a
-/// thread are under way at once.
+/// thread are in flight simultaneously.
 template <class Word>
 __global__ void copy_kernel(const Word* x, int64_t ldx, Word* y, int64_t ldy,
                             int64_t rows, int64_t cols) {
@@ -55,7 +55,7 @@ __global__ void copy_kernel(const Word* x, int64_t ldx, Word* y, int64_t ldy,
 }
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)
-/// of the element's position.
+/// applied to the element's position.
 template <class T>
 __global__ void random_kernel(T* y, int64_t ldy, int64_t rows, int64_t cols,
                               uint64_t seed) {
@@ -86,7 +86,7 @@ void launch_axpby(const Block& x, const Block& y, double alpha, double beta,
       y.rows, y.cols, static_cast<C>(alpha), static_cast<C>(beta));
 }
 
-/// `rows`, `ldx` and `ldy` are bytes.
+/// `rows`, `ldx` and `ldy` are in bytes.
 template <class Word>
 void launch_copy(const std::byte* x, int64_t ldx, std::byte* y, int64_t ldy, int64_t rows,
                  int64_t cols, cudaStream_t stream) {
@@ -154,7 +154,7 @@ void copy_within(const Block& a, const Block& y, int64_t element, cudaStream_t s
     case 4:
       launch_copy<uint32_t>(a.data, ldx, y.data, ldy, rows, y.cols, stream);
       break;
-    default:  // no element is shorter
+    default:  // the shortest element
       launch_copy<uint16_t>(a.data, ldx, y.data, ldy, rows, y.cols, stream);
   }
   check(cudaGetLastError(), "copying within a device");

@@ -16,8 +16,8 @@ struct Block {
   int64_t rows = 0, cols = 0, ld = 0;  // elements
 };
 
-/// y = a in stream order, between any memories of one address space: as one transfer
-/// where both are packed, else as a 2-D copy. Throws CudaError.
+/// y = a in stream order, between any memories of one address space: one transfer if both
+/// are packed, else a 2-D copy. Throws CudaError.
 void copy(const Block& a, const Block& y, int64_t element, cudaStream_t stream);
 
 struct GemmCall {
@@ -27,22 +27,22 @@ struct GemmCall {
   double alpha, beta;
   Block a, b, y;
   std::byte* scalar =
-      nullptr;  // device memory for one element, which calls on this stream may overwrite
+      nullptr;  // device memory for one element, which calls on this stream can overwrite
 };
 
 /// y = alpha op(a) op(b) + beta y on the handle's stream. In f64, f32 and tf32 `gemv`
-/// computes a y of one column, and `dot` a y of one element where there is a scalar. All
-/// others run in the parts of gemm_parts, and halves accumulate in f32 within a part.
-/// Throws CudaError.
+/// computes a y of one column, and `dot` a y of one element if there is a scalar. All
+/// other calls run in the parts of gemm_parts, and halves accumulate in f32 within a
+/// part. Throws CudaError.
 void gemm(cublasHandle_t handle, const GemmCall& call);
 
 /// The same for a y of one column, and for a y of one element with a scalar; computed in
-/// f64, or f32 for all other types. Throw CudaError.
+/// f64, or in f32 for all other types. Throws CudaError.
 void gemv(cublasHandle_t handle, const GemmCall& call);
 void dot(cublasHandle_t handle, const GemmCall& call);
 
-/// y = a in stream order, both within the current device, by a kernel: in two dimensions
-/// the runtime's copies reach 0.8 of 2.0 TB/s there (one H200). Elements of `element`
+/// y = a in stream order, both within the current device, by a kernel: for 2-D copies
+/// within a device the runtime reaches 0.8 of 2.0 TB/s (one H200). Elements of `element`
 /// bytes, at least 2. Throws CudaError.
 void copy_within(const Block& a, const Block& y, int64_t element, cudaStream_t stream);
 
@@ -51,9 +51,8 @@ void copy_within(const Block& a, const Block& y, int64_t element, cudaStream_t s
 void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype,
            cudaStream_t stream);
 
-/// Fills with uniform random numbers in [-1, 1) that depend on the seed and on each
-/// element's row and column only; rows beyond `rows` keep what they hold. Throws
-/// CudaError.
+/// Fills with uniform random numbers in [-1, 1) that depend only on the seed and on each
+/// element's row and column; rows beyond `rows` do not change. Throws CudaError.
 void fill_random(const Block& y, DType dtype, uint64_t seed, cudaStream_t stream);
 
 }  // namespace tilerail::cuda

@@ -2,8 +2,8 @@
 
 namespace tilerail::cuda {
 
-/// Lets `user` reach the memory of `owner` directly from now on; false where the hardware
-/// cannot. The current device is left as found. Throws CudaError.
+/// Enables direct access of `user` to the memory of `owner`; false if the hardware does
+/// not support it. The current device is unchanged afterwards. Throws CudaError.
 bool open_peer_access(int user, int owner);
 
 }  // namespace tilerail::cuda

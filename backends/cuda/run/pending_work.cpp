@@ -41,7 +41,7 @@ void PendingWork::put_back(std::vector<Mark> marks) {
                 std::make_move_iterator(marks.end()));
 }
 
-/// The first stream waits for all that comes before, and the others for the first.
+/// The first stream waits for all earlier work, and the others wait for the first.
 void PendingWork::begin(std::span<const StreamOnDevice> streams,
                         std::span<const StreamOnDevice> callers) {
   const auto first = streams.first(1), others = streams.subspan(1);
@@ -56,7 +56,7 @@ void PendingWork::begin(std::span<const StreamOnDevice> streams,
   put_back(std::move(marks));
 }
 
-/// The first stream ends with the others.
+/// The first stream waits for the others.
 void PendingWork::end(std::span<const StreamOnDevice> streams,
                       std::span<const StreamOnDevice> callers) {
   const auto first = streams.first(1);

@@ -9,7 +9,7 @@
 
 namespace tilerail::cuda {
 
-/// Work that was handed over and that nobody has waited for, by the ends of its streams.
+/// Submitted work that has not been waited for, represented by the ends of its streams.
 class PendingWork {
  public:
   PendingWork() = default;
@@ -17,17 +17,17 @@ class PendingWork {
   PendingWork(const PendingWork&) = delete;
   PendingWork& operator=(const PendingWork&) = delete;
 
-  /// What `streams` are handed next comes after all that `callers` hold now, and after
-  /// what is pending. Throws CudaError.
+  /// Later work of `streams` runs after the present work of `callers` and after pending
+  /// work. Throws CudaError.
   void begin(std::span<const StreamOnDevice> streams,
              std::span<const StreamOnDevice> callers);
 
-  /// All that `streams` hold now is pending, and what `callers` are handed next comes
+  /// The present work of `streams` becomes pending, and later work of `callers` runs
   /// after it. Throws CudaError.
   void end(std::span<const StreamOnDevice> streams,
            std::span<const StreamOnDevice> callers);
 
-  /// Waits until nothing is pending. Throws CudaError when some of it failed.
+  /// Waits until no work is pending. Throws CudaError if some of it failed.
   void wait();
 
  private:
@@ -40,9 +40,9 @@ class PendingWork {
                      std::span<const Mark> marks);
   void put_back(std::vector<Mark> marks);
 
-  std::vector<Mark> ends_;   // of what is pending: one, or none
-  std::vector<Mark> spare_;  // waits for an event stand as they were made, so it may be
-                             // recorded again at once
+  std::vector<Mark> ends_;   // of pending work: at most one
+  std::vector<Mark> spare_;  // waits for an event refer to its earlier record, so it can
+                             // be recorded again immediately
 };
 
 }  // namespace tilerail::cuda

@@ -21,8 +21,8 @@ bool may_be_graph(const CudaPlan& plan) {
   return ops > 0 && ops <= most_graph_operations;
 }
 
-/// What copies of a graph read and write has to stay where it is, which nobody says of
-/// ordinary memory.
+/// Memory that copies of a graph read and write must not move, which ordinary memory does
+/// not guarantee.
 bool all_locked(const std::vector<std::byte*>& buffers) {
   return std::ranges::all_of(buffers, [](const std::byte* start) {
     cudaPointerAttributes attributes{};
@@ -81,8 +81,8 @@ PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
   if (!again || !all_locked(last_.buffers)) return nullptr;
   try {
     graph_ = std::make_unique<PlanGraph>(plan, last_);
-  } catch (
-      const CudaError&) {  // no memory is left for it, say; one by one works all the same
+  } catch (const CudaError&) {  // for example, too little memory; issuing one by one
+                                // still works
     refused_ = true;
   }
   return graph_.get();

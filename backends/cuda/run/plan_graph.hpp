@@ -12,30 +12,30 @@
 
 namespace tilerail::cuda {
 
-/// What a graph of a plan holds beside the plan: where its buffers start, and its
+/// The values in a graph in addition to the plan: the starts of its buffers, and its
 /// coefficients.
 struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
-  AllocationIds allocations;  // of matrices: other memory may have the same address
-  std::vector<uint64_t>
-      arenas;  // Device::arena_number and HostArenas::number: so may another arena
+  AllocationIds allocations;     // of matrices: other memory can have the same address
+  std::vector<uint64_t> arenas;  // Device::arena_number and HostArenas::number: other
+                                 // arenas can have the same address
   bool operator==(const GraphValues&) const = default;
 };
 
 /// A bound plan as one graph.
 class PlanGraph {
  public:
-  /// `tracer` is to trace the run, or null. Throws CudaError naming the operation that
+  /// `tracer` traces the run, or is null. Throws CudaError naming the operation that
   /// cannot be recorded.
   PlanGraph(CudaPlan& plan, GraphValues values, Tracer* tracer = nullptr);
 
   const GraphValues& values() const { return values_; }
 
-  /// Runs everything, waits for it, and returns the times. Throws CudaError.
+  /// Runs the graph, waits for it, and returns the times. Throws CudaError.
   CudaRunTimes run() const;
 
-  /// Hands everything over to the plan's first stream, and returns the times until then.
+  /// Submits the graph to the plan's first stream, and returns the times until then.
   /// Throws CudaError.
   CudaRunTimes hand_over() const;
 
@@ -48,14 +48,14 @@ class PlanGraph {
   size_t ops_;
 };
 
-/// Runs of a plan that may be one graph. A graph takes about as long to make as two runs
-/// of its operations one by one take to hand over, so it is made when a run is just like
-/// the one before it.
+/// Runs of a plan that can be one graph. Creating a graph takes about as long as issuing
+/// the operations of two runs one by one, so it is created when a run repeats its
+/// predecessor.
 class RepeatedRuns {
  public:
-  /// The graph of this run; null where operations are to be handed over one by one.
+  /// The graph of this run; null if operations must be issued one by one.
   PlanGraph* next(CudaPlan& plan, GraphValues values);
-  /// A graph failed: from now on operations are handed over one by one.
+  /// After a failure of a graph: later runs issue operations one by one.
   void give_up();
 
  private:
@@ -64,12 +64,12 @@ class RepeatedRuns {
   std::unique_ptr<PlanGraph> graph_;
 };
 
-/// The graph of a run that is just like the one before; null where its operations are to
-/// be handed over one by one. Throws CudaError.
+/// The graph of a run that repeats its predecessor; null if its operations must be issued
+/// one by one. Throws CudaError.
 PlanGraph* graph_of_run(CudaPlan& plan, GraphValues values);
 
-/// Runs the plan as a graph where it is to be one: traced runs where the tracer traces
-/// graphs, others that are just like the one before. Else nothing. Throws CudaError.
+/// Runs the plan as a graph if possible: traced runs if the tracer traces graphs, other
+/// runs if they repeat their predecessor. Otherwise returns nothing. Throws CudaError.
 std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values,
                                          Tracer* tracer);
 

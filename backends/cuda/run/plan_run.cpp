@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-/// Thrown by an issuer that waits for another one, when any issuer has failed.
+/// Thrown by an issuer that waits for another, if any issuer has failed.
 struct Abandoned {};
 
 }  // namespace
@@ -78,7 +78,7 @@ void PlanRun::issue_all(size_t issuer, bool waited_for) noexcept {
 }
 
 /// `current` is the operation that is being issued. Returns the seconds that the issuer
-/// spent waiting.
+/// waited.
 double PlanRun::issue_steps(size_t issuer, std::optional<OpId>& current) {
   int device = -1;
   double waited = 0;
@@ -92,7 +92,7 @@ double PlanRun::issue_steps(size_t issuer, std::optional<OpId>& current) {
   return waited;
 }
 
-/// `current` is the device that is current, as far as is known. Returns as `issue_step`.
+/// `current` is the current device, or -1 if unknown. Returns the same as `issue_step`.
 double PlanRun::issue_on_device(const StreamProgram::Step& step, int& current) {
   if (const int wanted = plan_.ordinals[step.stream]; wanted != current) {
     check(cudaSetDevice(wanted), "choosing the device");
@@ -101,7 +101,8 @@ double PlanRun::issue_on_device(const StreamProgram::Step& step, int& current) {
   return issue_step(step);
 }
 
-/// The steps of all issuers in the order of the plan, so that none waits for another.
+/// Issues the steps of all issuers in the order of the plan, so that no issuer waits for
+/// another.
 void PlanRun::record() {
   std::optional<OpId> current;
   try {
@@ -132,8 +133,8 @@ void PlanRun::wait_for_streams(size_t issuer) {
   }
 }
 
-/// Issues one operation. Returns the seconds that it spent waiting for other issuers and
-/// for slots.
+/// Issues one operation. Returns the seconds that it waited for other issuers and for
+/// slots.
 double PlanRun::issue_step(const StreamProgram::Step& step) {
   const cudaStream_t stream = plan_.streams[step.stream];
   double waited = 0;

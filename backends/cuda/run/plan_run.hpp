@@ -16,34 +16,34 @@
 
 namespace tilerail::cuda {
 
-/// One execution of a bound plan. A thread may wait for an event that another thread
-/// records only after that record has been issued, so threads publish how far they are.
-/// All of them go through their operations in the order of the plan, so the thread with
-/// the lowest operation never waits for another.
+/// One execution of a bound plan. A thread can wait for another thread's event only after
+/// its record has been issued, so threads publish their progress. All threads issue their
+/// operations in the order of the plan, so the thread with the lowest operation never
+/// waits for another.
 class PlanRun {
  public:
-  /// `buffers`: where each buffer of the plan starts. `tracer` and `staged` may be null.
+  /// `buffers`: start of each buffer of the plan. `tracer` and `staged` can be null.
   PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer,
           StagedCopies* staged = nullptr);
 
-  /// Issues everything, waits for it, and returns the times. Throws CudaError naming the
-  /// operation that failed, after everything that was issued has ended.
+  /// Issues all operations, waits for them, and returns the times. Throws CudaError
+  /// naming the failed operation, after all issued work has ended.
   CudaRunTimes run(IssuerPool& pool);
 
-  /// Issues everything, a single operation from the calling thread, and returns the times
-  /// until then. Throws like `run`.
+  /// Issues all operations, a single one from the calling thread, and returns the times
+  /// until then. Throws the errors of `run`.
   CudaRunTimes hand_over(IssuerPool& pool);
 
-  /// Hands everything over from the calling thread and returns, for streams that are
-  /// being recorded. The current device may be another one then. Throws CudaError naming
-  /// the operation that failed.
+  /// Issues all operations from the calling thread and returns, for streams that are
+  /// being recorded. Can change the current device. Throws CudaError naming the failed
+  /// operation.
   void record();
 
  private:
   using Clock = std::chrono::steady_clock;
   struct alignas(64) Progress {
     std::atomic<int64_t> issued{
-        0};  // operations below this id, of this issuer, were handed over
+        0};  // operations of this issuer below this id were issued
     double issue_seconds = 0;
   };
 

@@ -5,7 +5,7 @@
 
 namespace tilerail::cuda {
 
-/// As CudaExecutor::run_single; `device` is that of the plan.
+/// The same as CudaExecutor::run_single, on the plan's device.
 CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrices,
                         bool own_stream);
 

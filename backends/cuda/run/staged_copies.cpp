@@ -15,10 +15,9 @@ constexpr size_t slot_bytes = size_t{2} << 20;  // copied at nearly full speed
 constexpr std::array<size_t, 2> most_slots{
     48, 256};  // in: few, so that they stay in a cache; out: whole tiles of C
 
-/// Of the cores that the process may use, most fill slots: more bytes go to GPUs than
-/// come back.
+/// Most of the available cores fill slots: more bytes go to GPUs than come back.
 std::array<size_t, 2> threads() {
-  constexpr size_t issuing = 2, most_out = 16;  // the caller and whoever issues
+  constexpr size_t issuing = 2, most_out = 16;  // the caller and the issuer
   const size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const size_t out = std::clamp<size_t>(cores / 4, 1, most_out);
   const size_t left = cores > out + issuing ? cores - out - issuing : 1;
@@ -84,7 +83,7 @@ bool StagedCopies::has(OpId op) const {
   return part.begin != part.end;
 }
 
-/// Asked by threads that have chosen no device yet: the first call of the runtime would
+/// Called by threads that have chosen no device yet: the first call of the runtime would
 /// open device 0.
 bool StagedCopies::has_ended(Way way, size_t chunk) {
   const auto which = size_t(way);

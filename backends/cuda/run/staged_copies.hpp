@@ -14,7 +14,7 @@
 
 namespace tilerail::cuda {
 
-/// Page-locked slots and their events, which live across calls.
+/// Page-locked slots and their events; they live across calls.
 class StagingMemory {
  public:
   StagingMemory() = default;
@@ -22,9 +22,10 @@ class StagingMemory {
   StagingMemory(const StagingMemory&) = delete;
   StagingMemory& operator=(const StagingMemory&) = delete;
 
-  /// For so many chunks each way. Throws CudaError where the memory cannot be locked.
+  /// Slots for these chunks in each direction. Throws CudaError if the memory cannot be
+  /// locked.
   std::array<StagingRing, 2> rings(const StagingChunks& chunks);
-  /// Of a slot, where a copy of this device uses it.
+  /// Event of a slot for a copy of this device.
   cudaEvent_t event(Way way, size_t slot, int device) {
     return events_.at({device, way})[slot];
   }
@@ -39,16 +40,16 @@ class StagingMemory {
 /// The copies of one run that go through slots.
 class StagedCopies {
  public:
-  /// Starts to fill slots. `starts`: where each buffer of the plan starts; `devices`:
-  /// CUDA devices of its GPUs, by MemoryId. All have to outlive it. Throws CudaError.
+  /// Starts to fill slots. `starts`: start of each buffer of the plan; `devices`: CUDA
+  /// devices of its GPUs, by MemoryId. All arguments must outlive it. Throws CudaError.
   StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatrices pageable,
                std::span<std::byte* const> starts, std::span<const int> devices);
 
   bool has(OpId op) const;
-  /// Issues a copy, chunk by chunk, as soon as slots are ready. Returns the seconds that
-  /// it waited for them. Throws CudaError, ExecutionError after `abandon`.
+  /// Issues a copy, chunk by chunk, when slots are ready. Returns the seconds that it
+  /// waited for slots. Throws CudaError, or ExecutionError after `abandon`.
   double issue(OpId op, cudaStream_t stream, int device);
-  /// Waits until all that was copied from GPUs is in place. Throws CudaError.
+  /// Waits until all copies from GPUs are stored. Throws CudaError.
   void finish() { staging_.finish(); }
   void abandon() { staging_.abandon(); }
 
@@ -60,7 +61,7 @@ class StagedCopies {
   std::span<std::byte* const> starts_;
   StagingChunks chunks_;
   std::array<StagingRing, 2> rings_;
-  std::array<std::vector<int>, 2> devices_;  // by chunk: whose copy it is
+  std::array<std::vector<int>, 2> devices_;  // by chunk: the device of its copy
   Staging staging_;
 };
 

@@ -27,13 +27,13 @@ Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings,
       if (!stages(way).empty())
         threads_.push_back(start_thread([this, way] { work(way); }));
     start_more(threads);
-  } catch (...) {  // those that were started must not outlive this object
+  } catch (...) {  // started threads must not outlive this object
     stop();
     throw;
   }
 }
 
-/// Beside the first of each way, as many as there can be.
+/// Adds as many threads as possible to the first one of each direction.
 void Staging::start_more(std::array<size_t, 2> threads) {
   try {
     for (const Way way : {Way::in, Way::out})

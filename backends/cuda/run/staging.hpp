@@ -14,7 +14,7 @@
 
 namespace tilerail::cuda {
 
-/// Memory in slots that chunks take in turn.
+/// A ring of memory slots for chunks.
 struct StagingRing {
   std::byte* data = nullptr;
   size_t slots = 0, slot_bytes = 0;
@@ -24,27 +24,28 @@ struct StagingRing {
 };
 
 /// One run's transfers between pageable memory and slots that a GPU copies at full speed.
-/// Threads fill slots ahead of the copies to GPUs and empty them behind the copies from
-/// GPUs, chunks in the order of the plan; whoever issues a copy waits for its slot. Knows
-/// nothing of CUDA.
+/// Threads fill slots ahead of the copies to GPUs and empty slots after the copies from
+/// GPUs, chunks in the order of the plan; the issuer of a copy waits for its slot.
+/// Independent of CUDA.
 ///
-/// Waiting is looking again after a while. std::atomic::notify may find no waiter before
-/// the new value is seen, which a slot full of stores delays: waits were lost. Fillers
-/// and emptiers have slots to spare.
+/// Waits poll. With std::atomic::notify, wake-ups were lost: it can find no waiter before
+/// the new value is visible, which a slot full of stores delays. Fillers and emptiers
+/// have spare slots.
 ///
-/// No issuer waits for ever: a slot comes free once the copy of a chunk so many before
-/// has ended, and that copy belongs to an operation no later than the issuer's own.
+/// No issuer waits forever: a slot becomes free when the copy of the chunk that used it
+/// before has ended, and that copy belongs to an operation no later than the issuer's
+/// own.
 class Staging {
  public:
-  /// Whether the copy of a chunk that was issued has ended; may throw.
+  /// Whether an issued copy of a chunk has ended; can throw.
   using Copied = std::function<bool(Way way, size_t chunk)>;
 
-  /// Starts the threads, fillers and emptiers, or fewer if no more can be started.
-  /// `chunks` outlive it. Throws ThreadShortage if chunks need a filler or an emptier and
-  /// not even one can be started.
+  /// Starts the threads, fillers and emptiers, or fewer if the system allows no more.
+  /// `chunks` must outlive it. Throws ThreadShortage if chunks need a filler or an
+  /// emptier and none can be started.
   Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
           std::array<size_t, 2> threads);
-  /// Abandons what is left.
+  /// Abandons the remaining chunks.
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -52,13 +53,12 @@ class Staging {
   /// Waits until the slot of this chunk is full (Way::in) or empty (Way::out). Throws
   /// ExecutionError after `abandon`.
   std::byte* await(Way way, size_t chunk);
-  /// The copy of the chunk has been issued.
+  /// Marks the copy of the chunk as issued.
   void issued(Way way, size_t chunk) { set(way, chunk, way == Way::in ? 2 : 1); }
-  /// Waits until every chunk is where it belongs; all have been issued. Throws what
-  /// stopped a thread.
+  /// Waits until every chunk is at its destination; all must have been issued. Throws the
+  /// error that stopped a thread.
   void finish();
-  /// Lets every wait end, so that threads stop. Chunks that are under way may still be
-  /// emptied.
+  /// Ends every wait, so that threads stop. Chunks in flight can still be emptied.
   void abandon();
 
  private:
@@ -68,7 +68,7 @@ class Staging {
   void work(Way way);
   void start_more(std::array<size_t, 2> threads);
   void stop();
-  /// Throws what stopped a thread, if something did.
+  /// Throws the error that stopped a thread, if any.
   void rethrow_failure();
   void wait_for_copy(Way way, size_t chunk);
   void fill(size_t chunk);
@@ -76,7 +76,7 @@ class Staging {
   void set(Way way, size_t chunk, int stage) {
     stages(way)[chunk].store(stage, std::memory_order_release);
   }
-  /// `rests`: whether the thread sleeps between looks, or looks all the time.
+  /// `rests`: whether the thread sleeps between polls.
   void wait_for(Way way, size_t chunk, int stage, bool rests);
   const StagingRing& ring(Way way) const { return rings_[size_t(way)]; }
   Stages& stages(Way way) { return stages_[size_t(way)]; }

@@ -53,7 +53,7 @@ void StagingChunks::add(Way way, const Plan& plan, OpId op, const View& host,
 }
 
 bool may_read_ahead(const Plan& plan, const Topology& topology) {
-  constexpr size_t most_written = 10'000;  // every pair of them is looked at
+  constexpr size_t most_written = 10'000;  // every pair of them is compared
   const auto is_c = [&](const View& view) {
     const Buffer& buffer = plan.buffer(view.buffer);
     return buffer.kind == Buffer::Kind::matrix_c && topology.is_host(buffer.memory);

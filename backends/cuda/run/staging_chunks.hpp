@@ -13,7 +13,7 @@ namespace tilerail::cuda {
 /// To a GPU, or from one.
 enum class Way : uint8_t { in, out };
 
-/// Which matrices lie in pageable memory.
+/// The matrices in pageable memory.
 struct PageableMatrices {
   bool a = false, b = false, c = false;
 
@@ -30,19 +30,19 @@ struct StagingChunk {
   OpId op;
   std::byte* host;
   int64_t pitch;       // bytes between columns of the host's memory
-  int64_t row, col;    // where it starts in the copy's views
+  int64_t row, col;    // start in the copy's views
   int64_t rows, cols;  // elements
   int64_t element;     // bytes
   int64_t width() const {
     return rows * element;
-  }  // bytes; in a slot columns have no gaps
+  }  // bytes; columns in a slot are contiguous
 };
 
 /// The copies of a plan from and to pageable matrices, in chunks of at most `slot_bytes`,
 /// in the order of the plan.
 class StagingChunks {
  public:
-  /// `starts`: where each buffer of the plan starts.
+  /// `starts`: start of each buffer of the plan.
   StagingChunks(const Plan& plan, PageableMatrices pageable,
                 std::span<std::byte* const> starts, int64_t slot_bytes);
 
@@ -50,7 +50,8 @@ class StagingChunks {
 
   struct Part {
     Way way = Way::in;
-    size_t begin = 0, end = 0;  // of its chunks; none where the operation is no such copy
+    size_t begin = 0, end = 0;  // of its chunks; empty if the operation is not such a
+                                // copy
   };
   Part of(OpId op) const { return parts_[op.index()]; }
 
@@ -62,7 +63,7 @@ class StagingChunks {
   std::vector<Part> parts_;  // by operation
 };
 
-/// Whether chunks may be read ahead of their copies and written behind them: the plan
+/// Whether chunks can be read ahead of their copies and written behind them: the plan
 /// neither reads nor writes a part of C on the host that it has written before.
 bool may_read_ahead(const Plan& plan, const Topology& topology);
 

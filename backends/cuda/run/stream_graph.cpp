@@ -8,7 +8,7 @@
 namespace tilerail::cuda {
 namespace {
 
-/// Destroyed where it was not handed on.
+/// Destroys the graph unless ownership was passed on.
 struct Recorded {
   cudaGraph_t graph = nullptr;
   Recorded() = default;
@@ -19,8 +19,8 @@ struct Recorded {
   Recorded& operator=(const Recorded&) = delete;
 };
 
-/// What `stream` is handed next comes after what `before` holds. The event belongs to the
-/// device of `before`.
+/// Later work in `stream` runs after the present work in `before`. The event belongs to
+/// the device of `before`.
 void follow(const StreamOnDevice& stream, const StreamOnDevice& before,
             std::deque<PlainEvent>& events) {
   const DeviceScope scope{before.device};

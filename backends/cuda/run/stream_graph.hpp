@@ -9,25 +9,26 @@
 
 namespace tilerail::cuda {
 
-/// Work on streams, of one device or of several, that was recorded once and is launched
-/// as a whole, without a host thread that hands each part over. It holds the addresses
-/// and values that the work was recorded with.
+/// Work on streams, of one device or of several, that is recorded once and launched as a
+/// whole, without a host thread that issues each part. It contains the addresses and
+/// values from the recording.
 class StreamGraph {
  public:
-  /// Records what `issue` hands to these streams; it may record and wait for events
-  /// there, and change the current device. At the start of a launch all streams begin, at
-  /// its end all have ended. Throws CudaError, and what `issue` throws.
+  /// Records the work that `issue` submits to these streams; `issue` can record and wait
+  /// for events there, and change the current device. At the start of a launch all
+  /// streams begin, at its end all have ended. Throws CudaError and the errors of
+  /// `issue`.
   StreamGraph(std::span<const StreamOnDevice> streams,
               const std::function<void()>& issue);
-  /// A launch that has not ended goes on: the driver frees the graph when it has
+  /// A running launch continues: the driver frees the graph after its end
   /// (cuGraphExecDestroy).
   ~StreamGraph();
   StreamGraph(const StreamGraph&) = delete;
   StreamGraph& operator=(const StreamGraph&) = delete;
 
-  /// Hands everything to the first stream. Throws CudaError.
+  /// Submits everything to the first stream. Throws CudaError.
   void launch() const;
-  /// Until that has ended. Throws CudaError.
+  /// Waits for the launch. Throws CudaError.
   void wait() const;
 
  private:

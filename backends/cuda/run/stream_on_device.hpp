@@ -4,8 +4,7 @@
 
 namespace tilerail::cuda {
 
-/// A stream and the device that it belongs to: all devices have a legacy default stream
-/// of the same name.
+/// A stream and its device: the legacy default streams of all devices have the same name.
 struct StreamOnDevice {
   int device = 0;
   cudaStream_t stream = nullptr;

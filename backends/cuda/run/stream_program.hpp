@@ -8,21 +8,20 @@
 
 namespace tilerail::cuda {
 
-/// A plan as streams and events: what each issuing thread hands over, in order. A queue
-/// with operations is a stream or shares one (plan/stream_waits.hpp). A dependency
-/// between streams is an event that is recorded once, after the operation it names, and
-/// waited for where needed. Knows nothing of CUDA.
+/// A plan as streams and events: the steps of each issuing thread, in order. A queue with
+/// operations is a stream or shares one (plan/stream_waits.hpp). A dependency between
+/// streams is an event that is recorded once, after its operation, and waited for if
+/// needed. Independent of CUDA.
 struct StreamProgram {
   struct Stream {
     MemoryId device;  // the GPU that owns it
     bool compute;     // has a cuBLAS handle
-    int slot;  // its number among the compute streams, or among the copy streams, of the
-               // device
+    int slot;  // its number among the compute streams or the copy streams of the device
   };
   struct Wait {
     uint32_t event;
-    OpId op;          // whose end the event marks
-    uint32_t issuer;  // that records it
+    OpId op;          // the event marks its end
+    uint32_t issuer;  // records the event
   };
   struct Step {
     OpId op;
@@ -34,14 +33,14 @@ struct StreamProgram {
   std::vector<Stream> streams;
   std::vector<Wait> waits;
   std::vector<uint32_t> event_streams;   // by event: the stream that records it
-  std::vector<MemoryId> issuers;         // by issuer: the device that it issues to first
+  std::vector<MemoryId> issuers;         // by issuer: the first device that it issues to
   std::vector<std::vector<Step>> steps;  // by issuer, operations ascending
 };
 
-/// One issuer for each device of the plan, or one for all when the plan says so. A copy
-/// belongs to its source GPU, or to its destination when the source is a host. Waits that
-/// an earlier wait of the same stream already implies are left out. Throws InputError
-/// when a copy has no GPU at either end.
+/// One issuer for each device of the plan, or one for all if the plan requires it. A copy
+/// belongs to its source GPU, or to its destination if the source is a host. Waits that
+/// an earlier wait of the same stream already implies are left out. Throws InputError if
+/// a copy has no GPU at either end.
 StreamProgram stream_program(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail::cuda

@@ -6,7 +6,7 @@
 
 namespace tilerail::cuda {
 
-/// An event of the device that is current when it is made.
+/// An event of the device that was current at its creation.
 template <unsigned flags>
 class OwnedEvent {
  public:
@@ -22,8 +22,8 @@ class OwnedEvent {
 };
 
 using TimedEvent = OwnedEvent<cudaEventDefault>;
-using PlainEvent = OwnedEvent<cudaEventDisableTiming>;  // which takes streams less, and
-                                                        // is what plans have
+using PlainEvent = OwnedEvent<cudaEventDisableTiming>;  // cheaper for streams; used in
+                                                        // plans
 
 /// Seconds between two events of one device that have both happened.
 inline double seconds_between(cudaEvent_t from, cudaEvent_t to) {

@@ -14,7 +14,7 @@
 
 namespace tilerail::cuda {
 
-/// What a tracer has to know of the run that it records.
+/// The properties of a run that a tracer needs.
 struct TracedRun {
   const Plan& plan;
   const StreamProgram& program;
@@ -22,40 +22,40 @@ struct TracedRun {
   std::vector<int> ordinals;          // by stream of the program: its CUDA device
 };
 
-/// Records when the operations of one run start and end, on one clock for all devices.
+/// Records the starts and ends of the operations of one run, on one clock for all
+/// devices.
 class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual const char* name() const = 0;
-  /// Gets ready for a run while all devices are idle.
+  /// Prepares for a run while all devices are idle.
   virtual void begin(const TracedRun& run) = 0;
-  /// The run starts now: times count from here.
+  /// Marks the start of the run: times count from here.
   virtual void start() = 0;
-  /// Whether runs of graphs that are recorded between `begin` and `start` are traced,
-  /// too.
+  /// Whether runs of graphs that are recorded between `begin` and `start` are also
+  /// traced.
   virtual bool traces_graphs() const { return false; }
-  /// Are called before and after the calls that issue one operation, on the thread that
-  /// issues it.
+  /// Called before and after the calls that issue one operation, on the issuing thread.
   virtual void before(OpId op, cudaStream_t stream) = 0;
   virtual void after(OpId op, cudaStream_t stream) = 0;
   /// The times of the run, once all devices are idle again. Throws CudaError or
-  /// std::runtime_error when the record is not complete.
+  /// std::runtime_error if the record is incomplete.
   virtual std::vector<OpTime> end() = 0;
-  /// Drops what was recorded, after a run that failed.
+  /// Drops the record, after a failed run.
   virtual void abandon() = 0;
-  /// Makes sure that the next run, which is not traced, does not pay for tracing. The
-  /// first traced run after it is slower than those that follow directly.
+  /// Frees the next run, which is not traced, from the overhead of tracing. The first
+  /// traced run after it is slower than directly following ones.
   virtual void pause() = 0;
-  /// Seconds that the clocks of two devices may differ by, in the last run.
+  /// Maximum difference between the clocks of two devices in the last run, in seconds.
   virtual double clock_skew() const = 0;
 };
 
-/// Activity records of CUPTI, whose clock is one for all devices. Null when the library
-/// or the driver refuses; `why` then says so.
+/// Activity records of CUPTI, which have one clock for all devices. Null if the library
+/// or the driver refuses; `why` then contains the reason.
 std::unique_ptr<Tracer> make_cupti_tracer(std::string& why);
 
-/// Puts a pair of timed events around every operation. The host's clock aligns those of
-/// the devices: the skew is the time after which the host saw the quickest of several
+/// Records a pair of timed events around every operation. The host's clock aligns the
+/// devices' clocks: the skew is the time after which the host saw the quickest of several
 /// event records.
 std::unique_ptr<Tracer> make_event_tracer();
 

@@ -36,8 +36,8 @@ void gemv(cublasHandle_t handle, const GemmCall& call) {
           "multiplying");
 }
 
-/// While it lives, results stay on the device. By default they go to the host, which
-/// waits for them.
+/// Keeps results on the device during its lifetime. By default results go to the host,
+/// which waits for them.
 class DevicePointers {
  public:
   explicit DevicePointers(cublasHandle_t handle) : handle_{handle} {

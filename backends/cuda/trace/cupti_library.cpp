@@ -9,7 +9,7 @@
 namespace tilerail::cuda {
 namespace {
 
-/// The loader's own search first, then where toolkits install it.
+/// The loader's own search first, then the installation folders of toolkits.
 std::vector<std::string> candidates() {
   const std::string name = "libcupti.so." + std::to_string(CUDART_VERSION / 1000);
   std::vector<std::string> paths{name};

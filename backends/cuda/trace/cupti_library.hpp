@@ -7,8 +7,7 @@
 namespace tilerail::cuda {
 
 /// The functions of CUPTI that a trace needs, from the shared library of this CUDA
-/// version. The library is opened when a trace is wanted, so that programs run where it
-/// is not installed.
+/// version. The library is opened for the first trace, so that programs run without it.
 struct CuptiLibrary {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
@@ -24,8 +23,8 @@ struct CuptiLibrary {
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
 
-  /// Null when there is no such library, or it lacks a function; `why` then says so.
-  /// Opened once for the process.
+  /// Null if there is no such library or it lacks a function; `why` then contains the
+  /// reason. Opened once per process.
   static const CuptiLibrary* open(std::string& why);
 };
 

@@ -16,9 +16,9 @@ namespace tilerail::cuda {
 namespace {
 
 constexpr size_t buffer_bytes = size_t{8} << 20;
-constexpr size_t buffer_alignment = 8;  // what CUPTI asks for
-// CUPTI gives external correlations for the records of calls only, so the kinds for calls
-// are needed, too.
+constexpr size_t buffer_alignment = 8;  // required by CUPTI
+// CUPTI gives external correlations only for the records of calls, so the kinds for calls
+// are also needed.
 constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY,
                            CUPTI_ACTIVITY_KIND_MEMCPY2,
                            CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -36,16 +36,16 @@ using KernelRecord = CUpti_ActivityKernel9;
 #endif
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 
-/// What the callbacks collect. CUPTI has one set of callbacks for the process and calls
-/// them on threads of its own.
+/// The data that the callbacks collect. CUPTI has one set of callbacks per process and
+/// calls them on its own threads.
 struct Collected {
   const CuptiLibrary* cupti = nullptr;
-  CUpti_SubscriberHandle subscriber = nullptr;  // a process has one
+  CUpti_SubscriberHandle subscriber = nullptr;  // one per process
   std::mutex mutex;
   std::vector<ActivityRecord> records;
   std::vector<LaunchMark> marks;
   std::unordered_map<uint64_t, OpId>
-      op_of_node;               // of graphs, recorded or made ready to launch
+      op_of_node;               // nodes of recorded and of instantiated graphs
   std::optional<OpId> issuing;  // the operation whose calls are being recorded
   size_t dropped = 0;
 };
@@ -64,8 +64,8 @@ void add_activity(const CUpti_Activity* activity) {
   collected().records.push_back({launcher, record->start, record->end});
 }
 
-/// A graph is recorded node by node, and copied when it is made ready to launch: records
-/// name the nodes of the copy.
+/// A graph is recorded node by node, and copied at instantiation: records name the nodes
+/// of the copy.
 void CUPTIAPI node_was_made(void*, CUpti_CallbackDomain, CUpti_CallbackId kind,
                             const void* data) {
   Collected& all = collected();
@@ -106,7 +106,7 @@ void add(const CUpti_Activity* activity) {
 void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* most_records) {
   *buffer = static_cast<uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
   *size = *buffer ? buffer_bytes : 0;
-  *most_records = 0;  // as many as fit
+  *most_records = 0;  // no limit
 }
 
 void CUPTIAPI complete_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
@@ -146,7 +146,7 @@ class CuptiTracer final : public Tracer {
 
   bool traces_graphs() const override { return watches_graphs_; }
 
-  /// Threads issue at the same time, but one alone records a graph.
+  /// Several threads issue simultaneously, but only one records a graph.
   void before(OpId op, cudaStream_t) override {
     cupti_.push_correlation(correlation_kind, op.index());
     if (watches_graphs_) set_issuing(op);
@@ -206,7 +206,7 @@ class CuptiTracer final : public Tracer {
     all.issuing = op;
   }
 
-  /// Where another profiler has subscribed already, graphs are not traced.
+  /// If another profiler has already subscribed, graphs are not traced.
   void watch_graphs(bool wanted) {
     if (wanted == watches_graphs_) return;
     CUpti_SubscriberHandle& subscriber = collected().subscriber;

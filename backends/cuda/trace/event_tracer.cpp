@@ -15,10 +15,10 @@ constexpr int alignment_tries = 20;
 
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-/// A timed event of a device that is tied to the host's clock.
+/// A timed event of a device and its time on the host's clock.
 struct Base {
   cudaEvent_t event = nullptr;
-  double host_seconds = 0;  // of the steady clock, when the device passed the event
+  double host_seconds = 0;  // on the steady clock, when the device passed the event
   double uncertainty = 0;
 };
 
@@ -91,9 +91,9 @@ class EventTracer final : public Tracer {
     }
   }
 
-  /// Finds the host's time of an event. The device passes it between its record and its
-  /// synchronisation, so of several tries the one with the shortest time between these
-  /// two is best.
+  /// Finds the host's time of an event. The device passes the event between its record
+  /// and its synchronisation, so the best of several tries is the one with the shortest
+  /// time between the two.
   Base align(int ordinal, cudaStream_t stream) {
     const DeviceScope scope{ordinal};
     Base best;
@@ -112,7 +112,7 @@ class EventTracer final : public Tracer {
       best = {event, seconds(before.time_since_epoch()) + width / 2, width / 2};
     }
     skew_ = std::max(skew_,
-                     2 * best.uncertainty);  // two devices may err in opposite directions
+                     2 * best.uncertainty);  // two devices can err in opposite directions
     return best;
   }
 

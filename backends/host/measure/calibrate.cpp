@@ -24,14 +24,14 @@ using host::CalibrationRuns;
 using host::CopyRole;
 using host::now;
 
-constexpr int64_t packed_columns = 64;  // of 32 KiB each: copies of 2 MiB
+constexpr int64_t packed_columns = 64;  // 32 KiB per column: copies of 2 MiB
 constexpr int64_t axpby_size = 512;     // tiles of 2 MiB
 constexpr int64_t thin_size = 1024,
                   thin_share = 16;      // s, and s / k of a GEMM with a short k loop
 constexpr double runs_in_budget = 400;  // 10 rounds of 40 figures
 constexpr double element = 8;           // bytes: copies and axpby are measured in f64
 
-/// Adds every figure to the runs, measures them in turns, then writes them into the
+/// Registers every figure, measures the figures in turns, then writes them into the
 /// description.
 class Calibration {
  public:
@@ -47,7 +47,7 @@ class Calibration {
  private:
   struct Copies {  // of one role
     CopyRole role;
-    std::vector<size_t> figures;  // by number of copies at once
+    std::vector<size_t> figures;  // by number of simultaneous copies
   };
   struct Strided {
     int64_t rows, cols;
@@ -73,12 +73,12 @@ class Calibration {
     widest_ = std::max(widest_, estimate.half_width);
     return estimate.mean;
   }
-  /// Bytes a second, with the latency taken off the time of an operation.
+  /// Bytes per second, without the latency of the operation.
   double rate(double elements, size_t figure) {
     const double each = seconds(figure);
     return element * elements / std::max(each - latency_, each / 2);
   }
-  /// `text` ends with how certain the figures are.
+  /// Appends the uncertainty of the figures to `text`.
   void add_measured(const std::string& key, const std::string& text) {
     d_.sources.push_back({key, Source::Kind::measured, text + width_text(widest_)});
     const std::string missed = missed_target(key, widest_);
@@ -141,8 +141,7 @@ void Calibration::add_copies() {
   }
 }
 
-/// Adds sizes by factors of two, as long as measuring one takes a small part of the
-/// budget.
+/// Doubles the size as long as one measurement takes a small part of the budget.
 void Calibration::add_gemms(DType dtype) {
   gemms_.push_back({dtype, {}});
   double last = 0;
@@ -154,8 +153,8 @@ void Calibration::add_gemms(DType dtype) {
   }
 }
 
-/// As many devices as the options ask for. Half of the memory is left to the matrices;
-/// the devices share the other half.
+/// As many devices as in the options. Matrices get half of the memory; the devices share
+/// the other half.
 void Calibration::write_shape() {
   d_.sources.push_back({"shape", Source::Kind::assumed,
                         fmt::format("devices and workers as chosen for {} CPUs; each "
@@ -174,8 +173,8 @@ void Calibration::write_shape() {
   }
 }
 
-/// One copy takes latency + bytes / rate. The group's bound for n copies is what n copies
-/// of the fastest role reached: all roles share one RAM.
+/// One copy takes latency + bytes / rate. The group's bound for n copies is the rate of n
+/// copies of the fastest role: all roles share one RAM.
 void Calibration::write_copies() {
   latency_ = seconds(empty_);
   CapacityCurve curve;
@@ -201,8 +200,8 @@ void Calibration::write_copies() {
                                      all_workers_));
 }
 
-/// `single` is the rate of one copy alone, `saturated` the largest of all copies of the
-/// role together.
+/// `single` is the rate of one copy alone, `saturated` the largest total rate of the
+/// role's copies.
 void Calibration::write_links(CopyRole role, double single, double saturated) {
   for (Link& link : d_.links) {
     const bool from_host = d_.nodes[link.from.index()].kind == NodeKind::host;
@@ -216,7 +215,7 @@ void Calibration::write_links(CopyRole role, double single, double saturated) {
   }
 }
 
-/// Efficiency of a 2-D copy: its rate relative to that of one packed copy, both alone.
+/// Efficiency of a 2-D copy: its rate relative to the rate of a packed copy, both alone.
 void Calibration::write_strided(double packed_rate) {
   d_.strided.source = "copies";
   for (const Strided& s : strided_) {
@@ -250,8 +249,7 @@ void Calibration::write_kernels() {
     GemmCurve curve;
     curve.dtype = gemms.dtype;
     curve.source = "kernels";
-    double least = 0;  // times may not fall from one size to a larger one; noise that
-                       // says so is evened out
+    double least = 0;  // times must not fall with the size; noise is evened out
     for (const auto& [s, figure] : gemms.figures) {
       const double size = double(s);
       least = std::max(least, seconds(figure));
@@ -266,8 +264,8 @@ void Calibration::write_kernels() {
                                       std::thread::hardware_concurrency()));
 }
 
-/// Of copies, how far those of each role and number are from what links and group say of
-/// them. Figures that were measured once tell nothing.
+/// The uncertainty of copies is the deviation of each role and number of copies from the
+/// rates of links and groups. Figures with one measurement have no interval.
 void Calibration::write_uncertainty() {
   Uncertainty u;
   for (const auto i : indices(gemms_)) {

@@ -15,28 +15,27 @@
 namespace tilerail::host {
 namespace {
 
-constexpr int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
+constexpr int64_t bytes_in_rotation = 16 << 20;  // operands of one queue
 constexpr int products_of_a_tile =
-    8;  // squares, before the next tile of C: a plan's k loop
+    8;  // square products for each tile of C, like the k loop of a plan
 constexpr size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
 constexpr int64_t matrix_columns = 2048;
 constexpr BufferId matrix_a{0}, matrix_c{2};
 
-/// How many sets of operands, of `bytes` each, a queue uses in turn.
+/// The number of operand sets, of `bytes` each, that a queue rotates through.
 int sets(int64_t bytes) {
   return int(std::clamp<int64_t>(bytes_in_rotation / bytes, 1, 64));
 }
 
-/// The i-th of the disjoint rows x cols views of a matrix; after the last comes the first
-/// again.
+/// The i-th of the disjoint rows x cols views of a matrix, modulo their number.
 View piece(BufferId matrix, int64_t i, int64_t rows, int64_t cols) {
   const int64_t down = CalibrationRuns::matrix_rows / rows,
                 across = matrix_columns / cols;
   return {matrix, i % down * rows, i / down % across * cols, rows, cols};
 }
 
-/// A problem with all matrices on the host, of one size whatever is measured.
+/// A problem with all matrices on the host, of the same size for all figures.
 GemmProblem problem_of(DType dtype) {
   GemmProblem problem;
   problem.m = CalibrationRuns::matrix_rows;
@@ -45,7 +44,7 @@ GemmProblem problem_of(DType dtype) {
   return problem;
 }
 
-/// A plan on the problem's matrices and on packed tiles, which follow one another in each
+/// A plan on the problem's matrices and on packed tiles, which are contiguous in each
 /// memory.
 class TilePlan {
  public:
@@ -101,7 +100,7 @@ MemoryId CalibrationRuns::gpu(int queue) const {
 }
 
 /// Mean time of an operation: the time of each queue from its first start to its last
-/// end, over its operations.
+/// end, divided by the number of its operations.
 double CalibrationRuns::run(const Draft& draft) {
   const Plan& plan = draft.plan;
   void* operands = plan.problem.dtype == DType::f64 ? doubles_.data() : floats_.data();
@@ -151,8 +150,8 @@ size_t CalibrationRuns::add_gemm(int64_t s, int64_t k, DType dtype) {
   return add([&](int count) { return gemm_draft(s, k, dtype, count); });
 }
 
-/// Tiles are filled with random numbers first; then every worker multiplies on a queue of
-/// its own.
+/// Tiles are filled with random numbers first; then every worker multiplies in its own
+/// queue.
 CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType dtype,
                                                    int count) const {
   TilePlan draft{executor_.topology(), problem_of(dtype)};
@@ -175,7 +174,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType d
   const QueueId joins = draft.builder.copy_queue(host_memory, gpu(0));
   const OpId ready = draft.add(OpKind::join, joins, {}, {}, {}, Scalar::zero, filled);
   const int products =
-      k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
+      k == s ? products_of_a_tile : 1;  // a thin product has a tile of its own
   const size_t first = draft.plan.ops.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
@@ -224,7 +223,7 @@ CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, int64_t rows,
                                                    int count) const {
   TilePlan draft{executor_.topology(), problem_of(DType::f64)};
   const int rotation = sets(rows * cols * element_size(DType::f64));
-  std::vector<View> near, far;  // tiles on the queue's device, and on the next one
+  std::vector<View> near, far;  // tiles on the queue's device and on the next device
   for (int i = 0; i < rotation * at_once; ++i) {
     near.push_back(draft.tile(gpu(i % at_once), rows, cols));
     if (role == CopyRole::peer)

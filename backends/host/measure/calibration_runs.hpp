@@ -11,50 +11,50 @@
 
 namespace tilerail::host {
 
-/// Seconds by a clock that never steps back.
+/// Seconds of a monotonic clock.
 double now();
 
 enum class CopyRole { h2d, d2h, peer };
 
-/// Measures operations where plans run them: in plans of many equal ones, made by hand
-/// and executed by a HostExecutor. An operation's time is that of a queue that never
-/// waits, divided by its operations, so it includes what the executor spends between two.
-/// Operands go round several tiles, more than the inner caches hold.
+/// Measures operations in plans: hand-made plans of many equal operations, executed by a
+/// HostExecutor. The time of an operation is the time of a queue that never waits,
+/// divided by the number of its operations, so it includes the executor's overhead
+/// between two operations. Operands rotate through several tiles, more than the inner
+/// caches hold.
 class CalibrationRuns {
  public:
-  /// `run_seconds`: about how long each run of a plan of equal operations is to take.
+  /// `run_seconds`: approximate duration of each run of a plan.
   CalibrationRuns(int devices, int workers, double run_seconds);
 
-  /// Each `add` runs a small plan to warm up and returns the index of a figure to be
-  /// measured, in seconds. One s x s x k GEMM with all workers busy:
+  /// Each `add` runs a small plan to warm up and returns the index of a figure, in
+  /// seconds, that `measure` measures. One s x s x k GEMM with all workers busy:
   size_t add_gemm(int64_t s, int64_t k, DType dtype);
   /// One f64 axpby of s x s with all workers busy:
   size_t add_axpby(int64_t s);
-  /// One f64 copy of rows x cols with `at_once` of its role under way; packed when rows
-  /// == matrix_rows:
+  /// One f64 copy of rows x cols with `at_once` simultaneous copies of its role; packed
+  /// if rows == matrix_rows:
   size_t add_copy(CopyRole role, int64_t rows, int64_t cols, int at_once);
 
-  /// Measures all figures in turns, round after round, so that a disturbance of the
-  /// machine meets them all alike, until each half width is at most 5 % or `seconds` have
-  /// passed; one round at least.
+  /// Measures all figures in turns, round after round, so that disturbances of the
+  /// machine affect all equally, until each half width is at most 5 % or `seconds` have
+  /// passed; at least one round.
   void measure(double seconds, const std::function<double()>& clock);
 
-  /// Before `measure`, what the warm-up took.
+  /// Before `measure`: the time of the warm-up.
   Measured of(size_t figure) const { return mean_of(figures_[figure].batch_means); }
 
   static constexpr int64_t matrix_rows = 4096;
 
  private:
-  /// A plan whose operations from `first` on are equal ones, `count` of them in each of
-  /// their queues.
+  /// A plan whose operations from `first` on are equal, `count` of them in each queue.
   struct Draft {
     Plan plan;
     size_t first = 0;
   };
   struct Figure {
     Draft draft;
-    std::vector<double> batch_means;  // one for each run of the plan
-    bool warm_up = true;              // whether the only entry is that of the warm-up
+    std::vector<double> batch_means;  // one per run of the plan
+    bool warm_up = true;              // whether the only entry is from the warm-up
   };
   size_t add(const std::function<Draft(int count)>& draft);
   double run(const Draft& draft);

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int32_t no_device = -1, end_of_list = -1;
 
-/// Place of a memory among the devices. Copies between two hosts belong to no GPU; the
-/// first device's threads do them.
+/// Index of the memory's device. Copies between two hosts do not belong to a GPU; the
+/// first device's threads run them.
 int32_t device_index(MemoryId memory, const Topology& topology) {
   const auto& gpus = topology.gpus();
   const auto found = std::ranges::find(gpus, memory);
@@ -44,7 +44,7 @@ void Dispatcher::reset() {
   std::ranges::copy(waits_for, waiting_.begin());
   for (Ready& ready : ready_) ready.heap.clear();
   for (const auto i : indices(device_)) {
-    // Ascending ids make a heap as they are.
+    // Ascending ids already form a heap.
     if (waits_for[i] == 0 && device_[i] != no_device) {
       ready_[size_t(device_[i])].heap.push_back(int32_t(i));
     }
@@ -100,7 +100,7 @@ void Dispatcher::finish(int32_t op) {
     for (const OpId next : graph_->successors(OpId{index})) {
       const int32_t successor = next.value;
       const size_t at = next.index();
-      // acq_rel: what the ended operations wrote is visible to whoever takes the
+      // acq_rel: writes of the ended operations are visible to the thread that takes the
       // successor.
       if (std::atomic_ref{waiting_[at]}.fetch_sub(1, std::memory_order_acq_rel) != 1)
         continue;

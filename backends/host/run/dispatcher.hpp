@@ -23,21 +23,21 @@ namespace tilerail::host {
 struct Failure {
   OpId op;
   std::string what;
-  bool bad_input = false;  // an InputError; false: a mistake of ours or of the machine
+  bool bad_input = false;  // an InputError; false: an internal or machine error
 };
 
-/// Hands the operations of one plan to worker threads by the execution rule of
+/// Dispatches the operations of one plan to worker threads by the execution rule of
 /// plan/plan.hpp.
 ///
-/// An operation waits for its dependencies and for its queue predecessor: one counter an
-/// operation, decremented by whoever ends one of those. At zero it joins the ready heap
-/// of its device; a worker takes the lowest id there. A join has no work and ends at
-/// once, on the thread that brought its counter to zero.
+/// An operation waits for its dependencies and for its queue predecessor: one counter per
+/// operation, decremented by each thread that ends one of them. At zero the operation
+/// joins the ready heap of its device; a worker takes the lowest id there. A join has no
+/// work and ends immediately, on the thread that brought its counter to zero.
 ///
-/// The counters are atomic, and through them an operation sees what those before it
-/// wrote. The thread sanitizer knows that order, and CI asks it (preset `tsan`). Helgrind
-/// knows the order of locks only: it reports tiles that two operations pass on through a
-/// counter.
+/// The counters are atomic and order the writes of an operation before the reads of its
+/// successors. The thread sanitizer checks this order in CI (preset `tsan`). Helgrind
+/// tracks the order of locks only, so it reports tiles that two operations pass on
+/// through a counter.
 class Dispatcher {
  public:
   using Clock = std::chrono::steady_clock;
@@ -47,18 +47,18 @@ class Dispatcher {
   /// Builds the counters and successor lists of a plan; the only call that allocates.
   void prepare(const Plan& plan, const Topology& topology);
 
-  /// Makes the prepared plan ready to start. No worker may be in `work`.
+  /// Prepares another run of the prepared plan. All workers must have left `work`.
   void reset();
 
-  /// Sets time zero and ends the joins that wait for nothing. Call once, after reset,
+  /// Sets time zero and ends the joins without dependencies. Call once, after reset,
   /// before any `work`.
   void start(std::span<OpTime> times);
 
-  /// Runs operations of one device until none is left in the plan or one has failed.
-  /// Called by each worker; `run_op` may throw, which fails the plan.
+  /// Runs operations of one device until the plan has none left or one has failed. Called
+  /// by each worker; if `run_op` throws, the plan fails.
   void work(int device, const std::function<void(OpId)>& run_op);
 
-  /// What went wrong, after every `work` has returned.
+  /// The failure, if any, after every `work` has returned.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -81,10 +81,9 @@ class Dispatcher {
   std::vector<int32_t> device_;     // by operation; no_device for joins
   std::optional<PlanGraph> graph_;  // of the prepared plan
 
+  std::vector<int32_t> waiting_;  // by operation: number of unfinished predecessors
   std::vector<int32_t>
-      waiting_;  // by operation: how many of those that it waits for have not ended
-  std::vector<int32_t>
-      next_join_;  // by operation: links of the list of joins that one finish() ends
+      next_join_;  // by operation: next in the list of joins that one finish() ends
   std::deque<Ready> ready_;        // by device
   std::atomic<int64_t> left_ = 0;  // operations that have not ended
   std::atomic<bool> stopped_ = false;

@@ -25,8 +25,7 @@
 namespace tilerail {
 namespace {
 
-constexpr unsigned char nan_byte =
-    0xFF;  // a number whose bytes are all 0xFF is a NaN, in f64 and in f32
+constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in f64 and f32
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
@@ -76,8 +75,8 @@ class HostExecutor::State {
   void run_op(const Plan& plan, OpId id) const;
   host::Block block(const Plan& plan, const View& view) const;
 
-  std::vector<std::byte*> starts_;  // by MemoryId: of the arenas
-  std::vector<bool> fresh_;         // by MemoryId: the arena was not touched yet
+  std::vector<std::byte*> starts_;  // by MemoryId: start of the arena
+  std::vector<bool> fresh_;         // by MemoryId: whether the arena is still untouched
   std::string prepared_;            // hash of the plan that the dispatcher holds
 };
 
@@ -134,7 +133,7 @@ void HostExecutor::State::require_matrices(const Plan& plan) const {
   }
 }
 
-/// A device's arena is written by its own threads, a host's by all.
+/// A device's arena is written by the device's threads, a host's arena by all threads.
 void HostExecutor::State::touch_arenas(bool only_fresh) {
   pool_.run([&](host::WorkerId id) {
     for (const auto m : indices(arenas_)) {
@@ -181,7 +180,7 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       break;
     default:
       throw std::logic_error{
-          "no CPU kernel of this kind"};  // require_kernels refused the plan
+          "no CPU kernel of this kind"};  // require_kernels has rejected the plan before
   }
 }
 

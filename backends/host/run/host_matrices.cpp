@@ -13,7 +13,7 @@
 namespace tilerail::host {
 namespace {
 
-/// A, B and C, and what the check needs besides.
+/// Bytes of A, B and C, and of the check.
 double matrix_bytes(const GemmProblem& p, bool checked) {
   const auto matrix = [&](int64_t ld, int64_t cols) {
     return double(ld) * double(cols) * double(element_size(p.dtype));
@@ -46,7 +46,8 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
 }
 
 Matrices HostMatrices::of(const Plan& plan, uint64_t seed) {
-  return data_.emplace(plan.problem, seed).matrices();  // frees the last ones first
+  return data_.emplace(plan.problem, seed).matrices();  // frees the previous matrices
+                                                        // first
 }
 
 CheckResult HostMatrices::check() {

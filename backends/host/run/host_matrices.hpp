@@ -11,8 +11,8 @@ namespace tilerail::host {
 /// Matrices in ordinary memory, compared element by element with a reference.
 class HostMatrices final : public TestMatrices {
  public:
-  /// Throws PlanError when the matrices of a plan, with the tiles of all plans, need more
-  /// memory than this machine has.
+  /// Throws PlanError if the matrices of a plan and the tiles of all plans do not fit in
+  /// this machine's memory.
   HostMatrices(std::span<const Plan* const> plans, bool checked);
 
   Matrices of(const Plan& plan, uint64_t seed) override;

@@ -19,7 +19,7 @@ WorkerPool::WorkerPool(std::vector<int> workers) : workers_{std::move(workers)} 
         threads_.push_back(start_thread([this, id] { serve(id); }));
       }
     }
-  } catch (const ThreadShortage& error) {  // those that run would wait for ever
+  } catch (const ThreadShortage& error) {  // running threads would wait forever
     const int started = size();
     close();
     throw ThreadShortage{fmt::format("the host backend: {} of {} worker threads: {}",
@@ -56,9 +56,9 @@ void WorkerPool::run(const std::function<void(WorkerId)>& job,
   start_ = nullptr;
 }
 
-/// A mutex and a condition, not std::barrier: that is made of atomic operations and
-/// futexes, in which helgrind sees no order, so that it would report everything that
-/// `start` writes.
+/// Uses a mutex and a condition variable instead of std::barrier: a barrier is made of
+/// atomic operations and futexes, in which helgrind detects no order, so it would report
+/// everything that `start` writes.
 void WorkerPool::wait_for_all(std::unique_lock<std::mutex>& lock) {
   const uint64_t job = jobs_;
   if (++ready_ < size()) return all_ready_.wait(lock, [&] { return started_ == job; });

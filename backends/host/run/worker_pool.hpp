@@ -14,18 +14,18 @@ struct WorkerId {
   int device = 0, worker = 0, overall = 0;
 };
 
-/// Groups of threads, one group a device, created once and parked between jobs.
+/// Groups of threads, one group per device, created once and parked between jobs.
 class WorkerPool {
  public:
-  /// `workers[d]` threads for device d, at least one each. Throws ThreadShortage.
+  /// `workers[d]` threads for device d, at least one per device. Throws ThreadShortage.
   explicit WorkerPool(std::vector<int> workers);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Calls `job` once on every thread and returns when all have returned. No thread
-  /// begins before all stand ready and the last of them has called `start`. Neither may
-  /// throw.
+  /// Calls `job` once on every thread and returns after all have returned. No thread
+  /// starts before all are ready and the last of them has called `start`. Both functions
+  /// must not throw.
   void run(const std::function<void(WorkerId)>& job, const std::function<void()>& start);
   void run(const std::function<void(WorkerId)>& job) {
     run(job, [] {});
@@ -45,11 +45,10 @@ class WorkerPool {
   std::condition_variable wake_, all_ready_, finished_;
   const std::function<void(WorkerId)>* job_ = nullptr;
   const std::function<void()>* start_ = nullptr;
-  uint64_t jobs_ = 0;     // how many were given out; a thread runs each once
-  uint64_t started_ = 0;  // how many of them have started
+  uint64_t jobs_ = 0;     // number of submitted jobs; each thread runs each job once
+  uint64_t started_ = 0;  // number of started jobs
   int ready_ = 0,
-      running_ =
-          0;  // threads that have come to the job, and that have not returned from it
+      running_ = 0;  // threads that have reached the job and have not returned from it
   bool closing_ = false;
   std::vector<std::thread> threads_;
 };

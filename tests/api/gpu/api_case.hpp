@@ -10,28 +10,28 @@
 
 namespace tilerail::test {
 
-/// One call of gemm on random matrices, and the check of what it did.
+/// One call of gemm on random matrices, and the check of its results.
 class ApiCase {
  public:
   struct Where {
     MemoryKind kind = MemoryKind::pageable;
     int device = 0;
   };
-  /// `problem` as `checked` returns it; its places are not used. C is poisoned when beta
+  /// `problem` must come from `checked`; its places are not used. C is poisoned if beta
   /// == 0.
   ApiCase(const GemmProblem& problem, Where a, Where b, Where c, uint64_t seed);
 
   void call(Context& context, void* stream = nullptr, GemmTimes* times = nullptr,
             bool wait = true);
 
-  /// "" when every element of C is within its bound and nothing else was written, else
-  /// what is wrong. With `steps` products along k, and u_s of the sums (f64, else f32)
-  /// and u of the dtype,
-  ///   |C - Ref| <= 2 ((k + 2) u_s + (steps + 1) u + u_in) S,   S = |alpha| |op(A)|
-  ///   |op(B)| + |beta C|:
-  /// C is rounded to the dtype after each product and after the addition of beta C; u_in
-  /// = 2^-10 where inputs are cut to TF32. Below the smallest normal number of f16, a
-  /// rounding costs 2^-25 whatever the size.
+  /// "" if every element of C is within its bound and nothing else was written, else the
+  /// error. With `steps` products along k, u_s of the sums (f64, else f32) and u of the
+  /// dtype,
+  ///   |C - Ref| <= 2 ((k + 2) u_s + (steps + 1) u + u_in) S,
+  ///   S = |alpha| |op(A)| |op(B)| + |beta C|:
+  /// C is rounded to the dtype after each product and after the addition of beta C;
+  /// u_in = 2^-10 if inputs are truncated to TF32. Below the smallest normal number of
+  /// f16, each rounding adds 2^-25.
   std::string mismatch(int64_t steps) const;
   std::string describe() const;
 

@@ -13,19 +13,19 @@
 
 namespace tilerail::test {
 
-/// A size so small that small problems have many tiles.
+/// A tile size that gives small problems many tiles.
 inline constexpr int tile = 96;
 
-/// The most products of tiles that are added to one tile of C.
+/// Maximum number of tile products that are added to one tile of C.
 inline int64_t steps(const GemmProblem& problem) {
   return (problem.k + tile - 1) / tile + 1;
 }
 
-/// Tests of the API that are skipped if the machine has no GPU.
+/// Tests of the API; skipped on machines without a GPU.
 class ApiOnGpus : public ::testing::Test {
  protected:
   void SetUp() override {
-    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
+    gpus_ = std::min(cuda::device_count(), 8);  // the maximum of the shipped description
     if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
   }
 

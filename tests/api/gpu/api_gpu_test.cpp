@@ -70,7 +70,7 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
   }
 }
 
-/// A copy on the host would give right results, slowly.
+/// A copy on the host would give correct results, but slowly.
 TEST_F(Api, WholeMatricesAreUsedInPlaceWhateverTheirMemory) {
   for (const MemoryKind kind : test::memory_kinds) {
     ApiCase one{square(200), {kind, 0}, {kind, 0}, {kind, 0}, 13};
@@ -108,13 +108,13 @@ TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
   }
 }
 
-/// Work that takes some milliseconds, in stream order.
+/// Work of some milliseconds, in stream order.
 void occupy(cudaStream_t stream, void* scratch, size_t bytes) {
   for (int i = 0; i < 200; ++i)
     cuda::check(cudaMemsetAsync(scratch, i, bytes, stream), "occupying a stream");
 }
 
-/// A is put in place behind a queue of other work in the caller's stream.
+/// A is written after other work in the caller's stream.
 TEST_F(Api, ReadsComeAfterTheCallersStream) {
   Context context{in_tiles()};
   constexpr size_t scratch_bytes = size_t{256} << 20;
@@ -122,7 +122,7 @@ TEST_F(Api, ReadsComeAfterTheCallersStream) {
     const int device = gpus_ - 1;
     const cuda::DeviceScope scope{device};
     ApiCase one{square(400), {MemoryKind::device, device}, {}, {}, 4};
-    one.call(context);  // planned: the next call has nothing to do before it reads
+    one.call(context);  // planned: the next call reads immediately
     std::copy(one.c->given.begin(), one.c->given.end(), one.c->data<std::byte>());
     void *scratch = nullptr, *truth = nullptr;
     cuda::check(cudaMalloc(&scratch, scratch_bytes), "allocating");
@@ -193,8 +193,8 @@ TEST_F(Api, ThreadsMayShareAContext) {
     EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
 }
 
-/// Both register the same pages for their calls; neither may end what the other still
-/// uses.
+/// Both register the same pages for their calls; neither may end a registration that the
+/// other still uses.
 TEST_F(Api, ContextsMayShareAPageableMatrix) {
   constexpr int64_t n = 600;
   ApiCase one{square(n), {}, {}, {}, 7}, two{square(n), {}, {}, {}, 8};
@@ -222,8 +222,8 @@ TEST_F(Api, ContextsMayShareAPageableMatrix) {
   EXPECT_EQ(two.mismatch(steps(two.problem)), "");
 }
 
-/// The caller registered the first, a middle or the last part of C: no copy may span its
-/// border.
+/// The caller registered the first, a middle or the last part of C: a copy must not span
+/// its border.
 TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
   Context context{in_tiles()};
   const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
@@ -249,7 +249,7 @@ TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
   Context context{in_tiles()};
   constexpr int64_t n = 300;
   ApiCase one{square(n), {}, {}, {}, 10};
-  // A, B and C side by side in one allocation, off page borders; then A as both factors.
+  // A, B and C contiguous in one allocation, not page-aligned; then A as both factors.
   std::vector<double> memory(3 * n * n + 5);
   double *a = memory.data() + 1, *b = a + n * n, *c = b + n * n;
   std::copy_n(one.a->data<double>(), n * n, a);

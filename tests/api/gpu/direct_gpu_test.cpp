@@ -1,4 +1,4 @@
-// Calls on one GPU that need no plan, and pageable matrices that threads copy.
+// Calls on one GPU without a plan, and pageable matrices that threads copy.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST_F(DirectCalls, AreRightWithAllTypesInAnyStream) {
   }
 }
 
-/// A is put in place behind a queue of other work.
+/// A is written after other work.
 TEST_F(DirectCalls, ComeAfterTheCallersWork) {
   constexpr size_t scratch_bytes = size_t{256} << 20;
   Context context{options(false)};
@@ -106,7 +106,7 @@ GemmProblem large(int64_t m, int64_t n, int64_t k, DType dtype, double beta) {
   return checked(p);
 }
 
-/// Of which at least one is large enough.
+/// At least one of the matrices is large enough.
 TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
   ContextOptions with_tiles = options(true);
   with_tiles.overrides = {"tile=700"};
@@ -122,7 +122,7 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
         const int64_t longer = dtype == DType::f64 ? 1 : 2;
         ApiCase one{large(3300 * longer, 2600, 90, dtype, beta), {}, {}, {}, ++seed};
         GemmTimes times;
-        for (int i = 0; i < 2; ++i) {  // a first call and one whose plan is there
+        for (int i = 0; i < 2; ++i) {  // a first call and one with a cached plan
           std::copy(one.c->given.begin(), one.c->given.end(), one.c->data<std::byte>());
           one.call(*context, nullptr, &times);
           EXPECT_EQ(one.mismatch(2), "") << context->policy() << ", beta " << beta;
@@ -133,7 +133,7 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
       }
 }
 
-/// Where A lies is poisoned once it is kept, so that whatever reads it there shows.
+/// The original of A is poisoned after `keep`, to detect reads of it.
 TEST_F(DirectCalls, KeptMatricesAreReadFromTheirCopies) {
   for (const bool shipped : {false, true})
     for (const MemoryKind kind :

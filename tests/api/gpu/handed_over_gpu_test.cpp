@@ -1,4 +1,4 @@
-// Calls that do not wait, on GPUs.
+// Asynchronous calls on GPUs.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ class HandedOver : public ApiOnGpus {
   }
 };
 
-// Single kernels, plans that are handed over operation by operation and, where one GPU
-// has all, as a graph.
+// Single kernels, plans that are submitted operation by operation and, if one GPU has all
+// matrices, as a graph.
 TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) {
   struct Setting {
     MemoryKind kind;
@@ -87,8 +87,8 @@ TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) 
   }
 }
 
-// Each reads what the one before wrote, whatever its stream; plans and their graphs are
-// dropped meanwhile.
+// Each call reads the result of its predecessor, whatever its stream; plans and their
+// graphs are dropped meanwhile.
 TEST_F(HandedOver, CallsRunOneAfterAnother) {
   ContextOptions few = in_tiles();
   few.cached_plans = 1;

@@ -1,4 +1,4 @@
-// Memory that is freed, registered anew or kept while calls use it.
+// Memory that is freed, registered again or kept while calls use it.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ class Lifetimes : public test::ApiOnGpus {
   static constexpr int64_t steps = n / test::tile + 2;
 };
 
-/// Anonymous pages at an address of their own.
+/// Anonymous pages at a fixed address.
 class Pages {
  public:
   explicit Pages(size_t bytes) : bytes_{bytes} {
@@ -45,7 +45,7 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  /// Other pages at the same address.
+  /// Maps other pages at the same address.
   void replace() {
     mmap(data_, bytes_, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
@@ -58,8 +58,8 @@ class Pages {
   size_t bytes_;
 };
 
-/// The run of one context is behind other work when another context takes the memory of C
-/// away.
+/// The run of one context waits behind other work when another context frees the memory
+/// of C.
 TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
   struct How {
     HostPages pages;
@@ -98,8 +98,8 @@ TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
   }
 }
 
-/// Runs on the same matrices become a graph, which has to notice that other memory is at
-/// the same address.
+/// Runs on the same matrices become a graph, which must detect other memory at the same
+/// address.
 TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
   const cuda::DeviceScope scope{0};
   for (const bool by_context : {false, true}) {
@@ -137,7 +137,7 @@ TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
   }
 }
 
-/// The original is poisoned once it is kept, so that a read shows.
+/// The original is poisoned after `keep`, to detect reads of it.
 TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   for (const MemoryKind kind_of_b : {MemoryKind::pinned, MemoryKind::device}) {
@@ -154,7 +154,7 @@ TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
   }
 }
 
-/// A pitch of 2^31 bytes or more is none for a copy in two dimensions.
+/// 2-D copies do not support a pitch of 2^31 bytes or more.
 TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
   constexpr int64_t rows = (int64_t{1} << 28) + 8, few = 8;  // more than 2 GiB
   for (const bool all_rows : {false, true}) {
@@ -164,7 +164,7 @@ TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
     for (int64_t i = 0; i < few; ++i) last[i] = double(i), last[i + rows] = 10.0 * i;
     ASSERT_NO_THROW(context.keep(pages.numbers(), all_rows ? rows : few, 2, rows));
     for (int64_t i = 0; i < few; ++i)
-      last[i] = last[i + rows] = -1;  // nobody may read it now
+      last[i] = last[i + rows] = -1;  // must not be read now
     const std::vector<double> b{1, 2};
     std::vector<double> c(few), expected;
     gemm(context, 'N', 'N', few, 1, 2, 1.0, last, rows, b.data(), 2, 0.0, c.data(), few);
@@ -188,7 +188,7 @@ TEST_F(Lifetimes, WithoutMoreThreadsHostMemoryIsAllocatedAndACallIsRefused) {
   EXPECT_EQ(one.mismatch(steps), "");
 }
 
-/// One filler and one emptier are enough for matrices that threads copy.
+/// One filler and one emptier suffice for matrices that threads copy.
 TEST_F(Lifetimes, PageableMatricesAreCopiedByAsManyThreadsAsThereAre) {
   Context context{in_tiles()};
   context.set_pageable(Pageable::copied);

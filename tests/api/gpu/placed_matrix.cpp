@@ -41,7 +41,7 @@ void PlacedMatrix::allocate(size_t bytes) {
     case MemoryKind::pinned:
       return cuda::check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable),
                          "allocating");
-    case MemoryKind::registered: {  // pages of its own: a page is registered only once
+    case MemoryKind::registered: {  // separate pages: a page can be registered only once
       const auto page = size_t(sysconf(_SC_PAGESIZE));
       data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
       return cuda::check(cudaHostRegister(data_, bytes, cudaHostRegisterPortable),
@@ -96,12 +96,12 @@ PlacedMatrix::~PlacedMatrix() {
 std::vector<std::byte> PlacedMatrix::fetch() const {
   std::vector<std::byte> now(given.size());
   if (kind_ == MemoryKind::pageable ||
-      kind_ == MemoryKind::registered) {  // of which a test may register a part
+      kind_ == MemoryKind::registered) {  // tests can register a part of it
     std::memcpy(now.data(), data_, now.size());
     return now;
   }
   const cuda::DeviceScope scope{
-      device_};  // memory of a pool is open to its own device only
+      device_};  // memory of a pool is accessible to its own device only
   cuda::check(cudaMemcpy(now.data(), data_, now.size(), cudaMemcpyDefault),
               "fetching a matrix");
   return now;

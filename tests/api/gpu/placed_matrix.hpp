@@ -11,7 +11,7 @@
 
 namespace tilerail::test {
 
-/// Every kind of memory that a caller may hold a matrix in.
+/// Every kind of memory in which a caller can store a matrix.
 enum class MemoryKind {
   pageable,
   pinned,
@@ -27,8 +27,8 @@ inline constexpr MemoryKind memory_kinds[] = {
     MemoryKind::own_pool};
 const char* name_of(MemoryKind kind);
 
-/// A column-major matrix in memory of one kind. `given` is what it held at first: random
-/// elements (or NaNs, when poisoned) and NaNs in the rows beyond its own.
+/// A column-major matrix in memory of one kind. `given` is its initial content: random
+/// elements (or NaNs, if poisoned) and NaNs in the padding rows.
 class PlacedMatrix {
  public:
   PlacedMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, MemoryKind kind,

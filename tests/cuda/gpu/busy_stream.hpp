@@ -12,8 +12,8 @@
 
 namespace tilerail::test {
 
-/// A stream of the caller whose later work waits from occupy() to release(), however long
-/// the test is preempted.
+/// A stream of the caller whose later work waits from occupy() to release(), even if the
+/// test is preempted.
 class BusyStream {
  public:
   BusyStream() {
@@ -33,8 +33,8 @@ class BusyStream {
     gate_ = std::make_unique<cuda::Gate>();
     cuda::hold_stream(*gate_, stream_);
   }
-  /// For some 200 ms: asynchronous copies between pinned memory and a GPU wait for
-  /// functions of the host before them.
+  /// Occupies the stream for about 200 ms: asynchronous copies between pinned memory and
+  /// a GPU wait for earlier host functions.
   void occupy_by_kernels() {
     constexpr size_t bytes = size_t{2} << 30;
     constexpr int times = 200;
@@ -47,7 +47,7 @@ class BusyStream {
     if (later_.joinable()) later_.join();
     if (gate_) gate_->open();
   }
-  /// While the caller goes on to a call that has to wait for the stream.
+  /// Releases the stream during a call that must wait for it.
   void release_soon() {
     later_ = std::thread{[this] {
       std::this_thread::sleep_for(std::chrono::milliseconds{20});

@@ -22,14 +22,15 @@ namespace {
 using test::CudaGemmCase;
 using test::square;
 
-/// GPUs with more memory than there is: what is free is then found out from the device.
+/// GPUs with more memory than exists: the free memory must then be queried from the
+/// device.
 Topology roomy_machine() {
   Topology::Description description = machine().description();
   for (Memory& memory : description.memories) memory.capacity = Bytes{1e12};
   return Topology{description};
 }
 
-/// Each matrix on the host or on one of the GPUs.
+/// Places each matrix on the host or on one of the GPUs.
 void place(GemmProblem& p, std::mt19937_64& random, const Topology& topology, int gpus) {
   const auto pick = [&](int low, int high) {
     return std::uniform_int_distribution<int>{low, high}(random);
@@ -38,7 +39,8 @@ void place(GemmProblem& p, std::mt19937_64& random, const Topology& topology, in
     *at = pick(0, 1) ? topology.hosts()[0] : *topology.find_gpu(pick(0, gpus - 1));
 }
 
-/// Of several runs: a plan of one GPU is a graph from the second one on.
+/// The first mismatch of several runs: a plan of one GPU is a graph from the second run
+/// on.
 std::string first_mismatch(CudaExecutor& executor, const Plan& plan, CudaGemmCase& data,
                            int64_t steps) {
   const auto bound = executor.prepare(plan);
@@ -78,7 +80,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
   }
 }
 
-/// gemv, dot and axpy of random sizes, as the GEMM of `p` has them in m and k.
+/// gemv, dot and axpy of random sizes, with m and k of the GEMM `p`.
 GemmProblem on_vectors(const GemmProblem& p, Routine routine) {
   GemmProblem vectors = routine == Routine::gemv  ? gemv_problem(p.m, p.k, p.trans_a)
                         : routine == Routine::dot ? dot_problem(p.k)
@@ -241,7 +243,7 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
   Plan plan = plan_gemm(problem, topology, devices(gpus_), policy);
   const auto bound = executor.prepare(plan);
   CudaGemmCase data{problem, executor, 8}, small{problem, executor, 9};
-  // Registered memory that ends before the matrix does: the driver refuses the copy that
+  // The registered memory ends before the matrix: the driver refuses the copy that
   // reaches beyond it.
   void* part = nullptr;
   cuda::check(cudaMalloc(&part, 4096), "allocating");

@@ -143,8 +143,8 @@ void CudaGemmCase::fetch(const Matrix& matrix, std::vector<std::byte>& bytes) co
               "fetching");
 }
 
-/// A copy from pageable memory may return before it has arrived, and streams of a run do
-/// not wait for it.
+/// A copy from pageable memory can return before its data has arrived, and streams of a
+/// run do not wait for it.
 void CudaGemmCase::fill(const Matrix& matrix) const {
   cuda::check(
       cudaMemcpy(matrix.there, matrix.host.data(), matrix.host.size(), cudaMemcpyDefault),

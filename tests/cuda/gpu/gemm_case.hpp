@@ -17,16 +17,15 @@ void from_double(double value, std::byte* element, DType dtype);
 /// n x n x n in f64, all matrices on the host.
 GemmProblem square(int64_t n, double alpha = 1, double beta = 1);
 
-/// Sizes from 1 to `longest` (the inner one from `least_k`), any type, transposes,
-/// special and other scalars, leading dimensions above and at the least; all matrices on
-/// the host.
+/// Sizes from 1 to `longest` (k from `least_k`), any type, transposes, special and other
+/// scalars, minimal and larger leading dimensions; all matrices on the host.
 GemmProblem random_problem(std::mt19937_64& random, int longest, int least_k);
 
-/// The matrices of one problem, random, in host memory and where the problem wants them;
-/// C and its copy are poisoned when beta == 0.
+/// The random matrices of one problem, in host memory and at the places of the problem; C
+/// and its copy are poisoned if beta == 0.
 class CudaGemmCase {
  public:
-  /// `problem` as `checked` returns it; `executor` knows the devices.
+  /// `problem` must come from `checked`; `executor` provides the devices.
   CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, uint64_t seed);
   ~CudaGemmCase();
   CudaGemmCase(const CudaGemmCase&) = delete;
@@ -34,15 +33,15 @@ class CudaGemmCase {
 
   Matrices matrices() const { return {a_.there, b_.there, c_.there}; }
 
-  /// C as it was before the first run.
+  /// Restores C before the first run.
   void reset_c();
 
-  /// Empty when every element of C is within its bound and nothing else was written, else
-  /// what is wrong.
-  ///   |C - Ref| <= (gamma(k + 2, u32 or u64) + (steps + 1) u + 2 u_in) S,   S = |alpha|
-  ///   |op(A)| |op(B)| + |beta C|:
+  /// Empty if every element of C is within its bound and nothing else was written, else
+  /// the error.
+  ///   |C - Ref| <= (gamma(k + 2, u32 or u64) + (steps + 1) u + 2 u_in) S,
+  ///   S = |alpha| |op(A)| |op(B)| + |beta C|:
   /// sums in f64 or f32, one rounding to the dtype after each of `steps` products along k
-  /// and at the end, and inputs rounded to TF32's mantissa where they are.
+  /// and at the end, and inputs rounded to TF32's mantissa for tf32.
   std::string mismatch(int64_t steps);
 
  private:

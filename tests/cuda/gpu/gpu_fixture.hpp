@@ -16,7 +16,7 @@ namespace tilerail {
 
 inline Topology machine() { return load_topology(test::shipped_file("hgx-h200")); }
 
-/// Tests that are skipped where there is no GPU.
+/// Tests that are skipped on machines without a GPU.
 class Gpu : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ inline Policy in_tiles(int64_t tile) {
   return policy;
 }
 
-/// The check of one run of the plan on random matrices.
+/// Checks one run of the plan on random matrices.
 inline CheckResult checked_run(CudaExecutor& executor, const Plan& plan) {
   const std::vector<const Plan*> plans{&plan};
   cuda::MatrixPools pools{executor, plans, plan.devices, HostPages::plain};

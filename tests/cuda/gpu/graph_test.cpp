@@ -42,8 +42,7 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
   EXPECT_TRUE(as_graph(other, AllocationIds{1}));
 }
 
-// What is allocated last is often where what was freed was before: that is another
-// matrix.
+// New allocations often get the addresses of freed ones: the matrix there is another one.
 TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
@@ -58,7 +57,7 @@ TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
   }
 }
 
-// Tiles of both plans are in one arena, which grows for the second.
+// Tiles of both plans are in one arena, which grows for the second plan.
 TEST_F(Gpu, AGraphIsMadeAnewWhenTilesHaveMoved) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
@@ -80,8 +79,8 @@ TEST_F(Gpu, AGraphIsMadeAnewWhenTilesHaveMoved) {
   runs(3);
 }
 
-// Matrices on the host and on all GPUs, so that GPUs wait for each other's copies and
-// kernels.
+// Matrices on the host and on all GPUs, so that GPUs wait for copies and kernels of other
+// GPUs.
 TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   const Topology topology = machine();
@@ -113,7 +112,7 @@ TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
   }
 }
 
-// Each product adds to what the one before it has left.
+// Each product adds to the result of its predecessor.
 TEST_F(Gpu, RunsThatAreHandedOverAreGraphsToo) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
@@ -134,8 +133,8 @@ TEST_F(Gpu, RunsThatAreHandedOverAreGraphsToo) {
   }
 }
 
-// A launch goes on when its graph is destroyed: with its plan, or for a graph of other
-// values.
+// A launch continues when its graph is destroyed: with its plan, or for a graph with
+// other values.
 TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
   const Topology topology = machine();
   CudaExecutor executor{topology};

@@ -27,8 +27,8 @@ CheckResult checked_run(CudaExecutor& executor, const GemmProblem& problem) {
   return checked_run(executor, plan);
 }
 
-/// Where C is small, cuBLAS splits k over multiprocessors, and by itself adds the parts
-/// as halves.
+/// If C is small, cuBLAS splits k over multiprocessors, and by default adds the parts as
+/// halves.
 TEST_F(Gpu, PartsOfASumOfHalvesAreNotRounded) {
   const Topology topology = machine();
   CudaExecutor executor{topology};

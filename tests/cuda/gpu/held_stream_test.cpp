@@ -10,8 +10,8 @@
 namespace tilerail {
 namespace {
 
-/// The stream has not begun to wait for the gate when an error destroys it: it waits for
-/// another one before.
+/// An error destroys the gate before the stream has started to wait for it, because the
+/// stream first waits for another gate.
 TEST_F(Gpu, AStreamThatIsHeldGoesOnAfterAnErrorHasDestroyedItsGate) {
   cudaStream_t stream = nullptr;
   cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),

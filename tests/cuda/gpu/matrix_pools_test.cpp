@@ -17,7 +17,7 @@
 namespace tilerail {
 namespace {
 
-/// A on one GPU and C on another, with copies that pass through host memory.
+/// A on one GPU and C on another, with copies through host memory.
 Plan staged_plan(const Topology& topology, MemoryId a, MemoryId c, double beta) {
   GemmProblem problem = test::square(900, 1, beta);
   problem.place_a = a, problem.place_c = c;
@@ -47,9 +47,9 @@ std::vector<double> first_numbers(const void* matrix) {
   return numbers;
 }
 
-/// Equal ones would hide which of them an operation reads, and a dot product would be one
-/// of a vector with itself, whose error grows with its length. Each fills its memory to
-/// the last byte.
+/// Equal matrices would hide which one an operation reads, and a dot product would be of
+/// a vector with itself, whose error grows with its length. Each matrix fills its memory
+/// to the last byte.
 TEST_F(MatrixPools, MatricesInMemoriesOfTheirOwnAreDifferent) {
   const Topology topology = machine();
   const MemoryId first = *topology.find_gpu(0),
@@ -71,7 +71,7 @@ TEST_F(MatrixPools, MatricesInMemoriesOfTheirOwnAreDifferent) {
   }
 }
 
-/// In a process of its own: other tests open access between all devices.
+/// In a separate process, because other tests open access between all devices.
 TEST_F(MatrixPools, AreCheckedOnGpusThatHaveNoAccessToEachOther) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

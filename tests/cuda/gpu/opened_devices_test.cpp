@@ -1,4 +1,4 @@
-// Which devices a run opens. A context takes some hundred megabytes of a GPU.
+// The devices that a run opens. A context takes some hundred megabytes of a GPU.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ bool is_open(int device) {
 
 using OpenedDevices = Gpu;
 
-/// In a process of its own: other tests open all devices.
+/// In a separate process, because other tests open all devices.
 TEST_F(OpenedDevices, ThreadsThatCopyDoNotOpenADeviceThatTakesNoPart) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

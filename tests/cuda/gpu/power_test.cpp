@@ -1,5 +1,5 @@
-// Energy counters of a real GPU: what is made of them has to agree with itself and with
-// what the GPU may draw.
+// Energy counters of a real GPU: derived figures must agree with each other and with the
+// GPU's power limit.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ class GpuPower : public ::testing::Test {
     if (meter_.joules(0) == 0) GTEST_SKIP() << "this GPU counts no energy";
   }
 
-  /// Mean watts while `work` is repeated for so long.
+  /// Mean watts while `work` is repeated for `seconds`.
   double watts(double seconds, const std::function<void()>& work) const {
     PowerWatch watch{meter_, {0}};
     while (watch.now() < seconds) work();
@@ -30,7 +30,7 @@ class GpuPower : public ::testing::Test {
     return mean.value_or(0);
   }
 
-  /// Mean watts over a long span, as soon as two such spans in sequence agree.
+  /// Mean watts over a long span, once two successive spans agree.
   double settled(const std::function<void()>& work) const {
     constexpr double span = 3, agreement = 0.02;
     constexpr int most_spans = 40;  // for a GPU whose power never settles
@@ -47,7 +47,8 @@ class GpuPower : public ::testing::Test {
   PowerMeter meter_;
 };
 
-// Were readings taken for steps of the counter, short spans would be off by up to half.
+// If readings were mistaken for steps of the counter, short spans would be wrong by up to
+// half.
 TEST_F(GpuPower, SpansOfDifferentLengthsAgree) {
   BenchDevice device{0, size_t{1} << 30};
   KernelMeter kernels{device};
@@ -63,10 +64,8 @@ TEST_F(GpuPower, SpansOfDifferentLengthsAgree) {
   const double idle =
       settled([] { std::this_thread::sleep_for(std::chrono::milliseconds{10}); });
   EXPECT_GT(idle, 0);
-  EXPECT_LT(
-      idle,
-      0.9 *
-          whole);  // a hot GPU draws 160 W idle, and 235 W where its clocks are held down
+  EXPECT_LT(idle,
+            0.9 * whole);  // a hot GPU draws 160 W idle, and 235 W with reduced clocks
 }
 
 }  // namespace

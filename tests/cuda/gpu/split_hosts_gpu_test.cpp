@@ -1,5 +1,5 @@
-// A description of two hosts, executed on one: each host's tiles are in page-locked
-// memory of their own.
+// A description of two hosts, executed on one: each host's tiles are in separate
+// page-locked memory.
 #include <gtest/gtest.h>
 
 #include "backends/cuda/run/cuda_executor.hpp"
@@ -26,7 +26,7 @@ Plan staged_plan(const Topology& topology, int64_t size, const char* name) {
   return plan_gemm(p, topology, topology.gpus(), policy);
 }
 
-/// The GPUs of the first host are device 0, those of the second device 1.
+/// The GPUs of the first host are device 0, the GPUs of the second host device 1.
 TEST_F(Gpu, TilesThatAreStagedOnTwoHostsGiveTheRightProduct) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   const Topology topology{small_machine::split_hosts(2)};
@@ -41,7 +41,7 @@ TEST_F(Gpu, TilesThatAreStagedOnTwoHostsGiveTheRightProduct) {
     const auto bound = executor.prepare(plan), second = executor.prepare(larger);
     CudaGemmCase data{plan.problem, executor, 1}, other{larger.problem, executor, 2};
     for (int run = 0; run < 3;
-         ++run) {  // graphs from the second on, and arenas that have grown
+         ++run) {  // graphs from the second run on, and arenas that have grown
       data.reset_c(), other.reset_c();
       executor.run(*bound, data.matrices(), {}, AllocationIds{});
       executor.run(*second, other.matrices(), {}, AllocationIds{});

@@ -1,5 +1,5 @@
-// The platforms that we write, in a SimGrid of their own: no setting of ours, each file
-// in a process.
+// The written platforms in plain SimGrid without TileRail's settings, one process per
+// file.
 #include "model/machine/simgrid_xml.hpp"
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// In a process: copies 64 MiB and then 1 KiB between each pair, one after another. The
-/// largest relative error.
+/// Copies 64 MiB and then 1 KiB between each pair, one after another; call it in a
+/// separate process. Returns the largest relative error.
 double largest_error(const Topology& machine, const std::string& file) {
   char name[] = "test", quiet[] = "--log=root.thres:critical";
   char* arguments[] = {name, quiet, nullptr};
@@ -57,7 +57,7 @@ double largest_error(const Topology& machine, const std::string& file) {
   });
   engine.run();
   return copies >= 2 * machine.gpus().size() ? worst
-                                             : 1.0;  // in and out of each GPU at least
+                                             : 1.0;  // at least in and out of each GPU
 }
 
 void expect_our_times(const Topology& machine) {
