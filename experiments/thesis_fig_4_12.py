@@ -28,7 +28,7 @@ def dataset() -> list[tuple[str, tuple[int, int, int], str]]:
 
 
 def fastest(times: list[dict[str, float]]) -> float:
-    """In which share of the points GEMMex is the fastest of the papers' libraries."""
+    """The share of points at which GEMMex is the fastest of the papers' libraries."""
     won = [each[OURS] <= min(each[library] for library in OTHERS) for each in times]
     return sum(won) / len(won)
 
