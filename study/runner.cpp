@@ -113,7 +113,7 @@ void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& r
 /// Runs calls back to back, at least two and at least for the set time plus a margin for
 /// the counters' steps.
 std::optional<CountedEnergy> Runner::counted_energy(const Plan& plan) {
-  constexpr double steps = 0.25;  // s, two of the slowest counters and a bit
+  constexpr double steps = 0.25;  // s, slightly over two steps of the slowest counters
   if (settings_.energy_seconds == 0) return std::nullopt;
   const auto count = executor_->count_energy(plan.devices);
   if (!count) return std::nullopt;

@@ -92,8 +92,8 @@ class Finding:
         return low <= self.ours <= high
 
     def distance(self) -> float:
-        """Distance from the middle of the band in half widths: up to 1 is within. The half width of an exact value is 1
-        %. For a target: distance from the optimum, which is no error, or all of a share."""
+        """Distance from the middle of the band in half widths: up to 1 is within. Exact values have a half width of 1 %.
+        For a target: distance from the optimum, which is no error, or all of a share."""
         low, high = self.value.band()
         if self.value.where == "target":
             return self.ours / high if low == 0 else (1 - self.ours) / (1 - low or 0.01)

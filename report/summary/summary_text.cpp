@@ -111,7 +111,7 @@ std::string energy_text(const Summary& summary) {
 
 /// "critical path: 60.1% kernels, 30.2% host to GPUs, 9.7% waiting for kernels"
 std::string path_text(const Summary& summary) {
-  constexpr double least = 0.01;  // of the makespan; what is less is combined
+  constexpr double least = 0.01;  // of the makespan; smaller parts are combined
   std::vector<std::string> parts;
   double rest = 0;
   for (const Summary::PathPart& part : summary.critical_path) {

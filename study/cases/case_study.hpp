@@ -88,7 +88,7 @@ struct CaseSummary {
 /// Nullopt without predictions.
 std::optional<CaseSummary> summary_of(std::span<const CaseResult> results);
 
-/// A header and one line a case (docs/formats.md#cases).
+/// A header and one line per case (docs/formats.md#cases).
 std::string to_csv(std::span<const CaseResult> results);
 
 }  // namespace tilerail::study

@@ -83,7 +83,7 @@ struct Finalist {
 
 /// The result of one preset's search.
 struct Finding {
-  std::optional<Finalist> best = {};  // none if the preset plans nothing
+  std::optional<Finalist> best = {};  // nullopt if the preset plans nothing
   int64_t tried = 0;
   std::optional<double> estimated_s = {},
                         planned_s = {};  // if the preset is the policy's

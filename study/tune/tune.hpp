@@ -36,7 +36,7 @@ struct TuneResult {
   bool known = false;                   // in the file already
   /// With the plan chosen by the estimate alone, and by the policy itself.
   std::optional<double> estimated_s = {}, planned_s = {};
-  std::string error = {};  // also of one preset's search, where others have found a plan
+  std::string error = {};  // of any preset's search, even if others found a plan
 };
 
 /// Tasks for the points of a sweep whose keys do not change the machine. Points with

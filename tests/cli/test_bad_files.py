@@ -249,7 +249,7 @@ class BadTimelines(CommandTest):
     def test_not_text(self):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         good = (self.folder / "good.csv").read_bytes()
-        for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):  # not a UTF-8 byte; a truncated character; half of a surrogate pair
+        for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):  # invalid byte; truncated character; half of a pair
             (self.folder / "bad.csv").write_bytes(good.replace(b"policy=", b"policy=" + bad))
             self.assert_refused(["compare", "bad.csv", "good.csv"], f"byte 0x{bad[0]:02x} is not UTF-8")
         (self.folder / "good.csv").write_bytes(good.replace(b"policy=", "policy=\u00b5".encode()))

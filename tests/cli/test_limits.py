@@ -27,7 +27,7 @@ class Limits(CommandTest):
         return subprocess.run([TILERAIL, *command], cwd=self.folder, user=ANOTHER_USER, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=HANG,
                               env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES),
-                                   "OPENBLAS_NUM_THREADS": "1"},  # OpenBLAS ends programs if its threads cannot be started
+                                   "OPENBLAS_NUM_THREADS": "1"},  # else OpenBLAS ends the program without threads
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads)))
 
     def test_the_simulator_needs_threads(self):

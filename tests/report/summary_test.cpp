@@ -143,7 +143,7 @@ TEST(Summary, ADeviceIsBusyWhileAnyKernelRunsOnIt) {
   EXPECT_NEAR(named(summary.devices, "gpu0").busy_s, 35e-3,
               1e-15);  // 20 to 50 and 50 to 55
   EXPECT_NEAR(named(summary.devices, "gpu1").busy_s, 25e-3,
-              1e-15);  // 45 to 70; a join is no work
+              1e-15);  // 45 to 70; a join does no work
   EXPECT_EQ(named(summary.memories, "gpu0").peak_bytes, 4 * 80'000);
 }
 

@@ -1,4 +1,4 @@
-// Machines that `tilerail topo new` writes.
+// Machines written by `tilerail topo new`.
 #include "study/design/machine_design.hpp"
 
 #include <fmt/format.h>
