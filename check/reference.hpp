@@ -14,7 +14,7 @@ namespace tilerail {
 ///   |fl(C_ij) - C_ij| <= gamma_{k+2} S_ij,   S_ij = |alpha| (|op(A)| |op(B)|)_ij +
 ///   |beta| |C_in,ij|, gamma_n = n u / (1 - n u),               u = half the machine
 ///   epsilon of the dtype
-/// (k products and sums, one product each with alpha and beta), so both differ by at most
+/// (k products and sums, one product each with alpha and beta), so they differ by at most
 /// 2 gamma_{k+2} S_ij.
 /// (|op(A)| |op(B)|)_ij is bounded with Hoelder's inequality, without a product of
 /// matrices:
