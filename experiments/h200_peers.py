@@ -1,6 +1,6 @@
-"""Peers on eight H200: every measured problem of each library against the fastest library.
+"""Peers on eight H200: TileRail against the fastest other library on every measured problem.
 
-The policy is the library's default, and it chooses everything. See docs/experiments.md.
+Policy `tilerail` chooses everything. See docs/experiments.md.
 """
 
 import dataclasses
