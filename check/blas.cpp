@@ -10,7 +10,7 @@
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 
-// Weak: null when the library is another BLAS than OpenBLAS.
+// Weak: null if the library is not OpenBLAS.
 extern "C" {
 __attribute__((weak)) void openblas_set_num_threads(int threads);
 __attribute__((weak)) char* openblas_get_config(void);
@@ -54,7 +54,7 @@ void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int 
   cblas_sgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
 }
 
-/// A result of one column. The call has something to multiply and its dtype is T.
+/// A GEMM with one column. The call must multiply something and have dtype T.
 template <class T>
 void multiply_vector(const GemmCall& call) {
   const auto *a = static_cast<const T*>(call.a), *x = static_cast<const T*>(call.b);
@@ -66,7 +66,7 @@ void multiply_vector(const GemmCall& call) {
       call.trans_b == Trans::no ? 1 : to_blas_int(call.ldb, "leading dimension of b");
   const bool stored = call.trans_a == Trans::no;
   if (m == 1) return dot(alpha, a, stored ? lda : 1, x, incx, k, beta, y);
-  // Not by the library: some add 0 times what is there.
+  // Not with the library: some libraries add 0 times the old values.
   axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta,
         call.dtype);
   gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
@@ -85,8 +85,7 @@ void gemm(const GemmCall& call) {
   require_executable(call.dtype);
   if (call.m == 0 || call.n == 0) return;
   if (call.alpha == 0 ||
-      call.k ==
-          0) {  // OpenBLAS 0.3.21 multiplies small A and B by alpha == 0 all the same
+      call.k == 0) {  // OpenBLAS 0.3.21 multiplies small A and B even if alpha == 0
     axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta,
           call.dtype);
     return;

@@ -18,24 +18,23 @@ struct GemmCall {
   int64_t lda = 1, ldb = 1, ldc = 1;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C by the BLAS library; beta == 0 overwrites C
+/// C = alpha * op(A) * op(B) + beta * C with the BLAS library; beta == 0 overwrites C
 /// without reading it, alpha == 0 never reads A or B. Rounds the scalars to the dtype.
-/// Throws InputError when the dtype is not f64 or f32, or a size does not fit 32 bits.
+/// Throws InputError if the dtype is not f64 or f32, or if a size exceeds 32 bits.
 void gemm(const GemmCall& call);
 
-/// The same by the library's routine for the shape: its dot product for one element, its
-/// matrix-vector product for one column, else its GEMM.
+/// The same with the library's routine for the shape: dot product for one element,
+/// matrix-vector product for one column, else GEMM.
 void multiply(const GemmCall& call);
 
-/// Throws InputError unless the dtype is one that this backend can compute with (f64,
-/// f32).
+/// Throws InputError unless this backend supports the dtype (f64, f32).
 void require_executable(DType dtype);
 
-/// Each later BLAS call runs on the thread that calls it. OpenBLAS waits forever for
-/// threads that it could not start. Does nothing if the library has no such setting.
+/// Runs each later BLAS call on its calling thread. OpenBLAS waits forever for threads
+/// that failed to start. Does nothing if the library has no such setting.
 void use_one_blas_thread();
 
-/// Name and build of the BLAS library, as far as it tells.
+/// Name and build of the BLAS library, if it provides them.
 std::string blas_name();
 
 }  // namespace tilerail::host

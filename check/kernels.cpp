@@ -25,7 +25,7 @@ template <class T>
 void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
   for (int64_t j = 0; j < y.cols; ++j) {
     const T* column = reinterpret_cast<const T*>(x.data) +
-                      (alpha == T{0} ? 0 : j * x.ld);  // x may be null then
+                      (alpha == T{0} ? 0 : j * x.ld);  // x may be null if alpha == 0
     axpby_column(column, reinterpret_cast<T*>(y.data) + j * y.ld, y.rows, alpha, beta);
   }
 }

@@ -13,12 +13,12 @@ struct Block {
   int64_t rows = 0, cols = 0, ld = 1;
 };
 
-/// y = x for blocks of one shape that do not overlap: one memcpy when both are packed,
-/// else one a column.
+/// y = x for blocks of one shape that do not overlap: one memcpy if both are packed, else
+/// one per column.
 void copy(const Block& x, const Block& y, int64_t element_bytes);
 
 /// y = alpha * x + beta * y for blocks of one shape. alpha == 0 never reads x, beta == 0
-/// never reads y. Throws InputError when the dtype is neither f64 nor f32.
+/// never reads y. Throws InputError if the dtype is not f64 or f32.
 void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype);
 
 }  // namespace tilerail::host

@@ -29,7 +29,7 @@ double uniform(uint64_t seed, uint64_t index) {
 }
 
 /// Calls work(begin, end) for slices of [0, cols) on all cores; small matrices stay on
-/// the caller's.
+/// the caller's core.
 void for_columns(int64_t cols, int64_t bytes,
                  const std::function<void(int64_t, int64_t)>& work) {
   constexpr int64_t worth_a_thread = 1 << 20;

@@ -9,28 +9,27 @@
 
 namespace tilerail {
 
-/// A column-major matrix of f64 or f32 in memory whose elements are uniform in [-1, 1]
-/// and depend on the seed, the row and the column only: what was put there can be told
-/// again later without a copy. The rows beyond `rows` of each column (padding, when ld >
-/// rows) hold NaNs: reading them spoils a result, writing them shows.
+/// A column-major matrix of f64 or f32 whose elements are uniform in [-1, 1] and depend
+/// only on seed, row and column, so originals are available without a copy. The padding
+/// (rows beyond `rows`, if ld > rows) contains NaNs: reads of it spoil the result, writes
+/// to it are detected.
 class RandomMatrix {
  public:
-  /// Allocates and fills. Pages are first touched from all cores, which spreads them over
-  /// the NUMA nodes. Throws InputError when the dtype is neither f64 nor f32 or the
-  /// memory is not to be had.
+  /// Allocates and fills. All cores touch pages first, which spreads them over the NUMA
+  /// nodes. Throws InputError if the dtype is not f64 or f32 or memory is short.
   RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, uint64_t seed);
 
   void fill();         // the random elements, and NaNs in the padding
   void fill_poison();  // NaNs everywhere
 
-  /// Whether every element is as fill() made it.
+  /// Whether every element has its value from fill().
   bool elements_untouched() const;
-  /// Whether the padding is as fill() or fill_poison() made it.
+  /// Whether the padding has its value from fill() or fill_poison().
   bool padding_untouched() const;
 
   void* data() const { return data_.get(); }
-  double at(int64_t row, int64_t col) const;        // as it is now
-  double original(int64_t row, int64_t col) const;  // as fill() makes it
+  double at(int64_t row, int64_t col) const;        // current value
+  double original(int64_t row, int64_t col) const;  // value from fill()
   int64_t rows() const { return rows_; }
   int64_t cols() const { return cols_; }
   int64_t ld() const { return ld_; }

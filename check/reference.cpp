@@ -89,7 +89,7 @@ RandomMatrix GemmData::reference() const {
                 p.lda, p.ldb, result.ld()});
   };
   host::use_one_blas_thread();
-  constexpr int64_t few = 64;  // columns, which kernels of any BLAS still multiply fast
+  constexpr int64_t few = 64;  // columns: enough for fast kernels of any BLAS
   const int64_t parts = std::max<int64_t>(1, p.n / few);
   share_work(size_t(parts), std::thread::hardware_concurrency(), [&](size_t part) {
     const auto i = int64_t(part);

@@ -127,7 +127,7 @@ class Checker {
          expected);
   }
 
-  /// What becomes of a value that the type does not have.
+  /// Values above the type's largest become infinite.
   double stored(double value) const {
     const double most = largest_of(p_.dtype);
     return std::abs(value) > most
@@ -150,7 +150,7 @@ class Checker {
   double unit_ = unit_of(p_);
   int64_t steps_;
   std::vector<int64_t> rows_;
-  std::vector<double> a_;  // those rows of op(A)
+  std::vector<double> a_;  // the checked rows of op(A)
   std::atomic<int64_t> next_{0};
   std::atomic<double> worst_{0};
   std::mutex mutex_;

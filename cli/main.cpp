@@ -30,7 +30,7 @@ Examples:
   tilerail compare predicted.csv measured.csv
 'tilerail COMMAND --help' explains one command.)";
 
-/// One line of text that can be read, whatever an error quotes.
+/// A printable line of text, whatever an error quotes.
 std::string one_line(std::string_view text) {
   constexpr size_t longest = 2000;
   std::string line{text};
@@ -51,7 +51,7 @@ void log_to_stderr(bool verbose) {
   spdlog::set_default_logger(logger);
 }
 
-/// The commands and actions that were asked for, from the program on.
+/// The commands and actions on the command line, from the program on.
 std::vector<const CLI::App*> asked_of(const CLI::App& root) {
   std::vector<const CLI::App*> asked{&root};
   while (!asked.back()->get_subcommands().empty())
@@ -59,8 +59,8 @@ std::vector<const CLI::App*> asked_of(const CLI::App& root) {
   return asked;
 }
 
-/// What an error of the arguments says. The library itself names all that is left over,
-/// the last one first.
+/// The message of an argument error. CLI11 itself lists all extra arguments, the last one
+/// first.
 std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
   const auto left = root.remaining(true);
   const bool is_extra =
@@ -68,8 +68,8 @@ std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
   return is_extra ? fmt::format("'{}' is not expected", left.front()) : error.what();
 }
 
-/// Runs the command. The subject of an InputError is spelled as the option of that name,
-/// if the command has one.
+/// Runs the command. Spells the subject of an InputError as the command's option of that
+/// name, if it exists.
 int run(const Command& command, const CLI::App& root) {
   try {
     return command.run();
@@ -80,7 +80,7 @@ int run(const Command& command, const CLI::App& root) {
   }
 }
 
-/// Parses and runs; every error leaves as an exception.
+/// Parses and runs; all errors are thrown.
 int parse_and_run(int argc, char** argv) {
   CLI::App root{
       "TileRail plans a multi-GPU matrix multiplication once, and simulates or executes "
@@ -88,7 +88,7 @@ int parse_and_run(int argc, char** argv) {
       "tilerail"};
   root.footer(footer);
   root.set_version_flag("--version", "tilerail " TILERAIL_VERSION);
-  root.fallthrough();  // also for the commands: -v may stand anywhere
+  root.fallthrough();  // also for the commands: accepts -v anywhere
   bool verbose = false;
   root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
   const std::vector<Command> commands{
@@ -116,8 +116,8 @@ int parse_and_run(int argc, char** argv) {
   return fail(exit_bad_input, "a command is missing (see 'tilerail --help')");
 }
 
-/// 0: done; 1: a check failed; 2: usage or bad input; 3: the hardware asked for is not
-/// there; 70: a bug of ours.
+/// 0: success; 1: a check failed; 2: usage or invalid input; 3: missing hardware; 70:
+/// internal error.
 int run_program(int argc, char** argv) {
   try {
     clean_up_on_signals();

@@ -1,7 +1,7 @@
 """Every experiment of the papers, one after another, with a table of all verdicts.
 
-Each leaves its table and figure in a folder of its own; an interrupted run goes on where it was. --page writes the
-gallery of the documentation. See docs/experiments.md.
+Each experiment writes its table and figure to its own folder; an interrupted run continues. --page writes the gallery
+of the documentation. See docs/experiments.md.
 """
 
 import importlib
@@ -21,7 +21,7 @@ PAPERS = {
                        "karolina_gemmex"),
 }
 NAMES = [name for names in PAPERS.values() for name in names]
-FIGURES = "figures/gallery"  # beside the page
+FIGURES = "figures/gallery"  # next to the page
 
 
 def paper_of(name: str) -> Paper:
@@ -75,7 +75,7 @@ def wrapped(text: str, width: int = 118) -> str:
 
 
 def page(path: pathlib.Path, outcomes: dict[str, Outcome], options, version: str) -> None:
-    """The page, and the figures beside it."""
+    """Writes the page, and its figures next to it."""
     drawn = plotting() is not None
     quick = " --quick" if options.quick else ""
     only = only_text(options)

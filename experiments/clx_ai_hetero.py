@@ -1,8 +1,8 @@
 """PARALiA and other libraries on CLX-AI with GPUs of three speeds: thesis figure 3.11 and table 3.5.
 
-Every measured row is simulated on the devices and with the tile that were measured: PARALiA's comm_opt, which does not
-select, in equal shares, its selections in shares by what they select for; beside it stands the selection that the model
-makes of all eight GPUs. Then the 250 problems of thesis 3.3.4. See docs/experiments.md.
+Every measured row is simulated on the measured devices and with the measured tile: PARALiA's comm_opt, which does not
+select, with equal shares, its selections with shares by their metric. The model's own selection from all eight GPUs is
+listed, too. Then the 250 problems of thesis 3.3.4. See docs/experiments.md.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ def as_measured(row: Measured) -> Simulation:
 
 
 def selected(row: Measured) -> Simulation:
-    """By our own selection of all GPUs."""
+    """With our own selection from all GPUs."""
     return dataclasses.replace(row, devices="all").simulation()
 
 
@@ -53,7 +53,7 @@ def devices_of(result: dict) -> str:
 
 
 def gains(compared: list[Compared]) -> list[tuple[tuple, float, float]]:
-    """What selecting by speed gains over all devices, by problem: measured, simulated; above 1 where it is faster."""
+    """Gain of selecting by speed over all devices, by problem: measured, simulated; above 1 if faster."""
     times = {(each.measured.library, each.measured.sizes, each.measured.place): each for each in compared}
     found = []
     for (library, size, place), every in times.items():
@@ -65,7 +65,7 @@ def gains(compared: list[Compared]) -> list[tuple[tuple, float, float]]:
 
 
 def means_table(results: dict, problems: list[Product]) -> list[list[str]]:
-    """The problems of table 3.5; the values that the table prints are not compared yet."""
+    """The problems of table 3.5. The printed values of the table are not compared yet."""
     split = parts(problems)
     lines = [[f"{len(problems)} problems", *(f"GFLOP/s, {part}" for part in split),
               *(f"GFLOP/s/W, {part}" for part in split)]]

@@ -1,7 +1,7 @@
 """Thesis figures 3.8 and 3.5: the link map of CLX-AI, and the transfers of each library over its links.
 
-Bandwidths of all pairs of memories beside the published ones; then the transfers of a 16384^3 DGEMM with T = 2048, all
-matrices on the host and A, B and C on GPUs 0, 1 and 2, beside those that were traced. See docs/experiments.md.
+Bandwidths of all pairs of memories against the published ones; then the transfers of a 16384^3 DGEMM with T = 2048, all
+matrices on the host and A, B and C on GPUs 0, 1 and 2, against the traced transfers. See docs/experiments.md.
 """
 
 import collections
@@ -21,14 +21,14 @@ SIZE, TILE = 16384, 2048
 TILE_BYTES = 8 * TILE**2
 PLACES = ("h:h:h", "0:1:2")
 POLICIES = {
-    "blasx": ("--policy", "blasx", "--tile", str(TILE)),  # the first call, whose caches are empty, as in the trace
+    "blasx": ("--policy", "blasx", "--tile", str(TILE)),  # the first call, with empty caches as in the trace
     "xkblas": policy_of("XKBLAS", TILE),
     "paralia, no hops": (*policy_of("PARALiA", TILE), "--set", "routing=link-map(rule=bottleneck,max-hops=0)"),
     "paralia": policy_of("PARALiA", TILE),
     "gemmex": policy_of("PARALiA-GEMMex", TILE),
-    "tilerail": (*policy_of("tilerail", TILE), *SIMULATE_EACH),  # with the squares of the others
+    "tilerail": (*policy_of("tilerail", TILE), *SIMULATE_EACH),  # with squares as the other libraries
 }
-NAME_HOMES_HOST = ("blasx",)  # whose traces call the home that a tile comes from so
+NAME_HOMES_HOST = ("blasx",)  # their traces name the home of a tile "host"
 SAME = 0.01  # relative difference of equal bandwidths
 COUNT_TOLERANCE, RATE_TOLERANCE, SAME_PAIRS = "10%", "20%", 0.80
 
@@ -36,20 +36,20 @@ Links = dict[Pair, tuple[float, float]]  # latency in s, GB/s
 
 
 def link_map(tilerail: Tilerail) -> Links:
-    """Of every pair, in the order of the topology."""
+    """Latency and bandwidth by pair, in the order of the topology."""
     table = csv.DictReader(tilerail.run(["topo", "show", MACHINE, "--link-map", "-"]).splitlines())
     return {(row["src"], row["dst"]): (float(row["latency_s"]), float(row["bytes_per_s"]) / 1e9)
             for row in table if not row["slowdown"]}
 
 
 def published_map(memories: list[str]) -> dict[Pair, float]:
-    """GB/s of every pair."""
+    """GB/s by pair."""
     rows = read_table(REFERENCE / f"{NAME}.csv", ["to", *memories])[1]
     return {(src, row["to"]): row.positive(src) for row in rows for src in memories if src != row["to"]}
 
 
 def simulated_runs(tilerail: Tilerail) -> tuple[list[Run], dict[str, dict]]:
-    """And a result of each placement, for its bound."""
+    """The runs, and a result per placement for its bound."""
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
         calls = []
         for place, (name, policy) in itertools.product(PLACES, POLICIES.items()):
@@ -68,8 +68,8 @@ def homes_of(place: str) -> dict[str, str]:
 
 
 def links_of(path: pathlib.Path, named_host: dict[str, str]) -> dict[Pair, Traffic]:
-    """Of a timeline; over a host's buffer or in pieces, a tile is sent from GPU to GPU once. What comes from these
-    homes of matrices comes from the host."""
+    """The traffic in a timeline. A tile sent over a host's buffer or in pieces counts as one transfer between GPUs.
+    Copies from the given homes of matrices count as copies from the host."""
     links = collections.defaultdict(Traffic)
     for transfer in transfers(read_timeline(path), TILE):
         home, seconds = named_host.get(transfer.tile[0]), (transfer.end - transfer.start) / len(transfer.pairs)
@@ -79,7 +79,7 @@ def links_of(path: pathlib.Path, named_host: dict[str, str]) -> dict[Pair, Traff
 
 
 def measured_runs(folder: pathlib.Path, memories: list[str]) -> list[Run]:
-    """Of files LIBRARY-A.B.C.csv; transfers over several links may stand in LIBRARY-rerouted-A.B.C.csv."""
+    """Runs from files LIBRARY-A.B.C.csv; transfers over several links may be in LIBRARY-rerouted-A.B.C.csv."""
     runs = []
     for place in PLACES:
         files = collections.defaultdict(list)
@@ -103,7 +103,7 @@ def measured_runs(folder: pathlib.Path, memories: list[str]) -> list[Run]:
 
 
 def traced_runs() -> list[Run]:
-    """What the libraries copied for figure 3.5."""
+    """The libraries' copies in figure 3.5."""
     columns = ["place", "library", "src", "dst", "transfers", "busy_s", "run_s"]
     runs = {}
     for row in read_table(REFERENCE / "clx_ai_transfers.csv", columns)[1]:
@@ -115,12 +115,12 @@ def traced_runs() -> list[Run]:
 
 
 def findings_of(runs: list[Run], of_others: bool) -> list[Finding]:
-    """`of_others`: other traces than ours."""
+    """`of_others`: traces other than ours."""
     simulated = {(run.place, run.name): run for run in runs if not run.measured}
     found = []
 
     def beside(traced: Run, what: str, theirs: float, ours: float, tolerance: str, unit: str = "") -> None:
-        """How copies share links was fitted to the times of the same traces (machines.md)."""
+        """The sharing of links was fitted to the times of the same traces (machines.md)."""
         found.append(Finding(Value(f"{traced.name} {traced.place}, {what}", "thesis figure 3.5, traces", theirs, theirs,
                                    tolerance, unit), ours, unit != "" and not of_others))
 
@@ -153,7 +153,7 @@ def agreement(pairs: Links, published: dict[Pair, float]) -> str:
 
 
 def run_table(runs: list[Run], pairs: Links, bounds: dict[str, dict]) -> list[list[str]]:
-    """Totals, and the transfers by the bandwidth of the link."""
+    """Totals, and the transfers by bandwidth of the link."""
     levels = sorted({f"{bandwidth:.2f}" for _, bandwidth in pairs.values()}, key=float, reverse=True)
     lines = [["place", "policy", "ms", "x bound", "transfers", "GB/s",
               *(f"at {level}" for level in levels)]]
@@ -197,7 +197,7 @@ def draw_bars(axes, runs: list[Run], value, title: str) -> None:
 
 
 def draw(figure, memories: list[str], pairs: Links, published: dict[Pair, float], runs: list[Run]) -> None:
-    """The link map, totals, and a map of the transfers of each library that was traced, beside ours."""
+    """The link map, totals, and maps of transfers of each traced library and of its simulation."""
     bandwidths = {pair: bandwidth for pair, (_, bandwidth) in pairs.items()}
     traced = {run.name for run in runs if run.measured}
     of_place = [sorted((run for run in runs if run.place == place and run.name in traced),
@@ -217,7 +217,7 @@ def draw(figure, memories: list[str], pairs: Links, published: dict[Pair, float]
             name = run.name + (", measured" if run.measured else "")
             draw_heat(each, memories, bandwidths, labels,
                       f"{name}, {run.place}\ntransfers in {run.seconds * 1e3:.0f} ms")
-            if column > 0:  # as in the first one
+            if column > 0:  # as in the first column
                 each.set_yticks([])
                 each.set_xticks([])
     figure.subplots_adjust(left=0.03, right=0.99, hspace=0.5, wspace=0.4)

@@ -21,12 +21,12 @@ VARIANTS = {"cuBLASXt": "cuBLASXt", "BLASX": "BLASX", "XKBLAS": "XKBLAS", "comm_
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
 DRAWN = (*OTHERS, "comm_opt", "select(EDP)", "tilerail")
 PARTS = ("small", "large", "all")
-# Watts of an active GPU in table 3.4: rate over efficiency of comm_opt, which always uses eight.
+# Watts of an active GPU in table 3.4: rate / efficiency of comm_opt, which always uses eight GPUs.
 _TABLE = read_published(NAME)
 ACTIVE_WATTS = _TABLE["comm_opt, rate, all"].low / _TABLE["comm_opt, efficiency, all"].low / 8
-# What a call of cuBLASXt costs on eight GPUs, and that BLASX is called with warm caches, were fitted to measured rows.
+# Fitted to measured rows: the overhead of cuBLASXt's calls on eight GPUs, and BLASX's warm caches.
 FITTED = ("cuBLASXt", "BLASX")
-TARGET, ORDER_TARGET = 0.20, 0.85  # median of |error| of a library; pairs of libraries of which the faster one is told
+TARGET, ORDER_TARGET = 0.20, 0.85  # median of |error| per library; share of library pairs ranked correctly
 
 
 def simulation(problem: Product, variant: str) -> Simulation:
@@ -34,14 +34,14 @@ def simulation(problem: Product, variant: str) -> Simulation:
 
 
 def parts(problems: list[Product]) -> dict[str, list[Product]]:
-    """The half with fewer flops, the other half, and all; none that is empty."""
+    """The half with fewer flops, the other half, and all; without empty parts."""
     by_size = sorted(problems, key=lambda each: each.flops)
     half = len(by_size) // 2
     return {part: of for part, of in zip(PARTS, (by_size[:half], by_size[half:], by_size)) if of}
 
 
 def joules(result: dict) -> float:
-    """As the thesis counts: every GPU that takes part always draws ACTIVE_WATTS."""
+    """The thesis' rule: every participating GPU always draws ACTIVE_WATTS."""
     return result["makespan_s"] * len(result["devices"]) * ACTIVE_WATTS
 
 
@@ -67,7 +67,7 @@ class Results:
         return sum(each.flops for each in problems) / sum(joules(self.best[each, variant]) for each in problems) / 1e9
 
     def factor(self, problems: list[Product], variant: str, other: str, of) -> float:
-        """Geometric mean of what the other one takes over what the variant takes."""
+        """Geometric mean of the other variant's cost / this variant's."""
         return statistics.geometric_mean(of(self.best[each, other]) / of(self.best[each, variant]) for each in problems)
 
 
@@ -76,12 +76,12 @@ def seconds_of(result: dict) -> float:
 
 
 def figures(results: Results, problems: list[Product]) -> dict[str, float]:
-    """Ours, by the names of the published values."""
+    """Our values, by the names of the published ones."""
     split, ours = parts(problems), {}
     for part, of in split.items():
         for variant in results.variants:
             ours[f"{variant}, rate, {part}"] = results.rate(of, variant)
-            if variant.startswith("select"):  # others use all GPUs: their efficiency is their rate over the same watts
+            if variant.startswith("select"):  # others use all GPUs: efficiency is rate / the same watts
                 ours[f"{variant}, efficiency, {part}"] = results.efficiency(of, variant)
             for other in OTHERS if variant.startswith("select") else ():
                 ours[f"{variant} over {other}, speed, {part}"] = results.factor(of, variant, other, seconds_of)
@@ -98,7 +98,7 @@ def figures(results: Results, problems: list[Product]) -> dict[str, float]:
 
 
 def measured_rows(tilerail, problems: list[Product]) -> list[Compared]:
-    """The rows of the libraries at these problems, with the tile of the row."""
+    """The libraries' rows for these problems, with the row's tile."""
     wanted = {((each.m, each.n, each.k), each.place) for each in problems}
     rows = [row for row in read_measured(REFERENCE / "clx_ai_libraries.csv", MACHINE)
             if (row.sizes, row.place) in wanted]
@@ -107,7 +107,7 @@ def measured_rows(tilerail, problems: list[Product]) -> list[Compared]:
 
 
 def tables(results: Results, problems: list[Product]) -> list[list[list[str]]]:
-    """Means, as in table 3.4, and makespans over the bound, which is of all eight GPUs."""
+    """Means, as in table 3.4, and makespans / the bound of all eight GPUs."""
     split = parts(problems)
     means = [["", *(f"GFLOP/s, {part}" for part in split), *(f"GFLOP/s/W, {part}" for part in split)]]
     bounds = [["makespan over bound", *(f"{share}, {part}" for part in split for share in ("median", "90%"))]]
@@ -121,7 +121,7 @@ def tables(results: Results, problems: list[Product]) -> list[list[list[str]]]:
 
 
 def draw_places(axes, results: Results, problems: list[Product], what, label: str) -> None:
-    """By placement and variant: the median, the middle half and the middle 90 % of the problems."""
+    """By placement and variant: median, middle half and middle 90 % of the problems."""
     places = [place for place in CLX_AI_PLACES if any(each.place == place for each in problems)]
     for v, variant in enumerate(DRAWN):
         colour = COLOURS[VARIANTS[variant]]

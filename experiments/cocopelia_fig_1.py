@@ -1,7 +1,7 @@
 """CoCoPeLia figure 1: cuBLASXt over its tile on two testbeds, simulated beside what was measured.
 
-Every measured row of cuBLASXt with tiles from 1024 on; the error of the simulated time, and what is lost by the tile
-that the simulator would take. See docs/experiments.md.
+Every measured row of cuBLASXt with tiles from 1024 on; the error of the simulated time, and the loss with the
+simulator's choice of tile. See docs/experiments.md.
 """
 
 from harness import Outcome, Paper, quantile, run_experiment, sample, target
@@ -10,8 +10,8 @@ from harness.cocopelia import by_problem, one_gpu_rows
 NAME = "cocopelia_fig_1"
 LEAST_TILE = 1024
 TARGET = 0.10  # median of |error|; cuBLASXt's rates (copy-rates=duplex) were fitted to these rows
-LOSS_TARGET = 0.05  # median of measured time with the tile that the simulator takes over the best, minus 1
-DRAWN = 4  # problems of a testbed, as in the figure
+LOSS_TARGET = 0.05  # median of measured time with the simulator's tile / the best, minus 1
+DRAWN = 4  # problems per testbed, as in the figure
 
 
 def study(tilerail, options) -> Outcome:

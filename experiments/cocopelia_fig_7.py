@@ -1,7 +1,7 @@
 """CoCoPeLia figure 7 and table IV: cuBLASXt with the best of ten tiles, BLASX and CoCoPeLia on two testbeds.
 
-Measured and simulated with the same tiles; the gain of CoCoPeLia over the better of the two others is the geometric
-mean over problems, of full offload (all on the host) and partial offload. See docs/experiments.md.
+Measured and simulated with the same tiles; CoCoPeLia's gain over the better of the two others is the geometric mean
+over problems, for full offload (all on the host) and partial offload. See docs/experiments.md.
 """
 
 import statistics
@@ -15,7 +15,7 @@ TARGETS = {OURS: 0.04, "cuBLASXt-best": 0.10, "BLASX": 0.20}  # median of |error
 
 
 def gain(groups: list[dict[str, float]]) -> float:
-    """Of times by library: the geometric mean of the better of the others over ours, minus 1."""
+    """From times by library: geometric mean of the best other library / ours, minus 1."""
     return statistics.geometric_mean(min(each[other] for other in OTHERS) / each[OURS] for each in groups) - 1
 
 
@@ -33,7 +33,7 @@ def study(tilerail, options) -> Outcome:
             name = f"testbed {testbed} {routine}, {'full' if place == 'h:h:h' else 'partial'}"
             measured.setdefault(name, []).append({row.library: row.seconds for row in tried})
             simulated.setdefault(name, []).append({row.library: seconds[row] for row in tried})
-    # Kernels and columns of the machine files, cuBLASXt's rates and BLASX's empty caches were fitted to such rows.
+    # Fitted to such rows: kernels and columns of the machine files, cuBLASXt's rates, and BLASX's empty caches.
     findings = [target(f"{library}, median |error|", TARGETS[library], quantile(list(map(abs, values)), 0.5),
                        fitted=True)
                 for library, values in errors.items()]

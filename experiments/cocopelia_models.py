@@ -1,8 +1,8 @@
 """CoCoPeLia figures 4, 5 and 6: its models against what was measured on two testbeds with one GPU.
 
-Each measured problem and tile of CoCoPeLia's library (CSO, DR), of cuBLASXt and of daxpy (CSO, BTS) is predicted by
-the models and, for CoCoPeLia's library, simulated; then each model chooses a tile, and the measured time with it is
-compared with that of T = 2048. See docs/experiments.md.
+The models predict each measured problem and tile of CoCoPeLia's library (CSO, DR), of cuBLASXt and of daxpy (CSO, BTS);
+rows of CoCoPeLia's library are also simulated. Then each model chooses a tile, and its measured time is compared with
+the time for T = 2048. See docs/experiments.md.
 """
 
 import dataclasses
@@ -13,10 +13,10 @@ from harness.cocopelia import OneGpu, by_problem, one_gpu_rows
 NAME = "cocopelia_models"
 MODELS = ("baseline", "dataloc", "bts", "dr", "cso")
 SHOWN = {"CoCoPeLia": ("cso", "dr"), "cuBLASXt": ("cso", "bts"), "daxpy": ("cso", "bts")}  # figures 5 and 4
-FIRST_TILE = 1024  # of GEMMs in the paper's validation sets (V-B)
-LENGTHS = tuple(length * 2**20 for length in (8, 64, 128, 256))  # of daxpy, there
-SIMULATED_FROM, MEDIAN_TARGET, NINETIETH_TARGET = 512, 0.04, 0.12  # of CoCoPeLia's library, simulated
-STATIC_TILE, CHOICE_TESTBED = 2048, "2"  # of BLASX; figure 6
+FIRST_TILE = 1024  # for GEMMs in the paper's validation sets (V-B)
+LENGTHS = tuple(length * 2**20 for length in (8, 64, 128, 256))  # for daxpy in these sets
+SIMULATED_FROM, MEDIAN_TARGET, NINETIETH_TARGET = 512, 0.04, 0.12  # for CoCoPeLia's library, simulated
+STATIC_TILE, CHOICE_TESTBED = 2048, "2"  # for BLASX; figure 6
 CHOICES = {"best tile": None, "baseline": "baseline", "dataloc": "dataloc", "BTS": "bts", "DR": "dr", "CSO": "cso"}
 
 
@@ -30,14 +30,14 @@ def predict_arguments(row: OneGpu) -> list[str]:
 
 
 def kept(prediction: dict) -> dict:
-    """Predicted seconds by model, and simulated ones."""
+    """Seconds predicted by each model, and simulated."""
     rows = {each["model"]: each for each in prediction["predictions"]}
     return {model: rows[model]["predicted_s"] for model in MODELS} | {"simulated": rows["policy"]["simulated_s"]}
 
 
 def predictions(tilerail, rows: list[OneGpu]) -> dict[tuple, dict]:
-    """What is kept, by problem and tile. Plans of CoCoPeLia that are too long for `predict` are simulated on their
-    own."""
+    """Stored predictions by problem and tile. CoCoPeLia's plans that are too long for `predict` are simulated
+    separately."""
     calls = {(row.problem, row.tile): ((row.problem, row.tile), predict_arguments(row), kept) for row in rows}
     found = tilerail.call(calls.values(), len(calls))
     left = [row for row in rows if row.library == "CoCoPeLia" and found[row.problem, row.tile]["simulated"] is None]
@@ -48,7 +48,7 @@ def predictions(tilerail, rows: list[OneGpu]) -> dict[tuple, dict]:
 
 
 def errors_of(rows: list[OneGpu], found: dict) -> dict[tuple[str, str, str, str], list[float]]:
-    """Predicted over measured, minus 1, by library, routine, testbed and model."""
+    """Predicted / measured - 1, by library, routine, testbed and model."""
     errors = {}
     for row in rows:
         if row.routine == "daxpy" or row.tile >= FIRST_TILE:
@@ -59,7 +59,7 @@ def errors_of(rows: list[OneGpu], found: dict) -> dict[tuple[str, str, str, str]
 
 
 def error_findings(errors: dict) -> list[Finding]:
-    """The medians of each routine and testbed, beside the range that the paper prints for all of them."""
+    """The medians of each routine and testbed against the printed range for all of them."""
     published, findings = read_published(NAME), []
     for (kind, routine, testbed, model), values in errors.items():
         value = published[f"{kind}, {model.upper()}, median error"]
@@ -70,7 +70,7 @@ def error_findings(errors: dict) -> list[Finding]:
 
 
 def choice_gains(rows: list[OneGpu], found: dict) -> dict[tuple[str, str], list[float]]:
-    """Measured time with T = 2048 over that with the tile of each choice, minus 1, by routine and choice."""
+    """Measured time for T = 2048 / time with each chosen tile, minus 1, by routine and choice."""
     gains = {}
     for (testbed, routine, *_), tried in by_problem(rows).items():
         static = next((row for row in tried if row.tile == STATIC_TILE), None)

@@ -1,6 +1,6 @@
 """CoCoPeLia table II: what the machine files of both testbeds say of their links, beside what was published.
 
-Latency and bandwidth of each direction alone, and its bandwidth and slowdown while the other one is busy. See
+Latency and bandwidth of each direction alone, and its bandwidth and slowdown while the other direction is busy. See
 docs/experiments.md.
 """
 
@@ -28,7 +28,7 @@ def link_values(tilerail, machine: str) -> dict[str, float]:
 
 
 def is_taken(value: str) -> bool:
-    """Whether the machine file has the figure of the table itself (its sources say so)."""
+    """Whether the machine file contains the table's own figure, according to its sources."""
     return value.startswith("testbed 1") or value.endswith("latency")
 
 

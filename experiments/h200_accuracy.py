@@ -1,7 +1,6 @@
 """Accuracy on H200: simulated against measured times of random problems, placements and policies.
 
-The cases are drawn from a seed, and the same seed gives the same cases. None of them is used to calibrate. See
-docs/experiments.md.
+The same seed gives the same cases. Calibration uses none of them. See docs/experiments.md.
 """
 
 import math
@@ -15,26 +14,26 @@ COUNT, QUICK_COUNT, SEED = 72, 8, 20
 MEDIAN_TARGET, TAIL_TARGET, LARGEST_TARGET, TAIL = 0.02, 0.06, 0.15, 0.95
 INTERVAL_TARGET = 0.9
 LARGEST_WORK = 16384**3  # m n k of a case: bounds the time of the whole experiment
-MOST_KERNELS = 20000  # of a case with a tile that is given: the same
+MOST_KERNELS = 20000  # of a case with a given tile, for the same reason
 SIDES = (1000, 60000)
-# Twice as often as another preset: what users run, and what it comes from.
+# Drawn twice as often as other presets: tilerail, the default, and gemmex, its origin.
 POLICIES = ["tilerail", "tilerail", "gemmex", "gemmex", "xkblas", "paralia", "blasx", "cublasxt", "cocopelia",
             "baseline"]
 TILES = [None, None, None, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192]
 OVERRIDES = {"tilerail": ["", "", "batch=off", "sends=free"], "gemmex": ["", "", "order=fifo", "c-tiles=eager"]}
 DTYPES = ["f64", "f64", "f64", "f64", "f32", "f32", "tf32", "f16", "bf16"]
-HOST_DTYPES = {"f64", "f32"}  # what --backend host runs
+HOST_DTYPES = {"f64", "f32"}  # supported by --backend host
 PLACES = ["host", "host", "one GPU", "GPUs", "mixed"]
 PARTS = ["kernel", "copy", "waiting", "issue"]
 
 
 def between(generator: random.Random, least: int, most: int, step: int) -> int:
-    """A multiple of `step`, its logarithm even."""
+    """A multiple of `step` with a uniform logarithm."""
     return step * round(math.exp(generator.uniform(math.log(least), math.log(most))) / step)
 
 
 def shape(generator: random.Random, step: int) -> tuple[int, int, int]:
-    """A cube, a long inner side, a short inner side, one thin side, or three sides of their own."""
+    """A cube, a long inner side, a short inner side, one thin side, or three independent sides."""
     kind = generator.choice(["cube", "cube", "deep", "flat", "thin", "free", "free"])
     if kind == "cube":
         return (between(generator, 1024, 16384, step),) * 3
@@ -63,9 +62,9 @@ def placement(generator: random.Random, kind: str, gpus: int) -> str:
 
 
 def draw_case(generator: random.Random, gpus: int, most: int, dtypes: list[str]) -> Case:
-    """A case for `gpus` GPUs of a machine with `most`; the matrices may be on any of them."""
+    """A case for `gpus` GPUs of a machine with `most` GPUs; the matrices may be on any of the `most` GPUs."""
     dtype = generator.choice(dtypes)
-    # Tensor cores want leading dimensions in multiples of 16 bytes; f64 takes any size.
+    # Tensor cores need leading dimensions in multiples of 16 bytes; f64 supports any size.
     step = generator.choice([1, 8, 256]) if dtype == "f64" else generator.choice([8, 256])
     m, n, k = shape(generator, step)
     while m * n * k > LARGEST_WORK:
@@ -80,7 +79,7 @@ def draw_case(generator: random.Random, gpus: int, most: int, dtypes: list[str])
 
 
 def cases_of(count: int, types: set[str], most: int, seed: int) -> list[Case]:
-    """Different cases, by type, since matrices are made anew for each type; every second one drawn takes all `most`
+    """Distinct cases, grouped by type because each type needs new matrices; every second one drawn uses all `most`
     GPUs, the others 1 to most in turn."""
     generator = random.Random(seed)
     dtypes = [dtype for dtype in DTYPES if dtype in types]
@@ -94,7 +93,7 @@ def cases_of(count: int, types: set[str], most: int, seed: int) -> list[Case]:
 
 
 def error(row: Row) -> float:
-    """Above zero where the simulation is slower than the measurement."""
+    """Above zero if the simulation is slower than the measurement."""
     return row.positive("predicted_s") / row.positive("measured_s") - 1
 
 
@@ -118,7 +117,7 @@ def print_worst(rows: list[Row], count: int) -> None:
 
 
 def groups_of(rows: list[Row]) -> dict[str, list[Row]]:
-    """All, and by what cases have in common."""
+    """All rows, and groups of rows with a common property."""
     kinds = {"type": lambda row: row["dtype"], "place": place_kind, "GPUs": lambda row: row[GIVEN_GPUS],
              "policy": lambda row: row["policy"].split("+")[0]}
     groups = {"all": rows}
@@ -144,7 +143,7 @@ def print_errors(rows: list[Row]) -> None:
 
 
 def print_intervals(rows: list[Row]) -> None:
-    """How many measured times lie in their interval, of those that have one: older results have none."""
+    """Prints how many measured times lie in their interval. Older results have no intervals."""
     known = [row for row in rows if row.cells.get("in_interval")]
     if not known:
         return
@@ -159,7 +158,7 @@ def print_intervals(rows: list[Row]) -> None:
 
 
 def print_split(rows: list[Row]) -> None:
-    """Of the measured time; the parts of one case add up to its error."""
+    """Shares of the measured time; the parts of a case add up to its error."""
     lines = [["\nsplit of the errors", "mean", "mean size", "largest in"]]
     shares = {part: [row.number(part + "_s") / row.positive("measured_s") for row in rows] for part in PARTS}
     for part in PARTS:
@@ -170,7 +169,7 @@ def print_split(rows: list[Row]) -> None:
 
 
 def draw(figure_type, results: Results):
-    """Simulated over measured times, by placement; the band is TAIL_TARGET."""
+    """Simulated / measured times, by placement; the band is TAIL_TARGET."""
     figure = figure_type(figsize=(5, 4.6), dpi=150, layout="constrained")
     axes = figure.subplots()
     seconds = [row.positive(column) * 1e3 for row in results.rows for column in ("measured_s", "predicted_s")]

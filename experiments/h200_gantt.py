@@ -1,4 +1,4 @@
-"""Predicted beside measured timelines on H200: each problem is planned once, simulated, run with tracing, and compared.
+"""Predicted and measured timelines on H200: each problem is planned once, simulated, run with tracing, and compared.
 
 Every operation of a plan has a bar in both timelines. See docs/experiments.md.
 """
@@ -16,7 +16,7 @@ PARTS = ("makespan", "kernel", "copy", "waiting", "idle")
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    name: str  # of its files
+    name: str  # stem of its files
     sizes: tuple[int, int, int]
     place: str
     gpus: int  # at least
@@ -33,7 +33,7 @@ PROBLEMS = (Problem("host-8192", (8192, 8192, 8192), "h:h:h", 1),
 
 
 def measure(tilerail: Tilerail, options, problem: Problem, predicted: str, measured: str) -> None:
-    """Leaves the two timelines of one plan."""
+    """Writes the two timelines of one plan."""
     os.makedirs(options.output, exist_ok=True)
     plan = os.path.join(options.output, problem.name + "-plan.json")
     machine = ["--topology", str(options.topology)]
@@ -58,7 +58,7 @@ def main() -> int:
         if options.from_saved:
             there = [path for path in (predicted, measured) if os.path.exists(path)]
             if not there:
-                continue  # the machine had too few GPUs for it
+                continue  # the machine had too few GPUs
             if len(there) == 1:
                 raise Failure(f"--from-saved: '{there[0]}' has no other timeline beside it")
         elif options.gpus < problem.gpus:

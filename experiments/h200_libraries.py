@@ -1,7 +1,6 @@
-"""Emulated libraries on GPUs: plans of `gemmex` and `xkblas` beside the times of the libraries themselves.
+"""Emulated libraries on GPUs: times of `gemmex` and `xkblas` plans against the libraries themselves.
 
-Every problem that the libraries were measured on is run with as many GPUs, by the plans of TileRail. See
-docs/experiments.md.
+TileRail's plans run every problem measured with the libraries, on as many GPUs. See docs/experiments.md.
 """
 
 import dataclasses
@@ -14,16 +13,16 @@ from harness import (COLOURS, HardwareParser, Peer, Problem, Results, Row, align
 
 NAME = "h200_libraries"
 REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "hgx_h200_2_peers.csv"
-TILES = {"PARALiA-GEMMex": (None,), "XKBLAS": (None, 1024, 2048, 4096)}  # as the libraries ran; None: its own
+TILES = {"PARALiA-GEMMex": (None,), "XKBLAS": (None, 1024, 2048, 4096)}  # as measured; None: the library's own
 POLICIES = {"PARALiA-GEMMex": "gemmex", "XKBLAS": "xkblas"}
 TARGET = 0.15  # of |plan / library - 1|, for PARALiA-GEMMex
 QUICK_SIDE = 4096
-LIMIT = 0.5  # of the figure
+LIMIT = 0.5  # for the figure
 
 
 @dataclasses.dataclass(frozen=True)
 class Beside:
-    """A library's time, and the plan's with the best of the tiles that the library was tried with."""
+    """A library's time, and the time of the plan with the best of the library's tiles."""
 
     problem: Problem
     peer: Peer
@@ -72,7 +71,7 @@ def print_summary(compared: list[Beside]) -> None:
 
 
 def draw(figure_type, results: Results, compared: list[Beside]):
-    """Bars of plan over library - 1, with the band of the target; None where there are none."""
+    """Bars of plan / library - 1, with the target's band; None if `compared` is empty."""
     if not compared:
         return None
     figure = figure_type(figsize=(8, 1.2 + 0.3 * len(compared)), dpi=150, layout="constrained")

@@ -1,7 +1,7 @@
 """CoCoPeLia's models of one GPU and the simulator against a real GPU: dgemm, sgemm and daxpy, all placements.
 
-Each problem runs with several tiles; each run is predicted by the models and by the simulator of the calibrated
-machine, and the tiles that they choose are compared with the best measured one. See docs/experiments.md.
+Each problem runs with several tiles. The models, and the simulator with the calibrated machine, predict each run; their
+choices of tile are compared with the best measured tile. See docs/experiments.md.
 """
 
 import concurrent.futures
@@ -18,14 +18,14 @@ MODELS = ("baseline", "dataloc", "bts", "dr", "cso")
 SHAPES = ((8192, 8192, 8192), (16384, 16384, 2048), (4096, 4096, 32768))
 TILES = (1024, 1536, 2048, 3072, 4096)
 LENGTHS, VECTOR_TILES = (64 * 2**20, 256 * 2**20), (2**22, 2**23, 2**24, 2**25)
-STATIC_TILE = 2048  # of BLASX, CoCoPeLia's figure 6
-# CoCoPeLia's library: one stream each way and one for kernels, every tile fetched once, tiles of C one after another.
+STATIC_TILE = 2048  # for BLASX in CoCoPeLia's figure 6
+# CoCoPeLia's library: one stream per direction and one for kernels, every tile fetched once, tiles of C sequentially.
 POLICY, OVERRIDES = "gemmex", "compute-streams=1 c-tiles=eager order=fifo"
-ERROR_TARGET, CHOSEN_TARGET = 0.05, 0.02  # medians: of the simulator's error, and of the loss by its tile
+ERROR_TARGET, CHOSEN_TARGET = 0.05, 0.02  # medians: the simulator's error, and the loss with its tile
 
 
 def problems(quick: bool) -> list[tuple[str, tuple[int, int, int], str]]:
-    """Routine, sizes and placement: cubes at all placements but all on the GPU, other shapes on the host."""
+    """Routine, sizes and placement: cubes at all placements except all on the GPU, other shapes on the host."""
     shapes, lengths = (SHAPES[:1], LENGTHS[:1]) if quick else (SHAPES, LENGTHS)
     places = [":".join(place) for place in itertools.product("h0", repeat=3)][:-1]
     found = [(routine, shape, place) for routine in ("dgemm", "sgemm") for shape in shapes
@@ -46,7 +46,7 @@ def cases(options) -> list[Case]:
 
 
 def with_models(tilerail: Tilerail, options, results: Results) -> Results:
-    """The results with a column for the prediction of each model."""
+    """Adds a column with the prediction of each model."""
     def predictions(row: Row) -> Row:
         of = {"axpy": ["--axpy", row["m"]], "gemm": ["--gemm", ",".join(row[side] for side in "mnk")]}
         text = tilerail.run(["predict", *of[row["routine"]], "--dtype", row["dtype"], "--place", row["place"],
@@ -66,7 +66,7 @@ def predicted(row: Row, way: str) -> float:
 
 
 def errors_of(rows: list[Row]) -> dict[tuple[str, str], list[float]]:
-    """Predicted over measured time - 1, by routine and model or simulator."""
+    """Predicted / measured time - 1, by routine and model or simulator."""
     errors = {}
     for row in rows:
         for way in (*MODELS, "simulator"):
@@ -86,7 +86,7 @@ def print_errors(errors: dict[tuple[str, str], list[float]]) -> None:
 
 
 def print_losses(rows: list[Row]) -> None:
-    """Measured time with the tile that each way chooses over the least measured one of the problem."""
+    """Prints measured time with each chosen tile / the problem's least measured time."""
     groups = {}
     for row in rows:
         groups.setdefault(row["group"], []).append(row)

@@ -1,6 +1,6 @@
-"""Peers on eight H200: every problem that they were measured on, with the library, against the fastest of them.
+"""Peers on eight H200: TileRail against the fastest other library on every measured problem.
 
-The policy is the one of the library, and it chooses everything. See docs/experiments.md.
+Policy `tilerail` chooses everything. See docs/experiments.md.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ from harness import (GIVEN_GPUS, HardwareParser, Peer, Problem, Results, Row, al
 
 NAME = "h200_peers"
 REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "hgx_h200_peers.csv"
-EACH_TARGET, MEAN_TARGET = 1.00, 0.80  # of our median over that of the fastest peer
+EACH_TARGET, MEAN_TARGET = 1.00, 0.80  # our median / the fastest peer's
 QUICK_SIDE = 8192
 LONGEST_BAR = 2.7
 
@@ -29,7 +29,7 @@ class Compared:
 
     @property
     def overhead(self) -> float | None:
-        """What the first call takes longer than the median of later ones, planning included. None if not measured."""
+        """Extra time of the first call over the median of later ones, with planning. None if not measured."""
         if not self.row["first_s"]:
             return None
         return self.row.number("plan_s") + self.row.positive("first_s") - self.row.positive("measured_s")
@@ -77,7 +77,7 @@ def print_other(other: list[Row], missing: list[Problem]) -> None:
 
 
 def draw(figure_type, results: Results, compared: list[Compared]):
-    """Bars of the times of all libraries over the fastest peer's; None where there are none."""
+    """Bars of all times / the fastest peer's; None if `compared` is empty."""
     if not compared:
         return None
     figure = figure_type(figsize=(8, 1.2 + 0.42 * len(compared)), dpi=150, layout="constrained")

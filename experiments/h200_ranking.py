@@ -1,7 +1,7 @@
 """Ranking on H200: does the simulator order policies and tiles as the hardware does?
 
-Each problem is a group of alternatives. Kendall's tau compares the two orders, and the regret is what choosing by
-simulation costs: measured time of the simulated best over the measured best. See docs/experiments.md.
+Each problem is a group of alternatives. Kendall's tau compares the two orders. The regret is the loss from choosing by
+simulation: measured time of the simulated best / measured best. See docs/experiments.md.
 """
 
 import statistics
@@ -22,7 +22,7 @@ QUICK = 3  # problems
 
 
 def cases_of(gpus: int, quick: bool) -> list[Case]:
-    """With fewer GPUs than a placement names, matrices on GPU i are on GPU i mod gpus."""
+    """With fewer GPUs than a placement needs, matrices on GPU i are on GPU i mod gpus."""
     cases = []
     for m, n, k, place in PROBLEMS[:QUICK] if quick else PROBLEMS:
         place = ":".join(str(int(at) % gpus) if at.isdigit() else at for at in place.split(":"))
@@ -76,7 +76,7 @@ def print_groups(groups: list[Group]) -> None:
 
 
 def draw(figure_type, results: Results, groups: list[Group]):
-    """A panel for each problem: its alternatives, simulated against measured."""
+    """A panel per problem: its alternatives, simulated against measured."""
     columns = min(6, len(groups) + 1)
     lines = len(groups) // columns + 1
     figure = figure_type(figsize=(2.2 * columns, 2.3 * lines + 0.3), dpi=150, layout="constrained")

@@ -1,6 +1,6 @@
 """Scaling on H200: a large problem with all matrices on the host, by the number of GPUs.
 
-More GPUs must never be slower: a policy may leave GPUs unused. See docs/experiments.md.
+More GPUs must not be slower, because a policy may leave GPUs unused. See docs/experiments.md.
 """
 
 from harness import (GIVEN_GPUS, Case, HardwareParser, Results, Row, aligned, finish, over_bound_of, results_of,
@@ -12,15 +12,15 @@ QUICK_GPUS = (1, 2, 4, 8)
 
 
 def slower_than(row: Row, fewer: list[Row]) -> Row | None:
-    """The fastest run with fewer GPUs, if this one is slower by more than the calls scatter: its least time is above
-    that one's median."""
+    """The fastest run with fewer GPUs, if this run is slower beyond the scatter of calls: its least time exceeds the
+    other median."""
     best = min(fewer, key=lambda each: each.positive("measured_s"), default=None)
     slower = best is not None and row.positive("measured_min_s") > best.positive("measured_s")
     return best if slower else None
 
 
 def print_rows(rows: list[Row]) -> bool:
-    """Whether more GPUs are never slower."""
+    """Prints the rows. Returns whether more GPUs are never slower."""
     lines = [["GPUs", "used", "tile", "median ms", "min ms", "predicted ms", "error", "speed-up", "over bound",
               "check", "verdict"]]
     holds, one = True, rows[0]
@@ -39,7 +39,7 @@ def print_rows(rows: list[Row]) -> bool:
 
 
 def draw(figure_type, results: Results, rows: list[Row]):
-    """Measured and predicted times, and what perfect scaling of the first would give."""
+    """Measured and predicted times, and perfect scaling of the first."""
     figure = figure_type(figsize=(5, 3.5), dpi=150, layout="constrained")
     axes = figure.subplots()
     gpus = [row.whole(GIVEN_GPUS) for row in rows]

@@ -1,7 +1,7 @@
 """PARALiA-GEMMex, PARALiA, XKBLAS and cuBLASXt measured on Karolina, and their policies simulated.
 
-Every measured row is simulated with the tile that was measured; those of PARALiA-GEMMex also with the tile that the
-policy chooses. The errors of the makespan are compared with their targets. See docs/experiments.md.
+Every measured row is simulated with the measured tile; PARALiA-GEMMex's rows also with the policy's choice of tile. The
+errors of the makespan are compared with their targets. See docs/experiments.md.
 """
 
 import dataclasses
@@ -15,13 +15,13 @@ from harness import (COMPARED_COLUMNS, KAROLINA, MEASURED_COLUMNS, REFERENCE, Co
 LIBRARY = "PARALiA-GEMMex"
 TABLE = REFERENCE / "karolina_dgemm.csv"
 TARGETS = {LIBRARY: 0.08, "PARALiA": 0.15, "XKBLAS": 0.15, "cuBLASXt": 0.15}  # median of |simulated / measured - 1|
-LARGEST_TARGET = 0.15  # of GEMMex
-# The costs of PARALiA, and the machine's columns of 8 and 16 KiB for both, were fitted to rows of these (machines.md).
+LARGEST_TARGET = 0.15  # for GEMMex
+# Fitted to rows of these libraries: the overhead of PARALiA, and the machine's columns of 8 and 16 KiB (machines.md).
 FITTED = (LIBRARY, "PARALiA")
 
 
 def real_tile(mean: float) -> int:
-    """The tile of most of the runs that `mean` is the mean over: tiles are powers of two where it is not whole."""
+    """The tile of most runs behind the mean: if it is not an integer, tiles are powers of two."""
     if mean.is_integer():
         return int(mean)
     lower = 2 ** math.floor(math.log2(mean))

@@ -1,7 +1,7 @@
-"""How near plans come to the bound: cubes on every machine, from the host, on one GPU and on three, and what is lost.
+"""Makespans over the bound: cubes on every machine, from the host, on one GPU and on three, with the losses.
 
-Policy `tilerail`, simulated. A makespan is the bound and losses, counted on the resource that the bound names; no
-figure is fitted. --page writes docs/over_bound.md. See docs/experiments.md.
+Simulates policy `tilerail`. The makespan is the bound plus losses on the resource of the bound; no figure is fitted.
+--page writes docs/over_bound.md. See docs/experiments.md.
 """
 
 import concurrent.futures
@@ -33,7 +33,7 @@ COLUMNS = ["machine", "m", "place", "tile", "makespan_s", "bound_s", "bound_by",
 class Problem:
     machine: str
     size: int
-    kind: str  # of PLACES
+    kind: str  # key of PLACES
     place: str  # on this machine
 
     def arguments(self) -> list[str]:
@@ -48,26 +48,26 @@ class Result:
     by: str
     tile: int
     busiest: str  # the longest part of the critical path
-    losses: dict[str, float]  # seconds, by the names of WORDS; together makespan - bound
+    losses: dict[str, float]  # seconds, by key of WORDS; their sum is makespan - bound
 
     @property
     def ratio(self) -> float:
         return self.makespan / self.bound
 
     def reasons(self) -> str:
-        """The losses that matter, the largest first, in percent of the bound."""
+        """The relevant losses, largest first, in percent of the bound."""
         largest = sorted(self.losses.items(), key=lambda loss: -loss[1])[:3]
         return ", ".join(f"{WORDS[name]} {seconds / self.bound:.0%}" for name, seconds in largest
                          if seconds >= 0.03 * self.bound)
 
 
 def spread(place: str, gpus: int) -> str:
-    """GPU i is GPU i mod gpus."""
+    """Replaces GPU i with GPU i mod gpus."""
     return ":".join(str(int(at) % gpus) if at.isdigit() else at for at in place.split(":"))
 
 
 def unions(intervals: list[tuple[float, float]]) -> tuple[float, float, float]:
-    """The first begin, the last end, and for how long at least one of them is on; nothing of no interval."""
+    """The first begin, the last end, and the length of the union; zeros without intervals."""
     if not intervals:
         return 0.0, 0.0, 0.0
     first, last, busy = min(start for start, _ in intervals), 0.0, 0.0
@@ -78,8 +78,8 @@ def unions(intervals: list[tuple[float, float]]) -> tuple[float, float, float]:
 
 
 def chosen_copies(result: dict, machine: dict, timeline: Timeline):
-    """Whether a queue's copies load what the bound names, a link, a group or an engine of a GPU; and the seconds that
-    their bytes take of it at least, where the result tells."""
+    """Whether a queue's copies load the bound's resource (a link, a group or an engine of a GPU); and the least seconds
+    of it needed by their bytes, if the result contains it."""
     kind, _, name = re.sub(r" and \d+ more$", "", result["bound_by"]).partition(" ")
     if kind in ("link", "group"):
         links = {name}
@@ -98,10 +98,10 @@ def chosen_copies(result: dict, machine: dict, timeline: Timeline):
 
 
 def losses_of(result: dict, machine: dict, timeline: Timeline) -> dict[str, float]:
-    """What a makespan is more than its bound, in parts."""
+    """The makespan minus its bound, in parts."""
     makespan, bound = result["makespan_s"], result["bound_s"]
     spans = list(zip(timeline.queue, timeline.start, timeline.end))
-    if result["bound_by"].startswith(("kernels", "memory")):  # the mean over all GPUs
+    if result["bound_by"].startswith(("kernels", "memory")):  # mean over all GPUs
         gpus = [memory["name"] for memory in machine["memory"] if memory["kind"] == "gpu"]
         lost = dict.fromkeys(WORDS, 0.0)
         for gpu in gpus:
@@ -116,21 +116,21 @@ def losses_of(result: dict, machine: dict, timeline: Timeline) -> dict[str, floa
                 lost[loss] += seconds / len(gpus)
         lost["slower"] -= bound
         return lost
-    if result["bound_by"] == "latency":  # nothing else of such a problem tells how long it takes
+    if result["bound_by"] == "latency":  # nothing else determines the time of such a problem
         return dict.fromkeys(WORDS, 0.0) | {"beside": makespan - bound}
     loads, least = chosen_copies(result, machine, timeline)
     loaded = [(start, end) for queue, start, end in spans if loads(timeline.queues[queue])]
-    if not loaded:  # the plan leaves it out
+    if not loaded:  # the plan does not use it
         return dict.fromkeys(WORDS, 0.0) | {"avoided": makespan - bound}
     first, last, busy = unions(loaded)
     lost = dict.fromkeys(WORDS, 0.0) | {"start": first, "end": makespan - last, "pauses": last - first - busy}
-    if least is None or least < bound:  # not told, or of times when the group has no bound
+    if least is None or least < bound:  # missing, or the group is unbounded at times
         return lost | {"busier": busy - bound}
     return lost | {"slower": busy - least, "more": least - bound}
 
 
 def simulate(tilerail: Tilerail, problem: Problem, machine: dict) -> Result | None:
-    """None where the matrices do not fit."""
+    """None if the matrices do not fit."""
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
         timeline = os.path.join(folder, "timeline.csv")
         try:
@@ -158,7 +158,7 @@ Results = dict[Problem, Result | None]
 
 
 def medians(results: Results) -> tuple[dict[str, float], float]:
-    """Of each machine, and of all problems."""
+    """Per machine, and over all problems."""
     of_machine = {}
     for problem, result in results.items():
         if result:
@@ -168,7 +168,7 @@ def medians(results: Results) -> tuple[dict[str, float], float]:
 
 
 def ratios_table(results: Results, chosen: list[int]) -> list[list[str]]:
-    """A line for each machine; nothing for problems that it has no room for."""
+    """A line per machine; empty cells for problems that do not fit."""
     lines = [["machine", "median", *(f"{SHORT[kind]} {side(size)}" for kind in PLACES for size in chosen)]]
     for machine, median in medians(results)[0].items():
         own = {(problem.kind, problem.size): result for problem, result in results.items()

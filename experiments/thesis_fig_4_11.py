@@ -18,7 +18,7 @@ WHERE, TOLERANCE = "thesis 4.3.4, evaluation data", "20%"
 
 
 def measured_speed_ups() -> dict[tuple[str, str, int], float]:
-    """Of eight GPUs over one, by library, placement and size."""
+    """Eight GPUs over one, by library, placement and size."""
     seconds = {}
     for row in read_measured(TABLE, KAROLINA, TARGETS, real_tile):
         seconds.setdefault((row.library, row.place, row.sizes[0]), {})[row.devices] = row.seconds

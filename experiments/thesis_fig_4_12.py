@@ -1,8 +1,8 @@
 """Thesis figure 4.12: PARALiA-GEMMex against the other libraries on the 305 points of the irregular dataset.
 
-Squares, fat by thin and thin by fat at five placements (thesis 4.3.5), FP64 on eight A100. The thesis says that
-GEMMex is the fastest for all shapes and placements; this is compared. It also prints mean factors over each library,
-by shape, which are not compared yet. See docs/experiments.md.
+Squares, fat by thin and thin by fat at five placements (thesis 4.3.5), FP64 on eight A100. According to
+the thesis, GEMMex is the fastest for all shapes and placements; this is compared. The thesis also prints mean factors
+over each library, by shape, which are not compared yet. See docs/experiments.md.
 """
 
 import statistics
@@ -28,7 +28,7 @@ def dataset() -> list[tuple[str, tuple[int, int, int], str]]:
 
 
 def fastest(times: list[dict[str, float]]) -> float:
-    """In which share of the points GEMMex is the fastest of the papers' libraries."""
+    """The share of points at which GEMMex is the fastest of the papers' libraries."""
     won = [each[OURS] <= min(each[library] for library in OTHERS) for each in times]
     return sum(won) / len(won)
 

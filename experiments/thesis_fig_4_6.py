@@ -1,8 +1,8 @@
 """Thesis figure 4.6: how long four GPUs wait for their first kernel, by bandwidth routing and by ETA with batches.
 
 One sub-problem on each of four A100, A and B from the host, C not read; the wait of a GPU is the start of its first
-kernel. What is saved is the mean of what each GPU saves, and a mean over three tiles, since the thesis does not name
-its own. See docs/experiments.md.
+kernel. The saving is the mean over GPUs and over three tiles, because the thesis does not name its tile. See
+docs/experiments.md.
 """
 
 import os
@@ -14,14 +14,14 @@ from harness import KAROLINA, Outcome, Paper, beside_published, policy_of, run_e
 from tilerail.timeline import Timeline, read_timeline
 
 NAME = "thesis_fig_4_6"
-DEVICES = "0,2,4,6"  # each with a PCIe link of its own, as in thesis 4.3.4
+DEVICES = "0,2,4,6"  # each with a separate PCIe link, as in thesis 4.3.4
 TILES = (1024, 2048, 4096)
 ROUTES = {"reactive": ("--set", "routing=bandwidth", "--set", "batch=off"), "batched": ()}
 NAMES = {"reactive": "bandwidth", "batched": "ETA and batches"}
 
 
 def first_kernels(timeline: Timeline) -> dict[str, float]:
-    """When the first kernel of each GPU starts."""
+    """Start of the first kernel on each GPU."""
     starts = {}
     for queue, start in zip(timeline.queue, timeline.start):
         each = timeline.queues[queue]
@@ -31,7 +31,7 @@ def first_kernels(timeline: Timeline) -> dict[str, float]:
 
 
 def waits(tilerail, tile: int, route: str) -> dict[str, float]:
-    """Of a product of 2 x 2 tiles of C with one step in K."""
+    """For a product of 2 x 2 tiles of C with one step in K."""
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
         path = os.path.join(folder, "timeline.csv")
         tilerail.run(["simulate", "--gemm", f"{2 * tile},{2 * tile},{tile}", "--beta", "0", "--topology", KAROLINA,

@@ -1,7 +1,7 @@
 """Thesis figure 4.8: what each optimisation of PARALiA-GEMMex gains on eight A100 of Karolina.
 
 Simulates FP64 squares of the regular dataset (thesis 4.3.1.3) with all data on the host and all on GPU 0, from the
-baseline to all optimisations, one step more at a time, and compares the mean speed-up of each step with the published
+baseline to all optimisations, adding one step at a time, and compares the mean speed-up of each step with the published
 one. See docs/experiments.md.
 """
 
@@ -12,7 +12,7 @@ from harness import (BOUND_COLUMNS, KAROLINA, REGULAR_SIZES, Outcome, Paper, Sim
 
 NAME = "thesis_fig_4_8"
 PLACES = ("h:h:h", "0:0:0")
-_GEMMEX = ("--policy", "gemmex")  # each step is it without those that follow
+_GEMMEX = ("--policy", "gemmex")  # each step disables the later ones
 _EAGER = (*_GEMMEX, "--set", "c-tiles=eager", "--set", "order=fifo")
 _ALONE = (*_EAGER, "--set", "batch=off")
 STEPS = {
@@ -34,19 +34,19 @@ def simulate_all(tilerail, chosen: list[int]) -> dict[tuple[str, int, str], dict
 
 
 def factor(results: dict, place: str, size: int, step: str) -> float:
-    """Speed-up of a step over the one before."""
+    """Speed-up of a step over the previous one."""
     before = list(STEPS)[list(STEPS).index(step) - 1]
     return results[place, size, before]["makespan_s"] / results[place, size, step]["makespan_s"]
 
 
 def mean_factor(results: dict, place: str | None, chosen: list[int], step: str) -> float:
-    """Over all sizes, and over both placements where `place` is None."""
+    """Mean over all sizes, and over both placements if `place` is None."""
     return statistics.mean(factor(results, each, size, step)
                            for each in ([place] if place else PLACES) for size in chosen)
 
 
 def bar_factor(results: dict, place: str, chosen: list[int], step: str) -> float:
-    """Ratio of a bar of the figure to the one before: large rates, those of large sizes, weigh more."""
+    """Ratio of a bar of the figure to the previous one: large sizes, which have large rates, weigh more."""
     before = list(STEPS)[list(STEPS).index(step) - 1]
     return mean_rate(results, place, chosen, step) / mean_rate(results, place, chosen, before)
 
@@ -57,7 +57,7 @@ def mean_rate(results: dict, place: str, chosen: list[int], step: str) -> float:
 
 
 def size_table(results: dict, chosen: list[int], place: str) -> list[list[str]]:
-    """Milliseconds (TFLOP/s) x speed-up over the step before."""
+    """Milliseconds (TFLOP/s) x speed-up over the previous step."""
     rows = [[f"{place}, ms (TFLOP/s)", "tile", *STEPS, "bound", "last step over it"]]
     for size in chosen:
         cells = []
@@ -80,7 +80,7 @@ def factor_tables(results: dict, chosen: list[int]) -> list[list[list[str]]]:
 
 
 def draw(figure, results: dict, chosen: list[int]) -> None:
-    """Bars of the mean rate: a cluster for each placement."""
+    """Bars of the mean rate: a cluster per placement."""
     axes = figure.subplots()
     width = 0.8 / len(STEPS)
     colours = ("#e9c46a", "#f4a261", "#8ab17d", "#2a9d8f", "#287299")

@@ -1,7 +1,7 @@
 """Thesis figures 4.9 and 4.10: PARALiA-GEMMex against cuBLASXt, XKBLAS and PARALiA, FP64 and FP32, on eight A100.
 
 Squares of the regular dataset (thesis 4.3.1.3), all matrices on the host and all on GPU 0; the mean of the factors is
-compared with the published one, and `tilerail` stands beside. See docs/experiments.md.
+compared with the published one. `tilerail` is shown, too. See docs/experiments.md.
 """
 
 import statistics
@@ -62,14 +62,14 @@ def study(tilerail, options) -> Outcome:
     seconds = {}
     for (*problem, library), each in results.items():
         seconds.setdefault(tuple(problem), {})[library] = each["makespan_s"]
-    # The costs of PARALiA, and columns of both, were fitted to FP64 rows of these libraries (karolina_gemmex).
+    # Fitted to FP64 rows of these libraries (karolina_gemmex): the overhead of PARALiA, and columns of both.
     findings = beside_published(NAME, ours, lambda name: name.startswith("f64") and "PARALiA" in name)
     findings += near_best(seconds)
     return Outcome(f"{KAROLINA}, simulated", columns, rows, findings, [table], draw)
 
 
 def measured_factors() -> dict[tuple[str, str], dict[int, float]]:
-    """By placement and library: of the squares of karolina_dgemm.csv on all GPUs, what it takes over what ours does."""
+    """By placement and library: squares of karolina_dgemm.csv on all GPUs, the library's time / ours."""
     seconds = {}
     for row in read_measured(TABLE, KAROLINA, TARGETS, real_tile):
         if row.devices == ALL and len(set(row.sizes)) == 1:

@@ -1,9 +1,8 @@
 """Thesis table 3.1: the link map's functions, by the example of three GPUs that its text gives.
 
-GPU 0 to 1 at 1 GB/s, 0 to 2 at 3 GB/s and 2 to 1 at 4 GB/s: the copies from 0 to 1 go over 2 where one hop is allowed.
-A lies on GPU 0, B and C on GPU 1, which computes with GPU 2. With 2 GB/s from 0 to 1 the two rules for hops differ by
-arithmetic: by times that add up, 1/3 + 1/4 > 1/2, the hop does not pay; by the narrowest link it does. See
-docs/experiments.md.
+GPU 0 to 1 at 1 GB/s, 0 to 2 at 3 GB/s and 2 to 1 at 4 GB/s: copies from 0 to 1 go over 2 if one hop is allowed. A is on
+GPU 0, B and C are on GPU 1, which computes with GPU 2. With 2 GB/s from 0 to 1, arithmetic separates the two rules for
+hops: with added times, 1/3 + 1/4 > 1/2, the hop does not pay; with the narrowest link it does. See docs/experiments.md.
 """
 
 import json
@@ -13,15 +12,15 @@ import tempfile
 from harness import Finding, Outcome, Paper, Value, beside_published, policy_of, run_experiment, save_text
 
 NAME = "thesis_table_3_1"
-HOP_LINKS = {("gpu0", "gpu2"): 3, ("gpu2", "gpu1"): 4}  # GB/s, the same both ways
-PRINTED, WIDER = 1, 2  # GB/s from GPU 0 to 1: in the text, and where the rules differ
+HOP_LINKS = {("gpu0", "gpu2"): 3, ("gpu2", "gpu1"): 4}  # GB/s, the same in both directions
+PRINTED, WIDER = 1, 2  # GB/s from GPU 0 to 1: as printed, and for different rules
 SIZE, TILE = 4096, 1024
 CASES = [(PRINTED, 0, "bottleneck"), (PRINTED, 1, "bottleneck"), (PRINTED, 1, "added"), (WIDER, 0, "bottleneck"),
          (WIDER, 1, "bottleneck"), (WIDER, 1, "added")]  # GB/s, max-hops and hop-rule of the policy
 
 
 def machine(straight: int) -> str:
-    """The three GPUs as a topology; what the thesis does not say is round."""
+    """The three GPUs as a topology, with round values for anything missing in the thesis."""
     text = 'schema = 1\nname = "three-gpus"\ndescription = "the example of thesis 3.2.2"\n'
     text += '[sources]\nexample = { kind = "assumed", text = "thesis 3.2.2: three links; the rest is round" }\n'
     text += '[[memory]]\nname = "host"\nkind = "host"\nsource = "example"\n'
@@ -40,7 +39,7 @@ def machine(straight: int) -> str:
 
 
 def traffic(tilerail, path: str, hops: int, rule: str) -> tuple[dict[tuple[str, str], float], float]:
-    """Tiles that were copied, by link, and the makespan."""
+    """Copied tiles by link, and the makespan."""
     result = json.loads(tilerail.run(["simulate", "--gemm", str(SIZE), "--topology", path, "--place", "0:1:1",
                                       *policy_of("PARALiA", TILE), "--set",
                                       f"routing=link-map(max-hops={hops},rule={rule})", "--json", "-"]))
@@ -65,7 +64,7 @@ def study(tilerail, options) -> Outcome:
             for pair in pairs]
 
     def over_gpu2(straight: int, rule: str) -> float:
-        """The share of the transfers of 0 to 1."""
+        """The share of the transfers from GPU 0 to 1 that go over GPU 2."""
         before, after = (found[straight, hops, by][0].get(("gpu0", "gpu1"), 0.0)
                          for hops, by in ((0, "bottleneck"), (1, rule)))
         return 1 - after / before if before else 0.0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints every function whose cyclomatic complexity is above 15, as lizard counts it, and fails if there is one.
-# Without lizard and without a way to install it, nothing is checked.
+# Prints every function with a cyclomatic complexity above 15 (counted by lizard), and fails if one exists.
+# Without lizard, and if it cannot be installed, nothing is checked.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

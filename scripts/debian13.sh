@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds and tests TileRail in a fresh Debian 13, whose compiler, SimGrid, Boost, fmt and toml++ are newer.
+# Builds and tests TileRail in a fresh Debian 13, which has a newer compiler, SimGrid, Boost, fmt and toml++.
 #   scripts/debian13.sh [--mirror URL] [--keep] [CTEST OPTION...]
-# The system is made by debootstrap in build/debian13/root and nothing outside that folder is touched. --keep goes on
-# with the system of the last time. Packages come from the mirror of this machine's own apt, else from --mirror.
+# debootstrap creates the system in build/debian13/root; nothing outside that folder changes. --keep reuses
+# the previous system. Packages come from the mirror of this machine's apt, else from --mirror.
 # Needs root, debootstrap, and the archive keyring of Debian.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,7 +36,7 @@ fail() {
 [ "$(id -u)" = 0 ] || fail "needs root: it makes a system of its own and enters it with chroot"
 command -v debootstrap >/dev/null || fail "needs the package debootstrap"
 
-# make_root: a system with nothing in it but apt.
+# make_root: a system with only apt.
 make_root() {
   local archive=$mirror
   if [ -z "$archive" ]; then
@@ -49,7 +49,7 @@ make_root() {
   touch "$folder/made"
 }
 
-# copy_sources: what git knows of, or would, and nothing else; builds of the last time stay.
+# copy_sources: copies tracked and untracked files, except ignored ones; previous builds stay.
 copy_sources() {
   mkdir -p "$root/tilerail"
   find "$root/tilerail" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
@@ -58,7 +58,7 @@ copy_sources() {
     tar --create --null --files-from=- | tar --extract --directory="$root/tilerail"
 }
 
-# inside COMMAND...: runs it in the system; its /proc and /dev/shm are mounted for the command alone.
+# inside COMMAND...: runs it in the system, with /proc and /dev/shm mounted for this command only.
 inside() {
   unshare --mount --pid --fork bash -euc '
     mount -t proc proc "$0/proc"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the libFuzzer targets with clang 14 and runs them side by side for a while.
+# Builds the libFuzzer targets with clang 14 and runs them in parallel.
 #   scripts/fuzz.sh [--seconds N]    60 by default; findings are left in build/clang/findings
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +17,7 @@ findings=$build/findings
 corpus=$build/corpus
 mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,plan_cache}
 
-# The seeds are files of the repository, and what the command makes of them.
+# Seeds: files of the repository, and the command's outputs for them.
 cp topologies/*.toml "$corpus/topology/"
 cp fuzz/seeds/*.toml "$corpus/topology/"
 cp fuzz/seeds/settings.txt "$corpus/settings/"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs all tests that need GPUs, from a folder that `cmake --install BUILD --component carried --prefix FOLDER` made.
+# Runs all tests that need GPUs, from a folder created by `cmake --install BUILD --component carried --prefix FOLDER`.
 #   scripts/gpu_check.sh [FOLDER] [--seed N] [--logs FOLDER] [--no-memcheck]
-# Without FOLDER, the one that this script is installed in. compute-sanitizer, if there is one, checks some of the tests
-# for memory errors. A table comes last. Exit codes: 0 all passed, 1 something failed, 2 bad arguments, 3 no GPU here.
+# Default FOLDER: the installation of this script. If available, compute-sanitizer checks some of the tests for
+# memory errors. A table comes last. Exit codes: 0 all passed, 1 a failure, 2 invalid arguments, 3 no GPU here.
 set -uo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -39,7 +39,7 @@ for program in tilerail "${programs[@]}"; do
 done
 logs=${logs:-$(mktemp -d)}
 mkdir -p "$logs"
-# Libraries of CUDA that are not in the folder.
+# CUDA libraries outside the folder.
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
 sanitizer=$(command -v compute-sanitizer || ls "$cuda/bin/compute-sanitizer" 2>/dev/null)
@@ -49,7 +49,7 @@ failed=0
 checked=no
 row() { rows+=("$(printf '%-34s %6s %7s %7s %7s %7s  %s' "$@")"); }
 
-# count LOG WHAT: how many tests a summary line of GoogleTest gives.
+# count LOG WHAT: the number of tests in a summary line of GoogleTest.
 count() { sed -n "s/^\[  *$2  *\] \([0-9][0-9]*\) tests\{0,1\}.*/\1/p" "$1" | head -n 1; }
 
 # run NAME COMMAND...: one row of the table. Returns the command's exit code.
@@ -69,7 +69,7 @@ run() {
   return "$code"
 }
 
-# tests PROGRAM: all of its tests.
+# tests PROGRAM: runs all of its tests.
 tests() {
   run "$1" "$folder/bin/$1" && return
   failed=1
@@ -77,8 +77,8 @@ tests() {
   tail -n 15 "$logs/$1.log"
 }
 
-# clean PROGRAM FILTER: memory errors of some tests. Under the sanitizer work takes longer than tests expect, so that
-# only what the sanitizer finds counts.
+# clean PROGRAM FILTER: checks some tests for memory errors. Other failures are ignored, because the sanitizer makes
+# tests too slow for their time limits.
 clean() {
   local log="$logs/memcheck-$1.log"
   run "memcheck $1" "$sanitizer" --tool memcheck --error-exitcode 86 --report-api-errors no \

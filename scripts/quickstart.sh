@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Sets up, builds, and does the main job once:
+# Sets up, builds, and runs the main task once:
 #   simulates a 16K^3 FP64 GEMM on the Karolina HGX A100 with two policies, executes a smaller one on this machine's
-#   cores with the result checked, and lays that run over its own simulation.
-#   scripts/quickstart.sh [--no-install]    results are left in out/quickstart
+#   cores with the result checked, and compares that run with its own simulation.
+#   scripts/quickstart.sh [--no-install]    results are in out/quickstart
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh

@@ -1,22 +1,21 @@
-"""Runs the commands that pages of documentation show, and compares their output with what the page says.
+"""Runs the commands in pages of documentation, and compares their output with the pages.
 
     TILERAIL=build/release/tilerail python3 scripts/run_pages.py [--update] [PAGE...]
 
 PAGE is README.md, docs/tutorial.md or docs/design.md, for example; the default is these three.
 
-A command is an indented line that begins with "$ ", and goes on in lines that begin with "> ". The lines below it, up
-to the next command or the end of the block, are its output, with "..." for lines that are left out. A command without
-such lines is only run. The commands of a page run one after another in an empty folder. A figure that the page shows
-and a command of it draws, under the same name, is held against the file of the page. The changed
-lines of each command are printed (- the page, + the command), and the lines of text that quote a number that no output
-of the page contains any more. --update also writes the new lines and figures into the page; the text is not changed.
+A command is an indented line that starts with "$ ", continued in lines that start with "> ". The lines below it, up to
+the next command or the end of the block, are its output, with "..." for omitted lines. A command without output lines
+is only run. The commands of a page run one after another in an empty folder. A figure of the page that a command draws
+under the same name is compared with the page's file. Prints the changed lines of each command (- the page, + the
+command), and the lines of text with numbers that no output of the page contains any more. --update also writes the new
+lines and figures into the page; the text is not changed.
 
-Compared exactly, but for
+The comparison is exact except for
   * times of planning and simulating (VOLATILE);
-  * commands that measure this machine (`calibrate`, `run`) or read a file that such a command wrote: each line must be
-    there with other numbers, and a plan with another digest;
-  * commands on GPUs, where there are none: they must end with exit code 3, and files of STAND_INS take the place of
-    what they would have measured.
+  * commands that measure this machine (`calibrate`, `run`) or read a file written by such a command: each line must
+    exist with other numbers, and a plan with another digest;
+  * commands on GPUs without GPUs: they must end with exit code 3, and files of STAND_INS replace their measurements.
 """
 
 import argparse
@@ -48,14 +47,15 @@ TEXT = re.compile(r"<!-- (.*?) -->")  # a label, before the lines that draw it
 
 
 class Command:
-    """A command of a page: its text, the output that is shown, and the lines of the page [first, last) that show it."""
+    """A command of a page: its text, its output in the page, and the lines of the page [first, last) with this
+    output."""
 
     def __init__(self, text, first):
         self.text, self.first, self.last, self.shown = text, first, first, []
 
 
 def commands_of(lines):
-    """The commands that the lines of a page show."""
+    """The commands in the lines of a page."""
     found, current = [], None
     for number, line in enumerate(lines):
         if line.startswith(f"{INDENT}$ "):
@@ -76,8 +76,8 @@ def commands_of(lines):
 
 
 def canonical(line, measured):
-    """A line without what differs from run to run. Of measurements only the words count; of a row of a list, which
-    begins with a number, that it is there."""
+    """A line without volatile parts. Measurements are reduced to their words, and rows of lists, which start with a
+    number, to "#"."""
     line = VOLATILE.sub(" TIME", line.rstrip())
     if not measured:
         return line
@@ -86,7 +86,7 @@ def canonical(line, measured):
 
 
 def agree(shown, actual):
-    """Whether lines with gaps show the actual ones."""
+    """Whether lines with gaps match the actual ones."""
     pieces = [[]]
     for line in shown:
         if line == GAP:
@@ -113,7 +113,7 @@ def first_word(line):
 
 
 def refreshed(shown, actual, measured):
-    """The lines that are shown, as the output has them now: those that begin with the same word; all if none does."""
+    """The current version of the page's output lines, matched by first word; all lines without a match."""
     result, last = [], -1
     for line in (line for line in shown if line != GAP):
         index = next((i for i in range(last + 1, len(actual)) if first_word(actual[i]) == first_word(line)), None)
@@ -125,7 +125,7 @@ def refreshed(shown, actual, measured):
 
 
 def changed_lines(old, new):
-    """As a diff shows them, without the lines around."""
+    """Lines of a diff without context."""
     return [line for line in itertools.islice(difflib.unified_diff(old, new, n=0, lineterm=""), 2, None)
             if not line.startswith("@@")]
 
@@ -136,7 +136,7 @@ def quoted(lines):
 
 
 def stale_text(page, lines, gone):
-    """Lines of text, not of outputs, that quote numbers of `gone`."""
+    """Lines of text, not of outputs, with numbers from `gone`."""
     left = gone - quoted(line for line in lines if line.startswith(INDENT))
     return [f"{page}:{number}: the text quotes {', '.join(sorted(found))}, which no output contains any more"
             for number, line in enumerate(lines, 1)
@@ -144,14 +144,15 @@ def stale_text(page, lines, gone):
 
 
 def same_figure(one, other):
-    """Whether two SVG files show the same. Versions of matplotlib draw lines in other words; then the texts count."""
+    """Whether two SVG files show the same. Different versions of matplotlib draw lines differently; then only texts
+    count."""
     if DRAWN_BY.findall(one) == DRAWN_BY.findall(other):
         return one == other
     return TEXT.findall(one) == TEXT.findall(other)
 
 
 def check_figures(page, folder, update):
-    """Figures of a page that its commands drew into a folder and that differ from its own; with `update`, mends them."""
+    """Figures of a page that differ from those drawn by its commands into a folder; with `update`, corrects them."""
     faults = []
     for path in (page.parent / name for name in FIGURE.findall(page.read_text())):
         drawn = folder / path.name
@@ -163,7 +164,7 @@ def check_figures(page, folder, update):
 
 
 class Session:
-    """Runs commands in one folder, and knows which files hold measurements of this machine."""
+    """Runs commands in one folder, and tracks files with measurements of this machine."""
 
     def __init__(self, folder):
         self.folder, self.measured_files = folder, set()
@@ -172,7 +173,7 @@ class Session:
                             "TILERAIL_TOPOLOGIES": str(ROOT / "topologies")}
 
     def is_measured(self, text):
-        """Whether a command depends on this machine's speed; then the files that it names do, too."""
+        """Whether a command depends on this machine's speed. If so, its files do, too."""
         words = shlex.split(text)
         measured = text.startswith(("tilerail calibrate", "tilerail run")) or bool(self.measured_files & set(words))
         if measured:
@@ -180,7 +181,7 @@ class Session:
         return measured
 
     def run(self, text):
-        """The lines that a command prints, and its exit code. Throws RuntimeError when it fails."""
+        """A command's output lines and its exit code. Raises RuntimeError if it fails."""
         for name, path in STAND_INS.items():
             if name in text and "calibrate" not in text and not (self.folder / name).exists():
                 shutil.copy(ROOT / path, self.folder / name)
@@ -194,7 +195,7 @@ class Session:
 
 
 def check(page, session, update):
-    """Differences between a page and its commands, as text; with `update`, mends the page."""
+    """Differences between a page and its commands, as text; with `update`, corrects the page."""
     lines = page.read_text().split("\n")
     faults, moved, gone = [], 0, set()
     for command in commands_of(list(lines)):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what TileRail needs on Debian 12 or 13. Run it, or source it for the functions:
-#   scripts/setup.sh [--no-install] [PACKAGE...]    PACKAGEs are wanted besides the usual ones
+# Installs TileRail's dependencies on Debian 12 or 13. Run it, or source it for the functions:
+#   scripts/setup.sh [--no-install] [PACKAGE...]    additional packages
 set -euo pipefail
 
 tilerail_packages=(
@@ -12,7 +12,7 @@ tilerail_packages=(
   python3 python3-matplotlib                                                        # figures
 )
 
-# missing_packages PACKAGE...: those that are not installed.
+# missing_packages PACKAGE...: prints packages that are not installed.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -20,7 +20,7 @@ missing_packages() {
   done
 }
 
-# setup [--no-install] [PACKAGE...]: installs what is missing, and says so first.
+# setup [--no-install] [PACKAGE...]: prints and installs missing packages.
 setup() {
   local install=yes
   if [ "${1:-}" = --no-install ]; then

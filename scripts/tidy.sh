@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs clang-tidy 14 with the checks of .clang-tidy.
-#   scripts/tidy.sh [--all | --since COMMIT]    on every source of the library, or on those that differ from COMMIT
-# Without either: those that differ from the commit that .ci/tidied names, at which every source was clean.
+#   scripts/tidy.sh [--all | --since COMMIT]    on every source of the library, or on sources that differ from COMMIT
+# Default COMMIT: the one in .ci/tidied, at which every source was clean.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,8 +25,8 @@ if [ -n "$since" ] && ! git cat-file -e "$since^{commit}" 2>/dev/null; then
   since=
 fi
 
-# sources: those that differ, one a line. A header that differs is looked at in the source of its name beside it, or in
-# the first source that includes it.
+# sources: prints changed sources, one per line. A changed header is checked through the source of the same name next
+# to it, or the first source that includes it.
 sources() {
   local file
   if [ -z "$since" ]; then
@@ -52,7 +52,7 @@ if [ "${#changed[@]}" = 0 ]; then
 fi
 echo "tidy.sh: ${changed[*]}"
 [ -e build/release/compile_commands.json ] || cmake --preset release >&2
-# The commands are those of g++, some of whose warnings clang does not know.
+# The compile commands are for g++; clang does not support some of its warnings.
 alternatives=$(IFS='|' && echo "${changed[*]}")
 log=build/release/tidy.log
 status=0

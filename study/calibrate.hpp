@@ -9,31 +9,31 @@
 
 namespace tilerail::study {
 
-/// What is left out is the backend's own choice (backends/host/measure/calibrate.hpp,
+/// Unset fields are chosen by the backend (backends/host/measure/calibrate.hpp,
 /// backends/cuda/measure/measure.hpp).
 struct CalibrationSettings {
   std::optional<int> devices, workers;  // workers: of each device of a host
-  std::optional<double> seconds;        // about what it may take
+  std::optional<double> seconds;        // approximate duration
   std::optional<std::string> name;      // of the machine
 };
 
-/// How far a description lies from what was measured; errors are relative.
+/// Relative errors of a description against its measurements.
 struct ResidualSummary {
   size_t count = 0;
-  double median = 0, within_95 = 0;  // sizes of errors
+  double median = 0, within_95 = 0;  // absolute values
   double largest = 0;
-  std::string what;  // has the largest
+  std::string what;  // the measurement with the largest error
 };
 
 struct HostCalibration {
   Topology machine;
-  std::vector<std::string> warnings;  // what is not as certain as wanted, a sentence each
+  std::vector<std::string> warnings;  // uncertain results, a sentence each
 };
 
 struct GpuCalibration {
-  Topology spread, plain;  // by how the pages of host buffers lie
+  Topology spread, plain;  // by the pages of host buffers
   std::optional<ResidualSummary> spread_copies, plain_copies,
-      kernels;               // absent where none was measured
+      kernels;               // absent if not measured
   std::string measurements;  // JSON (docs/formats.md#measurements)
   std::vector<std::string> warnings;
 };
@@ -41,12 +41,12 @@ struct GpuCalibration {
 /// Measures the threads and the memory of this computer. Throws InputError.
 HostCalibration calibrate_host(const CalibrationSettings& settings);
 
-/// Measures the GPUs of this computer. Throws InputError, and HardwareError where they,
-/// or what drives them, are missing.
+/// Measures the GPUs of this computer. Throws InputError, and HardwareError if the GPUs
+/// or their driver are missing.
 GpuCalibration calibrate_gpus(const CalibrationSettings& settings);
 
-/// What the measurements in a file make of their machine, which gets another name where
-/// one is given. Throws InputError.
+/// The description fitted to the measurements in a file, under `name` if given. Throws
+/// InputError.
 GpuCalibration recorded_gpus(const std::string& file,
                              const std::optional<std::string>& name);
 

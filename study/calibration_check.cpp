@@ -11,8 +11,7 @@
 namespace tilerail::study {
 namespace {
 
-/// The largest side of cubes in f64 that takes all devices no longer than `enough` at
-/// their peak.
+/// The largest side of f64 cubes that all devices compute within `enough` at peak rate.
 int side_of(const Topology& machine) {
   constexpr double enough = 0.04;  // seconds
   constexpr int least = 1024, most = 8192;
@@ -30,10 +29,10 @@ struct Sketch {
   const char* place;
   const char* policy;
   int tile = 0;  // in eighths; 0: the policy's choice
-  int odd = 0;   // more in each direction
+  int odd = 0;   // added to each size
 };
 
-/// A type that the machine has no times of becomes f32.
+/// A type without kernel times is replaced with f32.
 Case case_of(const Sketch& sketch, const Topology& machine, int side) {
   const auto part = [&](int eighths) {
     return std::to_string(side / 8 * eighths + sketch.odd);

@@ -7,14 +7,14 @@
 
 namespace tilerail::study {
 
-/// About ten plans that tell whether a description is near its machine: sizes that take
-/// it some hundredths of a second at most, of the types that it knows, with matrices on
-/// the host and on GPUs, by several policies, with tiles of their own choice and small
-/// ones.
+/// About ten cases to check a description against its machine: short (some hundredths of
+/// a second), in all described types, with matrices on the host and on GPUs, several
+/// policies, and default and small tiles.
 std::vector<Case> check_cases(const Topology& machine);
 
-/// These, predicted and run on "host" or "cuda", results checked. Throws what CaseStudy
-/// and Runner throw, HardwareError in a build without simulator, too.
+/// Predicts the check cases and runs them on "host" or "cuda" with results checked.
+/// Throws the errors of CaseStudy and Runner, and HardwareError in a build without
+/// simulator.
 std::vector<CaseResult> checked_description(const Topology& machine,
                                             std::string_view backend);
 

@@ -9,7 +9,7 @@
 namespace tilerail::study {
 namespace {
 
-/// A queue that waits for the engine of kernels waits for kernels.
+/// Waiting for the engine of kernels counts as kernels.
 TimeUse kind_of(const Summary::PathPart& part) {
   if (part.kind == TimeUse::waiting && part.name != to_string(TimeUse::copies))
     return TimeUse::kernels;

@@ -92,7 +92,7 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) cons
 
 Policy PolicyText::resolve() const {
   Policy policy = any_preset(name);
-  std::map<std::string_view, std::string> given;  // by field: what gives it
+  std::map<std::string_view, std::string> given;  // by field: its assignment
   if (tile) {
     apply_tile(policy, *tile);
     given["tile"] = "tile " + *tile;

@@ -12,8 +12,7 @@
 
 namespace tilerail::study {
 
-/// Of a machine: its file or name, "all" or the numbers of GPUs, and what is changed of
-/// it.
+/// A machine: file or name, "all" or GPU numbers, and changed figures.
 struct MachineText {
   std::string topology, devices = "all";
   std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
@@ -26,7 +25,7 @@ struct MachineText {
   std::vector<MemoryId> resolve_devices(const Topology& machine) const;
 };
 
-/// Of a policy: a preset, and what replaces its fields.
+/// A policy: a preset and overrides of its fields.
 struct PolicyText {
   std::string name = "tilerail";
   std::optional<std::string> tile;
@@ -36,21 +35,21 @@ struct PolicyText {
   Policy resolve() const;
 };
 
-/// What a plan is asked for, on one machine.
+/// A planning request on one machine.
 struct Request {
   GemmProblem problem;
   std::vector<MemoryId> devices;
   Policy policy;
 };
 
-/// What plan, simulate and run all work on: a problem, a machine and a policy, or a plan
-/// that was saved before.
+/// The input of plan, simulate and run: a problem, a machine and a policy, or a saved
+/// plan.
 struct JobText {
   ProblemText problem;
   MachineText machine;
   PolicyText policy;
   std::string plan_file;
-  std::string plan_cache = {};  // "": the one that the environment names, if it does
+  std::string plan_cache = {};  // "": from the environment, if set there
 
   Request on(const Topology& topology) const;
 };
@@ -59,15 +58,14 @@ struct Job {
   Topology topology;
   Plan plan;
   double plan_s = 0;            // seconds spent planning; 0 for a plan from a file
-  std::string plan_cache = {};  // what a plan cache had to say; "" without one
-  std::string note = {};        // what the placement means; "" where that is plain
+  std::string plan_cache = {};  // message of the plan cache; "" without a cache
+  std::string note = {};        // explains the placement; "" if it needs no explanation
 };
 
-/// Plans on this machine, as it was tuned before where `tuned` knows it. Throws
-/// InputError.
+/// Plans on this machine, with the tuned plan if `tuned` has one. Throws InputError.
 Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
 
-/// The same, and the plan names the options of the policy that have no effect on it.
+/// The same. The plan also lists options of the policy without effect on it.
 Job shown_job(const Topology& topology, const JobText& text,
               const TunedPlans& tuned = {});
 

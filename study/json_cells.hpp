@@ -5,12 +5,12 @@
 
 namespace tilerail::study {
 
-/// Rows of a table: a JSON array of objects with the same members, which are texts,
-/// numbers or null.
+/// Rows of a table: a JSON array of objects with the same members: texts, numbers or
+/// null.
 
-/// The text of a cell: null is empty.
+/// Null is the empty text.
 std::string cell_text(const nlohmann::ordered_json& value);
-/// A header of the members' names and a line for each row; "" without rows.
+/// A header with the members' names and a line per row; "" without rows.
 std::string csv_table(const nlohmann::ordered_json& rows);
 /// An object with "schema" and "rows".
 std::string json_table(const nlohmann::ordered_json& rows);

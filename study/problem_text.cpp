@@ -14,7 +14,7 @@
 namespace tilerail::study {
 namespace {
 
-/// What `place` names of each routine.
+/// The operands that `place` lists.
 std::string_view operands(Routine routine) {
   switch (routine) {
     case Routine::gemm:
@@ -32,7 +32,7 @@ Trans transpose(const std::optional<std::string>& text, std::string_view subject
   return text ? trans_from_string(*text, subject) : Trans::no;
 }
 
-/// 0 where none is given: the smallest that is legal.
+/// 0 if absent: the smallest legal value.
 int64_t leading_dimension(const std::optional<std::string>& text,
                           std::string_view subject) {
   const int64_t size = text ? parse_size(*text, subject) : 0;
@@ -40,7 +40,7 @@ int64_t leading_dimension(const std::optional<std::string>& text,
   return size;
 }
 
-/// Of a text of one to four digits.
+/// Parses one to four digits.
 std::optional<int> short_number(std::string_view text) {
   constexpr size_t most_digits = 4;
   const bool digits = text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -48,7 +48,8 @@ std::optional<int> short_number(std::string_view text) {
   return int(parse_integer(text, "place", 0, 9999));
 }
 
-/// Where hosts are named "host3", those of NUMA domains, that one; else the fourth host.
+/// The host named "host3" if hosts have NUMA domains' numbers in their names, else the
+/// fourth host.
 std::optional<MemoryId> numbered_host(int number, const Topology& topology) {
   const auto& hosts = topology.hosts();
   if (hosts.empty()) return std::nullopt;

@@ -9,13 +9,13 @@ namespace tilerail::study {
 /// This program's own file.
 std::filesystem::path executable();
 
-/// The folder that holds the `tilerail` Python package. Throws InputError "OPTION: ..."
-/// when there is none.
+/// The folder that contains the `tilerail` Python package. Throws InputError "OPTION:
+/// ..." if it is missing.
 std::filesystem::path find_python_package(const std::string& option);
 
-/// The scripts NAME.py of the experiments, ascending by name: those of
-/// share/tilerail/experiments beside the executable's folder, else of the source tree it
-/// was built in. Throws InputError when there are none.
+/// The experiments' scripts NAME.py, ascending by name, from share/tilerail/experiments
+/// next to the executable's folder, else from its source tree. Throws InputError if none
+/// exists.
 std::vector<std::filesystem::path> experiment_scripts();
 
 }  // namespace tilerail::study

@@ -18,9 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The iteration that stands for all: the one in the middle, of two the faster. The mean
-/// of two would be no iteration's makespan, and the parts of an error would not add up to
-/// it.
+/// The representative iteration: the median; of an even number the faster middle one,
+/// because a mean is not the makespan of any iteration and the parts of an error would
+/// not add up to it.
 size_t middle_of(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   for (const auto i : indices(order)) order[i] = i;
@@ -54,7 +54,7 @@ RunResult Runner::run(const Plan& plan) {
     time_and_trace(result);
   }
   if (settings_.check) result.check = matrices_->check();
-  // Last: after thousands of calls C may be too large for its type.
+  // Last, because C may overflow its type after thousands of calls.
   if (result.gpu) result.gpu->energy = counted_energy(plan);
   return result;
 }
@@ -82,8 +82,7 @@ void Runner::time_and_trace(RunResult& result) {
 
 void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& result) {
   GpuRunFacts& facts = result.gpu.emplace();
-  // What ran before, such as the calls whose energy was counted, has lowered clocks for
-  // some 0.1 s.
+  // Earlier work, such as calls with counted energy, lowers clocks for about 0.1 s.
   constexpr std::chrono::milliseconds rest{300};
   std::this_thread::sleep_for(rest);
   const auto begin = Clock::now();
@@ -111,10 +110,10 @@ void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& r
   executor_->call();
 }
 
-/// Calls back to back, at least two and for so long, and as long again as counters take
-/// to move before and after.
+/// Runs calls back to back, at least two and at least for the set time plus a margin for
+/// the counters' steps.
 std::optional<CountedEnergy> Runner::counted_energy(const Plan& plan) {
-  constexpr double steps = 0.25;  // s, two of the slowest counters and a bit
+  constexpr double steps = 0.25;  // s, slightly over two steps of the slowest counters
   if (settings_.energy_seconds == 0) return std::nullopt;
   const auto count = executor_->count_energy(plan.devices);
   if (!count) return std::nullopt;

@@ -20,29 +20,28 @@ struct RunSettings {
   bool check = false;
   HostPages pages = HostPages::spread;  // cuda
   double energy_seconds =
-      0.5;  // cuda: of calls while their energy is counted, at least; 0: it is not
-  std::function<bool()> stop_asked = [] { return false; };  // called between calls
+      0.5;  // cuda: least duration of calls with counted energy; 0: off
+  std::function<bool()> stop_asked = [] { return false; };  // polled between calls
 };
 
-/// Thrown between calls when the run was asked to stop.
+/// Thrown between calls if the run was interrupted.
 struct RunStopped {};
 
-/// What only executors with overheads tell.
+/// Results of executors with overheads only.
 struct GpuRunFacts {
   double first_s = 0;       // binding the plan and the first call
   double issue_per_op = 0;  // seconds, of an issuing thread
-  double traced_s = 0;      // the traced call, as its caller sees it
+  double traced_s = 0;      // the traced call, as measured by its caller
   std::string tracer;       // "CUPTI" or "events"
   double clock_skew = 0;    // seconds, between devices
-  std::string host_buffer;  // what is known of it
-  /// Of calls back to back, as the GPUs' own counters tell; absent where it was not
-  /// counted or they told nothing.
+  std::string host_buffer;  // description, if known
+  /// Mean of calls back to back, from the GPUs' counters; absent if not counted.
   std::optional<CountedEnergy> energy;
 };
 
 struct RunResult {
-  Timeline timeline;  // with overheads: of a traced call after all; else of that with the
-                      // median makespan
+  Timeline timeline;  // with overheads: of a traced call at the end; else of the call
+                      // with the median makespan
   std::vector<double> makespans;  // seconds, by iteration; with overheads: untraced
   std::optional<CheckResult> check;
   std::optional<GpuRunFacts> gpu;
@@ -50,20 +49,20 @@ struct RunResult {
   double median() const;
 };
 
-/// Runs plans of one machine on real memory, on random matrices.
+/// Runs plans of one machine on real memory with random matrices.
 class Runner {
  public:
-  /// `plans` are those that will be run: memory for the largest is taken at once. Throws
-  /// InputError when one does not fit.
+  /// `plans` are all plans that will run: memory is allocated for the largest. Throws
+  /// InputError if one does not fit.
   Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans,
          const RunSettings& settings);
-  /// On "host" or "cuda". Throws what require_backend throws, too, and HardwareError when
-  /// this is not the machine.
+  /// On "host" or "cuda". Also throws the errors of require_backend, and HardwareError if
+  /// this computer is not the machine.
   Runner(std::string_view backend, const Topology& machine,
          std::span<const Plan* const> plans, const RunSettings& settings);
 
-  /// Of one of those plans. Throws InputError when it does not fit the machine,
-  /// ExecutionError when hardware fails, and RunStopped.
+  /// Runs one of those plans. Throws InputError if it does not fit the machine,
+  /// ExecutionError if the hardware fails, and RunStopped.
   RunResult run(const Plan& plan);
 
  private:
@@ -77,11 +76,11 @@ class Runner {
   std::unique_ptr<TestMatrices> matrices_;
 };
 
-/// Throws InputError for another backend than "host" and "cuda", HardwareError for one
-/// that this build has not.
+/// Throws InputError for backends other than "host" and "cuda", HardwareError for
+/// backends missing from this build.
 void require_backend(std::string_view name);
 
-/// "spread" or "plain". Throws InputError.
+/// Parses "spread" or "plain". Throws InputError.
 HostPages pages_of(const std::string& text);
 
 }  // namespace tilerail::study

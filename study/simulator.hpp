@@ -11,8 +11,8 @@ namespace tilerail::study {
 /// The simulator of this machine. Throws HardwareError in a build without it.
 std::unique_ptr<Executor> simulator_of(const Topology& machine);
 
-/// The same, of the call in the middle of those that these settings time, after a first
-/// one and those to warm up.
+/// The same, of the middle one of the calls timed with these settings, after a first call
+/// and warm-up calls.
 std::unique_ptr<Executor> simulator_of(const Topology& machine,
                                        const RunSettings& settings);
 

@@ -40,7 +40,7 @@ struct CalibrateOptions {
   const CLI::App* app = nullptr;
 };
 
-/// Absent: auto.
+/// Nullopt for "auto".
 std::optional<int> number_of(const std::string& text, const std::string& what, int most) {
   if (text == "auto") return std::nullopt;
   return int(parse_integer(text, what, 1, most));
@@ -60,18 +60,18 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   return settings;
 }
 
-/// Throws InputError if an option is given that has no meaning with another.
+/// Throws InputError if the option is given, because it has no meaning with `other`.
 void refuse(const CalibrateOptions& options, const std::string& name, const char* other) {
   if (options.app->count("--" + name) > 0)
     throw fault_of(name, fmt::format("has no meaning with {}", other));
 }
 
-/// When the result is out, so that it says something of what is there.
+/// Call this after the output: warnings refer to its contents.
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
 }
 
-/// When the description is out: what comes of the check does not change it.
+/// Call this after the output: the check does not change the description.
 int check(const Topology& machine, const CalibrateOptions& options) {
   if (!options.check) return exit_ok;
   const std::vector<study::CaseResult> results = [&] {

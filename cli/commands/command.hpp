@@ -8,14 +8,13 @@ namespace tilerail::cli {
 constexpr int exit_ok = 0, exit_check_failed = 1, exit_bad_input = 2,
               exit_no_hardware = 3, exit_internal = 70;
 
-/// One subcommand: when `app` was named on the command line, `run` does its work and
-/// returns the exit code.
+/// A subcommand. If `app` was parsed, `run` executes it and returns the exit code.
 struct Command {
   CLI::App* app;
   std::function<int()> run;
 };
 
-/// Each adds its subcommand to the root, with options that live as long as the returned
+/// Each adds its subcommand to the root. Its options live as long as the returned
 /// function.
 Command add_topo(CLI::App& root);
 Command add_plan(CLI::App& root);

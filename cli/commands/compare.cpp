@@ -53,7 +53,7 @@ int compare_timelines(const CompareOptions& options) {
   return exit_ok;
 }
 
-/// Throws InputError for an option that is about two timelines.
+/// Throws InputError for options that apply to two timelines only.
 void refuse_what_cases_have_not(const CompareOptions& options) {
   for (const char* name : {"predicted", "measured", "--json", "--trace", "--gantt"})
     if (options.app->count(name) > 0)
@@ -90,7 +90,7 @@ int compare_cases(const CompareOptions& options) {
       files.add(options.csv, csv);
       files.finish(to_text(runs.results()));
     } catch (const InputError&) {
-      print(csv);  // a measurement outlives a full disk
+      print(csv);  // save measurements if the disk is full
       throw;
     }
   }

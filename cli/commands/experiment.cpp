@@ -30,7 +30,7 @@ constexpr const char* footer = R"(Examples:
   tilerail experiment run thesis_fig_4_8 -- --sizes 8K,16K
   tilerail experiment run all --quick)";
 
-/// The first line of a script's docstring, or an empty text.
+/// The first line of a script's docstring; "" without a docstring.
 std::string title_of(const fs::path& script) {
   std::ifstream file{script};
   const std::string quotes = "\"\"\"";
@@ -65,11 +65,12 @@ struct RunOptions {
   std::vector<std::string> extra;
 };
 
-/// Becomes the script, so that its output, its signals and its exit code are ours.
+/// Replaces this process with the script, so the script determines output, signals and
+/// exit code.
 int run(const RunOptions& options) {
   const std::string script = find_script(options.name).string();
   const std::string python = python_with_matplotlib().value_or("python3");
-  // A quick run never replaces the results of a whole one.
+  // A quick run never replaces the results of a full run.
   const std::string folder =
       !options.folder.empty() ? options.folder
                               : "out/" + options.name + (options.quick ? "-quick" : "");
@@ -81,8 +82,8 @@ int run(const RunOptions& options) {
   for (std::string& text : command) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
-  // Until the experiment is ready for it, Ctrl-C waits: Python would answer it with a
-  // traceback of its own start.
+  // Blocks Ctrl-C until the experiment can handle it: during its startup, Python would
+  // print a traceback.
   sigset_t interrupt;
   sigemptyset(&interrupt);
   sigaddset(&interrupt, SIGINT);

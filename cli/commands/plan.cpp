@@ -36,7 +36,7 @@ std::string operations_text(const Plan& plan) {
   return fmt::format("{} {} copied", text, bytes_text(copied.value));
 }
 
-/// What was decided, from what and why. Devices and tile have lines of their own.
+/// Decisions, candidates and reasons. Devices and tile have separate lines.
 void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& origin) {
   constexpr size_t in_a_line = 6;
   std::vector<std::string> decided;

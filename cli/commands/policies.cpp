@@ -21,7 +21,7 @@ constexpr const char* footer = R"(Examples:
   tilerail policies tilerail
   tilerail simulate --gemm 16K --topology clx-ai --policy gemmex --set c-tiles=lazy --set 'batch=chain(chunks=4)')";
 
-/// One row a field, one column a preset.
+/// One row per field, one column per preset.
 std::string presets_text() {
   const std::vector<PolicyField> ours = fields_of(any_preset("tilerail"));
   std::vector<std::vector<std::string>> lines{{"field"}};
@@ -36,7 +36,7 @@ std::string presets_text() {
   return aligned(lines, "l");
 }
 
-/// The default of each parameter, and the values that it accepts.
+/// The default and the accepted values of each parameter.
 std::string parameters_text(const PolicyField& field) {
   std::string text;
   for (const PolicyValue& value : field.values)
@@ -46,8 +46,7 @@ std::string parameters_text(const PolicyField& field) {
   return text;
 }
 
-/// Every field of one preset: its value, what it accepts, and what it does and when it
-/// matters.
+/// Every field of a preset: value, accepted values, effect and when it matters.
 std::string preset_text(const std::string& name) {
   const std::vector<std::string> names = any_preset_names();
   if (std::ranges::find(names, name) == names.end())

@@ -45,7 +45,7 @@ Json or_null(const std::optional<double>& value) {
   return value ? Json(*value) : nullptr;
 }
 
-/// A cell of the JSON, with the unit that its key ends in.
+/// A JSON value as a table cell, with the unit from the suffix of its key.
 std::string cell_text(const std::string& key, const Json& value) {
   if (value.is_null()) return "-";
   if (key.ends_with("_s")) return seconds_text(value);
@@ -58,7 +58,7 @@ std::string cell_text(const std::string& key, const Json& value) {
   return fmt::format("{}", fmt::join(items, ","));
 }
 
-/// A row for each prediction of the JSON, under its keys without units.
+/// A row per prediction, under a header of the keys without units.
 std::string predictions_text(const Json& predictions) {
   std::vector<std::vector<std::string>> lines(1);
   for (const auto& [key, _] : predictions.front().items()) {

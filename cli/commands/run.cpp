@@ -50,15 +50,15 @@ std::string gpu_text(const study::GpuRunFacts& gpu) {
                      gpu.host_buffer);
 }
 
-/// Threads have no counters of energy, and the watts of a description are those of its
-/// GPUs.
+/// CPU threads have no energy counters, and the description's watts apply to its GPUs.
 void leave_out_energy(Summary& summary, TimelineMetadata& metadata) {
   summary.energy.reset();
   for (Summary::DeviceUse& device : summary.devices) device.energy_j.reset();
   metadata.energy_j.clear();
 }
 
-/// Calibrated hosts have workers, which do copies and kernels alike; GPUs have engines.
+/// Calibrated hosts have workers, which execute both copies and kernels; GPUs have
+/// engines.
 bool are_gpus(const Plan& plan, const Topology& machine) {
   return std::ranges::any_of(plan.devices, [&](MemoryId device) {
     return !machine.memory(device).engines.total;
@@ -80,7 +80,7 @@ std::string text_of(const Summary& summary, const study::RunResult& result) {
   return text;
 }
 
-/// The summary's object with what only a measured run has.
+/// The JSON summary with the extra members of a measured run.
 std::string json_of(const Summary& summary, const study::RunResult& result) {
   auto json = nlohmann::ordered_json::parse(to_json(summary));
   json["iterations_s"] = result.makespans;

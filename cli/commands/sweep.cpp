@@ -41,7 +41,7 @@ nlohmann::ordered_json run(const study::Sweep& sweep, study::Workers workers,
   return study::run_sweep(sweep, machines, workers);
 }
 
-/// The note on the places of the first point.
+/// The note about the placement of the first point.
 std::string place_note(const study::Sweep& sweep, const study::Machines& machines) {
   const study::JobText first = sweep.job(0);
   return note_text(first.problem.place_note(study::machine_of(first, machines)));

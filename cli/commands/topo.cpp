@@ -58,7 +58,7 @@ int list_machines() {
   return exit_ok;
 }
 
-/// Links are coloured by their use in the result of --timeline, if there is one.
+/// Colours links by their use in the result of --timeline, if given.
 std::string figure_of(const Topology& topology, const TopoOptions& options,
                       const Painter& painter) {
   if (const size_t memories = topology.description().memories.size();

@@ -31,7 +31,7 @@ struct ImportOptions {
   std::string kernels;
   std::optional<std::string> name;
   std::string pcie, nvlink, c2c, host_memory,
-      socket_link;  // what is assumed of these, if empty
+      socket_link;  // default: assumptions
 };
 
 constexpr const char* tools = "--nvidia-smi, --nccl, --nvbandwidth and --p2p";
@@ -52,7 +52,7 @@ ImportRates rates_of(const ImportOptions& options, const GpuKind& kind) {
   return rates;
 }
 
-/// The option and the file of the only tool that is given.
+/// The option and the file of the only given tool.
 std::pair<std::string, std::string> tool_of(const ImportOptions& options) {
   std::vector<std::pair<std::string, std::string>> given;
   for (const auto& [option, file] : {std::pair{"--nvidia-smi", &options.nvidia_smi},

@@ -21,7 +21,7 @@ struct NewOptions {
   std::string out = "-";
 };
 
-/// As it can be typed again, in one line.
+/// The command, on one line that can be entered again.
 std::string command_of(const CLI::App& app) {
   std::string text = "tilerail topo new";
   for (const CLI::Option* option :
@@ -37,7 +37,7 @@ int run_new(const CLI::App& app, const NewOptions& options) {
   design.command = command_of(app);
   write_machine(options.out, [&] {
     std::string text = study::design_machine(design);
-    read_topology(text, "the new machine");  // throws where it is too large to be one
+    read_topology(text, "the new machine");  // throws if it is too large
     return text;
   });
   return exit_ok;

@@ -52,8 +52,8 @@ std::string seconds_or_dash(const std::optional<double>& seconds) {
   return seconds ? seconds_text(*seconds) : "-";
 }
 
-/// By how much the tuned plan is faster than what the policy chooses by itself; both by
-/// one judge.
+/// The saving of the tuned plan over the policy's own choice, if both have the same
+/// judge.
 std::string saved(const study::TuneResult& result) {
   if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator ||
       *result.planned_s <= 0)
@@ -110,7 +110,7 @@ study::TuneSettings settings_of(const TuneOptions& options) {
   const auto run = options.bench.settings_unless_simulated(options.backend);
   if (!run) return settings;
   settings.backend = options.backend, settings.run = *run;
-  settings.run.energy_seconds = 0;  // of which nothing is kept
+  settings.run.energy_seconds = 0;  // not stored
   return settings;
 }
 

@@ -41,7 +41,7 @@ std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(
 study::RunSettings BenchOptions::settings(int least_warmup,
                                           const std::string& backend) const {
   constexpr int most = 1000;
-  constexpr double least_energy = 0.5;  // several steps of the counters
+  constexpr double least_energy = 0.5;  // several steps of the energy counters
   study::RunSettings settings;
   settings.iterations = int(parse_integer(iterations, "iters", 1, most));
   settings.warmup = int(parse_integer(warmup, "warmup", least_warmup, most));

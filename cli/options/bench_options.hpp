@@ -10,7 +10,7 @@
 
 namespace tilerail::cli {
 
-/// --check --iters --warmup --seed --host-buffers --energy: how plans are run on real
+/// --check --iters --warmup --seed --host-buffers --energy: options of runs on real
 /// memory.
 struct BenchOptions {
   std::string iterations, warmup, seed = "1";
@@ -19,10 +19,10 @@ struct BenchOptions {
   std::vector<const CLI::Option*> added = {};
 
   void add_to(CLI::App& app, OptionGroup& group);
-  /// Throws InputError naming the option, also where one means nothing to the backend.
+  /// Throws InputError with the option, also if it has no meaning for the backend.
   study::RunSettings settings(int least_warmup, const std::string& backend) const;
-  /// The settings of a command that runs plans. A command that simulates (backend "" or
-  /// "fluid") has none and refuses every option here.
+  /// The settings of a command that runs plans. If it simulates (backend "" or "fluid"):
+  /// nullopt, and every option here is an error.
   std::optional<study::RunSettings> settings_unless_simulated(
       const std::string& backend) const;
 };

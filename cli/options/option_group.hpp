@@ -11,15 +11,15 @@ struct OptionGroup {
   CLI::App& app;
   std::string heading = "Options";
 
-  /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that
-  /// is not empty. An optional target tells whether the option was given.
+  /// `value` names the argument: "--gemm M,N,K". A FILE or DIR must have a nonempty name.
+  /// Use an optional target to distinguish absent options.
   template <class Text>
   CLI::Option* add(const std::string& name, const std::string& value, Text& target,
                    const std::string& help) const {
     return described(app.add_option(name, target, help), value);
   }
 
-  /// May be given several times.
+  /// Repeatable.
   CLI::Option* add(const std::string& name, const std::string& value,
                    std::vector<std::string>& target, const std::string& help) const {
     return described(app.add_option(name, target, help + "; repeatable"), value)

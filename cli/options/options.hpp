@@ -15,11 +15,11 @@ void add_options(CLI::App& app, study::ProblemText& problem);
 /// The machine as the only argument, and --topo-set, for an action of `tilerail topo`.
 void add_machine(CLI::App& action, study::MachineText& machine);
 
-/// --topo-set, for a command that names its machine in a way of its own.
+/// --topo-set, for a command with its own option for the machine.
 CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine);
 
-/// --plan-cache, which excludes --plan where the command has that; or in a group of the
-/// command's own.
+/// --plan-cache, which excludes the command's --plan if it exists; or in the command's
+/// own group.
 void add_plan_cache(CLI::App& app, std::string& file);
 CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file);
 
@@ -29,8 +29,8 @@ void add_options(CLI::App& app, study::MachineText& machine);
 /// POLICY: --policy --tile --set.
 void add_options(CLI::App& app, study::PolicyText& policy);
 
-/// All of them. `plan_file_allowed`: also --plan FILE, which excludes PROBLEM, POLICY and
-/// --devices.
+/// All of the above. `plan_file_allowed` adds --plan FILE, which excludes PROBLEM, POLICY
+/// and --devices.
 void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed);
 
 }  // namespace tilerail::cli

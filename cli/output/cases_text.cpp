@@ -34,7 +34,7 @@ std::vector<std::string> line_of(const CaseResult& result) {
           result.measured.check ? (result.failed() ? "FAILED" : "passed") : "-"};
 }
 
-/// The case whose prediction is the most wrong.
+/// The case with the largest error.
 const CaseResult& worst_of(std::span<const CaseResult> results) {
   return *std::ranges::max_element(
       results, {}, [](const CaseResult& result) { return std::abs(result.error()); });

@@ -7,7 +7,7 @@
 
 namespace tilerail::cli {
 
-/// A line a case, then how large the errors are and how well groups are ranked.
+/// A line per case, then the errors and the ranking quality of groups.
 std::string to_text(std::span<const study::CaseResult> results);
 
 }  // namespace tilerail::cli

@@ -24,13 +24,12 @@ bool only_asks(int number) {
   return can_wait && stop_signal.compare_exchange_strong(expected, number);
 }
 
-/// The signal comes again, and then as if there had been no handler: so the caller sees
-/// what ended the program.
+/// Raises the signal again with the default action, so the parent process sees it as the
+/// cause of death.
 void end_by(int number) {
   signal(number, SIG_DFL);
-  kill(
-      getpid(),
-      number);  // the process, not this thread: it may be about to become another program
+  kill(getpid(),
+       number);  // the process, not this thread, which may be starting another program
 }
 
 void clean_up(int number) {
@@ -49,7 +48,7 @@ void clean_up_on_signals() {
       continue;
     action = {};
     action.sa_handler = clean_up;
-    action.sa_flags = SA_RESTART;  // where work goes on
+    action.sa_flags = SA_RESTART;  // restarts system calls if work continues
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, nullptr);
   }
@@ -60,7 +59,7 @@ StopRequest::~StopRequest() { stop_signal = nothing; }
 bool StopRequest::is_asked() const { return stop_signal > nothing; }
 
 void StopRequest::end_program(const std::string& progress) const {
-  signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
+  signal(SIGPIPE, SIG_IGN);  // the reader of stderr may be gone
   std::fputs(fmt::format("{}tilerail: interrupted {}\n",
                          isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", escaped(progress))
                  .c_str(),

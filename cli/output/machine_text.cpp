@@ -93,7 +93,7 @@ std::string groups_text(const Topology& topology) {
   return text;
 }
 
-/// The rates of some squares.
+/// The rates of some square GEMMs.
 std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
   const bool any = curve.trans.empty();
   const Trans ta = any ? Trans::no : trans_from_string(curve.trans.substr(0, 1), "trans");
@@ -125,7 +125,7 @@ std::string kernels_text(const Topology& topology) {
   return text;
 }
 
-/// The costs of submitting operations that are not zero.
+/// The nonzero submission overheads.
 std::string issue_text(const IssueCost& issue) {
   Lines lines;
   const auto add = [&](const char* what, Seconds time) {
@@ -155,8 +155,8 @@ std::string sources_text(const Topology& topology) {
   return "\nProvenance\n" + aligned(lines, "l", 2);
 }
 
-/// One row a source, one column a destination: hosts, all of them as one place where they
-/// are, and GPUs.
+/// One row per source, one column per destination: GPUs and hosts, with all hosts as a
+/// single place if the machine has one.
 std::string pairs_text(const Topology& topology) {
   std::vector<MemoryId> memories = topology.hosts();
   for (const auto i : indices(topology.memories()))
@@ -189,7 +189,7 @@ std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
   return fmt::format("{}", fmt::join(ways, " and "));
 }
 
-/// Routes that differ by their ends alone are one line, with the first of them.
+/// One line for routes that differ only in their ends, with the first of them.
 std::string routes_text(const Topology& topology) {
   struct Kind {
     size_t pairs = 0;
@@ -216,7 +216,7 @@ std::string routes_text(const Topology& topology) {
          aligned(lines, "lrrrrl", 2);
 }
 
-/// Neighbours with the same figures share a line.
+/// Adjacent GPUs with equal figures share a line.
 std::string nearest_text(const Topology& topology) {
   const std::vector<NearestHost> all = nearest_hosts(topology);
   if (all.empty()) return "";

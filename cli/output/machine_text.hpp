@@ -6,18 +6,18 @@
 
 namespace tilerail::cli {
 
-/// Tables and figures of a machine of at most so many memories; those of more are read by
-/// nobody, and take minutes.
+/// The largest number of memories for tables and figures: larger ones are unreadable and
+/// take minutes.
 inline constexpr size_t most_in_tables = 128;
 
-/// Memories, links, groups, kernels, costs, the bandwidth of pairs, routes and where the
-/// figures come from, for a terminal.
+/// Memories, links, groups, kernels, costs, bandwidth of pairs, routes and sources of
+/// figures, for a terminal.
 std::string describe(const Topology& topology);
 
-/// One line a machine for `topo list`: what it has, by the description.
+/// One line for `topo list`: the parts of the machine.
 std::string brief_text(const Topology& topology);
 
-/// Nodes, links and groups as JSON, for the figure of the Python package.
+/// Nodes, links and groups as JSON, for the Python package's figure.
 std::string graph_json(const Topology& topology);
 
 }  // namespace tilerail::cli

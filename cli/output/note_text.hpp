@@ -4,7 +4,7 @@
 
 namespace tilerail::cli {
 
-/// A line of its own before the tables of a command; nothing of an empty note.
+/// A line before the tables of a command; "" for an empty note.
 inline std::string note_text(const std::string& note) {
   return note.empty() ? "" : "note: " + note + "\n";
 }

@@ -23,14 +23,14 @@ struct OutputOptions {
   void add_to(CLI::App& app, TraceKind kind);
 };
 
-/// Writes what was asked for, all or nothing. Constructed before any work, so that a
-/// wrong extension or a folder that is missing is told at once.
+/// Writes the requested output, all or nothing. Construct it before any work, to detect a
+/// wrong extension or a missing folder early.
 class Outputs {
  public:
   /// Throws InputError "OPTION: ...".
   Outputs(const OutputOptions& options, TraceKind kind);
 
-  /// The files, and then the result to stdout: `json` when --json is "-", else `text`.
+  /// Writes the files, then the result to stdout: `json` if --json is "-", else `text`.
   void write(const std::vector<NamedTimeline>& timelines, const std::string& text,
              const std::string& json);
 

@@ -30,7 +30,7 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
     if (is_standard_output(path))
       return expect_once({.name = "standard output"}, path, option);
     const OutputTarget target = output_target(path);
-    // Only a new file in the folder of the output shows whether files can be created
+    // Only creating a file in the output's folder shows whether files can be created
     // there.
     if (target.kind == OutputTarget::Kind::file) const StagedFile trial{path, ""};
     if (const auto identity = identity_of(target)) expect_once(*identity, path, option);

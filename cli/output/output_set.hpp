@@ -10,29 +10,28 @@
 
 namespace tilerail::cli {
 
-/// Writes to stdout. Throws InputError when not all of it arrives, as on a device that is
-/// full.
+/// Writes to stdout. Throws InputError after an incomplete write, as on a full device.
 void print(std::string_view text);
 
-/// Files that appear all together or not at all. What finish() was not called for leaves
-/// no trace. As a path, "-" and any other name of stdout are stdout, and "" is nowhere.
+/// Files that are written all or none. Without finish(), no file remains. The paths "-"
+/// and any other name of stdout mean stdout, "" means no output.
 class OutputSet {
  public:
-  /// To be called before any work: throws InputError "OPTION: ..." when `path` could not
-  /// be written later, or when another output is written to the same file. What is read
-  /// from then on cannot be that file.
+  /// Call this before any work. Throws InputError "OPTION: ..." if `path` could not be
+  /// written later, or if another output has the same file. Later input cannot be this
+  /// file.
   void expect(const std::string& path, const std::string& option);
 
-  /// Throws InputError when the content cannot be staged.
+  /// Throws InputError if the content cannot be staged.
   void add(const std::string& path, std::string_view content);
   void add(const std::string& path, const TextSource& content);
 
-  /// Everything goes to its place, files last. To stdout goes what was added for it, else
-  /// `text`. Throws InputError when something cannot be written.
+  /// Writes everything, files last. Stdout gets the content added for it, else `text`.
+  /// Throws InputError if a write fails.
   void finish(std::string_view text);
 
  private:
-  /// An output that is expected.
+  /// An expected output.
   struct Expected {
     OutputIdentity identity;
     std::string path, option;

@@ -26,7 +26,7 @@ namespace {
 
 std::atomic<pid_t> running{0};
 
-/// A file in memory that a program writes to.
+/// An in-memory file for a program's output.
 class Capture {
  public:
   Capture() : descriptor_{memfd_create("output", MFD_CLOEXEC)} {}
@@ -46,7 +46,7 @@ class Capture {
   int descriptor_;
 };
 
-/// Without the name of the program, which stands before errors of the package.
+/// The last line without the program's name, which precedes errors of the package.
 std::string last_line(std::string_view text) {
   constexpr std::string_view program = "tilerail: ";
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -55,8 +55,8 @@ std::string last_line(std::string_view text) {
   return std::string{text};
 }
 
-/// Starts a program, which is looked up on PATH, with these as its stdout and stderr.
-/// Returns an errno, 0 if it started.
+/// Starts a program from PATH with these files as stdout and stderr. Returns an errno, 0
+/// for success.
 int start(const std::vector<std::string>& command, const Capture& output,
           const Capture& errors) {
   posix_spawn_file_actions_t actions;
@@ -68,8 +68,8 @@ int start(const std::vector<std::string>& command, const Capture& output,
   for (const std::string& word : command)
     words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  // Signals wait until the number of the child is known: only then can their handler end
-  // it.
+  // Blocks signals until the child's process id is stored: only then can the handler end
+  // the child.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -89,7 +89,7 @@ int start(const std::vector<std::string>& command, const Capture& output,
 
 struct Ended {
   std::string output,
-      fault;  // fault: the last line of its stderr, or how it ended; "" if it succeeded
+      fault;  // the last line of stderr, or how the program ended; "" after success
 };
 
 /// Runs a program to its end.
@@ -139,7 +139,7 @@ std::string Painter::draw(std::vector<std::string> command,
   const std::string format = std::filesystem::path{path}.extension().string().substr(1);
   command.insert(command.begin(), {python_, "-m", "tilerail"});
   command.insert(command.end(), {"-o", "-", "--format", format});
-  std::vector<StagedFile> scratch;  // never committed: these files vanish with it
+  std::vector<StagedFile> scratch;  // never committed: removed at the end
   for (const std::string& text : texts) {
     scratch.emplace_back(fmt::format("{}.{}.csv", path, scratch.size()), text);
     command.push_back(scratch.back().staged());

@@ -15,7 +15,7 @@ Progress::~Progress() { write(""); }
 void Progress::show(size_t done, size_t all) {
   constexpr std::chrono::milliseconds pause{500};
   const Clock::time_point now = Clock::now();
-  if (all != all_ || done < done_) begin_ = now;  // another row of tasks
+  if (all != all_ || done < done_) begin_ = now;  // a new series of tasks
   done_ = done, all_ = all;
   if (done == 0 || now - shown_ < pause) return;
   shown_ = now;

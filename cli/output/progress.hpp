@@ -6,7 +6,7 @@
 
 namespace tilerail::cli {
 
-/// While it lives, shows "what ... " on stderr when that is a terminal.
+/// While it exists, shows "what ... " on stderr if stderr is a terminal.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -14,8 +14,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows "what ... 312 of 1000, 41 s left", twice a second at most. One thread at a
-  /// time may call it.
+  /// Shows "what ... 312 of 1000, 41 s left", at most twice per second. Not thread-safe.
   void show(size_t done, size_t all);
 
  private:

@@ -12,17 +12,17 @@
 
 namespace tilerail::cli {
 
-/// --csv --json --figure --jobs: of commands that plan and simulate many times.
+/// --csv --json --figure --jobs: options of commands that plan and simulate many times.
 struct StudyOptions {
   std::string csv, json, figure;
-  std::string jobs = {};  // "": as many as there are cores
+  std::string jobs = {};  // "": the number of cores
 
   void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
   /// Throws InputError.
   study::Workers workers() const;
 };
 
-/// Their files, all or none. To be constructed before any work.
+/// The output files of these commands, all or none. Construct it before any work.
 class StudyOutputs {
  public:
   /// Throws InputError "OPTION: ...".
@@ -30,9 +30,9 @@ class StudyOutputs {
 
   using Words = std::vector<std::string>;
 
-  /// The files, and then `text` or what goes to stdout instead. At last the figure that
-  /// `command` of the Python package draws of the CSV, without words none: all else is
-  /// there even if it cannot be drawn. Throws InputError.
+  /// Writes the files, then `text` or the output for stdout, and last the figure that
+  /// `command` of the Python package draws from the CSV; no figure if `command` is empty.
+  /// A failure to draw does not affect the other output. Throws InputError.
   void write(const std::string& csv, const std::string& json, const Words& command,
              const std::string& text);
 

@@ -26,7 +26,7 @@ constexpr size_t most_rows = 40, fastest_rows = 10;
 std::string cell(Row row, const std::string& column) {
   return study::cell_text(row->at(column));
 }
-/// 0 of an empty cell.
+/// 0 for an empty cell.
 double number(Row row, const char* column) {
   return row->at(column).is_number() ? row->at(column).get<double>() : 0;
 }
@@ -78,8 +78,7 @@ std::string failures_text(const study::Sweep& sweep, const Rows& failed, size_t 
 using Holds = std::function<bool(Row)>;
 
 constexpr size_t most_groups = 24;
-constexpr double next_to_nothing =
-    1.05;  // times as long as with the best of the larger values
+constexpr double next_to_nothing = 1.05;  // times the best time with a larger value
 
 double makespan(Row row) { return number(row, "makespan_s"); }
 
@@ -138,8 +137,7 @@ std::string compute_bound(const Rows& rows, const std::string& column, More more
                      share_text(share(*std::ranges::max_element(rows, {}, share))));
 }
 
-/// The rows with the same values of the other keys, by these values. The order is that of
-/// the points.
+/// Groups rows by their values of the other keys, in the order of the points.
 std::vector<std::pair<std::vector<std::string>, Rows>> groups_of(
     const study::Sweep& sweep, const Rows& done, const std::string& column) {
   std::vector<std::pair<std::vector<std::string>, Rows>> groups;
@@ -154,7 +152,7 @@ std::vector<std::pair<std::vector<std::string>, Rows>> groups_of(
   }
   std::erase_if(groups, [](const auto& group) {
     return group.second.size() < 2;
-  });  // the others have failed
+  });  // all other points failed
   return groups;
 }
 
@@ -178,7 +176,7 @@ std::string axis_answers(const study::Sweep& sweep, const Rows& done,
       return cell(row, "bound_by").starts_with("kernels");
     };
     const bool saturates =
-        enough(rows[rows.size() - 2]);  // the last of all has none above it
+        enough(rows[rows.size() - 2]);  // the last row has no larger value
     others.push_back(saturates ? from_value(rows, column, enough)
                                : "beyond " + cell(rows.back(), column));
     others.push_back(compute_bound(rows, column, more));

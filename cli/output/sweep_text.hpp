@@ -7,8 +7,8 @@
 
 namespace tilerail::cli {
 
-/// The points, if they are few, else the fastest and for each axis what its values come
-/// to; then those that failed.
+/// A few points are all listed; of many, the fastest and a summary of each axis. Failed
+/// points follow.
 std::string to_text(const study::Sweep& sweep, const nlohmann::ordered_json& rows);
 
 }  // namespace tilerail::cli

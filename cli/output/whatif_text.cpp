@@ -56,7 +56,7 @@ std::vector<std::string> line_of(const WhatIf& what, const WhatIfRow& row) {
           share_text(row.trial->best().kernels)};
 }
 
-/// Only rows that change something; how many others there are is said below.
+/// Rows that change something; the number of the others follows the table.
 std::string table(const WhatIf& what) {
   Lines lines{
       {"part", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels"}};
@@ -74,7 +74,7 @@ std::string table(const WhatIf& what) {
   return text;
 }
 
-/// Parts that may be half as good for no time, and better without gain.
+/// Parts that could be half as good without loss, and gain nothing if better.
 std::string idle_parts(const WhatIf& what) {
   std::vector<std::string> names;
   for (const size_t part : what.idle_parts()) names.push_back(what.parts[part].name);

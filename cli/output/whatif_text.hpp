@@ -6,7 +6,7 @@
 
 namespace tilerail::cli {
 
-/// The machine as it is, a table of what changes it, and the parts that change nothing.
+/// The unchanged machine, a table of effective changes, and the parts without effect.
 std::string to_text(const study::WhatIf& what);
 
 }  // namespace tilerail::cli

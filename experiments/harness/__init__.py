@@ -1,4 +1,4 @@
-"""What the experiments share: their command line, simulations, runs on hardware, tables, and files."""
+"""Shared by the experiments: command line, simulations, runs on hardware, tables, and files."""
 
 from .datasets import CLX_AI_PLACES, KAROLINA, REGULAR_SIZES, SHAPES, Product, clx_ai_dataset, karolina_tile
 from .hardware import GIVEN_GPUS, Case, HardwareParser, Results, finish, gpu_arguments, over_bound_of, results_of

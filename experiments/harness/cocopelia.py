@@ -1,4 +1,4 @@
-"""What was measured for CoCoPeLia on its two testbeds, with one GPU."""
+"""CoCoPeLia's measurements on its two testbeds, with one GPU."""
 
 import dataclasses
 import math
@@ -10,19 +10,19 @@ from .tables import read_table
 
 TESTBEDS = {"1": "cocopelia-testbed-1", "2": "cocopelia-testbed-2"}
 DTYPES = {"dgemm": "f64", "sgemm": "f32", "daxpy": "f64"}
-OVERLAP = 1.5  # tiles are at most the least size over this
+OVERLAP = 1.5  # tiles are at most the least size / this
 POLICIES = {"CoCoPeLia": "CoCoPeLia", "CoCoPeLia-selected": "CoCoPeLia", "cuBLASXt": "cuBLASXt",
             "cuBLASXt-best": "cuBLASXt", "BLASX": "BLASX, empty caches"}
 
 
 @dataclasses.dataclass(frozen=True)
 class OneGpu:
-    """A problem, a library and a tile, and what it took."""
+    """A problem, a library and a tile, with the measured time."""
 
     testbed: str  # 1 or 2
     routine: str
     library: str
-    sizes: tuple[int, int, int]  # M, N, K; of daxpy its length, 1 and 1
+    sizes: tuple[int, int, int]  # M,N,K; for daxpy its length, 1 and 1
     place: str
     tile: int
     seconds: float
@@ -37,7 +37,7 @@ class OneGpu:
 
     @property
     def overlaps(self) -> bool:
-        """As the paper validates its models: some data move, and tiles are small enough (V-B)."""
+        """Whether the paper validates its models with this row: some data move, and tiles are small enough (V-B)."""
         return "h" in self.place and OVERLAP * self.tile <= self.least
 
     @property
@@ -52,7 +52,7 @@ class OneGpu:
 
 
 def one_gpu_rows(libraries: tuple[str, ...]) -> list[OneGpu]:
-    """The measured rows of these libraries, a line of the table for each tile."""
+    """The measured rows of these libraries, a row per tile."""
     columns = ["testbed", "routine", "library", "M", "N", "K", "place", "tiles", "seconds"]
     found = []
     for row in read_table(REFERENCE / "cocopelia_measured.csv", columns)[1]:

@@ -11,7 +11,8 @@ XT_LONGEST, XKBLAS_TILE = 8192, 1600
 
 
 def karolina_tile(library: str, least: int) -> int | None:
-    """That of its evaluation data by the least of M, N and K, where the data are not of the library's own rule."""
+    """The tile in the library's evaluation data, by the least of M, N and K; None if the data use the library's own
+    rule."""
     return {"cuBLASXt": max(1, min(least // 4, XT_LONGEST)), "XKBLAS": XKBLAS_TILE}.get(library)
 
 
@@ -38,7 +39,7 @@ class Product:
 
 
 def clx_ai_dataset(step: int) -> list[Product]:
-    """Thesis 3.3.2.2: with step 1 the 630 problems; with 2, least sizes and steps doubled, the 250 of 3.3.4."""
+    """Thesis 3.3.2.2: the 630 problems for step 1; for step 2, with least sizes and steps doubled, the 250 of 3.3.4."""
     kilo = 1024
     shapes = [(side * kilo,) * 3 for side in range(2 * step, 23, step)]
     shapes += [(fat * kilo, fat * kilo, fat * kilo // r) for fat in range(8 * step, 33, 4 * step) for r in (2, 8, 32)]

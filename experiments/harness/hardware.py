@@ -15,12 +15,12 @@ from .results import plotting, save_figure, write_csv
 from .simulations import Tilerail
 from .tables import Row, read_table
 
-CHECK_FAILED = 1  # exit code of `tilerail compare` when a result is wrong; its CSV is complete then
+CHECK_FAILED = 1  # exit code of `tilerail compare` for a wrong result; its CSV is complete
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One line of a cases file (docs/formats.md). It runs on the GPUs 0 to gpus - 1."""
+    """A line of a cases file (docs/formats.md), run on the GPUs 0 to gpus - 1."""
 
     m: int
     n: int
@@ -37,10 +37,10 @@ class Case:
     overrides: str = ""  # key=value, separated by spaces
     group: str = ""  # alternatives for one task
     label: str = ""
-    routine: str = "gemm"  # with its sizes as a GEMM
+    routine: str = "gemm"  # with sizes as a GEMM
 
     def shrunk(self, divisor: int) -> "Case":
-        """The same with sizes and tile divided, for trials: no longer the problem that the label names."""
+        """The case with divided sizes and tile, for trials: its label no longer names the problem."""
         if divisor == 1:
             return self
         sides = {side: max(1, getattr(self, side) // divisor) for side in "mnk"}
@@ -60,19 +60,20 @@ CASE_COLUMNS = ["m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "pl
 MEASURED_COLUMNS = ["m", "n", "k", "dtype", "place", "devices", "policy", "group", "label", "tile", "plan_s", "first_s",
                     "measured_s", "measured_min_s", "check"]
 PREDICTED_COLUMNS = ["predicted_s", "kernel_s", "copy_s", "waiting_s", "issue_s"]
-GIVEN_GPUS = "gpus"  # our column: GPUs that the case was given, where `devices` are those that its plan uses
+GIVEN_GPUS = "gpus"  # our column: GPUs given to the case; `devices` are the GPUs in its plan
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
     name: str
     gpus: int
-    dtypes: frozenset[str]  # types that every kind of GPU has GEMM times for
+    dtypes: frozenset[str]  # types with GEMM times for every kind of GPU
 
 
 def read_machine(path: pathlib.Path, program: str) -> Machine:
-    """What the experiments ask of a topology file, once `tilerail` has resolved its ranges, includes and templates."""
-    path.read_bytes()  # which says why it cannot be read
+    """The experiments' facts about a topology file, after `tilerail` has resolved its ranges, includes and
+    templates."""
+    path.read_bytes()  # its error explains why the file cannot be read
     try:
         shown = subprocess.run([program, "topo", "show", "--flat", str(path)], capture_output=True, check=True)
         content = tomllib.loads(shown.stdout.decode())
@@ -120,7 +121,7 @@ class HardwareParser(Parser):
 
 
 def gpu_arguments(options) -> list[str]:
-    """What only GPUs have. Given for another backend, tilerail refuses it."""
+    """Options of GPUs, which tilerail rejects for other backends."""
     given = {"--host-buffers": options.host_buffers, "--energy": options.energy}
     return [word for option, value in given.items() if value is not None for word in (option, value)]
 
@@ -140,7 +141,7 @@ class Results:
 
 
 def over_bound_of(row: Row) -> str:
-    """The measured median over the bound; results of older versions have none."""
+    """Measured median / bound; "-" for results of versions without bounds."""
     return f"{row.positive('over_bound'):.2f}" if row.cells.get("over_bound") else "-"
 
 
@@ -161,8 +162,8 @@ def _measure(tilerail: Tilerail, options, cases: list[Case], simulated: bool) ->
 
 
 def results_of(name: str, options, cases: list[Case], simulated: bool = True) -> Results:
-    """Measures the cases and leaves NAME.csv, which grows batch by batch, or reads --from-saved. Each row has the
-    columns of `tilerail compare --cases --csv` and GIVEN_GPUS."""
+    """Measures the cases and writes NAME.csv batch by batch, or reads --from-saved. Each row has the columns of
+    `tilerail compare --cases --csv` and GIVEN_GPUS."""
     columns = MEASURED_COLUMNS + [GIVEN_GPUS] + (PREDICTED_COLUMNS if simulated else [])
     if options.from_saved:
         remarks, rows = read_table(options.from_saved, columns)
@@ -193,7 +194,7 @@ def results_of(name: str, options, cases: list[Case], simulated: bool = True) ->
 
 
 def finish(name: str, options, results: Results, draw) -> int:
-    """Saves the figure that draw(figure type) returns, if any; names the machine, the files and the wrong results.
+    """Saves the figure returned by draw(figure type), if any. Prints the machine, the files and the wrong results.
     Returns the exit code."""
     files, figure_type = list(results.files), plotting()
     figure = draw(figure_type) if figure_type else None

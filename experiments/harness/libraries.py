@@ -1,4 +1,4 @@
-"""The libraries that the papers compare, as policies."""
+"""The libraries in the papers, as policies."""
 
 import dataclasses
 import math
@@ -12,9 +12,9 @@ from .tables import read_table
 
 SIMULATE_EACH = ("--set", "effort=fixed")  # enough for all tiles of one problem
 
-# What stands for each library: arguments of `tilerail simulate`. Of cuBLASXt the papers report the best of some tiles,
-# each of which is simulated. BLASX keeps its caches between calls that are timed (docs/model.md#libraries), and GEMMex
-# tries its five best tiles in the first of them.
+# Arguments of `tilerail simulate` for each library. For cuBLASXt the papers report the best of several tiles, so each
+# is simulated. BLASX keeps its caches between timed calls (docs/model.md#libraries), and GEMMex tries its five best
+# tiles in the first timed calls.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "cuBLASXt": ("--policy", "cublasxt", *SIMULATE_EACH),
     "BLASX": ("--policy", "blasx", "--set", "warm=on"),
@@ -29,7 +29,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "CoCoPeLia": ("--policy", "cocopelia"),
     "tilerail": ("--policy", "tilerail"),
 }
-OWN_TILES = {"PARALiA-GEMMex": ("--set", "tile=repeat")}  # of those whose preset has another rule
+OWN_TILES = {"PARALiA-GEMMex": ("--set", "tile=repeat")}  # for libraries whose preset has another rule
 COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARALiA": "#8ab17d",
            "PARALiA-comm_opt": "#8ab17d", "PARALiA-select-PERF": "#52796f", "PARALiA-select-EDP": "#2a9d8f",
            "PARALiA-select-PDP": "#264653", "PARALiA-GEMMex": "#287299", "CoCoPeLia": "#2a9d8f", "tilerail": "#d62828",
@@ -37,13 +37,13 @@ COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARA
 
 
 def policy_of(library: str, tile: int | None = None) -> tuple[str, ...]:
-    """The arguments of a library, with a tile that is given in place of its own."""
+    """The arguments of a library, with `tile`, if given, in place of its own."""
     return (*LIBRARIES[library], *(OWN_TILES.get(library, ()) if tile is None else ("--tile", str(tile))))
 
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """One row of a reference table."""
+    """A row of a reference table."""
 
     library: str
     machine: str
@@ -54,7 +54,7 @@ class Measured:
     seconds: float
 
     def simulation(self, *more: str, tile: int | None = None) -> Simulation:
-        """As it was measured; `more` arguments of the policy."""
+        """The simulation of the row, with `more` arguments for the policy."""
         policy = policy_of(self.library, tile or self.tile)
         return Simulation(",".join(map(str, self.sizes)), self.machine, self.place, (*policy, *more), self.devices)
 
@@ -71,8 +71,8 @@ MEASURED_COLUMNS = ["library", "M", "N", "K", "loc_A", "loc_B", "loc_C", "tile",
 
 
 def read_measured(path: pathlib.Path, machine: str, libraries=LIBRARIES, tile_of=None) -> list[Measured]:
-    """Rows of a table with MEASURED_COLUMNS, and `devices` where not all are used. A tile is a whole number unless
-    tile_of makes one of the cell."""
+    """Rows of a table with MEASURED_COLUMNS, and `devices` if some are unused. Tiles are integers unless tile_of parses
+    the cell."""
     found = []
     for row in read_table(path, MEASURED_COLUMNS)[1]:
         if row["library"] not in libraries:
@@ -91,7 +91,7 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """Above zero where the simulation is slower than the measurement."""
+        """Above zero if the simulation is slower than the measurement."""
         return self.result["makespan_s"] / self.measured.seconds - 1
 
 
@@ -123,14 +123,14 @@ def error_table(compared: list[Compared]) -> list[list[str]]:
 
 
 def error_findings(compared: list[Compared], targets: dict[str, float], fitted: tuple[str, ...] = ()) -> list[Finding]:
-    """The median of |error| of each library, against its target; of some, a figure was fitted to these rows."""
+    """The median |error| of each library against its target; `fitted` libraries were fitted to these rows."""
     return [target(f"{library}, median |error|", targets[library], quantile([abs(each.error) for each in rows], 0.5),
                    library in fitted)
             for library, rows in by_library(compared).items() if library in targets]
 
 
 def order_finding(compared: list[Compared], least: float) -> list[Finding]:
-    """The share of pairs of libraries, over all problems that both ran, of which the faster one is told."""
+    """The share of library pairs ranked correctly, over all problems measured with both."""
     problems = {}
     for each in compared:
         problems.setdefault(each.measured.problem, []).append(each)
@@ -139,17 +139,17 @@ def order_finding(compared: list[Compared], least: float) -> list[Finding]:
     return [share_target("the faster of two libraries", least, sum(right) / len(right))] if right else []
 
 
-NEAR_BEST, OFTEN = 1.02, 0.95  # how near `tilerail` is to be to the best of all, and in which share of the problems
+NEAR_BEST, OFTEN = 1.02, 0.95  # largest distance of `tilerail` from the best, and in which share of the problems
 
 
 def near_best(seconds: dict[tuple, dict[str, float]]) -> list[Finding]:
-    """Of the times of each problem by library: how often `tilerail` is the fastest, or nearly."""
+    """From times by problem and library: how often `tilerail` is the fastest, or nearly."""
     near = [each["tilerail"] <= NEAR_BEST * min(each.values()) for each in seconds.values() if len(each) > 1]
     return [share_target("tilerail the best, or within 2% of it", OFTEN, sum(near) / len(near))] if near else []
 
 
 def draw_errors(axes, groups: dict[str, list[float]], tolerance: float, title: str) -> None:
-    """A box of the errors of each group, on the band of the tolerance."""
+    """A box plot of each group's errors, on the tolerance band."""
     axes.axhspan(-tolerance, tolerance, color="#d8efd3", linewidth=0)
     axes.axhline(0, color="#8ab17d", linewidth=0.8)
     drawn = axes.boxplot([groups[name] for name in groups], widths=0.6, patch_artist=True, whis=(5, 95),

@@ -1,4 +1,4 @@
-"""An experiment of a paper: what it measured, what we find, and one way to run, save and draw all of them."""
+"""An experiment of a paper: published values, our findings, and a common way to run, save and draw experiments."""
 
 import collections.abc
 import dataclasses
@@ -14,11 +14,11 @@ from .simulations import Journal, Tilerail
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     machine: str
-    columns: list[str]  # of the one table that is saved
+    columns: list[str]  # of the saved table
     rows: list[list]
     findings: list[Finding]
     tables: list[list[list[str]]]  # printed before the findings
-    draw: collections.abc.Callable | None  # of the axes that are left of those of the findings
+    draw: collections.abc.Callable | None  # draws on the figure to the left of the findings
     remarks: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -27,12 +27,12 @@ class Paper:
     """`study(tilerail, options)` returns an Outcome."""
 
     name: str
-    about: str  # the docstring of its script
+    about: str  # the docstring of the script
     study: collections.abc.Callable
     arguments: collections.abc.Callable | None = None  # adds to the parser
-    why: str = ""  # we differ from what is published where we do
-    quick_is_whole: bool = False  # --quick takes all problems, too
-    width: float = 7.0  # inches, of what the study draws
+    why: str = ""  # reason for differences from published values
+    quick_is_whole: bool = False  # --quick also uses all problems
+    width: float = 7.0  # inches, for the study's drawing
     height: float = 3.4
 
     @property
@@ -47,7 +47,7 @@ class Paper:
         return parser
 
     def figure(self, figure_type, outcome: Outcome, is_part: bool):
-        """What the study draws, and the verdict on its right."""
+        """The study's drawing, and the verdict to its right."""
         right = 5.0 if outcome.findings else 0.0
         left = self.width if outcome.draw else 0.0
         lines = min(24, len(outcome.findings))
@@ -76,14 +76,14 @@ class Paper:
         return [files[kind] for kind in ("csv", *kinds)]
 
     def is_part(self, options) -> bool:
-        """Whether these options take a part of the problems, or other rows."""
+        """Whether these options select a part of the problems, or other rows."""
         parser = self.parser()
         own = set(vars(options)) - {"tilerail", "output", "jobs", "quick"}
         return (options.quick and not self.quick_is_whole) or any(
             getattr(options, name) != parser.get_default(name) for name in own)
 
     def files(self, folder: str) -> dict[str, str]:
-        """What it writes there, by kind."""
+        """Output files in the folder, by kind."""
         return {kind: os.path.join(folder, f"{self.name}.{kind}") for kind in ("csv", "png", "svg", "journal")}
 
     def report(self, outcome: Outcome, is_part: bool) -> None:
@@ -98,7 +98,7 @@ class Paper:
                 print(f"Why we differ: {self.why}.")
 
     def main(self) -> None:
-        """Runs it alone. What an interrupted run has simulated is taken from its journal, which ends with the run."""
+        """Runs this experiment. Reuses the journal of an interrupted run and removes it at the end."""
         options = self.parser().parse_args()
         places = self.files(options.output)
         check_free(places.values())
@@ -115,7 +115,7 @@ class Paper:
 
 
 def sample(items: list, quick: bool, most: int = 8) -> list:
-    """All of them, or with --quick at most so many, evenly spread."""
+    """All items, or with --quick at most `most`, evenly spread."""
     if not quick or len(items) <= most:
         return items
     return [items[i * len(items) // most] for i in range(most)]

@@ -1,4 +1,4 @@
-"""Libraries measured on GPUs beside which plans are run: the rows of experiments/reference/hgx_h200*_peers.csv."""
+"""Libraries measured on GPUs for comparison: the rows of experiments/reference/hgx_h200*_peers.csv."""
 
 import dataclasses
 import pathlib
@@ -24,7 +24,7 @@ class Problem:
         return f"{size} {self.dtype} {self.place} on {self.gpus} GPU{'s' if self.gpus > 1 else ''}"
 
     def case(self, gpus: int) -> Case:
-        """On fewer GPUs than the peers had, matrices on GPU i are on GPU i mod gpus."""
+        """On fewer GPUs than the peers used, matrices on GPU i are on GPU i mod gpus."""
         there = min(gpus, self.gpus)
         place = ":".join(str(int(at) % gpus) if at.isdigit() else at for at in self.place.split(":"))
         return Case(self.m, self.n, self.k, place, there, self.dtype, label=self.name)

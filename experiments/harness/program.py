@@ -1,4 +1,4 @@
-"""The command line of an experiment and its exit codes: those of the `tilerail` command."""
+"""The command line of an experiment and its exit codes, which equal the `tilerail` command's."""
 
 import argparse
 import collections.abc
@@ -20,7 +20,7 @@ class Failure(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Has the options of every experiment; reports one line, like the `tilerail` command."""
+    """A parser with the options of every experiment. Reports errors in one line, like the `tilerail` command."""
 
     def __init__(self, description: str):
         super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _folder(text: str) -> str:
-    """One that is there or can be made."""
+    """A folder that exists or can be created."""
     place = os.path.abspath(text)
     while not os.path.lexists(place):
         place = os.path.dirname(place)
@@ -54,7 +54,7 @@ def _folder(text: str) -> str:
         raise argparse.ArgumentTypeError(f"'{text}' is no folder: '{place}' is a file")
     if not os.access(place, os.W_OK | os.X_OK):
         raise argparse.ArgumentTypeError(f"'{text}' cannot be written: no permission in '{place}'")
-    try:  # some file systems say yes and mean no
+    try:  # some file systems grant access and then fail
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
@@ -63,7 +63,7 @@ def _folder(text: str) -> str:
 
 
 def page_file(text: str) -> pathlib.Path:
-    """One that can be written."""
+    """A writable file."""
     path = pathlib.Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"'{text}' is a folder; expected a file")
@@ -100,7 +100,7 @@ def _file_name(path: str) -> str:
 
 
 def command_text(name: str) -> str:
-    """The command that makes these results again; programs, folders and other paths of this computer are left out."""
+    """The command that reproduces these results, without programs, folders and other paths of this computer."""
     words, arguments = [], iter(sys.argv[1:])
     quick = ["--quick"] if "--quick" in sys.argv[1:] else []
     for word in arguments:
@@ -122,7 +122,8 @@ def size(text: str) -> int:
 
 
 def check_free(files: collections.abc.Iterable[str], folders: list[str] = ()) -> None:
-    """Before any work is done for them: whether no folder is where a file is to be, and no file where a folder is."""
+    """Checks, before any work, that no folder has the name of an output file, and no file the name of an output
+    folder."""
     for path in files:
         if os.path.isdir(path):
             raise Failure(f"'{path}' is a folder; expected a file there, or another folder as -o")
@@ -132,14 +133,14 @@ def check_free(files: collections.abc.Iterable[str], folders: list[str] = ()) ->
 
 
 def _end_by(number: int) -> None:
-    """Ends the process as if nobody had caught this signal: so the caller sees what ended it."""
+    """Ends the process with this signal's default action, so the parent process sees it."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def run_experiment(main) -> None:
-    """Calls main() and exits: 0, or the code of the Failure; 2 when a file or stdout cannot be written or read. SIGINT
-    and SIGTERM end it after everything that it has started or staged is gone."""
+    """Calls main() and exits: 0, or the code of the Failure; 2 if a file or stdout cannot be written or read. SIGINT
+    and SIGTERM end it after the removal of its child processes and staged files."""
     ended_by = []
 
     def interrupt(number, _):
@@ -150,7 +151,7 @@ def run_experiment(main) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which `tilerail experiment` has kept waiting
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked by `tilerail experiment`
         code = main() or 0
         sys.stdout.flush()
     except Failure as failure:
@@ -160,7 +161,7 @@ def run_experiment(main) -> None:
         what = f"{error.filename}" if error.filename else "standard output could not be written"
         print(f"tilerail: error: {what}: {error.strerror}", file=sys.stderr)
         code = 2
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer has no place to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of its buffer goes nowhere
     except KeyboardInterrupt:
         _end_by(ended_by[-1])
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Published values with their tolerances, what we find beside them, and verdicts."""
+"""Published values with their tolerances, our values, and verdicts."""
 
 import dataclasses
 import pathlib
@@ -8,29 +8,29 @@ from .tables import read_table
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
 WORDS = {True: "within", False: "outside"}
-SHOWN_WIDTHS = 3  # of a band, left and right of it in the figure
-NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value that says that nothing is gained
+SHOWN_WIDTHS = 3  # half widths shown on each side of a band's middle
+NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value without any gain
 MOST_OF_EFFECT = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """What a paper prints, from `low` to `high` (equal for one figure), or a target of ours from 0 on. It counts as met
-    up to `tolerance` below and above, a share of the value where it ends in %, but at most half of the effect: so no
-    band contains "no effect" (a factor of 1, a gain of 0), unless the paper prints it."""
+    """A paper's value, from `low` to `high` (equal for one figure), or our target, from 0 on. The band extends by
+    `tolerance` on both sides (a share of the value if it ends in %), but at most by half of the effect: so it never
+    contains "no effect" (a factor of 1, a gain of 0), unless the paper prints it."""
 
     name: str
     where: str  # in the paper
     low: float
     high: float
     tolerance: str
-    unit: str  # x: factor, %: share as 0.01, gain: such a share that is gained, else written behind the figure
+    unit: str  # x: factor, %: share as 0.01, gain: gained share, else written behind the figure
 
     def band(self) -> tuple[float, float]:
         return self.low - self._widened_by(self.low), self.high + self._widened_by(self.high)
 
     def _widened_by(self, edge: float) -> float:
-        """How far the band goes beyond this end of the printed range."""
+        """The width of the band beyond this end of the printed range."""
         share = self.tolerance.endswith("%")
         width = float(self.tolerance[:-1]) / 100 * abs(edge) if share else float(self.tolerance)
         nothing = NO_EFFECT.get(self.unit)
@@ -44,7 +44,7 @@ class Value:
 
     @property
     def digits(self) -> int:
-        """As many as the paper prints, at least 3; 3 for measured values, which have many."""
+        """As many as printed, at least 3; 3 for measured values with more than 5."""
         return self._digits_within(3, 1e-9 * abs(self.high), (self.low, self.high)) or 3
 
     def text(self, value: float, digits: int | None = None) -> str:
@@ -55,7 +55,7 @@ class Value:
         return number + ("x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
     def allowed(self) -> str:
-        """The band, rounded by little of its width; of a target that is the target."""
+        """The band, rounded by little of its width; "-" for a target."""
         low, high = self.band()
         if self.where == "target":
             return "-"
@@ -65,7 +65,7 @@ class Value:
         return f"{self.text(low, digits).removesuffix('x').split()[0]}..{self.text(high, digits)}"
 
     def _digits_within(self, least: int, most_off: float, values: tuple[float, float]) -> int | None:
-        """The fewest digits, from `least` to 5, that round no value by more than `most_off`."""
+        """The fewest digits, from `least` to 5, that change no value by more than `most_off`."""
         def rounded(value: float, digits: int) -> float:
             return float(self.text(value, digits).split()[0].rstrip("x%")) / (100 if self.is_share else 1)
 
@@ -92,8 +92,8 @@ class Finding:
         return low <= self.ours <= high
 
     def distance(self) -> float:
-        """From the middle of the band, in half widths: up to 1 is within. One that is to be met exactly is 1 % wide. Of
-        a target, from the best that there is: no error, or all of a share."""
+        """Distance from the middle of the band in half widths: up to 1 is within. Exact values have a half width of 1 %.
+        For a target: distance from the optimum, which is no error, or all of a share."""
         low, high = self.value.band()
         if self.value.where == "target":
             return self.ours / high if low == 0 else (1 - self.ours) / (1 - low or 0.01)
@@ -103,18 +103,18 @@ class Finding:
         value = self.value
         ours = value.text(self.ours)
         if not self.within and ours in (value.text(edge) for edge in value.band()):
-            ours = value.text(self.ours, value.digits + 2)  # so that it is seen to lie beyond the edge
+            ours = value.text(self.ours, value.digits + 2)  # more digits, to show that it is beyond the edge
         return [value.name, value.where, "fitted" if self.fitted else "-", value.published(), value.allowed(), ours,
                 WORDS[self.within]]
 
 
 def target(name: str, most: float, ours: float, fitted: bool = False) -> Finding:
-    """Something that is to stay below: an error, for example."""
+    """A quantity with an upper limit, such as an error."""
     return Finding(Value(name, "target", 0.0, most, "0", "%"), ours, fitted)
 
 
 def share_target(name: str, least: float, ours: float) -> Finding:
-    """A share that is to be reached."""
+    """A share with a lower limit."""
     return Finding(Value(name, "target", least, 1.0, "0", "%"), ours)
 
 
@@ -132,7 +132,7 @@ def read_published(experiment: str) -> dict[str, Value]:
 
 
 def beside_published(experiment: str, ours: dict[str, float], fitted=lambda name: False) -> list[Finding]:
-    """A finding for each published value that `ours` has; `fitted` tells by its name whether it is."""
+    """A finding for each published value that `ours` has; fitted(name) returns whether it is fitted."""
     return [Finding(value, ours[name], fitted(name)) for name, value in read_published(experiment).items()
             if name in ours]
 
@@ -154,13 +154,13 @@ def verdict(findings: list[Finding]) -> str:
 
 
 def _fitted_text(findings: list[Finding]) -> str:
-    """How many are fitted, and how many of these are within."""
+    """The number of fitted values, and how many of them are within."""
     fitted = [each.within for each in findings if each.fitted]
     return f" (fitted: {sum(fitted)} of {len(fitted)})" if fitted else ""
 
 
 def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:
-    """A line for each: the band of its tolerance, in green, is as wide for all; what is outside is red."""
+    """A line per finding: the green band of its tolerance has the same width for all; values outside are red."""
     shown = findings if len(findings) <= most else sorted(findings, key=lambda each: -abs(each.distance()))[:most]
     axes.axvspan(-1, 1, color="#d8efd3", linewidth=0)
     axes.axvline(0, color="#8ab17d", linewidth=0.8)

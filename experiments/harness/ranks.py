@@ -1,4 +1,4 @@
-"""Quantiles, and how well predictions order alternatives; defined as in `tilerail compare`."""
+"""Quantiles, and rankings of alternatives by predictions; definitions as in `tilerail compare`."""
 
 import math
 
@@ -9,9 +9,9 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def kendall_tau(a: list[float], b: list[float]) -> float:
-    """Kendall's tau-b: 1 when both order the alternatives equally, -1 when oppositely; 0 when one is all ties.
+    """Kendall's tau-b: 1 for equal orders of the alternatives, -1 for opposite orders; 0 if one list is all ties.
     Source: Kendall, Rank Correlation Methods, chapter 3."""
-    agree = pairs_a = pairs_b = 0  # pairs that agree minus those that do not; pairs that are no ties
+    agree = pairs_a = pairs_b = 0  # concordant minus discordant pairs; pairs without ties
     for i in range(len(a)):
         for j in range(i + 1, len(a)):
             in_a, in_b = (a[i] > a[j]) - (a[i] < a[j]), (b[i] > b[j]) - (b[i] < b[j])
@@ -22,5 +22,5 @@ def kendall_tau(a: list[float], b: list[float]) -> float:
 
 
 def regret(predicted: list[float], measured: list[float]) -> float:
-    """Measured time of the alternative that is predicted to be fastest over the least measured time, minus 1."""
+    """Measured time of the alternative with the least predicted time / least measured time - 1."""
     return measured[predicted.index(min(predicted))] / min(measured) - 1

@@ -1,4 +1,4 @@
-"""Tables on stdout, and the files that an experiment leaves."""
+"""Tables on stdout, and output files of experiments."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def aligned(rows: list[list[str]]) -> str:
 
 
 def write_csv(path: str, header: dict[str, str], columns: list[str], rows: list[list]) -> None:
-    """`header` stands above the column names, as lines '# key: value'."""
+    """Writes `header` above the column names, as lines '# key: value'."""
     text = io.StringIO()
     for key, value in header.items():
         text.write(f"# {key}: {value}\n")
@@ -48,7 +48,7 @@ def write_csv(path: str, header: dict[str, str], columns: list[str], rows: list[
 
 
 def plotting():
-    """matplotlib.figure.Figure, or None where matplotlib is missing."""
+    """matplotlib.figure.Figure, or None without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -57,18 +57,19 @@ def plotting():
 
 
 def _rounded(coordinates: re.Match) -> str:
-    """To a tenth of a point: no screen shows more."""
+    """Rounds to a tenth of a point: screens show no more."""
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}", coordinates[0])
 
 
 def _smaller(svg: str) -> str:
-    """Without matplotlib's remarks, its indentation, names and styles that repeat, and digits of places. Text stays."""
+    """Removes matplotlib's comments, its indentation, repeated names and styles, and digits of coordinates. Keeps
+    text."""
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<(?:path|use|text) [^>]*>", lambda tag: re.sub(r' (?:d|x|y)="[^"]*"', _rounded, tag[0]), svg)
     svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", "sans-serif", svg)
     svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
     svg = re.sub(r' id="(?:text|line2d|patch|axes|xtick|ytick|matplotlib\.axis|[A-Za-z]*Collection)_\d+"', "", svg)
-    for _ in range(4):  # groups of nothing, and of one element
+    for _ in range(4):  # empty groups, and groups of one element
         svg = re.sub(r"<g>\s*(<(?:text|use|path)\b[^>]*(?:/>|>[^<]*</text>))\s*</g>", r"\1",
                      svg.replace("<g/>", "").replace("\n\n", "\n"))
     styles = dict.fromkeys(re.findall(r' style="([^"]*)"', svg))
@@ -79,11 +80,11 @@ def _smaller(svg: str) -> str:
 
 
 def save_figure(figure, path: str) -> None:
-    """The same bytes for the same figure."""
+    """Saves equal figures as equal bytes."""
     import matplotlib
 
     content, kind = io.BytesIO(), os.path.splitext(path)[1][1:]
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tilerail"}):
-        of_kind = {"metadata": {"Date": None}, "dpi": 40} if kind == "svg" else {}  # dots of the images in it
+        of_kind = {"metadata": {"Date": None}, "dpi": 40} if kind == "svg" else {}  # dots of the embedded images
         figure.savefig(content, format=kind, **of_kind)
     _save(path, _smaller(content.getvalue().decode()).encode() if kind == "svg" else content.getvalue())

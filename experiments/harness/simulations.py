@@ -1,4 +1,4 @@
-"""Runs the `tilerail` command; simulations several at once, each only once though the run is interrupted."""
+"""Runs the `tilerail` command: several simulations simultaneously, each only once even if the run is interrupted."""
 
 import concurrent.futures
 import dataclasses
@@ -16,25 +16,25 @@ from .program import Failure
 from .results import save_text
 
 KEPT = ("makespan_s", "tile", "devices", "energy_j", "tflops", "bound_s", "bound_by", "busiest")  # of a result
-BOUND_COLUMNS = ["bound_s", "bound_by"]  # of a result: no plan is faster, and why
+BOUND_COLUMNS = ["bound_s", "bound_by"]  # of a result: the time that no plan can beat, and its reason
 
 SIMULATED_COLUMNS = ["tile", "simulated_s", "tflops", *BOUND_COLUMNS]
 
 
 def simulated_cells(result: dict) -> list:
-    """Of a result, what SIMULATED_COLUMNS name."""
+    """The values of SIMULATED_COLUMNS in a result."""
     return [result["tile"], repr(result["makespan_s"]), f"{result['tflops']:.4f}", result["bound_s"],
             result["bound_by"]]
 
 
 def over_bound(seconds: float, result: dict) -> str:
-    """A time over the bound of the problem that `result` is of."""
+    """A time / the bound of the result's problem."""
     return f"{seconds / result['bound_s']:.2f}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Simulation:
-    """One call of `tilerail simulate`, of an FP64 GEMM if nothing else is said."""
+    """A call of `tilerail simulate`; default: an FP64 GEMM."""
 
     problem: str  # M,N,K or the side of a cube; the length of an axpy
     machine: str
@@ -50,24 +50,24 @@ class Simulation:
                 self.devices, "--place", self.place, *self.policy, "--json", "-"]
 
     def kept(self, result: dict) -> dict:
-        """What experiments ask of a result."""
+        """The part of a result that experiments use."""
         return {key: result[key] for key in KEPT if key in result}
 
 
 class Journal:
-    """What has been run so far, a line of JSON for each: made with the first, taken up by the next run of the same
-    program on the same machines. When all is done, what was not asked for stays, and else nothing."""
+    """Results so far, a line of JSON each: created with the first one, reused by the next run of the same program on
+    the same machines. At the end, unused results stay; without any, the file is removed."""
 
     def __init__(self, path: pathlib.Path, program: str):
         self.path = path
         self.stamp_ = _stamp(program)
         self.found_ = self._read()
         self.asked_ = set()
-        self.torn_ = path.is_file()  # its last line may have no end
+        self.torn_ = path.is_file()  # its last line may be incomplete
         self.lock_ = threading.Lock()
 
     def _read(self) -> dict[str, dict]:
-        """Results by their calls."""
+        """Results by call."""
         found, others = self._entries()
         if others:
             print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has changed "
@@ -77,8 +77,8 @@ class Journal:
         return found
 
     def _entries(self) -> tuple[dict[str, dict], int]:
-        """What the file has of this program, by call, and how many results of others. Lines that were not finished, or
-        changed since, are left out."""
+        """This program's results in the file, by call, and the number of other results. Ignores incomplete and modified
+        lines."""
         found, others = {}, 0
         for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines() if self.path.is_file() else ():
             mark, _, text = line.partition(" ")
@@ -96,7 +96,7 @@ class Journal:
         return found, others
 
     def count(self) -> int:
-        """In the file."""
+        """Number of results in the file."""
         return len(self._entries()[0])
 
     def find(self, arguments: list[str]) -> dict | None:
@@ -122,7 +122,7 @@ class Journal:
         return f"{_mark(text)} {text}\n"
 
     def remove(self) -> None:
-        """What others have added meanwhile stays, too."""
+        """Keeps results that this run did not use, also those added by other runs meanwhile."""
         self.found_ = self._entries()[0] | self.found_
         if left := [call for call in self.found_ if call not in self.asked_]:
             save_text(str(self.path), "".join(map(self._line, left)))
@@ -132,13 +132,12 @@ class Journal:
 
 
 def _mark(text: str) -> str:
-    """Of a line as it was written."""
+    """Checksum of a line."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _stamp(program: str) -> str:
-    """Changes with the program, with the machines that are shipped beside it, and with the experiments, which say what
-    is kept of a result."""
+    """Changes with the program, its machine files, and the experiments, which select the kept part of results."""
     told = hashlib.sha256()
     scripts = pathlib.Path(__file__).resolve().parents[1]
     topologies = os.environ.get("TILERAIL_TOPOLOGIES") or scripts.parent / "topologies"
@@ -151,7 +150,7 @@ def _stamp(program: str) -> str:
 
 
 class Progress:
-    """One line on a terminal: how many of the calls are done, and how long the others will take."""
+    """A line on a terminal: completed calls, and the remaining time."""
 
     def __init__(self, count: int):
         self.count_, self.done_, self.start_ = count, 0, time.monotonic()
@@ -176,7 +175,7 @@ class Tilerail:
         self.jobs_ = jobs
         self.journal_ = journal
         self.running_: set[subprocess.Popen] = set()
-        self.ended_ = False  # nothing may be started any more
+        self.ended_ = False  # no further start is allowed
         self.lock_ = threading.Lock()
 
     def _start(self, arguments: list[str]) -> subprocess.Popen:
@@ -192,14 +191,14 @@ class Tilerail:
             return started
 
     def _end(self) -> None:
-        """Ends what is running, which cleans up after itself, and lets nothing start."""
+        """Ends running programs, which clean up after themselves, and prevents further starts."""
         with self.lock_:
             self.ended_ = True
             for each in self.running_:
                 each.terminate()
 
     def run(self, arguments: list[str], accepted: tuple[int, ...] = (0,)) -> str:
-        """What the command writes to stdout. Failure unless it ends with an accepted exit code."""
+        """Returns the command's stdout. Failure unless it ends with an accepted exit code."""
         process = self._start(arguments)
         try:
             output, errors = process.communicate()
@@ -220,7 +219,7 @@ class Tilerail:
         return self.run(["--version"]).strip()
 
     def _remembered(self, arguments: list[str], keep) -> dict:
-        """The JSON that a call prints, as far as `keep` keeps it, from the journal if it has it."""
+        """The part of a call's JSON selected by `keep`, from the journal if available."""
         if self.journal_ and (found := self.journal_.find(arguments)) is not None:
             return found
         result = keep(json.loads(self.run(arguments)))
@@ -229,13 +228,14 @@ class Tilerail:
         return result
 
     def simulate(self, simulations) -> dict[Simulation, dict]:
-        """The JSON result of each, with a journal what is kept of it."""
+        """The JSON result of each simulation; with a journal only its kept part."""
         wanted = dict.fromkeys(simulations)
         return self.call(((each, each.arguments(), each.kept if self.journal_ else dict) for each in wanted),
                          len(wanted))
 
     def call(self, calls, count: int, remember: bool = True) -> dict:
-        """Of (key, arguments, what to keep of the JSON), `count` times: what is kept, by key; several run at once."""
+        """Runs `count` calls (key, arguments, selection from the JSON), several simultaneously; returns the selections
+        by key."""
         progress = Progress(count)
 
         def one(arguments, keep):
@@ -245,11 +245,11 @@ class Tilerail:
 
         with concurrent.futures.ThreadPoolExecutor(self.jobs_) as pool:
             results = {}
-            try:  # from the first one on: the user may interrupt while the others are still put into the queue
+            try:  # from the first one on: the user may interrupt while others are being queued
                 for key, arguments, keep in calls:
                     results[key] = pool.submit(one, arguments, keep)
                 return {key: result.result() for key, result in results.items()}
-            except BaseException as reason:  # also of the user, who does not wait for those in the queue
+            except BaseException as reason:  # also from the user, who does not wait for the queue
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._end()
                 progress.end()

@@ -1,4 +1,4 @@
-"""CSV files with remarks: lines that begin with #, those of the form '# key: value' above the column names."""
+"""CSV files with remarks: lines starting with #, in the form '# key: value' above the column names."""
 
 import csv
 import dataclasses
@@ -10,7 +10,7 @@ from .program import Failure
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """Cells of one line, by column. `where` is FILE:LINE for messages."""
+    """Cells of a line, by column. `where` is FILE:LINE for messages."""
 
     where: str
     cells: dict[str, str]
@@ -44,7 +44,7 @@ class Row:
 
 
 def read_table(path: pathlib.Path, columns: list[str]) -> tuple[dict[str, str], list[Row]]:
-    """The remarks and the rows of a file that has `columns` at least."""
+    """The remarks and the rows of a file with at least `columns`."""
     remarks = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

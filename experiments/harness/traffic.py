@@ -1,4 +1,4 @@
-"""What one product copies over each link, and how far two of them are the same."""
+"""The copies of a product over each link, and the similarity of two products' copies."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ Pair = tuple[str, str]  # names of source and destination
 
 @dataclasses.dataclass
 class Traffic:
-    """Over one link. A transfer over several counts for each, with its part of the time."""
+    """Traffic over one link. A transfer over several links counts on each, with its part of the time."""
 
     transfers: int = 0
     bytes: float = 0.0
@@ -24,7 +24,7 @@ class Run:
     place: str
     name: str
     measured: bool
-    seconds: float  # makespan, or from the start of the first transfer to the end of the last
+    seconds: float  # makespan, or first start to last end of transfers
     links: dict[Pair, Traffic]
 
     @property
@@ -33,12 +33,12 @@ class Run:
 
     @property
     def bandwidth(self) -> float:
-        """GB/s: of all bytes, over the sum of the times of their copies."""
+        """GB/s: all bytes / the sum of copy times."""
         return sum(link.bytes for link in self.links.values()) / sum(link.busy_s for link in self.links.values()) / 1e9
 
 
 def count(run: Run, kind: str) -> int:
-    """Transfers of a kind: from the host, to it, or between GPUs."""
+    """Number of transfers of a kind: from the host, to the host, or between GPUs."""
     return sum(link.transfers for pair, link in run.links.items() if kind_of(pair) == kind)
 
 
@@ -47,13 +47,13 @@ def kind_of(pair: Pair) -> str:
 
 
 def as_traced(run: Run, traced: Run) -> Run:
-    """What of a run is of kinds that the trace has: that of BLASX has nothing that goes to the host."""
+    """Restricts a run to kinds of transfers in the trace: BLASX's trace has no transfers to the host."""
     kinds = {kind_of(pair) for pair in traced.links}
     return dataclasses.replace(run, links={pair: link for pair, link in run.links.items() if kind_of(pair) in kinds})
 
 
 def same_pairs(run: Run, traced: Run) -> float:
-    """The part of the transfers that go over the same links as often."""
+    """The share of transfers with the same links in both."""
     common = sum(min(run.links[pair].transfers, link.transfers) for pair, link in traced.links.items()
                  if pair in run.links)
     return common / max(run.transfers, traced.transfers)

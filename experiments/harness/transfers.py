@@ -1,4 +1,4 @@
-"""The transfers of whole tiles in a timeline, as libraries trace them: from where to where, however a tile went."""
+"""The transfers of whole tiles in a timeline, as in libraries' traces: source and destination, whatever the route."""
 
 import csv
 import dataclasses
@@ -15,9 +15,9 @@ _PART = re.compile(r"([ABC])\[(\d+):\d+,(\d+):\d+\]")
 
 @dataclasses.dataclass
 class Transfer:
-    """Of a tile, over the pairs of memories of its route."""
+    """A transfer of a tile, over the pairs of memories on its route."""
 
-    tile: tuple[str, int, int]  # matrix, and number of row and column
+    tile: tuple[str, int, int]  # matrix, row number and column number
     pairs: list[tuple[str, str]]
     bytes: int
     start: float
@@ -27,14 +27,15 @@ class Transfer:
     pieces: int = 1
 
     def goes_on_in(self, other: "Transfer") -> bool:
-        """Whether the other one is the next hop: planned right behind, and in pieces or of C, which nobody shares."""
+        """Whether `other` is the next hop: planned directly after this one, and in pieces or of C, whose tiles are not
+        shared."""
         return (self.tile == other.tile and self.pairs[-1][1] == other.pairs[0][0] and other.first == self.last + 1
                 and self.pieces == other.pieces and (self.pieces > 1 or self.tile[0] == "C"))
 
 
 def _pieces(timeline: Timeline, side: int):
-    """Copies between memories; the two of a copy over a host's buffer, the second planned right behind the first, are
-    one from GPU to GPU."""
+    """Copies between memories. The two copies over a host's buffer, planned one directly after the other, count as one
+    between GPUs."""
     copies = [at for at, kind in enumerate(timeline.kind) if kind == "copy"]
     taken = set()
     for at in copies:
@@ -55,9 +56,9 @@ def _pieces(timeline: Timeline, side: int):
 
 
 def transfers(timeline: Timeline, side: int) -> list[Transfer]:
-    """Of tiles of side x side doubles that fill their matrices."""
+    """Transfers of tiles of side x side doubles. Tiles must fill their matrices."""
     found: list[Transfer] = []
-    open_ = {}  # by tile and pair: what has not come whole
+    open_ = {}  # by tile and pair: incomplete transfers
     for piece in _pieces(timeline, side):
         key = (piece.tile, piece.pairs[0])
         whole = open_.get(key)

@@ -1,4 +1,4 @@
-"""Timelines small enough to know by heart."""
+"""Small sample timelines."""
 
 HEADER = """# schema=1
 # version=0.1.0
@@ -31,14 +31,14 @@ def csv_text(rows=None) -> str:
 
 
 def many(ops: int, seconds: float) -> str:
-    """`ops` products one after another on one queue, in `seconds` altogether."""
+    """`ops` products one after another on one queue, with a total time of `seconds`."""
     step = seconds / ops
     return csv_text([f"{i},gemm,gpu0 compute 0,gpu0,gpu0,gpu0,0,8,,,{i * step!r},{i * step!r},{(i + 1) * step!r}"
                      for i in range(ops)])
 
 
 def shown(figure):
-    """The texts of a figure as they are drawn; fails where one is taken for mathematics."""
+    """The drawn texts of a figure; fails if one is parsed as mathematics."""
     from matplotlib.text import Text
 
     texts = set()

@@ -1,4 +1,4 @@
-"""Gantt figures; skipped where matplotlib is missing."""
+"""Gantt figures; skipped without matplotlib."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ class Figures(Folder):
     def test_gantt_draws_every_bar_on_the_given_axes(self):
         ax = self.axes()
         self.assertIs(gantt(self.write(sample.csv_text()), ax), ax)
-        self.assertEqual(self.bars(ax), 5)  # six operations, of which one is a join
+        self.assertEqual(self.bars(ax), 5)  # six operations, one of them a join
         self.assertEqual([t.get_text() for t in ax.get_yticklabels()],
                          ["compute 0", "from host", "compute 0", "from gpu0", "to host #2"])
         self.assertIn("5.5 ms", ax.get_title(loc="left"))

@@ -1,4 +1,4 @@
-"""Figures of machines; drawing is skipped where matplotlib is missing."""
+"""Figures of machines; drawing is skipped without matplotlib."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Figures of `tilerail whatif` and `tilerail sweep`; skipped where matplotlib is missing."""
+"""Figures of `tilerail whatif` and `tilerail sweep`; skipped without matplotlib."""
 
 import itertools
 import unittest
@@ -22,7 +22,7 @@ HEADER = "point,{axes}machine,routine,m,n,k,dtype,place,makespan_s,tflops,bound_
 
 
 def table(failed=(), **axes):
-    """A sweep over these values: the point's number in ms, half of it as its bound."""
+    """A sweep over these values: each point takes its number in ms, with half of it as bound."""
     lines = [HEADER.format(axes="".join(f"{name}," for name in axes))]
     points = list(itertools.product(*axes.values()))
     for number, values in enumerate(points):

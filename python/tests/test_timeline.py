@@ -1,4 +1,4 @@
-"""Reading timelines and the tables made of them; needs nothing but Python."""
+"""Reading timelines, and their tables; needs only Python."""
 
 import contextlib
 import io
@@ -161,7 +161,7 @@ class Rows(Folder):
                           ("gpu1", "to host #2")])
         self.assertEqual(rows[0].bars, {"gemm": [(0.001, 0.003)]})
         self.assertEqual(rows[1].bars, {"in": [(0.0, 0.001)]})
-        self.assertEqual(rows[2].bars, {"axpby": [(0.004, 0.0045)]})  # a join is no bar
+        self.assertEqual(rows[2].bars, {"axpby": [(0.004, 0.0045)]})  # joins have no bar
         self.assertEqual(rows[3].bars, {"peer": [(0.003, 0.0035)]})
         self.assertEqual(rows[4].bars, {"out": [(0.0045, 0.0055)]})
 
@@ -174,7 +174,7 @@ class Rows(Folder):
         self.assertEqual(rows[0].bars["gemm"], [(0.001, 0.003)] * 2)
 
     def test_thin_neighbours_become_one_bar(self):
-        # Pixels of 1 s. Bars of 0.1 s with gaps of 0.1 s cannot be told apart; a gap of 5 s is seen.
+        # Pixels of 1 s: bars of 0.1 s with gaps of 0.1 s merge; a gap of 5 s remains.
         thin = [(0.2 * i, 0.2 * i + 0.1) for i in range(100)] + [(30.0, 30.1)]
         merged = thinned(thin, 1.0)
         self.assertEqual(len(merged), 2)

@@ -3,5 +3,5 @@ import sys
 
 from .command import main
 
-signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # as on SIGINT, nothing staged stays behind
+signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # removes staged files, as on SIGINT
 sys.exit(main())

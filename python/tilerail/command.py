@@ -16,7 +16,7 @@ FORMATS = (".png", ".svg")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports one line, like the `tilerail` command."""
+    """Reports errors in one line, like the `tilerail` command."""
 
     def error(self, message: str):
         raise TimelineError(f"{message} (see {self.prog} --help)")
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def write_whole(path: str, content: bytes) -> None:
-    """Writes beside the file and moves it there: the file is whole or as it was. Devices are written in place."""
+    """Replaces the file atomically, through a temporary file next to it. Devices are written in place."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "wb") as file:
@@ -80,7 +80,7 @@ def _format_of(output: str, stdout_format: str) -> str:
 
 
 def _save(output: str, kind: str, shape: dict, paint) -> None:
-    """The figure that `paint` paints, as a file of this kind. The same input gives the same bytes."""
+    """Saves the figure drawn by `paint` as a file of this kind. The same input gives the same bytes."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -100,8 +100,8 @@ def _save(output: str, kind: str, shape: dict, paint) -> None:
 
 
 def draw_figure(paths: list[str], output: str, rows: str = "auto", stdout_format: str = "svg") -> None:
-    """The Gantt figure of one timeline, or of two of the same plan. `output`: a file, whose name says the format, or
-    "-"."""
+    """The Gantt figure of one timeline, or of two of the same plan. `output`: a file, whose extension selects the
+    format, or "-"."""
     kind = _format_of(output, stdout_format)
     if len(paths) > 2:
         raise TimelineError(f"{len(paths)} timelines; expected one, or a predicted and a measured one")
@@ -117,7 +117,7 @@ def draw_figure(paths: list[str], output: str, rows: str = "auto", stdout_format
 
 
 def draw_machine(path: str, result: str | None, output: str, stdout_format: str = "svg") -> None:
-    """The machine that a JSON file describes; with a result, its links coloured by their use."""
+    """The figure of a machine in a JSON file; with a result, links are coloured by their use."""
     kind = _format_of(output, stdout_format)
     with open(path, encoding="utf-8") as file:
         machine = json.load(file)
@@ -127,7 +127,7 @@ def draw_machine(path: str, result: str | None, output: str, stdout_format: str 
 
 
 def draw_table(command: str, path: str, output: str, stdout_format: str = "svg") -> None:
-    """The figure of the table of a what-if or of a sweep."""
+    """The figure of a what-if or sweep table."""
     paint = tornado.tornado if command == "tornado" else sweep_figure.sweep_figure
     shape = {"dpi": DPI, "layout": "constrained"}
     _save(output, _format_of(output, stdout_format), shape, lambda figure: paint(path, figure))
@@ -138,12 +138,12 @@ def _print(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # which is flushed again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # it is flushed again at exit
         raise TimelineError(f"cannot write to standard output: {error.strerror}") from error
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code: 0 done, 2 bad usage or input, with one line on stderr."""
+    """Exit code: 0 success, 2 invalid usage or input, with one line on stderr."""
     try:
         given = _parser().parse_args(arguments)
         if given.command == "gantt":

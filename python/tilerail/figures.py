@@ -32,13 +32,13 @@ def _rows(timeline: Timeline, rows: str) -> list[Row]:
 
 
 def figure_shape(timelines: list[Timeline], rows: str = "auto") -> dict:
-    """Arguments for a matplotlib Figure that holds a panel for each timeline, one below the other."""
+    """Arguments for a matplotlib Figure with a panel per timeline, one below the other."""
     height = sum(MARGINS + ROW_HEIGHT * max(4, len(_rows(timeline, rows))) for timeline in timelines)
     return {"figsize": (WIDTH, height), "dpi": DPI, "layout": "constrained"}
 
 
 def _draw_bars(ax, rows: list[Row], span: float, scale: float) -> list[str]:
-    """Draws the bars and returns the categories that occur."""
+    """Draws the bars and returns their categories."""
     from matplotlib.collections import PolyCollection
 
     resolution = span / _PIXELS
@@ -49,7 +49,7 @@ def _draw_bars(ax, rows: list[Row], span: float, scale: float) -> list[str]:
             for start, end in thinned(row.bars.get(category, []), resolution):
                 left, right = start * scale, max(end, start + resolution / 2) * scale
                 bars.append([(left, y - 0.4), (right, y - 0.4), (right, y + 0.4), (left, y + 0.4)])
-                lines.append(0.5 if end - start > 5 * resolution else 0.0)  # parts neighbours that can be told apart
+                lines.append(0.5 if end - start > 5 * resolution else 0.0)  # separates distinguishable neighbours
         if bars:
             used.append(category)
             ax.add_collection(PolyCollection(bars, facecolors=colour, edgecolors="white", linewidths=lines))
@@ -89,8 +89,8 @@ def gantt(timeline: Timeline | str | os.PathLike, ax=None, *, rows: str = "auto"
 
     A row is a queue, under its device; with `rows="devices"` (`"auto"`: above 56 queues) the queues of one role on a
     device share a row. `span` is the length of the time axis in seconds (the makespan if absent), `title` replaces the
-    text above. Bars too thin to be seen one by one are drawn as one, so that 10^5 operations are no burden.
-    Raises TimelineError for a file that is no timeline.
+    text above. Adjacent bars that are too thin are merged, so 10^5 operations are fast.
+    Raises TimelineError for an invalid file.
     """
     from matplotlib.patches import Patch
 
@@ -122,8 +122,8 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
                   rows: str = "auto"):
     """Draws a prediction above a measurement of the same plan, on one time axis, and returns the two Axes.
 
-    Two simulations, or two runs, are no prediction and measurement; their titles only say where each ran. Raises
-    TimelineError when the timelines are of different plans.
+    Titles of two simulations, or two runs, contain only where each ran. Raises TimelineError if the timelines are of
+    different plans.
     """
     predicted, measured = _loaded(predicted), _loaded(measured)
     predicted_hash, measured_hash = predicted.metadata["plan_hash"], measured.metadata["plan_hash"]

@@ -1,4 +1,4 @@
-"""A machine as a figure: hosts above, switches between, GPUs below, the switches that join GPUs only under them."""
+"""A machine as a figure: hosts at the top, then switches, GPUs, and at the bottom switches that join only GPUs."""
 
 import json
 import math
@@ -18,13 +18,13 @@ _DEEPEST = 1.2  # of an arc between nodes of one row
 
 def _share(path: str, link: dict) -> float:
     use = float(link["utilisation"] or 0)
-    if not -1e-9 <= use <= 1 + 1e-6:  # sums of rounded times
+    if not -1e-9 <= use <= 1 + 1e-6:  # tolerance for sums of rounded times
         raise TimelineError(f"{path}: link '{link['name']}': utilisation {use} is no share; expected 0 to 1")
     return use
 
 
 def link_use(machine: dict, path: str) -> dict[str, float]:
-    """By link: bytes over what its bandwidth would have moved, from the JSON of a summary or the CSV of a timeline."""
+    """Use by link: bytes / bytes possible with its bandwidth, from the JSON of a summary or the CSV of a timeline."""
     rates = {link["name"]: link["bandwidth"] for link in machine["links"]}
     if path.lower().endswith(".csv"):
         timeline, moved = read_timeline(path), {}
@@ -50,7 +50,8 @@ def link_use(machine: dict, path: str) -> dict[str, float]:
 
 
 def _depths(machine: dict) -> dict[str, float]:
-    """By node: 0 for hosts, then how many switches away; GPUs below all of these, and below them what joins only GPUs."""
+    """Row by node: 0 for hosts, distance for switches, the next row for GPUs, and the last for nodes that join only
+    GPUs."""
     kinds = {node["name"]: node["kind"] for node in machine["nodes"]}
     near = {name: set() for name in kinds}
     for link in machine["links"]:
@@ -71,7 +72,7 @@ def _depths(machine: dict) -> dict[str, float]:
 
 
 def layout(machine: dict) -> dict[str, tuple[float, float]]:
-    """Where nodes stand: GPUs 1 apart in their order, the others over the middle of what hangs below them."""
+    """Positions of nodes: GPUs at distance 1 in their order, other nodes above the middle of their lower neighbours."""
     depth = _depths(machine)
     kinds = {node["name"]: node["kind"] for node in machine["nodes"]}
     gpus = [node["name"] for node in machine["nodes"] if node["kind"] == "gpu"]
@@ -80,7 +81,7 @@ def layout(machine: dict) -> dict[str, tuple[float, float]]:
     for link in machine["links"]:
         near[link["from"]].add(link["to"])
         near[link["to"]].add(link["from"])
-    layer_of_gpus = depth[gpus[0]] if gpus else max(depth.values()) + 1  # below all
+    layer_of_gpus = depth[gpus[0]] if gpus else max(depth.values()) + 1  # without GPUs: below all rows
     for level in [d for d in sorted(set(depth.values()), reverse=True) if d != layer_of_gpus]:
         names = [name for name in depth if depth[name] == level]
         toward = (lambda d: d > level) if level < layer_of_gpus else (lambda d: d == layer_of_gpus)
@@ -98,7 +99,7 @@ def layout(machine: dict) -> dict[str, tuple[float, float]]:
 
 
 def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Convex, counterclockwise (Andrew's monotone chain)."""
+    """Convex hull, counterclockwise (Andrew's monotone chain)."""
     points = sorted(set(points))
     if len(points) < 3:
         return points
@@ -116,7 +117,7 @@ def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _cables(machine: dict) -> list[dict]:
-    """Both directions of what joins two nodes, with all parallel links: names and GB/s of each direction."""
+    """Both directions between two nodes, with all parallel links: names, and GB/s of each direction."""
     cables = {}
     for link in machine["links"]:
         ends = (link["from"], link["to"])
@@ -133,7 +134,7 @@ def _rate(cable: dict) -> str:
 
 
 def _curve(a: tuple[float, float], b: tuple[float, float], down: bool) -> list[tuple[float, float]]:
-    """A straight line; of nodes in one row, an arc below or above it that is deeper the farther they are."""
+    """A straight line; between nodes of one row, an arc below or above it, deeper for larger distances."""
     if a[1] != b[1]:
         return [a, b]
     deep = min(0.35 + 0.1 * abs(a[0] - b[0]), _DEEPEST)
@@ -141,7 +142,7 @@ def _curve(a: tuple[float, float], b: tuple[float, float], down: bool) -> list[t
 
 
 def _draw_cables(ax, machine, where, use) -> dict[str, tuple[float, float]]:
-    """Returns the middle of each link. Labels of equal rate between the same rows stand once where there are many."""
+    """Returns the middle of each link. With many links, equal labels between the same rows are drawn once."""
     import matplotlib
     from matplotlib.colors import Normalize
 
@@ -158,7 +159,7 @@ def _draw_cables(ax, machine, where, use) -> dict[str, tuple[float, float]]:
         width = 1 + 4 * math.sqrt(max(cable["there"], cable["back"]) / most)
         ax.plot(*zip(*points), color=colours(scale(0.15 + 0.85 * share)) if use is not None else _LINE, linewidth=width,
                 solid_capstyle="round", zorder=2)
-        # The lower part of a line, where lines from one switch are apart.
+        # The lower part of a line, because lines of one switch are separate there.
         middle = points[10] if len(points) > 2 else (a[0] + 0.5 * (b[0] - a[0]), a[1] + 0.5 * (b[1] - a[1]))
         label_at = points[10] if len(points) > 2 else (a[0] + 0.62 * (b[0] - a[0]), a[1] + 0.62 * (b[1] - a[1]))
         for name in cable["names"]:
@@ -176,7 +177,8 @@ def _draw_cables(ax, machine, where, use) -> dict[str, tuple[float, float]]:
 
 
 def _draw_groups(ax, machine, middles) -> list:
-    """A hull over the middles of the links of each group; groups of one bound share a colour and a line of the legend."""
+    """A hull around the middles of each group's links; groups with equal bounds share a colour and an entry of the
+    legend."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Ellipse, Polygon
 
@@ -199,7 +201,7 @@ def _draw_groups(ax, machine, middles) -> list:
 
 
 def draw(machine: dict, ax, use: dict[str, float] | None = None):
-    """Draws on matplotlib's Axes and returns them. `machine`: as `tilerail topo show --graph` gives it."""
+    """Draws on matplotlib's Axes and returns them. `machine`: the output of `tilerail topo show --graph`."""
     from matplotlib.patches import FancyBboxPatch
 
     where = layout(machine)

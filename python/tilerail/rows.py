@@ -1,11 +1,11 @@
-"""What a Gantt chart shows: rows of bars, from a timeline."""
+"""Rows of a Gantt chart, from a timeline."""
 
 import re
 from dataclasses import dataclass, field
 
 from .timeline import Queue, Timeline
 
-# In drawing order: later ones are drawn over earlier ones. Kernels are warm, copies are cold.
+# In drawing order: later categories cover earlier ones. Kernels have warm colours, copies cold ones.
 CATEGORIES = {
     "gemm": ("GEMM", "#e07b39"),
     "syrk": ("SYRK", "#c9563c"),
@@ -18,7 +18,7 @@ CATEGORIES = {
     "local": ("copy within a GPU", "#8d99a6"),
 }
 
-# More rows than this cannot be told apart: queues of one role on one device then share a row.
+# More rows would be indistinguishable: above this limit, queues of one role on one device share a row.
 MOST_QUEUE_ROWS = 56
 
 _ROLES = {"kernel": "kernels", "local": "within", "in": "from host", "peer": "from GPUs", "out": "to host"}
@@ -34,7 +34,7 @@ class Row:
 
 
 def natural(name: str) -> list:
-    """Sort key that takes the numbers in a name as numbers."""
+    """Sort key that compares numbers in names as numbers."""
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.split(r"([0-9]+)", name) if part]
 
 
@@ -48,7 +48,7 @@ def role(queue: Queue, hosts: list[str]) -> str:
 
 
 def display_order(timeline: Timeline) -> list[int]:
-    """Numbers of the queues by device; on each its kernels, copies within it, in, between GPUs and out."""
+    """Indices of the queues by device, then kernels, copies within the device, in, between GPUs, out."""
     hosts, order = timeline.hosts, list(_ROLES)
 
     def key(number: int):
@@ -85,8 +85,8 @@ def rows_of(timeline: Timeline, merged: bool) -> list[Row]:
 
 
 def thinned(bars: list[tuple[float, float]], resolution: float) -> list[tuple[float, float]]:
-    """The same picture with fewer bars: neighbours closer than half of `resolution` (seconds a pixel) become one where
-    one of them is too thin to be seen by itself. At most a few bars a pixel remain, however many there were."""
+    """The same picture with fewer bars: merges neighbours closer than half of `resolution` (seconds per pixel) if one
+    of them is too thin to be visible. At most a few bars per pixel remain."""
     result: list[tuple[float, float]] = []
     thin = 2 * resolution
     for start, end in sorted(bars):

@@ -7,7 +7,7 @@ from .timeline import TimelineError
 
 
 class TableError(TimelineError):
-    """A table that is not what was expected. The message names file and column."""
+    """An unexpected table. The message contains file and column."""
 
 
 def read_table(path: str | os.PathLike, columns: tuple[str, ...]) -> list[dict[str, str]]:

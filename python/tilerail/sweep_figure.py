@@ -1,5 +1,5 @@
-"""The figure of `tilerail sweep`, chosen by what was varied: lines over one number, a heat map over two, bars over
-names. A second number of two values makes two lines."""
+"""The figure of `tilerail sweep`, by the varied keys: lines over one number, a heat map over two, bars over names. A
+second number with two values gives two lines."""
 
 import math
 import os
@@ -18,7 +18,7 @@ _GRID = "#d5d8dc"
 
 
 class Axis:
-    """A column that was varied: its values in the order of the points, as numbers where all are."""
+    """A varied column: its values in the order of the points, as numbers if all are numeric."""
 
     def __init__(self, name: str, rows: list[dict[str, str]]):
         self.name = name
@@ -51,14 +51,14 @@ class Axis:
 
 
 def axes_of(rows: list[dict[str, str]]) -> list[Axis]:
-    """Those with several values: the columns between `point` and `machine`."""
+    """Columns between `point` and `machine` with several values."""
     names = list(rows[0])
     found = [Axis(name, rows) for name in names[names.index("point") + 1:names.index("machine")]]
     return [axis for axis in found if len(axis.values) > 1]
 
 
 class Quantity:
-    """What is drawn upwards: a rate where problems differ, else a time."""
+    """The quantity on the vertical axis: a rate if problems differ, else a time."""
 
     def __init__(self, rows, axes, path):
         self.rate = any(key.strip() in PROBLEM_KEYS for axis in axes for key in axis.name.split("&"))
@@ -72,7 +72,7 @@ class Quantity:
         return number(row, self.column, self.path) * self.scale
 
     def bound_of(self, row) -> float:
-        """The least time, or the rate in that time; NaN without a bound."""
+        """The least time, or its rate; NaN without a bound."""
         bound, makespan = (number(row, column, self.path) for column in ("bound_s", "makespan_s"))
         if bound <= 0:
             return math.nan
@@ -149,7 +149,7 @@ def _heat(ax, rows, across, up, quantity, limits):
 
 
 def _bars(ax, rows, axes, quantity) -> None:
-    """Groups by all axes but the last, which is the colour of a bar."""
+    """Groups by all axes but the last, which determines the colour of a bar."""
     from matplotlib import colormaps
 
     *groups, inner = axes if axes else [None]
@@ -173,7 +173,7 @@ def _bars(ax, rows, axes, quantity) -> None:
 
 
 def shape_of(axes: list[Axis]) -> tuple[str, list[Axis], list[Axis]]:
-    """What is drawn, "lines", "heat" or "bars"; the axes of one panel; those that differ between panels."""
+    """The kind of figure, "lines", "heat" or "bars"; the axes within a panel; the axes that differ between panels."""
     numbers = [axis for axis in axes if axis.numeric]
     names = [axis for axis in axes if not axis.numeric]
     count = math.prod(len(axis.values) for axis in names)
@@ -197,7 +197,7 @@ def _check_size(path, axes, kind, panels: int, points: int) -> None:
 
 
 def sweep_figure(path: str | os.PathLike, figure=None) -> None:
-    """Draws the CSV of `tilerail sweep` into a matplotlib Figure, without points that failed. Raises TableError."""
+    """Draws the CSV of `tilerail sweep` into a matplotlib Figure, without failed points. Raises TableError."""
     rows = read_table(path, COLUMNS)
     axes = axes_of(rows)
     done = [row for row in rows if not row["error"]]
@@ -234,7 +234,7 @@ def sweep_figure(path: str | os.PathLike, figure=None) -> None:
 
 
 def _title(first, axes) -> str:
-    """What all points have in common."""
+    """The common properties of all points."""
     varied = {key.strip() for axis in axes for key in axis.name.split("&")}
     parts = []
     if not varied & {"gemm", "m", "n", "k"}:

@@ -18,7 +18,7 @@ def aligned(lines: list[list[str]]) -> str:
 
 
 def summary_table(timeline: Timeline | str | os.PathLike) -> str:
-    """What each queue did: operations, time busy, its share of the makespan, time from ready to start, bytes."""
+    """Use of each queue: operations, time busy, its share of the makespan, time from ready to start, bytes."""
     if not isinstance(timeline, Timeline):
         timeline = read_timeline(timeline)
     count = len(timeline.queues)

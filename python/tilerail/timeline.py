@@ -1,4 +1,4 @@
-"""The timeline that the `tilerail` command writes as CSV (docs/formats.md, section Timeline)."""
+"""The CSV timeline of the `tilerail` command (docs/formats.md, section Timeline)."""
 
 import csv
 import math
@@ -22,24 +22,24 @@ _MOST_JOULES = 1e15
 
 
 class TimelineError(ValueError):
-    """A file that is no timeline, or timelines that do not belong together. The message names the place."""
+    """An invalid timeline, or timelines that do not belong together. The message contains the location."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """Where operations run: the kernels of a device (src == dst), or copies from src to dst."""
+    """A queue of operations: the kernels of a device (src == dst), or copies from src to dst."""
 
     name: str
     device: str
     src: str
     dst: str
     route: tuple[str, ...]
-    shares: tuple[float, ...]  # by link of the route: the part of the bytes that crosses it
+    shares: tuple[float, ...]  # by link of the route: its part of the bytes
 
 
 @dataclass
 class Timeline:
-    """One run. Lists are indexed by operation; `queue` holds indices into `queues`; times are in seconds."""
+    """A run. Lists are indexed by operation; `queue` contains indices into `queues`; times are in seconds."""
 
     metadata: dict[str, str]
     queues: list[Queue] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Timeline:
 
     @property
     def makespan(self) -> float:
-        """Seconds until the last operation ended."""
+        """End of the last operation, in seconds."""
         return max(self.end, default=0.0)
 
     @property
@@ -66,7 +66,7 @@ class Timeline:
         return _names(self.metadata["devices"])
 
     def energies(self, key: str) -> list[float] | None:
-        """Joules by device, "energy_j" as modelled or "counted_energy_j"; None where the file does not say."""
+        """Joules by device, "energy_j" (modelled) or "counted_energy_j"; None if missing in the file."""
         text = self.metadata.get(key)
         return None if text is None else [_number(part, key, _MOST_JOULES) for part in _names(text)]
 
@@ -93,7 +93,7 @@ def _number(text: str, what: str, most: float) -> float:
 
 
 def _route(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Links, and the part of the bytes that crosses each: "a->b;b->c 1/2"."""
+    """Links, and their parts of the bytes: "a->b;b->c 1/2"."""
     links, shares = [], []
     for entry in _names(text):
         link, _, share = entry.partition(" ")
@@ -107,7 +107,7 @@ def _route(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 
 class _Reader:
-    """Reads one file line by line and knows where it is."""
+    """Reads a file line by line and tracks the location."""
 
     def __init__(self, text: str, name: str):
         self.name = name
@@ -220,7 +220,7 @@ class _Reader:
 
 
 def read_timeline(path: str | os.PathLike) -> Timeline:
-    """Reads a timeline. Raises TimelineError "file:line: ..." for everything that `tilerail` would not have written."""
+    """Reads a timeline. Raises TimelineError "file:line: ..." for anything that `tilerail` does not write."""
     name = os.fspath(path)
     try:
         with open(name, encoding="utf-8", newline="") as file:

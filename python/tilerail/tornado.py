@@ -1,4 +1,4 @@
-"""The tornado figure of `tilerail whatif`: what each part of a machine saves and costs."""
+"""The tornado figure of `tilerail whatif`: savings and costs of each part of a machine."""
 
 import math
 import os
@@ -20,7 +20,7 @@ _GRID = "#d5d8dc"
 
 
 def _bars(rows, path):
-    """By part: what it is now, and the seconds by factor."""
+    """By part: its current figure, and seconds by factor."""
     parts = {}
     for row in rows:
         if row["best_s"] == "":
@@ -31,14 +31,14 @@ def _bars(rows, path):
 
 
 def _widest(parts, base):
-    """Those that move most, the first at the top."""
+    """The parts with the largest effect, largest at the top."""
     order = sorted(parts, key=lambda name: -max(abs(seconds - base) for seconds in parts[name][1].values()))
     return order[:MOST_PARTS]
 
 
 def tornado(path: str | os.PathLike, figure=None):
     """Draws the CSV of `tilerail whatif` and returns the matplotlib Axes. Bars to the left save time, bars to the right
-    cost it; the dashed line is the bound of the machine as it is. Raises TableError."""
+    cost time; the dashed line is the bound of the unchanged machine. Raises TableError."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

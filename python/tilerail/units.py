@@ -1,4 +1,4 @@
-"""Quantities as people read them."""
+"""Quantities in readable units."""
 
 import re
 
@@ -21,12 +21,12 @@ def bytes_text(size: float) -> str:
 
 
 def time_unit(seconds: float) -> tuple[float, str]:
-    """Factor from seconds and the name of the unit in which an axis of this length reads well."""
+    """Factor from seconds, and name, of a readable unit for an axis of this length."""
     return (1, "s") if seconds >= 2 else (1e3, "ms") if seconds >= 2e-3 else (1e6, "us")
 
 
 def problem_title(timeline: Timeline) -> str:
-    """ "GEMM 4096 x 4096 x 4096 f64", or the text as it is when it is of another routine."""
+    """ "GEMM 4096 x 4096 x 4096 f64", or the unchanged text for other routines."""
     problem = timeline.metadata["problem"]
     fields = dict(re.findall(r"(\w+)=(\S+)", problem))
     if not problem.startswith("gemm ") or not {"m", "n", "k", "dtype", "trans", "place"} <= fields.keys():
@@ -37,7 +37,7 @@ def problem_title(timeline: Timeline) -> str:
 
 def result_title(timeline: Timeline) -> str:
     """ "58.31 ms, 150.9 TFLOP/s" """
-    # As `tilerail simulate`: what the kernels multiply or, where none does (axpy, C = beta C), what they add.
+    # As in `tilerail simulate`: flops of products or, without any (axpy, C = beta C), of additions.
     products = sum(flops for kind, flops in zip(timeline.kind, timeline.flops) if kind != "axpby")
     makespan, flops = timeline.makespan, products or sum(timeline.flops)
     rate = f", {flops / makespan / 1e12:.4g} TFLOP/s" if makespan and flops else ""
@@ -51,5 +51,5 @@ def run_title(timeline: Timeline) -> str:
 
 
 def plain(text: str) -> str:
-    """For figures: matplotlib takes what is between two '$' as mathematics, but names may hold them."""
+    """Escapes '$' for figures, because matplotlib parses text between two '$' as mathematics."""
     return text.replace("$", r"\$")

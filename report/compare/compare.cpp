@@ -13,10 +13,10 @@ namespace tilerail {
 namespace {
 
 constexpr size_t worst_count = 10;
-constexpr double rounding = 1e-12;  // s; smaller differences are none
+constexpr double rounding = 1e-12;  // s; smaller differences are ignored
 
 /// Throws unless both have the same operations on the same queues. The hashes are equal,
-/// so that a difference means that a file was changed.
+/// so a difference means an edited file.
 void require_same_plan(const AnnotatedTimeline& predicted,
                        const AnnotatedTimeline& measured) {
   const std::string &p = predicted.metadata.plan_hash, &m = measured.metadata.plan_hash;
@@ -47,7 +47,7 @@ bool is_simulation(const TimelineMetadata& metadata) {
   return tilerail::is_simulation(metadata.backend);
 }
 
-/// Two measurements, or two simulations, may be laid over each other.
+/// Accepts two measurements or two simulations.
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
   if (is_simulation(measured) && !is_simulation(predicted))
     throw fault_of("measured",
@@ -56,7 +56,7 @@ void require_order(const TimelineMetadata& predicted, const TimelineMetadata& me
                    "the prediction first");
 }
 
-/// The sums of one timeline.
+/// Sums over one timeline.
 struct Totals {
   double kernels = 0, copies = 0, waiting = 0, idle = 0;
 };
@@ -75,8 +75,8 @@ Totals totals_of(const AnnotatedTimeline& timeline) {
   return totals;
 }
 
-/// The operations whose durations differ most, and by more than rounding; ties by lowest
-/// number.
+/// The operations with the largest differences of durations beyond rounding; ties by
+/// lowest number.
 std::vector<Comparison::OpDifference> worst_durations(const AnnotatedTimeline& predicted,
                                                       const AnnotatedTimeline& measured) {
   const auto duration = [&](uint32_t i) {

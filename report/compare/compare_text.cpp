@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
 
-/// `unit` is the last part of the keys: "s" or "j".
+/// `unit` is the suffix of the keys: "s" or "j".
 Json figures_json(const Figures& figures, const std::string& unit = "s") {
   const std::optional<double> error = figures.error();
   return {{"predicted_" + unit, figures.predicted},
@@ -40,7 +40,7 @@ std::vector<std::string> figures_line(const std::string& name, const Figures& fi
           error_text(figures.error())};
 }
 
-/// Whether the measured makespan is where the prediction expects it.
+/// Whether the measured makespan is in the prediction interval.
 std::string interval_line(const PredictedInterval& interval, double measured) {
   const char* const where = interval.holds(measured)  ? "lies in it"
                             : measured < interval.low ? "is below it"

@@ -8,7 +8,7 @@
 namespace tilerail {
 namespace {
 
-/// What a copy changes when it starts (by = 1) or ends (by = -1).
+/// The change when a copy starts (by = 1) or ends (by = -1).
 struct Change {
   double at;
   int by;
@@ -33,7 +33,7 @@ std::optional<double> group_utilisation(const CapacityGroup& group,
                                         double makespan) {
   bool bounded = false;
   double used = 0, rate = 0,
-         from = 0;   // used: seconds at the full bound that would move as much
+         from = 0;   // used: time to move as much at the full bound
   int64_t unit = 1;  // parts of a whole copy
   for (const GroupCopy& copy : copies) unit = std::lcm(unit, int64_t{copy.of});
   int64_t flows = 0;  // in that unit

@@ -7,18 +7,18 @@
 
 namespace tilerail {
 
-/// A copy that loads a capacity group, on which sides, and when.
+/// A copy that loads a capacity group: time and sides.
 struct GroupCopy {
   double start = 0, end = 0;  // s
-  double bytes = 0;           // that cross the group
+  double bytes = 0;           // through the group
   bool forward = false, backward = false;
   int parts = 1, of = 1;  // of the copy's bytes
 };
 
-/// The mean over the makespan of the rate of the copies over the group's bound at the
-/// moment, which depends on how many copies run and on which sides; a moment without a
-/// bound counts 0. A copy has one rate from its start to its end, so that a moment may
-/// come out above 1. Absent where no moment has a bound.
+/// Mean over the makespan of the copies' rate / the group's bound. The bound depends on
+/// the number and sides of running copies; without a bound, the share is 0. Each copy has
+/// a constant rate, so the share may exceed 1 at times. Absent if the group is never
+/// bounded.
 std::optional<double> group_utilisation(const CapacityGroup& group,
                                         const std::vector<GroupCopy>& copies,
                                         double makespan);

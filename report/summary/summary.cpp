@@ -18,8 +18,8 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// What the kernels of a plan multiply; where none does (axpy, C = beta C), what they
-/// add.
+/// The flops of the products in a plan; without products (axpy, C = beta C), of the
+/// additions.
 Flops flops_of(const Plan& plan) {
   Flops products{0}, sums{0};
   for (const Op& op : plan.ops)
@@ -27,7 +27,7 @@ Flops flops_of(const Plan& plan) {
   return products > Flops{0} ? products : sums;
 }
 
-/// Collects what each resource did.
+/// Collects the use of each resource.
 class Collector {
  public:
   Collector(const Plan& plan, const Topology& topology, Summary& summary)
@@ -54,7 +54,7 @@ class Collector {
     if (is_kernel(op.kind)) kernel_times_[where.dst.index()].add({run.start, run.end});
   }
 
-  /// When all operations are added.
+  /// Call this after the last operation.
   void finish() {
     for (const MemoryId device : plan_.devices)
       summary_.devices.push_back(
@@ -99,12 +99,12 @@ class Collector {
   const Plan& plan_;
   const Topology& topology_;
   Summary& summary_;
-  std::vector<std::set<QueueId>> link_queues_;  // that cross it
+  std::vector<std::set<QueueId>> link_queues_;  // crossing the link
   std::vector<std::vector<GroupCopy>> group_copies_;
   std::vector<IntervalSet<double>> kernel_times_;  // by MemoryId
 };
 
-/// Matrices that are spread over several memories are counted in each of these.
+/// Matrices spread over several memories count in each of them.
 std::vector<Summary::MemoryUse> memory_uses(const Plan& plan, const Topology& topology) {
   std::vector<Summary::MemoryUse> uses;
   const auto needs = needs_of_parts(memory_needs(plan), topology, plan.devices);
@@ -117,8 +117,7 @@ std::vector<Summary::MemoryUse> memory_uses(const Plan& plan, const Topology& to
   return uses;
 }
 
-/// Of equal ones compute comes first, then groups, then links, each by order of the
-/// topology.
+/// Ties: compute, then groups, then links, each by order of the topology.
 std::optional<Summary::ResourceUse> busiest_of(const Summary& summary) {
   Summary::ResourceUse busiest{TimeUse::compute, ""};
   const auto consider = [&](TimeUse kind, const std::string& name, double used) {
@@ -140,7 +139,7 @@ const char* waited_for(Engine::Kind engine) {
   return engine == Engine::Kind::workers ? "workers" : "copies";
 }
 
-/// Of equal ones the group: it bounds what its links carry together.
+/// Ties prefer the group, because it bounds all of its links together.
 Part busiest_on_route(const Queue& queue, const Topology& topology, const Summary& used) {
   Part busiest{TimeUse::memory, topology.memory(queue.src).name};
   double most = -1;
@@ -158,9 +157,9 @@ Part busiest_on_route(const Queue& queue, const Topology& topology, const Summar
   return busiest;
 }
 
-/// What the critical path consists of, longest first; the seconds add up to the makespan.
-/// A copy counts for the one of its links and groups that is used most in the whole run,
-/// as `used` has it by LinkId and GroupId.
+/// The parts of the critical path, longest first; their seconds add up to the makespan. A
+/// copy counts as its most used link or group in the whole run, according to `used` (by
+/// LinkId and GroupId).
 std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& topology,
                                               const AnnotatedTimeline& timeline,
                                               const Summary& used) {

@@ -13,16 +13,16 @@
 
 namespace tilerail {
 
-/// What one run did and what kept it busy. Times in seconds, sizes in bytes; shares are
-/// of the makespan.
+/// The result of a run and the use of its resources. Times in seconds, sizes in bytes;
+/// shares are relative to the makespan.
 struct Summary {
   struct QueueUse {
     std::string name;
     double busy_s = 0, bytes = 0;
     int64_t ops = 0;
   };
-  /// Of a link: bytes / (makespan * min(bandwidth, queues that cross it * per_flow)). Of
-  /// a group: of its bound, mean over the makespan; absent where nothing bounded it.
+  /// Link: bytes / (makespan * min(bandwidth, crossing queues * per_flow)). Group: share
+  /// of its bound, mean over the makespan; absent if never bounded.
   struct LinkUse {
     std::string name;
     double bytes = 0;
@@ -30,36 +30,35 @@ struct Summary {
   };
   struct DeviceUse {
     std::string name;
-    double busy_s = 0;  // while at least one kernel was running
+    double busy_s = 0;  // with at least one running kernel
     std::optional<double> energy_j =
-        {};  // modelled; absent where the topology gives no watts
+        {};  // modelled; absent without watts in the topology
   };
   struct MemoryUse {
     std::string name;
     int64_t peak_bytes = 0;                  // of tiles
-    double matrix_bytes = 0;                 // what of A, B and C lies there
+    double matrix_bytes = 0;                 // of A, B and C in this memory
     std::optional<double> capacity_bytes{};  // absent: unbounded
 
     double bytes() const { return double(peak_bytes) + matrix_bytes; }
   };
-  /// How much a resource was used: a link or a group by utilisation, a device by the
-  /// share of time with kernels.
+  /// Use of a resource: utilisation of a link or a group, share of time with kernels of a
+  /// device.
   struct ResourceUse {
     TimeUse kind;  // link, group or compute
     std::string name;
-    double share = 0;  // above 1 where measured copies are faster than described
+    double share = 0;  // above 1 if measured copies are faster than described
   };
 
-  /// What a part of the makespan went into, along the critical path
-  /// (report/timeline/critical_path.hpp).
+  /// A part of the makespan, along the critical path (report/timeline/critical_path.hpp).
   struct PathPart {
     TimeUse kind;  // kernels, link, group, memory (copies within one), waiting or issue
-    std::string name;  // of the link, group or memory; what was waited for: "kernels",
+    std::string name;  // link, group or memory; or the reason for waiting: "kernels",
                        // "copies" or "workers"
     double seconds = 0;
   };
 
-  /// Modelled, of the devices that take part.
+  /// Modelled energy of the participating devices.
   struct Energy {
     double joules = 0, watts = 0;                        // watts: mean over the makespan
     double edp = 0;                                      // joules times makespan
@@ -68,18 +67,18 @@ struct Summary {
 
   TimelineMetadata metadata;
   std::string
-      plan_machine;  // that the plan was made for; metadata has the one where it ran
+      plan_machine;  // machine of the plan; metadata contains the machine of the run
   std::vector<std::string>
-      without_effect;      // wishes that could not matter, each with the reason
-  std::string plan_cache;  // what a plan cache had to say of the plan; "" without one
-  std::string ran_on;      // what stood for the GPUs of the machine; "" where nothing did
-  std::string note;        // what the placement means; "" where that is plain
+      without_effect;      // options without effect, each with the reason
+  std::string plan_cache;  // message of the plan cache; "" without a cache
+  std::string ran_on;      // substitute for the machine's GPUs; "" without one
+  std::string note;        // explains the placement; "" if it needs no explanation
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;
-  Bound bound;        // of the makespan of any plan on the GPUs that were given
-  double tflops = 0;  // flop / makespan / 1e12, of the kernels that multiply or, without
-                      // any, add; 0 in no time
+  Bound bound;        // of the makespan of any plan on the given GPUs
+  double tflops = 0;  // flop / makespan / 1e12, of products or, without any, of
+                      // additions; 0 if the makespan is 0
   int64_t ops = 0;
   double bytes_moved = 0;  // between different memories, the sum of the next three
   double bytes_in = 0, bytes_out = 0,
@@ -89,12 +88,12 @@ struct Summary {
   std::vector<DeviceUse> devices;       // the plan's
   std::vector<MemoryUse> memories;      // every memory
   std::vector<PathPart> critical_path;  // longest first; they add up to the makespan
-  std::optional<ResourceUse> busiest;   // absent where nothing was used
+  std::optional<ResourceUse> busiest;   // absent if all resources are idle
   std::optional<Energy>
-      energy;  // absent where the topology gives no watts, or nothing took time
+      energy;  // absent without watts in the topology, or if the makespan is 0
 };
 
-/// What it took to get there, in seconds of real time.
+/// Overheads in seconds of real time.
 struct RunTimes {
   double plan_s = 0, execute_s = 0;
 };
@@ -106,7 +105,7 @@ Summary summarize(const Plan& plan, const Topology& topology,
 /// JSON object (docs/formats.md#summary), with a line break at the end.
 std::string to_json(const Summary& summary);
 
-/// The same as text for a terminal, without the queues.
+/// Text for a terminal, without the queues.
 std::string summary_table(const Summary& summary);
 
 }  // namespace tilerail

@@ -91,7 +91,7 @@ std::string of_makespan(const Summary& summary, double seconds) {
   return share_text(summary.makespan_s > 0 ? seconds / summary.makespan_s : 0);
 }
 
-/// Without a rate where nothing was calculated.
+/// The makespan, with a rate if anything was calculated.
 std::string makespan_text(const Summary& summary) {
   const std::string time = seconds_text(summary.makespan_s);
   return summary.tflops > 0 ? fmt::format("{}, {:.4g} TFLOP/s", time, summary.tflops)
@@ -111,7 +111,7 @@ std::string energy_text(const Summary& summary) {
 
 /// "critical path: 60.1% kernels, 30.2% host to GPUs, 9.7% waiting for kernels"
 std::string path_text(const Summary& summary) {
-  constexpr double least = 0.01;  // of the makespan; what is less is summed up
+  constexpr double least = 0.01;  // of the makespan; smaller parts are combined
   std::vector<std::string> parts;
   double rest = 0;
   for (const Summary::PathPart& part : summary.critical_path) {
@@ -199,7 +199,7 @@ Lines device_lines(const Summary& summary) {
   return lines;
 }
 
-/// How full each memory is.
+/// The use of each memory.
 Lines memory_lines(const Summary& summary) {
   Lines lines = {{"memory", "matrices", "tiles", "capacity", "used"}};
   for (const auto& memory : summary.memories) {
@@ -213,7 +213,7 @@ Lines memory_lines(const Summary& summary) {
   return lines;
 }
 
-/// Of links, or of groups.
+/// The use of links or of groups.
 Lines load_lines(const char* title, const std::vector<Summary::LinkUse>& loads) {
   Lines lines = {{title, "bytes", "utilisation"}};
   for (const auto& [name, bytes, utilisation] : loads)

@@ -57,17 +57,16 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology,
   return metadata;
 }
 
-/// Names the region of the user's matrices that each operation works on: what a copy
-/// moves, what a kernel updates. It follows tiles through the plan: a copy passes on
-/// where its data came from, and a kernel's result belongs to the rows of op(A) and the
-/// columns of op(B). One pass in issue order suffices, because every write that an
-/// operation can see has a lower id.
+/// Labels each operation with the region of the user's matrices that a copy moves or a
+/// kernel updates. Tracks tiles through the plan: a copy keeps the origin of its data,
+/// and a kernel's result belongs to the rows of op(A) and the columns of op(B). One pass
+/// in issue order suffices, because every write visible to an operation has a lower id.
 class RegionLabels {
  public:
   explicit RegionLabels(const Plan& plan);
 
-  /// Label of the next operation: call it once for each, in order. Regions are half-open,
-  /// and rows and columns are those of the matrix as stored.
+  /// Label of the next operation; call it for each one in order. Regions are half-open,
+  /// in rows and columns of the stored matrix.
   uint32_t next(const Op& op, StringTable& labels);
 
  private:
@@ -130,7 +129,7 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
     auto region = reads_a(op) ? region_of(op.a) : std::nullopt;
     if (region)
       region->matrix =
-          Buffer::Kind::matrix_c;  // the result is y, also where its rows were found by x
+          Buffer::Kind::matrix_c;  // the result is y, even if its rows follow from x
     return region;
   }
   if (op.kind != OpKind::gemm) return region_of(op.y);

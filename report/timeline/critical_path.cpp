@@ -11,7 +11,7 @@
 namespace tilerail {
 namespace {
 
-/// How many operations an engine takes at once.
+/// The number of operations that an engine executes simultaneously.
 size_t places(const Engine& engine, const Topology& topology) {
   const Engines& engines = topology.memory(engine.device).engines;
   std::optional<int> limit;
@@ -22,9 +22,9 @@ size_t places(const Engine& engine, const Topology& topology) {
   return size_t(limit.value_or(1));
 }
 
-/// When at least `places` of the operations were under way. With starts and ends sorted
-/// each by itself, i + 1 operations have started from starts[i] on, and fewer than
-/// `places` of them are left from ends[i + 1 - places] on.
+/// When at least `places` of the operations were running. Starts and ends are sorted
+/// separately: i + 1 operations have started at starts[i], and fewer than `places` of
+/// them are left after ends[i + 1 - places].
 IntervalSet<double> full_times(const std::vector<OpTime>& ops, size_t places) {
   std::vector<double> starts, ends;
   for (const OpTime& t : ops) starts.push_back(t.start), ends.push_back(t.end);
@@ -36,13 +36,14 @@ IntervalSet<double> full_times(const std::vector<OpTime>& ops, size_t places) {
   return full;
 }
 
-/// Kernels do, and copies within a device, which are kernels there.
+/// Whether the operation needs room on the device: kernels do, and copies within a
+/// device, which are kernels there.
 bool needs_room(const Plan& plan, const Op& op) {
   const Queue& queue = plan.queue(op.queue);
   return is_kernel(op.kind) || (op.kind == OpKind::copy && queue.src == queue.dst);
 }
 
-/// Whether the times include what comes right before a moment.
+/// Whether the intervals contain the time immediately before `end`.
 bool held_until(const IntervalSet<double>& times, double end) {
   return contains(times, std::nextafter(end, -std::numeric_limits<double>::infinity()));
 }
@@ -83,7 +84,7 @@ void EngineUse::add_rooms() {
   if (std::ranges::none_of(plan_.devices, has_workers)) return;
   const PlanKernelCosts costs{plan_, topology_};
   std::map<MemoryId, std::vector<std::pair<double, double>>>
-      changes;  // when, by how much what is filled changes
+      changes;  // time and change of the occupied room
   for (const auto i : indices(plan_.ops)) {
     const Op& op = plan_.ops[i];
     const MemoryId gpu = plan_.queue(op.queue).dst;
@@ -116,7 +117,7 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
   return {waiting, to - from - waiting, waiting - by_engine};
 }
 
-/// Null where that never happened, and for what needs no room.
+/// Null if the device was never full, or if the operation needs no room.
 const IntervalSet<double>* EngineUse::no_room_for(OpId op) const {
   const auto no_room = no_room_.find(plan_.queue(plan_.op(op).queue).dst);
   return needs_room(plan_, plan_.op(op)) && no_room != no_room_.end() ? &no_room->second
@@ -156,7 +157,7 @@ std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times,
   }
   std::vector<OpId> path;
   std::vector<bool> seen(
-      plan.ops.size());  // a measured timeline may contradict itself; the walk still ends
+      plan.ops.size());  // the walk ends even if a measured timeline contradicts itself
   const auto end =
       std::ranges::max_element(times, [](auto& a, auto& b) { return a.end < b.end; });
   for (std::optional<OpId> at{size_t(end - times.begin())}; at;) {

@@ -21,7 +21,7 @@ double makespan_of(std::span<const OpTime> times) {
   return last;
 }
 
-/// By memory: whether the load of the device slows its kernels down.
+/// By memory: whether the device's load slows its kernels down.
 std::vector<bool> slowed_down(const Plan& plan, const Topology& topology,
                               std::span<const OpTime> times) {
   const PlanKernelCosts costs{plan, topology};
@@ -39,8 +39,8 @@ std::vector<bool> slowed_down(const Plan& plan, const Topology& topology,
   return slowed;
 }
 
-/// Between the half width of shapes that were measured and that of others, by how near
-/// the measured ones are.
+/// Interpolates between the half widths of measured and of other shapes, by nearness to
+/// the measured shapes.
 double width_of(const Uncertainty::Kernels& known, const Op& op,
                 const KernelTimes& kernels) {
   if (op.kind != OpKind::gemm) return known.measured_shapes;

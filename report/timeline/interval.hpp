@@ -14,7 +14,7 @@ namespace tilerail {
 struct PredictedInterval {
   double low = 0, high = 0;
 
-  /// If half the width is above this share of the middle, almost any makespan is in the
+  /// With a half width above this share of the middle, almost any makespan is in the
   /// interval.
   static constexpr double widest = 0.5;
 
@@ -23,16 +23,15 @@ struct PredictedInterval {
   bool operator==(const PredictedInterval&) const = default;
 };
 
-/// Half widths along the critical path of a simulated timeline, in seconds, by what makes
-/// them. Those of one class have the same cause, so they add up; those of different
-/// classes have nothing to do with each other.
+/// Half widths along the critical path of a simulated timeline, in seconds, by cause.
+/// Errors within a class have the same cause and add up; classes are independent.
 struct PathUncertainty {
   double kernels = 0, load = 0, copies = 0, columns = 0, issue = 0;
 
   double half_width() const;  // sqrt of the sum of the squares
 };
 
-/// Absent where the machine does not say, of this type of kernels or at all.
+/// Absent without uncertainties in the machine, or for this type of kernels.
 /// docs/model.md#intervals
 std::optional<PathUncertainty> path_uncertainty(const Plan& plan,
                                                 const Topology& topology,

@@ -8,8 +8,8 @@
 
 namespace tilerail {
 
-/// Distinct strings by number, in order of first use, so that a million operations need
-/// four bytes each for a name.
+/// Distinct strings by number, in order of first use: each of a million operations stores
+/// four bytes per name.
 class StringTable {
  public:
   uint32_t intern(std::string_view text) {

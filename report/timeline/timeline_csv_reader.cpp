@@ -16,7 +16,7 @@ namespace {
 
 using namespace timeline_csv;
 
-// Limits within which sums and nanoseconds have a representation.
+// Limits within which sums and nanoseconds are representable.
 constexpr int64_t most_bytes = int64_t{1} << 53;
 constexpr double most_flops = 1e30, most_seconds = 1e9, most_joules = 1e15;
 constexpr int64_t most_ops = 1'000'000'000;
@@ -89,7 +89,7 @@ class RowReader {
     timeline_.ops.push_back(row);
   }
 
-  /// Puts the operations in the order of their ids, which must be 0 .. ops - 1.
+  /// Sorts the operations by id. Ids must be 0 .. ops - 1.
   void sort_ops() {
     const auto count = int64_t(timeline_.ops.size());
     std::vector<AnnotatedOp> sorted(timeline_.ops.size());
@@ -166,7 +166,7 @@ class RowReader {
   std::vector<Place> places_;
 };
 
-/// One number for each device.
+/// One number per device.
 std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key,
                                   size_t devices, const CsvReader& reader) {
   std::vector<double> energies;

@@ -20,13 +20,14 @@ void append_metadata(std::string& csv, std::string_view key, std::string_view va
   csv += key;
   csv += '=';
   std::string quoted;
-  append_cell(quoted,
-              value);  // refuses control characters; the rest of the line needs no quotes
+  append_cell(
+      quoted,
+      value);  // throws for control characters; the rest of the line needs no quotes
   csv += value;
   csv += '\n';
 }
 
-/// Nothing where there are none.
+/// Appends nothing without values.
 void append_numbers(std::string& csv, std::string_view key,
                     const std::vector<double>& values) {
   std::vector<std::string> numbers(values.size());

@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;
 
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-/// Rank of a queue on its device: kernels and copies within a memory, then copies in,
-/// then copies out.
+/// Rank of a queue on its device: kernels and copies within a memory, copies in, copies
+/// out.
 int rank(const AnnotatedQueue& queue) {
   return queue.src == queue.dst ? 0 : queue.dst == queue.device ? 1 : 2;
 }
@@ -28,8 +28,8 @@ bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
   return natural_less(a.name, b.name);
 }
 
-/// Sorts the slices of a queue, which are in the order of their operations, by time and
-/// removes their overlaps.
+/// Sorts the slices of a queue by time (they are in order of operations) and removes
+/// their overlaps.
 void lay_out(std::vector<Slice>& slices) {
   std::ranges::stable_sort(slices, {}, &Slice::begin_ns);
   int64_t free_at = 0;
@@ -40,14 +40,14 @@ void lay_out(std::vector<Slice>& slices) {
   }
 }
 
-/// The title of its process: "predicted: gemm m=..., gemmex on two-gpu (sim)".
+/// The title of a process: "predicted: gemm m=..., gemmex on two-gpu (sim)".
 std::string trace_title(const NamedTimeline& named) {
   const TimelineMetadata& metadata = named.timeline->metadata;
   return fmt::format("{}: {}, {} on {} ({})", named.name, metadata.problem,
                      metadata.policy, metadata.machine, metadata.backend);
 }
 
-/// "gemm C[0:2048,0:2048]", or the kind alone where the region is not known.
+/// "gemm C[0:2048,0:2048]", or only the kind if the region is unknown.
 std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op) {
   const std::string& label = timeline.label_of(op);
   return label.empty() ? std::string{to_string(op.kind)}
@@ -90,7 +90,7 @@ class Writer {
     }
   }
 
-  /// The name of a process or a thread, and its place in the display.
+  /// The name of a process or a thread, and its position in the display.
   void add_metadata(const std::string& of, size_t pid, size_t tid,
                     const std::string& name) {
     const size_t place = tid > 0 ? tid : pid;

@@ -1,6 +1,6 @@
-"""Prints how the source is built up, and what is against its rules; exit code 1 if anything is.
+"""Prints the structure of the source and violations of its rules; exit code 1 if any exist.
 
-    python3 scripts/structure [FOLDER]     FOLDER: the root of a source tree; without it, that of this script
+    python3 scripts/structure [FOLDER]     FOLDER: the root of a source tree; default: this script's
 """
 
 import pathlib

@@ -1,11 +1,11 @@
-"""What may break a rule of the structure, and why."""
+"""Exceptions from rules of the structure, with reasons."""
 
 TABLE = "a table of refused inputs, one row a case, and no logic"
 
-# Files that name options of the command in literals, and why.
+# Files with names of command-line options in literals, and the reason.
 OPTIONS = {"study/calibrate.cpp": "measurement files record the command that measured"}
 
-# "file function": why it has more lines than functions.MOST_LINES.
+# "file function": reason for more than functions.MOST_LINES lines.
 LONG_FUNCTIONS = {
     "tests/model/topology_errors_test.cpp names": TABLE,
     "tests/model/topology_errors_test.cpp structures": TABLE,

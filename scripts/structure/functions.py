@@ -1,7 +1,8 @@
-"""How long functions are: the lines from the first of the signature to the closing brace.
+"""Lengths of functions: lines from the start of the signature to the closing brace.
 
-C++ is read without a compiler. Comments and literals are blanked; then every opening brace starts a scope: a container
-(namespace, class), a function, or a part of an expression (initialisers). A lambda counts as lines of its function.
+C++ is parsed without a compiler. Comments and literals are blanked; then every opening brace starts a scope: a
+container (namespace, class), a function, or a part of an expression (initialisers). A lambda counts as lines of its
+function.
 """
 
 import ast
@@ -10,9 +11,9 @@ import re
 MOST_LINES = 50
 
 LITERALS = re.compile(
-    r'R"(?P<delimiter>[^\s()\\]{0,16})\(.*?\)(?P=delimiter)"'  # raw strings first: they may hold anything
+    r'R"(?P<delimiter>[^\s()\\]{0,16})\(.*?\)(?P=delimiter)"'  # raw strings first: they may contain anything
     r'|"(?:\\.|[^"\\\n])*"'
-    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"  # not the quote within 1'000
+    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"  # not the digit separator in 1'000
     r"|//[^\n]*|/\*.*?\*/"
     r"|^[ \t]*\#(?:\\\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
@@ -25,12 +26,12 @@ NAME = re.compile(r"([~\w:]+|operator\s*\S+?)\s*\(")
 
 
 def blanked(text):
-    """The text with literals, comments and preprocessor lines replaced by as many line ends."""
+    """The text with literals, comments and preprocessor lines replaced by the same number of newlines."""
     return LITERALS.sub(lambda match: '""' * match.group().startswith(('"', "R")) + "\n" * match.group().count("\n"), text)
 
 
 def scope_of(head):
-    """What a brace after `head` opens, in a container: "container", "function" or "part" of an expression."""
+    """The kind of scope after `head` in a container: "container", "function" or "part" of an expression."""
     head = TEMPLATE.sub("", head.strip())
     if not head or CONTAINER.match(head):
         return "container"
@@ -42,7 +43,7 @@ def scope_of(head):
     for position, letter in enumerate(plain):
         depth += (letter in "({") - (letter in ")}")
         if letter == ":" and depth == 0 and ":" not in plain[position - 1] + plain[position + 1 : position + 2]:
-            return "function" if plain.endswith((")", "}")) else "part"  # behind a constructor's initialisers
+            return "function" if plain.endswith((")", "}")) else "part"  # after a constructor's initialisers
     return "function" if depth == 0 else "part"
 
 
@@ -94,7 +95,7 @@ def lengths(root, paths):
 
 
 def faults(bodies, allowed):
-    """Functions that are too long, and excuses of `allowed` for others."""
+    """Functions that are too long, and unnecessary exceptions in `allowed`."""
     long = {
         f"{path} {name}": f"{count} lines at line {line}, more than {MOST_LINES}"
         for path, each in bodies.items()

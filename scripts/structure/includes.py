@@ -1,23 +1,23 @@
-"""Includes: no arrow up, no circle, and no way around the include paths."""
+"""Includes: no upward includes, no cycles, and no bypass of the include paths."""
 
 import re
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-PUBLIC = "api/include"  # the headers that a program includes; they are found without the room's name
+PUBLIC = "api/include"  # public headers, included without the room's name
 
 
 def of_files(root, paths):
-    """{path: the texts that it includes in quotes} of C++ files."""
+    """{path: its quoted includes} of C++ files."""
     return {path.as_posix(): INCLUDE.findall((root / path).read_text()) for path in paths}
 
 
 def resolved(included, known):
-    """The file that an include names, by its path from the root; None for one that is not there."""
+    """The included file's path from the root; None if it does not exist."""
     return next((path for path in (included, f"{PUBLIC}/{included}") if path in known), None)
 
 
 def circle(edges):
-    """A circle in a graph {node: nodes}, as its nodes in order with the first repeated, or []."""
+    """A cycle in a graph {node: nodes}, as its nodes in order with the first repeated, or []."""
     done = set()
 
     def walk(node, way):
@@ -33,7 +33,7 @@ def circle(edges):
 
 
 def of_folders(headers, room):
-    """{folder: the other folders of this room that its files include}, of {path: paths}."""
+    """{folder: the room's other folders included by its files}, from {path: paths}."""
     edges = {}
     for path, included in headers.items():
         folder = path.rpartition("/")[0]
@@ -45,7 +45,7 @@ def of_folders(headers, room):
 
 def faults(files, house):
     found = []
-    files_of = {}  # {file: the files that it includes}
+    files_of = {}  # {file: its includes}
     for path, includes in files.items():
         room = house.room_of(path)
         allowed = house.rooms_below(room) if room else None

@@ -1,21 +1,21 @@
-"""Options of the command: only cli/ names them, since Python and the C API have other names of the same things."""
+"""Command-line options: only cli/ may name them, because Python and the C API have other names for the same things."""
 
 import re
 
 import functions
 
-OWN = ("cli/", "tests/", "bench/", "fuzz/", "examples/")  # what may name them, or has options of its own
+OWN = ("cli/", "tests/", "bench/", "fuzz/", "examples/")  # may name them, or have their own options
 OPTION = re.compile(r"--([a-z][a-z-]*)")
 OTHER_TOOL = re.compile(r"'(?!tilerail)[\w-]+ [^']*'")  # a command in quotes
 
 
 def literals(text):
-    """The texts in quotes of a C++ source."""
+    """The string literals of a C++ source."""
     return [found.group() for found in functions.LITERALS.finditer(text) if found.group().startswith(('"', 'R"'))]
 
 
 def defined(root, paths):
-    """The names of all options that literals of cli/ begin with."""
+    """The names of all options at the start of literals in cli/."""
     texts = (text for path in paths if path.as_posix().startswith("cli/") for text in literals((root / path).read_text()))
     return {found.group(1) for text in texts if (found := OPTION.match(text.strip('"').split(",")[-1]))}
 

@@ -1,4 +1,4 @@
-"""The pages for readers: links and paths that lead somewhere, terms in order, lines that fit."""
+"""Documentation pages: valid links and paths, sorted terms, line widths."""
 
 import re
 
@@ -14,7 +14,7 @@ TERM = re.compile(r"\* \*\*(.+?)\*\*")
 
 
 def outside_code(text):
-    """The lines of a page that are not in a fenced block."""
+    """The lines of a page outside of fenced blocks."""
     fenced = False
     for line in text.splitlines():
         if line.startswith("```"):
@@ -24,13 +24,14 @@ def outside_code(text):
 
 
 def sections(text):
-    """The addresses of a page's headings, as sites make them: lower case, blanks as hyphens, no other signs."""
+    """The anchors of a page's headings, as web sites form them: lower case, hyphens for blanks, no other
+    punctuation."""
     headings = (line.lstrip("#") for line in outside_code(text) if line.startswith("#"))
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
 def targets(path, text):
-    """(file from the root, section or "") of everything that a file links to, and of the sections that it names."""
+    """(file from the root, section or "") for every link in a file, and for every section it names."""
     found = dict.fromkeys(NAMED.findall(text))
     if path.suffix == ".md":
         for name, _, section in (each.partition("#") for each in TARGET.findall(text) if "://" not in each):
@@ -39,7 +40,7 @@ def targets(path, text):
 
 
 def link_faults(root):
-    """Links of pages, and pages that sources name, whose file or section is not there."""
+    """Links in pages, and pages named in sources, with a missing file or section."""
     known, faults = {}, []
     for path in sources.files(root, sources.CODE | {".md", ".toml"}):
         for name, section in targets(path, (root / path).read_text(errors="replace")):
@@ -55,7 +56,7 @@ def link_faults(root):
 
 
 def map_faults(root):
-    """Paths that the map of the code names and that are not there."""
+    """Missing paths in the map of the code."""
     if not (root / MAP).exists():
         return []
     named = dict.fromkeys(PATH.findall((root / MAP).read_text()))
@@ -63,7 +64,7 @@ def map_faults(root):
 
 
 def order_faults(root):
-    """Terms of the glossary that stand before one that comes earlier in the alphabet."""
+    """Glossary terms out of alphabetical order."""
     if not (root / GLOSSARY).exists():
         return []
     terms = TERM.findall((root / GLOSSARY).read_text())
@@ -75,7 +76,7 @@ def order_faults(root):
 
 
 def width_faults(root):
-    """Lines that are too wide; one without a space, an address, cannot be broken."""
+    """Lines that are too wide. Lines without a space, such as URLs, cannot be broken."""
     faults = []
     for path in sources.files(root, {".md"}):
         for number, line in enumerate((root / path).read_text().splitlines(), 1):

@@ -1,14 +1,15 @@
-"""The rooms of the house and which of them may include which: the targets of CMake and the links between them.
+"""The rooms of the source and their allowed includes: the targets of CMake and the links between them.
 
-A room is a folder, or some headers, that one or more targets make includable (`tilerail_room` in cmake/Tilerail.cmake);
-it has the name of its first path, or of the folder that several folders are in. Its files may include what their target links, and what that links publicly.
+A room is a folder, or some headers, that one or more targets make includable (`tilerail_room` in cmake/Tilerail.cmake).
+Its name is its first path, or the common parent of several folders. Its files may include the rooms linked by their
+target, and the public links of these.
 """
 
 import os.path
 import re
 
 COMMAND = re.compile(r"^\s*(tilerail_library|tilerail_room|target_link_libraries)\s*\(([^()]*)\)", re.MULTILINE)
-OUTSIDE = {"build", "out", "tests", "bench", "fuzz", "examples"}  # these include anything, and nobody includes them
+OUTSIDE = {"build", "out", "tests", "bench", "fuzz", "examples"}  # unrestricted includes; never included
 
 
 def name_of(paths):
@@ -17,11 +18,11 @@ def name_of(paths):
 
 
 class House:
-    """What the CMakeLists.txt files below a folder say."""
+    """The contents of the CMakeLists.txt files below a folder."""
 
     def __init__(self, root):
-        self.paths = {}  # target: the folders and headers that it makes includable
-        self.public, self.private = {}, {}  # target: the targets that it links
+        self.paths = {}  # target: its includable folders and headers
+        self.public, self.private = {}, {}  # target: its linked targets
         for file in sorted(root.rglob("CMakeLists.txt")):
             folder = file.parent.relative_to(root)
             if folder.parts and folder.parts[0] not in OUTSIDE:
@@ -45,7 +46,7 @@ class House:
                 linked.add(word.removeprefix("tilerail::"))
 
     def links(self):
-        """{room: the rooms that its targets link themselves}."""
+        """{room: the rooms linked directly by its targets}."""
         links = {room: set() for room in self.room.values()}
         for target, room in self.room.items():
             links[room] |= {self.room[other] for other in self.public[target] | self.private[target]} - {room}
@@ -60,7 +61,7 @@ class House:
         return found
 
     def room_of(self, path):
-        """The room that a file is in; that of a header, of its .cpp file, too. None outside of all."""
+        """The room of a file; a .cpp file has the room of its header. None outside of all rooms."""
         header = re.sub(r"\.cpp$", ".hpp", path)
         inside = [
             (len(start), self.room[target])
@@ -77,7 +78,7 @@ class House:
 
 
 def below(links, start):
-    """What `start` links, directly or not, in a graph {node: nodes}."""
+    """Everything that `start` links, directly or not, in a graph {node: nodes}."""
     found, new = set(), links[start]
     while new:
         found |= new

@@ -1,4 +1,4 @@
-"""The files of the project, and how long they are."""
+"""The files of the project, and their lengths."""
 
 import pathlib
 import statistics
@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 CPP = {".cpp", ".hpp", ".cu", ".c", ".h"}
 CODE = CPP | {".py", ".sh"}
-NOT_OURS = {"build", "out"}  # what programs leave; hidden folders are skipped, too
+NOT_OURS = {"build", "out"}  # output of programs; hidden folders are also skipped
 
 MOST_LINES = 600
 

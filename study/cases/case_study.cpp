@@ -18,8 +18,8 @@
 namespace tilerail::study {
 namespace {
 
-/// The plan of a case. Throws InputError without a place, also for a plan that takes no
-/// time: no error is relative to that.
+/// The plan of a case. Throws InputError without location, also if the plan takes no
+/// time: it has no relative error.
 Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
   Job job = shown_job(topology, c, tuned);
   if (!job.plan.ops.empty()) return job;
@@ -46,7 +46,7 @@ CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology,
     : topology_{topology} {
   for (const Case& c : cases) {
     Job job = c.locating([&] { return job_of(c, topology, tuned); });
-    job.plan.runtime = {};  // runs exclude the costs of an emulated library
+    job.plan.runtime = {};  // runs exclude the overhead of an emulated library
     const Bound bound = lower_bound(job.plan, topology);
     results_.push_back({.what = c, .job = std::move(job), .bound = bound});
   }

@@ -17,31 +17,31 @@
 
 namespace tilerail::study {
 
-/// What became of one case. Times in seconds, energies in joules.
+/// The result of one case. Times in seconds, energies in joules.
 struct CaseResult {
   Case what;
   Job job;
-  Bound bound = {};                      // of any plan on the GPUs that the case names
+  Bound bound = {};                      // of any plan on the case's GPUs
   std::optional<double> predicted = {};  // makespan
   std::optional<PredictedInterval> interval =
-      {};  // of the makespan; where the machine tells
+      {};  // of the makespan; absent without uncertainties
   std::optional<double> predicted_j = {},
-                        modelled_j = {};  // of the predicted and of the measured timeline
+                        modelled_j = {};  // of the predicted and the measured timeline
   RunResult measured = {};                // without its timeline
-  ErrorSplit split = {};                  // where there is a prediction
+  ErrorSplit split = {};                  // if there is a prediction
 
   double error() const { return *predicted / measured.median() - 1; }
-  /// Whether the measured median lies in the interval; nothing without one.
+  /// Whether the measured median lies in the interval; nullopt without an interval.
   std::optional<bool> in_interval() const {
     return interval ? std::optional{interval->holds(measured.median())} : std::nullopt;
   }
-  /// The measured median over the bound; nothing over a bound of 0.
+  /// Measured median / bound; nullopt if the bound is 0.
   std::optional<double> over_bound() const {
     return bound.time.value > 0 ? std::optional{measured.median() / bound.time.value}
                                 : std::nullopt;
   }
   bool failed() const { return measured.check && !measured.check->passed; }
-  /// Nothing where devices did not count their energy.
+  /// Null if the devices did not count their energy.
   const CountedEnergy* counted() const {
     return measured.gpu && measured.gpu->energy ? &*measured.gpu->energy : nullptr;
   }
@@ -49,20 +49,19 @@ struct CaseResult {
   std::string name() const;
 };
 
-/// Cases that are planned, simulated if wanted, and run.
+/// Plans, simulates (optional) and runs cases.
 class CaseStudy {
  public:
-  /// Plans them, as they were tuned where they are known. Keeps a reference to the
-  /// machine. Throws InputError naming file, line and column, as measure() does.
+  /// Plans the cases, as tuned if `tuned` has a plan. Keeps a reference to the machine.
+  /// Throws InputError with file, line and column, as measure() does.
   CaseStudy(const std::vector<Case>& cases, const Topology& topology,
             const TunedPlans& tuned = {});
 
   void simulate(Executor& simulator);
-  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is
-  /// asked to stop or a case fails, results() contains the cases before it.
+  /// On "host" or "cuda". Call it once, after simulate(), which is optional. If the run
+  /// is interrupted or a case fails, results() contains the cases before it.
   void measure(std::string_view backend, const RunSettings& settings);
-  /// Throws the error that ended measure() early. Does nothing if the run was asked to
-  /// stop.
+  /// Throws the error that ended measure() early. Does nothing after an interruption.
   void rethrow_failure() const;
 
   const std::vector<CaseResult>& results() const { return results_; }
@@ -78,18 +77,18 @@ class CaseStudy {
   std::exception_ptr failure_;
 };
 
-/// Of all predictions: sizes of the relative errors.
+/// Absolute relative errors of all predictions.
 struct CaseSummary {
   size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
   size_t intervals = 0,
-         in_interval = 0;  // predictions with an interval, and those that it holds of
+         in_interval = 0;  // predictions with an interval, and hits
 };
 
-/// Nothing where nothing was predicted.
+/// Nullopt without predictions.
 std::optional<CaseSummary> summary_of(std::span<const CaseResult> results);
 
-/// A header and one line a case (docs/formats.md#cases).
+/// A header and one line per case (docs/formats.md#cases).
 std::string to_csv(std::span<const CaseResult> results);
 
 }  // namespace tilerail::study

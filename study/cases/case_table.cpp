@@ -62,7 +62,7 @@ void add_times(Json& cells, const CaseResult& result) {
   cells["issue_s"] = part(&ErrorSplit::issue);
 }
 
-/// The energy of the prediction, of the measured timeline, and of the GPUs' counters.
+/// Energies: predicted, modelled from the measured timeline, and counted by the GPUs.
 void add_energy(Json& cells, const CaseResult& result) {
   const CountedEnergy* counted = result.counted();
   cells["predicted_energy_j"] = or_null(result.predicted_j);

@@ -39,7 +39,7 @@ void set_cell(Case& c, size_t column, const std::string& text) {
       if (!part.empty()) c.policy.overrides.emplace_back(part);
 }
 
-/// The problem of the routine whose sizes as a GEMM are given. Throws InputError.
+/// Derives the problem of the case's routine from its sizes as a GEMM. Throws InputError.
 void state_problem(Case& c) {
   const auto& [m, n, k] = c.sizes;
   for (size_t size = 0; size < sizes; ++size) parse_size(c.sizes[size], columns[size]);

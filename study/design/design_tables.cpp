@@ -11,12 +11,12 @@
 namespace tilerail::study {
 namespace {
 
-/// "gpu[0-7]", "gpu0" of one.
+/// "gpu[0-7]"; "gpu0" if count is 1.
 std::string names(const std::string& stem, size_t count) {
   return count == 1 ? stem + "0" : fmt::format("{}[0-{}]", stem, count - 1);
 }
 
-/// Of a rate that is a product of shares: four digits of it.
+/// The rate with four digits, because it is a product of shares.
 std::string rounded_text(Rate rate) {
   constexpr double giga = 1e9, most = 1e12;
   return rate.value < most ? fmt::format("{:.4g} GB/s", rate.value / giga)
@@ -55,7 +55,7 @@ class File {
     out_ += fmt::format(format, std::forward<Arguments>(arguments)...);
   }
 
-  /// A blank line, but not between a table and what is said of it.
+  /// Starts a table, after a blank line unless a comment precedes it.
   void table(const char* header) {
     const size_t last = out_.rfind('\n', out_.size() - 2);
     add("{}{}\n", out_[last + 1] == '#' ? "" : "\n", header);
@@ -89,7 +89,7 @@ class File {
         toml_text(to_text(rate)), to_text(latency), toml_text(source_));
   }
 
-  /// Each to its own, in one direction.
+  /// Links each source to the destination of the same number, in one direction.
   void one_way(const std::string& from, const std::string& to, Rate rate,
                Seconds latency) {
     table("[[link]]");
@@ -104,7 +104,7 @@ class File {
     add("names = {}\nsource = {}\n", toml_text(names(stem, count)), toml_text(source_));
   }
 
-  /// All of these switches reach each other.
+  /// Links all of these switches to each other.
   void join(const std::string& stem, size_t count, const char* hub, Rate rate,
             Seconds latency) {
     if (count == 1) return;
@@ -119,7 +119,7 @@ class File {
     link(names(stem, count), hub, rate, latency);
   }
 
-  /// A group of each name: the sum of both directions.
+  /// A group per name that bounds the sum of both directions.
   void both_ways(const std::string& group, const std::string& host,
                  const std::string& cpu, Rate sum) {
     table("[[group]]");
@@ -137,7 +137,7 @@ class File {
         from, to, toml_text(rounded_text(sum)), toml_text(memory_source_));
   }
 
-  /// The sum of what each has alone is more than all have together.
+  /// All host memories together are slower than the sum of their rates.
   void all_hosts(const std::string& cpu) {
     const assumptions::HostRates& each = d_.host_memory;
     const auto count = double(d_.sockets);
@@ -150,8 +150,8 @@ class File {
               each.both * (count * each.together.both));
   }
 
-  /// Copies get less of a memory than its nominal rate, less if they write, and less of
-  /// both at once.
+  /// Copies are slower than a memory's nominal rate, slower if they write, and slower
+  /// still if they read and write simultaneously.
   void hosts() {
     const std::string host = d_.sockets == 1 ? "host" : names("host", d_.sockets),
                       cpu = names("cpu", d_.sockets);

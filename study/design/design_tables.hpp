@@ -8,7 +8,7 @@
 
 namespace tilerail::study {
 
-/// A machine in a few figures that fit together. Rates are of one direction.
+/// Consistent figures of a machine. Rates are of one direction.
 struct Design {
   std::string name, command;
   size_t gpus = 1, sockets = 1, islands = 1, uplink_gpus = 1;
@@ -18,7 +18,7 @@ struct Design {
   GpuKind kind;
 };
 
-/// Its file.
+/// The text of the machine file.
 std::string tables_of(const Design& design);
 
 }  // namespace tilerail::study

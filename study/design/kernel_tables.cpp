@@ -17,13 +17,13 @@
 namespace tilerail::study {
 namespace {
 
-/// Whether the text is whole words of the table's name, which '-' separates: "h100" of
-/// "nvidia-h100-80gb-hbm3".
+/// Whether the text is a sequence of whole words of the table's name, which are separated
+/// by '-': "h100" of "nvidia-h100-80gb-hbm3".
 bool means(const std::string& text, const std::string& table) {
   return !text.empty() && ("-" + table + "-").find("-" + text + "-") != std::string::npos;
 }
 
-/// The kernels of a machine that the text names; those with exactly this name come first.
+/// The kernel table with this name; an exact match has priority.
 std::optional<size_t> named(const std::vector<KernelTimes>& kernels,
                             const std::string& text) {
   auto found = std::ranges::find(kernels, text, &KernelTimes::name);
@@ -49,7 +49,7 @@ GpuKind kind_of(const Topology& machine, size_t kernels) {
   return kind;
 }
 
-/// Of a machine that is named: its only kernels, or those after the colon.
+/// The only kernel table of the machine, or `table` if given.
 GpuKind of_machine(const std::string& file, const std::string& table) {
   const Topology machine = load_topology(file);
   const auto& kernels = machine.description().kernels;

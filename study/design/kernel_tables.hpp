@@ -6,10 +6,9 @@
 
 namespace tilerail::study {
 
-/// The kind of GPU that `text` means: the file or name of a machine whose GPUs are all of
-/// one kind; MACHINE:KERNELS for one of several; or the name of a kernel table, or words
-/// of it between '-', in the first machine by name that has it: "h100". Throws InputError
-/// with the tables that exist.
+/// Finds a kind of GPU. `text` is a machine (file or name) whose GPUs are all of one
+/// kind, MACHINE:KERNELS, or a kernel table or words of its name between '-' ("h100"),
+/// looked up in the machines by name. Throws InputError with the existing tables.
 GpuKind find_gpu_kind(const std::string& text);
 
 }  // namespace tilerail::study

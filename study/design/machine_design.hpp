@@ -8,27 +8,26 @@
 
 namespace tilerail::study {
 
-/// A machine in a few figures, as a user gives them; rates are of one direction, "450" or
-/// "450 GB/s".
+/// A user's specification of a machine. Rates are of one direction, "450" or "450 GB/s".
 struct DesignText {
   std::optional<std::string> name = {};
   std::string gpus = {}, kernels = {};
   std::string sockets = "1", islands = "1", uplink_gpus = "1";
-  std::string pcie = {};  // generation 3 to 7, or a rate of 16 lanes with its unit; the
-                          // GPUs' generation if empty
+  std::string pcie = {};  // generation 3 to 7, or a rate of 16 lanes with unit; default:
+                          // the GPUs' generation
   std::string nvlink = {}, bridge = {};
-  std::string host_memory = {}, socket_link = {};  // what is assumed of these, if empty
+  std::string host_memory = {}, socket_link = {};  // default: assumptions
   std::string gpu_memory = {};
-  std::string command = {};  // for the file's first lines
+  std::string command = {};  // for the header of the file
 };
 
 /// A commented machine file: `sockets` with memory, GPUs in equal blocks behind PCIe,
-/// `uplink_gpus` of them to a PCIe switch, and in `islands` of equal size joined by
-/// NVLink switches, between which there are bridges. All figures have sources: those of
-/// the kernels are kept, the others are assumed. Throws InputError.
+/// `uplink_gpus` of them per PCIe switch, and `islands` of equal size joined by NVLink
+/// switches, with bridges between islands. All figures have sources: kernels keep theirs,
+/// all others are assumed. Throws InputError.
 std::string design_machine(const DesignText& text);
 
-/// "450" or "450 GB/s", in the range of rates. Throws InputError of the subject.
+/// "450" or "450 GB/s", in the range of rates. Throws InputError with this subject.
 Rate design_rate(const std::string& text, std::string_view subject);
 
 struct Pcie {
@@ -36,9 +35,9 @@ struct Pcie {
   int generation = assumptions::other_generation;
 };
 
-/// Of a generation, 3 to 7, what the standard gives times the share of it that is reached
-/// (model/import/assumptions.hpp); of a rate with its unit that rate, and the first
-/// generation that has it. Empty: the generation of such GPUs.
+/// The PCIe generation and rate. Generation 3 to 7: the standard's rate times the share
+/// reached in practice (model/import/assumptions.hpp). Rate with a unit: this rate and
+/// the first generation that has it. Empty: the generation of such GPUs.
 Pcie pcie_of(const std::string& text, const GpuKind& kind);
 
 }  // namespace tilerail::study

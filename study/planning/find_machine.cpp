@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where this code lies: in the program itself, whose name the loader does not tell, or
-/// in a library.
+/// The file that contains this code: the program, whose name the loader does not return,
+/// or a library.
 fs::path own_file() {
   static const char here = 0;
   Dl_info info{};
@@ -31,7 +31,7 @@ fs::path own_file() {
                        error);
 }
 
-/// Whatever can be read: a file, or what a shell makes of <(command).
+/// Anything readable: a regular file, or a shell's <(command).
 bool is_readable_kind(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error) && !fs::is_directory(path, error);

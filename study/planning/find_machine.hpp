@@ -7,21 +7,19 @@
 
 namespace tilerail::study {
 
-/// Where machines are looked for:
-///   $TILERAIL_TOPOLOGIES,
-///   ../share/tilerail/topologies, as installed, or ../../topologies, as built in the
-///   source tree: both beside the program or the library that holds this code,
-///   ./topologies.
+/// Search path for machines: $TILERAIL_TOPOLOGIES, then ../share/tilerail/topologies
+/// (installed) or ../../topologies (build in the source tree), both relative to the
+/// program or library that contains this code, then ./topologies.
 std::vector<std::filesystem::path> machine_folders();
 
-/// Names of the machines that can be given without a path, ascending.
+/// Names of the machines on the search path, ascending.
 std::vector<std::string> machine_names();
 
-/// The file that `text` means, if there is one: a path as it is, else NAME.toml in the
-/// first of these folders that has it.
+/// The machine file for `text`, if it exists: a path, else NAME.toml in the first folder
+/// of the search path that contains it.
 std::optional<std::filesystem::path> known_machine(const std::string& text);
 
-/// The same. Throws InputError with the machines that exist.
+/// The same. Throws InputError with the existing machines.
 std::filesystem::path find_machine(const std::string& text);
 
 }  // namespace tilerail::study

@@ -25,8 +25,8 @@ std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology,
 }  // namespace
 
 Judge judge_of(const Topology& topology) {
-  constexpr Seconds simulating{
-      4e-6};  // an operation, about what bench_sim_speed shows; docs/model.md#selection
+  constexpr Seconds simulating{4e-6};  // s per operation, about the result of
+                                       // bench_sim_speed; docs/model.md#selection
   const auto of = [&topology](const Plan& plan) {
     const std::vector<OpTime> ops = simulate_fluid(plan, topology);
     Judgement judgement{makespan_of(ops), {}, ends_of(plan, topology, ops)};

@@ -5,7 +5,7 @@
 
 namespace tilerail::study {
 
-/// The fluid machine as judge of plans, whose times are the simulator's. Keeps a
+/// Evaluates plans with the fluid machine, whose times equal the simulator's. Keeps a
 /// reference to `topology`.
 Judge judge_of(const Topology& topology);
 

@@ -119,7 +119,7 @@ void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& 
 
 void require_writable_plan_cache(const std::string& file, const CacheOwner& owner) {
   const FileLock lock{file};
-  StagedFile{file, to_toml(present_plan_cache(file, owner))};  // and not committed
+  StagedFile{file, to_toml(present_plan_cache(file, owner))};  // not committed
 }
 
 }  // namespace tilerail::study

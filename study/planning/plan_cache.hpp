@@ -15,8 +15,8 @@
 
 namespace tilerail::study {
 
-/// What a tuned plan is of: a problem, the GPUs that may be used, and a policy. Memories
-/// by name. Of alpha and beta only whether they are 0 counts, as for the plan itself.
+/// Key of a tuned plan: problem, usable GPUs and policy. Memories are names. Alpha and
+/// beta count only as zero or not, as for the plan itself.
 struct PlanKey {
   Routine routine = Routine::gemm;
   int64_t m = 0, n = 0, k = 0;
@@ -25,7 +25,7 @@ struct PlanKey {
   bool alpha_is_zero = false, beta_is_zero = false;
   std::array<std::string, 3> place;  // of A, B, C
   std::array<int64_t, 3> ld = {};    // of A, B, C
-  std::vector<std::string> devices;  // that are given
+  std::vector<std::string> devices;  // usable
   std::string policy;                // preset, then "+key=value" for every override
 
   auto operator<=>(const PlanKey&) const = default;
@@ -33,36 +33,34 @@ struct PlanKey {
 
 PlanKey key_of(const GemmProblem& problem, const Topology& machine,
                std::span<const MemoryId> devices, const std::string& policy);
-/// "gemm 4096,4096,4096 f64 NN host:host:host", and what is not as usual.
+/// "gemm 4096,4096,4096 f64 NN host:host:host", and values other than the defaults.
 std::string text_of(const PlanKey& key);
 
-/// How the times of plans were found when the fastest was taken; the better evidence
-/// comes first.
+/// Evidence for the time of the fastest plan, the better evidence first.
 enum class TunedBy { measurement, simulator };
 std::string_view to_string(TunedBy judge);
 
-/// The choice that was found to be the fastest.
+/// The fastest choice found.
 struct TunedPlan {
   std::vector<PlanDecision>
-      decisions;       // all: the plan follows from them (sched/decided_plan.hpp)
+      decisions;       // all: they determine the plan (sched/decided_plan.hpp)
   double seconds = 0;  // its makespan
-  TunedBy judge = TunedBy::simulator;  // who says so
-  std::string preset;                  // whose search found it
-  int64_t tried = 0, budget = 0;       // plans that were judged; operations that their
-                                       // searches could judge, each
-  std::string plan_hash;               // see tuned_hash
-  std::string version;                 // of the program that found it
+  TunedBy judge = TunedBy::simulator;  // source of `seconds`
+  std::string preset;                  // whose search found the plan
+  int64_t tried = 0, budget = 0;  // evaluated plans; limit of operations for each search
+  std::string plan_hash;          // see tuned_hash
+  std::string version;            // of the program that found it
   std::optional<double> metric =
-      {};  // what its policy selects by, of that plan: more is better; none: the makespan
+      {};  // the plan's value of its policy's metric, more is better; nullopt: makespan
 
   bool operator==(const TunedPlan&) const = default;
 };
 
-/// Of this program. A plan of another one may be made otherwise, or not at all.
+/// Other versions may plan the same decisions differently, or not at all.
 std::string_view program_version();
 
-/// The hash of a plan's contents with the scalars that are not 0 taken as 1, and no
-/// policy: those do not matter to a choice. The plan is what it was afterwards.
+/// The hash of a plan's contents without its policy and with nonzero scalars set to 1,
+/// because neither affects a choice. Restores the plan afterwards.
 std::string tuned_hash(Plan& plan);
 
 /// The machine that plans were tuned for.
@@ -78,30 +76,32 @@ CacheOwner owner_of(const Topology& machine);
 struct PlanCache {
   CacheOwner owner;
   std::map<PlanKey, TunedPlan> plans;
-  std::string file = {};                       // that it was read from
-  std::map<PlanKey, std::string> places = {};  // in the file: "plans.toml:27:11"
+  std::string file = {};  // the file of origin
+  std::map<PlanKey, std::string> places =
+      {};  // locations in the file: "plans.toml:27:11"
 };
 
 /// Throws InputError "file:line:column: ...".
 PlanCache read_plan_cache(std::string_view text, const std::string& file);
-/// The inverse.
+/// The inverse of read_plan_cache.
 std::string to_toml(const PlanCache& cache);
 
 /// Throws InputError naming the file.
 PlanCache load_plan_cache(const std::string& file);
-/// Throws InputError where it is that of another machine.
+/// Throws InputError if the cache belongs to another machine.
 void require_owner(const PlanCache& cache, const CacheOwner& owner);
 
-/// The file's, or one without plans where there is no file. Throws as require_owner, too.
+/// The file's cache, or an empty one if the file does not exist. Throws as
+/// load_plan_cache and require_owner do.
 PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner);
 
-/// Puts a plan into the file, or makes one. Several processes may do so simultaneously.
-/// The file is replaced whole or not at all. Throws InputError as the readers do, also if
-/// it is another machine's, and if it cannot be written.
+/// Adds a plan to the file, which is created if missing. Several processes may do so
+/// simultaneously. Replaces the file atomically. Throws InputError as the readers do,
+/// also if the file belongs to another machine or cannot be written.
 void keep_plan(const std::string& file, const CacheOwner& owner, const PlanKey& key,
                const TunedPlan& plan);
 
-/// Throws InputError where it could not be written, without changing it.
+/// Throws InputError if the file could not be written. Does not change it.
 void require_writable_plan_cache(const std::string& file, const CacheOwner& owner);
 
 }  // namespace tilerail::study

@@ -1,4 +1,4 @@
-// The text of a plan cache: its reader and its writer.
+// Reader and writer of plan caches.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,13 +16,13 @@ namespace tilerail::study {
 namespace {
 
 constexpr int schema = 1;
-constexpr size_t most_bytes = size_t{16} << 20;  // that readers of TOML take
+constexpr size_t most_bytes = size_t{16} << 20;  // limit of TOML readers
 constexpr size_t most_devices = 4096;
 constexpr Range<double> any_makespan{0, 1e9, "0 to 1e9 seconds"};
 constexpr Range<double> any_metric{0, 1e300, "0 to 1e300"};
 constexpr int64_t most_count = int64_t{1} << 40;
 
-/// What reads a text and refuses it by InputError, with the place before the error.
+/// Returns the result of `read`. Prefixes its InputErrors with the location of the value.
 template <class Read>
 auto read_as(const TomlValue& value, const Read& read) {
   const std::string text = value.text();

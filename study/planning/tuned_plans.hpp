@@ -11,27 +11,27 @@
 
 namespace tilerail::study {
 
-/// The environment variable that names a plan cache where no option does.
+/// The environment variable with the default plan cache.
 inline constexpr const char* plan_cache_variable = "TILERAIL_PLAN_CACHE";
 
-/// Plans by what was tuned before, made again without a search.
+/// Plans from a plan cache, rebuilt without a search.
 class TunedPlans {
  public:
-  TunedPlans() = default;  // none
-  /// From `file` or, where that is empty, from the one that the environment names, if it
-  /// does. Throws InputError where it cannot be read. A file of another machine is
-  /// refused where it was asked for by name; where the environment names it, its plans
-  /// are not used, and answers say so.
+  TunedPlans() = default;  // an empty cache
+  /// From `file` or, if empty, from the cache in the environment, if set. Throws
+  /// InputError if the file cannot be read, or if `file` belongs to another machine. A
+  /// cache from the environment that belongs to another machine is ignored, and the notes
+  /// of answers say so.
   TunedPlans(const std::string& file, const Topology& machine);
 
   struct Answer {
     std::optional<Plan> plan = {};
-    std::string note = {};  // a sentence: what the plan comes from, or why there is none;
+    std::string note = {};  // a sentence: the origin of the plan, or why it is missing;
                             // "" without a cache
   };
-  /// The plan of this very problem on these GPUs by this policy. Throws InputError naming
-  /// the file if its decisions fit neither machine nor problem. The machine is that of
-  /// the constructor.
+  /// The tuned plan of exactly this problem, these GPUs and this policy. The machine is
+  /// the constructor's. Throws InputError with the file if the plan's decisions do not
+  /// fit machine or problem.
   Answer find(const GemmProblem& problem, const Topology& machine,
               std::span<const MemoryId> devices, const Policy& policy) const;
 
@@ -43,8 +43,8 @@ class TunedPlans {
   bool is_for_this_machine_ = false;
 };
 
-/// Says in the plan's origin why it does not come from the cache. Nothing where the note
-/// is empty.
+/// Adds to the plan's origin why it does not come from the cache. Does nothing for an
+/// empty note.
 void note_origin(Plan& plan, const std::string& note);
 
 }  // namespace tilerail::study

@@ -42,15 +42,14 @@ class Simulations {
                       : std::nullopt;
   }
 
-  /// Nothing if the plan would be too long, tiles do not fit in memory, or there is no
+  /// Nullopt if the plan would be too long, if tiles do not fit in memory, or without
   /// simulator.
   std::optional<double> of(int64_t tile) {
     if (const auto known = known_.find(tile); known != known_.end()) return known->second;
     return known_[tile] = simulated(tile, judge_);
   }
 
-  /// The one of these tiles whose plan is the fastest before the policy searches for
-  /// better ones.
+  /// The tile whose plan is fastest before the policy's own search.
   std::optional<int64_t> best(std::span<const int64_t> tiles) const {
     std::map<double, int64_t> by_seconds;
     for (const int64_t tile : tiles)
@@ -68,12 +67,12 @@ class Simulations {
     try {
       return of(plan(fixed, judge));
     } catch (
-        const InputError&) {  // the tiles do not fit: the problem itself can be planned
+        const InputError&) {  // the tiles do not fit; the problem itself can be planned
       return std::nullopt;
     }
   }
 
-  /// As `simulate` plans, with the judge.
+  /// Plans as `simulate` does, with the judge.
   Plan plan(const Policy& policy, const Judge& judge) const {
     return plan_gemm(problem_, topology_, std::span{&gpu_, 1}, policy, judge);
   }
@@ -83,18 +82,18 @@ class Simulations {
   MemoryId gpu_;
   Policy policy_;
   Judge judge_;
-  std::unique_ptr<Executor> simulator_;  // none in a build without
+  std::unique_ptr<Executor> simulator_;  // null in builds without simulator
   std::map<int64_t, std::optional<double>> known_;
 };
 
-/// All of them, or the one of that name.
+/// All models, or the named one.
 std::vector<OverlapModel> models_of(const std::string& name) {
   for (const OverlapModel model : overlap_models)
     if (name == to_string(model)) return {model};
   return {overlap_models.begin(), overlap_models.end()};
 }
 
-/// The fastest plan of all, in place of one that nobody has chosen.
+/// Replaces a plan that no model or policy chose with the fastest of all.
 void add_best(std::vector<TilePrediction>& tiles) {
   const auto seconds = [](const TilePrediction& each) {
     return each.simulated.value_or(INFINITY);
@@ -116,9 +115,7 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
                                          ? std::vector{policy.choices.tile}
                                          : overlap_tiles(problem, int64_t{1} << 40);
   OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}};
-  const Plan chosen =
-      simulations
-          .chosen();  // first: where it cannot be made, the error is about the problem
+  const Plan chosen = simulations.chosen();  // first: its errors concern the problem
   for (const OverlapModel model : models_of(text.model)) {
     const int64_t tile = best_tile(model, overlap, tiles);
     prediction.tiles.push_back({std::string{to_string(model)}, tile,

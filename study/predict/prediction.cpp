@@ -17,8 +17,8 @@ void check_model(const std::string& name) {
     throw unknown_name("model", name, "a model", names);
 }
 
-/// Whether the workload model is asked for. Refuses what the models of so many GPUs do
-/// not know.
+/// Whether to use the workload model. Throws InputError if the model does not support
+/// this routine or number of devices.
 bool is_workload(const PredictionText& text, const GemmProblem& problem, size_t devices) {
   const bool workload = text.model.empty() ? devices > 1 : text.model == workload_model;
   if (!workload && devices > 1)

@@ -9,11 +9,11 @@
 
 namespace tilerail::study {
 
-/// Names of all models: those of one GPU, then that of several.
+/// Names of all models: for one GPU, then for several.
 std::vector<std::string> prediction_models();
 
-/// Of one GPU, or of several: by the model that the text names, else by how many GPUs it
-/// names. Throws InputError, also for what the models of so many GPUs do not know.
+/// For one GPU or several: the named model decides, else the number of GPUs. Throws
+/// InputError, also for problems that the model does not support.
 using Prediction = std::variant<OverlapPrediction, WorkloadPrediction>;
 Prediction predict(const PredictionText& text, const Topology& topology);
 

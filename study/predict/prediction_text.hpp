@@ -6,10 +6,10 @@
 
 namespace tilerail::study {
 
-/// The model of several GPUs; those of one are `overlap_models`.
+/// The model of several GPUs. `overlap_models` are for one GPU.
 inline constexpr const char* workload_model = "paralia";
 
-/// A prediction as users specify it. Without a model: all models.
+/// A prediction as specified by users. Without a model: all models.
 struct PredictionText : JobText {
   std::string model;  // one only
 };

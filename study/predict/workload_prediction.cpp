@@ -17,8 +17,8 @@
 namespace tilerail::study {
 namespace {
 
-/// PARALiA's policy with the tile and the fields that the text gives; what it selects is
-/// selected here.
+/// PARALiA's policy with the tile and the fields of the text, without selection:
+/// predict_workload selects.
 Policy paralia(PolicyText policy) {
   policy.name = workload_model;
   Policy resolved = policy.resolve();
@@ -55,7 +55,7 @@ class Predictor {
   }
 
  private:
-  /// A product is its own work; others are not predicted.
+  /// A product is its own workload. Other routines are not predicted.
   Question question() const {
     return {problem_, problem_, topology_, resources_, devices_, policy_};
   }
@@ -70,7 +70,8 @@ class Predictor {
     return workload;
   }
 
-  /// Refuses devices without links to the operands' memories or to each other.
+  /// Throws InputError for devices without links to the operands' memories or to each
+  /// other.
   [[noreturn]] void missing_link() const {
     std::vector<MemoryId> ends{problem_.place_a, problem_.place_b, problem_.place_c};
     std::erase_if(ends, [&](MemoryId end) { return topology_.has_copies(end); });

@@ -12,26 +12,26 @@
 
 namespace tilerail::study {
 
-/// Devices that something chose: as predicted by PARALiA's model, and their plan as
-/// simulated. Times in seconds, energies in joules; absent what is not known.
+/// A choice of devices: PARALiA's prediction and the simulated plan. Times in seconds,
+/// energies in joules; unknown values are absent.
 struct DevicePrediction {
   std::string choice;  // "all", a metric or "policy"
   std::vector<MemoryId> devices;
-  std::vector<double> shares = {};  // of the sub-kernels, predicted; empty for "policy"
+  std::vector<double> shares = {};  // predicted, of the sub-kernels; empty for "policy"
   std::optional<double> predicted_s = {}, predicted_j = {};
   int64_t tile = 0;  // of the plan
   std::optional<double> simulated_s = {}, simulated_j = {};
 };
 
 struct WorkloadPrediction {
-  int64_t tile = 0;        // of the kernels and transfers that the model counts
-  bool has_watts = false;  // without them there are no choices by metrics of energy
+  int64_t tile = 0;        // of the modelled kernels and transfers
+  bool has_watts = false;  // without watts, metrics of energy are omitted
   std::vector<DevicePrediction> choices;
 };
 
-/// What the model says of all devices, the devices that it would take by each metric, and
-/// those of the policy's plan. `problem` is a GEMM with something to multiply. Throws
-/// InputError.
+/// The model's prediction for all devices, its choice of devices for each metric, and the
+/// devices of the policy's plan. `problem` must be a GEMM that multiplies something.
+/// Throws InputError.
 WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology,
                                     const GemmProblem& problem,
                                     std::span<const MemoryId> devices);

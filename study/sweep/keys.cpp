@@ -17,20 +17,20 @@
 namespace tilerail::study {
 namespace {
 
-/// One of M, N, K; the others are those of gemm, or empty.
+/// Sets M, N or K. The other sizes stay as in gemm, else empty.
 void set_size(JobText& job, size_t index, const std::string& value) {
   const std::string given = job.problem.gemm.value_or(",,");
   std::vector<std::string> sizes;
   for (const std::string_view size : split(given, ',')) sizes.emplace_back(size);
   if (sizes.size() == 1) sizes.assign(3, sizes.front());
-  if (sizes.size() != 3) return;  // the error of gemm is told by whoever reads it
+  if (sizes.size() != 3) return;  // reported by the reader of gemm
   sizes[index] = value;
   job.problem.gemm = fmt::format("{},{},{}", sizes[0], sizes[1], sizes[2]);
 }
 
 using Text = std::variant<std::string*, std::optional<std::string>*>;
 
-/// By the names of their options.
+/// By option name.
 std::map<std::string, Text, std::less<>> texts_of(JobText& job) {
   ProblemText& p = job.problem;
   return {{"gemm", &p.gemm},

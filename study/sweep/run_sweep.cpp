@@ -1,4 +1,4 @@
-// Points of a sweep are planned and simulated; each becomes a row of a table
+// Plans and simulates the points of a sweep; each is a row of a table
 // (docs/formats.md#sweep).
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -45,7 +45,7 @@ constexpr const char* result_columns[] = {"machine",
                                           "bytes_peer",
                                           "energy_j"};
 
-/// A key of the problem that is an axis, too, shows the result of its value: "T" of "t".
+/// A key of the problem that is also an axis contains the parsed value: "T" for "t".
 void put_problem(Json& cells, const GemmProblem& problem, const std::string& place) {
   cells.update({{"routine", to_string(problem.routine)},
                 {"m", problem.m},
@@ -85,7 +85,7 @@ void put_simulation(Json& cells, const Summary& summary) {
   if (summary.energy) cells["energy_j"] = summary.energy->joules;
 }
 
-/// All columns; the columns of results are null.
+/// All columns, with null for results.
 Json empty_cells(const Sweep& sweep, size_t point) {
   Json cells{{"point", point}};
   for (const auto axis : indices(sweep.axes)) {

@@ -34,7 +34,7 @@ void check_keys(const Sweep& sweep) {
       }
 }
 
-/// Everything that can be wrong without planning.
+/// All checks that need no planning.
 void check_job(const JobText& job, Machines& machines) {
   MachineText plain = job.machine;
   plain.settings.clear();
@@ -42,8 +42,8 @@ void check_job(const JobText& job, Machines& machines) {
   job.on(machine_of(job, machines));
 }
 
-/// Of the first values: an error is the base's, or that of the first axis with which it
-/// is there.
+/// Checks the first point. An error is located at the first axis that causes it; errors
+/// of the base have no location.
 void check_first(const Sweep& sweep, Machines& machines) {
   try {
     return check_job(sweep.job(0), machines);

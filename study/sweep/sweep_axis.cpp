@@ -1,4 +1,4 @@
-// Axes of a sweep: keys, lists and ranges of values.
+// Parses axes of a sweep: keys, lists and ranges of values.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,11 +18,10 @@
 namespace tilerail::study {
 namespace {
 
-constexpr size_t most_values = 10000;  // of one key
-constexpr size_t longest =
-    200;  // text that may be a number or a range: std::regex recurses
+constexpr size_t most_values = 10000;  // per key
+constexpr size_t longest = 200;        // longest number or range: std::regex recurses
 
-/// A number and its unit; that of a factor, which is written before it, is "x".
+/// A number and its unit; factors, with a leading x, have the unit "x".
 struct Number {
   double value = 0;
   std::string unit;
@@ -35,7 +34,7 @@ struct Number {
   }
 };
 
-/// "16K" is 16384, as sizes are; before a unit, the letter belongs to that: "400MB/s".
+/// "16K" is 16384, as in sizes. Before a unit, the letter belongs to the unit: "400MB/s".
 std::optional<Number> number_in(const std::string& text) {
   static const std::regex form{
       R"((x?)([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([KM]?)\s*([A-Za-z/]*))"};
@@ -53,7 +52,7 @@ std::optional<Number> number_in(const std::string& text) {
   return Number{value * (scale == "K" ? kilo : scale == "M" ? kilo * kilo : 1), factor};
 }
 
-/// A value, or those of a range "FIRST..LAST STEP UNIT", whose step is xF or +S.
+/// A value, or a range "FIRST..LAST STEP UNIT" with step xF or +S.
 struct ValueRange {
   double first, last, step;
   bool multiplies;
@@ -98,8 +97,7 @@ std::vector<Number> numbers_of(const ValueRange& range, const std::string& item)
   return numbers;
 }
 
-/// What is between commas or, where there is one, between semicolons; nothing separates
-/// within parentheses.
+/// Splits at semicolons or, without any, at commas, but not within parentheses.
 std::vector<std::string> items_in(std::string_view text) {
   const char separator = text.find(';') == std::string_view::npos ? ',' : ';';
   std::vector<std::string> items(1);
@@ -114,7 +112,7 @@ std::vector<std::string> items_in(std::string_view text) {
   return items;
 }
 
-/// Where all values are numbers of one unit, bare ones get that of the last.
+/// If all values are numbers with one unit, numbers without a unit take the last value's.
 void add_numbers(SweepAxis& axis, const std::vector<Number>& numbers) {
   const std::string unit = numbers.back().unit;
   const auto is_bare = [&](const Number& number) {
@@ -170,7 +168,7 @@ SweepAxis parse_axis(const std::string& text) {
     while (equals != std::string::npos &&
            (axis.keys = known_parts(all.substr(0, equals), is_key)).empty())
       equals = all.find('=', equals + 1);
-    if (axis.keys.empty()) {  // a key is unknown, which is told later
+    if (axis.keys.empty()) {  // an unknown key, which is reported later
       equals = first;
       for (const std::string_view key : split(all.substr(0, first), '&'))
         axis.keys.push_back(trimmed(key));

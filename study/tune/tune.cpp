@@ -34,8 +34,8 @@ void refuse_idle(const TuneTask& task) {
       text_of(task.key));
 }
 
-/// What CPU threads take in place of GPUs says nothing about these. Calibrated hosts have
-/// workers instead, whose engines do copies and kernels alike.
+/// CPU threads in place of GPUs cannot measure plans of GPUs. Calibrated hosts differ
+/// from GPUs: their workers execute both copies and kernels.
 void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machine,
                       const std::string& backend) {
   if (backend != "host") return;
@@ -50,7 +50,7 @@ void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machin
             "a machine that was calibrated on the host"};
 }
 
-/// Nothing measures the energy of a plan here.
+/// The energy of a plan is not measured.
 void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backend) {
   if (is_simulation(backend)) return;
   for (const TuneTask& task : tasks)
@@ -65,11 +65,10 @@ bool has_metric(const TuneTask& task) {
   return task.policy.select && task.problem.has_product();
 }
 
-/// A plan that was found, judged as it will be made again.
+/// A plan found by a search, evaluated as it will be rebuilt.
 struct Finalist {
   TunedPlan tuned;
-  double value = 0;  // of the metric that the policy selects by, else minus its seconds:
-                     // more is better
+  double value = 0;  // the policy's metric, else minus its seconds: more is better
 
   void rate(const TuneTask& task, const Judgement& judged) {
     tuned.seconds = judged.makespan.value;
@@ -82,16 +81,16 @@ struct Finalist {
   }
 };
 
-/// What the search of one preset has found.
+/// The result of one preset's search.
 struct Finding {
-  std::optional<Finalist> best = {};  // none if the preset plans nothing
+  std::optional<Finalist> best = {};  // nullopt if the preset plans nothing
   int64_t tried = 0;
   std::optional<double> estimated_s = {},
-                        planned_s = {};  // if the preset is that of the policy
+                        planned_s = {};  // if the preset is the policy's
   std::string error = {};
 };
 
-/// The presets that a policy is tuned from: its own, first, and all others.
+/// The presets to search from: the policy's own first, then all others.
 std::vector<std::string> presets_for(const Policy& asked) {
   std::vector<std::string> names{asked.preset};
   if (any_preset(asked.preset).ways == Ways::search)
@@ -100,8 +99,8 @@ std::vector<std::string> presets_for(const Policy& asked) {
   return names;
 }
 
-/// The preset with all left open that may be searched, and what the task's policy
-/// overrides.
+/// The preset with all searchable fields left open, and the overrides of the task's
+/// policy.
 Policy searching(const std::string& name, const TuneTask& task, int64_t budget) {
   Policy policy =
       name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
@@ -125,7 +124,7 @@ class Tuning {
         on_hardware_{!is_simulation(settings.backend)},
         workers_{.count = on_hardware_ ? 1 : workers.count},
         owner_{owner_of(machine)} {
-    require_writable_plan_cache(file_, owner_);  // before any work
+    require_writable_plan_cache(file_, owner_);  // fail before any work
     known_ = present_plan_cache(file_, owner_).plans;
   }
 
@@ -159,7 +158,7 @@ class Tuning {
     return plan_decided(task.problem, machine_, task.devices, task.policy, decisions);
   }
 
-  /// The plan that the cache has, judged, if it can still be made.
+  /// The cached plan, evaluated, if it can still be built.
   std::optional<Finalist> known_finalist(const TunedPlan& known,
                                          const TuneTask& task) const try {
     Plan plan = decided(task, known.decisions);
@@ -168,12 +167,12 @@ class Tuning {
     result.rate(task, judge_of(machine_).of(plan));
     result.tuned.judge = TunedBy::simulator;
     return result;
-  } catch (const InputError&) {  // of decisions that somebody wrote
+  } catch (const InputError&) {  // of decisions edited by hand
     return std::nullopt;
   }
 
-  /// Judges the plan that will be made again, whatever the search has judged. Returns its
-  /// seconds.
+  /// Evaluates the plan as it will be rebuilt, regardless of the search's own evaluation.
+  /// Returns its seconds.
   double consider(Finding& finding, const Policy& policy, const TuneTask& task) const {
     const Plan plan =
         plan_gemm(task.problem, machine_, task.devices, policy, judge_of(machine_));
@@ -201,7 +200,7 @@ class Tuning {
         finding.planned_s = consider(finding, task.policy, task);
       }
       consider(finding, searching(preset, task, settings_.budget), task);
-    } catch (const InputError& error) {  // other presets may plan what this one cannot
+    } catch (const InputError& error) {  // other presets may succeed
       if (is_own) finding.error = error.what();
     }
     return finding;
@@ -237,10 +236,10 @@ class Tuning {
     result.tuned->tried = tried;
     result.tuned->version = program_version();
     result.tuned->budget =
-        result.error.empty() ? settings_.budget : 0;  // 0: it is tuned again
+        result.error.empty() ? settings_.budget : 0;  // 0: tuned again later
   }
 
-  /// Runs each of the finalists on the hardware of the settings.
+  /// Runs each finalist on the hardware of the settings.
   void measure(std::vector<Finalist>& finalists, const TuneTask& task) const {
     std::vector<Plan> plans;
     for (const Finalist& each : finalists)

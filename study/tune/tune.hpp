@@ -17,39 +17,40 @@ namespace tilerail::study {
 
 struct TuneSettings {
   int64_t budget =
-      1'000'000;       // operations of plans that the search of each preset may judge
-  bool again = false;  // also what is known already
-  std::string backend = fluid_backend;  // or host, cuda: the best plans are run there,
-                                        // and the fastest of them is taken
-  RunSettings run = {};                 // there
+      1'000'000;  // limit of operations in evaluated plans, for the search of each preset
+  bool again = false;  // also tune known problems
+  std::string backend =
+      fluid_backend;     // host or cuda: run the best plans there and take the fastest
+  RunSettings run = {};  // for host and cuda
 };
 
-/// A problem that is to be tuned, on the machine of all of them.
+/// A problem to tune, on the machine of all tasks.
 struct TuneTask : Request {
   PlanKey key;
 };
 
-/// What became of it. Seconds by whoever judged.
+/// The result of a task. Seconds are the judge's.
 struct TuneResult {
   PlanKey key;
-  std::optional<TunedPlan> tuned = {};  // none where all failed
-  bool known = false;                   // from the file: it was tuned before
-  /// Of what the estimate alone, and of what the policy itself chooses.
+  std::optional<TunedPlan> tuned = {};  // nullopt if all searches failed
+  bool known = false;                   // in the file already
+  /// With the plan chosen by the estimate alone, and by the policy itself.
   std::optional<double> estimated_s = {}, planned_s = {};
-  std::string error = {};  // also of one preset's search, where others have found a plan
+  std::string error = {};  // of any preset's search, even if others found a plan
 };
 
-/// The points of a sweep whose keys do not change the machine. Points that ask for one
-/// plan are one task. Throws InputError, also for a policy that leaves nothing to search.
+/// Tasks for the points of a sweep whose keys do not change the machine. Points with
+/// equal plan keys share a task. Throws InputError, also if a policy leaves nothing to
+/// search.
 std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine);
 
-/// The machine of all points. Throws InputError naming the key that changes it.
+/// The machine of all points. Throws InputError for a key that changes it.
 Topology machine_of_tune(const Sweep& sweep);
 
-/// Tunes one after another, the presets of each side by side; each goes into the file as
-/// soon as it is known. What the file has from the same program, with as large a budget,
-/// is not done again. Results are in the order of the tasks. Throws HardwareError where
-/// there is no such hardware.
+/// Tunes the tasks one after another, with a task's presets in parallel. Saves each
+/// result immediately. Skips tasks that the file contains from the same version with at
+/// least this budget. Results are in the order of the tasks. Throws HardwareError if the
+/// hardware is missing.
 std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine,
                              const std::string& file, const TuneSettings& settings,
                              const Workers& workers);

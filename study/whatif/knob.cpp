@@ -31,7 +31,7 @@ std::string rate_of(const CapacityGroup& group) {
   return brief_text(curve->saturated());
 }
 
-/// Rates `factor` times as high, times that many times as short.
+/// Multiplies rates and divides times by `factor`.
 template <class Part, class Figures>
 void make_figures_faster(Part& part, const Figures& figures, double factor) {
   for_each_there(part, figures, [&](const auto& figure, auto& value) {
@@ -46,8 +46,8 @@ void make_figures_faster(Part& part, const Figures& figures, double factor) {
   });
 }
 
-/// The highest rate of any GEMM: points of squares, or of the tiled rule and of what was
-/// measured beside it.
+/// The highest rate of any GEMM: of points of squares, or of the tiled rule and its
+/// measured shapes.
 FlopRate highest_rate(const KernelTimes& kernels) {
   FlopRate highest{1};
   for (const GemmCurve& curve : kernels.gemm) {
@@ -75,11 +75,11 @@ void make_faster(Link& link, double factor) {
   link.latency = latency;
 }
 
-/// Every kernel takes a factor less, launch included, up to the factor that brings the
-/// highest rate to the most that a description has.
+/// Divides kernel times by `factor`, limited so that the highest rate stays within the
+/// range of descriptions. The common launch time is not limited.
 void make_faster(KernelTimes& kernels, double factor) {
   constexpr double rounding =
-      1 - 1e-9;  // of the rate of a shape, which follows from its time
+      1 - 1e-9;  // of a shape's rate, which is derived from its time
   const double possible = std::min(
       factor, rounding * (TopologyLimits::flop_rate.most / highest_rate(kernels)));
   kernels.launch = shorter(kernels.launch, factor);
@@ -93,7 +93,7 @@ void make_faster(KernelTimes& kernels, double factor) {
   }
 }
 
-/// At least one remains.
+/// Keeps at least one.
 void multiply(std::optional<int>& engines, double factor) {
   if (!std::isfinite(factor)) return engines.reset();
   const double most = TopologyLimits::engines.most;

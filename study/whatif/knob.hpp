@@ -11,9 +11,9 @@
 
 namespace tilerail::study {
 
-/// One thing of a machine that could be better: the rate of a link or of a group, how
-/// many copies of a role a memory's engines run simultaneously, the times of a kernel
-/// table, the latency of all links, the issue cost.
+/// A property of a machine that could improve: the rate of a link or group, the number of
+/// simultaneous copies of one role on a memory's engines, the times of a kernel table,
+/// the latency of all links, the issue cost.
 struct Knob {
   enum class Kind { link, group, engine, kernels, latency, issue };
   Kind kind = Kind::link;
@@ -27,15 +27,14 @@ struct Knob {
 
 constexpr double without_limit = std::numeric_limits<double>::infinity();
 
-/// Every knob of the machine. Engines without a limit have none.
+/// Every knob of the machine. Unlimited engines have none.
 std::vector<Knob> knobs_of(const Topology& topology, const GemmProblem& problem);
 
-/// The machine with these `factor` times as good: rates that many times as high, times
-/// that many times as short. `without_limit`: links at 1 PB/s, which is the most that a
-/// description has, and copies alone at no less; no group; no limit of engines; kernels
-/// at 1000 PFLOP/s or what keeps their largest rate there; no latency, no cost. Rates
-/// stay in the range of descriptions, and engines are whole: at least one. The name of
-/// the machine stays.
+/// The machine with these knobs `factor` times as good: rates multiplied, times divided.
+/// `without_limit`: links, and their single copies, at the largest rate of a description,
+/// 1 PB/s; no groups; unlimited engines; kernels at 1000 PFLOP/s or with the largest rate
+/// there; no latency; no issue cost. Rates stay within the range of descriptions; engines
+/// are integers of at least one. The machine keeps its name.
 Topology improved(const Topology& topology, std::span<const Knob> knobs, double factor);
 
 }  // namespace tilerail::study

@@ -40,14 +40,14 @@ std::vector<Knob> selected_knobs(const Topology& topology, const GemmProblem& pr
   return knobs;
 }
 
-/// "gpu12->plx0" as "gpu*->plx*"; numbers inside words stay: "h2d".
+/// "gpu12->plx0" becomes "gpu*->plx*"; numbers inside words stay: "h2d".
 std::string without_numbers(const std::string& name) {
   static const std::regex number{"[0-9]+(?![0-9A-Za-z])"};
   return std::regex_replace(name, number, "*");
 }
 
-/// Parts of one knob have its name; parts whose names would be the same differ in their
-/// figures.
+/// A part with one knob has the knob's name. Parts with equal names get their figures
+/// appended.
 void name_parts(std::vector<Part>& parts) {
   std::vector<std::string> names;
   for (const Part& part : parts) names.push_back(part.name);
@@ -73,12 +73,12 @@ std::vector<Part> equivalent_knobs(const std::vector<Knob>& knobs) {
   return parts;
 }
 
-/// One engine cannot be halved.
+/// A single engine cannot be halved.
 bool can_change(const Part& part, double factor) {
   return factor > 1 || part.knobs.front().kind != Knob::Kind::engine || part.now != "1";
 }
 
-/// Does `work` for each row. The row keeps the error of the work.
+/// Runs `work` for each row and stores its error in the row.
 template <class Work>
 void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers,
                   const Work& work) {
@@ -92,7 +92,7 @@ void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers,
   });
 }
 
-/// The machine of the rows, and what is asked.
+/// The machine of the rows, and the job.
 class Question {
  public:
   Question(const Topology& topology, const JobText& job)
@@ -137,8 +137,8 @@ class Question {
     what.now = evaluation_of(what.summary);
   }
 
-  /// The planner may have missed a plan for the machine as it is that it finds for
-  /// another one: no part is praised for that.
+  /// Replaces the baseline plan if a plan made for a changed machine is faster on the
+  /// unchanged one: otherwise the part would get credit for the planner's miss.
   void take_best_plan(WhatIf& what, Plan& plan) const {
     const auto taken_back = [](const WhatIfRow& row) {
       return row.trial ? row.trial->taken_back : INFINITY;
@@ -153,7 +153,7 @@ class Question {
   const JobText& job_;
 };
 
-/// The cells of a line, in order. Without a trial the cells of the trial are null.
+/// The cells of a row, in order. Without a trial, its cells are null.
 Json cells_of(const WhatIf& what, const WhatIfRow& row) {
   const Part& part = what.parts[row.part];
   Json cells{{"part", part.name},

@@ -15,7 +15,7 @@ namespace tilerail::study {
 
 /// Knobs that are changed simultaneously: equivalent knobs, or one.
 struct Part {
-  std::string name;  // "link:host->gpu*": of several, with a * for each number
+  std::string name;  // "link:host->gpu*" for several, with a * for each number
   std::string now;   // "24 GB/s"
   std::vector<Knob> knobs;
 };
@@ -23,29 +23,28 @@ struct Part {
 struct PartSelection {
   bool each = false;  // every knob alone
   std::vector<std::string>
-      only;  // patterns of names of knobs, with * ? and [0-3]; empty: all
+      only;  // patterns of knob names, with * ? and [0-3]; empty: all
 };
 
-/// Knobs are equivalent if their names differ in numbers only and their figures do not
-/// differ. Then the part of all links and groups, if there are several. Throws InputError
-/// for a pattern that nothing fits.
+/// Knobs are equivalent if their names differ only in numbers and their figures are
+/// equal. Without patterns, the last part is all links and groups. Throws InputError for
+/// a pattern that matches nothing.
 std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
                            const PartSelection& selection);
 
 /// A part of the machine, `factor` times as good.
 struct Trial {
   Evaluation planned;  // a plan made for the changed machine, simulated there
-  Evaluation
-      kept;  // the best plan for the machine as it is, simulated on the changed one
+  Evaluation kept;     // the baseline plan, simulated on the changed machine
   double taken_back =
-      0;  // s: the plan made for the changed machine, simulated on the machine as it is
+      0;  // s: the plan for the changed machine, simulated on the unchanged one
 
   const Evaluation& best() const {
     return planned.makespan <= kept.makespan ? planned : kept;
   }
 };
 
-/// A part that is so many times as good: its trial, or the reason why it has no trial.
+/// A change of a part: its trial, or the error that prevented it.
 struct WhatIfRow {
   size_t part = 0;
   double factor = 1;
@@ -56,20 +55,20 @@ struct WhatIfRow {
 struct WhatIf {
   std::vector<Part> parts = {};
   std::vector<WhatIfRow> rows =
-      {};                // by time saved, the most first; those without a trial last
-  Summary summary = {};  // of the best plan for the machine as it is
-  Evaluation now = {};   // of the same: from there time is saved
+      {};                // by time saved, descending; rows without a trial last
+  Summary summary = {};  // of the baseline plan
+  Evaluation now = {};   // of the same plan: the baseline of savings
 
   double saved(const WhatIfRow& row) const {
     return row.trial ? now.makespan - row.trial->best().makespan : 0;
   }
-  /// Whether the row saves or costs less than 0.1 %.
+  /// Whether the row changes the makespan by less than 0.1 %.
   bool is_negligible(const WhatIfRow& row) const;
-  /// Parts all of whose rows are negligible.
+  /// Parts whose rows are all negligible.
   std::vector<size_t> idle_parts() const;
 };
 
-/// Plans and simulates everything. Throws InputError if the machine as it is cannot run
+/// Plans and simulates all changes. Throws InputError if the unchanged machine cannot run
 /// the problem. The result does not depend on the number of threads.
 WhatIf what_if(const Topology& topology, const JobText& job,
                const PartSelection& selection, const Workers& workers);

@@ -76,13 +76,13 @@ struct SmallGemm {
   }
 };
 
-/// y = 2 op(A) op(B) + beta y of one column: A is 2 x 3 or its transpose, B a column or,
-/// in every other place, a row.
+/// y = 2 op(A) op(B) + beta y with one column: A is 2 x 3 or its transpose, B a column
+/// or, with stride 2, a row.
 std::vector<double> one_column(int64_t m, Trans ta, Trans tb, double beta, double y) {
   const std::vector<double> a =
       ta == Trans::no ? std::vector<double>{1, 4, 2, 5, 3, 6}
-                      // columns of [1 2 3; 4 5 6]
-                      : std::vector<double>{1, 2, 3, 4, 5, 6};  // of its transpose
+                      // [1 2 3; 4 5 6] by columns
+                      : std::vector<double>{1, 2, 3, 4, 5, 6};  // its transpose
   const std::vector<double> b = tb == Trans::no ? std::vector<double>{7, 8, 9}
                                                 : std::vector<double>{7, nan, 8, nan, 9};
   std::vector<double> c(2, y);
@@ -120,7 +120,7 @@ TEST(HostGemm, TransposesEachOperand) {
             (std::vector<double>{23, 34, 31, 46}));
 }
 
-/// Large enough for the blocked kernels of a BLAS, 3 x 3 for the small ones.
+/// Large enough for blocked BLAS kernels; 3 x 3 for kernels of small matrices.
 class ZeroScalars : public testing::TestWithParam<int64_t> {};
 
 TEST_P(ZeroScalars, ZeroBetaOverwritesNaN) {

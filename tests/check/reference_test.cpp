@@ -19,7 +19,7 @@ GemmProblem problem(int64_t m, int64_t n, int64_t k, DType dtype = DType::f64) {
   return checked(p);
 }
 
-/// C by plain loops: another order of summation than any BLAS library's.
+/// C with plain loops: no BLAS library has this order of summation.
 template <class T>
 void plain_gemm(const GemmProblem& p, const Matrices& data) {
   const T *a = static_cast<const T*>(data.a), *b = static_cast<const T*>(data.b);
@@ -62,8 +62,7 @@ TEST(RandomMatrix, IsUniformFromMinusOneToOne) {
       sum += x.at(i, j), squares += x.at(i, j) * x.at(i, j);
     }
   }
-  // Mean 0 and variance 1/3 over 40000 draws: standard errors 0.0029 and 0.0015; six of
-  // them.
+  // Mean 0 and variance 1/3 over 40000 draws: six standard errors of 0.0029 and 0.0015.
   EXPECT_NEAR(sum / (s * s), 0.0, 0.018);
   EXPECT_NEAR(squares / (s * s), 1.0 / 3, 0.009);
 }
@@ -99,7 +98,7 @@ TEST(GemmCheck, AcceptsAnotherOrderOfSummation) {
                             : plain_gemm<float>(p, data.matrices());
         const GemmCheck check = data.check();
         EXPECT_TRUE(check.passed()) << check.summary();
-        EXPECT_GT(check.residual, 0);  // the orders do differ
+        EXPECT_GT(check.residual, 0);  // the orders differ
       }
     }
   }
@@ -120,8 +119,8 @@ TEST(GemmCheck, RejectsOneWrongElement) {
     const GemmData data{p, 4};
     plain_gemm<double>(p, data.matrices());
     double& element = static_cast<double*>(data.matrices().c)[3 + 5 * 9];
-    // |A||B| is at most 50 here and the tolerance 52 eps: 1e-12 beside the result is more
-    // than 52 * 50 eps = 5.8e-13.
+    // |A||B| is at most 50 here and the tolerance 52 eps: an offset of 1e-12 is more than
+    // 52 * 50 eps = 5.8e-13.
     element = wrong == 1e-12 ? element + wrong : wrong;
     const GemmCheck check = data.check();
     EXPECT_FALSE(check.passed()) << wrong;
@@ -133,7 +132,7 @@ TEST(GemmCheck, RejectsOneWrongElement) {
 
 TEST(GemmCheck, AnOverflowIsRightWhereItIsExpected) {
   GemmProblem p = problem(8, 8, 50);
-  p.alpha = 1e308;  // half of the sums of 50 random products are above 1.8
+  p.alpha = 1e308;  // half of the sums of 50 random products exceed 1.8
   const GemmData data{p, 4};
   plain_gemm<double>(p, data.matrices());
   auto* const c = static_cast<double*>(data.matrices().c);
@@ -171,7 +170,7 @@ TEST(GemmCheck, SeesWritesIntoPaddingAndInputs) {
 
   const GemmData other{p, 4};
   plain_gemm<double>(p, other.matrices());
-  static_cast<double*>(other.matrices().b)[0] += 0x1p-53;  // too little to be seen in C
+  static_cast<double*>(other.matrices().b)[0] += 0x1p-53;  // too small to affect C
   EXPECT_FALSE(other.check().inputs_untouched);
   EXPECT_FALSE(other.check().passed());
 }
@@ -194,7 +193,7 @@ TEST(GemmCheck, EmptyProblemsPass) {
   }
   GemmProblem p = problem(5, 5, 0);
   p.beta = 1;
-  EXPECT_TRUE(GemmData(p, 1).check().passed());  // C stays what it was
+  EXPECT_TRUE(GemmData(p, 1).check().passed());  // C is unchanged
 }
 
 TEST(GemmData, ResetRestoresC) {

@@ -23,7 +23,7 @@ GemmProblem problem_of(Trans ta, Trans tb, double alpha, double beta) {
   return checked(p);
 }
 
-/// Column-major C = alpha op(A) op(B) + beta C of doubles, by the definition.
+/// Column-major C = alpha op(A) op(B) + beta C of doubles, by definition.
 struct Case {
   explicit Case(const GemmProblem& problem) : p{problem} {
     fill(a, p.lda * p.cols_a()), fill(b, p.ldb * p.cols_b()), fill(c_in, p.ldc * p.n);
@@ -68,7 +68,7 @@ TEST(RowCheck, AcceptsTheDefinitionWithAllTransposesAndScalars) {
       for (const double beta : {0.0, 1.0, -0.5}) {
         const RowCheck result = Case{problem_of(ta, tb, 1.5, beta)}.check(16);
         EXPECT_TRUE(result.passed()) << result.summary();
-        EXPECT_EQ(result.rows, 9);  // 130 rows, one of each 16
+        EXPECT_EQ(result.rows, 9);  // 130 rows, one per 16
       }
 }
 
@@ -113,7 +113,7 @@ TEST(RowCheck, AnOverflowIsRightWhereItIsExpectedAndNowhereElse) {
 }
 
 TEST(RowCheck, ReadsHalves) {
-  // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the least f16: 0x8001. A 1 x 1 x 1
+  // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the smallest f16: 0x8001. A 1 x 1 x 1
   // problem: C = A B.
   for (const auto& [dtype, a, b, c] : {std::tuple<DType, uint16_t, uint16_t, uint16_t>{
                                            DType::f16, 0x3E00, 0x4000, 0x4200},
@@ -130,8 +130,8 @@ TEST(RowCheck, ReadsHalves) {
   }
 }
 
-/// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, against a
-/// C given by its bits.
+/// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, with C
+/// given as bits.
 RowCheck halves(DType dtype, uint16_t c) {
   const bool f16 = dtype == DType::f16;
   const uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00,
@@ -147,8 +147,8 @@ RowCheck halves(DType dtype, uint16_t c) {
 }
 
 TEST(RowCheck, HalvesMayBeRoundedAfterEachStepAndNoMore) {
-  // (2 + 2) u of a largest partial result of 1: f16 2^-9 around 1 + 2^-10, whose next
-  // value is 2^-10 away.
+  // Bound (2 + 2) u for a largest partial result of 1: in f16, 2^-9 around 1 + 2^-10,
+  // with a spacing of 2^-10.
   EXPECT_TRUE(halves(DType::f16, 0x3C00).passed());    // 1
   EXPECT_TRUE(halves(DType::f16, 0x3C02).passed());    // 1 + 2^-9
   EXPECT_FALSE(halves(DType::f16, 0x3C06).passed());   // 1 + 6 2^-10

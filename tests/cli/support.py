@@ -1,4 +1,4 @@
-"""Runs the real `tilerail` (environment variable TILERAIL) in a folder of its own."""
+"""Runs the real `tilerail` (environment variable TILERAIL) in a temporary folder."""
 
 import csv
 import os
@@ -14,7 +14,7 @@ TILERAIL = os.environ.get("TILERAIL", "tilerail")
 SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
 TOPOLOGIES = SOURCE / "topologies"
 
-# A build without SimGrid cannot simulate; everything else works.
+# Builds without SimGrid cannot simulate; everything else works.
 needs_simulator = unittest.skipIf(os.environ.get("TILERAIL_HAS_SIM") == "0", "this build has no simulator")
 
 def _has_matplotlib():
@@ -27,14 +27,14 @@ needs_matplotlib = unittest.skipUnless(_has_matplotlib(), "matplotlib is missing
 
 # A problem that is planned and simulated in milliseconds: 2 x 2 x 2 tiles on two GPUs.
 SMALL = ["--gemm", "64", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]
-GEMMS = 8  # of that problem: one for each of its 2 x 2 x 2 sub-problems
+GEMMS = 8  # of this problem: one per 2 x 2 x 2 sub-problem
 
 OLD = "what was there before\n"
 
 
 def machine_text(name, gpus, links, rest="", root=""):
-    """A machine: memory host, `gpus` GPUs gpu0 ... of kernels k, links (from, to, GB/s) in both directions of 1 us, and
-    `rest`, further tables; `root` are keys before all tables."""
+    """A machine: memory host, `gpus` GPUs gpu0 ... with kernels k, links (from, to, GB/s) in both directions with 1 us,
+    and further tables `rest`; keys `root` precede all tables."""
     text = f"""schema = 1
 name = "{name}"
 {root}
@@ -64,7 +64,7 @@ source = "made"
 
 
 def kernels_text(rates, multiprocessors=80):
-    """The table k of such a machine: `rates`, a line of its f64 GEMMs."""
+    """The table k of such a machine, with a line of f64 GEMM `rates`."""
     return f"""[kernels.k]
 launch = "5 us"
 multiprocessors = {multiprocessors}
@@ -79,13 +79,13 @@ source = "made"
 
 
 def rows(path):
-    """The rows of a CSV file as dictionaries, without its remarks."""
+    """The rows of a CSV file as dictionaries, without remarks."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines))
 
 
 def endless_painter(folder):
-    """A folder for PATH with a Python that claims to have matplotlib, and never ends drawing; then its number is in the
+    """A folder for PATH with a fake Python that has matplotlib and never ends drawing; its process id is then in the
     file `pid`."""
     bin_folder = folder / "bin"
     bin_folder.mkdir()
@@ -97,7 +97,7 @@ def endless_painter(folder):
 
 
 class CommandTest(unittest.TestCase):
-    """Each test has an empty folder of its own, the current one of the command."""
+    """Each test runs the command in its own empty current folder."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tilerail-cli-"))
@@ -115,13 +115,13 @@ class CommandTest(unittest.TestCase):
         )
 
     def succeed(self, *arguments, **environment):
-        """Runs and expects exit code 0 and a silent stderr; returns stdout."""
+        """Runs, expects exit code 0 and an empty stderr, and returns stdout."""
         done = self.run_command(*arguments, **environment)
         self.assertEqual((done.returncode, done.stderr), (0, ""), f"{arguments}: {done.stderr}")
         return done.stdout
 
     def presets(self):
-        """The names of the policies, from the heading of the table that the program prints: field, names, --set accepts."""
+        """The names of the policies, from the heading of the printed table: field, names, --set accepts."""
         return self.succeed("policies").splitlines()[0].split()[1:-2]
 
     def write(self, name, text):
@@ -130,7 +130,7 @@ class CommandTest(unittest.TestCase):
         return path
 
     def assert_refused(self, arguments, quoted, code=2, **environment):
-        """One clear line on stderr that quotes the value, nothing on stdout, no file made or touched."""
+        """Expects one line on stderr that quotes the value, empty stdout, and unchanged files."""
         before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
         done = self.run_command(*arguments, **environment)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr or done.stdout}")

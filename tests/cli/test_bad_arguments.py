@@ -1,4 +1,4 @@
-"""Arguments that are refused: exit code 2, one line that names the value, nothing written."""
+"""Invalid arguments: exit code 2, one line that names the value, no output."""
 
 import os
 import unittest
@@ -7,7 +7,7 @@ from support import OLD, SMALL, CommandTest
 
 
 def problem(**changes):
-    """A good `simulate`, with options replaced or added; None removes one."""
+    """A valid `simulate` with replaced or added options; None removes an option."""
     options = {"gemm": "64", "tile": "32", "policy": "gemmex", "topology": "two-gpu"}
     options.update({key.replace("_", "-"): value for key, value in changes.items()})
     arguments = ["simulate"]
@@ -17,7 +17,7 @@ def problem(**changes):
     return arguments
 
 
-# What is asked, and what the error must quote.
+# Arguments, and the quotes in the error.
 CASES = {
     "no command": ([], "--help"),
     "unknown command": (["simulte"], "'simulte' is not expected (see 'tilerail --help')"),
@@ -209,7 +209,7 @@ class BadArguments(CommandTest):
         self.assert_refused(problem(set="order=0") + outputs, "0")
 
     def test_one_output_that_fails_leaves_the_others_as_they_were(self):
-        # A Python that claims to have matplotlib, and then cannot draw.
+        # A fake Python that has matplotlib but cannot draw.
         (self.folder / "bin").mkdir()
         fake = self.folder / "bin" / "python3"
         fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\necho "no ink" >&2\nexit 1\n')

@@ -1,5 +1,4 @@
-"""Machines, plans and timelines that are refused. Each bad file is a good one with one edit, so that nothing but the
-edit can be the reason."""
+"""Invalid machines, plans and timelines. Each is a valid file with one edit, so only the edit can cause the error."""
 
 import csv
 import io
@@ -12,7 +11,7 @@ from waiting import HANG
 
 GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 
-# One edit of two-gpu.toml (first occurrence), and what the error must quote.
+# One edit of two-gpu.toml (first occurrence), and the quotes in the error.
 MACHINES = {
     "not TOML": ('name = "two-gpu"', 'name = "two-gpu', "7:"),
     "key of many parts": ("[kernels.flat]", "[kernels.flat" + 50000 * ".a" + "]",
@@ -81,7 +80,7 @@ MACHINES = {
 
 
 def put(path, value):
-    """An edit of a JSON document: the value at `path` is replaced."""
+    """An edit of a JSON document: replaces the value at `path`."""
 
     def edit(document):
         for key in path[:-1]:
@@ -117,7 +116,7 @@ def odd_offset(document):
     document["peak_bytes"] = [peak + 4 for peak in document["peak_bytes"]]
 
 
-# One edit of a plan, and what the error must quote.
+# One edit of a plan, and the quotes in the error.
 PLANS = {
     "no schema": (remove("schema"), "/schema"),
     "schema of the future": (put(["schema"], 99), "99"),
@@ -250,7 +249,7 @@ class BadTimelines(CommandTest):
     def test_not_text(self):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         good = (self.folder / "good.csv").read_bytes()
-        for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):  # no byte of UTF-8; a character cut off; half of a pair
+        for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):  # invalid byte; truncated character; half of a pair
             (self.folder / "bad.csv").write_bytes(good.replace(b"policy=", b"policy=" + bad))
             self.assert_refused(["compare", "bad.csv", "good.csv"], f"byte 0x{bad[0]:02x} is not UTF-8")
         (self.folder / "good.csv").write_bytes(good.replace(b"policy=", "policy=\u00b5".encode()))

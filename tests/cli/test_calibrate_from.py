@@ -1,4 +1,4 @@
-"""`calibrate --backend cuda --from`: machine files out of recorded measurements, without the hardware."""
+"""`calibrate --backend cuda --from`: machine files from recorded measurements, without the hardware."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ def measured(value):
 
 
 def copies(kind, rates, pages="spread"):
-    """Copies of 16 MiB at once; rates in B/s by (src, dst)."""
+    """Simultaneous copies of 16 MiB; rates in B/s by (src, dst)."""
     flows = [[src, dst, 1, measured(rate)] for (src, dst), rate in rates.items()]
     run = {"kind": kind, "pages": pages, "copy_bytes": 16 * MIB, "column_bytes": 0, "flows": flows}
     return {**run, "total": measured(sum(rates.values()))}
@@ -32,7 +32,7 @@ def device(number):
     return {**record, "multiprocessors": 132, "idle_watts": 0, "limit_watts": 0}
 
 
-# Two GPUs that share 60 of their 50 GB/s each from the host; plain pages give 40.
+# Two GPUs with 50 GB/s each from the host and 60 GB/s together; plain pages give 40.
 MEASUREMENTS = {
     "schema": 1,
     "machine": "recorded",
@@ -104,7 +104,7 @@ class CalibrateFrom(CommandTest):
         self.record()
         self.succeed(*FROM)
         result = json.loads(self.succeed("simulate", "--gemm", "2K", "--topology", "node.toml", "--json", "-"))
-        # No faster than the kernels, nor than 4 matrices over the 60 GB/s that the GPUs share in.
+        # No faster than the kernels, nor than 4 matrices at the GPUs' total of 60 GB/s.
         self.assertGreater(result["makespan_s"], 2 * 2048**3 / (2 * PEAK))
         self.assertGreater(result["makespan_s"], 2 * 2048**2 * 8 / 60e9)
 

@@ -1,4 +1,4 @@
-"""`compare --cases`: lists of cases that are planned, simulated and run, here on the host backend."""
+"""`compare --cases`: cases that are planned, simulated and run, here on the host backend."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ COLUMNS = (
 
 LIBRARY_COSTS_OFF = [word for cost in ("task-us", "request-us", "peer-us") for word in ("--set", f"{cost}=0")]
 
-# The third is in a group of its own, the fourth in none: neither is ranked.
+# The third case is the only one of its group, the fourth has no group: neither is ranked.
 CASES = """m,n,k,dtype,transb,place,devices,policy,tile,set,group,label
 64,64,64,,,,,gemmex,32,,tiles,small tiles
 64,64,64,,,,,gemmex,64,,tiles,large tiles
@@ -31,7 +31,7 @@ def compare(*arguments, backend="host"):
 
 class Cases(CommandTest):
     def measured(self, *arguments):
-        """Table, and rows of the CSV."""
+        """The printed table, and the rows of the CSV."""
         text = self.succeed(*compare("--iters", "2", "--warmup", "1", "--csv", "results.csv", *arguments))
         with open(self.folder / "results.csv", newline="") as file:
             reader = csv.DictReader(file)
@@ -50,7 +50,7 @@ class Cases(CommandTest):
             empty += ["counted_energy_j", "counted_call_s"]  # the host counts no energy
             for column in empty:
                 self.assertEqual(row[column], "", column)
-            # Each GPU of two-gpu draws 50 to 250 W. Measured iterations and the timeline are of the same calls.
+            # Each GPU of two-gpu draws 50 to 250 W. Measured iterations and the timeline are from the same calls.
             watts = float(row["modelled_energy_j"]) / float(row["measured_s"]) / int(row["devices"])
             self.assertGreaterEqual(watts, 50 * (1 - 1e-6))
             self.assertLess(watts, 250)
@@ -79,7 +79,7 @@ class Cases(CommandTest):
     def test_predictions_are_those_of_simulate_and_their_errors_are_split(self):
         self.write("cases.csv", CASES)
         _, results = self.measured()
-        # What runs is the plan, without what gemmex's own library takes beside it.
+        # Runs execute the plan, without the overhead of gemmex's own library.
         simulated = json.loads(self.succeed("simulate", *SMALL, *LIBRARY_COSTS_OFF, "--json", "-"))
         self.assertEqual(float(results[0]["predicted_s"]), simulated["makespan_s"])
         self.assertEqual(float(results[0]["predicted_energy_j"]), simulated["energy_j"])
@@ -100,7 +100,7 @@ class Cases(CommandTest):
             self.assertLessEqual(float(row["bound_s"]), float(row["predicted_s"]))
             over = float(row["measured_s"]) / float(row["bound_s"])
             self.assertAlmostEqual(float(row["over_bound"]) / over, 1)
-        # The third case is on one GPU of two, the others on both: the bound is of the GPUs that a case names.
+        # The third case is on one GPU of two, the others on both: the bound is for the GPUs of the case.
         one = ["simulate", "--gemm", "48,32,1K", "--dtype", "f32", "--transb", "T", "--place", "0:h:h", "--devices", "0",
                "--topology", "two-gpu", "--json", "-"]
         self.assertEqual(float(results[2]["bound_s"]), json.loads(self.succeed(*one))["bound_s"])
@@ -137,7 +137,7 @@ class Cases(CommandTest):
         self.assertEqual([row["check"] for row in results], ["passed"] * 4)
 
 
-# A file of cases, and what the error must quote.
+# A file of cases, and the quotes in the error.
 BAD_FILES = {
     "empty": ("", "cases.csv:1"),
     "no cases": ("m,n,k\n", "has no cases"),

@@ -1,4 +1,4 @@
-"""What the commands do that execute nothing, when all is well: topo, predict, policies, plan."""
+"""Successful commands without execution: topo, predict, policies, plan."""
 
 import json
 import re
@@ -102,7 +102,7 @@ class Predict(CommandTest):
         self.assertAlmostEqual(rows[0]["predicted_s"], 2 * 2048**3 / 1e12, places=6)
 
     def test_every_routine_is_predicted(self):
-        # t = 10 us + 8 T / (10 GB/s); the kernel reads x and y, at 1 TB/s.
+        # t = 10 us + 8 T / (10 GB/s); the kernel reads x and y at 1 TB/s.
         tile, machine = 1 << 22, ["--topology", "two-gpu", "--devices", "0", "--model", "bts", "--json", "-"]
         fetch, kernel = 10e-6 + 8 * tile / 10e9, 8 * (2 * tile + 2) / 1e12
         result = json.loads(self.succeed("predict", "--dot", 4 * tile, "--tile", tile, *machine))

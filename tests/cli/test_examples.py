@@ -1,5 +1,5 @@
-"""The worked examples of docs/model.md that name a command: it gives the figures that stand there. The machine of
-docs/formats.md: it is valid."""
+"""Worked examples of docs/model.md with a command: the command gives the page's figures. The machine of docs/formats.md
+is valid."""
 
 import json
 import re
@@ -14,7 +14,7 @@ CLX_AI = ("--topology", "clx-ai")
 
 class Examples(CommandTest):
     def assert_page_says(self, words, value):
-        """The page has these words, and the one number in them is `value`, rounded to its last digit."""
+        """Expects these words in the page, with one number that is the rounded `value`."""
         self.assertIn(words, PAGE)
         number = NUMBER.search(words)
         self.assertLessEqual(abs(value - float(number[0])), 0.501 * 10.0 ** -len(number[1] or ""), words)

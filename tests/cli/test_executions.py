@@ -1,4 +1,4 @@
-"""What the commands that execute plans do when all is well: simulate, run, compare, calibrate, experiment."""
+"""Successful commands that execute plans: simulate, run, compare, calibrate, experiment."""
 
 import json
 import re
@@ -16,7 +16,7 @@ class Simulate(CommandTest):
         for key, figures in (("queues", {"busy_s", "bytes"}), ("links", {"bytes", "utilisation"})):
             for use in result[key]:
                 self.assertLessEqual(figures, use.keys())
-        # 2 m n k flop in the makespan.
+        # 2 m n k flop per makespan.
         self.assertAlmostEqual(result["tflops"] * 1e12 * result["makespan_s"], 2 * 64**3, delta=1)
 
     def test_a_figure_tells_the_same_rate(self):
@@ -100,8 +100,8 @@ class Run(CommandTest):
         self.assertIn("check: passed", self.succeed("run", "--backend", "host", "--plan", "plan.json", "--check"))
 
     def test_a_wrong_result_is_exit_code_1(self):
-        # The plan computes one tile less than the problem: its last gemm becomes a join of the same dependencies.
-        # Its hash is what the refusal of the changed plan says it should be.
+        # The plan computes one tile less than the problem: its last gemm becomes a join with the same dependencies.
+        # Its hash is the expected hash from the error about the changed plan.
         plan = json.loads(self.succeed("plan", *SMALL, "-o", "-"))
         last = max(i for i, op in enumerate(plan["ops"]) if op["op"] == "gemm")
         gemm = plan["ops"][last]
@@ -185,7 +185,7 @@ class Calibrate(CommandTest):
         self.succeed("simulate", *job, "--timeline", "p.csv")
         run = self.succeed("run", "--backend", "host", *job, "--check", "--timeline", "m.csv")
         self.assertIn("check: passed", run)
-        self.assertNotIn("ran on", run)  # it is a host that was described
+        self.assertNotIn("ran on", run)  # a described host
         self.succeed("compare", "p.csv", "m.csv")
 
 

@@ -19,7 +19,7 @@ class Homes(CommandTest):
                                        *arguments))
 
     def sent(self, place):
-        """Bytes that each host sends, and gets."""
+        """Bytes sent and received by each host."""
         links = {link["name"]: link["bytes"] for link in self.simulated(place)["links"]}
         return [[links[f"host{i}->cpu{i}"] for i in (0, 1)], [links[f"cpu{i}->host{i}"] for i in (0, 1)]]
 
@@ -159,7 +159,7 @@ class Routes(CommandTest):
         self.write("rails.toml", text + RAILS + routes)
 
     def rate(self):
-        """From gpu0 to gpu1, GB/s."""
+        """GB/s from gpu0 to gpu1."""
         lines = [line.split() for line in self.succeed("topo", "show", "rails.toml").splitlines()]
         heading, *rows = lines[next(i for i, words in enumerate(lines) if words[:2] == ["Pair", "bandwidth,"]) + 1:]
         row = next(words for words in rows if words[0] == "gpu0")

@@ -1,4 +1,4 @@
-"""Files that are nested deep or hold values of a megabyte: one short line says what is wrong with them, and where."""
+"""Deeply nested files, and values of a megabyte: a short line contains the error and its location."""
 
 import unittest
 
@@ -23,7 +23,7 @@ IMPORT_XML = ["topo", "import", "--kernels", "two-gpu", "--nccl", "f"]
 
 class HostileFiles(CommandTest):
     def assert_short(self, arguments, quoted):
-        """Refused with a line of at most some 2,000 characters that holds `quoted`."""
+        """Expects an error line of at most about 2,000 characters that contains `quoted`."""
         done = self.run_command(*arguments)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr[:2000])
         lines = done.stderr.splitlines()
@@ -91,7 +91,7 @@ class HostileFiles(CommandTest):
                     self.assert_short(reader, "f.toml:")
 
     def test_values_of_settings_are_quoted_short_and_nested_to_a_limit(self):
-        long = 100_000  # an argument holds no more than 128 KiB
+        long = 100_000  # arguments are limited to 128 KiB
         for value in ("7" * long, "[" * long, "{ a = " * (long // 6), "1\na" + ".a" * (long // 2) + " = 1", "a b " * (long // 4),
                       "\n" * long, "[1, " * (long // 4)):
             with self.subTest(value[:20]):

@@ -1,4 +1,4 @@
-"""Work that is interrupted keeps what is complete of it, or nothing."""
+"""Interrupted work keeps its complete results, or nothing."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ import unittest
 from support import TILERAIL, TOPOLOGIES, CommandTest, needs_simulator, rows
 from waiting import HANG, wait_until
 
-# Work for hours: no machine ends it before it is interrupted, and no test waits for it.
+# Work for hours: no machine completes it before the interruption, and no test waits for it.
 ENDLESS_SWEEP = ["sweep", "--gemm", "16K", "--topology", "two-gpu", "--policy", "gemmex", "--vary", "tile=256..1280 +1",
                  "--vary", "dtype=f64,f32,f16", "--jobs", "2"]
 ENDLESS_TUNING = ["tune", "--topology", "two-gpu", "--vary", "gemm=64,16K,32K", "--budget", "1000000000000",
@@ -27,7 +27,7 @@ class InterruptedTest(CommandTest):
         return process
 
     def start_logging(self, arguments):
-        """With a log that goes into a pipe of one page: the program cannot get far ahead of the test that reads it."""
+        """Starts with a log in a pipe of one page, so the program cannot run far ahead of the test."""
         process = self.start(["-v", *map(str, arguments)])
         fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
         return process
@@ -39,7 +39,7 @@ class InterruptedTest(CommandTest):
         self.fail(f"it never said '{words}'")
 
     def last_words(self, process):
-        """The last line of its log and its stdout."""
+        """The last line of the log, and stdout."""
         out, said = process.communicate(timeout=HANG)
         return said.splitlines()[-1], out
 
@@ -48,7 +48,7 @@ class InterruptedTest(CommandTest):
 class Interrupted(InterruptedTest):
     def test_the_points_of_a_sweep_that_are_complete_are_written(self):
         process = self.start_logging([*ENDLESS_SWEEP, "--csv", "all.csv"])
-        for _ in range(4):  # of two threads: the first points are complete
+        for _ in range(4):  # with two threads: the first points are complete
             self.read_up_to(process, "planned")
         process.send_signal(signal.SIGINT)
         said, _ = self.last_words(process)
@@ -84,7 +84,7 @@ class Interrupted(InterruptedTest):
 
     def test_whatif_keeps_nothing(self):
         process = self.start_logging(ENDLESS_QUESTIONS)
-        for _ in range(2):  # of the machine as it is, and of a changed one
+        for _ in range(2):  # for the unchanged machine, and for a changed one
             self.read_up_to(process, "planned")
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=HANG)
@@ -129,7 +129,7 @@ class InterruptedRuns(InterruptedTest):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["cases.csv"])
 
     def test_a_second_signal_ends_it_at_once(self):
-        os.mkfifo(self.folder / "unread")  # no other output is written before this one
+        os.mkfifo(self.folder / "unread")  # all other outputs would follow this one
         process = self.start_cases(200, csv="unread")
         self.read_up_to(process, "case 0")
         process.send_signal(signal.SIGINT)

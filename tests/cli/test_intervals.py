@@ -1,4 +1,4 @@
-"""Intervals of predictions: machines that tell how far their figures may be off, the commands that say what follows."""
+"""Prediction intervals: machines with uncertainties, and the commands that print intervals."""
 
 import json
 import re
@@ -12,7 +12,7 @@ kernels = { f64 = 0.1 }
 copies = 0.2
 source = "made"
 """
-# A product on one GPU, from and to its own memory: one kernel and nothing else on the path.
+# A product on one GPU, from and to its own memory: the path is a single kernel.
 KERNEL = ["--gemm", "512", "--tile", "512", "--place", "0:0:0", "--beta", "0", "--devices", "0", "--policy",
           "cocopelia", "--topology", "m.toml"]
 
@@ -114,12 +114,12 @@ class Check(CommandTest):
     @needs_simulator
     def test_a_fresh_description_is_held_against_ten_plans(self):
         done = self.run_command("calibrate", "--backend", "host", "--seconds", "2", "-o", "m.toml", "--check")
-        self.assertEqual(done.returncode, 0, done.stderr)  # the figures may say anything, of a busy machine, too
+        self.assertEqual(done.returncode, 0, done.stderr)  # on a busy machine, any figures are possible
         self.assertIn("valid", self.succeed("topo", "validate", "m.toml"))
         text = done.stdout[done.stdout.index("\n10 plans, predicted by the description and run\n"):]
         self.assertEqual(text.count(" passed\n"), 10)
         self.assertRegex(text, r"10 cases: error median [0-9.]+%, .*largest [0-9.]+%: [0-9]+,.* x[12], .*tile [0-9]+\n")
-        # On a machine that is busy the time may do for one batch of a figure, which tells nothing of the next.
+        # On a busy machine, the time may suffice for only one batch of a figure, without an uncertainty.
         told = "[uncertainty]" in (self.folder / "m.toml").read_text()
         self.assertEqual("in the 90% prediction interval: " in text, told)
 

@@ -1,4 +1,4 @@
-"""Limits of the system that commands run into."""
+"""System limits that affect commands."""
 
 import os
 import resource
@@ -8,7 +8,7 @@ import unittest
 from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
 from waiting import HANG
 
-ANOTHER_USER = 100_000 + os.getpid()  # who has no process: limits are of a user, and root has none
+ANOTHER_USER = 100_000 + os.getpid()  # a user without processes: limits are per user, and root has none
 
 
 def may_become_another():
@@ -22,12 +22,12 @@ def may_become_another():
 @unittest.skipUnless(may_become_another(), "this user cannot start programs as another one")
 class Limits(CommandTest):
     def run_alone(self, *command, threads=1):
-        """As a user who may have so many threads."""
+        """Runs as a user with this limit of threads."""
         self.folder.chmod(0o777)
         return subprocess.run([TILERAIL, *command], cwd=self.folder, user=ANOTHER_USER, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=HANG,
                               env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES),
-                                   "OPENBLAS_NUM_THREADS": "1"},  # which ends programs whose threads it cannot start
+                                   "OPENBLAS_NUM_THREADS": "1"},  # else OpenBLAS ends the program without threads
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads)))
 
     def test_the_simulator_needs_threads(self):
@@ -37,7 +37,7 @@ class Limits(CommandTest):
                                       "expected a higher limit on processes and threads (ulimit -u)\n")
 
     def test_checks_need_no_thread_of_the_blas_library(self):
-        workers = 5  # of two devices, the dispatcher and what the first call starts
+        workers = 5  # of two devices, the dispatcher, and those started by the first call
         for size in (64, 300):
             with self.subTest(size):
                 done = self.run_alone("run", "--backend", "host", "--gemm", str(size), "--topology", "two-gpu", "--iters",

@@ -1,4 +1,4 @@
-"""Machines that are changed by settings, on every command that takes one."""
+"""Machines changed by settings, with every command that accepts a machine."""
 
 import csv
 import json
@@ -58,7 +58,7 @@ class Settings(CommandTest):
 
 
 class Removed(CommandTest):
-    """Links and GPUs that a setting removes."""
+    """Links and GPUs removed by a setting."""
     BROKEN = ["--topo-set", "link:gpu0<->gpu3=none"]
 
     def makespan(self, *more):
@@ -223,7 +223,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         return self.succeed("topo", "show", "m.toml").split("Pair bandwidth")[1].split("Routes")[0]
 
     def rate(self, pairs, src, dst):
-        """Of a copy, GB/s; None without a route."""
+        """GB/s of a copy; None without a route."""
         heading, *rows = [line.split() for line in pairs.splitlines()[1:] if line]
         row = next(row for row in rows if row[0] == src)
         cell = row[heading.index(dst) - len(heading)]

@@ -1,4 +1,4 @@
-"""Outputs are written whole or not at all, whatever becomes of the program or its device."""
+"""Outputs are atomic, also if the program or the device fails."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ LARGE = ["--gemm", "1K", "--tile", "32", "--policy", "gemmex", "--topology", "tw
 
 
 class FullDevice(CommandTest):
-    """/dev/full takes nothing; what fits in a buffer must not be the only thing that is looked at."""
+    """/dev/full rejects every write. The error must be detected even if the output fits in a buffer."""
 
     def assert_told(self, *arguments):
         with open("/dev/full", "w") as full:
@@ -48,7 +48,7 @@ class StandardOutput(CommandTest):
 
 
 class OwnInputs(CommandTest):
-    """What a command reads, it does not replace."""
+    """Commands do not replace their inputs."""
 
     def test_an_output_that_is_an_input_is_refused_before_anything_runs(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
@@ -77,7 +77,7 @@ class OwnInputs(CommandTest):
 
 @needs_simulator
 class Interrupted(CommandTest):
-    """A program that is ended while it draws leaves nothing of its own behind."""
+    """A program that is ended while drawing leaves no temporary files."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""Where matrices lie: every spelling of --place, what the output says of it, and how full memories are."""
+"""Placement of matrices: every spelling of --place, its explanation in the output, and the use of memories."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from support import SOURCE, CommandTest, kernels_text, machine_text, needs_simul
 
 
 def spellings():
-    """Of the table of docs/formats.md."""
+    """The spellings in the table of docs/formats.md."""
     text = (SOURCE / "docs" / "formats.md").read_text()
     table = text[text.index("| spelling | memory |"):text.index("## Settings")]
     return [word for line in table.splitlines()[2:] if line.startswith("|")

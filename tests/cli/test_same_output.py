@@ -1,4 +1,4 @@
-"""Two outputs never go to one file, and none goes to a file that the command reads, whatever their names are."""
+"""Two outputs never have the same file, and no output replaces an input, whatever their names."""
 
 import os
 import subprocess
@@ -73,7 +73,7 @@ class SameOutput(CommandTest):
 
 
 class LinksToNothing(CommandTest):
-    """An output that is a link to a file that does not exist yet creates that file."""
+    """An output to a dangling link creates the link's target."""
 
     def test_the_target_is_created_and_the_link_stays(self):
         (self.folder / "sub").mkdir()
@@ -129,7 +129,7 @@ class OwnInputs(CommandTest):
 
 
 class AllOrNone(CommandTest):
-    """An output that cannot be written leaves the others as they were."""
+    """If an output cannot be written, the others stay unchanged."""
 
     def test_a_full_device_leaves_the_other_outputs_alone(self):
         self.write("o", OLD)
@@ -144,7 +144,7 @@ class AllOrNone(CommandTest):
         done = subprocess.run([TILERAIL, *SHOW, "--json", "o"], stdout=writer, stderr=subprocess.PIPE, text=True,
                               cwd=self.folder, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
         os.close(writer)
-        self.assertEqual((done.returncode, done.stderr), (-13, ""))  # SIGPIPE, as every program
+        self.assertEqual((done.returncode, done.stderr), (-13, ""))  # SIGPIPE, as for other programs
         self.assertTrue((self.folder / "o").read_text().startswith("{"))
 
     def test_places_where_no_file_can_be_made_are_found_before_any_work(self):

@@ -1,4 +1,4 @@
-"""Copies that are split over several ways, as a user sees them."""
+"""Copies split over several routes, in the output of commands."""
 
 import json
 import unittest
@@ -19,7 +19,7 @@ source = "made"
 
 
 class SplitRoutes(CommandTest):
-    """Two rails between the host and a GPU: 12 GB/s over s0, 20 over s1, whose copies have two of three parts."""
+    """Two rails between the host and a GPU: 12 GB/s over s0, 20 GB/s over s1, which carries two of three parts."""
 
     LINKS = [("host", "s0", 12), ("s0", "gpu0", 30), ("host", "s1", 20), ("s1", "gpu0", 30)]
     SWITCHES = '[[switch]]\nnames = "s[0-1]"\nsource = "made"\n' + kernels_text('rates = [[1024, "5 TFLOP/s"]]')

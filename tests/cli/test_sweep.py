@@ -58,7 +58,7 @@ class Sweep(CommandTest):
                     expected += f", kernels {100 * max(float(row['kernels']) for row in own):.1f}% at most"
             self.assertEqual(" ".join(line.split()), expected)
         self.assertIn(" from ", table[0])
-        # Of sizes, watts and latencies nothing is asked.
+        # Sizes, watts and latencies have no answers.
         for axis in ("m=64,128", "memory:gpu*.watts.busy=300,400 W", "link:*.latency=1,2 us"):
             self.assertNotIn("which", self.succeed(*BASE, "--vary", axis))
 

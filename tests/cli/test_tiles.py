@@ -1,4 +1,4 @@
-"""A tile that is longer than every side of the problem: the plan has a tile as long as the longest side."""
+"""A tile longer than every side of the problem: the plan's tile equals the longest side."""
 
 import json
 import unittest

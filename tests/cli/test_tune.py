@@ -1,4 +1,4 @@
-"""`tune`, and the plan cache that other commands read."""
+"""`tune`, and the plan cache, which other commands read."""
 
 import csv
 import json
@@ -74,7 +74,7 @@ class Tune(CommandTest):
         self.assertEqual(first.count(" known "), 0)
         self.assertEqual((self.folder / "plans.toml").read_bytes(), before)
         self.assertEqual(self.succeed(*many, "--jobs", "1", "--again").count(" known "), 0)
-        self.assertEqual((self.folder / "plans.toml").read_bytes(), before)  # whatever the number of processes
+        self.assertEqual((self.folder / "plans.toml").read_bytes(), before)  # for any number of processes
 
     def test_plans_are_listed(self):
         self.succeed(*TUNE)

@@ -1,4 +1,4 @@
-"""`whatif`: what parts of a machine are worth."""
+"""`whatif`: effects of a machine's parts."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ SMALL = ["whatif", "--gemm", "1K", "--dtype", "f64", "--topology", "two-gpu", "-
 @needs_simulator
 class WhatIf(CommandTest):
     def rows(self, *arguments):
-        """The lines of the CSV with their numbers, and the text without breaks of lines."""
+        """The rows of the CSV with numbers, and the text without line breaks."""
         text = " ".join(self.succeed(*arguments, "--csv", "rows.csv").split())
         with open(self.folder / "rows.csv", newline="") as file:
             lines = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""Commands that the system gives no more processes, threads or files."""
+"""Commands without further processes, threads or files."""
 
 import csv
 import os
@@ -32,7 +32,7 @@ class WithoutResources(CommandTest):
         self.assertFalse((self.folder / "results.csv").exists())
 
     def test_a_python_that_is_killed_while_it_draws_is_told(self):
-        # A Python that claims to have matplotlib.
+        # A fake Python that has matplotlib.
         (self.folder / "bin").mkdir()
         fake = self.folder / "bin" / "python3"
         fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\nkill -KILL $$\n')

@@ -1,4 +1,4 @@
-"""`predict` for several GPUs, with the topology's links and with measured ones."""
+"""`predict` for several GPUs, with the topology's links and with measured links."""
 
 import json
 
@@ -6,7 +6,7 @@ from support import TOPOLOGIES, CommandTest, needs_simulator
 
 HEADER = "src,dst,latency_s,bytes_per_s,with_src,with_dst,slowdown\n"
 MATRIX = 8 * 2048**2  # bytes
-METRICS = {"perf": lambda s, j: 1 / s, "edp": lambda s, j: 1 / (s * j), "pdp": lambda s, j: 1 / j}  # of equal flops
+METRICS = {"perf": lambda s, j: 1 / s, "edp": lambda s, j: 1 / (s * j), "pdp": lambda s, j: 1 / j}  # for equal flops
 
 
 class WorkloadTest(CommandTest):
@@ -78,6 +78,6 @@ class LinkMaps(WorkloadTest):
         links = {tuple(line.split(",")[:2]): line.split(",")[2:4] for line in lines if line.endswith(",,,")}
         self.assertEqual(len(links), 6)
         self.assertEqual([float(value) for value in links["gpu0", "gpu1"]], [5e-6, 40e9])
-        # Both GPUs share 12 GB/s, of which one alone takes 10.
+        # Both GPUs share 12 GB/s; a single one uses 10.
         slowdown = next(line for line in lines if line.startswith("host,gpu0,,,host,gpu1,"))
         self.assertAlmostEqual(float(slowdown.split(",")[-1]), 10 / 6)

@@ -1,4 +1,4 @@
-"""Numbers of pages equal the results that are kept in experiments/results."""
+"""Numbers in pages equal the results in experiments/results."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import unittest
 from harness import quantile, read_table
 
 SOURCE = pathlib.Path(os.environ["TILERAIL_SOURCE"])
-ACCURACY = {  # the beginning of a row of docs/experiments.md: its results, and their type if it is not all types
+ACCURACY = {  # start of a row of docs/experiments.md: its results, and their type unless all
     "H200, seed 77 | 11-24": ("hgx-h200-1/2026-11-24/h200_accuracy.csv", ""),
     "H200, seed 77 | 11-25": ("hgx-h200-1/2026-11-25/h200_accuracy.csv", ""),
     "H200, seed 77, f64 | 11-24": ("hgx-h200-1/2026-11-24/h200_accuracy.csv", "f64"),
@@ -25,7 +25,7 @@ ACCURACY = {  # the beginning of a row of docs/experiments.md: its results, and 
 
 
 def accuracy(path, dtype):
-    """Cases, and in %: median, 95th percentile and largest |error|, and the share of cases in their interval."""
+    """Number of cases, and in %: median, 95th percentile and largest |error|, and share of cases in their interval."""
     rows = read_table(SOURCE / "experiments/results" / path, ["dtype", "predicted_s", "measured_s", "in_interval"])[1]
     rows = [row for row in rows if dtype in ("", row["dtype"])]
     errors = [abs(row.number("predicted_s") / row.number("measured_s") - 1) for row in rows]

@@ -1,4 +1,4 @@
-"""scripts/run_pages.py: pages that say what their commands do pass, others fail and can be mended."""
+"""scripts/run_pages.py: correct pages pass, others fail and can be corrected."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ class Page(unittest.TestCase):
         self.page = pathlib.Path(folder.name) / "page.md"
 
     def faults(self, text, update=False):
-        """What is wrong with a page of these lines, each command of which runs in one new folder."""
+        """Faults of a page with these lines, whose commands run in one new folder."""
         self.page.write_text("\n".join(text))
         with tempfile.TemporaryDirectory(prefix="tilerail-page-") as folder:
             return run_pages.check(self.page, run_pages.Session(pathlib.Path(folder)), update)

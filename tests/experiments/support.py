@@ -1,4 +1,4 @@
-"""Runs `tilerail experiment` (the program of the environment variable TILERAIL) in a folder of its own."""
+"""Runs `tilerail experiment` (environment variable TILERAIL: the program) in a temporary folder."""
 
 import csv
 import os
@@ -28,7 +28,7 @@ def csv_rows(path):
 
 
 def table_after(text, title):
-    """Cells of the lines below the one that begins with `title`, up to an empty line."""
+    """Cells of the lines below the line that starts with `title`, up to an empty line."""
     lines = text.splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith(title)) + 1
     table = []
@@ -74,7 +74,7 @@ class HardwareTest(ExperimentTest):
             table.writerows({**DEFAULTS, **row} for row in rows)
 
     def report(self, name, *rows):
-        """What the experiment prints about results with these cells."""
+        """The experiment's report for results with these cells."""
         self.save_results(*rows)
         text = self.succeed("run", name, "-o", "o", "--", "--from-saved", "saved.csv")
         self.assertIn("sample, 8 GPUs\n", text)

@@ -5,7 +5,7 @@ import unittest
 from harness.datasets import clx_ai_dataset
 from support import SOURCE, ExperimentTest, csv_rows, table_after
 
-WATTS = 39996 / 17.27 / 8  # thesis table 3.4: rate over efficiency of comm_opt, which uses eight GPUs
+WATTS = 39996 / 17.27 / 8  # thesis table 3.4: rate / efficiency of comm_opt, which uses eight GPUs
 
 
 class ClxAiHetero(ExperimentTest):
@@ -87,7 +87,7 @@ class ClxAiLinkMap(ExperimentTest):
     TILE = 8 * 2048**2  # bytes
 
     def runs(self, *arguments):
-        """Stdout, its line of each run, and the links of each run, by place and policy."""
+        """Stdout, its line for each run, and the links of each run, by place and policy."""
         text = self.succeed(*self.RUN, *arguments)
         links = {}
         for row in csv_rows(self.folder / "clx_ai_link_map.csv")[1]:
@@ -126,7 +126,7 @@ class ClxAiLinkMap(ExperimentTest):
             if place == "h:h:h":
                 self.assertEqual(to_host, 64)  # 8 x 8 tiles of C
                 self.assertGreaterEqual(from_host, 3 * 64)
-            elif policy == "blasx":  # whose traces call the home that a tile comes from host
+            elif policy == "blasx":  # its traces name the home of a tile "host"
                 self.assertGreater(from_host, 128)
                 self.assertEqual(to_host, 0)
             else:

@@ -1,4 +1,4 @@
-"""CoCoPeLia's experiments: its models, its library and others, beside what was measured on its testbeds."""
+"""CoCoPeLia's experiments: its models, its library and others, against measurements on its testbeds."""
 
 import unittest
 
@@ -7,12 +7,12 @@ from support import ExperimentTest, csv_rows
 
 
 def median(values):
-    """As `tilerail compare` has it."""
+    """The median as defined in `tilerail compare`."""
     return sorted(values)[int(0.5 * len(values))]
 
 
 def found_in(text, name):
-    """Ours of the line of a finding: the last table has them."""
+    """Our value in the line of a finding, which is in the last table."""
     return [line for line in text.splitlines() if line.startswith(name + "  ")][-1].split()[-2]
 
 

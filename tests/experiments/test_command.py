@@ -1,4 +1,4 @@
-"""`tilerail experiment` itself: its list, its refusals, where results go."""
+"""`tilerail experiment` itself: its list, its errors, the location of results."""
 
 import os
 import pathlib
@@ -93,7 +93,7 @@ class Command(ExperimentTest):
 
 
 class Interrupted(ExperimentTest):
-    """A signal ends an experiment at once, with all that it has started, however much is still in its queue."""
+    """A signal ends an experiment and its child processes immediately, whatever is still queued."""
 
     def test_nothing_is_started_any_more_and_nothing_stays(self):
         fake, log = self.folder / "fake", self.folder / "log"
@@ -129,11 +129,11 @@ class Interrupted(ExperimentTest):
 
         queue = [Simulation(size, "two-gpu", "h:h:h", ()) for size in ("1024", "2048", "4096")]
         with self.assertRaises(KeyboardInterrupt):
-            tilerail.simulate([*queue, LastOfQueue()])  # whose simulations never end
+            tilerail.simulate([*queue, LastOfQueue()])  # simulations in this queue never end
         self.assertFalse(tilerail.running_)
 
     def test_an_interrupt_while_python_starts_ends_it_quietly(self):
-        # Every Python reads this first. The one that becomes the experiment interrupts itself there.
+        # Every Python reads this file first. The experiment's Python interrupts itself there.
         (self.folder / "sitecustomize.py").write_text(
             "import os, signal, sys\n"
             "if any(word.endswith('karolina_gemmex.py') for word in sys.orig_argv):\n"

@@ -1,4 +1,4 @@
-"""The experiments on H200: from results written here, and tiny cases on the host backend."""
+"""The experiments on H200: with results created here, and with tiny cases on the host backend."""
 
 import csv
 import shutil
@@ -44,7 +44,7 @@ class Options(HardwareTest):
         self.assertEqual([row["label"] for row in one],
                          [row["label"] for row in self.measure("h200_peers", "--fewer-gpus", *arguments[:2])[2]])
 
-        # A program whose second call of compare fails leaves the first batch.
+        # A program that fails in the second call of compare, after the first batch.
         program = self.folder / "tilerail"
         program.write_text(f'#!/bin/sh\n[ "$1" != compare ] || mkdir "$0.once" 2>/dev/null || exit 3\n'
                            f'exec "{shutil.which(TILERAIL)}" "$@"\n')
@@ -82,7 +82,7 @@ class Peers(HardwareTest):
         self.assertTrue(all("  -  " in line for line in table), "older results have no bound")
         self.assertIn("  PARALiA-GEMMex  ", table[0])
         self.assertIn(f"{fastest * 1e3:.2f}", table[0])
-        overhead = 1e3 * (0.25 + 2 - 0.5 * fastest)  # of DEFAULTS
+        overhead = 1e3 * (0.25 + 2 - 0.5 * fastest)  # from DEFAULTS
         self.assertIn(f"  {overhead:+.2f}  ", table[0])
         for line, ratio in zip(table, ("0.500", "2.000", "1.000")):
             self.assertIn(f"  {ratio}  ", line)
@@ -102,7 +102,7 @@ class Peers(HardwareTest):
         self.assertEqual(places["16384 f64 4:2:7 on 8 GPUs"], ("0:2:3", "4"))
         self.assertEqual(places["16384 f64 h:h:h on 1 GPU"], ("h:h:h", "1"))
         self.assertNotIn("not run", text)
-        self.assertNotIn("geometric mean", text)  # shrunk: none is a problem of the peers
+        self.assertNotIn("geometric mean", text)  # shrunk: not a problem of the peers
         self.assertIn("karolina-hgx-a100, 4 GPUs, backend host", remarks["machine"])
 
 

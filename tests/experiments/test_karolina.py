@@ -40,11 +40,11 @@ class Figure48(ExperimentTest):
             simulated, published = float(simulated.rstrip("x")), float(published.rstrip("x"))
             low, high = map(float, allowed.rstrip("x").split(".."))
             self.assertAlmostEqual((low + high) / 2, published, delta=0.006)
-            # Half of what the step gains, or 0.05 where it gains nothing; 0.15 at most.
+            # Half of the step's gain, or 0.05 without gain; at most 0.15.
             self.assertAlmostEqual((high - low) / 2, min(0.15, max(0.05, (published - 1) / 2)), delta=0.016)
             column = ("h:h:h", "0:0:0", "both").index(place)
             self.assertAlmostEqual(float(factors[step.rstrip(",")][column]), simulated, delta=0.0051)
-            if min(abs(simulated - low), abs(simulated - high)) > 0.006:  # else the digits do not tell
+            if min(abs(simulated - low), abs(simulated - high)) > 0.006:  # else the digits do not suffice
                 self.assertEqual(verdict, "within" if low <= simulated <= high else "outside")
 
 

@@ -1,4 +1,4 @@
-"""Makespans over the bound: the losses add up, and docs/over_bound.md has the rows that the program makes."""
+"""Makespans over the bound: losses add up, and docs/over_bound.md contains the program's rows."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Experiments of papers: published values and verdicts, journals, all by one command, and the gallery."""
+"""Experiments of papers: published values and verdicts, journals, all experiments with one command, and the gallery."""
 
 import hashlib
 import json
@@ -13,12 +13,12 @@ from harness import Finding, Journal, Simulation, Tilerail, Value, target, verdi
 from harness.libraries import policy_of
 from support import SOURCE, ExperimentTest, csv_rows, table_after
 
-CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # whole in seconds
+CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # complete within seconds
 LARGEST_FIGURE = 64 * 1024  # bytes, in docs
 
 
 def svg_texts(path):
-    """The texts of a figure, in the order of its file."""
+    """The texts of a figure, in file order."""
     elements = xml.dom.minidom.parse(str(path)).getElementsByTagName("text")
     return ["".join(each.data for each in element.childNodes if each.nodeType == each.TEXT_NODE)
             for element in elements]
@@ -98,7 +98,7 @@ class Values(unittest.TestCase):
 
 
 class Figures(ExperimentTest):
-    """With matplotlib."""
+    """Tests that need matplotlib."""
 
     def setUp(self):
         super().setUp()
@@ -129,10 +129,10 @@ class Figures(ExperimentTest):
 
 
 class Journals(ExperimentTest):
-    """What has been run is not run again by the same program."""
+    """The same program does not repeat completed runs."""
 
     def fake(self):
-        """Says a makespan that grows with each call."""
+        """A program whose makespan grows with each call."""
         program = self.folder / "fake"
         program.write_text(f'#!/bin/sh\necho x >> "{self.folder}/log"\n'
                            f'echo "{{\\"makespan_s\\": $(wc -l < "{self.folder}/log"), \\"links\\": [1]}}"\n')

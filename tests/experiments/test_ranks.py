@@ -1,4 +1,4 @@
-"""How runs are ranked."""
+"""Ranking of runs."""
 
 import itertools
 import math
@@ -13,12 +13,12 @@ class Ranks(unittest.TestCase):
             swapped = sum(a > b for a, b in itertools.combinations(order, 2))
             self.assertAlmostEqual(harness.kendall_tau([1, 2, 3, 4], list(order)), 1 - 2 * swapped / 6)
         self.assertEqual(harness.kendall_tau([1, 1], [1, 2]), 0)
-        # Pairs: (1, 2) agrees, (1, 3) agrees, (2, 3) is a tie of the first list.
+        # Pairs: (1, 2) and (1, 3) are concordant, (2, 3) is a tie in the first list.
         self.assertAlmostEqual(harness.kendall_tau([1, 2, 2], [1, 2, 3]), 2 / math.sqrt(2 * 3))
 
     def test_regret_is_of_the_one_predicted_fastest(self):
         self.assertEqual(harness.regret([3, 1, 2], [5, 6, 4]), 0.5)
-        self.assertEqual(harness.regret([1, 1], [4, 2]), 1)  # the first of equals
+        self.assertEqual(harness.regret([1, 1], [4, 2]), 1)  # the first of equal values
 
     def test_quantiles_are_elements(self):
         values = [float(i) for i in range(100, 0, -1)]

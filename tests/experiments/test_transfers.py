@@ -1,4 +1,4 @@
-"""Which transfers of whole tiles a timeline holds."""
+"""Transfers of whole tiles in a timeline."""
 
 import unittest
 
@@ -10,7 +10,7 @@ TILE = 8 * SIDE * SIDE
 
 
 def timeline(*copies):
-    """Of (src, dst, label, bytes), one a second each, two seconds apart."""
+    """A timeline of (src, dst, label, bytes), one second each, two seconds apart."""
     metadata = {"hosts": "host", "devices": "gpu0;gpu1;gpu2"}
     made = Timeline(metadata)
     for number, (src, dst, label, moved) in enumerate(copies):
@@ -46,7 +46,7 @@ class Transfers(unittest.TestCase):
         halves = [(src, dst, f"A[0:64,{at}:{at + 32}]", TILE // 2) for at in (0, 32)
                   for src, dst in (("gpu0", "host"), ("host", "gpu1"))]
         self.assertEqual(found(*halves), [(("A", 0, 0), [("gpu0", "gpu1")], TILE, 0.0, 7.0)])
-        # What goes home and what comes from there next are no such copy.
+        # A copy of C to the host and the next copy of A from the host are separate transfers.
         self.assertEqual(len(found(("gpu0", "host", "C[0:64,0:64]", TILE), ("host", "gpu1", self.A, TILE))), 2)
 
     def test_hops_in_pieces_and_those_of_c_are_one_route(self):

@@ -39,8 +39,8 @@ TEST(Annotate, NamesQueuesDevicesAndRoutes) {
 
 TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
   const AnnotatedTimeline timeline = sample_timeline();
-  // Op 2 sends on what op 1 fetched; op 3 computes rows of A by columns of B into a tile
-  // that never held C.
+  // Op 2 forwards the tile fetched by op 1; op 3 computes rows of A by columns of B into
+  // a tile that never contained C.
   const std::vector<std::string> expected = {
       "A[0:100,0:100]",   "B[0:100,0:100]",   "B[0:100,0:100]",   "C[0:100,0:100]",
       "C[0:100,0:100]",   "C[0:100,0:100]",   "C[0:100,0:100]",   "A[100:200,0:100]",
@@ -63,7 +63,7 @@ TEST(Annotate, AnOperationIsReadyWhenItsQueueAndItsDependenciesHaveEnded) {
   const AnnotatedTimeline timeline = sample_timeline();
   EXPECT_DOUBLE_EQ(timeline.ops[0].ready, 0);      // first of its queue, no dependencies
   EXPECT_DOUBLE_EQ(timeline.ops[1].ready, 10e-3);  // op 0 in its queue
-  EXPECT_DOUBLE_EQ(timeline.ops[2].ready, 20e-3);  // op 1; it started 2 ms later
+  EXPECT_DOUBLE_EQ(timeline.ops[2].ready, 20e-3);  // op 1; op 2 started 2 ms later
   EXPECT_DOUBLE_EQ(timeline.ops[5].ready, 50e-3);  // the later of ops 3 and 4
   EXPECT_DOUBLE_EQ(timeline.ops[11].ready,
                    90e-3);  // op 10; op 9 in its queue ended at 70
@@ -112,7 +112,7 @@ TEST(Annotate, ASumThatStartsFromXIsOfY) {
   Policy policy = any_preset("gemmex");
   policy.choices.tile = 600;
   const Plan plan = plan_gemm(p, machine, {machine.gpus().data(), 1},
-                              policy);  // of two tiles: x, kernel, y
+                              policy);  // for each of two tiles: x, kernel, y
   const AnnotatedTimeline timeline =
       annotate(plan, machine,
                Timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())});
@@ -127,7 +127,7 @@ TEST(Annotate, ASumThatStartsFromXIsOfY) {
 TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {
   SamplePlan sample;
   Plan plan = sample.plan();
-  // The last two columns of tile 4, which holds B[0:100,0:100], go on to tile 5.
+  // The last two columns of tile 4, a copy of B[0:100,0:100], are copied to tile 5.
   plan.ops[2].a = {BufferId{4}, 0, 98, 100, 2};
   plan.ops[2].y = {BufferId{5}, 0, 98, 100, 2};
   const AnnotatedTimeline timeline =

@@ -1,4 +1,4 @@
-// Where the makespan goes, and what is used most.
+// Parts of the critical path, and the busiest resource.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,9 +23,9 @@ auto part(TimeUse kind, const char* name, double seconds) {
 
 TEST(Bottleneck, TheCriticalPathSaysWhereTheMakespanWent) {
   // From the end: copy 10 (20 ms), kernel 9 (25 ms), copy 8 (10 ms), which starts after
-  // 35 ms. Of these, copy 7 holds the engine for copies into gpu1 from 30 ms on. The
-  // uplink is used more than any link: 560 kB of 8 GB/s, while host->pcie carries 400 kB
-  // of 10 GB/s.
+  // 35 ms. Copy 7 occupies the engine for copies into gpu1 during the last 5 ms of these.
+  // The uplink has a higher utilisation than any link: 560 kB at 8 GB/s, against 400 kB
+  // at 10 GB/s on host->pcie.
   const Summary summary =
       summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
   EXPECT_THAT(summary.critical_path,
@@ -50,8 +50,8 @@ TEST(Bottleneck, TheBusiestResourceIsNamed) {
 }
 
 TEST(Bottleneck, WhatIsFasterThanDescribedIsUsedForMoreThanAll) {
-  // The same in a millionth of the time, with kernels that take none: the links carry 400
-  // kB at 10 GB/s in 90 ns = 44400%, the group 560 kB at 8 GB/s = 77800%.
+  // A million times faster, with kernels of zero duration: links carry 400 kB at 10 GB/s
+  // in 90 ns = 44400%, the group 560 kB at 8 GB/s = 77800%.
   AnnotatedTimeline fast = sample_timeline();
   for (AnnotatedOp& op : fast.ops) {
     op.start *= 1e-6;
@@ -63,7 +63,7 @@ TEST(Bottleneck, WhatIsFasterThanDescribedIsUsedForMoreThanAll) {
   EXPECT_NEAR(summary.busiest->share, 560e3 / 8e9 / 90e-9, 1e-9);
 }
 
-/// Its devices run two operations at a time, and every kernel fills one.
+/// Devices run two operations simultaneously, and every kernel fills a device.
 Topology machine_with_workers() {
   auto d = sample_machine().description();
   d.kernels[0].multiprocessors = 1;
@@ -71,7 +71,7 @@ Topology machine_with_workers() {
   return Topology{std::move(d)};
 }
 
-/// A run on its gpu0.
+/// A run on gpu0 of this machine.
 class Workers {
  public:
   Workers() { draft_.plan.devices = {gpu_}; }
@@ -100,8 +100,7 @@ class Workers {
 
 TEST(Bottleneck, WaitingForRoomIsWaitingForKernels) {
   Workers run;
-  run.kernel(0, 4),
-      run.kernel(3, 5);  // measured side by side, though the first leaves no room
+  run.kernel(0, 4), run.kernel(3, 5);  // they overlap, although the first leaves no room
   EXPECT_THAT(
       run.summary().critical_path,
       ElementsAre(part(TimeUse::waiting, "kernels", 3), part(TimeUse::kernels, "", 2)));

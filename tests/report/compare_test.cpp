@@ -20,7 +20,7 @@ using OpDifference = Comparison::OpDifference;
 auto is_op(uint32_t number) { return Field(&OpDifference::op, number); }
 
 /// Measured: op 3, the product on gpu0, takes 40 ms instead of 30, and ops 5, 6, 10 and
-/// 11 come 10 ms later.
+/// 11 start 10 ms later.
 Comparison sample_comparison() {
   const AnnotatedTimeline predicted = sample_timeline();
   return compare(predicted, delayed(predicted, 3, 10e-3));
@@ -72,7 +72,7 @@ TEST(Compare, TotalsByKind) {
   // Kernels 3, 5, 9: 30 + 5 + 25 ms and 10 ms more.
   EXPECT_NEAR(comparison.kernels.predicted, 60e-3, 1e-12);
   EXPECT_NEAR(comparison.kernels.measured, 70e-3, 1e-12);
-  // Copies: 10 + 10 + 4 + 10 + 20 + 10 + 10 + 20 ms both times.
+  // Copies: 10 + 10 + 4 + 10 + 20 + 10 + 10 + 20 ms in both timelines.
   EXPECT_NEAR(comparison.copies.predicted, 94e-3, 1e-12);
   EXPECT_NEAR(comparison.copies.measured, 94e-3, 1e-12);
 }
@@ -80,16 +80,15 @@ TEST(Compare, TotalsByKind) {
 TEST(Compare, WaitingIsFromReadyToStartAndIdleIsTheRestOfTheQueues) {
   const Comparison comparison = sample_comparison();
   // Op 2 waits from 20 to 22 ms, op 6 from 55 to 60, op 7 from 0 to 30, op 8 from 0 to
-  // 35; later ones move as a whole.
+  // 35; later operations are shifted without change.
   EXPECT_NEAR(comparison.waiting.predicted, 72e-3, 1e-12);
   EXPECT_NEAR(comparison.waiting.measured, 72e-3, 1e-12);
-  // Nine queues, busy for 60 + 94 ms together.
+  // Nine queues, with 60 + 94 ms of operations in total.
   EXPECT_NEAR(comparison.idle.predicted, (9 * 90 - 154) * 1e-3, 1e-12);
   EXPECT_NEAR(comparison.idle.measured, (9 * 100 - 164) * 1e-3, 1e-12);
 }
 
-// Op 3 takes 10 ms longer: of gpu0's kernels 25 W more for that, and 100 W more of each
-// GPU.
+// Op 3 takes 10 ms longer: 25 W more for the kernel on gpu0, and 100 W for each GPU.
 TEST(Compare, EnergyIsModelledFromBothTimelines) {
   const Topology machine = test::powered_machine();
   const AnnotatedTimeline predicted = sample_timeline(machine);
@@ -125,8 +124,8 @@ TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
 }
 
 TEST(Compare, WaitingAndIdleTimeAreNeverLessThanNone) {
-  // Op 3 starts before it is ready, and ops 0 and 1 of one queue run side by side for all
-  // of the makespan.
+  // Op 3 starts before it is ready, and ops 0 and 1 of one queue run simultaneously
+  // during the whole makespan.
   AnnotatedTimeline measured = sample_timeline();
   measured.ops[3].ready = 25e-3;
   const double makespan = measured.makespan();

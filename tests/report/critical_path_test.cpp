@@ -24,8 +24,8 @@ Topology machine_with_workers(std::optional<int> workers) {
   return Topology{std::move(d)};
 }
 
-/// Each GPU has 5 multiprocessors, of which a product of 1024 x 1024 takes 3, and that
-/// for the time of a launch: it fills 0.6 of the GPU.
+/// Each GPU has 5 multiprocessors. A product of 1024 x 1024 fills 0.6 of a GPU: it takes
+/// 3 of them for the duration of a launch.
 Topology machine_with_small_kernels(int workers) {
   auto d = machine_with_workers(workers).description();
   for (KernelTimes& kernels : d.kernels) {
@@ -36,8 +36,8 @@ Topology machine_with_small_kernels(int workers) {
   return Topology{std::move(d)};
 }
 
-/// On one GPU: a copy of a tile, a kernel on it, and two kernels that wait for no other
-/// operation, each kernel in a compute stream of its own. On a shipped machine every
+/// On one GPU: a copy of a tile, a kernel on this tile, and two kernels without
+/// dependencies, each kernel in a separate compute stream. On a shipped machine every
 /// kernel fills the GPU.
 struct Streams {
   Topology machine;
@@ -60,16 +60,16 @@ struct Streams {
     plan = draft.plan;
   }
 
-  /// With the times of `fetch`, `after`, `first` and `second`.
+  /// Times are for `fetch`, `after`, `first` and `second`.
   std::vector<OpId> path(const std::vector<OpTime>& times) const {
     return critical_path(plan, times, EngineUse{plan, machine, times});
   }
 };
 
-/// Where the path of four operations with these times goes, from its end back.
+/// The path of four operations with these times, from its end.
 struct Case {
   std::string_view name;
-  std::vector<OpTime> times;  // of `fetch`, `after`, `first`, `second`
+  std::vector<OpTime> times;  // for `fetch`, `after`, `first`, `second`
   std::vector<OpId Streams::*> path;
 };
 
@@ -110,15 +110,15 @@ INSTANTIATE_TEST_SUITE_P(Times, CriticalPathOf, testing::ValuesIn(cases),
                          [](const auto& test) { return std::string{test.param.name}; });
 
 TEST(CriticalPath, GoesOnAtTheKernelThatLeftNoRoomThoughAWorkerWasFree) {
-  // The copy ends while two workers are busy, which no kernel waits for: they wait for
-  // the room that `first` fills.
+  // The copy ends while two workers are busy. However, kernels do not wait for workers:
+  // they wait for the room filled by `first`.
   const Streams s{machine_with_workers(2)};
   EXPECT_THAT(s.path({{0, 1}, {4, 6}, {0, 2}, {2, 4}}),
               ElementsAre(s.after, s.second, s.first));
 }
 
 TEST(CriticalPath, AKernelHasRoomUntilThoseThatRunFillTheGpu) {
-  // One kernel fills 0.6 of the GPU and two all of it, which they do from 2 to 4.
+  // One kernel fills 0.6 of the GPU, two kernels all of it, from 2 to 4.
   const Streams s{machine_with_small_kernels(4)};
   const std::vector<OpTime> times{{0, 1}, {6, 8}, {0, 5}, {2, 4}};
   const EngineUse::Pause pause = EngineUse{s.plan, s.machine, times}.pause(s.after, 1, 6);
@@ -129,13 +129,13 @@ TEST(CriticalPath, AKernelHasRoomUntilThoseThatRunFillTheGpu) {
 }
 
 TEST(CriticalPath, ACopyLeavesNoRoomHoweverLongKernelsFillTheGpu) {
-  // `second` is measured while `first` still fills the GPU: nothing has freed it.
+  // `second` starts while `first` still fills the GPU, so no operation freed it.
   const Streams s{machine_with_workers(4)};
   EXPECT_THAT(s.path({{0, 2}, {4, 5}, {0, 4}, {3, 9}}), ElementsAre(s.second));
 }
 
 TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
-  // A kernel is measured before the one that it waits for, which starts where it ends.
+  // A kernel starts before its dependency, which starts at the kernel's end.
   const Topology machine = machine_with_workers({});
   PlanDraft draft{machine};
   const MemoryId gpu = machine.gpus()[0];
@@ -155,7 +155,7 @@ TEST(EngineUse, ARoleHasAsManyEnginesAsTheMachineSays) {
     std::optional<int> Engines::*engines;
     MemoryId from, to;
   };
-  // Of two copies that could start at 0 and run one after another.
+  // Two copies that could both start at 0 run one after another.
   const auto waiting = [&](const Role& role, int engines) {
     auto d = machine_with_workers({}).description();
     d.memories[gpu.index()].engines.*role.engines = engines;

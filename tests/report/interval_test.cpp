@@ -31,8 +31,8 @@ std::optional<PathUncertainty> uncertainty_on(Topology::Description description)
                           SamplePlan::timeline(sample.plan()).ops);
 }
 
-/// The kernel of the path, 100 x 100 x 100 for 25 ms, by a rule with one measured cube of
-/// this side.
+/// The kernel on the path, 100 x 100 x 100 for 25 ms, with a rule that has one measured
+/// cube of this side.
 double kernels_near(double side) {
   auto d = known_description();
   GemmCurve& curve = d.kernels[0].gemm[0];
@@ -60,8 +60,8 @@ TEST(Interval, EachClassCountsByItsPartOfTheCriticalPath) {
 
 TEST(Interval, LoadCountsWhereItSlowsTheDeviceDown) {
   auto d = known_description();
-  // gpu1 is busy for 25 of 90 ms with a kernel of a block of 16: for 0.017 of the time,
-  // or more if that is fast.
+  // gpu1 is busy for 25 of 90 ms with a kernel of a block of 16: for a share of 0.017, or
+  // more if this kernel is fast.
   d.kernels[0].gemm[0].sustained = {{25.0 / 90, 1.0}, {0.5, 1.2}};
   EXPECT_EQ(uncertainty_on(d)->load, 0);
   d.kernels[0].gemm[0].sustained = {{0.0, 1.0}, {0.017, 1.2}};

@@ -30,7 +30,7 @@ auto named(const Items& items, const std::string& name) {
   throw std::out_of_range{name};
 }
 
-// The times are those of the table in sample.hpp; the makespan is 90 ms.
+// Times are from the table in sample.hpp; the makespan is 90 ms.
 TEST(Summary, RateIsTheProblemOverTheMakespan) {
   const Summary summary = sample_summary();
   EXPECT_DOUBLE_EQ(summary.makespan_s, 90e-3);
@@ -40,7 +40,7 @@ TEST(Summary, RateIsTheProblemOverTheMakespan) {
   EXPECT_EQ(summary.execute_s, 0.25);
 }
 
-/// One kernel in a second, of a problem of 1000 x 1000 x 1000.
+/// One kernel of one second, for a problem of 1000 x 1000 x 1000.
 Summary summary_of(Scalar alpha, Scalar beta) {
   const Topology machine = test::powered_machine();
   const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
@@ -55,8 +55,8 @@ Summary summary_of(Scalar alpha, Scalar beta) {
 }
 
 TEST(Summary, WhereNothingIsMultipliedTheRateIsThatOfTheAdditions) {
-  const Summary scaled = summary_of(
-      Scalar::zero, Scalar::beta);  // C = beta C: one operation for each element
+  const Summary scaled =
+      summary_of(Scalar::zero, Scalar::beta);  // C = beta C: one operation per element
   EXPECT_DOUBLE_EQ(scaled.tflops, 1e6 / 1e12);
   EXPECT_DOUBLE_EQ(scaled.energy.value().metric_values[0], 1e6);
   EXPECT_DOUBLE_EQ(summary_of(Scalar::one, Scalar::beta).tflops, 2e6 / 1e12);
@@ -87,19 +87,19 @@ TEST(Summary, AQueueIsBusyForTheSumOfItsOperations) {
 
 TEST(Summary, ALinkIsMeasuredAgainstWhatItsQueuesCanDo) {
   const Summary summary = sample_summary();
-  // 400 kB of the 900 MB that 10 GB/s allow.
+  // 400 kB of the 900 MB possible at 10 GB/s.
   const auto uplink = named(summary.links, "host->pcie");
   EXPECT_EQ(uplink.bytes, 400'000);
   EXPECT_NEAR(uplink.utilisation.value(), 4e5 / 9e8, 1e-12);
-  // One queue crosses it, so that per_flow = 4 GB/s bounds it.
+  // One queue crosses this link, so per_flow = 4 GB/s bounds it.
   EXPECT_NEAR(named(summary.links, "gpu0->gpu1").utilisation.value(), 8e4 / (4e9 * 90e-3),
               1e-12);
   EXPECT_EQ(named(summary.links, "gpu1->gpu0").bytes, 0);
 }
 
 TEST(Summary, ALinkIsMeasuredAgainstItsBandwidthWhereItsQueuesCouldDoMore) {
-  // Three queues cross host->pcie, each with 4 GB/s at most: together they could do 12 of
-  // the 10 GB/s.
+  // Three queues cross host->pcie, each with at most 4 GB/s: 12 GB/s in total, above the
+  // 10 GB/s of the link.
   auto d = sample_machine().description();
   d.links[0].per_flow = Rate{4e9};
   const Topology machine{std::move(d)};
@@ -109,8 +109,8 @@ TEST(Summary, ALinkIsMeasuredAgainstItsBandwidthWhereItsQueuesCouldDoMore) {
 }
 
 TEST(Summary, AGroupIsMeasuredAgainstTheBoundThatApplied) {
-  // 5 copies in, the last of which ends at 45 ms, and 2 copies out from 60 ms on: never
-  // both ways at once, so 8 GB/s.
+  // 5 copies in, until 45 ms, and 2 copies out, from 60 ms on: never simultaneously, so 8
+  // GB/s.
   const auto uplink = named(sample_summary().groups, "uplink");
   EXPECT_EQ(uplink.bytes, 7 * 80'000);
   EXPECT_NEAR(uplink.utilisation.value(), 5.6e5 / (8e9 * 90e-3), 1e-12);
@@ -129,11 +129,11 @@ TEST(Summary, AGroupIsMeasuredAgainstItsBoundAtEachMoment) {
   EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(),
                    (2 * 5 / 10.0 + 2 * 16 / 16.0) / 8);
   group.capacity = curve(10, 20),
-  group.both_busy = std::nullopt;  // by the number of copies
+  group.both_busy = std::nullopt;  // bounded by the number of copies
   EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(),
                    (2 * 5 / 10.0 + 2 * 16 / 20.0) / 8);
   group.capacity = std::nullopt,
-  group.both_busy = curve(16, 16);  // no bound while one direction runs
+  group.both_busy = curve(16, 16);  // no bound for a single direction
   EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), 2 * 16 / 16.0 / 8);
   EXPECT_FALSE(group_utilisation(group, {copies[0]}, 8));
 }
@@ -143,7 +143,7 @@ TEST(Summary, ADeviceIsBusyWhileAnyKernelRunsOnIt) {
   EXPECT_NEAR(named(summary.devices, "gpu0").busy_s, 35e-3,
               1e-15);  // 20 to 50 and 50 to 55
   EXPECT_NEAR(named(summary.devices, "gpu1").busy_s, 25e-3,
-              1e-15);  // 45 to 70; a join is no work
+              1e-15);  // 45 to 70; a join does no work
   EXPECT_EQ(named(summary.memories, "gpu0").peak_bytes, 4 * 80'000);
 }
 
@@ -250,7 +250,7 @@ TEST(Summary, TableColumnsAreAligned) {
     ++links;
   }
   EXPECT_EQ(links,
-            8u);  // the header and the 7 links that carried something: all but gpu1->gpu0
+            8u);  // the header and the 7 links that carried bytes: all but gpu1->gpu0
 }
 
 TEST(Text, QuantitiesHaveFourDigitsAndAUnit) {

@@ -13,7 +13,7 @@ namespace {
 
 using test::sample_timeline;
 
-/// The message of the InputError that reading gives.
+/// The message of the InputError from reading.
 std::string error_of(const std::string& csv) {
   try {
     timeline_from_csv(csv, "t.csv");
@@ -29,8 +29,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-/// Two operations, so that a test sees what it changes: lines 1 to 11 metadata, 12
-/// header, 13 and 14 rows.
+/// Two operations, so changes are visible: lines 1 to 11 metadata, 12 header, 13 and 14
+/// rows.
 std::string small_csv() {
   return "# schema=1\n# version=0.1.0\n# plan_hash=0123456789abcdef\n# machine=m\n# "
          "policy=p+a=b\n# problem=gemm m=1\n"

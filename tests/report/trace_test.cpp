@@ -32,8 +32,8 @@ TEST(Tracks, ComeByDeviceWithKernelsThenCopiesInThenCopiesOut) {
                                       "host->gpu1", "host->gpu1 #2", "gpu1->host"}));
 }
 
-/// Measured clocks may let an operation begin a little before its queue predecessor
-/// ended.
+/// In measured times, an operation may start slightly before the end of its queue
+/// predecessor.
 TEST(Tracks, SlicesOfATrackDoNotOverlap) {
   AnnotatedTimeline timeline = sample_timeline();
   timeline.ops[1].start = 9e-3;  // op 0 of the same queue ended at 10 ms

@@ -1,4 +1,4 @@
-"""What a target does not link, its files cannot include: asked of the compiler, with every target's include paths."""
+"""Files can include only what their target links: tested with the compiler, with every target's include paths."""
 
 import os
 import pathlib
@@ -14,13 +14,13 @@ import sources  # noqa: E402
 
 
 def include_paths():
-    """{target: its include paths} of this build; none for a target that compiles nothing."""
+    """{target: its include paths} of this build; none for a target without sources."""
     lines = (line.split(";") for line in pathlib.Path(os.environ["INCLUDE_PATHS"]).read_text().splitlines())
     return {target.removeprefix("tilerail_"): paths for target, *paths in lines}
 
 
 def compiled(text, paths, *options):
-    """The compiler's word on a C++ file with this text."""
+    """The compiler's result for a C++ file with this text."""
     command = [os.environ["CXX"], "-std=c++20", *options, *(f"-I{path}" for path in paths), "-x", "c++", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, cwd="/", check=False)
 
@@ -45,7 +45,7 @@ class IncludePaths(unittest.TestCase):
 
     def test_every_target_finds_the_headers_of_what_it_links_and_no_others(self):
         house, built = rooms.House(SOURCE), include_paths()
-        headers = {}  # the first of each room
+        headers = {}  # one per room
         for path in sources.files(SOURCE, {".hpp"}):
             headers.setdefault(house.room_of(path.as_posix()), path.as_posix())
         asked = "".join(f'#if __has_include("{header}")\n{header}\n#endif\n' for header in headers.values())

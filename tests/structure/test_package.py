@@ -1,4 +1,4 @@
-"""What another project gets: an installed TileRail, found by find_package, compiled against, linked and run."""
+"""An installed TileRail in another project: found by find_package, compiled against, linked and run."""
 
 import os
 import pathlib
@@ -39,7 +39,7 @@ const char* name_of_success(void) { return tilerail_status_name(TILERAIL_SUCCESS
 
 
 def output(*command):
-    """What a command prints; its errors are in the exception when it fails."""
+    """A command's output. If it fails, the exception contains its errors."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     if done.returncode:
         raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")

@@ -1,4 +1,4 @@
-"""The rules of scripts/structure: this source keeps them, and each breach is found."""
+"""The rules of scripts/structure: this source obeys them, and each violation is found."""
 
 import contextlib
 import html
@@ -24,7 +24,7 @@ check = runpy.run_path(STRUCTURE)["main"]
 
 
 def faults(root):
-    """What the script finds wrong below `root`."""
+    """The script's faults below `root`."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         code = check(root)
     found = [line.removeprefix("fault").strip() for line in printed.getvalue().splitlines() if line.startswith("fault")]
@@ -131,7 +131,7 @@ class AHouseOfTwoRooms(unittest.TestCase):
 
 
 class FunctionsOfCpp(unittest.TestCase):
-    """What is a function is read without a compiler."""
+    """Functions are detected without a compiler."""
 
     def assert_functions(self, text, *expected):
         self.assertEqual([(name, lines) for name, _, lines in functions.cpp_functions(text)], list(expected))

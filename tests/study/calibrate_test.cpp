@@ -23,7 +23,7 @@ TEST(RecordedGpus, TheMachineTakesTheGivenNameAndIsSummedUp) {
     EXPECT_FALSE(residuals->what.empty());
   }
   EXPECT_THAT(gpus.warnings,
-              ::testing::IsEmpty());  // nobody can measure again what was recorded
+              ::testing::IsEmpty());  // recorded measurements cannot be repeated
 }
 
 TEST(RecordedGpus, AFileThatIsNotThereIsNamed) {

@@ -34,12 +34,12 @@ TEST(CheckCases, AreTenOfSeveralSizesTypesPlacesPoliciesAndTiles) {
 }
 
 TEST(CheckCases, TakeTheTypesThatTheMachineKnows) {
-  // tf32 is not among them.
+  // tf32 is missing.
   EXPECT_THAT(types_of(check_cases(testing::shipped("two-gpu"))),
               ::testing::ElementsAre("bf16", "f16", "f32", "f64"));
 }
 
-// 50 TFLOP/s of f64 a GPU: 8192^3 takes four of them 5.5 ms.
+// With 50 TFLOP/s of f64 per GPU, 8192^3 takes 5.5 ms on four GPUs.
 TEST(CheckCases, CanBePlannedAndTakeLittleTime) {
   for (const char* name : {"hgx-h200-1", "hgx-h200-4", "two-gpu"}) {
     const Topology machine = testing::shipped(name);

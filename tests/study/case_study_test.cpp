@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// A case of this prediction and measurement, in seconds.
+/// A case with this prediction and measurement, in seconds.
 CaseResult result_of(double predicted, double measured) {
   CaseResult result{.what = {}, .job = {testing::shipped("two-gpu"), {}}};
   result.predicted = predicted;
@@ -61,7 +61,7 @@ TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownOnesEmpty) {
   EXPECT_THAT(csv, ::testing::HasSubstr(",,,,")) << "nothing was predicted";
 }
 
-/// Of line 3, with cells that start there.
+/// A case from line 3, with cells that start at these columns.
 Case case_of(const std::map<std::string, size_t>& places) {
   Case c;
   c.file = "cases.csv", c.line = 3, c.places = places;
@@ -82,7 +82,7 @@ TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
   EXPECT_EQ(c.located({"shares", "edp", "needs watts"}).place, "cases.csv:3:15");
   EXPECT_EQ(c.located(fault_of("gemm", "is too large")).place, "cases.csv:3:5");
   EXPECT_EQ(c.located({"devices", "5", "is not a GPU"}).place,
-            "cases.csv:3:1");  // of the whole line
+            "cases.csv:3:1");  // the whole line
   c.routine = "dot";           // its size as a GEMM is k
   EXPECT_EQ(c.located(fault_of("dot", "is too large")).place, "cases.csv:3:7");
 }
@@ -108,7 +108,7 @@ TEST(CaseStudy, AnErrorKeepsTheCasesBeforeIt) {
   }
 }
 
-// cuBLASXt's 2.1 ms a GPU would be most of this call.
+// cuBLASXt's overhead of 2.1 ms per GPU would dominate this call.
 TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
   const Topology machine = testing::shipped("two-gpu");
   Case c;

@@ -11,12 +11,12 @@
 namespace tilerail::study {
 namespace {
 
-/// copy a, then kernel k on its data; copy b in another queue of the same copy engine as
-/// a; kernel l after both.
+/// copy a, then kernel k on its data; copy b in another queue of the same copy engine;
+/// kernel l after both.
 struct Sample {
   Topology topology;
   Plan plan;
-  /// `workers` on each GPU instead of copy engines and compute units; 0: as it is.
+  /// `workers` on each GPU instead of copy engines and compute units; 0: no change.
   explicit Sample(int workers = 0) : topology{machine(workers)} {
     const MemoryId host = topology.hosts()[0], gpu = topology.gpus()[0];
     PlanDraft draft{topology};
@@ -35,7 +35,7 @@ struct Sample {
   }
 };
 
-/// Of the sample plan; when a, b, k and l ran.
+/// For the sample plan, with the times of a, b, k and l.
 ErrorSplit split_of(std::vector<OpTime> predicted, std::vector<OpTime> measured,
                     int workers = 0) {
   const Sample s{workers};
@@ -65,9 +65,9 @@ TEST(ErrorSplit, FollowsTheMeasuredPathByKind) {
 }
 
 TEST(ErrorSplit, APauseWhileTheEngineIsBusyIsWaiting) {
-  // Measured path a, b, l: b comes after a on the same engine although nothing in the
-  // plan says so; predicted, both go side by side, two seconds less. Predicted, l waits
-  // one second for k after b, with the GPU busy.
+  // Measured path a, b, l: b runs after a on the same engine without a dependency;
+  // predicted, both run simultaneously, two seconds less. Predicted, l waits one second
+  // for k after b, with the GPU busy.
   const ErrorSplit split =
       split_of({{0, 2}, {0, 2}, {2, 3}, {3, 4}}, {{0, 2}, {2, 4}, {2, 3}, {4, 5}});
   expect_parts(split, {.waiting = -2 + 1});
@@ -75,7 +75,7 @@ TEST(ErrorSplit, APauseWhileTheEngineIsBusyIsWaiting) {
 }
 
 TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
-  // Measured, l ends last; predicted, b does, two seconds after l.
+  // Measured, l ends last; predicted, b ends two seconds after l.
   const ErrorSplit split =
       split_of({{0, 1}, {1, 8}, {1, 4}, {4, 6}}, {{0, 1}, {1, 2}, {1, 4}, {4, 6}});
   expect_parts(split, {.waiting = 2});
@@ -83,9 +83,9 @@ TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
 }
 
 TEST(ErrorSplit, WhatKeptTheOnlyWorkerBusyIsOnThePath) {
-  // One worker does a, k, b and l in turn; k takes three seconds instead of one. b is
-  // ready at 0, but the path goes on at k, which frees the worker. Predicted, the worker
-  // does b before k, so the pauses are 1 - 2 + 1 = 0.
+  // One worker executes a, k, b and l in turn; k takes three seconds instead of one. b is
+  // ready at 0, but the path continues at k, which frees the worker. Predicted, the
+  // worker executes b before k, so the pauses are 1 - 2 + 1 = 0.
   const ErrorSplit split =
       split_of({{0, 1}, {2, 3}, {1, 2}, {3, 5}}, {{0, 1}, {4, 5}, {1, 4}, {5, 7}}, 1);
   expect_parts(split, {.kernel = -2});
@@ -93,15 +93,15 @@ TEST(ErrorSplit, WhatKeptTheOnlyWorkerBusyIsOnThePath) {
 }
 
 TEST(ErrorSplit, APauseWhileOneOfTwoWorkersIsFreeIsIssue) {
-  // The path is a, k, l. Measured, k starts a second after a: b keeps one worker busy,
-  // the other has nothing to do.
+  // The path is a, k, l. Measured, k starts one second after a: b occupies one worker,
+  // the other is idle.
   const ErrorSplit split =
       split_of({{0, 1}, {0, 2}, {1, 5}, {5, 7}}, {{0, 1}, {0, 2}, {2, 6}, {6, 8}}, 2);
   expect_parts(split, {.issue = -1});
 }
 
-/// Two kernels that fill the device each, in queues of their own: the second starts when
-/// the first ends, after 2 s as predicted and after 4 as measured.
+/// Two kernels that each fill the device, in separate queues: the second starts when the
+/// first ends, after 2 s as predicted and after 4 s as measured.
 ErrorSplit split_of_a_slow_kernel_in_another_queue(std::optional<int> workers) {
   auto d = test::shipped("two-gpu").description();
   for (Memory& memory : d.memories) memory.engines.total = workers;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of machines of its own, which the environment names.
+/// A temporary folder of machines, set in the environment.
 class FindMachine : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,4 @@
-// What the fluid machine tells of a plan that it judges, and the plan that is chosen by
-// it.
+// Results of the fluid machine as judge of plans, and the plans chosen with it.
 #include "study/planning/judge.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ TEST(Judge, TellsWhenEachGpuIsDone) {
   ASSERT_EQ(judgement.ends.size(), 2U);
   EXPECT_EQ(std::max(judgement.ends[0], judgement.ends[1]), judgement.makespan);
   EXPECT_GT(std::min(judgement.ends[0], judgement.ends[1]), Seconds{0});
-  EXPECT_NE(judgement.ends[0], judgement.ends[1]);  // the operands are on one of them
+  EXPECT_NE(judgement.ends[0], judgement.ends[1]);  // the operands are on one of the GPUs
 }
 
 TEST(Judge, PrefersAllGpusWhereDevicesAllIsFaster) {

@@ -1,4 +1,4 @@
-// Machines that `tilerail topo new` writes.
+// Machines written by `tilerail topo new`.
 #include "study/design/machine_design.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ TEST(MachineDesign, IslandsHaveNvlinkInsideAndTheBridgeBetweenThem) {
                        machine.find_memory("gpu4").value())
                 .size(),
             2U);
-  EXPECT_EQ(machine.groups().size(), 4U + 3U);  // of each host memory, and of all
+  EXPECT_EQ(machine.groups().size(), 4U + 3U);  // one per host memory, one for all
 }
 
 TEST(MachineDesign, WithoutABridgeIslandsReachEachOtherOverPcie) {
@@ -120,7 +120,7 @@ TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndSaysThatItIsAssumed) {
        expected(assumptions::host_rates(4)));
 }
 
-/// Divisors of 2^a 3^b, small and large.
+/// Counts have the form 2^a 3^b, small and large.
 TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
   std::mt19937 random{7};
   const auto one_of = [&](std::vector<size_t> values) {

@@ -1,4 +1,4 @@
-// Tasks that threads do simultaneously.
+// Tasks in several threads.
 #include "study/parallel.hpp"
 
 #include <gtest/gtest.h>

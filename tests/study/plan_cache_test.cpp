@@ -1,4 +1,4 @@
-// The file of tuned plans: its text, who may change it, and what is taken from it.
+// The file of tuned plans: text, write protection, and use.
 #include "study/planning/plan_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class PlanCacheFile : public ::testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// What the overrides make of a cube, kept as the plan of policy tilerail.
+  /// The plan of a cube with these overrides, stored for policy tilerail.
   TunedPlan tuned(int64_t side, std::initializer_list<std::string_view> overrides) const {
     const Policy searched = policy("tilerail", overrides);
     const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
@@ -112,7 +112,7 @@ TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
   expect_input_error([&] { read_plan_cache(good + "\n" + entry, "f"); },
                      {"gemm 512,512,512 f64 NN host:host:host", "expected it once"});
   for (size_t size = 0; size < good.size();
-       size += 37) {  // cut off anywhere, it is read or refused
+       size += 37) {  // a truncated file is read or rejected
     try {
       (void)read_plan_cache(good.substr(0, size), "f");
     } catch (const InputError&) {
@@ -142,7 +142,7 @@ TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
   keep(file, 512, tuned(512, {"tile=128", "sends=free"}));
   const TunedPlans plans{file, machine_};
   GemmProblem problem = cube(512);
-  problem.alpha = -7, problem.beta = 0.5;  // which are not 0, like those that were tuned
+  problem.alpha = -7, problem.beta = 0.5;  // nonzero, like the tuned values
   const auto hit = plans.find(problem, machine_, machine_.gpus(), any_preset("tilerail"));
   ASSERT_TRUE(hit.plan);
   Plan direct = plan_gemm(problem, machine_, machine_.gpus(),
@@ -240,7 +240,7 @@ TEST_F(PlanCacheFile, ManyWritersLoseNothing) {
   }
   EXPECT_EQ(load_plan_cache(file).plans.size(), size_t{writers * each});
   EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}),
-            1);  // no lock is left
+            1);  // no lock file remains
 }
 
 TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {

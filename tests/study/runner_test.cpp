@@ -29,8 +29,8 @@ Plan small_plan(const Topology& topology) {
   return plan_gemm(problem, topology, topology.gpus(), policy);
 }
 
-/// The host, as an executor whose traces and first calls take time, and whose devices
-/// count 1 J a second.
+/// Wraps the host executor: traces and first calls take time, and devices count 1 J per
+/// second.
 class SlowTracer final : public RealExecutor {
  public:
   explicit SlowTracer(const Topology& topology, std::vector<std::string>& log)
@@ -85,7 +85,7 @@ TEST(Runner, OnTheHostTheTimelineIsThatOfTheMedianIteration) {
   std::vector<double> ascending = result.makespans;
   std::sort(ascending.begin(), ascending.end());
   ASSERT_EQ(ascending.size(), 4u);
-  EXPECT_EQ(result.median(), ascending[1]);  // the lower one of the two in the middle
+  EXPECT_EQ(result.median(), ascending[1]);  // the lower of the two middle values
   EXPECT_EQ(result.timeline.makespan().value, result.median());
   EXPECT_EQ(result.timeline.plan_hash, content_hash(plan));
   ASSERT_TRUE(result.check);
@@ -102,9 +102,9 @@ TEST(Runner, OverheadsAreTimedApart) {
       .warmup = 2, .iterations = 2, .check = true, .energy_seconds = 1};
   Runner runner{std::make_unique<SlowTracer>(topology, log), plans, settings};
   const RunResult result = runner.run(plan);
-  // The first call, two more to warm up, two iterations; a trace to warm up and one to
-  // keep; the checked call; and calls until the clock, which moves 1 s a call, is 1.25 s
-  // beyond the first one's end.
+  // The first call, two warm-up calls, two iterations; a warm-up trace and the final
+  // trace; the checked call; and calls until the clock, which advances 1 s per call, is
+  // 1.25 s after the end of the first of them.
   EXPECT_THAT(log, ElementsAre("bind", "call", "call", "call", "call", "call", "traced",
                                "traced", "call", "energy", "call", "call", "call"));
   EXPECT_THAT(result.makespans, ElementsAre(5, 6));

@@ -110,7 +110,7 @@ TEST(Sweep, NamesInKeysMayHoldWhatPartsThem) {
     for (int i = 0; i < 500; ++i) many += " & link:a.bandwidth";
     return many + " & ?=1";
   }();
-  EXPECT_EQ(parse_axis(text).keys.size(), 502u);  // in no time
+  EXPECT_EQ(parse_axis(text).keys.size(), 502u);  // quickly
 }
 
 TEST(Sweep, MachinesCanBeNamed) {
@@ -120,7 +120,7 @@ TEST(Sweep, MachinesCanBeNamed) {
 
 TEST(Sweep, EachPointHasARowAlsoThoseThatFail) {
   Sweep s = sweep({"gemm=64,100000", "dtype=f64,f32"});
-  s.base.problem.place = "0:0:0";  // where 64 fit
+  s.base.problem.place = "0:0:0";  // a cube of 64 fits there
   const auto rows = run_sweep(s, check_sweep(s), {.count = 2});
   ASSERT_EQ(rows.size(), 4u);
   for (size_t point = 0; point < rows.size(); ++point) {

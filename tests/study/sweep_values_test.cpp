@@ -1,4 +1,4 @@
-// What keys of a sweep take: lists, ranges, units.
+// Values of sweep keys: lists, ranges, units.
 #include "study/sweep/sweep.hpp"
 
 #include <gmock/gmock.h>

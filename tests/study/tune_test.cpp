@@ -1,4 +1,4 @@
-// Tasks of a tuning, and what it keeps.
+// Tuning tasks and their stored results.
 #include "study/tune/tune.hpp"
 
 #include <gtest/gtest.h>

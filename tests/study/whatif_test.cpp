@@ -1,5 +1,4 @@
-// What of a machine can be better, which parts are equivalent, and the machines with
-// better parts.
+// Knobs of a machine, equivalent knobs, and machines with improved parts.
 #include "study/whatif/whatif.hpp"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
-"""Waiting for what another process does."""
+"""Waiting for other processes."""
 
 import time
 
-HANG = 600  # s: no test needs so long, however busy the machine is; it ends one that would never end
+HANG = 600  # s: ends endless tests; no test needs so long, even on a busy machine
 
 
 def wait_until(holds):
@@ -14,7 +14,7 @@ def wait_until(holds):
 
 
 def has_ended(stat):
-    """Whether a process has, by its file /proc/PID/stat: whoever started it may not have asked yet."""
+    """Whether a process has ended, by its file /proc/PID/stat: its parent may not have waited for it yet."""
     try:
         return stat.read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
