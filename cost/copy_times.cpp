@@ -143,11 +143,8 @@ double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst,
 }
 
 Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology,
-                  StridedEfficiency::Company company) {
+                  double efficiency) {
   const Queue& queue = plan.queue(op.queue);
-  const double efficiency =
-      strided_efficiency(topology, queue.src, queue.dst,
-                         {copy_columns(plan, op, topology), false, 0, company});
   return copy_bytes(plan, op) / (efficiency * topology.pair_rate(queue.src, queue.dst));
 }
 
@@ -178,7 +175,9 @@ CopyShapes::CopyShapes(const Plan& plan, const Topology& topology,
     const bool in = topology.is_host(queue.src);
     if (op.kind != OpKind::copy || in == topology.is_host(queue.dst)) continue;
     Times& times = times_[(in ? queue.dst : queue.src).index()];
-    (in ? times.in : times.out) += flow_time(plan, op, topology, nobody);
+    const CopyShape shape{copy_columns(plan, op, topology), false, 0, nobody};
+    (in ? times.in : times.out) +=
+        flow_time(plan, op, topology, efficiency(OpId{i}, shape));
   }
 }
 
@@ -202,6 +201,15 @@ CopyShape CopyShapes::of(OpId copy) const {
   if (!again_.empty()) shape.again = double(again_[copy.index()]);
   shape.company = company_of(plan_.queue(op.queue));
   return shape;
+}
+
+double CopyShapes::efficiency(OpId copy, const CopyShape& shape) const {
+  const QueueId id = plan_.op(copy).queue;
+  const Queue& queue = plan_.queue(id);
+  Efficiency& last = last_[id.index()];
+  if (shape != last.shape)
+    last = {shape, strided_efficiency(topology_, queue.src, queue.dst, shape)};
+  return last.value;
 }
 
 std::optional<Rate> CopyShapes::duplex(MemoryId src, MemoryId dst, bool staged) const {

@@ -37,10 +37,10 @@ struct CopyShape {
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst,
                           const CopyShape& shape);
 
-/// Transfer time of a copy between memories with a route, at the rate of its columns
-/// without contention.
+/// Transfer time of a copy between memories with a route, at this efficiency of its
+/// columns and without contention.
 Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology,
-                  StridedEfficiency::Company company);
+                  double efficiency);
 
 /// Rate of a copy between a host and a device during a copy in the other direction, while
 /// all of these devices copy with this host in both directions; absent for other copies.
@@ -57,6 +57,8 @@ class CopyShapes {
   CopyShapes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels);
 
   CopyShape of(OpId copy) const;
+  /// strided_efficiency() of this copy if it has this shape.
+  double efficiency(OpId copy, const CopyShape& shape) const;
   /// Upper limit of a copy's rate if the plan's copies have duplex rates; else absent.
   std::optional<Rate> duplex(MemoryId src, MemoryId dst, bool staged) const;
 
@@ -68,8 +70,14 @@ class CopyShapes {
   };
   StridedEfficiency::Company company_of(const Queue& queue) const;
 
+  struct Efficiency {
+    CopyShape shape;
+    double value = 1;
+  };
+
   const Plan& plan_;
   const Topology& topology_;
+  mutable std::vector<Efficiency> last_{plan_.queues.size()};  // by queue: latest copy
   std::vector<float> again_;  // by operation: CopyShape::again; empty: 0
   std::vector<Times> times_;  // by memory
   mutable std::map<std::tuple<MemoryId, MemoryId, bool>, std::optional<Rate>> duplex_;

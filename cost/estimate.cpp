@@ -136,8 +136,7 @@ class Pass {
     const auto [kind, src, dst, index] = plan_.queue(op.queue);
     if (src == dst) return start;
     const CopyShape shape = shapes_.of(id);
-    double efficiency =
-        strided_efficiency(topology_, src, dst, shape);  // relative to its rate alone
+    double efficiency = shapes_.efficiency(id, shape);  // relative to its rate alone
     if (const auto duplex = shapes_.duplex(src, dst, shape.staged))
       efficiency = std::min(efficiency, *duplex / topology_.pair_rate(src, dst));
     return traffic_.run({src, dst, copy_bytes(plan_, op), efficiency}, start);

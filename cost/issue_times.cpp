@@ -121,7 +121,9 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
       Seconds& copies = topology.is_host(queue.src)   ? work.in
                         : topology.is_host(queue.dst) ? work.out
                                                       : work.peer;
-      copies += flow_time(plan, op, topology, {});
+      const CopyShape shape{copy_columns(plan, op, topology)};
+      copies += flow_time(plan, op, topology,
+                          strided_efficiency(topology, queue.src, queue.dst, shape));
     }
   }
   Seconds longest = std::ranges::max(streams);
