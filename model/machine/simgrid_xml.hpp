@@ -7,8 +7,8 @@
 namespace tilerail {
 
 /// A platform file for SimGrid. A copy alone takes the same time as in TileRail's model.
-/// docs/formats.md#simgrid-platforms Throws InputError if the machine has too many
-/// memories for a table of all routes.
+/// Throws InputError if the machine has too many memories for a table of all routes.
+/// docs/formats.md#simgrid-platforms
 std::string to_simgrid_xml(const Topology& topology);
 
 }  // namespace tilerail

@@ -164,7 +164,7 @@ std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
 struct Route {
   std::vector<LinkId> links = {};  // in order; empty without a route and if src == dst
   int parts = 1;                   // equal parts of the bytes of a copy
-  std::vector<Topology::LinkUse> uses = {};     // by link, in their order
+  std::vector<Topology::LinkUse> uses = {};     // in the order of `links`
   std::vector<Topology::GroupUse> groups = {};  // ascending, each once
   Seconds latency{0};
   std::vector<Topology::Way> ways =
