@@ -262,8 +262,8 @@ TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
   FAIL() << "the plan has no axpby";
 }
 
-/// However, simulations only take time, and plans of tests may use one address for
-/// everything.
+/// Simulations do not require this: they only model time, and plans of tests may use one
+/// address for everything.
 TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
   for (const OpKind kind : {OpKind::gemm, OpKind::copy}) {
     Plan other = plan;
