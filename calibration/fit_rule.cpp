@@ -24,8 +24,7 @@ constexpr std::array<BlockSize, 6> block_sizes{
 /// Initial values of the search that do not follow from the measured times.
 struct Start {
   double fill;  // in units of k
-  bool reuse;   // efficiencies of blocks are proportional to reuse, instead of a tenth
-                // less per size
+  bool reuse;  // whether efficiencies are proportional to reuse, or a tenth less per size
 };
 constexpr std::array<Start, 4> starts{
     {{64, false}, {64, true}, {512, false}, {512, true}}};

@@ -43,8 +43,7 @@ struct StridedRun {
   double pitch_bytes = 0;  // from one column to the next
   double between_bytes =
       0;  // bytes that kernels read and wrote since the last copy of the same pages
-  bool beside = false;  // under load: kernels and the same copies in the opposite
-                        // direction
+  bool beside = false;           // under load: kernels and opposite copies
   Measured strided{}, packed{};  // B/s
 };
 
@@ -59,8 +58,7 @@ struct KernelRun {
   int alignment =
       0;  // bytes that divide the columns of all operands; 0: every relevant alignment
   double duty = 1;   // share of the time that the GPU was busy
-  Measured seconds;  // of one kernel; for several simultaneous kernels: total time /
-                     // number
+  Measured seconds;  // of one kernel; of several: total time / number
   Measured issue{};  // host time to submit one kernel; 0 samples: not measured
   /// Mean watts during the run, and the seconds between the first and the last step of
   /// the energy counter; 0: not measured. Older files have watts without the seconds;
@@ -74,8 +72,7 @@ struct LoadSeries {
   DType dtype = DType::f64;
   long long size = 0;
   struct Point {
-    double at, seconds;  // end of some kernels since the start; time of each of these
-                         // kernels
+    double at, seconds;  // end since the start; time of each kernel that ended
   };
   std::vector<Point> points;
 };
@@ -90,7 +87,7 @@ struct MemoryRun {
 struct IssueRun {
   // "copy", "2-D copy", "gemm", "record and wait", or "call" (start threads and wait for
   // all); for graphs, as in GraphCost: "graph call", "graph copy", "graph kernel", "graph
-  // dependency" and "graph of GPUs"; "hand on"
+  // dependency" and "graph of GPUs"; "hand on" (event latency)
   std::string what;
   int threads = 1;   // threads that submit simultaneously, each to its own device
   Measured seconds;  // of one call, in one thread

@@ -101,8 +101,7 @@ class PlanBuilder {
   Plan& plan_;
   std::map<std::tuple<Queue::Kind, MemoryId, MemoryId, int>, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
-  std::vector<QueueId> queue_of_;  // by OpId: compact, because plan_.ops is rarely still
-                                   // in a cache
+  std::vector<QueueId> queue_of_;  // by OpId; compact: plan_.ops is rarely in a cache
   std::optional<OpId> barrier_;
   std::map<MemoryId, std::optional<OpId>> last_sent_;  // by memory that sends in order
 };

@@ -15,7 +15,7 @@ Flops gemm_flops(const Op& op) {
   const int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
   return product(op.y.rows, op.y.cols, k, 2);
 }
-/// One multiplication for each element read, and an addition if there are two terms.
+/// One per element read: a multiplication, and an addition if there are two terms.
 Flops axpby_flops(const Op& op) {
   return product(op.y.rows, op.y.cols, int(reads_a(op)) + int(reads_y(op)));
 }

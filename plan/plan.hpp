@@ -91,8 +91,7 @@ struct RuntimeCosts {
   Seconds request{0};   // per copy from or to a host
   Seconds peer{0};      // per copy between GPUs
   Seconds call{0};      // before the first operation
-  bool duplex = false;  // copies between a host and a GPU are never faster than with an
-                        // opposite copy
+  bool duplex = false;  // host copies are never faster than with an opposite copy
   bool operator==(const RuntimeCosts&) const = default;
 };
 

@@ -162,8 +162,7 @@ class Checker {
   }
 
   const Plan& plan_;
-  const char* kind_ = nullptr;  // kind of the part under check, with its index; null: the
-                                // header
+  const char* kind_ = nullptr;  // kind of the part under check; null: the header
   size_t index_ = 0;
 };
 

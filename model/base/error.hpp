@@ -31,8 +31,7 @@ struct InputError : std::runtime_error {
     return {other, value, problem, expected, place};
   }
 
-  std::string subject;  // domain term, such as "tile"; "" if the value is clear without
-                        // it
+  std::string subject;  // domain term, such as "tile"; "" if the value is clear
   std::optional<std::string> value;  // as given; none if nothing was given
   std::string problem, expected;
   std::string place;  // "file:line", an entry of a file, or ""

@@ -14,8 +14,7 @@ struct OutputTarget {
   enum class Kind {
     file,       // a regular file, existing or not: replaced by a new file
     device,     // a device, a pipe or a socket: written in place
-    descriptor  // a descriptor of this process, such as /dev/stdout or /dev/fd/3: written
-                // directly
+    descriptor  // a descriptor of this process, such as /dev/stdout or /dev/fd/3
   };
   Kind kind = Kind::file;
   std::filesystem::path place;  // the path without links; the folder of a file exists

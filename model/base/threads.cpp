@@ -101,8 +101,7 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
     Joined others{threads};
     try {
       for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
-    } catch (const ThreadShortage&) {  // the running threads, including this one, do all
-                                       // parts
+    } catch (const ThreadShortage&) {  // the running threads do all parts
     }
     take_parts();
   }

@@ -25,8 +25,8 @@ class MachineBuilder {
   /// Limits the total rate of copies over these links to `most`.
   void bound(const std::string& name, const std::vector<LinkId>& links,
              CapacityCurve most, const std::string& source);
-  /// Limits the total rate while copies run on both sides to `most`. If both sides exceed
-  /// their parts, the part of `forward` is `share`.
+  /// While copies run on both sides, limits their total rate to `most`. If both sides
+  /// exceed their parts, the part of `forward` is `share`.
   void bound_both(const std::string& name, const std::vector<LinkId>& forward,
                   const std::vector<LinkId>& backward, CapacityCurve most,
                   std::optional<double> share, const std::string& source);

@@ -156,7 +156,7 @@ class Load {
     }
   }
 
-  /// If each of all links has a copy, `own` gets `rate` of the sum of all. Fewer copies
+  /// While every link carries a copy, `own` gets `rate` out of `sum`. Fewer copies
   /// are not limited.
   void add_alone(const std::string& name, LinkId own, const std::vector<Links>& all,
                  Rate rate, Rate sum) {

@@ -23,8 +23,7 @@ const std::string told = "topo -m", assumed = "assumed rates";
 /// NUMA domains with GPUs.
 struct SmiDomains {
   std::vector<std::string>
-      numbers;  // numbers of the source (the first of several) if complete, else 0, 1,
-                // ...
+      numbers;  // from the source (the first of several) if complete, else 0, 1, ...
   std::vector<size_t> sockets;  // by domain: the first domain of its socket
   std::vector<size_t> of_gpu;   // by row of the matrix: index into `numbers`
 };

@@ -28,7 +28,7 @@ struct GemmPart {
 /// The parts in which a GPU runs a GEMM, in this order; parts with k0 > 0 add to C.
 /// Columns that are not whole words of 16 bytes need slower loads for the tensor cores.
 /// The rest is therefore cut off if the product is large enough to pay for the thin
-/// kernels. Starts and leading dimensions must be whole words.
+/// kernels. Starts and leading dimensions are assumed to be whole words.
 /// docs/model.md#alignment-and-parts
 using GemmParts = boost::container::static_vector<GemmPart, 8>;
 GemmParts gemm_parts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n,

@@ -56,7 +56,7 @@ struct GemmCurve {
   }
   /// Mean slowdown of a call of length `time` that follows `calls_before` equal calls
   /// without a pause, on a device that rested before them: the slowdown starts
-  /// `sustained_after` the first call, first in part.
+  /// `sustained_after` after the begin of the first call, first in part.
   double load_factor(double duty, Seconds time, double calls_before) const;
 
   /// Shares of `time` from `begin` on without, with partial, and with full slowdown.

@@ -45,8 +45,7 @@ void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> 
   for (const auto r : indices(routes))
     for (const auto& use : topology.links_on(routes[r].src, routes[r].dst))
       users[use.link].emplace_back(r, static_cast<Parts>(use.parts) * routes_[r].unit);
-  std::map<Users, double> narrowest;  // by users: the minimum of links with the same
-                                      // users
+  std::map<Users, double> narrowest;  // minimum of links with the same users
   std::map<LinkId, decltype(narrowest)::const_pointer> of_link;
   for (const auto& [link, by] : users) {
     const double bandwidth = topology.link(link).bandwidth.value;

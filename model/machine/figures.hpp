@@ -29,8 +29,7 @@ enum class Presence : uint8_t {
 template <class Member, class Quantity>
 struct Figure {
   std::string_view key;
-  Member member;  // of the part: a pointer to a member, or a function that returns a
-                  // reference
+  Member member;  // of the part: a pointer, or a function that returns a reference
   const Range<Quantity>& range;
   Presence presence = Presence::by_type;
   std::string_view next_to = {};  // another figure that must be present

@@ -93,7 +93,7 @@ struct CapacityGroup {
   std::string source;
 
   /// The current copies: number in total and on each side, and the demand of each side in
-  /// B/s (rates alone). Each counts `unit`, or the part of it whose bytes cross the
+  /// B/s (rates alone). A copy counts as `unit`, or as the part of it that crosses the
   /// group: integers, so that additions and removals are exact.
   struct Load {
     double flows = 0, forward = 0, backward = 0;
@@ -134,8 +134,7 @@ struct StridedEfficiency {
   Bytes cache = {};  // bytes that kernels read and write until pages are evicted from the
                      // cache; above 0 if `again` has points
   double beside = 1;     // slowdown of finding pages during kernels and opposite copies
-  double forgotten = 0;  // share of the lines common to columns of a copy that kernels
-                         // evict
+  double forgotten = 0;  // share of the lines common to columns that kernels evict
   Bytes border = {};     // multiples of the border and other pitches are interpolated
                          // separately; 0: all together
   std::string source = {};  // provenance key
@@ -201,8 +200,7 @@ struct Uncertainty {
   struct Kernels {
     DType dtype;
     double measured_shapes;
-    double other_shapes;  // too far from measured shapes, so that only the rule of tiled
-                          // GEMMs applies
+    double other_shapes;  // far from measured shapes: only the rule of tiled GEMMs
   };
   std::vector<Kernels> kernels;  // one per type
   double load = 0;  // of kernels slowed down by load, in addition to `kernels`
@@ -240,8 +238,7 @@ class Topology {
       MemoryId from, to;
       std::vector<LinkId> links;  // empty: no copies between the two, even if paths exist
       std::string source = {};
-      int share = 1;  // parts of a copy on this route, out of the sum over all routes of
-                      // the pair
+      int share = 1;  // parts of a copy on this route, out of the pair's sum
     };
     std::vector<NamedRoute> routes;
     bool split_paths = false;  // whether other pairs split copies evenly over all

@@ -12,8 +12,8 @@ std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> sa
   Bytes size;
   for (const TransferSample& sample : samples) size = std::max(size, sample.bytes);
   if (size == Bytes{0}) return std::nullopt;
-  constexpr double rounding = 1e-12;  // well below the relative difference of two sizes
-                                      // in bytes
+  constexpr double rounding = 1e-12;  // below the relative difference of two sizes in
+                                      // bytes
   const auto count = static_cast<Eigen::Index>(samples.size());
   Eigen::MatrixX2d rows(count, 2);
   for (Eigen::Index i = 0; i < count; ++i) {

@@ -148,8 +148,8 @@ TEST(MeasuredBound, HoldsForAllResultsOnH200) {
     }
   }
   EXPECT_GE(tables, 5U);
-  EXPECT_EQ(close, 2U);  // daxpy in h200_models: copies at 55.35 GB/s on a link with a
-                         // mean of 55.29
+  EXPECT_EQ(close, 2U);  // daxpy in h200_models: 55.35 GB/s, on a link with a mean of
+                         // 55.29
 }
 
 TEST(MeasuredBound, HoldsForWhatOthersMeasured) {

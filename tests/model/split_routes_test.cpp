@@ -49,8 +49,7 @@ TEST(SplitRoutes, AreMadeOfPartsTogetherWithHosts) {
   add_links(d, "far", "s0", 7);
   const Topology t{d};
   EXPECT_EQ(t.parts(memory(t, "h*"), memory(t, "g0")), 4);
-  EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h*", "g0"), 14);  // half of it from the
-                                                              // second host
+  EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h*", "g0"), 14);  // half of it from `far`
 }
 
 TEST(SplitRoutes, AShareIsSoManyParts) {

@@ -19,8 +19,7 @@ TEST(Text, IsCutBetweenLetters) {
   for (size_t most = 0; most < std::size(expected); ++most)
     EXPECT_EQ(cut(text, most), expected[most]) << most;
   EXPECT_EQ(cut(text, 1000), text);
-  EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // without complete
-                                                             // characters
+  EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // invalid UTF-8
 }
 
 TEST(Text, ALongTextIsShortenedToItsBeginAndItsEnd) {

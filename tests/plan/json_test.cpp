@@ -307,8 +307,7 @@ TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   tile.peak_bytes[p.place_a.index()] = 512;
   expect_input_error([&] { validate(tile, machine); }, {"buffer", "'g*'"});
   others.devices.pop_back(),
-      others.origin.given.clear();  // the second replica is on a GPU that does not take
-                                    // part
+      others.origin.given.clear();  // the second GPU does not take part
   expect_input_error([&] { validate(others, machine); }, {"plan: "});
 }
 

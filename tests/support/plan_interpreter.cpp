@@ -141,8 +141,7 @@ struct Access {
 };
 
 bool overlap(const Access& x, const Access& y) {
-  if (x.array < 0 && y.array < 0)  // views of a user's matrix: rectangles with one
-                                   // leading dimension
+  if (x.array < 0 && y.array < 0)  // rectangles of a user's matrix
     return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols &&
            y.col < x.col + x.cols;
   const auto begin = [](const Access& a) { return a.offset + a.row + a.col * a.ld; };
