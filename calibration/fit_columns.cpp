@@ -1,5 +1,5 @@
-// What 2-D copies cost, by column, pitch and what the device's cache knows of their
-// pages.
+// Fits the cost of 2-D copies: by column, by pitch, and by page cache state of the
+// device.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -16,8 +16,8 @@ namespace {
 
 bool of_host(const StridedRun& run) { return run.src == host || run.dst == host; }
 
-/// The largest number of bytes of which all measured pitches of whole pages are
-/// multiples; 0 where all or none of the pitches are of whole pages.
+/// The largest number of bytes that divides all measured pitches of whole pages; 0 if all
+/// or no pitches are whole pages.
 Bytes border_of(const std::vector<StridedRun>& runs) {
   constexpr int64_t page = 4096;
   int64_t border = 0;
@@ -32,12 +32,13 @@ Bytes border_of(const std::vector<StridedRun>& runs) {
   return Bytes{others ? double(border) : 0};
 }
 
-/// What kernels read and write until copies take as long as halfway from those of pages
-/// that were copied just before to those of others: between the two runs where it is
-/// passed, of the columns and the pitch with the most such runs. 0 where no runs tell.
+/// Bytes that kernels read and write between two copies of the same pages until the copy
+/// time is halfway from a warm to a cold page cache: interpolated between the two runs
+/// around the midpoint, for the column and pitch with the most runs. 0 without enough
+/// runs.
 Bytes page_cache_of(const std::vector<StridedRun>& runs) {
   std::map<std::pair<double, double>, std::map<double, Mean>>
-      seconds;  // a byte, by bytes between
+      seconds;  // per byte, by bytes between
   for (const StridedRun& run : runs)
     if (of_host(run) && !run.beside)
       seconds[{run.column_bytes, run.pitch_bytes}][run.between_bytes].add(
@@ -55,8 +56,8 @@ Bytes page_cache_of(const std::vector<StridedRun>& runs) {
   return Bytes{below->first + part * (above->first - below->first)};
 }
 
-/// By pitch and column, the mean over both directions between the host and a device, or
-/// over those between devices.
+/// By pitch and column: the mean over both directions between the host and a device, or
+/// over copies between devices.
 std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& runs,
                                                bool again, bool between_devices) {
   std::map<std::pair<double, double>, Mean> rates;
@@ -72,24 +73,25 @@ std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& ru
   return points;
 }
 
-/// Time to find the pages of a copy over that of its bytes when packed: alone, without
-/// lines that its columns have in common, and beside kernels and copies the other way.
+/// Time to find the pages of a copy, relative to the time of its bytes when packed:
+/// alone, without lines shared by columns, and under load (kernels and opposite copies).
 struct Finding {
   double alone, apart, beside;
 };
 
-/// Time to find the pages over the time of the same bytes when packed.
+/// Time to find the pages, relative to the time of the same bytes when packed.
 double more_time(const StridedRun& run) { return run.packed.mean / run.strided.mean - 1; }
 
-/// The same copy without load, with a cold cache; its pitch may differ.
+/// Whether `other` is the same copy without load and with a cold cache; the pitch may
+/// differ.
 bool is_unloaded(const StridedRun& other, const StridedRun& run) {
   const bool is_cold_and_alone = !other.beside && other.between_bytes >= fills_any_cache;
   const bool has_same_ends = other.src == run.src && other.dst == run.dst;
   return is_cold_and_alone && has_same_ends && other.column_bytes == run.column_bytes;
 }
 
-/// None if the copy was not measured alone. Columns are apart at the smallest measured
-/// pitch of at least a line that is not below the run's own pitch.
+/// None if the copy was not measured alone. `apart` is measured at the smallest pitch
+/// that is at least a line and at least the pitch of the run.
 std::optional<Finding> finding_of(const StridedRun& run,
                                   const std::vector<StridedRun>& runs) {
   const StridedRun *alone = nullptr, *apart = nullptr;
@@ -107,7 +109,8 @@ std::optional<Finding> finding_of(const StridedRun& run,
                  more_time(run)};
 }
 
-/// Of copies between a host and a GPU that were measured both alone and under load.
+/// Findings for copies between a host and a GPU that were measured both alone and under
+/// load.
 std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
   std::vector<Finding> found;
   for (const StridedRun& run : runs) {
@@ -117,18 +120,18 @@ std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
   return found;
 }
 
-/// What kernels and copies the other way add to finding pages: a factor, and the share of
-/// common lines that they push out.
+/// Effect of load (kernels and opposite copies) on the time to find pages: a factor, and
+/// the share of common lines that load evicts.
 struct Beside {
   double factor = 1, forgotten = 0;
 };
 
-/// The two with the least mean |log(described / measured)| of the times of all runs, no
-/// run counting more than 0.3: of each share in hundredths, and the median factor of the
-/// runs that take long enough to find their pages to tell.
+/// Grid search over the share in hundredths; the factor is the median over runs with a
+/// long enough time to find pages. Minimises the mean |log(described / measured)| over
+/// all runs, each limited to 0.3.
 Beside beside_of(const std::vector<StridedRun>& runs) {
   constexpr double long_enough = 0.25,
-                   most = 0.3;  // of the time of packed bytes; of the logarithm
+                   most = 0.3;  // share of the packed time; limit of the logarithm
   const std::vector<Finding> findings = findings_of(runs);
   Beside best;
   double least = std::numeric_limits<double>::infinity();

@@ -40,7 +40,7 @@ class Groups {
   }
   double alone(LinkId link) const { return d_.links[link.index()].bandwidth.value; }
 
-  /// Devices of a run all of whose flows go this way between the host and a device; empty
+  /// Devices of a run whose flows all go this way between the host and a device; empty
   /// for other runs.
   std::vector<size_t> devices_of(const TransferRun& run, Way way) const {
     std::vector<size_t> devices;
@@ -54,7 +54,7 @@ class Groups {
     return devices;
   }
 
-  /// Runs in this way between the host and several devices.
+  /// Runs this way between the host and several devices.
   Transfers one_way(Way way) const {
     Transfers found = context_.runs(
         {"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"});
@@ -63,7 +63,7 @@ class Groups {
     return found;
   }
 
-  /// Sets of devices: those that slow each other down two by two are in one set.
+  /// Sets of devices. Two devices that slow each other down are in one set.
   std::vector<std::vector<size_t>> clusters(Way way) const {
     std::vector<size_t> set_of = all_devices();
     for (const TransferRun* run : one_way(way)) {
@@ -88,12 +88,12 @@ class Groups {
     return all;
   }
 
-  /// Adds the group of a set: its capacity for so many flows is the most that so many got
-  /// together, since other runs may be held back by groups of their own. Adds nothing
-  /// where every flow gets what it gets alone.
+  /// Adds the group of a set. Its capacity for n flows is the highest measured total of n
+  /// flows, since other groups may limit some runs. Adds nothing if every flow keeps its
+  /// rate without contention.
   void add_shared(Way way, const std::vector<size_t>& members) {
     std::map<size_t, double> most;
-    double one = 0;  // what a flow gets alone
+    double one = 0;  // rate of a single flow
     CapacityGroup group;
     for (const size_t i : members) {
       group.forward.push_back(host_link(way, devices_[i].name));
@@ -126,7 +126,7 @@ class Groups {
     d_.groups.push_back(std::move(group));
   }
 
-  /// Copies to and from one device at once.
+  /// Simultaneous copies to and from one device.
   void both_ways_of_device(const std::string& device) {
     for (const TransferRun* run : context_.runs({"both ways"})) {
       const auto& flows = run->flows;
@@ -142,8 +142,8 @@ class Groups {
     }
   }
 
-  /// The host's memory with copies both ways: its bound by the number of copies, and how
-  /// the two sides divide it where both are held back.
+  /// The host's memory with copies both ways: its limit by the number of copies, and the
+  /// forward share if both directions are limited.
   void host_both_ways() {
     std::map<size_t, Mean> totals;  // by number of flows
     std::optional<double> share;
@@ -172,13 +172,13 @@ class Groups {
     add(std::move(group), "host memory, both directions");
   }
 
-  /// The ports of the switch, from runs with a copy in and one out of each device at
-  /// once.
+  /// The ports of the switch, from runs in which each device simultaneously sends and
+  /// receives a copy.
   void ports() {
     const auto switched = std::ranges::find_if(
         d_.nodes, [](const Node& n) { return n.kind == NodeKind::network_switch; });
     if (switched == d_.nodes.end()) return;
-    const Seconds latency = 2 * d_.links.back().latency;  // out to the switch and on
+    const Seconds latency = 2 * d_.links.back().latency;  // to the switch and from it
     std::optional<Rate> each;
     for (const TransferRun* run : context_.runs({"pair both ways", "ring"}))
       each = without_latency(Rate{run->total.mean / double(run->flows.size())},
@@ -194,8 +194,8 @@ class Groups {
     }
   }
 
-  /// The bound of a device that gets data from the host, or sends data there, while it
-  /// sends to another device.
+  /// The limit of a device that sends to another device while it exchanges data with the
+  /// host.
   void through_device(const std::string& name) {
     for (const TransferRun* run :
          context_.runs({"to GPU and on to peer", "from GPU and peer"}))
@@ -228,7 +228,8 @@ class Groups {
     return links;
   }
 
-  /// Bytes per second of one copy alone; 0 if copies of this size were not measured.
+  /// Bytes per second of a copy that runs alone; 0 if copies of this size were not
+  /// measured.
   double peer_rate(const std::string& src, const std::string& dst,
                    double copy_bytes) const {
     double rate = 0;

@@ -31,11 +31,11 @@ void set_shapes(TiledGemm& tiled, const Runs& runs) {
   }
 }
 
-/// The rule of another pair of transposes as far as it is faster or slower as a whole:
-/// the peak by the mean of what the rule says over what was measured.
+/// Scales the peak of a rule that was fitted to another pair of transposes: by the
+/// geometric mean of predicted over measured times.
 TiledGemm as_fast_as(TiledGemm rule, const Runs& runs, const TiledGemm::Device& device) {
   constexpr long long large =
-      1024;  // the least side of shapes whose rate depends on the peak
+      1024;  // the least side of shapes with a rate that depends on the peak
   Mean logarithm;
   for (const KernelRun* run : runs)
     if (std::min({run->m, run->n, run->k}) >= large)
@@ -45,9 +45,9 @@ TiledGemm as_fast_as(TiledGemm rule, const Runs& runs, const TiledGemm::Device& 
   return rule;
 }
 
-/// When a device that rested begins to feel its load: the kernels' time passes the middle
-/// between that of the first `early` seconds and `factor` times that, and stays above for
-/// as long. Where it never does, the end of the series.
+/// When a rested device begins to slow down under load: the kernel time rises above the
+/// midpoint between the mean of the first `early` seconds and `factor` times the mean,
+/// and stays there. The end of the series if the device never slows down.
 double felt_after(const LoadSeries& series, double factor) {
   constexpr double early = 0.02;
   Mean fast;
@@ -55,7 +55,7 @@ double felt_after(const LoadSeries& series, double factor) {
     if (point.at <= early) fast.add(point.seconds);
   if (fast.count == 0) return 0;
   const double middle = fast.value() * (1 + factor) / 2;
-  const LoadSeries::Point* since = nullptr;  // the first of those above the middle
+  const LoadSeries::Point* since = nullptr;  // the first point above the middle
   for (const LoadSeries::Point& point : series.points) {
     if (point.seconds < middle)
       since = nullptr;
@@ -66,15 +66,15 @@ double felt_after(const LoadSeries& series, double factor) {
   return series.points.back().at;
 }
 
-/// How load is felt at first.
+/// Onset of the slowdown under load.
 struct FirstLoad {
   Seconds after{0}, fully_after{0};
-  double part = 1;  // of the rise
+  double part = 1;  // of the full slowdown
 };
 
-/// The device looks at its power now and then, so that one series feels the load later
-/// than another: their mean counts. What kernels take from there to the end of a series,
-/// over what they took before, is the factor at first; `factor` is that of much longer.
+/// The device samples its power at intervals, so the onset varies between series: use the
+/// mean. `part` compares the slowdown until the end of a series with `factor`, the
+/// slowdown of a much longer load.
 FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
   FirstLoad first;
   Mean after;
@@ -104,8 +104,8 @@ void drop_repeated_sides(std::vector<Point>& points) {
   points.erase(std::unique(points.begin(), points.end(), same_side), points.end());
 }
 
-/// What a kernel adds to the time of many side by side, in as many streams as were
-/// measured at most, over its time alone; by the side of its result.
+/// Marginal time of one of many concurrent kernels, relative to its time alone, by the
+/// side of its result. Uses the runs with the most streams.
 std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype,
                                       const Runs& alone) {
   std::map<int64_t, const KernelRun*> together;  // by side
@@ -123,8 +123,8 @@ std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype,
   return fills;
 }
 
-/// By how much kernels of a graph are shorter than in a stream, and what they add to the
-/// time of many there.
+/// Time that a kernel saves in a graph instead of a stream, and its marginal time among
+/// many kernels of a graph.
 std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
                                             const Runs& alone) {
   std::vector<TiledGemm::InGraph> found;
@@ -145,7 +145,7 @@ std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
   return found;
 }
 
-/// By the key of the runs, the mean of their times over those of the same size alone.
+/// By the key of the runs: the mean time relative to the time of the same size alone.
 template <class Key>
 std::map<double, Mean> slowdowns(const Runs& runs, const Runs& alone,
                                  Key KernelRun::*key) {
@@ -157,7 +157,7 @@ std::map<double, Mean> slowdowns(const Runs& runs, const Runs& alone,
   return means;
 }
 
-/// Times under load over times with power to spare; they never fall with the load.
+/// Times under load relative to times with power to spare; monotone in the load.
 std::vector<GemmCurve::Load> load_factors(const Runs& alone, const Runs& loaded) {
   std::vector<GemmCurve::Load> factors;
   double most = 1;
@@ -169,12 +169,12 @@ std::vector<GemmCurve::Load> load_factors(const Runs& alone, const Runs& loaded)
   return factors;
 }
 
-/// The watts W that a device would draw if kernels filled it all the time and nothing
-/// limited it: least squares of idle + d (W - idle) over the loads d at which the limit
-/// did not hold the device back; over all loads where it always did. Absent where nothing
-/// was measured, or no kernel drew more than an idle device.
+/// The watts W of a device that is always busy with kernels and has no power limit: least
+/// squares of idle + d (W - idle) over the loads d without throttling, or over all loads
+/// if all were throttled. Absent if nothing was measured or no kernel drew more than the
+/// idle watts.
 std::optional<Watts> kernel_watts(const Runs& loaded, const DeviceRecord& device) {
-  constexpr double free = 0.9;  // of the limit: below, nothing is held back
+  constexpr double free = 0.9;  // of the power limit: no throttling below
   const auto slope = [&](double most) {
     std::vector<double> duties, rises;
     for (const KernelRun* run : loaded)
@@ -188,7 +188,7 @@ std::optional<Watts> kernel_watts(const Runs& loaded, const DeviceRecord& device
   return Watts{device.idle_watts + rise};
 }
 
-/// Times on unaligned columns over times on aligned ones; they never rise with the
+/// Times on unaligned columns relative to times on aligned columns; never rising with the
 /// alignment.
 std::vector<GemmCurve::Alignment> alignment_factors(const Runs& alone,
                                                     const Runs& unaligned) {
@@ -212,8 +212,8 @@ struct KernelRuns {
   Runs alone, loaded, unaligned;
 };
 
-/// Runs of a type and a pair of transposes: of one kernel at a time with aligned columns
-/// on the first device, and those with unaligned columns.
+/// Runs of a type and a pair of transposes: single kernels with aligned columns on the
+/// first device, and runs with unaligned columns.
 KernelRuns runs_of(const Measurements& m, DType dtype, std::string_view trans) {
   KernelRuns runs;
   for (const KernelRun& run : m.kernels) {

@@ -36,8 +36,7 @@ class Links {
 
  private:
   Seconds role_latency(const std::string& src, const std::string& dst) const {
-    // sizes were varied on one kind of pages, and latency does not depend on where pages
-    // lie
+    // Sizes were varied on one kind of pages; the latency does not depend on pages.
     for (const HostPages pages : {context_.pages, HostPages::spread}) {
       const auto runs = Context{context_.measurements, pages, d_}.pairs(src, dst);
       if (const Seconds latency = runs.empty() ? Seconds{} : copy_cost(runs).latency;
@@ -68,9 +67,9 @@ class Links {
     d_.links.push_back(link);
   }
 
-  /// Where all devices reach each other at one rate, and several copies into a device get
-  /// no more than one of them would alone, a switch joins them whose ports are the limit.
-  /// Else each pair has a link.
+  /// If all devices reach each other at one rate, and several copies into a device are as
+  /// slow as one, a switch with limited ports joins the devices. Otherwise each pair has
+  /// a link.
   void fit_peers() {
     std::optional<Seconds> latency;
     std::vector<Pair> pairs;
@@ -83,7 +82,7 @@ class Links {
         pairs.push_back({from, to, bandwidth(from, to, *latency)});
       }
     if (pairs.empty()) return;
-    Rate into, each;  // of several copies, and of one on average
+    Rate into, each;  // several copies together; one copy on average
     for (const TransferRun* run : context_.runs({"fan in"}))
       into = std::max(into, Rate{run->total.mean});
     for (const Pair& pair : pairs) each += pair.bandwidth / double(pairs.size());
@@ -116,8 +115,8 @@ class Links {
     }
   }
 
-  /// Engines of a role, from two of its copies at once: where the second ends about twice
-  /// as late as the first, one engine runs them in turn.
+  /// Engines of a role, from two simultaneous copies: if the second takes about twice as
+  /// long as the first, one engine runs both in turn.
   std::optional<int> engines(bool (*of_role)(const TransferRun& run)) const {
     for (const TransferRun* run : context_.runs({"one each"})) {
       if (!of_role(*run)) continue;
@@ -128,8 +127,8 @@ class Links {
     return std::nullopt;
   }
 
-  /// One device was measured for each role. Its engines are those of all devices, which
-  /// are of the same model.
+  /// One device was measured for each role. All devices are of the same model and get the
+  /// same engines.
   void set_engines() {
     Engines of_role;
     of_role.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });

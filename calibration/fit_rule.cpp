@@ -11,36 +11,33 @@
 namespace tilerail::fit {
 namespace {
 
-/// Results of one thread block as libraries have them: rows x columns of C.
+/// Block sizes common in libraries: rows x columns of C per thread block.
 struct BlockSize {
   double rows, cols;
 
-  /// Flops of a block for each element that it loads are in proportion to this.
+  /// Proportional to the flops of a block per loaded element.
   double reuse() const { return rows * cols / (rows + cols); }
 };
 constexpr std::array<BlockSize, 6> block_sizes{
     {{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
 
-/// Where the search begins, beside what the times tell.
+/// Initial values of the search that do not follow from the measured times.
 struct Start {
   double fill;  // in units of k
-  bool reuse;   // efficiencies of blocks fall as their reuse does, else by a tenth from
-                // one size to the next
+  bool reuse;  // whether efficiencies are proportional to reuse, or a tenth less per size
 };
 constexpr std::array<Start, 4> starts{
     {{64, false}, {64, true}, {512, false}, {512, true}}};
 
-/// Finds the parameters with which the rule is nearest to the measured times: with the
-/// least mean of |log(rule / measured)|, where no shape counts more than 0.3, so that a
-/// few odd ones decide nothing.
+/// Fits the parameters of the rule: minimises the mean of |log(rule / measured)|, with
+/// each shape limited to 0.3, so that outliers have little influence.
 ///
-/// That distance has a kink wherever the rule changes from one block size to another, so
-/// the search takes no derivatives. It is the simplex method of Nelder and Mead, which
-/// goes down into the nearest hollow; so it begins at several starts. It may stop early
-/// when the simplex collapses; so it begins again at the best end until that gains
-/// nothing. The unknowns are logarithms: of the launch, the fill, the reduction, and for
-/// each block size of the rate of all multiprocessors. The largest of these rates is the
-/// peak; the shares of it are the efficiencies.
+/// The distance has a kink wherever the block size changes, so the search is
+/// derivative-free: the simplex method of Nelder and Mead, from several starts because it
+/// finds local minima, and restarted at the best end until a restart gains nothing
+/// because a simplex may collapse early. The unknowns are logarithms: the launch, the
+/// fill, the reduction, and for each block size the rate of all multiprocessors. The
+/// largest rate is the peak; the efficiencies are shares of the peak.
 class RuleFit {
  public:
   RuleFit(const Runs& runs, const TiledGemm::Device& device)
@@ -71,10 +68,9 @@ class RuleFit {
   }
 
  private:
-  static constexpr double close =
-      1e-3;  // a distance that no measurement can tell from none
+  static constexpr double close = 1e-3;  // a distance below the accuracy of measurements
   static constexpr double enough =
-      1e-3;  // a gain below this share of the distance is none
+      1e-3;  // smaller gains, relative to the distance, do not count
 
   enum Unknown { launch, fill, reduction, first_rate };
   static constexpr size_t count = first_rate + block_sizes.size();
@@ -90,8 +86,8 @@ class RuleFit {
     return logarithms(std::move(guess));
   }
 
-  /// What is possible: nothing that a kernel pays once takes much longer than the
-  /// shortest one, and no block is much faster than the fastest kernel.
+  /// Bounds: no fixed cost of a kernel takes much longer than the shortest kernel, and no
+  /// block is much faster than the fastest kernel.
   std::vector<double> least_values() const {
     return limits({0.3 * shortest_, 1, 0.01 * shortest_}, 0.1 * fastest_);
   }
@@ -107,8 +103,8 @@ class RuleFit {
     return values;
   }
 
-  /// Moves the unknowns to the bottom of the hollow that they are in, until a step gains
-  /// less than `precision` of the distance, which it returns.
+  /// Moves the unknowns to the local minimum, until a step gains less than `precision` of
+  /// the distance, which it returns.
   double descend(std::vector<double>& unknowns, double precision) {
     nlopt::opt search{nlopt::LN_NELDERMEAD, unsigned(count)};
     search.set_min_objective(distance, this);

@@ -60,7 +60,7 @@ LinkId link_between(const Topology::Description& d, const std::string& from,
   return LinkId{size_t(link - d.links.begin())};
 }
 
-/// Handing over as one thread does it, and a call as all devices need it.
+/// Submission costs of one thread, and the cost of a call for all devices.
 void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
@@ -77,8 +77,8 @@ void fit_costs(Context& context) {
     return Seconds{mean.value()};
   };
   if (m.issue.empty()) return;
-  // Copies within a device cost as much to hand over as kernels do; those between
-  // memories may cost less.
+  // Copies within a device are as expensive to submit as kernels; copies between memories
+  // may be cheaper.
   Seconds copy = cost({"copy", "2-D copy"});
   double between = 0;
   for (const LatencyRun& run : m.latencies)
@@ -100,8 +100,8 @@ void fit_costs(Context& context) {
 
 namespace {
 
-/// The widest intervals, of single flows: how several flows share one engine changes from
-/// run to run.
+/// The widest confidence intervals. Only single flows count among copies, because sharing
+/// of an engine varies between runs.
 struct Widest {
   double copies = 0, kernels = 0;
 
@@ -134,10 +134,10 @@ void add_memories(fit::Context& context) {
   }
 }
 
-/// Whether one engine takes copies in turns.
+/// Whether one engine runs copies of different flows in turn.
 bool in_turns(const TransferRun& run, const Topology& topology) {
   std::map<std::string, int>
-      of_engine;  // copies out of a device to others, or between it and a host
+      of_engine;  // copies from a device to others, or between a device and a host
   for (const auto& flow : run.flows) {
     const bool from_host = flow.src == fit::host, to_host = flow.dst == fit::host;
     const Memory& device =

@@ -8,16 +8,16 @@
 
 namespace tilerail {
 
-/// A machine description from what was measured, for host buffers of one kind of pages
+/// A machine description from measurements, for host buffers of one kind of pages
 /// (docs/model.md#calibration). Copies that slow each other down share a capacity: the
-/// fit finds such groups and assumes none. Throws InputError when a measurement that is
-/// needed is missing: a copy to and from each device, and kernel times.
+/// fit finds such groups and assumes none. Throws InputError if a required measurement is
+/// missing: a copy to and from each device, and kernel times.
 Topology::Description fit_topology(const Measurements& measurements, HostPages pages);
 
-/// What is not as certain as wanted, a sentence each.
+/// Measurements that miss the target accuracy, one sentence each.
 std::vector<std::string> missed_targets(const Measurements& measurements);
 
-/// A measurement beside what the description says.
+/// A measurement together with its fitted value.
 struct Residual {
   std::string what;
   Measured measured;  // B/s of all flows together, or seconds of a kernel
@@ -26,11 +26,11 @@ struct Residual {
   double error() const { return fitted / measured.mean - 1; }
 };
 
-/// Of runs of copies at the same time. Runs in which one engine takes copies in turns are
-/// left out: their order decides those rates, not sharing.
+/// Residuals of simultaneous copies. Runs in which one engine takes copies in turn are
+/// omitted, because their order determines their rates.
 std::vector<Residual> transfer_residuals(const Measurements& measurements,
                                          HostPages pages, const Topology& topology);
-/// Of kernels that ran alone on a device with power to spare.
+/// Residuals of kernels that ran alone on a device with power to spare.
 std::vector<Residual> kernel_residuals(const Measurements& measurements,
                                        const Topology& topology);
 

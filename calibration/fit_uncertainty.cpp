@@ -1,4 +1,4 @@
-// How far what the description says is from what was measured.
+// Errors of the fitted description relative to its measurements.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,7 +18,7 @@ double said_of(const KernelTimes& kernels, const KernelRun& run) {
                                   alignment);
 }
 
-/// As if the shape of the run had not been measured.
+/// The prediction without the measured shape of the run (leave-one-out).
 double said_without(KernelTimes kernels, const KernelRun& run) {
   for (GemmCurve& curve : kernels.gemm)
     if (curve.dtype == run.dtype && curve.tiled)
@@ -43,7 +43,7 @@ std::optional<Uncertainty::Kernels> of_kernels(const Measurements& m,
                               std::max(measured.half_width(), others.half_width())};
 }
 
-/// Of the types that load slows down.
+/// Deviations under load, for the types that load slows down.
 double of_load(const Measurements& m, const KernelTimes& kernels) {
   Deviations deviations;
   for (const KernelRun& run : m.kernels)
@@ -56,9 +56,8 @@ double of_load(const Measurements& m, const KernelTimes& kernels) {
 
 using Points = std::vector<StridedEfficiency::Point>;
 
-/// As if this column of this pitch had not been measured, where there are shorter and
-/// longer ones of the pitch, and smaller and larger pitches: plans have others than those
-/// that were measured.
+/// Removes this column of this pitch if it is inside the measured columns and pitches
+/// (leave-one-out), because plans use unmeasured columns and pitches.
 void forget(Points& points, Bytes column, Bytes pitch) {
   const auto any = [&](const auto& condition) {
     return std::ranges::any_of(points, condition);
@@ -74,18 +73,17 @@ void forget(Points& points, Bytes column, Bytes pitch) {
                   [&](const auto& p) { return of_pitch(p) && p.column == column; });
 }
 
-/// One curve speaks of both directions between the host and a device. Plans have columns
-/// and pitches between measured ones, half as far from these as one that is left out is
-/// from its neighbours, and linear interpolation is off by no more than half as much
-/// there: half of the way from what is said of a measured one to what would be said
-/// without it.
+/// One curve describes both directions between the host and a device. Columns and pitches
+/// of plans lie between measured ones, at most half as far from a measured one as a
+/// removed point from its neighbours, so linear interpolation errs at most half as much:
+/// compare with the geometric mean of the predictions with and without the point.
 double of_columns(const Measurements& m, const StridedEfficiency& fitted) {
   Deviations deviations;
   for (const StridedRun& run : m.strided) {
     const bool between_devices = run.src != "host" && run.dst != "host";
     const bool again = run.between_bytes == 0;
     if (!again && !between_devices && run.between_bytes < fills_any_cache)
-      continue;  // told by both curves
+      continue;  // interpolated between both curves
     const Bytes column{run.column_bytes}, pitch{run.pitch_bytes};
     StridedEfficiency::Copy copy{column, pitch, between_devices, run.dst == "host",
                                  again ? 1.0 : 0.0};

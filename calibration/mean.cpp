@@ -73,7 +73,7 @@ double Deviations::half_width() const {
 
 double rounded(double value) {
   return std::strtod(fmt::format("{:.4g}", value).c_str(),
-                     nullptr);  // the nearest double, unlike by powers of ten
+                     nullptr);  // the nearest double, unlike scaling with powers of ten
 }
 
 }  // namespace tilerail

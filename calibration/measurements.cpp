@@ -24,9 +24,9 @@ struct Extents {
   long long m = 0, n = 0, k = 0;
 };
 
-// The fields of each run, in one place for the writer, the reader and the list of keys:
-// field(KEY, VALUE, LIMITS ...). An optional field with its default value is not written.
-// Rows are written as arrays without keys.
+// The fields of each run, defined once for the writer, the reader and the list of keys:
+// field(KEY, VALUE, LIMITS ...). An optional field with its default value is omitted.
+// Rows are arrays without keys.
 
 void fields(auto& field, Measured& x) {
   field.row(3);
@@ -77,9 +77,9 @@ void fields(auto& field, StridedRun& x) {
   field("columns", x.columns, positive);
   field("pitch_bytes", x.pitch_bytes, positive);
   bool busy = false;
-  field.optional(
-      "busy", busy,
-      false);  // older files say instead of the bytes whether kernels ran meanwhile
+  field.optional("busy", busy,
+                 false);  // older files have this field instead of the bytes: whether
+                          // kernels ran between copies
   if (busy) x.between_bytes = fills_any_cache;
   field.optional("between_bytes", x.between_bytes, true);
   field("strided", x.strided);
@@ -243,7 +243,7 @@ void read(const JsonReader& r, auto& run) {
 
 }  // namespace
 
-/// Writes one run a line, so that files can be compared line by line.
+/// Writes one run per line, so that files can be compared line by line.
 std::string to_json(const Measurements& measurements) {
   std::string text;
   const Json json = json_of(measurements);

@@ -10,12 +10,12 @@
 
 namespace tilerail {
 
-/// Copies between memories that run at the same time. Memories are named as in the
-/// topology: "host", "gpu0", ...
+/// Simultaneous copies between memories. Memories have the names of the topology: "host",
+/// "gpu0", ...
 struct TransferRun {
   struct Flow {
     std::string src, dst;
-    int in_flight = 1;  // copies of this flow that run at once, on as many streams
+    int in_flight = 1;  // simultaneous copies of this flow, each in a stream of its own
     Measured rate;      // B/s of the flow while all flows of the run are busy
   };
   std::string kind;  // "pair", "both ways", "two to GPUs", "all from GPUs", "ring", ...
@@ -26,86 +26,85 @@ struct TransferRun {
   Measured total;  // B/s of all flows together
 };
 
-/// Time of one smallest copy, of many handed over back to back, and of one that is waited
-/// for.
+/// Time of one smallest copy: of many submitted back to back, and of one with a wait for
+/// its end.
 struct LatencyRun {
   std::string src, dst;
   Measured issued, waited;  // seconds
 };
 
-/// More than the cache of any GPU holds.
+/// Larger than the cache of any GPU.
 constexpr double fills_any_cache = 512 << 20;  // bytes
 
-/// A 2-D copy against the same bytes packed.
+/// A 2-D copy compared with a packed copy of the same bytes.
 struct StridedRun {
   std::string src, dst;
   double column_bytes = 0, columns = 0;
   double pitch_bytes = 0;  // from one column to the next
   double between_bytes =
-      0;  // that kernels read and wrote since the last copy of the same pages
-  bool beside = false;           // kernels, and the same copies the other way
+      0;  // bytes that kernels read and wrote since the last copy of the same pages
+  bool beside = false;           // under load: kernels and opposite copies
   Measured strided{}, packed{};  // B/s
 };
 
-/// One m x n x k multiplication that ran alone, or several at once on streams of one GPU.
+/// One m x n x k multiplication that ran alone, or several simultaneously in streams of
+/// one GPU.
 struct KernelRun {
   std::string gpu;
   DType dtype = DType::f64;
   std::string trans = "NN";
   long long m = 0, n = 0, k = 0;
-  int at_once = 1;  // streams that run this kernel side by side
+  int at_once = 1;  // concurrent streams of this kernel
   int alignment =
-      0;  // bytes that columns of all operands are multiples of; 0: of all that matter
-  double duty = 1;   // share of the time that the GPU was kept busy
-  Measured seconds;  // of one kernel; of all together divided by their number when
-                     // several ran at once
-  Measured issue{};  // of a host thread that hands one over; 0 samples: not measured
-  /// Mean watts meanwhile, and the seconds from the first to the last step of the energy
-  /// counter between which they were counted; 0: not measured. Older files have watts
-  /// without those seconds, which may be off by half.
+      0;  // bytes that divide the columns of all operands; 0: every relevant alignment
+  double duty = 1;   // share of the time that the GPU was busy
+  Measured seconds;  // of one kernel; of several: total time / number
+  Measured issue{};  // host time to submit one kernel; 0 samples: not measured
+  /// Mean watts during the run, and the seconds between the first and the last step of
+  /// the energy counter; 0: not measured. Older files have watts without the seconds;
+  /// such watts may be off by half.
   double watts = 0, watts_seconds = 0;
 };
 
-/// A device that rested and then runs one square multiplication after another, without a
-/// pause.
+/// A rested device that runs one square multiplication after another, without a pause.
 struct LoadSeries {
   std::string gpu;
   DType dtype = DType::f64;
   long long size = 0;
   struct Point {
-    double at, seconds;  // since the start, when some of them were done; of each of them
+    double at, seconds;  // end since the start; time of each kernel that ended
   };
   std::vector<Point> points;
 };
 
-/// Element-wise work bound by device memory: bytes read and written over time.
+/// Element-wise work limited by device memory: bytes read and written per second.
 struct MemoryRun {
   std::string gpu;
   Measured rate;  // B/s
 };
 
-/// What it costs a host thread to hand work over.
+/// Host time to submit work.
 struct IssueRun {
-  // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and
-  // waiting for all; of graphs, "graph call", "graph copy", "graph kernel", "graph
-  // dependency" and "graph of GPUs", as in GraphCost; "hand on"
+  // "copy", "2-D copy", "gemm", "record and wait", or "call" (start threads and wait for
+  // all); for graphs, as in GraphCost: "graph call", "graph copy", "graph kernel", "graph
+  // dependency" and "graph of GPUs"; "hand on" (event latency)
   std::string what;
-  int threads = 1;   // that issued at once, each to a device of its own
+  int threads = 1;   // threads that submit simultaneously, each to its own device
   Measured seconds;  // of one call, in one thread
 };
 
-/// What the driver tells of a device.
+/// Device properties from the driver.
 struct DeviceRecord {
   std::string name;  // "gpu0"
   int number = 0;
-  std::string model;  // as the driver names it
+  std::string model;  // name from the driver
   double memory_bytes = 0;
   int multiprocessors = 0;
   double idle_watts = 0, limit_watts = 0;  // 0: not measured
 };
 
-/// Everything that calibration measured on one machine. The fit needs nothing else, so it
-/// can be repeated and tested without the machine.
+/// All measurements of one machine. The fit needs no other input, so it can be repeated
+/// and tested without the machine.
 struct Measurements {
   std::string machine, date, command;
   double host_bytes = 0;
@@ -114,16 +113,15 @@ struct Measurements {
   std::vector<TransferRun> transfers;
   std::vector<StridedRun> strided;
   std::vector<KernelRun> kernels;
-  std::vector<KernelRun>
-      graph_kernels;              // handed over as one graph; older files have none
-  std::vector<LoadSeries> loads;  // older files have none
+  std::vector<KernelRun> graph_kernels;  // submitted as one graph; absent in older files
+  std::vector<LoadSeries> loads;         // absent in older files
   std::vector<MemoryRun> memory;
   std::vector<IssueRun> issue;
 };
 
 /// JSON (docs/formats.md#measurements).
 std::string to_json(const Measurements& measurements);
-/// Throws InputError naming the file, the JSON path, the value and what was expected.
+/// Throws InputError with the file, the JSON path, the value and the expectation.
 Measurements measurements_from_json(std::string_view json, const std::string& file);
 
 }  // namespace tilerail

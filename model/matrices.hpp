@@ -7,15 +7,15 @@
 
 namespace tilerail {
 
-/// Where the matrices of a problem lie: each whole, column-major, with the problem's type
-/// and leading dimensions. The backend decides which memory a pointer may name. The host
-/// backend takes ordinary memory of this process for every place; CUDA takes memory of
-/// the device (cudaMalloc, or a stream-ordered pool) for a GPU, and pinned, registered or
-/// pageable memory of this process for the host.
+/// Addresses of the matrices of a problem: each whole, column-major, with the problem's
+/// type and leading dimensions. The backend determines the allowed memory of a pointer.
+/// The host backend accepts ordinary memory of this process for every place; CUDA accepts
+/// device memory (cudaMalloc, or a stream-ordered pool) for a GPU, and pinned, registered
+/// or pageable memory of this process for the host.
 struct Matrices {
   void *a = nullptr, *b = nullptr, *c = nullptr;
 
-  /// What one GPU has of an input whose place is `g*`; a or b where none is given.
+  /// The replica of an input in `g*` on one GPU; a or b is the default.
   struct Copy {
     MemoryId gpu;
     void* data = nullptr;

@@ -36,8 +36,8 @@ void check_scalar(const char* field, double value) {
     throw InputError{field, fmt::to_string(value), "", "a finite number"};
 }
 
-/// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one
-/// when that is zero.
+/// The leading dimension of a `rows` x `cols` matrix: `given`, or the minimum if `given`
+/// is zero.
 int64_t checked_ld(const char* field, int64_t given, int64_t rows, int64_t cols,
                    DType dtype) {
   const int64_t least = std::max<int64_t>(1, rows);
@@ -101,7 +101,7 @@ GemmProblem checked(GemmProblem p) {
   check_scalar("alpha", p.alpha);
   check_scalar("beta", p.beta);
   for (double* scalar : {&p.alpha, &p.beta})
-    if (*scalar == 0) *scalar = 0;  // -0 is 0, and its plan has the hash of 0
+    if (*scalar == 0) *scalar = 0;  // -0 becomes 0, so that plans have equal hashes
   check_routine(p);
   if (!p.has_b()) p.place_b = p.place_a;
   p.lda = checked_ld("lda", p.lda, p.rows_a(), p.cols_a(), p.dtype);

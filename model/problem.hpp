@@ -11,8 +11,8 @@
 
 namespace tilerail {
 
-/// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the
-/// halves accumulate in f32.
+/// Element types. tf32 is stored as f32 and multiplied with TF32 mantissas; f16 and bf16
+/// accumulate in f32.
 enum class DType : uint8_t { f64, f32, f16, bf16, tf32 };
 inline constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16,
                                    DType::tf32};
@@ -31,28 +31,27 @@ std::string_view to_string(DType type);
 std::string_view to_string(Trans trans);  // "N" or "T"
 std::string_view to_string(Routine routine);
 
-/// Throw InputError with the accepted values.
+/// Throw InputError with the allowed values.
 DType dtype_from_string(std::string_view text);
 Trans trans_from_string(std::string_view text, std::string_view subject = "trans");
 Routine routine_from_string(std::string_view text);
 
 /// C = alpha * op(A) * op(B) + beta * C, column-major, each matrix whole in one memory.
 ///   op(A) is m x k, op(B) is k x n, C is m x n.
-/// Stored shapes: A is m x k (k x m when transposed), B is k x n (n x k when transposed).
+/// Stored shapes: A is m x k (k x m if transposed), B is k x n (n x k if transposed).
 /// Leading dimensions are in elements and at least max(1, stored rows).
 ///
-/// The routines on vectors are products, too. A vector is a matrix of one column:
-///   gemv  y = alpha op(A) x + beta y    n = 1: x is B, y is C
-///   dot   r = alpha x . y               m = n = 1, beta = 0: x is A (transposed), y is
-///   B, the scalar r is C axpy  y = alpha x + beta y          n = k = 1: x is A, y is C;
-///   there is no B, or rather it is the number 1
+/// Vector routines are special cases. A vector is a matrix with one column:
+///   gemv  y = alpha op(A) x + beta y  n = 1: x is B, y is C
+///   dot   r = alpha x . y             m = n = 1, beta = 0: x^T is A, y is B, r is C
+///   axpy  y = alpha x + beta y        n = k = 1: x is A, y is C; B is the number 1
 struct GemmProblem {
   int64_t m = 0, n = 0, k = 0;
   DType dtype = DType::f64;
   Trans trans_a = Trans::no, trans_b = Trans::no;
   double alpha = 1.0, beta = 1.0;
   MemoryId place_a, place_b, place_c;
-  int64_t lda = 0, ldb = 0, ldc = 0;  // 0: the smallest legal one
+  int64_t lda = 0, ldb = 0, ldc = 0;  // 0: the minimum
   Routine routine = Routine::gemm;
 
   int64_t rows_a() const { return trans_a == Trans::no ? m : k; }
@@ -60,26 +59,26 @@ struct GemmProblem {
   int64_t rows_b() const { return !has_b() ? 0 : trans_b == Trans::no ? k : n; }
   int64_t cols_b() const { return !has_b() ? 0 : trans_b == Trans::no ? n : k; }
   bool has_b() const { return routine != Routine::axpy; }
-  /// Whether all operands are vectors: they are cut along one dimension only.
+  /// Whether all operands are vectors, which are cut along one dimension only.
   bool of_vectors() const { return routine == Routine::dot || routine == Routine::axpy; }
-  /// Whether A and B play no part: C = beta C.
+  /// Whether A and B are unused: C = beta C.
   bool scales_only() const { return alpha == 0 || k == 0; }
-  /// Whether there is something to multiply.
+  /// Whether the problem has multiplications.
   bool has_product() const { return m > 0 && n > 0 && !scales_only(); }
   Flops flops() const { return Flops{2.0 * double(m) * double(n) * double(k)}; }
 };
 
-/// The problem with its leading dimensions filled in. Throws InputError naming the field
-/// that is out of range: negative sizes, sizes above 2^40, leading dimensions below the
-/// stored rows, scalars that are not finite, and what the routine does not have.
+/// The problem with complete leading dimensions. Throws InputError with the invalid
+/// field: negative sizes, sizes above 2^40, leading dimensions below the stored rows,
+/// non-finite scalars, and fields that the routine does not support.
 GemmProblem checked(GemmProblem problem);
 
-/// The same work without what plays no part in it: C = beta C has no k, and nothing lies
-/// elsewhere than C.
+/// The same work without unused operands: C = beta C gets k = 0, and A and B the place of
+/// C.
 GemmProblem work_of(GemmProblem problem);
 
-/// The routines on vectors by their own sizes, with everything else as it is by default.
-/// `rows` x `cols` is A as stored.
+/// Vector routines from their own sizes, with defaults for everything else. A is stored
+/// as `rows` x `cols`.
 GemmProblem gemv_problem(int64_t rows, int64_t cols, Trans trans);
 GemmProblem dot_problem(int64_t n);
 GemmProblem axpy_problem(int64_t n);

@@ -8,10 +8,9 @@
 
 namespace tilerail {
 
-/// The address of a buffer's first element, in every executor: the start of the arena of
-/// the buffer's own memory, or of its matrix there, plus the offset. `arenas`: by
-/// MemoryId, null for a memory without tiles; only tiles read it. Null for a matrix
-/// without an address.
+/// The address of a buffer's first element, for every executor: the start of the memory's
+/// arena (tiles) or of the matrix, plus the offset. `arenas`: by MemoryId, null for a
+/// memory without tiles. Null for a matrix without an address.
 std::byte* start_of(const Buffer& buffer, std::span<std::byte* const> arenas,
                     const Matrices& matrices);
 

@@ -13,19 +13,19 @@
 
 namespace tilerail {
 
-/// A plan of this problem on this machine, still without operations.
+/// A plan of this problem on this machine, without operations.
 Plan empty_plan(const GemmProblem& problem, const Topology& topology);
 
-/// The buffer of a matrix of the problem as a whole, in its place.
+/// The buffer of a whole matrix in its memory.
 Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
-/// The buffers of its blocks, one for each memory that it is in
-/// (model/matrix_blocks.hpp); of copies, those of these devices.
+/// The buffers of the blocks of a matrix, one for each memory (model/matrix_blocks.hpp).
+/// A replicated matrix has one on each of these devices.
 std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix,
                                    const Topology& topology,
                                    std::span<const MemoryId> devices);
 
-/// Readers and writers of some memory, at most one operation a queue: the last, since a
-/// FIFO queue orders the others. They may be added in any order.
+/// Readers and writers of a region of memory: only the last operation of each queue,
+/// since a FIFO queue orders the others. They may be added in any order.
 class LastUses {
  public:
   void add(QueueId queue, OpId op);
@@ -36,7 +36,7 @@ class LastUses {
   std::vector<std::pair<QueueId, OpId>> uses_;
 };
 
-/// Dependencies of one operation while it is put together.
+/// Dependencies of an operation under construction.
 class Deps {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
  public:
   Deps& after(OpId op) { return ops_.push_back(op), *this; }
@@ -55,8 +55,9 @@ class Deps {  // NOLINT(bugprone-exception-escape): numbers are moved without ex
   boost::container::small_vector<OpId, 8> ops_;
 };
 
-/// Appends queues, buffers and operations to a plan, keeping dependencies minimal: one a
-/// queue, none on the operation's own queue, since FIFO order implies the rest.
+/// Appends queues, buffers and operations to a plan. Keeps dependencies minimal: at most
+/// one per queue, and none on the operation's own queue, since FIFO order implies the
+/// rest.
 class PlanBuilder {
  public:
   explicit PlanBuilder(Plan& plan) : plan_{plan} { plan_.dep_begin.assign(1, 0); }
@@ -68,30 +69,31 @@ class PlanBuilder {
     return queue(Queue::Kind::copy, src, dst, index);
   }
   BufferId add_buffer(const Buffer& buffer);
-  /// Adds the blocks of a matrix, or the copies of the plan's devices. What it returns
-  /// stands for the whole matrix in views that `in_block` is asked about.
+  /// Adds the blocks of a matrix, or its replicas on the plan's devices. Views passed to
+  /// `in_block` use the result as the buffer of the whole matrix.
   BufferId add_matrix(const GemmProblem& problem, Buffer::Kind matrix,
                       const Topology& topology);
-  /// The same region as a view of the block that it is in; what is in no block as a whole
-  /// is a fault of the caller's.
+  /// The same region as a view of its block. A region that crosses blocks is a caller's
+  /// error.
   View in_block(const View& region) const;
   OpId add(const Op& op, Deps& deps);
-  /// Makes room for about so many operations: without, a long plan is copied again and
-  /// again while it grows.
+  /// Reserves space for about this many operations, so that a long plan is not
+  /// reallocated repeatedly.
   void expect(size_t ops);
 
-  /// From now on, copies from one of these memories to others of them run one after
-  /// another, in the order of adding.
+  /// Subsequent copies from one of these memories to another run one after another, in
+  /// the order of adding.
   void send_in_order(std::span<const MemoryId> gpus);
 
-  /// A join after everything so far: whatever is added later starts after it.
+  /// A join after all operations so far; operations added later start after it.
   void barrier(QueueId queue);
 
   const Plan& plan() const { return plan_; }
   QueueId queue_of(OpId op) const { return queue_of_[op.index()]; }
 
  private:
-  /// What the copies of this queue wait for, where they are to run in order.
+  /// The last copy of the memory that sends in order; null if copies of this queue are
+  /// unordered.
   std::optional<OpId>* last_sent_by(const Queue& queue);
 
   QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index);
@@ -99,8 +101,7 @@ class PlanBuilder {
   Plan& plan_;
   std::map<std::tuple<Queue::Kind, MemoryId, MemoryId, int>, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
-  std::vector<QueueId> queue_of_;  // by OpId: operations that are looked back at are
-                                   // seldom still in a cache
+  std::vector<QueueId> queue_of_;  // by OpId; compact: plan_.ops is rarely in a cache
   std::optional<OpId> barrier_;
   std::map<MemoryId, std::optional<OpId>> last_sent_;  // by memory that sends in order
 };

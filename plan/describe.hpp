@@ -6,7 +6,7 @@
 
 namespace tilerail {
 
-/// An operation as messages name it: "operation 3 (gemm, queue 1: compute on gpu0)".
+/// An operation for messages: "operation 3 (gemm, queue 1: compute on gpu0)".
 std::string describe(const Plan& plan, OpId op);
 
 }  // namespace tilerail

@@ -24,8 +24,8 @@ void for_each_edge(const Plan& plan, Visit visit) {
 
 PlanGraph::PlanGraph(const Plan& plan)
     : begin_(plan.ops.size() + 1), waits_for_(plan.ops.size()) {
-  // Counting sort by predecessor: begin_ holds the ends first and moves back to the
-  // begins as edges are filled in.
+  // Counting sort by predecessor: begin_ holds the ends first and decreases to the begins
+  // as edges are filled in.
   for_each_edge(plan, [this](OpId before, OpId after) {
     ++begin_[before.index()];
     ++waits_for_[after.index()];

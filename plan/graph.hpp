@@ -8,20 +8,20 @@
 
 namespace tilerail {
 
-/// Who waits for whom in a plan: dependencies and queue order alike. A dependency on the
-/// queue predecessor counts twice, on both sides. Memory: 8 bytes an operation plus 4
-/// bytes a dependency and a queue predecessor.
+/// Successors in a plan, from both dependencies and queue order. A dependency on the
+/// queue predecessor counts twice, on both sides. Memory: 8 bytes per operation plus 4
+/// bytes per dependency and per queue predecessor.
 class PlanGraph {
  public:
   explicit PlanGraph(const Plan& plan);
 
-  /// Operations that wait for `op`, in no stated order.
+  /// Operations that wait for `op`, in unspecified order.
   std::span<const OpId> successors(OpId op) const {
     return {successors_.data() + begin_[op.index()],
             successors_.data() + begin_[op.index() + 1]};
   }
 
-  /// By operation: how many others it waits for.
+  /// By operation: the number of its predecessors.
   const std::vector<uint32_t>& waits_for() const { return waits_for_; }
 
  private:

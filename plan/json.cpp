@@ -17,18 +17,18 @@ namespace {
 
 using std::string_view;
 
-constexpr int schema = 2;  // 1 had values for coefficients, and one element type
+constexpr int schema = 2;  // schema 1 had values for coefficients, and one element type
 
-// What plan files call things, by the value of the enumeration. docs/formats.md#plan
+// Names in plan files, by enumeration value. docs/formats.md#plan
 constexpr std::array<string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
 constexpr std::array<string_view, 4> buffer_names = {"A", "B", "C", "tile"};
 constexpr std::array<string_view, 2> queue_names = {"compute", "copy"};
 constexpr std::array<string_view, 4> trans_names = {"NN", "NT", "TN",
-                                                    "TT"};  // of A and B
+                                                    "TT"};  // for A and B
 
 }  // namespace
 
-// What nlohmann's Json makes of parts of a plan.
+// Conversions of plan parts to nlohmann's Json.
 
 template <class Tag>
 static void to_json(Json& j, Id<Tag> id) {
@@ -59,7 +59,7 @@ Id id(const JsonReader& r) {
 std::string text(const JsonReader& r) { return r.text(); }
 int64_t extent(const JsonReader& r) { return r.extent(); }
 
-/// What `read` makes of each entry of an array.
+/// Applies `read` to each entry of an array.
 template <class Read>
 auto list(const JsonReader& r, const Read& read) {
   std::vector<decltype(read(r))> values;
@@ -177,7 +177,7 @@ Queue read_queue(const JsonReader& r) {
 
 RuntimeCosts read_runtime(const JsonReader& r) {
   constexpr double most =
-      1e4;  // s: more than a policy can ask for, of as many GPUs as there can be
+      1e4;  // s: above the maximum of any policy for the maximum number of GPUs
   const auto cost = [&](const char* key) {
     return Seconds{r.at(key).not_negative(most)};
   };
@@ -220,7 +220,7 @@ void check_plan(const Plan& plan, const JsonReader& root, const std::string& fil
         found, hash.where()};
 }
 
-/// All but the operations.
+/// The JSON of a plan without its operations.
 Json header_json(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   const PlanOrigin& origin = plan.origin;
@@ -297,7 +297,7 @@ Json problem_json(const GemmProblem& p) {
 
 void write_json(const Plan& plan, const TextSink& sink) {
   std::string text = header_json(plan).dump();
-  text.pop_back();  // its brace, which comes behind the operations
+  text.pop_back();  // the closing brace, which follows the operations
   text += R"(,"ops":[)";
   for (const auto i : indices(plan.ops)) {
     constexpr size_t enough = 1 << 16;

@@ -9,13 +9,13 @@
 
 namespace tilerail {
 
-/// JSON with a schema version and the content hash (docs/formats.md#plan), piece by
-/// piece: that of millions of operations is larger than the plan.
+/// Writes JSON with a schema version and the content hash (docs/formats.md#plan) piece by
+/// piece, because the text of millions of operations is larger than the plan.
 void write_json(const Plan& plan, const TextSink& sink);
 
-/// A valid plan. Reads one operation after another: what the text takes in memory does
-/// not grow with their number. Throws InputError naming the JSON path, the value and what
-/// was expected; also when the hash does not match.
+/// Reads a valid plan, one operation after another: the memory for the text does not grow
+/// with the number of operations. Throws InputError with the JSON path, the value and the
+/// expectation; also if the hash does not match.
 Plan plan_from_json(std::istream& json, const std::string& file);
 
 /// The routine, sizes, data type, transpositions and scalars of a problem, with the keys

@@ -9,26 +9,27 @@
 
 namespace tilerail {
 
-/// Bytes of one memory that a problem's matrices and a plan's tiles take.
+/// Bytes of one memory for a problem's matrices and a plan's tiles.
 struct MemoryNeed {
   double matrices = 0, tiles = 0;
 
   double total() const { return matrices + tiles; }
 };
 
-/// By MemoryId. A matrix takes its columns, a leading dimension apart; its last one ends
-/// with its rows. `problem` as `checked` returns it, placed in the first `memories` ids.
+/// By MemoryId. A matrix takes its columns, a leading dimension apart; the last column
+/// ends with its rows. `problem` must come from `checked` and be placed in the first
+/// `memories` ids.
 std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, size_t memories);
-/// With what lies in several memories as what each of them holds: parts of it, or, on
-/// these devices, a copy.
+/// Adds the needs of spread memories to the memories of their parts, or, for replicated
+/// matrices, to these devices.
 std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs,
                                        const Topology& topology,
                                        std::span<const MemoryId> devices);
-/// The same of a plan, with the tiles that it has stated.
+/// The same for a plan, including its stated tiles.
 std::vector<MemoryNeed> memory_needs(const Plan& plan);
 
-/// Throws InputError of this subject for the first memory that has less than it needs,
-/// with copies on these devices. A memory of no stated capacity has enough.
+/// Throws InputError with this subject for the first memory with too little capacity,
+/// including replicas on these devices. A memory without a stated capacity is unlimited.
 void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology,
                       std::span<const MemoryId> devices, std::string_view subject);
 

@@ -10,13 +10,12 @@ Flops product(int64_t m, int64_t n, int64_t k, double factor = 1) {
   return Flops{factor * double(m) * double(n) * double(k)};
 }
 
-/// m n multiplications and additions for each of k.
+/// m n k multiplications and additions.
 Flops gemm_flops(const Op& op) {
   const int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
   return product(op.y.rows, op.y.cols, k, 2);
 }
-/// One for each element that is read: a multiplication, and an addition where there are
-/// two terms.
+/// One per element read: a multiplication, and an addition if there are two terms.
 Flops axpby_flops(const Op& op) {
   return product(op.y.rows, op.y.cols, int(reads_a(op)) + int(reads_y(op)));
 }

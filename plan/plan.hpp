@@ -20,7 +20,7 @@ struct Buffer {
   MemoryId memory;
   int64_t rows = 0, cols = 0, ld = 0;  // elements
   int64_t offset = 0;  // bytes from the start of the arena of `memory`, or of the matrix
-                       // of which it is a block
+                       // that contains the block
   DType dtype = DType::f64;
 
   int64_t element() const { return element_size(dtype); }  // bytes
@@ -32,17 +32,17 @@ struct View {
   int64_t row = 0, col = 0, rows = 0, cols = 0;
 };
 
-/// A coefficient of an operation, by name: 0, 1, or the alpha or beta of the problem,
-/// neither of which is 0 then. So a plan serves every alpha and beta that are 0 where
-/// those of its problem are.
+/// A coefficient of an operation, by name: 0, 1, or the problem's nonzero alpha or beta.
+/// A plan therefore serves every alpha and beta that are zero exactly where the values of
+/// its problem are.
 enum class Scalar : uint8_t { zero, one, alpha, beta };
 
-/// One operation. It holds data, no behaviour. Which fields count depends on `kind`
-/// (plan/op_kinds.hpp). A view whose coefficient is zero is never read.
+/// One operation, without behaviour. The fields in use depend on `kind`
+/// (plan/op_kinds.hpp). A view with a zero coefficient is never read.
 struct Op {
   OpKind kind = OpKind::copy;
   Trans trans_a = Trans::no,
-        trans_b = Trans::no;  // gemm; views a and b are in stored orientation
+        trans_b = Trans::no;  // gemm only; views a and b are in stored orientation
   QueueId queue;
   View a, b, y;
   Scalar alpha = Scalar::one, beta = Scalar::zero;
@@ -53,82 +53,76 @@ struct Queue {
   enum class Kind : uint8_t { compute, copy };
   Kind kind = Kind::compute;
   MemoryId src, dst;
-  int index = 0;  // several queues of one kind between the same memories
+  int index = 0;  // distinguishes queues of one kind between the same memories
 };
 
-/// One decision, as text: "routing" and "link-eta".
+/// One decision as text, such as "routing" and "link-eta".
 struct PlanDecision {
   std::string key, value;
   bool operator==(const PlanDecision&) const = default;
 };
 
-/// A plan that was looked at while this one was chosen, and what its judge gave for it.
+/// A candidate plan of the search, with its predicted time.
 struct PlanCandidate {
   std::string what;        // "tile=2048 grid=1x2 gpus=gpu0,gpu1"
-  double seconds = 0;      // its makespan
-  std::string judge = "";  // who says so: "estimate" or "simulator"
+  double seconds = 0;      // makespan
+  std::string judge = "";  // evaluator: "estimate" or "simulator"
   bool operator==(const PlanCandidate&) const = default;
 };
 
-/// How a plan came to be. It changes nothing about what runs, and no hash covers it.
+/// Origin of a plan: no effect on execution, and not covered by the hash.
 struct PlanOrigin {
   std::vector<PlanDecision> decisions;
   std::string judge =
-      "none";  // who decided between candidates: "estimate", "simulator", or "none"
-  std::vector<PlanCandidate> candidates;  // in the order in which they were tried
-  std::string why;                        // in a sentence: why this plan was taken
+      "none";  // evaluator of candidates: "estimate", "simulator", or "none"
+  std::vector<PlanCandidate> candidates;  // in the order of evaluation
+  std::string why;                        // reason for the choice, a sentence
   std::vector<std::string>
-      without_effect;  // wishes that cannot matter here, each with the reason
-  std::vector<MemoryId> given =
-      {};  // GPUs that the plan could have used; empty: not said
+      without_effect;                // options without effect here, each with the reason
+  std::vector<MemoryId> given = {};  // GPUs available to the plan; empty: not stated
   bool operator==(const PlanOrigin&) const = default;
 };
 
-/// What the run-time system of a library costs: host time, beside what the driver takes
-/// to hand an operation over
-/// (`issue` of the machine), and rates of copies. The simulator counts it; on hardware it
-/// is that of whoever runs the plan.
+/// Overhead of a library's run-time system: host time in addition to the submission
+/// overhead of the driver (`issue` of the machine), and limits on copy rates. Only the
+/// simulator uses it; on hardware, the actual program has its own overhead.
 struct RuntimeCosts {
-  Seconds task{0};     // for each kernel
-  Seconds request{0};  // for each copy from or to a host
-  Seconds peer{0};     // for each copy from GPU to GPU
-  Seconds call{0};     // before the first operation
-  bool duplex =
-      false;  // no copy between a host and a GPU is faster than beside one the other way
+  Seconds task{0};      // per kernel
+  Seconds request{0};   // per copy from or to a host
+  Seconds peer{0};      // per copy between GPUs
+  Seconds call{0};      // before the first operation
+  bool duplex = false;  // host copies are never faster than with an opposite copy
   bool operator==(const RuntimeCosts&) const = default;
 };
 
-/// Larger plans are handed over operation by operation: a graph takes some 10 us an
-/// operation to make, and memory of the device.
+/// Larger plans are submitted operation by operation: creating a graph takes about 10 us
+/// per operation, and device memory.
 inline constexpr size_t most_graph_operations = 100'000;
 
-/// All decisions about one problem on one machine. An operation starts when the operation
-/// before it in its queue and all its dependencies have ended: the only execution rule,
-/// in every backend. Operations are listed in issue order: dependencies and queue
-/// predecessors always have lower ids.
+/// All decisions about one problem on one machine. An operation starts when its queue
+/// predecessor and all its dependencies have ended: the only execution rule, in every
+/// backend. Operations are listed in issue order: dependencies and queue predecessors
+/// always have lower ids.
 struct Plan {
   GemmProblem problem;
   std::string machine;  // topology name
   std::vector<std::string>
-      memories;        // names by MemoryId, so that a plan file is readable by itself
+      memories;        // names by MemoryId, so that a plan file is self-contained
   std::string policy;  // preset name, with "+key=value" for every override
   int64_t tile = 0;
-  std::vector<MemoryId> devices;  // GPUs that take part
+  std::vector<MemoryId> devices;  // participating GPUs
   bool single_issuer =
-      false;             // one host thread issues to all devices, instead of one for each
-  bool graph = false;    // handed over as one graph where it runs again
-  bool warm = false;     // GPUs hold tiles of A and B from an earlier call; planned and
-                         // simulated only
-  RuntimeCosts runtime;  // of the library that is emulated
+      false;  // one host thread issues to all devices, instead of one thread per device
+  bool graph = false;  // submitted as one graph on repeated runs
+  bool warm = false;   // GPUs hold tiles of A and B from an earlier call; simulation only
+  RuntimeCosts runtime;  // of the emulated library
 
   std::vector<Queue> queues;
-  std::vector<Buffer>
-      buffers;  // of matrices, each whole or its blocks one after another, then tiles
+  std::vector<Buffer> buffers;  // of matrices, each whole or all its blocks, then tiles
   std::vector<Op> ops;
   std::vector<uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;
-  std::vector<int64_t>
-      peak_bytes;  // by MemoryId: bytes of the arena that tiles need there
+  std::vector<int64_t> peak_bytes;  // by MemoryId: arena bytes for tiles
   PlanOrigin origin;
 
   std::span<const OpId> deps_of(OpId op) const {
@@ -139,22 +133,22 @@ struct Plan {
   const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
   /// The value of a coefficient.
   double value(Scalar scalar) const;
-  /// The GPU that an operation keeps busy: the compute queue's, or the GPU end of a copy
-  /// (its destination, unless that is a host).
+  /// The GPU that an operation keeps busy: the compute queue's GPU, or the GPU end of a
+  /// copy (the destination, unless it is a host).
   MemoryId device_of(const Op& op, const Topology& topology) const;
 };
 
 /// Bytes that a copy moves: rows * cols * element size.
 Bytes copy_bytes(const Plan& plan, const Op& op);
 
-/// What the run-time system takes for this operation.
+/// Overhead of the run-time system for this operation.
 Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology);
 
-/// How operations name a coefficient of this value: as zero, or by `name`.
+/// The coefficient for this value: zero, or `name`.
 Scalar scalar_of(double value, Scalar name);
 
-/// 16 hexadecimal digits over everything that the plan contains but its origin: two plans
-/// that run alike have equal hashes, in any process, however they came to be.
+/// 16 hexadecimal digits over the whole plan except its origin. Plans that run
+/// identically have equal hashes in every process, whatever their origin.
 std::string content_hash(const Plan& plan);
 
 }  // namespace tilerail

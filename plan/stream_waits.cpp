@@ -69,7 +69,7 @@ const std::vector<OpId>& StreamWaits::before(OpId id) {
     last = dep;
     waits_.push_back(dep);
   }
-  // A later one of the same stream.
+  // Drop waits for an operation if a later one of the same stream follows.
   std::erase_if(waits_, [&](OpId dep) {
     return last_waited(stream, streams_[dep.index()]) != dep;
   });

@@ -6,30 +6,29 @@
 
 namespace tilerail {
 
-/// The GPU whose thread hands over the operations of a queue and whose stream they use:
-/// where kernels run, where a copy starts, or where it goes when it starts on a host.
+/// The GPU whose thread submits the operations of a queue and owns their stream: the GPU
+/// of kernels, the source of a copy, or the destination if the source is a host.
 MemoryId stream_owner(const Queue& queue, const Topology& topology);
 
-/// By queue: the first queue that can share a stream with it without delaying anything.
-/// Queues of copies from one GPU to others share one where the plan makes each of these
-/// copies wait for the one before it.
+/// By queue: the first queue that can share its stream without delay. Copy queues from
+/// one GPU to others share a stream if the plan orders all these copies.
 std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology);
 
-/// What operations wait for beyond the order of their own streams. Ask in plan order,
-/// once each.
+/// Waits of operations beyond the order of their own streams. Query in plan order, once
+/// per operation.
 class StreamWaits {
  public:
   StreamWaits(const Plan& plan, const Topology& topology);
 
-  /// Of the dependencies in each other stream the last one, unless this stream already
-  /// waited for it or a later one. Valid until the next call.
+  /// The last dependency in each other stream, unless this stream already waited for it
+  /// or for a later one. Valid until the next call.
   const std::vector<OpId>& before(OpId id);
 
-  /// The first queue of those that share the stream of this one (shared_streams).
+  /// The first queue that shares the stream of this queue (shared_streams).
   QueueId stream_of(QueueId queue) const { return stream_of_[queue.index()]; }
 
  private:
-  /// The last operation of another stream that this one waited for.
+  /// The last operation of another stream for which this stream waited.
   struct Waited {
     QueueId stream;
     OpId last;
@@ -39,8 +38,8 @@ class StreamWaits {
   const Plan& plan_;
   std::vector<QueueId> stream_of_;
   std::vector<QueueId>
-      streams_;  // by operation: those looked back at are seldom still in a cache
-  std::vector<std::vector<Waited>> waited_;  // by stream; of mostly few others
+      streams_;  // by operation: compact, because plan_.ops is rarely still in a cache
+  std::vector<std::vector<Waited>> waited_;  // by stream; mostly few entries
   std::vector<OpId> waits_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 using Matrix = Buffer::Kind;
 
-/// Keeps the place of what is being looked at, so that every message names it.
+/// Records the part under check for error messages.
 class Checker {
  public:
   explicit Checker(const Plan& plan) : plan_{plan} {}
@@ -34,8 +34,7 @@ class Checker {
   }
 
  private:
-  /// Texts are put together only for a plan that fails: a million operations are checked
-  /// in a blink.
+  /// Formats texts only on failure, because plans have millions of operations.
   template <class... Values>
   void require(bool holds, fmt::format_string<const Values&...> what,
                const Values&... values) const {
@@ -49,8 +48,7 @@ class Checker {
   void header() const {
     GemmProblem problem = plan_.problem;
     for (double* scalar :
-         {&problem.alpha,
-          &problem.beta})  // BLAS takes any: where one is not finite, C will not be
+         {&problem.alpha, &problem.beta})  // BLAS accepts non-finite scalars
       if (!std::isfinite(*scalar)) *scalar = 1;
     checked(problem);
     for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
@@ -84,7 +82,7 @@ class Checker {
             b.cols, b.ld, b.offset, peak);
   }
 
-  /// The machine knows which blocks there are: see require_fit.
+  /// Blocks depend on the machine: see require_fit.
   void matrix(const Buffer& b) const {
     const Buffer whole = matrix_buffer(plan_.problem, b.kind);
     require(b.ld == whole.ld && b.dtype == whole.dtype,
@@ -96,7 +94,7 @@ class Checker {
         b.rows, b.cols, row, col, whole.rows, whole.cols);
   }
 
-  /// Executors count with the element size of the problem, whatever they read or write.
+  /// Executors use the element size of the problem for all operands.
   void view(const View& v, const char* name) const {
     require(v.buffer.index() < plan_.buffers.size(),
             "{}: buffer {}: expected one of the plan's {}", name, v.buffer.value,
@@ -148,7 +146,7 @@ class Checker {
     }
   }
 
-  /// Operands and the queue belong to the same memories.
+  /// Operands and the queue must be in the same memories.
   void place(const Op& o) const {
     const Queue& q = plan_.queue(o.queue);
     const auto is_at = [&](const View& v, MemoryId memory) {
@@ -164,7 +162,7 @@ class Checker {
   }
 
   const Plan& plan_;
-  const char* kind_ = nullptr;  // what is being checked, by its number; null: the header
+  const char* kind_ = nullptr;  // kind of the part under check; null: the header
   size_t index_ = 0;
 };
 
@@ -173,7 +171,7 @@ bool same_block(const Buffer& a, const Buffer& b) {
          a.offset == b.offset;
 }
 
-/// Each matrix that has buffers has those of its place on this machine.
+/// The buffers of each matrix must be the blocks of its location on this machine.
 void require_blocks(const Plan& plan, const Topology& topology) {
   for (const Matrix matrix : {Matrix::matrix_a, Matrix::matrix_b, Matrix::matrix_c}) {
     std::vector<Buffer> there;
@@ -247,8 +245,8 @@ void validate(const Plan& plan, const Topology& topology) {
 
 namespace {
 
-/// Views of tiles of one memory, from the first byte to the last: tiles are packed, so
-/// that the bytes between belong to them, too. Views of one buffer as rectangles.
+/// Compares tiles of one memory by their byte ranges, including the bytes between
+/// columns, since tiles are packed; views of one buffer as rectangles.
 bool overlap(const Plan& plan, const View& x, const View& y) {
   if (x.rows == 0 || x.cols == 0 || y.rows == 0 || y.cols == 0) return false;
   if (x.buffer == y.buffer)
@@ -268,8 +266,8 @@ bool overlap(const Plan& plan, const View& x, const View& y) {
          begin(y, of_y) < begin(x, of_x) + bytes(x, of_x);
 }
 
-/// A kernel or a copy may read an element after it has written a neighbour. Elements may
-/// be added to themselves.
+/// Invalid, because a kernel or a copy may read an element after it has written a
+/// neighbour. However, axpby may add elements to themselves.
 bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
   const bool to_itself = op.kind == OpKind::axpby && op.a.buffer == op.y.buffer &&
                          op.a.row == op.y.row && op.a.col == op.y.col;

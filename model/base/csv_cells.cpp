@@ -72,8 +72,8 @@ std::string_view CsvReader::quoted_cell(size_t& position) {
 const std::vector<CsvReader::Cell>& CsvReader::cells() {
   cells_.clear();
   unescaped_.clear();
-  // Views into unescaped_ must stay where they are: there are at most as many quoted
-  // cells as commas and one.
+  // Views into unescaped_ must stay valid: a line has at most one quoted cell per comma,
+  // and one more.
   unescaped_.reserve(size_t(std::ranges::count(line_, ',')) + 1);
   size_t position = 0;
   while (true) {

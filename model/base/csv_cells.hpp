@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// An excerpt that fits in an error message of one line.
+/// An excerpt that fits in a one-line error message.
 std::string excerpt(std::string_view text);
 
 /// Reads a CSV text line by line (RFC 4180 without line breaks inside quotes). Throws
@@ -21,12 +21,11 @@ class CsvReader {
     size_t line = 1, column = 1;
   };
 
-  /// A byte order mark at the beginning, as spreadsheets write it, is no part of the
-  /// text.
+  /// Skips a byte order mark at the beginning, as written by spreadsheets.
   CsvReader(std::string_view csv, std::string file);
 
-  /// Moves to the next line, which may end as on Windows; false at the end. A last line
-  /// without a line break is an error: the file was cut off.
+  /// Moves to the next line (Unix or Windows line break); false at the end. A last line
+  /// without a line break is an error, because the file is truncated.
   bool next_line();
   std::string_view line() const { return line_; }
   size_t line_number() const { return number_; }
@@ -44,7 +43,7 @@ class CsvReader {
   }
   [[noreturn]] void fail(const Cell& place, const std::string& message) const;
 
-  /// Numbers of a cell, in [low, high]; `what` names the cell in errors.
+  /// The number in a cell, in [0, high]; `what` names the cell in errors.
   int64_t integer(const Cell& cell, std::string_view what, int64_t high) const;
   double number(const Cell& cell, std::string_view what, double high) const;
 
@@ -58,7 +57,7 @@ class CsvReader {
   std::vector<std::string> unescaped_;  // texts of quoted cells
 };
 
-/// Appends one cell, quoted where it must be. Throws InputError when the text holds a
+/// Appends one cell, quoted if necessary. Throws InputError if the text contains a
 /// control character.
 void append_cell(std::string& csv, std::string_view text);
 void append_number(std::string& csv,

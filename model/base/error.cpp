@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t longest_value = 400;  // paths are shorter
 
-/// With "\x00" for a NUL, at which what() would end.
+/// Escapes NUL as "\x00", because what() ends at a NUL.
 std::string composed(std::string_view subject, std::optional<std::string_view> value,
                      std::string_view problem, std::string_view expected,
                      std::string_view place) {

@@ -10,36 +10,34 @@
 
 namespace tilerail {
 
-/// Bad input: a file, an argument, a matrix or a machine. what() is composed of the
-/// fields that are given: "PLACE: SUBJECT: 'VALUE' PROBLEM; expected EXPECTED". The
-/// command line turns it into exit code 2.
+/// Invalid input: a file, an argument, a matrix or a machine. what() is composed of the
+/// given fields: "PLACE: SUBJECT: 'VALUE' PROBLEM; expected EXPECTED". The command line
+/// exits with code 2.
 struct InputError : std::runtime_error {
   explicit InputError(std::string_view fault, std::string_view wanted = {})
       : InputError{"", {}, fault, wanted} {}
-  /// Without a problem, the value is not what was expected: "SUBJECT: 'VALUE' is not
-  /// EXPECTED".
+  /// Without a problem, the text is "SUBJECT: 'VALUE' is not EXPECTED".
   InputError(std::string_view of, std::optional<std::string_view> given,
              std::string_view fault, std::string_view wanted = {},
              std::string_view where = {});
 
-  /// The same error in a part of `outer`, which goes before its place.
+  /// The same error, with `outer` before its place.
   InputError at(std::string_view outer) const;
   InputError at(const std::string& file, size_t line) const {
     return at(file + ":" + std::to_string(line));
   }
-  /// The same error of another subject: programs spell subjects as their arguments.
+  /// The same error with another subject: programs spell subjects as their arguments.
   InputError about(std::string_view other) const {
     return {other, value, problem, expected, place};
   }
 
-  std::string subject;  // the thing in words of the domain, such as "tile"; "" where the
-                        // value says it
-  std::optional<std::string> value;  // as given; none where nothing was given
+  std::string subject;  // domain term, such as "tile"; "" if the value is clear
+  std::optional<std::string> value;  // as given; none if nothing was given
   std::string problem, expected;
   std::string place;  // "file:line", an entry of a file, or ""
 };
 
-/// Of what has no value: "SUBJECT: PROBLEM; expected EXPECTED".
+/// An error without a value: "SUBJECT: PROBLEM; expected EXPECTED".
 inline InputError fault_of(std::string_view subject, std::string_view problem,
                            std::string_view expected = {}) {
   return {subject, {}, problem, expected};
@@ -59,14 +57,12 @@ inline InputError out_of_range(std::string_view subject, std::string_view value,
 InputError unknown_name(std::string_view subject, std::string_view name,
                         std::string_view kind, std::span<const std::string> names);
 
-/// The hardware that was asked for is not there. The command line turns it into exit
-/// code 3.
+/// Required hardware is missing. The command line exits with code 3.
 struct HardwareError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Hardware that is there failed while it worked. The command line turns it into exit
-/// code 3, too.
+/// Hardware failed during execution. The command line exits with code 3, too.
 struct ExecutionError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

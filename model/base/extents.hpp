@@ -4,12 +4,12 @@
 
 namespace tilerail {
 
-/// The most rows, columns and leading dimension of a matrix or a tile.
+/// Maximum rows, columns and leading dimension of a matrix or a tile.
 inline constexpr int64_t most_extent = int64_t{1} << 40;
-/// The most bytes of one matrix, so that byte offsets never overflow.
+/// Maximum bytes of one matrix, so that byte offsets never overflow.
 inline constexpr int64_t most_matrix_bytes = int64_t{1} << 60;
 
-/// How many parts of size `b` cover `a`.
+/// The number of parts of size `b` that cover `a`.
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace tilerail

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All names of a file have one lock.
+/// The same for all paths of a file.
 std::string lock_name(const std::string& path) {
   const fs::path place = output_target(path).place;
   return (place.parent_path() / ("." + place.filename().string() + ".lock")).string();
@@ -33,13 +33,12 @@ FileLock::FileLock(const std::string& path) : name_{lock_name(path)} {
 }
 
 FileLock::~FileLock() {
-  unlink(name_.c_str());  // before the lock goes: who waits for this file sees that it is
-                          // no longer the one of the name
+  unlink(name_.c_str());  // before the lock is released, so that a waiting process finds
+                          // that its file has lost the name
   close(file_);
 }
 
-/// False where the file that was locked is not the one of the name any more: the process
-/// before has removed it.
+/// False if another process has removed the name of the locked file.
 bool FileLock::try_lock(const std::string& path) {
   file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   int failed = 0;

@@ -4,9 +4,10 @@
 
 namespace tilerail {
 
-/// While it lives, no other process holds the lock of this path: a hidden file beside it,
-/// which goes with the lock. Waits for others. What is read and then replaced under it
-/// loses no change of another process. Throws InputError naming the path and the reason.
+/// Exclusive lock of a path between processes, held until destruction: a hidden file next
+/// to the path, removed with the lock. Waits for other holders. A read followed by a
+/// replacement under the lock loses no changes of other processes. Throws InputError with
+/// the path and the reason.
 class FileLock {
  public:
   explicit FileLock(const std::string& path);

@@ -38,14 +38,15 @@ class File {
   }
   int get() const { return descriptor_; }
   int release() { return std::exchange(descriptor_, -1); }
-  /// Errors of delayed writes appear here. Returns errno or 0.
+  /// Reports errors of delayed writes. Returns errno or 0.
   int close() { return ::close(release()) == 0 ? 0 : errno; }
 
  private:
   int descriptor_;
 };
 
-std::map<std::pair<dev_t, ino_t>, std::string> refused_files;  // what is not to be read
+// files that must not be read
+std::map<std::pair<dev_t, ino_t>, std::string> refused_files;
 
 void write_piece(const File& file, std::string_view piece, const std::string& path) {
   while (!piece.empty()) {
@@ -67,7 +68,7 @@ void check_refused(const struct stat& status, const std::string& path) {
                      "a file of its own"};
 }
 
-/// Of a file that is something to read.
+/// Opens a file that can be read: not a folder, not an endless device.
 int open_to_read(const std::string& path) {
   File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat status {};
@@ -81,8 +82,8 @@ int open_to_read(const std::string& path) {
   return file.release();
 }
 
-/// A device or a pipe is opened anew, a descriptor of this process is used: what is there
-/// already stays before it.
+/// Opens a device or a pipe anew, and duplicates a descriptor of this process. Content
+/// that is already there remains before the new content.
 void write_in_place(const OutputTarget& target, const std::string& path,
                     std::string_view content) {
   const bool is_open = target.kind == OutputTarget::Kind::descriptor;
@@ -95,7 +96,7 @@ void write_in_place(const OutputTarget& target, const std::string& path,
 
 }  // namespace
 
-/// One of a list that only grows, so that a signal handler can walk it at any time.
+/// An entry of a list that only grows, so that a signal handler can walk it at any time.
 struct StagedName {
   std::string name;
   std::atomic<bool> there{true};
@@ -104,9 +105,9 @@ struct StagedName {
 
 namespace {
 
-std::atomic<StagedName*> staged_names{nullptr};  // the newest first
+std::atomic<StagedName*> staged_names{nullptr};  // newest first
 
-/// ".tilerail-process-number.extension" next to `place`, such that no file has that name.
+/// ".tilerail-process-number.extension" next to `place`, a name that no file has yet.
 /// Long extensions are cut.
 std::string hidden_name(const fs::path& place) {
   constexpr size_t longest_extension = 32;
@@ -119,7 +120,7 @@ std::string hidden_name(const fs::path& place) {
   }
 }
 
-/// Puts the name into the list before there is a file, so that a signal forgets none.
+/// Adds the name to the list before the file exists, so that a signal misses no file.
 StagedName* listed(std::string name) {
   auto* const made = new StagedName{std::move(name)};
   made->next = staged_names.load();

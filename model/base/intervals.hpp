@@ -5,14 +5,15 @@
 
 namespace tilerail {
 
-/// The numbers from `lower()` on and below `upper()`; none where upper <= lower.
+/// The numbers from `lower()` up to, but excluding, `upper()`; empty if upper <= lower.
 template <class Number>
 using Interval = boost::icl::right_open_interval<Number>;
 
-/// A union of intervals, ascending: those that overlap or touch are one.
-/// `set.add(interval)` adds one, and `add_intersection(part, set, interval)` adds to
-/// `part` what lies within; `set & interval` would copy all first. `contains(set,
-/// number)` says whether one does, `length(set)` is the length of all.
+/// A union of intervals, ascending; intervals that overlap or touch are merged.
+/// `set.add(interval)` adds an interval, and `add_intersection(part, set, interval)` adds
+/// the part of `set` inside the interval to `part`, without the copy that `set &
+/// interval` makes. `contains(set, number)` tests a number, `length(set)` is the total
+/// length.
 template <class Number>
 using IntervalSet = boost::icl::interval_set<Number, std::less, Interval<Number>>;
 

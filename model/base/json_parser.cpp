@@ -9,13 +9,13 @@ namespace {
 
 constexpr size_t most_depth = 100;  // files of this project nest less than ten
 
-/// Where the parser has read to.
+/// Position of the parser in the text.
 struct Place {
   size_t line = 1, column = 0;
 };
 
-/// Iterates over characters and keeps their place: the library tells none while it builds
-/// values.
+/// Iterates over characters and tracks their position, which the library does not report
+/// while it builds values.
 template <class Iterator>
 class Placed {
  public:
@@ -40,16 +40,15 @@ class Placed {
   Place* place_;
 };
 
-/// As errors quote it.
+/// Shortened for error messages.
 std::string shown(std::string_view text) {
   constexpr size_t most = 240;
   return shortened(text, most);
 }
 
-/// Builds values as Json::parse does, refuses equal keys, of which the library would keep
-/// the last without a word, and hands over what is to be streamed. (The callback of
-/// Json::parse would do, too, but with one the library searches a whole array at the end
-/// of each object in it.)
+/// Builds values like Json::parse, rejects duplicate keys (the library silently keeps the
+/// last), and passes on streamed entries. (The callback of Json::parse is too slow: the
+/// library searches a whole array at the end of each object in it.)
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(const std::string& file, const Place& place, std::span<JsonEntries> streamed)
@@ -85,15 +84,15 @@ class Builder final : public nlohmann::json_sax<Json> {
     return false;
   }
 
-  /// What the library says of a text that is not JSON; "" of others.
+  /// The library's error for a text that is not JSON; else "".
   const std::string& error() const { return error_; }
 
  private:
-  /// An object or array that is not complete yet.
+  /// An incomplete object or array.
   struct Open {
     Json* value;
     size_t entries = 0;         // of an array
-    JsonEntries* to = nullptr;  // of an array whose entries are streamed
+    JsonEntries* to = nullptr;  // if its entries are streamed
   };
 
   bool add(Json value) {
@@ -121,8 +120,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Puts a value where it belongs: behind the entries of an array, or to the newest key
-  /// of an object.
+  /// Appends a value to an array, or sets the value of the newest key of an object.
   Json& place(Json value) {
     if (open_.empty()) return root = std::move(value);
     Open& parent = open_.back();
@@ -134,7 +132,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return parent.value->back();
   }
 
-  /// What has been placed is complete.
+  /// Passes on a complete entry of a streamed array.
   void hand_over() {
     if (open_.empty() || !open_.back().to || open_.back().to->refused) return;
     JsonEntries& to = *open_.back().to;
@@ -155,7 +153,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return std::prev(object.end()).key();
   }
 
-  /// Of the innermost object.
+  /// The JSON path of the innermost object.
   std::string path() const {
     std::string path;
     for (size_t i = 0; i + 1 < open_.size(); ++i)
@@ -169,14 +167,13 @@ class Builder final : public nlohmann::json_sax<Json> {
   const Place& place_;
   std::span<JsonEntries> streamed_;
   std::vector<Open> open_;
-  Json entry_;  // the newest of an array that is streamed
+  Json entry_;  // newest entry of a streamed array
   std::string error_;
 };
 
-/// "plan.json:3:14: not JSON: syntax error ...", of what the library says behind its own
-/// name:
-/// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...".
-/// Some errors have no place.
+/// Converts the library's message "[json.exception.parse_error.101] parse error at line
+/// 3, column 14: syntax error ..." to "plan.json:3:14: not JSON: syntax error ...". Some
+/// errors have no position.
 std::string message(const std::string& file, const Place& read, std::string_view text) {
   constexpr std::string_view at_line = "parse error at line ", at_column = ", column ";
   if (const size_t name = text.find("] "); name != text.npos)

@@ -11,23 +11,22 @@
 
 namespace tilerail {
 
-/// The entries of an array of the root that are read while the text is parsed, and kept
-/// by nobody: an array of millions takes no memory.
+/// Entries of a root array that are read during parsing and not stored: an array of
+/// millions needs no memory.
 struct JsonEntries {
   std::string key;
   std::function<void(const JsonReader& entry)> read;
-  std::exception_ptr refused =
-      {};  // what `read` threw; entries behind that one are not read
+  std::exception_ptr refused = {};  // exception of `read`; later entries are not read
 
-  /// Whoever reads the root calls this where the array is due, so that of several errors
-  /// the same is told whatever the order of the keys in the text.
+  /// Call when the array is due in the order of reading, so that the reported error does
+  /// not depend on the order of keys.
   void check() const {
     if (refused) std::rethrow_exception(refused);
   }
 };
 
-/// Both throw InputError naming the file and the place of what the parser found, also of
-/// a key that an object has twice. In what is returned, arrays of `streamed` are empty.
+/// Both throw InputError with the file and the position, also for a duplicate key. In the
+/// result, arrays of `streamed` are empty.
 Json parse_json(std::string_view json, const std::string& file,
                 std::span<JsonEntries> streamed = {});
 Json parse_json(std::istream& json, const std::string& file,

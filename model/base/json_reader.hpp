@@ -22,7 +22,7 @@ namespace tilerail {
 
 using Json = nlohmann::ordered_json;
 
-/// A JSON value together with where it stands, so that every message names the place.
+/// A JSON value together with its path, for error messages.
 class JsonReader {
  public:
   JsonReader(const Json& json, const std::string& file, std::string path)
@@ -52,7 +52,7 @@ class JsonReader {
       fail(fmt::format("an array of {}", count));
     return *this;
   }
-  /// No keys but these: a misspelt field must not be ignored.
+  /// Rejects all other keys: a misspelt field must not be ignored.
   void only(std::initializer_list<std::string_view> keys) const {
     only(std::span{keys.begin(), keys.size()});
   }
@@ -109,7 +109,7 @@ class JsonReader {
     const std::string at = path();
     return fmt::format("{}: {}", file_, at.empty() ? "/" : at);
   }
-  /// What `read` makes of the text. An InputError that leaves it gets the place.
+  /// Applies `read` to the text and adds the place to its InputErrors.
   template <class Read>
   auto parsed(const Read& read) const {
     try {
@@ -124,7 +124,7 @@ class JsonReader {
     return text.size() > 60 ? std::string{cut(text, 57)} + "..." : text;
   }
 
-  /// A step on the way from the root: a key, which outlives all readers, or an entry.
+  /// A step on the path from the root: a key, which outlives all readers, or an entry.
   struct Step {
     const char* key;
     size_t entry;
@@ -135,8 +135,7 @@ class JsonReader {
     steps_.push_back(step);
   }
 
-  /// Put together only where something is wrong: readers of millions of values are made
-  /// in a blink.
+  /// Composed only for errors, because plans have millions of values.
   std::string path() const {
     std::string path = path_;
     for (const Step& step : steps_)
@@ -146,7 +145,7 @@ class JsonReader {
 
   const Json& json_;
   const std::string& file_;
-  std::string path_;  // of the value that the first reader was made for
+  std::string path_;  // path of the first reader's value
   boost::container::small_vector<Step, 4> steps_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace tilerail {
 
-/// What there is instead of a name that is unknown: "there are 'a', 'b'", of many the
-/// first and how many there are more; "there is none" without any.
+/// Lists the existing names in an error about an unknown one: "there are 'a', 'b'". Of
+/// many names: the first ones and the number of the others.
 std::string known_names(std::span<const std::string> names);
 
 }  // namespace tilerail

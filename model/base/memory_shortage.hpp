@@ -4,7 +4,7 @@
 
 namespace tilerail {
 
-/// A memory has less room than is needed of it.
+/// A memory has too little space.
 struct MemoryShortage : InputError {
   using InputError::InputError;
 };

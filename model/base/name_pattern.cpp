@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t most_digits = 9;  // of a number in a name
 
-/// The number that is all of a text of digits.
+/// The number, if all characters are digits.
 std::optional<int64_t> number_of(std::string_view digits) {
   const bool is_number = digits.size() <= most_digits &&
                          digits.find_first_not_of("0123456789") == digits.npos;
@@ -47,7 +47,7 @@ NamePattern::NamePattern(std::string_view text) : text_{text} {
   }
 }
 
-/// Of what stands between brackets: "0,2,4-6".
+/// Parses the text between brackets: "0,2,4-6".
 NamePattern::Part NamePattern::numbers(std::string_view list) const {
   Part part{Kind::numbers, {}, {}};
   for (const std::string_view range : split(list, ',')) {
@@ -64,7 +64,7 @@ NamePattern::Part NamePattern::numbers(std::string_view list) const {
   return part;
 }
 
-/// Where the part can end in `name` when it begins at `begin`.
+/// Possible ends of the part in `name` if it begins at `begin`.
 std::vector<size_t> NamePattern::ends_of(const Part& part, std::string_view name,
                                          size_t begin) {
   std::vector<size_t> ends;
@@ -85,8 +85,8 @@ std::vector<size_t> NamePattern::ends_of(const Part& part, std::string_view name
   return ends;
 }
 
-/// Goes on from all places where the parts before can have ended, so that many '*' take
-/// no longer than their product with the name.
+/// Tracks all possible ends of the parts so far, so that the time is at most parts times
+/// length, however many '*' there are.
 bool NamePattern::matches(std::string_view name) const {
   std::vector<bool> here(name.size() + 1, false);
   here[0] = true;

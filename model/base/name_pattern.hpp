@@ -7,26 +7,27 @@
 
 namespace tilerail {
 
-/// Names that differ by a number, as schedulers of clusters write them: "gpu[0-7]",
-/// "gpu[0,2,4-6]", "rack[0-1]-gpu[0-3]". A range whose first number begins with 0 gives
-/// all its numbers that many digits: "n[08-11]" is n08, n09, n10, n11.
-/// '*' stands for any characters and '?' for one.
+/// Names that differ in a number, in the syntax of cluster schedulers: "gpu[0-7]",
+/// "gpu[0,2,4-6]", "rack[0-1]-gpu[0-3]". If the first number of a range begins with 0,
+/// all its numbers have the same digits: "n[08-11]" is n08, n09, n10, n11. '*' matches
+/// any characters and '?' one character.
 class NamePattern {
  public:
-  /// Throws InputError when a bracket holds no ranges of numbers or is not closed.
+  /// Throws InputError if a bracket contains anything but ranges of numbers or is not
+  /// closed.
   explicit NamePattern(std::string_view text);
 
   bool matches(std::string_view name) const;
 
-  /// All names in the order of the text, those of the last bracket change first; '*' and
-  /// '?' stay, and a text without brackets is one name. Throws InputError when there are
-  /// more than `most`.
+  /// All names in the order of the text; the last bracket varies fastest. '*' and '?' are
+  /// kept, and a text without brackets is one name. Throws InputError if there are more
+  /// than `most`.
   std::vector<std::string> expanded(size_t most) const;
 
  private:
   struct Range {
     int64_t first, last;
-    size_t digits;  // at least; fewer are filled with zeros
+    size_t digits;  // minimum; padded with zeros
     std::string number(int64_t value) const;
   };
   enum class Kind { text, any, one, numbers };

@@ -33,8 +33,8 @@ fs::path folder_of(const fs::path& place, const std::string& path) {
   return found;
 }
 
-/// The number of the descriptor that such an entry of /proc stands for. Its link leads to
-/// no path where it is a pipe.
+/// The descriptor number of an entry of /proc. If the descriptor is a pipe, the link of
+/// the entry has no path.
 std::optional<int> descriptor_at(const fs::path& place) {
   std::error_code error;
   const fs::path folder = place.parent_path();
@@ -57,7 +57,7 @@ std::optional<OutputIdentity> identity_of(const struct stat& status) {
 }  // namespace
 
 OutputTarget output_target(const std::string& path) {
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // limit of the Linux kernel
   struct stat status {};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail(path, EISDIR);
@@ -73,8 +73,7 @@ OutputTarget output_target(const std::string& path) {
     const bool is_link = fs::is_symlink(place, error);
     if (error == std::errc::filename_too_long) fail(path, ENAMETOOLONG);
     if (!is_link) {
-      // A link of /proc may lead to a pipe that has no path: only the given path opens
-      // it.
+      // A link of /proc may refer to a pipe without a path; only the given path opens it.
       if (exists && !S_ISREG(status.st_mode)) return {OutputTarget::Kind::device, path};
       return {OutputTarget::Kind::file, place};
     }

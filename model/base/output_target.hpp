@@ -8,18 +8,16 @@
 
 namespace tilerail {
 
-/// The file, device or descriptor that an output path names after symbolic links, whether
-/// it exists or not.
+/// The file, device or descriptor of an output path after following symbolic links. It
+/// need not exist.
 struct OutputTarget {
   enum class Kind {
-    file,       // a regular file, or none yet: a new file replaces it
+    file,       // a regular file, existing or not: replaced by a new file
     device,     // a device, a pipe or a socket: written in place
-    descriptor  // a descriptor of this process, such as /dev/stdout or /dev/fd/3: written
-                // to it
+    descriptor  // a descriptor of this process, such as /dev/stdout or /dev/fd/3
   };
   Kind kind = Kind::file;
-  std::filesystem::path
-      place;  // the path without links; of a file in a folder that exists
+  std::filesystem::path place;  // the path without links; the folder of a file exists
   int descriptor = -1;
 
   bool is_standard_output() const { return kind == Kind::descriptor && descriptor == 1; }
@@ -37,8 +35,8 @@ struct OutputIdentity {
   auto operator<=>(const OutputIdentity&) const = default;
 };
 
-/// Nothing for /dev/null, which any number of outputs can be written to, and for a
-/// descriptor that is closed.
+/// None for /dev/null, which any number of outputs may share, and for a closed
+/// descriptor.
 std::optional<OutputIdentity> identity_of(const OutputTarget& target);
 std::optional<OutputIdentity> identity_of_descriptor(int descriptor);
 

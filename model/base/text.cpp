@@ -62,7 +62,7 @@ std::optional<size_t> first_bad_byte(std::string_view text) {
 
 namespace {
 
-/// Of UTF-8.
+/// Whether a byte starts a UTF-8 character.
 bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::string_view cut(std::string_view text, size_t most) {
   constexpr size_t longest_letter = 4;  // of UTF-8
   for (size_t end = most; end > 0 && most - end < longest_letter; --end)
     if (begins_letter(text[end])) return text.substr(0, end);
-  return text.substr(0, most);  // no UTF-8 at all
+  return text.substr(0, most);  // not UTF-8
 }
 
 std::string shortened(std::string_view text, size_t most) {

@@ -22,7 +22,7 @@ std::atomic<int> admitted{no_limit};
                   why)};
 }
 
-/// Threads that are waited for, whatever happens.
+/// Threads that are joined in every case, also by the destructor.
 class Joined {
  public:
   explicit Joined(size_t most) { threads_.reserve(most); }
@@ -56,7 +56,7 @@ class FirstFailure {
     }
   }
   bool failed() const { return failed_; }
-  /// After all threads have ended.
+  /// Call after all threads have ended.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
   }
@@ -101,7 +101,7 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
     Joined others{threads};
     try {
       for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
-    } catch (const ThreadShortage&) {  // those that run, and this one, do it all
+    } catch (const ThreadShortage&) {  // the running threads do all parts
     }
     take_parts();
   }

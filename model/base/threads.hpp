@@ -11,21 +11,21 @@
 
 namespace tilerail {
 
-/// The system starts no more threads for this process or user.
+/// The system refuses more threads for this process or user.
 struct ThreadShortage : InputError {
   using InputError::InputError;
 };
 
-/// Starts a thread. `work` does not throw. Throws ThreadShortage.
+/// Starts a thread. `work` must not throw. Throws ThreadShortage.
 std::thread start_thread(std::function<void()> work);
 
-/// Calls work(0) ... work(parts - 1), each once, on at most so many threads, of which the
-/// caller's is one. Threads that cannot be started are done without. Returns when no part
-/// runs any more. Throws the first exception of `work`; parts that have not begun by then
-/// are left out.
+/// Calls work(0) ... work(parts - 1), each once, on at most this many threads including
+/// the caller's. Continues with fewer threads if some cannot be started. Returns when all
+/// parts have ended. Throws the first exception of `work`; parts that have not begun by
+/// then are skipped.
 void share_work(size_t parts, size_t threads, const std::function<void(size_t)>& work);
 
-/// The same on as many threads as parts.
+/// The same with one thread per part.
 inline void share_work(size_t parts, const std::function<void(size_t)>& work) {
   share_work(parts, parts, work);
 }
@@ -35,8 +35,8 @@ inline void share_work(size_t parts, const std::function<void(size_t)>& work) {
 /// started, else the first exception of `work`; either after all threads have ended.
 void run_together(size_t count, const std::function<void(size_t)>& work);
 
-/// While it lives, start_thread and what uses it start at most so many threads. For tests
-/// of what happens without.
+/// Limits the number of threads that start_thread and its callers start, until
+/// destruction. For tests of thread shortage.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads);
@@ -48,12 +48,12 @@ class ThreadLimit {
   static bool admits_one();
 };
 
-/// Runs `work` on a thread of its own or, if none can be started, on the thread that asks
-/// for the result. The destructor of the result waits for the thread.
+/// Runs `work` on a new thread or, if none can be started, on the thread that requests
+/// the result. The destructor of the result waits for the thread.
 template <class Work>
 auto in_background(Work work) {
   const std::launch either =
-      std::launch::async | std::launch::deferred;  // in this order, in libstdc++
+      std::launch::async | std::launch::deferred;  // tried in this order by libstdc++
   return std::async(ThreadLimit::admits_one() ? either : std::launch::deferred,
                     std::move(work));
 }

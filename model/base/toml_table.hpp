@@ -23,11 +23,11 @@ std::string toml_place(const std::string& file, const toml::source_position& pos
 class TomlTable;
 
 /// One value of a TOML file with its subject, such as "link 'a->b': bandwidth". Every
-/// conversion throws InputError "file:line:column: what 'value' ...; expected ..." when
-/// the value is of another type or out of range.
+/// conversion throws InputError "file:line:column: what 'value' ...; expected ..." if the
+/// value has another type or is out of range.
 class TomlValue {
  public:
-  /// `file` and `node` outlive this.
+  /// `file` and `node` must outlive this object.
   TomlValue(const toml::node& node, const std::string& file, std::string what)
       : node_{&node}, file_{&file}, what_{std::move(what)} {}
 
@@ -43,7 +43,7 @@ class TomlValue {
   int64_t integer(int64_t least, int64_t most) const;  // least <= value <= most
   std::vector<TomlValue> list(size_t most) const;      // at most `most` values
   std::vector<TomlTable> tables(
-      std::string_view each) const;  // an array of tables, each called `each`
+      std::string_view each) const;  // an array of tables, each named `each`
   TomlTable table() const;
 
   /// A number without quotes, or a quantity with a unit in quotes.
@@ -64,7 +64,7 @@ class TomlValue {
   template <class Q>
   Q quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const;
   [[noreturn]] void fail_type(std::string_view is_not, std::string_view expected) const;
-  std::string shown() const;  // the value, quoted, where it is a scalar
+  std::string shown() const;  // the quoted value, if it is a scalar
 
   const toml::node* node_;
   const std::string* file_;
@@ -74,19 +74,19 @@ class TomlValue {
 /// One table of a TOML file.
 class TomlTable {
  public:
-  /// `file` and `table` outlive this.
+  /// `file` and `table` must outlive this object.
   TomlTable(const toml::table& table, const std::string& file, std::string what)
       : table_{&table}, file_{&file}, what_{std::move(what)} {}
 
-  /// From now on, messages call the table `what`.
+  /// Sets the name of the table in messages.
   void rename(std::string what) { what_ = std::move(what); }
   std::string place() const { return toml_place(*file_, table_->source().begin); }
   [[noreturn]] void fail(const std::string& message) const;
 
-  /// Refuses every other key.
+  /// Rejects every other key.
   void allow_only(const std::vector<std::string>& keys) const;
   std::optional<TomlValue> find(std::string_view key) const;
-  TomlValue need(std::string_view key) const;  // refuses a table without it
+  TomlValue need(std::string_view key) const;  // throws without the key
 
   /// Names and values in the order of the file.
   std::vector<std::pair<std::string, TomlValue>> all() const;

@@ -8,22 +8,21 @@
 
 namespace tilerail {
 
-/// Limits of a machine description. They keep a hostile file from taking all time or
-/// memory, sizes inside 64-bit integers, route times inside 64-bit picoseconds, and every
-/// time that follows from them finite. docs/formats.md#ranges lists them.
+/// Limits of a machine description. They bound the time and memory for hostile files, and
+/// keep sizes inside 64-bit integers, route times inside 64-bit picoseconds, and all
+/// derived times finite. docs/formats.md#ranges lists them.
 struct TopologyLimits {
   static constexpr size_t memories = 8192, nodes = 16384, links = 65536, groups = 16384,
                           routes = 65536;
   static constexpr size_t ways =
-      16;  // between two memories, over which their copies are split
+      16;  // routes between two memories that copies are split over
   static constexpr int64_t split_parts = 60;  // common multiple of the parts of all pairs
-  static constexpr int64_t split_parts_of_hosts = 4096;  // that, times the hosts
-  static constexpr Range<int> share{1, 16,
-                                    "1 to 16 parts"};  // of a copy that take one way
-  static constexpr size_t points = 4096;               // of one curve
-  static constexpr size_t name_length = 128;           // characters
+  static constexpr int64_t split_parts_of_hosts = 4096;  // split_parts times the hosts
+  static constexpr Range<int> share{1, 16, "1 to 16 parts"};  // of a copy, on one route
+  static constexpr size_t points = 4096;                      // per curve
+  static constexpr size_t name_length = 128;                  // characters
 
-  static constexpr Range<int> engines{1, 4096, "1 to 4096"};       // of one role
+  static constexpr Range<int> engines{1, 4096, "1 to 4096"};       // per role
   static constexpr Range<int> device{0, 1 << 20, "0 to 1048576"};  // number of a GPU
 
   static constexpr Range<Bytes> capacity{Bytes{1}, Bytes{1e15}, "1 B to 1 PB"};
@@ -33,13 +32,13 @@ struct TopologyLimits {
   static constexpr Range<Seconds> latency{Seconds{0}, Seconds{10},
                                           "0 s to 10 s"};  // of links, kernels and calls
   static constexpr Range<double> copies{
-      1, 1e6, "1 to 1000000 copies"};  // of a capacity by their number
+      1, 1e6, "1 to 1000000 copies"};  // number of copies of a capacity
   static constexpr Range<double> forward_share{0.001, 0.999, "a share of 0.001 to 0.999"};
   static constexpr Range<Bytes> column{Bytes{1}, Bytes{1e15},
                                        "1 B to 1 PB"};  // also pitches and their border
   static constexpr Range<double> efficiency{1e-6, 1, "an efficiency of 0.000001 to 1"};
 
-  /// Below 1, so that no interval reaches down to 0.
+  /// Below 1, so that no interval reaches 0.
   static constexpr Range<double> uncertainty{0, 0.99, "a share of the time, 0 to 0.99"};
 
   static constexpr Range<double> multiprocessors{1, 1e6, "1 to 1000000"};
@@ -56,7 +55,7 @@ struct TopologyLimits {
   static constexpr Range<double> share_of_lines{0, 1,
                                                 "a share of 0 to 1"};  // of page tables
   static constexpr Range<double> factor{
-      1, 1000, "a factor of 1 to 1000"};  // of load and alignment
+      1, 1000, "a factor of 1 to 1000"};  // for load and alignment
   static constexpr Range<double> alignment{1, 65536, "1 to 65536 bytes"};
 };
 

@@ -4,8 +4,8 @@
 
 namespace tilerail {
 
-/// A physical quantity in SI units. Quantities of different dimensions do not mix: bytes
-/// / rate is seconds, and anything else does not compile.
+/// A physical quantity in SI units. Dimensions are checked at compile time: bytes / rate
+/// is seconds.
 template <class Dimension>
 struct Quantity {
   double value = 0;
@@ -18,7 +18,7 @@ struct Quantity {
   constexpr Quantity& operator*=(double factor) { return value *= factor, *this; }
 
   auto operator<=>(const Quantity&) const = default;
-  // What <=> would do, too, but with a branch for numbers that have no order.
+  // Equivalent to <=>, but without the branch for unordered numbers.
   friend constexpr bool operator<(Quantity a, Quantity b) { return a.value < b.value; }
   friend constexpr bool operator>(Quantity a, Quantity b) { return a.value > b.value; }
   friend constexpr bool operator<=(Quantity a, Quantity b) { return a.value <= b.value; }

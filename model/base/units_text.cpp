@@ -15,19 +15,19 @@
 namespace tilerail {
 namespace {
 
-/// value = number * times / over. Small units divide, because 1e-6 is no double and 1e6
-/// is.
+/// value = number * times / over. Small units divide, because 1e6 is an exact double and
+/// 1e-6 is not.
 struct Unit {
   std::string_view name;
   double times = 1, over = 1;
 };
 
-constexpr const char* per_second = "/s";  // of a rate, behind the unit of bytes
+constexpr const char* per_second = "/s";  // suffix of a rate after the unit of bytes
 
 constexpr double ki = 1024, mi = ki * ki, gi = mi * ki, ti = gi * ki;
 
-// Largest first; the base unit has times == over == 1. Binary units come last: text is
-// written in decimal ones.
+// Largest first; the base unit has times == over == 1. Binary units come last, because
+// output uses decimal units.
 constexpr std::array byte_units{Unit{"PB", 1e15}, Unit{"TB", 1e12}, Unit{"GB", 1e9},
                                 Unit{"MB", 1e6},  Unit{"KB", 1e3},  Unit{"kB", 1e3},
                                 Unit{"B"},        Unit{"TiB", ti},  Unit{"GiB", gi},
@@ -61,11 +61,10 @@ double parse(std::string_view text, std::string_view subject, std::span<const Un
   return value;
 }
 
-/// In the largest unit in which the number is at least one and reads back exactly; else
-/// in the base unit. The quotient by a unit may have digits that no reader needs
-/// (7.978999999999999 us for 7.979), or that one needs with this unit alone
-/// (10.180000000000001 us are 10180 ns): numbers of 15 digits, which all doubles have,
-/// come first.
+/// Uses the largest unit in which the number is at least one and reads back exactly, else
+/// the base unit. The quotient by a unit may have unnecessary digits (7.978999999999999
+/// us for 7.979), or digits that only this unit needs (10.180000000000001 us are 10180
+/// ns). Therefore numbers with 15 digits, the precision of all doubles, are tried first.
 std::string write(double value, std::span<const Unit> units) {
   const auto quotient = [&](const Unit& unit) { return value * unit.over / unit.times; };
   const auto few_digits = [&](const Unit& unit) {
@@ -82,11 +81,10 @@ std::string write(double value, std::span<const Unit> units) {
   return shortest(value) + " " + std::string{base->name};
 }
 
-/// In the largest unit in which the rounded number is at least one; else in the base
-/// unit.
+/// Uses the largest unit in which the rounded number is at least one, else the base unit.
 std::string write_brief(double value, std::span<const Unit> units) {
   constexpr double least = 0.9995,
-                   most = 999.5;  // what three digits round to 1 and to 1000
+                   most = 999.5;  // rounded to 1 and to 1000 in three digits
   const auto number = [&](const Unit& unit) { return value * unit.over / unit.times; };
   auto unit =
       std::ranges::find_if(units, [&](const Unit& u) { return number(u) >= least; });

@@ -9,9 +9,9 @@
 
 namespace tilerail {
 
-/// The figures of one kind of GPU in a machine file, for another machine with such GPUs.
+/// The data of one kind of GPU from a machine file, for another machine with such GPUs.
 struct GpuKind {
-  std::string machine;  // that it comes from
+  std::string machine;  // origin of the data
   KernelTimes kernels;
   Memory gpu;  // the first with these kernels: capacity, engines, watts
   StridedEfficiency strided;
@@ -19,13 +19,13 @@ struct GpuKind {
   std::vector<Source> sources;  // of kernels, 2-D copies and issue
 };
 
-/// The GPUs with kernels of this name: by its first word that names a GPU, "a100" or
-/// "nvidia-a100-sxm4-40gb"; letters may follow, "v100s". Of other names a GPU without a
-/// word.
+/// The GPU model of kernels with this name, by the first word that names a GPU: "a100" or
+/// "nvidia-a100-sxm4-40gb"; letters may follow, as in "v100s". Unknown names give a GPU
+/// without a word.
 assumptions::GpuModel gpu_model(std::string_view kernels);
 
-/// The first PCIe generation whose nominal rate of 16 lanes is at least this, or the
-/// last.
+/// The first PCIe generation with a nominal rate of 16 lanes of at least this rate, or
+/// the last.
 int pcie_generation(Rate rate);
 
 }  // namespace tilerail

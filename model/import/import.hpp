@@ -10,20 +10,19 @@
 
 namespace tilerail {
 
-/// The figures that a file lacks and an import assumes. Rates are of one direction.
+/// Assumed values for data missing from an imported file. Rates are per direction.
 struct ImportRates {
   Rate pcie = assumptions::pcie_reached(
-      assumptions::other_generation);  // of 16 lanes, where the file has no speed
+      assumptions::other_generation);  // of 16 lanes, if the file has no speed
   std::optional<Rate> nvlink =
-      {};  // of one NVLink; absent: by the GPU, if the file tells it
-  Rate c2c =
-      assumptions::c2c;  // between a GPU and the processor that it is coherent with
+      {};  // of one NVLink; absent: by the GPU, if the file contains it
+  Rate c2c = assumptions::c2c;  // between a GPU and its coherent processor
   std::optional<Rate> host_memory =
-      {};  // that GPUs read of a NUMA domain; absent: by the processor
+      {};  // read by GPUs from a NUMA domain; absent: by the processor
   int generation = assumptions::other_generation;  // PCIe of the processors
   Rate sockets = assumptions::sockets;             // between two sockets
 
-  /// What copies get of the memory of one of so many NUMA domains of a socket.
+  /// Rates of copies with the memory of one NUMA domain, if a socket has this many.
   assumptions::HostRates host(bool coherent, size_t domains = 1) const {
     if (host_memory) return assumptions::host_rates(*host_memory);
     auto rates =
@@ -34,15 +33,15 @@ struct ImportRates {
   }
 };
 
-/// Machines of what tools say about real ones. GPUs are of this kind. Sources of kind
-/// "measured" are what the file tells, "assumed" what it does not. `file` names the place
-/// in errors. Throw InputError "FILE:LINE: ..." for a text that is none of the tool's.
+/// Import machines from the output of tools. All GPUs are of this kind. Data from the
+/// file have sources of kind "measured", other data "assumed". `file` names the place in
+/// errors. Throw InputError "FILE:LINE: ..." if the text is not output of the tool.
 /// docs/formats.md#imports
 Topology::Description import_nvidia_smi(std::string_view text, const std::string& file,
                                         const GpuKind& kind, const ImportRates& rates);
 Topology::Description import_nccl_xml(std::string_view text, const std::string& file,
                                       const GpuKind& kind, const ImportRates& rates);
-/// `notes` gets a line on what the file has and the machine does not.
+/// Adds a line to `notes` for data of the file that the machine lacks.
 Topology::Description import_nvbandwidth(std::string_view text, const std::string& file,
                                          const GpuKind& kind,
                                          std::vector<std::string>* notes = nullptr);

@@ -136,7 +136,7 @@ NodeId MachineBuilder::add_domain(const std::string& number,
 void MachineBuilder::join_domains(const std::vector<Domain>& domains,
                                   Rate between_sockets, const std::string& source) {
   std::map<std::pair<size_t, size_t>, std::vector<LinkId>>
-      links;  // from a socket to a socket
+      links;  // from socket to socket
   for (const auto i : indices(domains))
     for (size_t j = i + 1; j < domains.size(); ++j) {
       const Domain &a = domains[i], &b = domains[j];

@@ -9,7 +9,7 @@
 
 namespace tilerail {
 
-/// Puts a description together, node by node.
+/// Builds a description, node by node.
 class MachineBuilder {
  public:
   MachineBuilder(std::string name, std::string description, const GpuKind& kind);
@@ -20,38 +20,37 @@ class MachineBuilder {
   NodeId add_gpu(const std::string& name, int device, const std::string& source);
   LinkId link(NodeId from, NodeId to, Rate rate, Seconds latency,
               const std::string& source);
-  /// Both directions.
+  /// Adds links in both directions.
   void join(NodeId a, NodeId b, Rate rate, Seconds latency, const std::string& source);
-  /// Copies over these links get no more than `most` in all.
+  /// Limits the total rate of copies over these links to `most`.
   void bound(const std::string& name, const std::vector<LinkId>& links,
              CapacityCurve most, const std::string& source);
-  /// While copies run on both sides, they get no more than `most` in all; if both want
-  /// more than their part, the part of `forward` is `share`.
+  /// While copies run on both sides, limits their total rate to `most`. If both sides
+  /// exceed their parts, the part of `forward` is `share`.
   void bound_both(const std::string& name, const std::vector<LinkId>& forward,
                   const std::vector<LinkId>& backward, CapacityCurve most,
                   std::optional<double> share, const std::string& source);
-  /// A link between two GPUs that copies between them take, whatever other paths there
-  /// are.
+  /// Adds a link between two GPUs that their copies take, even if other paths exist.
   void link_peers(NodeId from, NodeId to, Rate rate, Seconds latency,
                   const std::string& source);
-  /// Copies between two memories take these links, whatever other paths there are.
+  /// Routes copies between two memories over these links, even if other paths exist.
   void route(NodeId from, NodeId to, std::vector<LinkId> links,
              const std::string& source);
 
-  /// A NUMA domain: host memory "hostNUMBER" behind the switch "cpuNUMBER" of its socket.
-  /// Returns the switch.
+  /// Adds a NUMA domain: host memory "hostNUMBER" behind the switch "cpuNUMBER" of its
+  /// socket. Returns the switch.
   NodeId add_domain(const std::string& number, const assumptions::HostRates& rates,
                     const std::string& source);
 
-  /// The switch of a NUMA domain, and which socket it is in.
+  /// The switch of a NUMA domain, and its socket.
   struct Domain {
     NodeId node;
     size_t socket = 0;
   };
-  /// Domains of one socket reach each other over its mesh or I/O die, others over the
-  /// links between the sockets, each of which has `between_sockets` in a direction, for
-  /// all domains of a socket together. The memories of several sockets have less together
-  /// than the sum of what each has alone. Once, after all domains were added.
+  /// Joins the domains of a socket over its mesh or I/O die, and sockets over links with
+  /// `between_sockets` per direction, shared by all domains of a socket. The memories of
+  /// several sockets together have a lower rate than the sum of their single rates. Call
+  /// once, after all domains were added.
   void join_domains(const std::vector<Domain>& domains, Rate between_sockets,
                     const std::string& source);
 
@@ -59,7 +58,7 @@ class MachineBuilder {
 
  private:
   MemoryId memory_at(NodeId node) const;
-  /// A host memory's links, and its rates.
+  /// The links and the rates of a host memory.
   struct Host {
     LinkId read, written;
     assumptions::HostRates rates;

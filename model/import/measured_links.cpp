@@ -39,7 +39,7 @@ Links of(const Links& links, const Gpus& gpus) {
   return result;
 }
 
-/// By GPU: how many gaps there are between the rates below its own.
+/// By GPU: the number of gaps between lower rates.
 std::vector<int> levels_of(const MeasuredRates& rates) {
   Gpus order(rates.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -52,7 +52,7 @@ std::vector<int> levels_of(const MeasuredRates& rates) {
   return levels;
 }
 
-/// GPUs that get as much as each other, by both of these rates.
+/// Classes of GPUs with equal rates in both directions.
 std::map<std::pair<int, int>, Gpus> classes_of(const MeasuredRates& in,
                                                const MeasuredRates& out) {
   const auto in_levels = levels_of(in), out_levels = levels_of(out);
@@ -102,8 +102,8 @@ class Load {
                         holds ? std::optional{share} : std::nullopt, source_);
   }
 
-  /// Copies into these GPUs and copies out of them get so much in all, of which `share`
-  /// is that of the first.
+  /// Limits the total rate of copies into and out of these GPUs to `most`; `share` is the
+  /// part of copies into them.
   void add_both_ways(const std::string& name, const Gpus& gpus, const Points& most,
                      double share) {
     bound_both(name, of(links_.in, gpus), of(links_.out, gpus), most, share);
@@ -129,7 +129,7 @@ class Load {
       const Rate sum = sum_of(in, gpus) + sum_of(out, gpus);
       const double measured = sum_of(in, gpus) / sum;
       const double share = TopologyLimits::forward_share.holds(measured) ? measured : 0.5;
-      Rate alone{0};  // of one GPU, each direction of which has its share then, too
+      Rate alone{0};  // of one GPU, if each direction had its share alone, too
       for (const size_t gpu : gpus)
         if (const auto both = both_of(gpu))
           alone = std::max({alone, both->first / share, both->second / (1 - share)});
@@ -156,8 +156,8 @@ class Load {
     }
   }
 
-  /// While there is a copy on each of all links, one link gets `rate` of the sum of all.
-  /// With fewer copies nothing bounds it.
+  /// While every link carries a copy, `own` gets `rate` out of `sum`. Fewer copies
+  /// are not limited.
   void add_alone(const std::string& name, LinkId own, const std::vector<Links>& all,
                  Rate rate, Rate sum) {
     const auto copies = double(all.size() * all_.size());
@@ -203,7 +203,7 @@ class PeerLinks {
   }
 
   void add() {
-    // GPUs that access each other, by themselves or over others
+    // GPUs with direct or indirect access to each other
     const auto islands = joined_sets(
         gpus_.size(), [this](size_t i, size_t j) { return alone(i, j).has_value(); });
     const auto switches = std::ranges::count_if(
@@ -227,8 +227,8 @@ class PeerLinks {
   }
 
  private:
-  /// One direction of a GPU: the links to or from its peers, how many these are, and the
-  /// most of one copy.
+  /// One direction of a GPU: the links to or from its peers, the number of peers, and the
+  /// highest rate of one copy.
   struct Side {
     Links links = {};
     Rate most{0};
@@ -260,7 +260,7 @@ class PeerLinks {
                                   : rates_.latency[from][to].value_or(port_latency * 2);
   }
 
-  /// Half of the latency of the quickest pair.
+  /// Half the latency of the fastest pair of this GPU.
   Seconds latency_of(size_t gpu, const Gpus& island) const {
     Seconds least = latency(gpu, island[gpu == island[0] ? 1 : 0]);
     for (const size_t j : island)
@@ -284,7 +284,8 @@ class PeerLinks {
     if (hosts_.over_switch) route_over_switch(island);
   }
 
-  /// Where the path over the switch of the host would take less time.
+  /// Adds explicit routes over the peer switch if the host's switch would be the faster
+  /// path.
   void route_over_switch(const Gpus& island) {
     for (const size_t i : island)
       for (const size_t j : island)
@@ -315,7 +316,7 @@ class PeerLinks {
     }
   }
 
-  /// 0 where it was not measured.
+  /// 0 if it was not measured.
   Rate both_of(size_t i, size_t j) const {
     return rates_.both.empty() || i == j ? Rate{0} : rates_.both[i][j].value_or(Rate{0});
   }
@@ -326,8 +327,7 @@ class PeerLinks {
       machine_.bound_both(name, out, in, {{{2, both}}}, std::nullopt, measured_);
   }
 
-  /// The rate at which a GPU sends to, or receives from, all others while all these
-  /// copies run.
+  /// Limits the rate between a GPU and all others while all these copies run.
   void add_all(const std::string& name, const Side& side, std::optional<Rate> all) {
     if (all && side.peers > 1)
       machine_.bound(name, side.links, {{{1, side.most}, {double(side.peers), *all}}},
@@ -340,8 +340,8 @@ class PeerLinks {
     return peers > Rate{0} && peers <= host * alike && host <= assumptions::pcie.back();
   }
 
-  /// Several copies get the least that was measured of the port, where all of it is about
-  /// the same.
+  /// Several copies get the lowest measured rate of the port if all its rates are about
+  /// equal, else the highest.
   void add_port(const std::string& name, const Side& side, std::optional<Rate> all,
                 LinkId of_host, Rate host) {
     if (side.links.empty()) return;

@@ -13,7 +13,7 @@
 namespace tilerail {
 namespace {
 
-/// The number that is all of a text of at most so many hexadecimal digits.
+/// The number, if the text consists of at most `most_digits` hexadecimal digits.
 std::optional<uint64_t> hexadecimal(std::string_view text, size_t most_digits) {
   return text.size() > most_digits ? std::nullopt : number_in<uint64_t>(text, 16);
 }
@@ -22,7 +22,7 @@ std::optional<uint64_t> hexadecimal(std::string_view text, size_t most_digits) {
 
 XmlFile::XmlFile(std::string_view text, const std::string& name)
     : text_{text}, name_{name} {
-  // Another encoding would move offsets.
+  // Another encoding would shift offsets.
   const auto result = document_.load_buffer(text.data(), text.size(), pugi::parse_default,
                                             pugi::encoding_utf8);
   if (!result)

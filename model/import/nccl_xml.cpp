@@ -26,7 +26,7 @@ bool leads_to_processor(pugi::xml_node link) {
   return pci_class(attribute(link, "tclass")) == PciClass::processor;
 }
 
-/// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
+/// Whether a GPU is connected to this processor by NVLink or NVLink-C2C.
 bool is_coherent(pugi::xml_node cpu) {
   return !!cpu.find_node([](pugi::xml_node node) {
     return node.name() == std::string_view{"c2c"} ||
@@ -95,12 +95,12 @@ class Importer {
   }
 
  private:
-  /// One link between GPUs, and the key of the source that says so.
+  /// One link between GPUs, and the key of its source.
   struct LinkUnit {
     Rate rate;
     std::string source;
   };
-  /// The rate of all NVLinks or xGMI links to one GPU.
+  /// All NVLinks or xGMI links to one GPU.
   struct PeerLinks {
     int count = 0;
     Rate rate{0};
@@ -108,8 +108,8 @@ class Importer {
   };
   struct Gpu {
     NodeId node;
-    pugi::xml_node element;  // 'gpu', or the 'pci' of one that has none
-    int sm;                  // compute capability, 90 of 9.0; 0: unknown
+    pugi::xml_node element;  // 'gpu', or 'pci' if the device has no 'gpu'
+    int sm;                  // compute capability, 90 for 9.0; 0: unknown
     std::string gcn;
     std::map<NodeId, PeerLinks> to_peers = {};
   };
@@ -123,7 +123,7 @@ class Importer {
     file_.fail(element, problem, expected);
   }
 
-  /// The number of an attribute, within these limits.
+  /// The number in an attribute, within these limits.
   int number(pugi::xml_node element, const char* name, int least, int most) const {
     const std::string text = attribute(element, name);
     const auto value = whole_number(text, least, most);
@@ -133,7 +133,7 @@ class Importer {
     return *value;
   }
 
-  /// 0 without the attribute. NCCL writes 0 for what it does not know.
+  /// 0 without the attribute. NCCL writes 0 for unknown values.
   int number_if_any(pugi::xml_node element, const char* name, int most) const {
     return attribute(element, name).empty() ? 0 : number(element, name, 0, most);
   }
@@ -149,8 +149,7 @@ class Importer {
            "1, or RCCL's 2");
   }
 
-  /// Collects the numbers of GPUs in the file, and the elements that the import leaves
-  /// out.
+  /// Collects the GPU numbers in the file and the ignored elements.
   void collect_devices(pugi::xml_node element, int depth) {
     static const std::set<std::string_view> known{
         "cpu", "pci", "gpu", "nic", "net", "nvlink", "xgmi", "c2c", "pcilink"};
@@ -171,7 +170,7 @@ class Importer {
     }
   }
 
-  /// NCCL joins the files of hosts whose GPUs share NVLinks.
+  /// Rejects several hosts: NCCL merges the files of hosts whose GPUs share NVLinks.
   void check_host(pugi::xml_node cpu) {
     if (!first_cpu_) first_cpu_ = cpu;
     const std::string host = attribute(cpu, "host_hash"),
@@ -183,7 +182,7 @@ class Importer {
            "the file of one host");
   }
 
-  /// Each NUMA domain of a host once; -1 is that of a machine that has none, 0 here.
+  /// The unique NUMA domain of a processor; -1 (a machine without NUMA) becomes 0.
   std::string number_of(pugi::xml_node cpu) {
     std::string domain =
         std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
@@ -193,7 +192,7 @@ class Importer {
     return domain;
   }
 
-  /// Where the width alone is unknown, 16 lanes are assumed, as NCCL does.
+  /// If only the width is unknown, 16 lanes are assumed, as in NCCL.
   std::pair<Rate, std::string> rate_of(pugi::xml_node pci) const {
     constexpr int usual_lanes = 16;
     const std::string speed = attribute(pci, "link_speed"),
@@ -242,7 +241,7 @@ class Importer {
     add_children(pci, node, socket);
   }
 
-  /// A class that says what the device is, where nothing else does.
+  /// Requires a class if no other data identify the device.
   void check_class(pugi::xml_node pci) const {
     const std::string text = attribute(pci, "class");
     const bool needed = !is_gpu(pci) && !has_gpu(pci) && !pci.child("nic");
@@ -265,7 +264,7 @@ class Importer {
     }
   }
 
-  /// The address of a GPU or a switch, which nothing else has.
+  /// The unique address of a GPU or a switch.
   uint64_t bus_of(pugi::xml_node pci) const {
     const std::string bus = attribute(pci, "busid");
     const auto address = pci_address(bus);
@@ -278,7 +277,7 @@ class Importer {
     return *address;
   }
 
-  /// All of one GPU; nothing where the rate of one is unknown.
+  /// Total rate of one GPU; none if the rate of a link is unknown.
   std::optional<Rate> rate_of_c2c(const Gpu& gpu) const {
     Rate sum{0};
     bool known = true;
@@ -291,7 +290,7 @@ class Importer {
     return known ? std::optional{sum * reached} : std::nullopt;
   }
 
-  /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them
+  /// Adds NVLink-C2C (Grace) or NVLinks (POWER9), which connect GPUs to these processors
   /// instead of PCIe.
   bool add_coherent_links(const Gpu& gpu, NodeId socket) {
     if (gpu.element.child("c2c")) {
@@ -332,7 +331,7 @@ class Importer {
     return device;
   }
 
-  /// GPUs that the file does not number are numbered in its order.
+  /// Numbers GPUs without a number in the order of the file.
   int next_device() {
     while (told_devices_.contains(next_device_)) ++next_device_;
     return next_device_++;
@@ -342,7 +341,7 @@ class Importer {
     return number(link, "count", 1, assumptions::most_nvlinks);
   }
 
-  /// A rate that is given holds for all links.
+  /// A rate given by the user applies to all links.
   LinkUnit link_unit(const std::string& key, Rate rate, Source::Kind kind,
                      const std::string& text) {
     if (rates_.nvlink)
@@ -386,8 +385,8 @@ class Importer {
                      "in its src/graph/topo.h)");
   }
 
-  /// To another GPU, those that its own entry counts, in one direction; to switches all
-  /// together.
+  /// Adds the links of a GPU: one direction to each peer, from the GPU's own entry, and
+  /// both directions to switches, all in one link.
   void add_gpu_links(Gpu& gpu) {
     int to_switch = 0;
     for (const pugi::xml_node& link : gpu.element.children()) {
@@ -404,15 +403,15 @@ class Importer {
                   unit.source);
   }
 
-  /// Whether they lead elsewhere than to a switch: to a GPU of the file, to one that is
-  /// not in it, to the processor. What the target is counts more than its class, which
-  /// NCCL guesses where it cannot read it.
+  /// Whether the link leads to a GPU in the file, to a missing GPU or to the processor,
+  /// instead of a switch. The target takes precedence over its class, because NCCL
+  /// guesses a class that it cannot read.
   bool add_peer_links(Gpu& gpu, pugi::xml_node link, int count) {
     const std::string target = attribute(link, "target"),
                       tclass = attribute(link, "tclass");
     const auto kind = pci_class(tclass);
     if (is_nvlink(link) && kind == PciClass::processor)
-      return true;  // add_coherent_links
+      return true;  // see add_coherent_links
     const auto address = pci_address(target);
     const auto peer = address ? by_bus_.find(*address) : by_bus_.end();
     if (peer != by_bus_.end()) {
@@ -444,7 +443,7 @@ class Importer {
     links.source = unit.source;
   }
 
-  /// Each link has both directions.
+  /// Every link must appear in both directions.
   void check_both_directions() const {
     const auto name = [&](const Gpu& gpu) {
       return machine_.description().nodes[gpu.node.index()].name;
@@ -462,7 +461,7 @@ class Importer {
                "as many");
   }
 
-  /// Switches that are parts of one chip.
+  /// Joins switches that are parts of one chip.
   void add_pcilinks(const Bridge& bridge) {
     for (const pugi::xml_node& link : bridge.element.children("pcilink")) {
       const std::string target = attribute(link, "target");
@@ -511,7 +510,7 @@ class Importer {
   LeftOut left_out_{file_};
   std::vector<Gpu> gpus_;
   std::vector<Bridge> bridges_;
-  std::set<std::pair<std::string, std::string>> domains_;  // host_hash and number
+  std::set<std::pair<std::string, std::string>> domains_;  // host_hash and domain number
   pugi::xml_node first_cpu_;
   std::set<int> told_devices_, devices_;
   int next_device_ = 0;

@@ -19,7 +19,7 @@ const std::string measured = "nvbandwidth", assumed = "assumed";
 constexpr const char* expected_text =
     "what 'nvbandwidth -j' ('nvbandwidth --format json' of newer versions) prints";
 
-/// "25.5" or 25.5 as 25.5 GB/s; nothing of "N/A" and 0.
+/// "25.5" or 25.5 as 25.5 GB/s; none for "N/A" and 0.
 std::optional<Rate> rate_of(const JsonReader& cell) {
   if (!cell.is_number() && cell.text() == "N/A") return std::nullopt;
   const auto value =
@@ -41,11 +41,11 @@ MeasuredPairs cells_of(const JsonReader& matrix) {
   return cells;
 }
 
-/// The matrices that nvbandwidth measured, by the name of the test case.
+/// The matrices of nvbandwidth, by the name of the test case.
 class Cases {
  public:
-  /// Files of old versions do not tell which test cases passed. Waived ones were not run,
-  /// since the machine has no such links.
+  /// Files of old versions have no status. Waived test cases were not run, because the
+  /// machine lacks such links.
   Cases(std::string_view text, const std::string& file) : file_{file} {
     const Json json = parse_json(text, file);
     const JsonReader root{json, file, ""};
@@ -72,7 +72,7 @@ class Cases {
   }
 
   size_t gpus() const { return gpus_; }
-  /// The test cases that did not pass.
+  /// The failed test cases.
   const std::vector<std::string>& failed() const { return failed_; }
 
   /// The rate of each GPU in a test case.
@@ -88,15 +88,15 @@ class Cases {
     return rows[0];
   }
 
-  /// The same for the first of two test cases that is there; one GPU has no others that
-  /// it copies with.
+  /// The same for the first existing one of two test cases; empty for a single GPU, which
+  /// has no peers.
   MeasuredRates host(const char* name, const char* other) const {
     if (gpus_ == 1) return {};
     return host(all_.contains(name) ? name : other);
   }
 
-  /// The test case of reads, `begin` + "read" + `end`, or else that of writes; empty
-  /// without both. Rows are the GPUs that copies come from.
+  /// The test case of reads, `begin` + "read" + `end`, or else of writes; empty without
+  /// both. Rows are the sources of copies.
   MeasuredPairs pairs(const std::string& begin, const std::string& end,
                       bool reads_are_by_column) const {
     const bool reads = all_.contains(begin + "read" + end);
@@ -118,7 +118,7 @@ class Cases {
   }
 
  private:
-  /// Empty where there is no such test case.
+  /// Empty without the test case.
   MeasuredPairs cells(const std::string& name) const {
     const auto known = all_.find(name);
     return known == all_.end() ? MeasuredPairs{} : known->second;
@@ -149,7 +149,7 @@ HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId hos
   return links;
 }
 
-/// One GPU has no others that copy, too.
+/// A single GPU has no loads from other GPUs.
 HostLoad load_of(const Cases& cases) {
   HostLoad load{.in_both = cases.host("host_to_device_bidirectional_memcpy_ce"),
                 .out_both = cases.host("device_to_host_bidirectional_memcpy_ce")};
@@ -183,11 +183,11 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed));
   const HostLinks links = add_host_links(machine, cases, host, gpus, file);
   add_host_load(machine, links, load_of(cases), measured);
-  // A read goes from column to row, a write from row to column, whatever the arrows of
-  // their descriptions say. Source: DeviceToDeviceReadCE and WriteCE of nvbandwidth,
-  // whose first and later versions agree in it.
+  // A read goes from column to row, a write from row to column, contrary to the arrows in
+  // some descriptions. Source: DeviceToDeviceReadCE and WriteCE of nvbandwidth, the same
+  // in its first and later versions.
   PeerRates peers{cases.pairs("device_to_device_memcpy_", "_ce", true)};
-  // A read from all is a copy from all to one.
+  // A read from all GPUs is a copy from all to one.
   peers.out = cases.host("one_to_all_write_ce", "all_to_one_read_ce");
   peers.in = cases.host("all_to_one_write_ce", "one_to_all_read_ce");
   peers.both = cases.pairs("device_to_device_bidirectional_memcpy_", "_ce_total", false);

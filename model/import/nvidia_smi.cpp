@@ -23,7 +23,7 @@ const std::string told = "topo -m", assumed = "assumed rates";
 /// NUMA domains with GPUs.
 struct SmiDomains {
   std::vector<std::string>
-      numbers;  // of the source (the first of several) if it has them all, else 0, 1, ...
+      numbers;  // from the source (the first of several) if complete, else 0, 1, ...
   std::vector<size_t> sockets;  // by domain: the first domain of its socket
   std::vector<size_t> of_gpu;   // by row of the matrix: index into `numbers`
 };
@@ -33,12 +33,11 @@ bool is_near(const std::string& cell) {
 }
 bool is_far(const std::string& cell) { return cell == "SYS" || cell == "SOC"; }
 
-/// GPUs with one NUMA affinity (one CPU affinity where the file has no NUMA affinity),
-/// and GPUs whose relation is NODE, PHB, PXB or PIX, are in one domain; NODE between two
-/// NUMA affinities is one socket with two domains; GPUs that are SYS to each other are
-/// below two sockets. If a GPU has no affinity, its relations to network cards count,
-/// too; what is open then goes to the first domain that nothing excludes. Affinities and
-/// relations that contradict each other are refused.
+/// Finds NUMA domains and sockets. One domain: GPUs with one NUMA affinity (CPU affinity
+/// if the file has no NUMA affinity) or with relation NODE, PHB, PXB or PIX. NODE between
+/// two NUMA affinities: one socket with two domains. SYS: two sockets. Relations to
+/// network cards are used for GPUs without affinity. Remaining GPUs join the first domain
+/// that no relation excludes. Contradictory affinities and relations are rejected.
 class Domains {
  public:
   Domains(const SmiMatrix& matrix, const std::string& file)
@@ -75,12 +74,12 @@ class Domains {
     return a && a == b;
   }
 
-  /// The NUMA affinity, unless it is several domains.
+  /// The NUMA affinity if it is a single domain.
   std::optional<std::string> number(size_t gpu) const {
     const auto& text = m_.domains[gpu];
     return text && whole_number(*text, 0, last_domain) ? text : std::nullopt;
   }
-  /// The first domain of its NUMA affinity: 4 of "4-7".
+  /// The first domain of the NUMA affinity: 4 for "4-7".
   std::optional<int> first_number(size_t gpu) const {
     const auto& text = m_.domains[gpu];
     if (!text) return std::nullopt;
@@ -89,7 +88,7 @@ class Domains {
   }
   bool told(size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
 
-  /// Told, and by the same kind of affinity.
+  /// Whether both have the same kind of affinity with different values.
   bool differ(size_t i, size_t j) const {
     if (number(i) || number(j)) return number(i) && number(j) && number(i) != number(j);
     return m_.cpus[i] && m_.cpus[j] && m_.cpus[i] != m_.cpus[j];
@@ -118,7 +117,7 @@ class Domains {
            });
   }
 
-  /// NODE stands between GPUs of one socket, whose domains may differ.
+  /// NODE relates GPUs of one socket, possibly of different domains.
   void use_relation(size_t i, size_t j) {
     const std::string& cell = m_.cells[i][j];
     const bool has_one_number = same(number(i), number(j));
@@ -158,9 +157,9 @@ class Domains {
          "one affinity for GPUs below one host bridge");
   }
 
-  /// By number if each domain has one of its own, else in the order of the GPUs.
+  /// Orders domains by number if each has its own, else by GPU.
   SmiDomains numbered() const {
-    std::map<int, size_t> by_number;  // the first GPU of a domain
+    std::map<int, size_t> by_number;  // number -> first GPU of the domain
     std::vector<size_t> domains;
     for (const auto gpu : indices(first_)) {
       if (first_[gpu] == gpu) domains.push_back(gpu);
@@ -191,7 +190,7 @@ class Domains {
   const SmiMatrix& m_;
   const std::string& file_;
   std::vector<size_t> first_;           // by GPU: the first GPU of its domain so far
-  std::vector<size_t> socket_;          // and of its socket
+  std::vector<size_t> socket_;          // by GPU: the first GPU of its socket so far
   std::vector<std::vector<bool>> far_;  // by pair: SYS to each other
 };
 
@@ -201,8 +200,8 @@ int nvlinks(const std::string& cell) {
 
 bool same_switch(const std::string& cell) { return cell == "PIX" || cell == "PXB"; }
 
-/// Behind the same PCIe switch: told by their cell, or, where that tells of NVLinks, by a
-/// network card there.
+/// Whether two GPUs are behind the same PCIe switch: according to their cell or, if it
+/// shows NVLinks, according to a network card.
 bool share_switch(const SmiMatrix& matrix, size_t i, size_t j) {
   if (same_switch(matrix.cells[i][j])) return true;
   if (!matrix.cells[i][j].starts_with("NV")) return false;
@@ -212,7 +211,7 @@ bool share_switch(const SmiMatrix& matrix, size_t i, size_t j) {
   return false;
 }
 
-/// By GPU: the first GPU that is behind the same PCIe switch.
+/// By GPU: the first GPU behind the same PCIe switch.
 std::vector<size_t> behind_one_switch(const SmiMatrix& matrix) {
   std::vector<size_t> first(matrix.devices.size());
   std::iota(first.begin(), first.end(), 0U);
@@ -225,8 +224,8 @@ std::vector<size_t> behind_one_switch(const SmiMatrix& matrix) {
   return first;
 }
 
-/// Each below its socket, by NVLink-C2C where it is coherent, else behind a PCIe switch
-/// with those that share it.
+/// Adds GPUs below their sockets: by NVLink-C2C if coherent, else behind a shared PCIe
+/// switch.
 std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
                              const std::vector<NodeId>& sockets,
                              const ImportRates& rates) {
@@ -256,7 +255,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
   return gpus;
 }
 
-/// The NVLinks of a matrix: islands of GPUs that they join, over a switch or directly.
+/// The NVLinks of a matrix: islands of GPUs, joined by a switch or directly.
 class Nvlinks {
  public:
   Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix,
@@ -294,9 +293,9 @@ class Nvlinks {
     return most;
   }
 
-  /// Whether NVLinks of an island lead to a switch: where they add up to more than a GPU
-  /// has; and where all of several GPUs reach all others by more than direct links leave
-  /// for each peer.
+  /// Whether the NVLinks of an island lead to a switch: their sum exceeds the NVLinks of
+  /// a GPU, or each of several GPUs reaches all others with more links than direct
+  /// connections allow.
   bool is_switched(const Island& island) const {
     int most = 0;
     bool complete = island.size() > 2;
@@ -317,8 +316,8 @@ class Nvlinks {
     return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie;
   }
 
-  /// A port for each GPU, of its largest count. Copies take it also where it is slower
-  /// than the way over the host.
+  /// Adds a port with the largest count of each GPU. Copies always take the switch, even
+  /// if the path over the host is faster.
   void add_switch(const std::string& name, const Island& island) {
     const NodeId nvsw = machine_.add_switch(name, told);
     std::map<size_t, LinkId> out, in;
@@ -372,8 +371,8 @@ std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine,
   return nodes;
 }
 
-/// Removes the copies between GPUs that have no peer access: a plan takes their bytes
-/// over a host, in two copies, as drivers do.
+/// Removes copies between GPUs without peer access. Plans copy such data over a host, in
+/// two copies, as drivers do.
 void deny_peer_access(Topology::Description& machine,
                       const std::set<std::pair<int, int>>& denied) {
   const Topology before{machine};

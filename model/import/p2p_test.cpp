@@ -18,14 +18,14 @@ namespace {
 using assumptions::most_gpus;
 const std::string measured = "p2pBandwidthLatencyTest", assumed = "assumed";
 
-/// A row of numbers for each GPU.
+/// One row of numbers per GPU.
 struct Matrix {
-  size_t line = 0;  // of the row "D\D 0 1 ..." of GPUs
+  size_t line = 0;  // of the row "D\D 0 1 ..." with the GPU numbers
   std::vector<std::vector<double>> numbers = {};
 };
 
-/// The matrices of a text by their titles: a line that has "Matrix" in it. Latencies have
-/// two, "GPU" and "CPU"; the name of the second ends in "of CPU".
+/// The matrices of a text by title: a line that contains "Matrix". Latencies have two
+/// matrices, "GPU" and "CPU"; the name of the second ends in "of CPU".
 class Matrices {
  public:
   Matrices(std::string_view text, const std::string& file) : file_{file} {
@@ -46,8 +46,8 @@ class Matrices {
 
   size_t gpus() const { return gpus_; }
 
-  /// Whether a GPU can access another one, by the matrix or, of old versions, by the line
-  /// "Device=0 CAN Access Peer Device=1".
+  /// Whether a GPU can access another one: from the matrix or, in old versions, from the
+  /// line "Device=0 CAN Access Peer Device=1".
   bool access(size_t from, size_t to) const {
     if (const Matrix* matrix = find("P2P Connectivity Matrix"))
       return matrix->numbers[from][to] != 0;
@@ -138,14 +138,14 @@ class Matrices {
   std::map<std::pair<int, int>, bool> access_;  // from and to
 };
 
-/// A matrix and whether its rows are the GPUs that copies come from.
+/// A matrix, and whether its rows are the sources of copies.
 struct Directed {
   const Matrix* matrix;
   bool from_row;
 };
 
-/// The title of new versions says in which direction a matrix is read; the old ones copy
-/// from the column to the row.
+/// New versions state the direction in the title; old versions copy from the column to
+/// the row.
 Directed find_directed(const Matrices& matrices, const std::string& begin,
                        const std::string& end) {
   if (const auto* writes = matrices.find(begin + "(P2P Writes) " + end))
@@ -155,7 +155,7 @@ Directed find_directed(const Matrices& matrices, const std::string& begin,
   return {matrices.find(begin + end), false};
 }
 
-/// From each GPU to each other one that it can access; empty without a matrix.
+/// Values from each GPU to each accessible GPU; empty without a matrix.
 template <class Quantity>
 std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matrices,
                                                            const Directed& directed,
@@ -195,7 +195,7 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   return peers;
 }
 
-/// All GPUs share the memory of the host.
+/// All GPUs share the host's memory.
 HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus,
                          const ImportRates& rates) {
   const NodeId socket = machine.add_domain("", rates.host(false), assumed);
@@ -236,7 +236,7 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), measured));
   const HostLinks links = add_host_links(machine, gpus, rates);
   add_peer_links(machine, peers, gpus, links, measured, assumed);
-  for (const auto i : indices(gpus))  // not over their socket
+  for (const auto i : indices(gpus))  // without peer access: no copies over the socket
     for (const auto j : indices(gpus))
       if (i != j && !peers.alone[i][j]) machine.route(gpus[i], gpus[j], {}, measured);
   return machine.description();

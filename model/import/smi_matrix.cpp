@@ -21,16 +21,16 @@ using assumptions::most_gpus, assumptions::most_nvlinks;
 using Words = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 7> relations{
-    "X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"};  // SOC: old SYS
+    "X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"};  // SOC: the old name of SYS
 constexpr std::array<std::string_view, 7> peer_states{"OK", "CNS", "GNS", "TNS",
                                                       "NS", "DR",  "U"};
 
-/// A table of `nvidia-smi topo`, in capitals.
+/// A table of `nvidia-smi topo`, in upper case.
 struct Table {
   struct Row {
     size_t line;
     Words cells;   // by column
-    Words behind;  // by column after them; "" where there is none
+    Words behind;  // by column after `cells`; "" without a value
   };
   size_t line;  // of the header
   std::vector<int> devices = {};
@@ -38,7 +38,7 @@ struct Table {
   Words columns = {};                    // GPUs and network cards
   Words behind = {};                     // "CPU AFFINITY", "NUMA AFFINITY", "GPU NUMA ID"
   std::map<int, Row> rows = {};          // by device
-  bool of_peer_access = false;           // whether its cells are those of `topo -p2p`
+  bool of_peer_access = false;           // whether the table is output of `topo -p2p`
 
   bool is_complete() const { return rows.size() == devices.size(); }
 };
@@ -53,8 +53,8 @@ bool is_relation(std::string_view cell) {
 
 bool is_cell(const std::string& word) { return is_relation(word) || is_peer_state(word); }
 
-/// Without the escapes that underline the header, also where the escape character itself
-/// was lost on the way ("[4m"), and in capitals.
+/// Removes the escapes that underline the header, even if the escape character itself was
+/// lost ("[4m"), and converts to upper case.
 std::string plain(std::string_view line) {
   std::string text;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -75,12 +75,12 @@ std::optional<int> gpu_number(std::string_view word) {
                                  : std::nullopt;
 }
 
-/// GPUs, no cells.
+/// Whether a line names GPUs and has no cells.
 bool is_header(const Words& words) {
   return gpu_number(words.front()) && std::ranges::none_of(words, is_cell);
 }
 
-/// "Legend:", "NIC Legend:", or a line of it, "X = Self".
+/// Whether a line is "Legend:", "NIC Legend:" or an entry, "X = Self".
 bool is_legend(const Words& words) {
   return words.front() == "LEGEND:" ||
          (words.size() > 1 && (words[1] == "LEGEND:" || words[1] == "="));
@@ -159,8 +159,8 @@ class TablesReader {
     table().columns.push_back(word);
   }
 
-  /// Rows of network cards repeat what their columns say. After the last row there may be
-  /// other text.
+  /// Ignores rows of network cards, which repeat their columns, and other text after the
+  /// last row.
   void add_row(const Words& words) {
     const auto device = gpu_number(words.front());
     if (!device && table().is_complete() && std::ranges::none_of(words, is_cell)) return;
@@ -182,8 +182,8 @@ class TablesReader {
                               in_quotes(words.front())));
   }
 
-  /// One for each column behind the cells. Where nothing is known, drivers leave all of
-  /// them empty, or all but the last.
+  /// Returns one text per column after the cells. For unknown values, drivers leave all
+  /// columns empty, or all but the last.
   Words texts_behind(Words texts) {
     const size_t expected = table().behind.size();
     if (texts.empty() ||
@@ -198,7 +198,7 @@ class TablesReader {
     return texts;
   }
 
-  /// All cells of a table come from one command.
+  /// Checks that all cells of a table belong to one command.
   void finish() {
     if (tables_.empty()) return;
     if (!table().is_complete())
@@ -226,7 +226,7 @@ class TablesReader {
   std::vector<Table> tables_;
 };
 
-/// Makes the matrix of the tables of a file.
+/// Builds the matrix from the tables of a file.
 class MatrixReader {
  public:
   explicit MatrixReader(const std::string& file) : file_{file} {}
@@ -258,7 +258,7 @@ class MatrixReader {
     throw InputError{message}.at(file_, line);
   }
 
-  /// Only a GPU and itself are X.
+  /// Checks that exactly the diagonal is X.
   std::vector<Words> cells_of_gpus(const Table& table) const {
     std::vector<Words> cells;
     for (const int device : table.devices) {
@@ -276,7 +276,7 @@ class MatrixReader {
     return cells;
   }
 
-  /// A pair has one cell in both directions.
+  /// Checks that both directions of a pair have the same cell.
   void check_pairs(const Table& table) const {
     const auto& devices = matrix_.devices;
     const auto& cells = matrix_.cells;
@@ -328,7 +328,7 @@ class MatrixReader {
     return row.behind[column];
   }
 
-  /// Numbers and ranges, "0-23,48-71".
+  /// Numbers and ranges: "0-23,48-71".
   std::optional<std::string> list_of(const Table& table, const Table::Row& row,
                                      std::string_view name) const {
     auto text = text_of(table, row, name);

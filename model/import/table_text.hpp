@@ -8,17 +8,17 @@
 
 namespace tilerail {
 
-/// The lines of a text, without the '\r' of CRLF at their ends and without byte order
-/// marks at their beginnings.
+/// The lines of a text, without '\r' at their ends (CRLF) and byte order marks at their
+/// beginnings.
 std::vector<std::string_view> lines_of(std::string_view text);
 
-/// The parts of a line between blanks; none is empty.
+/// The words of a line, separated by blanks; never empty.
 std::vector<std::string> words_of(std::string_view line);
 
-/// The finite number that is all of a text; nothing of other texts.
+/// The finite number that a text consists of; none for other texts.
 std::optional<double> finite_number(std::string_view text);
 
-/// The whole number that is all of a text, nothing of others and of those out of range.
+/// The whole number that a text consists of; none for other texts or out of range.
 std::optional<int> whole_number(std::string_view text, int least, int most);
 
 bool contains(const auto& values, const auto& value) {

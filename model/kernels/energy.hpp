@@ -10,15 +10,14 @@
 
 namespace tilerail {
 
-/// What a run achieved, which is all that metrics are made of. Seconds and joules are
-/// above 0.
+/// The result of a run, the input of all metrics. Seconds and joules are above 0.
 struct Outcome {
   Flops flops;
   Seconds time;
-  Joules energy;  // of the devices that take part
+  Joules energy;  // of the participating devices
 };
 
-/// A figure by which runs are compared: the larger, the better.
+/// A figure of merit of runs: larger is better.
 struct Metric {
   std::string_view name, unit;
   bool needs_energy;
@@ -26,8 +25,8 @@ struct Metric {
 };
 
 /// With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay
-/// product P^2 / W and pdp the inverse power-delay product P / W. A new metric is one
-/// more line here. Source: thesis 3.2.3.
+/// product P^2 / W and pdp the inverse power-delay product P / W. To add a metric, add a
+/// line here. Source: thesis 3.2.3.
 inline constexpr std::array metrics{
     Metric{"perf", "flop/s", false,
            [](const Outcome& o) { return (o.flops / o.time).value; }},
@@ -39,8 +38,8 @@ inline constexpr std::array metrics{
            [](const Outcome& o) { return o.flops.value / o.energy.value; }},
 };
 
-/// Parts of one whole in proportion to the metric of each outcome; their sum is 1.
-/// `outcomes` is not empty.
+/// Shares in proportion to the metric of each outcome; their sum is 1. `outcomes` must
+/// not be empty.
 inline std::vector<double> parts_by(const Metric& metric,
                                     std::span<const Outcome> outcomes) {
   std::vector<double> parts;
@@ -50,7 +49,7 @@ inline std::vector<double> parts_by(const Metric& metric,
   return parts;
 }
 
-/// Energy-delay product in J s: the smaller, the better.
+/// Energy-delay product in J s: smaller is better.
 constexpr double energy_delay(Joules energy, Seconds time) {
   return energy.value * time.value;
 }

@@ -5,8 +5,8 @@
 namespace tilerail {
 namespace {
 
-/// From this size on, whole words gain more than thin kernels cost: 2048^3, or an eighth
-/// of it for halves, whose loads get slower by more.
+/// From this size on, aligned loads save more than thin kernels cost: 2048^3, or an
+/// eighth of it for half precision, which suffers more from slow loads.
 bool large_enough(DType dtype, double m, double n, double k) {
   const double side = element_size(dtype) == 2 ? 1024 : 2048;
   return m * n * k >= side * side * side;
@@ -14,8 +14,8 @@ bool large_enough(DType dtype, double m, double n, double k) {
 
 bool on_tensor_cores(DType dtype) { return dtype != DType::f32; }
 
-/// Which sizes are lengths of columns. m always is, that of C's; k is that of A^T's or
-/// B's, n that of B^T's.
+/// Whether k or n is the length of a column: k of A^T or B, n of B^T. m always is,
+/// because of C.
 bool k_along_columns(Trans trans_a, Trans trans_b) {
   return trans_a == Trans::yes || trans_b == Trans::no;
 }
@@ -25,8 +25,8 @@ struct Cut {
   int64_t begin, size;
 };
 
-/// Cuts an extent into its whole words and the rest; one piece where no cut is wanted or
-/// nothing is left over.
+/// Cuts an extent into whole words and a rest; one piece if `wanted` is false or the rest
+/// is empty.
 boost::container::static_vector<Cut, 2> cuts(int64_t extent, int64_t word, bool wanted) {
   const int64_t rest = wanted ? extent % word : 0;
   if (rest == 0) return {{0, extent}};

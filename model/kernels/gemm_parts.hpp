@@ -6,16 +6,16 @@
 
 namespace tilerail {
 
-/// Bytes that kernels of tensor cores load at once where starts, leading dimensions and
-/// lengths of columns are multiples of it: a word.
+/// Bytes per load of tensor-core kernels (a word), if starts, leading dimensions and
+/// column lengths are multiples of it.
 inline constexpr int64_t loaded_word = 16;
 
-/// Alignments of this many bytes and more are taken as equal.
+/// Larger alignments are equivalent to this many bytes.
 inline constexpr int64_t most_alignment = 64;
 
 /// The largest power of two that divides the lengths of all columns of a GEMM's operands,
-/// in bytes; most_alignment where they are whole words, or no tensor core computes the
-/// type.
+/// in bytes; most_alignment if all are whole words or the type does not run on tensor
+/// cores.
 int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n,
                          int64_t k);
 
@@ -25,10 +25,10 @@ struct GemmPart {
   friend bool operator==(const GemmPart&, const GemmPart&) = default;
 };
 
-/// The parts in which a GPU runs a GEMM, in this order; those with k0 > 0 add to C. Where
-/// columns of an operand are no whole words of 16 bytes, slower loads feed the tensor
-/// cores. So the rest is cut off, if the product is large enough to pay for the thin
-/// kernels of the rest. Starts and leading dimensions are taken to be whole words.
+/// The parts in which a GPU runs a GEMM, in this order; parts with k0 > 0 add to C.
+/// Columns that are not whole words of 16 bytes need slower loads for the tensor cores.
+/// The rest is therefore cut off if the product is large enough to pay for the thin
+/// kernels. Starts and leading dimensions are assumed to be whole words.
 /// docs/model.md#alignment-and-parts
 using GemmParts = boost::container::static_vector<GemmPart, 8>;
 GemmParts gemm_parts(DType dtype, Trans trans_a, Trans trans_b, int64_t m, int64_t n,

@@ -6,7 +6,7 @@ namespace tilerail {
 namespace {
 
 constexpr double load_precision =
-    1.01;  // to which the simulator makes load and times agree, and more
+    1.01;  // margin for the precision of load and times in the simulator
 
 std::optional<Rate> memory_of(const KernelTimes& kernels) {
   if (!kernels.memory_bandwidth) return std::nullopt;
@@ -15,9 +15,9 @@ std::optional<Rate> memory_of(const KernelTimes& kernels) {
 
 }  // namespace
 
-/// Of kernels that load slows by the factor F(d) at a duty of d, in T: min(d, most_busy)
-/// T / F(d) at most. Between the points this has no maximum but where d is all that it
-/// can be.
+/// Maximum work of slowed kernels in a time T, as a share: min(d, most_busy) / F(d) for
+/// the slowdown F(d) at a duty of d. The maximum is at a point of F or at the largest
+/// possible d.
 double KernelLimits::work_under_load(double most_busy, bool at_first) const {
   const auto at = [&](double duty) {
     return std::min(duty, most_busy) /
@@ -29,8 +29,8 @@ double KernelLimits::work_under_load(double most_busy, bool at_first) const {
   return std::min(most_busy, std::max(load_precision * slowed, unslowed * most_busy));
 }
 
-/// At most `most_busy` until load is felt, and what load allows from then on: in a first
-/// call, which feels it latest.
+/// `most_busy` before the slowdown starts, then the limit under load; for a first call,
+/// in which the slowdown starts latest.
 double KernelLimits::work(double most_busy, Seconds time) const {
   if (!loaded || time <= loaded->sustained_after) return most_busy;
   const GemmCurve::Phases share = loaded->phases(Seconds{0}, time);
@@ -56,7 +56,7 @@ KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
           std::min(limits.shortest,
                    std::max(Seconds{0}, curve.tiled->launch / faster - graph.gain));
   }
-  limits.unslowed = of_vectors / *limits.rate;  // tiles may be a single row or column
+  limits.unslowed = of_vectors / *limits.rate;  // tiles may have a single row or column
   if (!curve.sustained.empty()) limits.loaded = &curve;
   return limits;
 }

@@ -15,7 +15,8 @@ std::string pair_text(Trans ta, Trans tb) {
   return std::string{to_string(ta)} + std::string{to_string(tb)};
 }
 
-/// The curve for this pair of transposes, else the one for any pair; null without either.
+/// The curve for this pair of transposes, else the curve for any pair; null without
+/// either.
 const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
   const std::string trans = pair_text(ta, tb);
   const GemmCurve* any = nullptr;
@@ -27,14 +28,16 @@ const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, T
   return any;
 }
 
-/// A ragged thread block costs a whole one; a result inside one block costs its own size.
+/// Partial thread blocks cost as much as whole blocks. However, a result inside one block
+/// costs its own size.
 double whole_blocks(double size, double block) {
   return size <= block ? size : std::ceil(size / block) * block;
 }
 
-/// Rate of s x s x s. Between measured sizes it follows a power law, so that times ascend
-/// wherever the measured ones do. Below the smallest size s0 it is rate(s0) (s / s0)^2: a
-/// small result does not fill the device. Above the largest size it is constant.
+/// Rate of s x s x s. Between measured sizes it follows a power law, so that times
+/// increase wherever the measured times do. Below the smallest size s0 it is rate(s0)
+/// (s / s0)^2: a small result does not fill the device. Above the largest size it is
+/// constant.
 double square_rate(const GemmCurve& curve, double s) {
   const auto& points = curve.points;
   const auto above = std::ranges::lower_bound(points, s, {}, &GemmCurve::Point::size);
@@ -47,12 +50,11 @@ double square_rate(const GemmCurve& curve, double s) {
   return below->rate.value * std::pow(above->rate.value / below->rate.value, share);
 }
 
-/// Seconds for each unit of (k + k0) when the result is s x s and E(s) the rate of
-/// squares:
-///   P(s) = 2 s^3 / (E(s) (s + k0)),   lowered to the least P of any larger size, so that
-///   it ascends.
-/// On a power law log P is concave in log s. Its least value on a segment is at an end,
-/// so measured sizes suffice.
+/// Seconds per unit of (k + k0) for an s x s result and the rate E(s) of squares:
+///   P(s) = 2 s^3 / (E(s) (s + k0)),
+/// reduced to the minimum of P over larger sizes, so that P is monotone.
+/// On a power law, log P is concave in log s. The minimum on a segment is at an end, so
+/// measured sizes suffice.
 double panel_time(const GemmCurve& curve, double s, double k0) {
   const auto at = [k0](double size, double rate) {
     return 2 * size * size * size / (rate * (size + k0));
@@ -69,9 +71,9 @@ TiledGemm::Size size_of(int64_t m, int64_t n, int64_t k) {
 
 bool is_vector(int64_t m, int64_t n) { return m == 1 || n == 1; }
 
-/// Seconds at the largest rate of the curve and at the memory bandwidth: a GEMM takes no
-/// less. A and B are read once, C is read and written. Ragged thread blocks count whole;
-/// products with a vector have none, tiled GEMMs their own.
+/// Lower bound in seconds, from the largest rate of the curve and the memory bandwidth. A
+/// and B are read once, C is read and written. Partial thread blocks count as whole
+/// blocks; not for products with a vector or for tiled GEMMs.
 double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, int64_t m,
                     int64_t n, int64_t k, DType dtype) {
   const double dm = double(m), dn = double(n), dk = double(k);
@@ -85,7 +87,7 @@ double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, int64_t 
   return std::max(multiplying, bytes / kernels.memory_bandwidth->value);
 }
 
-/// Seconds of an axpby at the memory bandwidth, 0 where that is not known.
+/// Seconds of an axpby at the memory bandwidth; 0 if the bandwidth is unknown.
 double axpby_at_peak(const KernelTimes& kernels, int64_t m, int64_t n, DType dtype,
                      int operands) {
   if (!kernels.memory_bandwidth) return 0;
@@ -122,8 +124,8 @@ GemmCurve::Phases GemmCurve::phases(Seconds begin, Seconds time) const {
   return {rested, felt - rested, 1 - felt};
 }
 
-///   factor 1 for the share r of the call, F1(d) for f, F(d) for the rest:
-///   1 / (r + f / F1(d) + (1 - r - f) / F(d)) in the mean
+/// Factor 1 for the share r of the call, F1(d) for f, F(d) for the rest; on average
+///   1 / (r + f / F1(d) + (1 - r - f) / F(d))
 double GemmCurve::load_factor(double duty, Seconds time, double calls_before) const {
   const double factor = load_factor(duty);
   if (factor == 1 || time <= Seconds{0}) return factor;
@@ -154,7 +156,8 @@ FlopRate KernelTimes::peak_of_vectors(DType dtype, Trans ta, Trans tb) const {
   const auto element = double(element_size(dtype));
   if (memory_bandwidth)
     rate = std::min(rate,
-                    FlopRate{2 / element * memory_bandwidth->value});  // as they are read
+                    // one multiply-add per element read
+                    FlopRate{2 / element * memory_bandwidth->value});
   return rate / share_at_peak();
 }
 
@@ -186,7 +189,7 @@ Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Tra
   const double cube = std::min({dm, dn, dk});
   return Seconds{std::max(
       {launch.value, at_peak, panel_time(times, side, k_overhead) * (dk + k_overhead),
-       2 * cube * cube * cube / square_rate(times, cube)})};  // the cube inside it
+       2 * cube * cube * cube / square_rate(times, cube)})};  // cube inside
 }
 
 Seconds KernelTimes::axpby_time(int64_t m, int64_t n, DType dtype, int reads,
@@ -225,7 +228,7 @@ TiledGemm::Cost KernelTimes::gemm_in_graph(int64_t m, int64_t n, int64_t k, DTyp
     return {gemm_time(m, n, k, dtype, ta, tb), gemm_occupancy(m, n, k, dtype, ta, tb)};
   TiledGemm::Cost cost =
       times.tiled->cost_in_graph(size_of(m, n, k), tiled_device(dtype));
-  // Measured shapes may be faster than the memory bandwidth says.
+  // Measured shapes may be faster than the memory bandwidth allows.
   const Seconds at_peak = std::min(Seconds{gemm_at_peak(*this, times, m, n, k, dtype)},
                                    gemm_time(m, n, k, dtype, ta, tb));
   cost.time = std::max(cost.time, at_peak);

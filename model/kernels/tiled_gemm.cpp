@@ -11,12 +11,11 @@ namespace {
 
 constexpr int splits[] = {1, 2, 3, 4, 6, 8, 16};
 constexpr double least_part = 64;  // of a split k
-constexpr double reach = 0.15;     // octaves around a measured shape where it counts
-constexpr double farthest =
-    3;  // reaches from a measured shape where it does not count any more
-constexpr double doubt = 0.1;  // weight of no correction
+constexpr double reach = 0.15;     // influence of a measured shape, in octaves
+constexpr double farthest = 3;     // maximum distance of influence, in units of `reach`
+constexpr double doubt = 0.1;      // weight of the uncorrected rule
 
-/// The squared distance of a measured shape in octaves, and `more`.
+/// The squared distance in octaves from a measured shape, plus `more`.
 double distance(const TiledGemm::Shape& shape, const TiledGemm::Size& size,
                 double more = 0) {
   const double dm = std::log2(shape.m) - std::log2(size.m),
@@ -25,15 +24,14 @@ double distance(const TiledGemm::Shape& shape, const TiledGemm::Size& size,
   return more + dm * dm + dn * dn + dk * dk;
 }
 
-/// Whether sizes are so far apart that a shape does not count, seen without a logarithm:
-/// sizes of shapes that count differ by 2^(farthest reach) = 1.37 times at most.
+/// Fast test without logarithms for shapes without influence: sizes of shapes with
+/// influence differ by a factor of at most 2^(farthest reach) = 1.37.
 bool too_far(double a, double b) {
   constexpr double ratio = 1.4;
   return a > ratio * b || b > ratio * a;
 }
 
-/// How much a measured shape counts for another: 1 for itself, falling with the distance
-/// to 0.
+/// Weight of a measured shape: 1 for the same size, decreasing to 0 with the distance.
 double weight_of(const TiledGemm::Shape& shape, const TiledGemm::Size& size) {
   if (too_far(shape.m, size.m) || too_far(shape.n, size.n) || too_far(shape.k, size.k))
     return 0;
@@ -41,7 +39,7 @@ double weight_of(const TiledGemm::Shape& shape, const TiledGemm::Size& size) {
   return far > farthest * farthest ? 0 : std::exp(-far);
 }
 
-/// Linear in the logarithm of the side, constant beyond.
+/// Interpolates linearly in the logarithm of the side; constant beyond the ends.
 template <class Point, class Value>
 double by_side(const std::vector<Point>& points, double side, const Value& value) {
   const auto above = std::ranges::lower_bound(points, side, {}, &Point::side);
@@ -67,7 +65,7 @@ TiledGemm::Size size_of(const TiledGemm::Shape& shape) {
 
 ///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak /
 ///   multiprocessors) + adding the parts
-/// for the block and the number of parts with the least time: a library chooses well.
+/// for the fastest block and number of parts: assumes a good choice by the library.
 TiledGemm::Cost TiledGemm::uncorrected(const Size& size, const Device& device) const {
   const auto& [m, n, k] = size;
   const auto& [multiprocessors, element, memory] = device;
@@ -77,7 +75,7 @@ TiledGemm::Cost TiledGemm::uncorrected(const Size& size, const Device& device) c
          {std::pair{block.rows, block.cols}, std::pair{block.cols, block.rows}}) {
       const double count = std::ceil(m / rows) * std::ceil(n / cols);
       const double step = 2 * rows * cols * multiprocessors /
-                          (block.efficiency * peak.value);  // seconds, of one k
+                          (block.efficiency * peak.value);  // seconds per unit of k
       for (const int parts : splits) {
         if (parts > 1 && k / parts < least_part) break;
         const double waves = std::ceil(count * parts / multiprocessors);
@@ -95,8 +93,8 @@ TiledGemm::Cost TiledGemm::uncorrected(const Size& size, const Device& device) c
 }
 
 /// The uncorrected time multiplied by exp(weighted mean of log(measured / uncorrected))
-/// of the measured shapes, whose weights fall with their distance in octaves. What made a
-/// small shape faster than the rule makes none of its neighbours faster than the device.
+/// of the measured shapes; weights decrease with the distance in octaves. The correction
+/// never exceeds the device's largest rates.
 TiledGemm::Cost TiledGemm::cost(const Size& size, const Device& device) const {
   const auto& [m, n, k] = size;
   Cost result = uncorrected(size, device);
@@ -122,16 +120,16 @@ TiledGemm::Cost TiledGemm::cost_in_graph(const Size& size, const Device& device)
   const double gain =
       by_side(in_graph, side, [](const InGraph& g) { return g.gain.value; });
   result.time = std::max(result.time - Seconds{gain},
-                         result.time / 2);  // no kernel is mostly what streams add
+                         result.time / 2);  // gain of at most half the time
   result.occupancy = by_side(in_graph, side, &InGraph::share);
   return result;
 }
 
-/// Which kernels a library takes changes from one shape to the next, so the nearest
-/// shapes decide: their weights fall with the fourth power of the distance in octaves.
+/// Libraries change kernels from one shape to the next, so the nearest shapes dominate:
+/// weights decrease with the fourth power of the distance in octaves.
 std::optional<Seconds> TiledGemm::issue(const Size& size) const {
-  constexpr double near =
-      0.1;  // a squared distance within which shapes count alike: single times scatter
+  constexpr double near = 0.1;  // squared distance within which shapes count equally,
+                                // because single times scatter
   double sum = 0, weights = 0;
   for (const Shape& shape : shapes) {
     if (!shape.issue) continue;

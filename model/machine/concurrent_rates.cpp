@@ -9,7 +9,7 @@
 namespace tilerail {
 namespace {
 
-/// The way of a copy that is packed: no more than what a link lets through for one.
+/// The route of a packed copy, limited by the links' limits per flow.
 FlowRoute route_of(const Topology& topology, MemoryId src, MemoryId dst) {
   FlowRoute route{src, dst, {}};
   const int parts = topology.parts(src, dst);
@@ -29,7 +29,8 @@ std::vector<Rate> concurrent_rates(const Topology& topology,
   for (const auto& [src, dst] : flows)
     if (src != dst) routes.push_back(route_of(topology, src, dst));
   FairShares shares{topology, routes};
-  for (const auto route : indices(routes)) shares.add(route);  // numbered as they come
+  // flows are numbered in this order
+  for (const auto route : indices(routes)) shares.add(route);
   shares.update();
   std::vector<Rate> rates;
   FairShares::Flow next = 0;

@@ -8,9 +8,9 @@
 
 namespace tilerail {
 
-/// Rates of copies that run at the same time: max-min fair sharing of links, groups and
-/// the copies' own caps. `flows` lists a (src, dst) for each copy, and the result has a
-/// rate for each, infinite when src == dst. Throws InputError when a pair has no route.
+/// Rates of simultaneous copies: max-min fair sharing of links, groups and the copies'
+/// own caps. `flows` lists (src, dst) of each copy; the rate is infinite if src == dst.
+/// Throws InputError if a pair has no route.
 std::vector<Rate> concurrent_rates(const Topology& topology,
                                    std::span<const std::pair<MemoryId, MemoryId>> flows);
 

@@ -10,9 +10,9 @@
 namespace tilerail {
 namespace {
 
-constexpr double rounding = 1e-12;  // equal bounds differ by it, relatively
+constexpr double rounding = 1e-12;  // relative difference of equal limits
 
-/// Routes, and the parts of their flows.
+/// Routes, and the parts of their flows on a link.
 using Users = std::vector<std::pair<size_t, uint32_t>>;
 
 bool is_part(const Users& some, const Users& all) {
@@ -38,13 +38,14 @@ FairShares::FairShares(const Topology& topology, std::span<const FlowRoute> rout
   add_groups(topology, routes);
 }
 
-/// A link binds nobody that a narrower one does not bind that all its routes take, too.
+/// Skips links that never limit a flow: another link with at most their bandwidth carries
+/// all their routes and more.
 void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> routes) {
   std::map<LinkId, Users> users;
   for (const auto r : indices(routes))
     for (const auto& use : topology.links_on(routes[r].src, routes[r].dst))
       users[use.link].emplace_back(r, static_cast<Parts>(use.parts) * routes_[r].unit);
-  std::map<Users, double> narrowest;  // by their users, of the links that have the same
+  std::map<Users, double> narrowest;  // minimum of links with the same users
   std::map<LinkId, decltype(narrowest)::const_pointer> of_link;
   for (const auto& [link, by] : users) {
     const double bandwidth = topology.link(link).bandwidth.value;
@@ -54,7 +55,7 @@ void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> 
   }
   for (const auto& [by, bandwidth] : narrowest) {
     const FlowRoute& any =
-        routes[by.front().first];  // it also takes every link that all of them take
+        routes[by.front().first];  // takes every link that all of these routes share
     const bool needless = std::ranges::any_of(
         topology.route(any.src, any.dst), [&, &b = by, &w = bandwidth](LinkId l) {
           const auto& [others, narrow] = *of_link.at(l);
@@ -146,11 +147,11 @@ void FairShares::count(const Route& route, double change) {
     if (!group.group->forward_share) continue;
     set(group.sides[0], bounds.forward), set(group.sides[1], bounds.backward);
     changed_.insert(changed_.end(), group.sides,
-                    group.sides + 2);  // also that of the other side
+                    group.sides + 2);  // including the opposite side
   }
 }
 
-/// Collects the constraints and flows that what has changed can reach.
+/// Collects the constraints and flows connected to the changed constraints.
 void FairShares::reach() {
   reached_.clear(), growing_ = 0, capped_.clear();
   ++updates_;
@@ -177,8 +178,8 @@ void FairShares::reach(uint32_t constraint) {
   reached_.push_back(constraint);
 }
 
-/// All flows that still grow have one common rate, which rises until some constraint, or
-/// cap, is full. Forgets the constraints on which none does.
+/// The common rate of all growing flows rises until a constraint or a cap is full. Drops
+/// constraints without growing flows.
 double FairShares::level() {
   double least = unbounded;
   auto kept = reached_.begin();
@@ -196,7 +197,7 @@ double FairShares::level() {
 
 void FairShares::fix(Flow flow, double rate) {
   Running& running = flows_[flow];
-  if (!running.growing) return;  // it stops for two reasons
+  if (!running.growing) return;  // stopped by several constraints
   running.rate = rate, running.growing = false;
   --growing_;
   for (const auto& [c, parts] : routes_[running.route].constraints) {
@@ -205,8 +206,8 @@ void FairShares::fix(Flow flow, double rate) {
   }
 }
 
-/// The flows that cannot have more than this: which they are is asked of all before the
-/// first of them gets its rate.
+/// Stops the flows that are limited to this rate. Full constraints are determined before
+/// any flow stops.
 void FairShares::fix_at(double level) {
   const double full = level * (1 + rounding);
   stopped_.clear();

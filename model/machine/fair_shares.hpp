@@ -10,25 +10,24 @@
 
 namespace tilerail {
 
-/// Max-min fair rates of flows that come and go on a machine, under the bounds of its
-/// links and groups and the flows' own caps. What a flow that comes or goes cannot reach,
-/// over constraints that it shares with others, is not worked out again. Where the ends
-/// of a flow are spread over several memories, only a part of its bytes crosses most
-/// links: rates are weighed by the parts, counted in a unit of which all are multiples,
-/// so that sums of them are exact. Source: progressive filling (Bertsekas, Gallager: Data
-/// Networks, 6.5.2).
+/// Max-min fair rates of flows that start and end on a machine, limited by links, groups
+/// and the flows' own caps. Updates are incremental: only flows connected to a change by
+/// shared constraints are recomputed. If the ends of a flow are spread over several
+/// memories, only a part of its bytes crosses most links: rates are weighted with the
+/// parts, in a unit that makes all of them integers, so that their sums are exact.
+/// Source: progressive filling (Bertsekas, Gallager: Data Networks, 6.5.2).
 class FairShares {
  public:
   using Flow = uint32_t;
 
   FairShares(const Topology& topology, std::span<const FlowRoute> routes);
 
-  /// A flow on routes[route] begins. Flows are numbered from 0; numbers of flows that
-  /// have ended are used again.
+  /// Starts a flow on routes[route]. Flows are numbered from 0; numbers of ended flows
+  /// are reused.
   Flow add(size_t route);
   void remove(Flow flow);
 
-  /// Brings the rates up to date. Returns false where they were.
+  /// Updates the rates. Returns false if they were up to date.
   bool update();
   double rate(Flow flow) const { return flows_[flow].rate; }  // B/s, after `update`
 
@@ -37,21 +36,20 @@ class FairShares {
 
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-  /// The rates of the flows on it, times their parts, add up to no more than its
-  /// capacity.
+  /// The sum of rate times parts over its flows is at most the capacity.
   struct Constraint {
-    double capacity = unbounded;  // B/s times parts of a whole flow
+    double capacity = unbounded;  // B/s times parts per flow
     std::vector<Flow> flows = {};
-    double parts = 0;    // of the flows
-    double free = 0;     // while rates are worked out: what flows that have theirs leave
-    double growing = 0;  // and the parts of those that have not
-    uint64_t reached_by = 0;  // the last update that worked it out
+    double parts = 0;         // of the flows
+    double free = 0;          // during an update: capacity left by flows with a rate
+    double growing = 0;       // during an update: parts of flows without a rate
+    uint64_t reached_by = 0;  // the last update that included it
   };
   struct Group {
     const CapacityGroup* group;
     double most;             // B/s, of all its links
     uint32_t all;            // constraints
-    uint32_t sides[2] = {};  // forward, backward; where it has a forward_share
+    uint32_t sides[2] = {};  // forward, backward; with a forward_share only
     CapacityGroup::Load now = {};
   };
   struct GroupUse {
@@ -64,14 +62,14 @@ class FairShares {
   };
   struct Route {
     double cap = unbounded, demand = 0;
-    Parts unit = 1;  // of each of its parts
+    Parts unit = 1;  // per part
     std::vector<Use> constraints = {};
     std::vector<GroupUse> groups = {};
   };
   struct Running {
     size_t route = 0;
     double rate = 0;
-    bool growing = false;  // while rates are worked out: it has none yet
+    bool growing = false;  // during an update: without a rate yet
   };
 
   void add_links(const Topology& topology, std::span<const FlowRoute> routes);
@@ -84,18 +82,18 @@ class FairShares {
   void fix_at(double level);
   uint32_t number_of_next() const { return uint32_t(constraints_.size()); }
 
-  Parts unit_ = 1;  // parts of a whole flow: a multiple of those of every route
+  Parts unit_ = 1;  // parts per flow: a common multiple for all routes
   std::vector<Constraint> constraints_;
   std::vector<Group> groups_;
   std::vector<Route> routes_;
   std::vector<Running> flows_;
   std::vector<Flow> unused_;
-  uint64_t updates_ = 0;           // so far
-  std::vector<uint32_t> changed_;  // constraints whose flows or capacity have changed
-  std::vector<uint32_t> reached_;  // constraints to work out
-  std::vector<uint32_t> stopped_;  // of them: full at this level
+  uint64_t updates_ = 0;           // number of updates
+  std::vector<uint32_t> changed_;  // constraints with changed flows or capacity
+  std::vector<uint32_t> reached_;  // constraints to update
+  std::vector<uint32_t> stopped_;  // full constraints at the current level
   size_t growing_ = 0;             // flows without a rate yet
-  std::vector<Flow> capped_;       // of them: with a cap
+  std::vector<Flow> capped_;       // growing flows with a cap
 };
 
 }  // namespace tilerail

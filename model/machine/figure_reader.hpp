@@ -12,8 +12,8 @@
 
 namespace tilerail {
 
-/// The value of a figure. Refuses a value that is missing, or that has no meaning because
-/// its neighbour is missing.
+/// The value of a figure. Rejects missing values, and values without the figure that they
+/// depend on.
 inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key,
                                          bool is_needed, std::string_view next_to) {
   if (is_needed) return table.need(key);

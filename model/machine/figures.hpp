@@ -17,11 +17,11 @@
 
 namespace tilerail {
 
-/// When a table of a file has a figure.
+/// Condition under which a table contains a figure.
 enum class Presence : uint8_t {
-  by_type,     // always, but a std::optional may be absent
+  by_type,     // always, except for a std::optional
   needed,      // always
-  has_default  // if it differs from the default of the part
+  has_default  // if different from the part's default
 };
 
 /// A figure of a part of a machine: `key = value` in its table. Its unit follows from the
@@ -32,14 +32,14 @@ struct Figure {
   Member member;  // of the part: a pointer, or a function that returns a reference
   const Range<Quantity>& range;
   Presence presence = Presence::by_type;
-  std::string_view next_to = {};  // the figure without which it has no meaning
+  std::string_view next_to = {};  // another figure that must be present
 };
-// clang 14 deduces no arguments of aggregates by itself.
+// clang 14 lacks argument deduction for aggregates.
 template <class Member, class Quantity, class... Rest>
 Figure(std::string_view, Member, const Range<Quantity>&, Rest...)
     -> Figure<Member, Quantity>;
 
-/// A list of rows: `key = [[column, column], ...]`. One column may be absent.
+/// A list of rows: `key = [[column, column], ...]`. One column may be optional.
 template <class Member, class Columns>
 struct Rows {
   std::string_view key;
@@ -52,8 +52,8 @@ struct Rows {
 template <class Member, class Columns, class... Rest>
 Rows(std::string_view, Member, Columns, Rest...) -> Rows<Member, Columns>;
 
-/// Figures in a table of their own, `key = { ... }`, or, with an empty key, in the table
-/// of the part.
+/// Figures in their own table, `key = { ... }`, or, with an empty key, in the part's
+/// table.
 template <class Member, class Figures>
 struct Group {
   std::string_view key;
@@ -69,9 +69,9 @@ inline constexpr std::array<std::string_view, 4> trans_pairs{"NN", "NT", "TN", "
 inline constexpr std::array<std::string_view, 4> source_kinds{"measured", "fitted",
                                                               "published", "assumed"};
 
-/// Every figure of a machine file: what it is called, where it is and what it may be. The
-/// reader, the checker, the writer and the settings follow from it.
-/// docs/formats.md#ranges lists what they mean.
+/// Every figure of a machine file: key, member and range. The reader, the checker, the
+/// writer and the settings are generated from this table. docs/formats.md#ranges lists
+/// the meanings.
 struct MachineFigures : TopologyLimits {
   using enum Presence;
   struct Self {
@@ -172,8 +172,7 @@ struct MachineFigures : TopologyLimits {
                       Figure{"time", &TiledGemm::Shape::time, gemm_time},
                       Figure{"issue", &TiledGemm::Shape::issue, latency}},
            false}};
-  /// Rates of squares s x s x s are written in one of three forms: by time, by rate, or
-  /// by share of `peak`.
+  /// Rates of squares s x s x s have three forms: time, rate, or share of `peak`.
   struct SquareTime {
     double size;
     Seconds time;
@@ -223,7 +222,7 @@ constexpr void for_each(const Figures& figures, const Visit& visit) {
   std::apply([&](const auto&... figure) { (visit(figure), ...); }, figures);
 }
 
-/// What a member holds: the content of a std::optional, the points of a curve, or itself.
+/// The content of a std::optional, the points of a curve, or the member itself.
 template <class Member>
 auto& content(Member& member) {
   if constexpr (requires { member.has_value(); })
@@ -275,7 +274,7 @@ void for_each_there(Part& part, const Figures& figures, const Visit& visit) {
   });
 }
 
-/// The keys of a table; `single`: those of the figures that a setting can change,
+/// The keys of a table; `single`: only figures that a setting can change, such as
 /// "engines.h2d".
 template <class Figures>
 std::vector<std::string> keys_of(const Figures& figures, bool single = false) {
@@ -296,7 +295,7 @@ std::vector<std::string> keys_of(const Figures& figures, bool single = false) {
 }
 
 /// Calls change(figure, member) for the figure of a single key and returns its result;
-/// false if the part lacks it.
+/// false if the part lacks the figure.
 template <class Part, class Figures, class Change>
 bool change_at(Part& part, const Figures& figures, std::string_view key,
                const Change& change) {

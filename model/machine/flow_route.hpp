@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// A way that flows take from a memory to another, each flow at no more than `cap`.
+/// A route of flows between two memories, each flow limited to `cap`.
 struct FlowRoute {
   MemoryId src, dst;
   std::optional<Rate> cap;

@@ -4,8 +4,8 @@
 
 namespace tilerail {
 
-/// Where the pages of a host buffer lie: spread over all memory controllers, or plain, as
-/// the runtime allocates them.
+/// Page placement of a host buffer: spread over all memory controllers, or plain (default
+/// allocation by the runtime).
 enum class HostPages : uint8_t { spread, plain };
 
 }  // namespace tilerail

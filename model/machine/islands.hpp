@@ -8,10 +8,10 @@
 
 namespace tilerail {
 
-/// Sets of devices that copies of at least some rate join, directly or over others of the
-/// set, for every rate that copies between two of them have in either direction. Of two
-/// sets, one is in the other or they have nothing in common. As places in `devices`,
-/// ascending; sets of one device and that of all are left out.
+/// Sets of devices that are connected by copies of at least some rate, directly or over
+/// other members, for every rate of a copy between two of them in either direction. Two
+/// sets are nested or disjoint. Members are ascending positions in `devices`; sets of one
+/// device and of all devices are omitted.
 std::vector<std::vector<size_t>> islands(const Topology& topology,
                                          std::span<const MemoryId> devices);
 

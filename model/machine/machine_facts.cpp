@@ -15,7 +15,7 @@ namespace {
 
 using Flows = std::vector<std::pair<MemoryId, MemoryId>>;
 
-constexpr Bytes typical{16.0 * 1024 * 1024};  // of a copy: that routes are chosen for
+constexpr Bytes typical{16.0 * 1024 * 1024};  // copy size for which routes are chosen
 
 std::optional<MemoryId> nearest(const Topology& topology, MemoryId gpu) {
   std::optional<MemoryId> best;

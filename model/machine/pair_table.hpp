@@ -10,9 +10,8 @@
 
 namespace tilerail {
 
-/// A value for each ordered pair of memories, made when it is first asked for. A plan
-/// uses few of the pairs of a large machine: one of 4,096 GPUs has 16.8 million. Threads
-/// may ask at the same time.
+/// A value for each ordered pair of memories, created on first use, because plans use few
+/// pairs of a large machine: 4,096 GPUs have 16.8 million. Thread-safe.
 template <class Value>
 class PairTable {
  public:
@@ -21,14 +20,14 @@ class PairTable {
 
   size_t memories() const { return memories_; }
 
-  /// The value of the pair; null before it was made.
+  /// The value of the pair; null before its creation.
   const Value* find(MemoryId src, MemoryId dst) const {
     const Cell* const row = rows_[src.index()].load(std::memory_order_acquire);
     return row ? row[dst.index()].load(std::memory_order_acquire) : nullptr;
   }
 
-  /// The value of the pair; `make()` gives it the first time. What `make` throws passes,
-  /// and nothing is kept.
+  /// The value of the pair; created by `make()` on first use. Exceptions of `make` pass
+  /// through, and no value is stored.
   template <class Make>
   const Value& of(MemoryId src, MemoryId dst, const Make& make) const {
     const Value* const value = find(src, dst);
@@ -54,11 +53,11 @@ class PairTable {
     return value;
   }
 
-  std::unique_ptr<Row[]> rows_;  // by source; null until one of its pairs is asked for
+  std::unique_ptr<Row[]> rows_;  // by source; null until a pair is used
   size_t memories_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the following members
   mutable std::vector<std::unique_ptr<Cell[]>> cells_;
-  mutable std::deque<Value> values_;  // stay where they are
+  mutable std::deque<Value> values_;  // addresses must be stable
 };
 
 }  // namespace tilerail

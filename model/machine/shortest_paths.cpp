@@ -11,7 +11,7 @@
 namespace tilerail {
 namespace {
 
-/// Whole picoseconds, so that equal paths compare equal whatever the order of their sums.
+/// Integer picoseconds, so that equal paths compare equal in any order of summation.
 using Picoseconds = int64_t;
 constexpr Picoseconds unreached = std::numeric_limits<Picoseconds>::max();
 
@@ -30,9 +30,9 @@ ShortestPaths::ShortestPaths(const Topology::Description& description)
     out_[d_.links[i].from.index()].push_back(LinkId{i});
 }
 
-/// Dijkstra's algorithm. A link is on a path of least time if it leads from the source,
-/// or from a switch, to its end at the time when the end is reached. Link times are above
-/// zero, so the way back over such links ends at the source.
+/// Dijkstra's algorithm. A link is on a shortest path if it leads from the source, or
+/// from a switch, to its end at the arrival time of the end. Link times are positive, so
+/// walking back over such links ends at the source.
 const ShortestPaths::Links& ShortestPaths::links_from(MemoryId src) {
   using Arrival = std::pair<Picoseconds, NodeId>;
   Links& found = found_[src.index()];
@@ -74,7 +74,7 @@ std::vector<ShortestPaths::Links> ShortestPaths::all(MemoryId src, MemoryId dst,
   if (src == dst) return paths;
   const Links& links = links_from(src);
   const NodeId start = d_.memories[src.index()].node;
-  Links back;  // from the destination
+  Links back;  // from the destination backwards
   const std::function<void(NodeId)> walk = [&](NodeId node) {
     if (node == start) {
       paths.emplace_back(back.rbegin(), back.rend());

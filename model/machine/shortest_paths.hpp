@@ -4,18 +4,17 @@
 
 namespace tilerail {
 
-/// The paths of least time between the memories of a description, the time of a link
-/// being latency + 16 MiB / bandwidth. Paths lead through switches: they start and end at
-/// memories and never pass through one. What was found for a memory is kept; not to be
-/// used by two threads at once.
+/// Shortest paths between the memories of a description; the time of a link is latency +
+/// 16 MiB / bandwidth. Paths lead through switches: they start and end at memories and
+/// never pass through one. Caches results per source memory. Limit: not thread-safe.
 class ShortestPaths {
  public:
   using Links = std::vector<LinkId>;
 
-  /// `description` outlives this.
+  /// `description` must outlive this object.
   explicit ShortestPaths(const Topology::Description& description);
 
-  /// Up to `most` of them, at first the one with the lowest link id, compared from the
+  /// Up to `most` paths; first the path with the lowest link id, compared from the
   /// destination backwards.
   std::vector<Links> all(MemoryId src, MemoryId dst, size_t most);
 
@@ -24,8 +23,8 @@ class ShortestPaths {
 
   const Topology::Description& d_;
   std::vector<Links> out_;  // by node
-  /// By source, empty until paths from it are asked for: the links of its paths, by the
-  /// node that they lead to, and by ascending id.
+  /// By source, empty until first use: the links of its shortest paths, by destination
+  /// node and ascending id.
   std::vector<Links> found_;
 };
 

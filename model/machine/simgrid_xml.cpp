@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t most_memories = 256;  // 65,280 routes
 
-/// As the value of an attribute.
+/// Escapes a text for an attribute value.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -102,7 +102,7 @@ class Writer {
     return text;
   }
 
-  /// Parts of a whole copy: a multiple of those of every pair.
+  /// Sets the unit of parts: a common multiple of the parts of every pair.
   void set_unit() {
     const size_t memories = t_.description().memories.size();
     for (size_t s = 0; s < memories; ++s)
@@ -120,8 +120,8 @@ class Writer {
     return text;
   }
 
-  /// A link that bounds each copy alone stands for what bounds one copy but not their
-  /// sum.
+  /// A FATPIPE link represents limits of a single copy that do not limit the sum of
+  /// copies.
   std::string route(MemoryId src, MemoryId dst) {
     std::string text =
         fmt::format("    <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">\n",
@@ -143,7 +143,7 @@ class Writer {
       if (group.capacity)
         add_parts("group " + group.name, largest(*group.capacity), use.parts);
     }
-    if (unit_ > 1) {  // a link that is listed twice would count its latency twice
+    if (unit_ > 1) {  // avoids counting the latency of a repeated link twice
       latencies_.insert(t_.latency(src, dst));
       add(latency_name(t_.latency(src, dst)));
     }
@@ -158,7 +158,7 @@ class Writer {
   const Topology& t_;
   int unit_ = 1;
   std::set<Rate> caps_;
-  std::set<Seconds> latencies_;  // of whole routes, where they are split
+  std::set<Seconds> latencies_;  // of whole routes, if copies are split
 };
 
 }  // namespace

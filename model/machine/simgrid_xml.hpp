@@ -6,9 +6,9 @@
 
 namespace tilerail {
 
-/// A platform file for SimGrid, in which a copy alone takes as long as here.
-/// docs/formats.md#simgrid-platforms Throws InputError when the machine has more memories
-/// than a table of all routes is written for.
+/// A platform file for SimGrid. A copy alone takes the same time as in TileRail's model.
+/// Throws InputError if the machine has too many memories for a table of all routes.
+/// docs/formats.md#simgrid-platforms
 std::string to_simgrid_xml(const Topology& topology);
 
 }  // namespace tilerail

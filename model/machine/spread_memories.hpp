@@ -8,8 +8,8 @@
 
 namespace tilerail {
 
-/// The memories that stand for all hosts of a machine, by name, and the one that stands
-/// for all GPUs. No node of a file can have such a name.
+/// Names of the memories that represent all hosts of a machine, and of the memory that
+/// represents all GPUs. Nodes of files cannot have such names.
 /// docs/model.md#homes-on-several-hosts, docs/model.md#kept-copies
 inline constexpr std::array<std::pair<std::string_view, Pages>, 3> spread_names{
     {{"h*", Pages::interleaved}, {"h/cols", Pages::columns}, {"h/rows", Pages::rows}}};

@@ -9,10 +9,10 @@ namespace {
 
 constexpr size_t most_bytes = size_t{16} << 20;
 
-/// toml++ goes down tables by recursion, and bounds the depth of values but not that of
-/// keys, "a.b.c".
+/// Limits the depth of keys, "a.b.c": toml++ visits tables recursively, but limits only
+/// the depth of values.
 void check_keys(std::string_view text, const std::string& file) {
-  constexpr size_t most_dots = 1000;  // machines have keys of two
+  constexpr size_t most_dots = 1000;  // machine files have keys with two parts
   size_t dots = 0, line = 1;
   for (const char c : text) {
     if (c == '\n') ++line;

@@ -7,8 +7,8 @@
 
 namespace tilerail {
 
-/// The tables of a text. Throws InputError at the place where the text stops to be TOML,
-/// or when there is too much of it.
+/// Parses the tables of a text. Throws InputError with the place if the text is not TOML
+/// or is too long.
 toml::table parsed_toml(std::string_view text, const std::string& file);
 
 }  // namespace tilerail

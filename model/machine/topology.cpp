@@ -43,7 +43,7 @@ Rate CapacityGroup::bound(double flows, bool on_forward, bool on_backward) const
   return curve ? curve->at(flows) : Rate{infinity};
 }
 
-/// Each side gets its share, or what the other side leaves if that is more.
+/// Each side gets its share, or the rate left by the other side if that is larger.
 CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
   const double flows = load.flows / load.unit;
   const Rate all = bound(flows, load.forward > 0, load.backward > 0);
@@ -60,8 +60,8 @@ namespace {
 
 using StridedPoints = std::span<const StridedEfficiency::Point>;
 
-/// By points of one pitch: linear in the logarithm of the column, constant beyond the
-/// points.
+/// Interpolates points of one pitch: linear in the logarithm of the column, constant
+/// beyond the points.
 double by_column(StridedPoints points, Bytes column) {
   const auto above =
       std::ranges::find_if(points, [=](const auto& p) { return column <= p.column; });
@@ -72,9 +72,9 @@ double by_column(StridedPoints points, Bytes column) {
                  std::log2(a.column.value), std::log2(b.column.value));
 }
 
-/// By points of all pitches: linear in the logarithm of the pitch, too, and constant
-/// beyond. A pitch that is a multiple of the border is compared with such pitches only,
-/// any other one with the others, where there are points of its kind.
+/// Interpolates points of all pitches: linear also in the logarithm of the pitch, and
+/// constant beyond the points. Multiples of the border and other pitches are interpolated
+/// separately, if points of the same kind exist.
 double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitch) {
   const auto on_border = [&](Bytes at) {
     return border > Bytes{0} &&
@@ -106,8 +106,8 @@ double StridedEfficiency::at(Bytes column) const {
   return interpolated(points, border, column, Bytes{infinity});
 }
 
-/// With x the time of finding the pages over that of packed bytes, and x' that of columns
-/// so far apart that none finds the line of another, finding them in company takes
+/// With x the time to find the pages relative to packed bytes, and x' the same for
+/// columns that are too far apart to share lines, the relative time under interference is
 ///   (1 + any (beside - 1)) (x + kernels forgotten max(0, x' - x))
 double StridedEfficiency::beside_others(const std::vector<Point>& curve,
                                         const Copy& copy) const {
@@ -137,10 +137,9 @@ double StridedEfficiency::of(const Copy& copy) const {
 
 namespace {
 
-/// These memories and, where several of them are hosts, one for each spread name; where
-/// several are GPUs, last, the one in which a matrix is that each GPU has a copy of. Such
-/// a memory has no node: what is copied from or to it crosses the routes of the memories
-/// that it stands for.
+/// These memories, then one for each spread name if there are several hosts, and last the
+/// memory of replicated matrices if there are several GPUs. Such a memory has no node:
+/// its copies take the routes of the represented memories.
 std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
   std::vector<MemoryId> hosts, gpus;
   for (const auto i : indices(memories))
@@ -163,22 +162,21 @@ std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
 
 /// A route between two memories.
 struct Route {
-  std::vector<LinkId> links =
-      {};         // in order; empty when there is none and when src == dst
-  int parts = 1;  // of the bytes of a copy, equal ones
-  std::vector<Topology::LinkUse> uses = {};     // of the links, in their order
+  std::vector<LinkId> links = {};  // in order; empty without a route and if src == dst
+  int parts = 1;                   // equal parts of the bytes of a copy
+  std::vector<Topology::LinkUse> uses = {};     // in the order of `links`
   std::vector<Topology::GroupUse> groups = {};  // ascending, each once
   Seconds latency{0};
   std::vector<Topology::Way> ways =
-      {};  // between two memories of the description, where there are several
+      {};  // between two memories of the description, if there are several
 };
 
-/// The routes of a machine, found when they are first asked for. The constructor of
-/// Topology states the rule.
+/// The routes of a machine, found on first use. The constructor of Topology documents the
+/// rule.
 class Routes {
  public:
-  /// `description` is checked; `memories` begins with its memories, and those behind them
-  /// stand for some of them.
+  /// `description` must be checked; `memories` begins with its memories, followed by
+  /// memories that represent several of them.
   Routes(std::shared_ptr<const Topology::Description> description,
          std::shared_ptr<const std::vector<Memory>> memories)
       : d_{std::move(description)},
@@ -187,8 +185,8 @@ class Routes {
         groups_of_(d_->links.size()),
         routes_{memories_->size()} {
     for (const auto& named : d_->routes) {
-      Ways& ways = named_[{
-          named.from, named.to}];  // stays empty if there are no copies between the two
+      Ways& ways = named_[{named.from,
+                           named.to}];  // stays empty if the description forbids copies
       if (!named.links.empty()) ways.push_back({named.links, named.share});
     }
     for (auto& [pair, ways] : named_) {
@@ -206,18 +204,19 @@ class Routes {
   }
 
   const Route& of(MemoryId src, MemoryId dst) {
-    return routes_.of(src, dst, [&] { return found(src, dst); });  // one thread at a time
+    // runs in one thread at a time
+    return routes_.of(src, dst, [&] { return found(src, dst); });
   }
 
  private:
   Route found(MemoryId src, MemoryId dst) {
     if (src == dst) return {};
     std::vector<Ways> pairs;
-    int parts = 1;  // of what a pair gets: a multiple of the parts of every pair
+    int parts = 1;  // per pair: a common multiple of the parts of every pair
     for (const MemoryId& from : parts_of(src))
       for (const MemoryId& to : parts_of(dst)) {
         pairs.push_back(ways_of(from, to));
-        if (pairs.back().empty()) return {};  // not even a part of the bytes gets there
+        if (pairs.back().empty()) return {};  // part of the bytes cannot get there
         parts = std::lcm(parts, parts_in(pairs.back()));
       }
     Route route;
@@ -244,7 +243,7 @@ class Routes {
         [](int sum, const Topology::Way& way) { return sum + way.share; });
   }
 
-  /// Between two memories of the description; within one there is nothing to cross.
+  /// Routes between two memories of the description; a single empty route within one.
   Ways ways_of(MemoryId src, MemoryId dst) {
     if (src == dst) return Ways(1);
     if (const auto named = named_.find({src, dst}); named != named_.end())
@@ -255,7 +254,7 @@ class Routes {
     return ways;
   }
 
-  /// So many parts of the bytes take this way.
+  /// Adds a route for this many parts of the bytes.
   void add(const std::vector<LinkId>& way, int parts, Route& route) const {
     Seconds latency{0};
     for (const LinkId link : way) {
@@ -278,7 +277,7 @@ class Routes {
     }
   }
 
-  /// Each once, however many of the links are in it.
+  /// Each group once, however many of its links are in the route.
   std::vector<Topology::GroupUse> groups_on(const std::vector<LinkId>& links) const {
     std::vector<Topology::GroupUse> uses;
     for (const LinkId link : links)

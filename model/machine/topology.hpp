@@ -16,7 +16,7 @@ namespace tilerail {
 
 enum class NodeKind { host, gpu, network_switch };
 
-/// Where a figure comes from; every table of a topology file names one of these.
+/// Origin of a figure; every table of a topology file names a source.
 struct Source {
   enum class Kind { measured, fitted, published, assumed };
   std::string key;
@@ -24,16 +24,16 @@ struct Source {
   std::string text;
 };
 
-/// How many operations of a role a device runs at once; absent means no limit.
+/// Maximum number of concurrent operations of a role on a device; absent: unlimited.
 struct Engines {
   std::optional<int> h2d, d2h,
-      peer;  // copies into it from a host, out of it to a host, out of it to another GPU
+      peer;  // copies from a host, to a host, and to another GPU
   std::optional<int>
-      total;  // copies and kernels together (host devices made of worker threads)
+      total;  // copies and kernels together (host devices with worker threads)
 };
 
-/// Where the pages of a matrix lie that is in several memories: page by page in turns, in
-/// as many contiguous blocks of its columns or of its rows, or all of them in each.
+/// Distribution of a matrix over several memories: page by page in turns, contiguous
+/// blocks of columns or of rows, or a replica in each.
 enum class Pages : uint8_t { whole, interleaved, columns, rows, copies };
 
 struct Memory {
@@ -46,8 +46,8 @@ struct Memory {
   Engines engines;
   std::optional<Watts> idle_watts, busy_watts;
   std::string source;
-  Pages pages = Pages::whole;  // else it stands for all of `over`, and neither file nor
-                               // graph has it
+  Pages pages = Pages::whole;  // other than whole: represents all memories in `over`,
+                               // absent from files and the graph
   std::vector<MemoryId> over = {};
 };
 
@@ -63,11 +63,11 @@ struct Link {
   NodeId from, to;
   Rate bandwidth{0};
   Seconds latency{0};
-  std::optional<Rate> per_flow;  // a single copy gets at most this
+  std::optional<Rate> per_flow;  // maximum rate of a single copy
   std::string source;
 };
 
-/// Capacity of a group by how many copies share it: linear between the points, constant
+/// Capacity of a group by the number of copies: linear between the points, constant
 /// beyond them.
 struct CapacityCurve {
   struct Point {
@@ -80,84 +80,80 @@ struct CapacityCurve {
   Rate saturated() const { return points.back().rate; }
 };
 
-/// Links whose traffic shares one bound. `capacity` bounds the sum of all copies on them.
-/// While copies run on `forward` and on `backward` links at once, `both_busy` bounds it
-/// instead.
+/// Links whose traffic shares a capacity. `capacity` limits the sum of all copies on
+/// them. While copies run on `forward` and on `backward` links simultaneously,
+/// `both_busy` limits the sum instead.
 struct CapacityGroup {
   std::string name;
   std::vector<LinkId> forward, backward;
   std::optional<CapacityCurve> capacity, both_busy;
-  /// The part of the both_busy bound, in (0, 1), that the forward copies get when both
-  /// sides want more than their part. Absent: all copies are equal.
+  /// The forward share of the both_busy limit, in (0, 1), if both sides want more than
+  /// their share. Absent: all copies are equal.
   std::optional<double> forward_share;
   std::string source;
 
-  /// The copies on it now: how many in all and on each side, and what those of a side
-  /// would take alone, in B/s. Each counts `unit`, or so much of it as its bytes are on
-  /// the group: whole numbers, which add up and go without a rest.
+  /// The current copies: number in total and on each side, and the demand of each side in
+  /// B/s (rates alone). A copy counts as `unit`, or as the part of it that crosses the
+  /// group: integers, so that additions and removals are exact.
   struct Load {
     double flows = 0, forward = 0, backward = 0;
     double forward_demand = 0, backward_demand = 0;
     double unit = 1;
   };
-  /// Bounds of the rates of all copies, and of those of each side; infinite where there
-  /// is none.
+  /// Limits of the total rate and of the rates of each side; infinite if unlimited.
   struct Bounds {
     Rate all, forward, backward;
   };
   Bounds bounds(const Load& load) const;
 
-  /// Bound of the sum while `flows` copies load the group, on these sides; infinite where
-  /// the file gives none.
+  /// Limit of the total rate of `flows` copies on these sides; infinite if the file has
+  /// none.
   Rate bound(double flows, bool on_forward, bool on_backward) const;
 };
 
-/// The most that a 2-D copy gets, over what the same bytes get when they are packed: by
-/// the bytes of a column and the pitch (bytes from one column to the next). Where the
-/// pages of each column are is read from the device's memory, or from its cache if that
-/// still has it. docs/model.md#copies-in-two-dimensions
+/// Maximum rate of a 2-D copy relative to the packed copy of its bytes: by column bytes
+/// and pitch (bytes from one column to the next). The addresses of a column's pages are
+/// read from the device's memory or from its cache.
+/// docs/model.md#copies-in-two-dimensions
 struct StridedEfficiency {
-  /// Bytes of a host whose entries of the page table share a line of a device's cache: 16
-  /// pages of 4 KiB.
+  /// Host bytes whose page table entries share a line of a device's cache: 16 pages of 4
+  /// KiB.
   static constexpr Bytes line{65536};
 
   struct Point {
     Bytes column;
     double efficiency;
-    Bytes pitch{
-        0};  // 0: any pitch; either all points of a curve have a pitch or none has
+    Bytes pitch{0};  // 0: any pitch; all points of a curve have a pitch, or none
   };
   std::vector<Point>
-      points;  // pitches ascend, columns of one pitch ascend; empty: no loss
-  std::vector<Point> again =
-      {};  // between a host and a device whose cache knows the pages; empty: as `points`
-  std::vector<Point> back = {};  // from a device to a host; empty: as the two above
-  std::vector<Point> peer = {};  // between devices; empty: as `points`
-  Bytes cache = {};   // what kernels read and write until the cache has forgotten pages;
-                      // above 0 where `again` has points
-  double beside = 1;  // how many times as long finding pages takes beside kernels and
-                      // copies the other way
-  double forgotten = 0;  // share of what columns of one copy know of each other's pages
-                         // that kernels push out
-  Bytes border = {};  // its multiples are compared with each other only, and so are other
-                      // pitches; 0: all alike
+      points;  // pitches ascend, columns of one pitch ascend; empty: efficiency 1
+  std::vector<Point> again = {};  // between a host and a device with the pages in its
+                                  // cache; empty: like `points`
+  std::vector<Point> back = {};   // from a device to a host; empty: like the two above
+  std::vector<Point> peer = {};   // between devices; empty: like `points`
+  Bytes cache = {};  // bytes that kernels read and write until pages are evicted from the
+                     // cache; above 0 if `again` has points
+  double beside = 1;     // slowdown of finding pages during kernels and opposite copies
+  double forgotten = 0;  // share of the lines common to columns that kernels evict
+  Bytes border = {};     // multiples of the border and other pitches are interpolated
+                         // separately; 0: all together
   std::string source = {};  // provenance key
 
-  /// Efficiency of columns whose pitch is not below any in `points`.
+  /// Efficiency of columns with a pitch at least as large as all pitches in `points`.
   double at(Bytes column) const;
 
-  /// For how much of its time a copy between a host and a device has company on the
+  /// Shares of the time of a copy between a host and a device with interference on the
   /// device, in [0, 1].
   struct Company {
-    double any = 1;      // kernels or copies the other way
-    double kernels = 1;  // kernels
+    double any = 1;      // from kernels or opposite copies
+    double kernels = 1;  // from kernels
     bool operator==(const Company&) const = default;
   };
   struct Copy {
     Bytes column, pitch;
     bool between_devices = false, to_host = false;
     double again =
-        0;  // share of the pages that the cache of the device at its end knows, in [0, 1]
+        0;  // share of the pages in the cache of the device at its end, in [0, 1]
     Company company = {};
   };
   double of(const Copy& copy) const;
@@ -166,37 +162,37 @@ struct StridedEfficiency {
   double beside_others(const std::vector<Point>& curve, const Copy& copy) const;
 };
 
-/// What it costs to hand a plan over as one graph, which was made before.
+/// Time to submit a plan as one graph that was created before.
 struct GraphCost {
-  Seconds per_call{0};  // once: launching the graph, and waiting for its end
-  Seconds per_copy{0};  // of host time, for each copy from one memory to another
+  Seconds per_call{0};  // once: launching the graph and waiting for its end
+  Seconds per_copy{0};  // host time for each copy between memories
   Seconds per_kernel{
-      0};  // of the device's front end, for each kernel and each copy within the device
-  Seconds per_dependency{0};  // for each one between a stream of such copies, or another
-                              // device, and another stream
-  Seconds between_gpus{0};    // from the end of an operation of a device until what waits
-                              // for it on another can start
+      0};  // device front-end time for each kernel and each copy within the device
+  Seconds per_dependency{0};  // for each dependency between a stream of such copies, or
+                              // another device, and another stream
+  Seconds between_gpus{0};  // event latency between devices: from the end of an operation
+                            // to the start of a dependent operation
   bool operator==(const GraphCost&) const = default;
 };
 
-/// What it costs one host thread to hand one operation to a device.
+/// Time of one host thread to submit one operation to a device.
 struct IssueCost {
   Seconds per_op{0};
-  std::optional<Seconds> per_kernel = {};  // instead, where the operation is a kernel
+  std::optional<Seconds> per_kernel = {};  // for kernels, instead of per_op
   Seconds per_call{0};        // once: starting the threads and waiting for all
   Seconds per_dependency{0};  // for each dependency on an operation of another queue
-  // From the end of a copy, on the device, until what waits for it in another queue can
-  // start; and before a copy that waits for a kernel.
+  // Event latency on the device: from the end of a copy to the start of a dependent
+  // operation in another queue, and before a copy that waits for a kernel.
   Seconds hand_on{0};
   std::string source = {};              // provenance key
-  std::optional<GraphCost> graph = {};  // where the machine takes graphs
+  std::optional<GraphCost> graph = {};  // if the machine supports graphs
 
-  /// Of a kernel whose own cost is not known.
+  /// For kernels without a time of their own.
   Seconds of_kernels() const { return per_kernel.value_or(per_op); }
 };
 
-/// How far times are from what a description says, by what they are spent on: half widths
-/// of intervals, relative to what it says, that hold this share of what was measured.
+/// Uncertainty of predicted times by their components: half widths, relative to the
+/// prediction, of intervals that contain this share of measurements.
 /// docs/model.md#intervals
 struct Uncertainty {
   static constexpr double level = 0.9;
@@ -204,18 +200,16 @@ struct Uncertainty {
   struct Kernels {
     DType dtype;
     double measured_shapes;
-    double other_shapes;  // so far from any measured one that only the rule of tiled
-                          // GEMMs speaks of them
+    double other_shapes;  // far from measured shapes: only the rule of tiled GEMMs
   };
-  std::vector<Kernels> kernels;  // each type once
-  double load =
-      0;  // of kernels on a device that its load slows down, beside the one above
+  std::vector<Kernels> kernels;  // one per type
+  double load = 0;  // of kernels slowed down by load, in addition to `kernels`
   double copies = 0;
-  double columns = 0;  // of copies in two dimensions, beside the one above
+  double columns = 0;  // of copies in two dimensions, in addition to `copies`
   double issue = 0;
   std::string source = {};  // provenance key
 
-  /// Absent where kernels of the type were not measured.
+  /// Absent if kernels of the type were not measured.
   std::optional<Kernels> of_kernels(DType dtype) const {
     for (const Kernels& k : kernels)
       if (k.dtype == dtype) return k;
@@ -225,8 +219,8 @@ struct Uncertainty {
 
 class Routes;
 
-/// A machine as a graph of memories, switches and directed links. Immutable once built.
-/// Copies share everything; threads may use one at the same time.
+/// A machine as a graph of memories, switches and directed links. Immutable and
+/// thread-safe. Copies of a Topology share all data.
 class Topology {
  public:
   struct Description {
@@ -242,35 +236,33 @@ class Topology {
     std::optional<Uncertainty> uncertainty;
     struct NamedRoute {
       MemoryId from, to;
-      std::vector<LinkId>
-          links;  // empty: there are no copies between the two, whatever paths there are
+      std::vector<LinkId> links;  // empty: no copies between the two, even if paths exist
       std::string source = {};
-      int share = 1;  // parts of a copy that take it, of those of all routes of the pair
+      int share = 1;  // parts of a copy on this route, out of the pair's sum
     };
     std::vector<NamedRoute> routes;
-    bool split_paths = false;  // other pairs split copies evenly over all paths of the
-                               // least time; else they take one
+    bool split_paths = false;  // whether other pairs split copies evenly over all
+                               // shortest paths, or take one path
   };
 
   /// Names the links and checks the description. A route between two memories is resolved
-  /// when it is first asked for: those that the description names, else the path (or, if
-  /// it splits them, all paths) through switches with the least sum of latency + 16 MiB /
-  /// bandwidth (Dijkstra). Memories are end points only. Of equal paths the one with the
-  /// lowest link id wins, compared from the destination backwards. Throws InputError
-  /// naming the table entry, its value and what was expected.
+  /// on first use: the routes named in the description, else the path (or, if it splits
+  /// them, all paths) through switches with the smallest sum of latency + 16 MiB /
+  /// bandwidth (Dijkstra). Memories are end points only. Ties are resolved by the lowest
+  /// link id, compared from the destination backwards. Throws InputError with the table
+  /// entry, its value and the expectation.
   explicit Topology(Description description);
 
   const std::string& name() const { return d_->name; }
   const Description& description() const { return *d_; }
-  /// Those of the description and, where it has several hosts, or several GPUs, one for
-  /// each way in which a matrix may lie in all of them
-  /// (model/machine/spread_memories.hpp). A route to or from such a memory is made of
-  /// those of its parts.
+  /// The memories of the description, followed by one memory for each distribution of a
+  /// matrix over several hosts or GPUs (model/machine/spread_memories.hpp). A route of
+  /// such a memory combines the routes of its parts.
   const std::vector<Memory>& memories() const { return *memories_; }
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
-  /// How many of them, the first, a copy may start from: all but the one of which each
-  /// GPU has a copy.
+  /// The number of leading memories that can be sources of copies: all except the memory
+  /// of replicas on GPUs.
   size_t sources() const { return memories().size() - (gpus_.size() > 1 ? 1 : 0); }
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
@@ -281,9 +273,9 @@ class Topology {
 
   /// Memories of the GPUs, by ascending GPU number.
   const std::vector<MemoryId>& gpus() const { return gpus_; }
-  /// The host domains of the description, in its order; "h" is the first.
+  /// The host domains of the description, in order; "h" is the first.
   const std::vector<MemoryId>& hosts() const { return hosts_; }
-  /// The memories of the description that a memory stands for: mostly itself.
+  /// The memories of the description that a memory represents: usually itself.
   std::span<const MemoryId> parts_of(const MemoryId& id) const {
     const Memory& m = memory(id);
     return m.over.empty() ? std::span{&id, 1} : std::span{m.over};
@@ -292,8 +284,8 @@ class Topology {
   bool is_gpu(MemoryId id) const {
     return memory(id).kind == NodeKind::gpu && !has_copies(id);
   }
-  /// Whether `memory` has all of a matrix whose place is `place`: it is that place, or a
-  /// GPU of which each has a copy.
+  /// Whether `memory` contains a whole matrix located in `place`: it is this place, or a
+  /// GPU with a replica.
   bool has_all_of(MemoryId place, MemoryId memory) const {
     return place == memory || (has_copies(place) && is_gpu(memory));
   }
@@ -301,27 +293,27 @@ class Topology {
   std::optional<MemoryId> find_gpu(int device) const;
   std::optional<MemoryId> find_memory(std::string_view name) const;
 
-  /// Links from `src` to `dst` in order; empty when there is no route or src == dst.
-  /// Where a copy has parts, those of the first, then those that other parts add.
+  /// Links from `src` to `dst` in order; empty without a route or if src == dst. If a
+  /// copy has parts: the links of the first part, then additional links of the others.
   std::span<const LinkId> route(MemoryId src, MemoryId dst) const;
   bool has_route(MemoryId src, MemoryId dst) const {
     return src == dst || !route(src, dst).empty();
   }
-  /// That of the slowest part.
+  /// The latency of the slowest part.
   Seconds latency(MemoryId src, MemoryId dst) const;
 
-  /// One of several ways between two memories, and how many parts of a copy take it.
+  /// One of several routes between two memories, and the number of parts of a copy on it.
   struct Way {
     std::vector<LinkId> links;
     int share = 1;
   };
-  /// Empty where a copy takes one way, and of spread memories.
+  /// Empty if copies take a single route, and for spread memories.
   std::span<const Way> ways(MemoryId src, MemoryId dst) const;
 
-  /// Equal parts of a copy from src to dst, each with a way of its own: 1 but for spread
-  /// memories and several routes.
+  /// Number of equal parts of a copy from src to dst, each with its own route: 1 except
+  /// for spread memories and several routes.
   int parts(MemoryId src, MemoryId dst) const;
-  /// A link of the route, and how many of the parts cross it.
+  /// A link of the route, and the number of parts that cross it.
   struct LinkUse {
     LinkId link;
     int parts;
@@ -330,19 +322,18 @@ class Topology {
   /// In the order of `route`, each link once.
   std::span<const LinkUse> links_on(MemoryId src, MemoryId dst) const;
 
-  /// A group that a copy from src to dst loads, and how many of its parts do so: on each
-  /// side, and in all.
+  /// A group that a copy from src to dst loads, and the number of its parts that load it:
+  /// on each side, and in total.
   struct GroupUse {
     GroupId group;
     int forward, backward, parts;
     bool operator==(const GroupUse&) const = default;
   };
-  /// By ascending group id, each group once, however many of its links the route
-  /// contains.
+  /// By ascending group id, each group once, however many of its links are in the route.
   std::span<const GroupUse> groups_on(MemoryId src, MemoryId dst) const;
 
-  /// Rate of one copy from src to dst with nothing else running; infinite when src ==
-  /// dst, which loads no link. Throws InputError when there is no route.
+  /// Rate of a single copy from src to dst; infinite if src == dst, because such a copy
+  /// loads no link. Throws InputError without a route.
   Rate pair_rate(MemoryId src, MemoryId dst) const;
 
  private:

@@ -23,7 +23,7 @@ using F = MachineFigures;
 using Description = Topology::Description;
 using Names = std::unordered_set<std::string>;
 
-/// One table entry while it is checked, and how errors name it.
+/// A table entry under check, and its name in errors.
 struct Entry {
   std::string_view table;
   size_t index;
@@ -37,7 +37,7 @@ struct Entry {
   }
 };
 
-/// Calls check(entry, item) for each entry of a table, by name.
+/// Calls check(entry, item) for each named entry of a table.
 template <class Items, class Check>
 void each_entry(std::string_view table, const Items& items, const Check& check) {
   for (const auto i : indices(items))
@@ -55,7 +55,7 @@ template <class Part, class Figures>
 void check_figures(const Entry& entry, const std::string& prefix, const Part& part,
                    const Figures& figures);
 
-/// What is checked of one figure; `key` with the keys of the tables around it.
+/// Checks the range of one figure; `key` includes the keys of enclosing tables.
 template <class Member, class Quantity, class Value>
 void check_figure(const Entry& entry, const std::string& key,
                   const Figure<Member, Quantity>& figure, Value value) {
@@ -119,7 +119,7 @@ void check_limits(const Description& d) {
 }
 
 void check_nodes(const Description& d) {
-  // Names of nodes stand in "a->b#2", "A:B:C" and lists with commas.
+  // Node names are used in "a->b#2", "A:B:C" and comma-separated lists.
   constexpr const char* allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   Names names;
@@ -212,7 +212,7 @@ void check_groups(const Description& d) {
   });
 }
 
-/// Pitches ascend, and so do the columns of each pitch.
+/// Checks that pitches ascend, and the columns of each pitch.
 void check_columns(const Entry& copies, std::string_view key,
                    const std::vector<StridedEfficiency::Point>& points) {
   const std::string where = fmt::format("'{}': ", key);
@@ -257,7 +257,7 @@ std::string pair_text(const Description& d, const char* what, Pair pair) {
                      d.memories[to.index()].name);
 }
 
-/// Links that lead from a memory to another, through switches only.
+/// Checks that links lead from one memory to the other, through switches only.
 void check_path(const Entry& entry, const Description& d,
                 const Topology::Description::NamedRoute& route) {
   const auto fail = [&](const char* what, NodeId node, const std::string& expected) {
@@ -295,8 +295,8 @@ void check_routes(const Description& d) {
   }
 }
 
-/// By node: whether links join it with a host, from the end `near` of each to its end
-/// `far`, through switches only.
+/// By node: whether it is connected to a host through switches only, following links from
+/// `near` to `far`.
 std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near,
                                     NodeId Link::*far) {
   std::vector<std::vector<NodeId>> next(d.nodes.size());
@@ -318,7 +318,7 @@ std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near,
   return joined;
 }
 
-/// Copies of pairs that several paths of equal length join are split by themselves.
+/// Adds pairs with several shortest paths, which split their copies.
 void add_paths(const Description& d, std::map<Pair, std::vector<int>>& shares) {
   ShortestPaths paths{d};
   for (const auto s : indices(d.memories))
@@ -330,10 +330,9 @@ void add_paths(const Description& d, std::map<Pair, std::vector<int>>& shares) {
     }
 }
 
-/// Solvers count in the common multiple of the parts into which the copies of all pairs
-/// are split.
+/// Limits the common multiple of the parts of all pairs, which solvers use as unit.
 void check_parts(const Description& d) {
-  std::map<Pair, std::vector<int>> shares;  // of the ways of a pair
+  std::map<Pair, std::vector<int>> shares;  // of the routes of a pair
   for (const auto& route : d.routes) {
     std::vector<int>& of_pair = shares[{route.from, route.to}];
     if (!route.links.empty()) of_pair.push_back(route.share);

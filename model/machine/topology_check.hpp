@@ -8,8 +8,8 @@
 
 namespace tilerail {
 
-/// A description breaks an invariant. Names the entry that does, so that the reader of
-/// the file can tell the line.
+/// A description violates an invariant. Identifies the entry, so that the reader of the
+/// file can report its line.
 struct TopologyDefect : InputError {
   TopologyDefect(std::string_view where, size_t which, const std::string& message)
       : InputError{message}, table{where}, index{which} {}
@@ -17,18 +17,17 @@ struct TopologyDefect : InputError {
   size_t index;
 };
 
-/// Of machines, nodes, groups and kernels.
+/// Whether a text is a valid name of a machine, node, group or kernel.
 bool is_name(std::string_view text);
 inline constexpr const char* expected_name =
     "1 to 128 characters of UTF-8, no control character among them";
 
-/// Names every link "from->to", with "#2", "#3", ... for the second and further ones
-/// between the same nodes.
+/// Names every link "from->to", with suffixes "#2", "#3", ... for parallel links.
 void name_links(Topology::Description& description);
 
-/// Throws TopologyDefect for the first invariant that does not hold; links have their
-/// names: of single table entries, and, where these are all right, that a path leads from
-/// some host to every GPU and from every GPU to some host.
+/// Throws TopologyDefect for the first violated invariant: first of single table entries,
+/// then of connectivity (every GPU has a path from some host and a path to some host).
+/// Links must have their names.
 void check_description(const Topology::Description& description);
 
 }  // namespace tilerail

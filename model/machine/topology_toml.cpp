@@ -22,12 +22,12 @@ using Nodes = std::vector<NodeId>;
 using Links = std::vector<LinkId>;
 using Description = Topology::Description;
 
-/// "'b' " if it is only one of the names that a text stands for.
+/// "'b' " if the text stands for several names.
 std::string in_text(const TomlValue& text, const std::string& name) {
   return text.is_text() && text.text() == name ? "" : in_quotes(name) + " ";
 }
 
-/// A value, or each of a list.
+/// A single value, or the values of a list.
 std::vector<TomlValue> one_or_more(const TomlValue& value) {
   if (!value.is_list()) return {value};
   auto list = value.list(F::nodes);
@@ -35,7 +35,7 @@ std::vector<TomlValue> one_or_more(const TomlValue& value) {
   return list;
 }
 
-/// The names that a text stands for: "gpu[0-3]" for four; '*' and '?' stay as they are.
+/// The names of a pattern: four for "gpu[0-3]"; '*' and '?' are kept.
 Names expanded(const TomlValue& text, size_t most) {
   const std::string pattern = text.text();
   if (pattern.find('[') == std::string::npos) return {pattern};
@@ -46,8 +46,8 @@ Names expanded(const TomlValue& text, size_t most) {
   }
 }
 
-/// What a table calls its entries: `name` as it is, or `names`, ranges or a list of them.
-/// From now on, errors name the first of them.
+/// The entry names of a table: `name` as it is, or `names`, a pattern or a list of
+/// patterns. Sets the first as the table's name in errors.
 Names names_of(TomlTable& table, const char* what) {
   Names all;
   if (const auto names = table.find("names")) {
@@ -61,10 +61,11 @@ Names names_of(TomlTable& table, const char* what) {
   return all;
 }
 
-/// Which nodes the links of a table join, by its `pairing`: "all" (every one of `from`
-/// with every one of `to`, the default), "zip" (the first with the first, ...), "blocks"
-/// (the longer list in equal parts of neighbours, each joined with one of the shorter) or
-/// "cyclic" (the longer one dealt out to the shorter in turns).
+/// The pairs of nodes for the links of a table, by its `pairing`: "all" (every node of
+/// `from` with every node of `to`, the default), "zip" (the first with the first, ...),
+/// "blocks" (the longer list in equal parts of neighbours, each joined with one node of
+/// the shorter list) or "cyclic" (the longer list distributed round-robin over the
+/// shorter).
 using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
 NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table) {
   static constexpr std::array<std::string_view, 4> pairings{"all", "zip", "blocks",
@@ -94,18 +95,17 @@ NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table)
   return pairs;
 }
 
-/// Finds nodes, memories and links of a description by their names. Refuses unknown
-/// names.
+/// Finds nodes, memories and links of a description by name. Rejects unknown names.
 class GraphNames {
  public:
-  /// False if the name is taken.
+  /// False if the name already exists.
   bool add(const std::string& name, NodeId node) {
     return nodes_.emplace(name, node).second;
   }
   void add(const std::string& name, MemoryId memory) { memories_.emplace(name, memory); }
   void add(const std::string& name, LinkId link) { links_.emplace(name, link); }
 
-  /// One name, or a list of different ones, each of which may have ranges.
+  /// One name, or a list of distinct names, each possibly with ranges.
   Nodes nodes(const TomlValue& names) const {
     Nodes result;
     std::set<NodeId> seen;
@@ -128,8 +128,8 @@ class GraphNames {
     return result;
   }
 
-  /// The links of each of `count` entries, which are cut into as many equal parts; a text
-  /// of one link stands for it in all entries.
+  /// The links of each of `count` entries: each text's links are divided into equal
+  /// parts; a single link is shared by all entries.
   std::vector<Links> links(const TomlValue& list, size_t count) {
     std::vector<Links> entries(count);
     for (const TomlValue& text : list.list(F::links)) {
@@ -161,7 +161,7 @@ class GraphNames {
     return known->second;
   }
 
-  /// The links that "from->to#2" with ranges, '*' and '?' stands for.
+  /// The links that match "from->to#2", with ranges, '*' and '?'.
   Links links_of(const TomlValue& text) {
     Links result;
     for (const std::string& name : expanded(text, F::links))
@@ -174,10 +174,10 @@ class GraphNames {
     return result;
   }
 
-  /// The links whose names fit, by ascending id.
+  /// The matching links, by ascending id.
   Links matching(const TomlValue& text, const std::string& name) {
     constexpr size_t most_matched =
-        size_t{1} << 24;  // seconds of work; files of machines need thousands
+        size_t{1} << 24;  // seconds of work; machine files need thousands
     const NamePattern pattern{name};
     const std::string begin = name.substr(0, name.find_first_of("*?"));
     Links result;
@@ -194,11 +194,11 @@ class GraphNames {
   Ids<NodeId> nodes_;
   Ids<MemoryId> memories_;
   Ids<LinkId> links_;
-  size_t matched_ = 0;  // names that patterns were tried on
+  size_t matched_ = 0;  // names compared with patterns so far
 };
 
-/// Turns the tables of a machine's file into a description and remembers where each entry
-/// stands. Throws InputError "file:line:column: ..." for a bad table. Source:
+/// Converts the tables of a machine file into a description and records the place of each
+/// entry. Throws InputError "file:line:column: ..." for an invalid table. Source:
 /// docs/formats.md#topology.
 class TopologyReader {
  public:
@@ -222,7 +222,7 @@ class TopologyReader {
     return d_;
   }
 
-  /// Where the entry that a defect is about stands in the file.
+  /// The place of a defective entry in the file.
   std::string place_of(const TopologyDefect& defect) const {
     const auto places = places_.find(defect.table);
     const bool known = places != places_.end() && defect.index < places->second.size();
@@ -230,7 +230,7 @@ class TopologyReader {
   }
 
  private:
-  /// Calls `read` for each table `key`, which adds entries.
+  /// Calls `read` for each table `key`; `read` adds entries.
   template <class Entries>
   void each(std::string_view key, const Entries& entries,
             void (TopologyReader::*read)(TomlTable&)) {
@@ -301,7 +301,7 @@ class TopologyReader {
     places_["kernels"].push_back(table.place());
   }
 
-  /// Times stand in one of four forms.
+  /// Times have one of four forms.
   GemmCurve read_gemm(const TomlTable& table) {
     const bool square = table.find("square").has_value(),
                rates = table.find("rates").has_value();
@@ -445,7 +445,7 @@ class TopologyReader {
     add_links(table, node_pairs(sources, targets, table), link);
   }
 
-  /// A node is not linked to itself, and each direction is added once.
+  /// Skips links from a node to itself and repeated directions.
   void add_links(const TomlTable& table, const NodePairs& pairs, Link link) {
     const auto value = table.find("both");
     const bool both = value && value->boolean();
@@ -465,8 +465,8 @@ class TopologyReader {
     }
   }
 
-  /// The links of several groups in one table are dealt out: each of their texts stands
-  /// for as many links for each, or for one link that they share.
+  /// Distributes the links over the groups of a table: each text contains equally many
+  /// links for each group, or one link shared by all.
   void read_groups(TomlTable& table) {
     const Names names = names_of(table, "group");
     allow(table, F::of_groups, {"name", "names", "forward", "backward"});
@@ -484,8 +484,8 @@ class TopologyReader {
     }
   }
 
-  /// From each of `from` to that of `to` beside it, where one may stand for all; links
-  /// are dealt out as those of groups.
+  /// Pairs `from` and `to` one by one; a single memory pairs with all others. Links are
+  /// distributed as in groups.
   void read_routes(TomlTable& table) {
     allow(table, F::of_routes, {"from", "to", "links"});
     const TomlValue from = table.need("from"), to = table.need("to");
@@ -511,7 +511,7 @@ class TopologyReader {
   TomlTable root_;
   Description d_;
   GraphNames names_;
-  std::map<std::string_view, Names> places_;  // of the entries of each table
+  std::map<std::string_view, Names> places_;  // of the entries, by table
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace tilerail {
 
-/// A TOML basic string.
+/// Quotes and escapes a TOML basic string.
 std::string toml_text(std::string_view value) {
   std::string result = "\"";
   for (const char c : value) {
@@ -36,7 +36,7 @@ std::string value_text(Quantity<Dimension> value) {
   return toml_text(to_text(value));
 }
 
-/// "[a, b, c]", each item as `write` writes it.
+/// "[a, b, c]", each item written with `write`.
 template <class Items, class Write>
 std::string list(const Items& items, const Write& write) {
   std::vector<std::string> texts;
@@ -78,7 +78,7 @@ void add(KeyValues& all, const Rows<Member, Columns>& rows, const Value& value) 
     all.push_back({rows.key, row_text(value, rows.columns)});
 }
 
-/// A table of its own is written if it has all that a reader needs.
+/// Writes a separate table only if it has all required figures.
 template <class Member, class Figures, class Value>
 void add(KeyValues& all, const Group<Member, Figures>& group, const Value& value) {
   KeyValues inner = key_values(value, group.figures);
@@ -94,8 +94,8 @@ void add(KeyValues& all, const Group<Member, Figures>& group, const Value& value
     all.push_back({group.key, fmt::format("{{ {} }}", fmt::join(texts, ", "))});
 }
 
-/// The time of a square GEMM in the fewest digits from which the rate of `p` is read
-/// back; absent where no digits do.
+/// The time of a square GEMM with the fewest digits that give exactly the rate of `p`;
+/// absent if none do.
 std::optional<Seconds> square_time(const GemmCurve::Point& p) {
   const Flops flops{2 * p.size * p.size * p.size};
   for (int digits = 1; digits <= 17; ++digits) {
@@ -140,7 +140,7 @@ class Writer {
   std::string costs() {
     const bool is_issue =
         d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0} ||
-        key_values(d_.issue, F::of_issue).size() > 2;  // these two are always written
+        key_values(d_.issue, F::of_issue).size() > 2;  // two figures are always written
     if (!d_.strided.points.empty() || d_.split_paths) {
       table("[copies]");
       if (d_.split_paths) line("multipath", toml_text("split"));

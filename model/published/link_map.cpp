@@ -15,14 +15,14 @@
 namespace tilerail {
 namespace {
 
-/// A copy: its rate alone, and how much of it crosses what it shares with another.
+/// A copy: its rate alone, and the part of it that crosses the shared resource.
 struct Demand {
   Rate alone;
   double share;
 };
 
-/// What one of two copies gets that share a capacity: they grow together until it is
-/// full, or the other cannot take more.
+/// Rate of one of two copies that share a capacity: both grow until the capacity is full
+/// or the other copy reaches its rate alone.
 Rate fair_share(Rate capacity, Demand own, Demand other) {
   return std::min(own.alone,
                   std::max(capacity / (own.share + other.share),
@@ -108,8 +108,8 @@ double LinkMap::slowdown(MemoryPair of, MemoryPair by) const {
 
 namespace {
 
-/// The links and groups that a copy between two memories loads, as numbers; measured
-/// pairs may all slow each other down.
+/// Indices of the links and groups that a copy between two memories loads; with measured
+/// links, all pairs share one resource.
 std::vector<size_t> resources_of(const LinkMap& map, MemoryPair pair) {
   const Topology* const topology = map.topology();
   if (!topology) return {0};
@@ -154,8 +154,8 @@ SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
   return node;
 }
 
-/// With all candidates active and nothing running, each route is the one that a candidate
-/// would take alone.
+/// Finds the links that each candidate uses, with all candidates active and no load: each
+/// route is the candidate's route alone.
 void SharedLinks::find_users(std::span<const MemoryId> read,
                              std::span<const MemoryId> written) {
   std::vector<size_t> all(candidates_);
@@ -187,7 +187,7 @@ void SharedLinks::find_readers() {
 }
 
 void SharedLinks::measure_excess() {
-  std::unordered_map<size_t, std::vector<size_t>> loading;  // by resource: which of these
+  std::unordered_map<size_t, std::vector<size_t>> loading;  // links in use, by resource
   const auto pair_of = [&](size_t link) {
     return MemoryPair{nodes_[link / nodes_.size()], nodes_[link % nodes_.size()]};
   };
@@ -199,7 +199,7 @@ void SharedLinks::measure_excess() {
   for (const auto link : indices(users_)) {
     const MemoryPair pair = pair_of(link);
     if (pair.src == pair.dst || !map_.has(pair)) continue;
-    std::set<size_t> used;  // that share a resource with this link
+    std::set<size_t> used;  // links that share a resource with this link
     for (const size_t resource : resources_of(map_, pair)) {
       const std::vector<size_t>& others = loading[resource];
       used.insert(others.begin(), others.end());
@@ -255,8 +255,8 @@ bool SharedLinks::uses(Node user, Node src, Node dst,
          std::ranges::binary_search(active, user);
 }
 
-/// `worth`: the part of the narrowest link that a series with one link more counts with,
-/// by the bottleneck rule.
+/// Extends series by one link. `worth`: share of the narrowest link's bandwidth that
+/// counts for the longer series (bottleneck rule).
 void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double worth) {
   const bool added = rule_ == HopRule::added;
   const std::vector<Route> shorter = series_;

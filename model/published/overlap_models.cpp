@@ -9,7 +9,7 @@ namespace tilerail {
 namespace {
 
 struct TileTimes {
-  Seconds in{0}, out{0};  // of all tiles that a sub-kernel gets, or sets
+  Seconds in{0}, out{0};  // of all tiles that a sub-kernel reads or writes
 };
 
 TileTimes tile_times(const OverlapProblem& p, double tile) {
@@ -22,15 +22,15 @@ TileTimes tile_times(const OverlapProblem& p, double tile) {
   return times;
 }
 
-/// Time of both ways: together until the shorter one is done, then the rest of the longer
-/// one alone.
+/// Time of transfers in both directions: simultaneous until the shorter one ends, then
+/// the rest of the longer one alone.
 Seconds overlapped(const TileTimes& times, double slowdown_in, double slowdown_out) {
   const Seconds in = slowdown_in * times.in, out = slowdown_out * times.out;
   return in >= out ? out + (in - out) / slowdown_in : in + (out - in) / slowdown_out;
 }
 
-/// Sub-kernels, each overlapped with the transfers of another but for the first transfers
-/// and the last.
+/// Sub-kernels overlap with the transfers of other sub-kernels, except for the first and
+/// the last transfers.
 Seconds pipelined(const OverlapProblem& p, double tile, const TileTimes& times,
                   Seconds transfers) {
   const Seconds kernel = p.kernel(tile);
@@ -38,7 +38,7 @@ Seconds pipelined(const OverlapProblem& p, double tile, const TileTimes& times,
          times.out;
 }
 
-/// Everything is fetched and taken back for every sub-kernel.
+/// Every sub-kernel copies all its operands in and out.
 Seconds baseline(const OverlapProblem& p, double tile) {
   TileTimes times;
   for (const OverlapOperand& o : p.operands) {
@@ -58,7 +58,7 @@ Seconds bts(const OverlapProblem& p, double tile) {
   return pipelined(p, tile, times, overlapped(times, p.h2d.slowdown, p.d2h.slowdown));
 }
 
-/// Every tile is fetched once; each fetch but the first of its operand is overlapped with
+/// Every tile is fetched once; each fetch except the first of its operand overlaps with
 /// one sub-kernel.
 Seconds dr(const OverlapProblem& p, double tile) {
   const Seconds kernel = p.kernel(tile);
@@ -74,10 +74,11 @@ Seconds dr(const OverlapProblem& p, double tile) {
   return fetching + kernel * (p.sub_kernels(tile) - with_fetch) + in + out;
 }
 
-/// The sub-kernels whose indices are above 0 along these dimensions alone (a bit each)
-/// are the first ones to need the tiles of operands that have all of them, and no other:
-/// with A along m and k, that of i > 0, j = k = 0 needs a new tile of A and, along m and
-/// n, of C, that of i, j > 0, k = 0 one of C. Their fetches overlap one kernel.
+/// Each bit mask selects the dimensions in which a sub-kernel's index is above 0. Such
+/// sub-kernels are the first to need the tiles of the operands that have all of these
+/// dimensions: with A along m and k, and C along m and n, sub-kernels with i > 0, j = k =
+/// 0 need new tiles of A and C, and sub-kernels with i, j > 0, k = 0 a new tile of C.
+/// Their fetches overlap one kernel.
 Seconds dr2(const OverlapProblem& p, double tile) {
   const Seconds kernel = p.kernel(tile);
   const auto [in, out] = tile_times(p, tile);
@@ -95,8 +96,8 @@ Seconds dr2(const OverlapProblem& p, double tile) {
   return total;
 }
 
-/// The longest of the three (transfers in, kernel, transfers out) for the whole routine,
-/// and of the other two what the first and the last stream do alone.
+/// The longest of three (transfers in, kernel, transfers out) for the whole routine, plus
+/// the parts of the other two in the first and the last stream, which do not overlap.
 Seconds cso(const OverlapProblem& p, double tile) {
   Seconds in{0}, out{0};
   for (const OverlapOperand& o : p.operands) {

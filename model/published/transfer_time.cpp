@@ -5,14 +5,15 @@
 
 namespace tilerail {
 
-/// Each sample asks for (1, bytes / size) / time * (latency, size * per_byte) = 1. With
-/// the largest size as unit, both columns are of like magnitude, and their rank tells
-/// whether there is more than one size.
+/// Each sample requires (1, bytes / size) / time * (latency, size * per_byte) = 1. With
+/// the largest size as unit, both columns have similar magnitudes, and their rank shows
+/// whether several sizes exist.
 std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> samples) {
   Bytes size;
   for (const TransferSample& sample : samples) size = std::max(size, sample.bytes);
   if (size == Bytes{0}) return std::nullopt;
-  constexpr double rounding = 1e-12;  // well below what two sizes in bytes differ by
+  constexpr double rounding = 1e-12;  // below the relative difference of two sizes in
+                                      // bytes
   const auto count = static_cast<Eigen::Index>(samples.size());
   Eigen::MatrixX2d rows(count, 2);
   for (Eigen::Index i = 0; i < count; ++i) {

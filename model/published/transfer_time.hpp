@@ -7,8 +7,8 @@
 
 namespace tilerail {
 
-/// Time of a transfer in one direction: latency + bytes * per_byte, `slowdown` times as
-/// long while one of the opposite direction runs.
+/// Time of a transfer in one direction: latency + bytes * per_byte, and `slowdown` times
+/// longer during an opposite transfer.
 struct TransferTime {
   Seconds latency{0};
   SecondsPerByte per_byte{0};
@@ -22,8 +22,8 @@ struct TransferSample {
   Seconds time;
 };
 
-/// Latency and per_byte with the least squares of relative errors. Absent where all
-/// samples are of one size, or the line would start below 0 or not rise.
+/// Latency and per_byte from least squares of relative errors. Absent if all samples have
+/// one size, or if the line starts below 0 or does not rise.
 std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> samples);
 
 }  // namespace tilerail

@@ -22,8 +22,7 @@ std::vector<MemoryId> places(const WorkloadProblem& problem,
 }
 
 /// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the
-/// inputs, for the most square grid of so many devices and the operands that are only
-/// read.
+/// inputs, for the most square grid of this many devices and the read-only operands.
 Bytes extra_bytes(const WorkloadProblem& problem, size_t devices) {
   size_t rows = 1;
   for (size_t r = 1; r * r <= devices; ++r)
@@ -124,15 +123,14 @@ namespace {
 
 using Subset = std::vector<size_t>;
 
-/// Predicted workloads and their metrics, in the order in which they were looked at.
+/// Predicted workloads and their metrics, in the order of prediction.
 class Workloads {
  public:
   Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
             const SelectionRule& rule)
       : problem_{problem}, metric_{metric}, rule_{rule}, model_{problem, map} {}
 
-  /// Predicts a subset and returns its metric; 0 where some device has no way to an
-  /// operand.
+  /// Predicts a subset and returns its metric; 0 if a device has no route to an operand.
   double look_at(const Subset& subset) {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.time.value)) return 0;
@@ -148,7 +146,7 @@ class Workloads {
       throw fault_of("devices", "none of them has routes to all operands",
                      "at least one");
     std::ranges::stable_sort(all_, [](auto& a, auto& b) { return a.first > b.first; });
-    // Of those that are as good as the best, the one with the fewest devices.
+    // Among workloads equivalent to the best, prefer the fewest devices.
     auto best = all_.begin();
     for (auto other = all_.begin();
          other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
@@ -192,8 +190,8 @@ namespace {
 
 struct Extension {
   double value;
-  size_t subset;  // its number in the beam
-  size_t device;  // the further device
+  size_t subset;  // index in the beam
+  size_t device;  // the added device
 };
 
 Subset with(Subset subset, size_t device) {
@@ -201,7 +199,7 @@ Subset with(Subset subset, size_t device) {
   return subset;
 }
 
-/// All subsets of the beam extended by one device, without duplicates, the best first.
+/// All extensions of the beam by one device, without duplicates, best first.
 std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count,
                                   Workloads& workloads) {
   std::vector<Extension> all;
@@ -216,8 +214,8 @@ std::vector<Extension> extensions(const std::vector<Subset>& beam, size_t count,
   return all;
 }
 
-/// The best subsets of the beam, each extended by the devices whose single extensions are
-/// best.
+/// The best subsets of the beam, each extended by the devices with the best single
+/// extensions.
 std::vector<Subset> with_several(std::vector<Subset> beam,
                                  std::span<const Extension> best, size_t several) {
   beam.resize(std::min(large_workload_beam, beam.size()));

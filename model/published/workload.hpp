@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// What PARALiA's model knows of a routine (thesis table 3.2).
+/// Parameters of a routine in PARALiA's model (thesis table 3.2).
 struct WorkloadProblem {
   struct Operand {
     MemoryId place;
@@ -18,8 +18,8 @@ struct WorkloadProblem {
   std::vector<Operand> operands;
   Flops flops{0};
   std::vector<MemoryId> devices;    // candidates
-  std::vector<Seconds> exec_times;  // of the whole routine on each of them alone
-  std::vector<Watts> watts;         // that each draws while it works; empty: not known
+  std::vector<Seconds> exec_times;  // of the whole routine on each candidate alone
+  std::vector<Watts> watts;         // of each candidate while it works; empty: unknown
   Bytes tile_bytes{0};              // of one transfer
   int max_hops = 1;
   HopRule hop_rule = HopRule::added;
@@ -28,9 +28,9 @@ struct WorkloadProblem {
 /// Devices and their shares of the sub-kernels.
 struct Workload {
   std::vector<size_t> active;  // indices of candidates, ascending
-  std::vector<double> shares;  // one each, above 0; their sum is 1
+  std::vector<double> shares;  // of each active device, above 0; their sum is 1
   Seconds time{0};             // predicted
-  Joules energy{0};            // predicted where watts are known
+  Joules energy{0};            // predicted if watts are known
 
   std::vector<MemoryId> devices(std::span<const MemoryId> candidates) const {
     std::vector<MemoryId> memories;
@@ -42,30 +42,32 @@ struct Workload {
   }
 };
 
-/// PARALiA's prediction of a routine on several devices, the full-overlap bound
-/// (thesis 3.2.3). With share s of a device,
-///   pred(s) = max( exec s,  sum over read of t_link(bytes s) + extra s / b,  sum over
-///   written of t_link(bytes s) ) (3.5) extra   = ((rows - 1) + (cols - 1)) / inputs *
-///   input bytes,   b = mean bandwidth from the other devices (3.4) t_link  = latency +
-///   bytes / shared bandwidth, along the route (3.2)
-/// on the most square grid. The thesis charges each device with all of `extra`. Meant is
-/// what a device gets beyond its own part of the inputs: with equal shares, the sum of
-/// that over the devices is `extra`. Shares are such that all devices end together, which
-/// is where PARALiA's adjusting to within 5 % leads.
+/// PARALiA's prediction for a routine on several devices, the full-overlap bound (thesis
+/// 3.2.3). With share s of a device,
+///   pred(s) = max(exec s,
+///                 sum over read operands of t_link(bytes s) + extra s / b,
+///                 sum over written operands of t_link(bytes s))            (3.5)
+///   extra   = ((rows - 1) + (cols - 1)) / inputs * input bytes             (3.4)
+///   b       = mean bandwidth from the other devices
+///   t_link  = latency + bytes / shared bandwidth, along the route          (3.2)
+/// on the most square grid. The thesis charges each device the whole `extra`. The
+/// intention is the data that a device gets in addition to its own part of the inputs:
+/// with equal shares, their sum over the devices is `extra`. Shares are such that all
+/// devices end simultaneously, the limit of PARALiA's adjustment to within 5 %.
 class WorkloadModel {
  public:
   /// Keeps references to both.
   WorkloadModel(const WorkloadProblem& problem, const LinkMap& map);
 
-  /// Predicts these candidates (ascending indices). Those that latency alone keeps busy
-  /// for longer than the others need are left out. An infinite time where one has no way
-  /// to an operand.
+  /// Predicts these candidates (ascending indices). Omits candidates whose latency
+  /// exceeds the time of the others. The time is infinite if a candidate has no route to
+  /// an operand.
   Workload predict(std::span<const size_t> active);
-  /// As last predicted.
+  /// State of the last prediction.
   const SharedLinks& links() const { return links_; }
 
  private:
-  /// latency + per_share * share, for each of the three that overlap.
+  /// latency + per_share * share, for each of the three overlapping components.
   struct Line {
     Seconds latency{0}, per_share{0};
     double share_at(Seconds time) const;
@@ -82,30 +84,30 @@ class WorkloadModel {
   SharedLinks links_;
 };
 
-/// How sets of devices are compared: with the predicted time longer by a part of itself
-/// for each device after the first, and metrics as equal that differ by less than a part.
-/// With 0.05 for both, four devices that take 10 ms count with 11.5 ms, and two that
-/// count with 12 ms are as good.
+/// Comparison of device sets: the predicted time increases by a relative amount for each
+/// device after the first, and metrics with a smaller relative difference than `equal`
+/// are equivalent. With 0.05 for both, four devices with 10 ms count as 11.5 ms,
+/// equivalent to two devices that count as 12 ms.
 struct SelectionRule {
-  double further_device = 0, equal = 1e-8;  // bisection leaves shares uncertain
+  double further_device = 0, equal = 1e-8;  // precision of the bisection of shares
 };
-/// As PARALiA's library does; thesis 3.2.3 compares predictions as they are.
+/// The rule of PARALiA's library; thesis 3.2.3 compares unmodified predictions.
 inline constexpr SelectionRule library_selection{.further_device = 0.05, .equal = 0.05};
 
-/// Subsets of the candidates, the whole set included, from the best metric down; of those
-/// equal to the best, the one with the fewest devices is first. Up to
-/// `exhaustive_devices` candidates all subsets are predicted. Of more, a beam: of each
-/// number of devices, the `workload_beam` best subsets are extended by every other
-/// device. From `most_by_one` devices on, the `large_workload_beam` best ones grow by a
-/// quarter at once, by the devices that are best one by one. A metric of energy needs
-/// watts. Throws InputError when no device has routes to all operands.
+/// Subsets of the candidates, including the whole set, in descending order of the metric;
+/// among subsets equivalent to the best, the one with the fewest devices is first. Up to
+/// `exhaustive_devices` candidates, all subsets are predicted. Above, beam search: for
+/// each number of devices, the `workload_beam` best subsets are extended by every other
+/// device. From `most_by_one` devices on, the `large_workload_beam` best subsets grow by
+/// a quarter in one step, by the devices with the best single extensions. Energy metrics
+/// need watts. Throws InputError if no device has routes to all operands.
 /// docs/model.md#selection compares the two.
 inline constexpr size_t exhaustive_devices = 8, workload_beam = 16, most_by_one = 16,
                         large_workload_beam = 2;
 std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map,
                                        const Metric& metric,
                                        const SelectionRule& rule = {});
-/// The two searches by themselves, for comparison.
+/// Both search methods separately, for comparison.
 std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem,
                                             const LinkMap& map, const Metric& metric,
                                             const SelectionRule& rule = {});

@@ -1,4 +1,4 @@
-// What 2-D copies cost, fitted to what was measured of a machine that is known.
+// Costs of 2-D copies, fitted to measurements of a known machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,9 +31,8 @@ TEST(FitColumns, TheyCostWhatTheyDidByPitchAndAgain) {
       }
 }
 
-// As long as packed bytes alone, and then again for finding the pages: half the rate.
-// Beside kernels finding them takes 1.5 times as long, 1 / (1 + 1.5); a run that loses
-// next to nothing tells nothing.
+// Finding the pages takes as long as the packed copy alone: half the rate. Under load it
+// takes 1.5 times as long: 1 / (1 + 1.5). A run with almost no loss contributes nothing.
 TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   const auto add = [&](double column, double strided, bool beside) {
@@ -58,9 +57,9 @@ TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
   EXPECT_DOUBLE_EQ(found.points.front().efficiency, 0.5) << "of the copies alone";
 }
 
-// Columns of 4 KiB lose nothing 16 KiB apart, and take twice as long 64 KiB apart. Beside
-// kernels these take 1 + 1.5, and the former a third of the 1.5; 0.33 x 1.5 is the
-// nearest in hundredths.
+// Columns of 4 KiB lose nothing at a pitch of 16 KiB, and take twice as long at 64 KiB.
+// Under load, the latter take 1 + 1.5, and the former lose a third of the 1.5; 0.33 x 1.5
+// is nearest in hundredths.
 TEST(FitColumns, WhatKernelsPushOutIsToldByColumnsThatShareLines) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   std::erase_if(m.strided, [](const StridedRun& run) {
@@ -88,7 +87,7 @@ TEST(FitColumns, WhatKernelsPushOutIsToldByColumnsThatShareLines) {
   EXPECT_NEAR(found.beside, 1.5, 0.02);
 }
 
-// A copy that was measured alone is judged by what the file says of copies alone.
+// A copy that was measured alone is compared with the prediction for copies alone.
 TEST(FitColumns, WhatPlansPayBesideKernelsIsNoUncertainty) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   const Topology::Description before = fit_topology(m, HostPages::spread);

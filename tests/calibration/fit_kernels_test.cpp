@@ -37,7 +37,7 @@ TEST(FitKernels, MeasuredTimesAreReproducedWithin2Percent) {
   EXPECT_LT(sum / double(residuals.size()), 0.02);
 }
 
-// None of them was measured; all lie between measured ones.
+// Unmeasured shapes between measured ones.
 TEST(FitKernels, TimesOfOtherShapesAreNearTheTruth) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   double sum = 0;
@@ -78,8 +78,8 @@ TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
       << "f32 is as fast under load as without";
 }
 
-// Every 5 ms a point, slow from the 60th and the 90th millisecond on, with a slow point
-// before it that does not stay.
+// One point per 5 ms, slow from 60 ms and from 90 ms on, with an earlier slow point that
+// is an outlier.
 TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
   Measurements m = measured();
   const double fast = 1e-3, slow = fast * fitted(m).gemm.at(0).sustained.back().factor;
@@ -109,8 +109,8 @@ TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
       << "at once, where nobody has looked";
 }
 
-// Of 512^3 in f64, alone t in a stream: in a graph t - 2 us, and 0.4 of that for each of
-// many.
+// For 512^3 in f64 with time t alone in a stream: t - 2 us in a graph, and 0.4 of that
+// for each of many.
 TEST(FitKernels, WhatGraphsGainAndWhatKernelsTakeSideBySideIsToldBySquares) {
   Measurements m = measured();
   const auto alone = std::ranges::find_if(m.kernels, [](const KernelRun& run) {
@@ -184,7 +184,7 @@ TEST(FitKernels, WattsThatTheLimitHeldBackDoNotCount) {
   };
   draws(550);  // at 0.6: 354 W of 400
   EXPECT_NEAR(watts_of(m)->value, 550, 0.1);
-  draws(1000);  // always held back
+  draws(1000);  // always throttled
   EXPECT_LT(watts_of(m)->value, 700);
   EXPECT_GT(watts_of(m)->value, limit_watts);
 }
@@ -232,7 +232,7 @@ TEST(FitKernels, TransposesHaveCurvesWithTheShapesMeasuredOfThem) {
       << "not measured: the curve for any pair";
 }
 
-// Half as fast at four sizes, so at a size that lies far from all of them, too.
+// Half as fast at four sizes, therefore also at a size far from all of them.
 TEST(FitKernels, TransposesAreSlowerAsAWholeWhereTheyWere) {
   Measurements m = measured();
   for (const long long s : {1024, 2048, 4096, 8192}) {

@@ -1,5 +1,4 @@
-// A machine whose figures are known is measured as a calibration would, and the fit finds
-// it again.
+// Measures a known machine like a calibration; the fit must recover its figures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +47,7 @@ std::vector<std::string> into_gpus(int from, int to) {
   return names;
 }
 
-/// Groups over several links from the host, by name.
+/// Names of groups over several links from the host.
 std::vector<std::string> shared_inputs(const Topology& t) {
   std::vector<std::string> names;
   for (const CapacityGroup& group : t.groups())
@@ -57,7 +56,7 @@ std::vector<std::string> shared_inputs(const Topology& t) {
   return names;
 }
 
-/// All pairs that can copy: rates alone within this share.
+/// All pairs that can copy have their true rate alone, within this share.
 void expect_pair_rates(const Topology& fitted, const Topology& truth, double share) {
   for (const Memory& from : truth.description().memories)
     for (const Memory& to : truth.description().memories) {
@@ -88,8 +87,8 @@ Errors errors_of(const std::vector<Residual>& residuals) {
   return errors;
 }
 
-// Copies among others may hide their latency, which the residuals charge to each: at most
-// 6 us on 16 MiB at 40 GB/s.
+// Concurrent copies may hide their latency, but the residuals include the latency of
+// each: at most 6 us for 16 MiB at 40 GB/s.
 TEST_P(FittedMachine, ExplainsExactMeasurements) {
   const Topology machine = truth();
   const Measurements m = Meter{machine}.everything();
@@ -194,7 +193,7 @@ TEST_P(FitTransfers, OnlyTheHalfThatSharesIsAGroup) {
     EXPECT_NEAR(half->capacity->at(flows).value, rate * giga,
                 0.01 * rate * giga + GetParam() * rate * giga)
         << flows;
-  // 150 + 70/5 for each copy more than three
+  // 150 + 70/5 per copy above three
   for (const auto& [flows, rate] : {std::pair{4., 164.}, {6., 192.}, {8., 220.}})
     EXPECT_NEAR(all->capacity->at(flows).value, rate * giga,
                 0.01 * rate * giga + GetParam() * rate * giga)
@@ -224,7 +223,7 @@ TEST_P(FitTransfers, PortsAndThroughTrafficHaveBounds) {
     const auto* port =
         find_group(t, "port of gpu" + std::to_string(g) + ", both directions");
     ASSERT_TRUE(port);
-    // measured at 350 each way, as copies of 16 MiB that take 1 us more than their bytes
+    // measured at 350 each way: copies of 16 MiB with an additional 1 us
     const double bytes = 1 << 24, each = bytes / (bytes / (350 * giga) - 1 * micro);
     EXPECT_NEAR(port->both_busy->at(2).value, 2 * each, (GetParam() + 1e-3) * 2 * each);
     const auto* through =
@@ -318,7 +317,7 @@ TEST(FitCosts, ACopyBetweenMemoriesMayBeHandedOverFasterThanOneWithinADevice) {
   m.latencies = {{"host", "gpu0", {1.0e-6, 0.01, 3}, {6e-6, 0.01, 3}},
                  {"gpu0", "host", {1.4e-6, 0.01, 3}, {6e-6, 0.01, 3}}};
   EXPECT_NEAR(per_op(), 1.2e-6, 1e-9);
-  m.latencies[0].issued.mean = 9e-6;  // a machine where the copies themselves take longer
+  m.latencies[0].issued.mean = 9e-6;  // copies that take longer themselves
   EXPECT_NEAR(per_op(), 2e-6, 1e-9);
 }
 

@@ -5,7 +5,7 @@ namespace {
 
 using small_machine::add_link, small_machine::capacity;
 
-/// What links and groups of a machine are added to. Node 0 is the host, node 1 + i GPU i.
+/// A machine without links and groups. Node 0 is the host, node 1 + i GPU i.
 Topology::Description host_and(int gpus, const std::vector<std::string>& switches = {}) {
   auto d = small_machine::unlinked("host", "gpu", gpus, switches);
   d.name = "made";
@@ -14,7 +14,7 @@ Topology::Description host_and(int gpus, const std::vector<std::string>& switche
     memory.capacity = Bytes{memory.kind == NodeKind::host ? 1e12 : 80e9};
     if (memory.kind == NodeKind::gpu) memory.engines.h2d = memory.engines.d2h = 1;
   }
-  const Bytes near{16384}, off{20000}, far{131072};  // columns apart
+  const Bytes near{16384}, off{20000}, far{131072};  // pitches
   d.strided.points = {{Bytes{2048}, 0.9, near}, {Bytes{8192}, 1.0, near},
                       {Bytes{2048}, 0.7, off},  {Bytes{8192}, 0.95, off},
                       {Bytes{4096}, 0.5, far},  {Bytes{16384}, 0.8, far},
@@ -31,7 +31,7 @@ Topology::Description host_and(int gpus, const std::vector<std::string>& switche
   return d;
 }
 
-/// Groups of one kind are told apart by a number.
+/// Group names of one kind are distinguished by a number.
 CapacityGroup& group(Topology::Description& d, const std::string& kind,
                      std::vector<LinkId> forward, std::vector<LinkId> backward = {}) {
   return small_machine::add_group(d, kind + " " + std::to_string(d.groups.size()),
@@ -79,7 +79,7 @@ Topology::Description switch_machine(int gpus) {
     group(d, "gpu both ways", {to.back()}, {from.back()}).both_busy = capacity({{2, 85}});
     if (count > 2)
       group(d, "port", {out}, {in}).both_busy =
-          capacity({{2, 700}});  // with two GPUs no port can be told
+          capacity({{2, 700}});  // not measurable with two GPUs
     group(d, "in and on", {to.back()}, {out}).both_busy = capacity({{2, 400}});
   }
   if (count >= 4) {

@@ -1,4 +1,4 @@
-// Machines whose figures are known, and what calibration would measure on them.
+// Machines with known figures, and their simulated calibration measurements.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,28 @@ using small_machine::giga, small_machine::micro;
 inline constexpr double idle_watts = 60, limit_watts = 400;
 
 /// Links between the host and each of `gpus` GPUs, none between GPUs; GPUs 0 and 1, 2 and
-/// 3, ... share an uplink. Host memory bounds all copies into GPUs, and all copies while
-/// some go either way. No loss but by those bounds.
+/// 3, ... share an uplink. Host memory limits all copies into GPUs, and all copies while
+/// copies run in both directions. Contention has no other cause.
 Topology::Description pcie_machine(int gpus);
 
 /// GPUs joined by a switch. The first half of the GPUs shares an uplink to the host, the
-/// second half does not. Host memory prefers copies into it; a port of the switch loses
-/// when it is busy both ways, and so does a GPU that gets data from the host while it
+/// second half does not. Host memory prefers copies into it. A port of the switch is
+/// slower when busy both ways, and so is a GPU that receives data from the host while it
 /// sends.
 Topology::Description switch_machine(int gpus);
 
-/// GEMMs in blocks with known figures, slower under load; those of f64 have watts.
+/// GEMMs in blocks with known figures, slower under load; f64 has watts.
 KernelTimes known_kernels();
 
-/// Measures the machine as a calibration on GPUs does: the same kinds of runs
-/// (backends/cuda/measure_transfers.cpp). A copy among others takes latency + bytes /
-/// bandwidth, or longer where they leave it less. Each figure is off by up to `noise` of
-/// it.
+/// Simulates the measurements of a calibration on GPUs, with the same kinds of runs
+/// (backends/cuda/measure_transfers.cpp). A copy takes latency + bytes / bandwidth, or
+/// longer under contention. Each value has an error of up to `noise`, relative.
 class Meter {
  public:
   Meter(const Topology& machine, double noise = 0, unsigned seed = 1)
       : machine_{machine}, noise_{noise}, state_{seed} {}
 
-  /// Everything, on spread pages only.
+  /// All measurements, on spread pages only.
   Measurements everything();
   /// Copies between the host and GPUs.
   void host_flows(Measurements& results, HostPages pages);

@@ -9,9 +9,9 @@ namespace tilerail {
 namespace {
 
 TEST(Mean, MeanAndStudentsInterval) {
-  // 1, 2, 3: mean 2, deviation 1. With two degrees of freedom Student's quantile is t(p)
-  // = (2 p - 1) / sqrt(2 p (1 - p)): t(0.975) = 4.303, half width 4.303 / sqrt(3)
-  // = 2.484, relative to 2.
+  // 1, 2, 3: mean 2, deviation 1. With two degrees of freedom, Student's quantile is t(p)
+  // = (2 p - 1) / sqrt(2 p (1 - p)): t(0.975) = 4.303, half width 4.303 / sqrt(3) =
+  // 2.484, relative to 2.
   const std::array<double, 3> samples{1, 2, 3};
   const Measured three = mean_of(samples);
   EXPECT_DOUBLE_EQ(three.mean, 2);
@@ -26,7 +26,7 @@ TEST(Mean, OneSampleTellsNoWidth) {
   EXPECT_TRUE(std::isinf(mean_of(sample).half_width));
 }
 
-// With two degrees of freedom t(0.95) = 0.9 / sqrt(2 * 0.95 * 0.05), and one more sample
+// With two degrees of freedom, t(0.95) = 0.9 / sqrt(2 * 0.95 * 0.05), and one more sample
 // scatters by sqrt(1 + 1 / 3) deviations of 1 about the mean of 2.
 TEST(Mean, OneMoreSampleLiesWithinItsScatter) {
   const std::array<double, 3> samples{1, 2, 3};
@@ -35,8 +35,8 @@ TEST(Mean, OneMoreSampleLiesWithinItsScatter) {
   EXPECT_TRUE(std::isinf(scatter({5, 0, 1}, 0.9)));
 }
 
-// If ten are drawn alike, the tenth is as likely in each place among them: nine of ten
-// times not above the largest of the other nine.
+// The tenth of ten values from one distribution has each rank with equal probability: it
+// is at most the largest of the other nine with probability 0.9.
 TEST(Mean, TheRankThatCoversCountsTheValueToCome) {
   EXPECT_EQ(covering({9, 1, 8, 2, 7, 3, 6, 4, 5}, 0.9), 9);
   EXPECT_EQ(

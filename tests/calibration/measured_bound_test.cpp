@@ -1,4 +1,4 @@
-// No measured time in experiments/ is below the bound of its problem on its machine.
+// Measured times in experiments/ are never below the bound of their problem and machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-/// The rows of a CSV below its remarks, by column.
+/// The rows of a CSV after its remarks, by column.
 std::vector<Row> rows_of(const fs::path& file) {
   const std::string text = text_of(file);
   CsvReader csv{text, file.string()};
@@ -47,7 +47,7 @@ std::vector<Row> rows_of(const fs::path& file) {
   return rows;
 }
 
-/// The first cell of these columns that is there and not empty.
+/// The first nonempty cell of these columns.
 std::string first_of(const Row& row, std::initializer_list<const char*> columns) {
   for (const char* column : columns)
     if (const auto cell = row.find(column); cell != row.end() && !cell->second.empty())
@@ -58,7 +58,7 @@ std::string first_of(const Row& row, std::initializer_list<const char*> columns)
 std::vector<MemoryId> gpus_of(const Row& row, const Topology& machine) {
   std::vector<MemoryId> gpus = machine.gpus();
   if (const std::string count = first_of(row, {"gpus"});
-      !count.empty()) {  // of a library, or that a case was given
+      !count.empty()) {  // number of GPUs in results of libraries, or given for the case
     gpus.resize(size_t(parse_size(count, "gpus")));
     return gpus;
   }
@@ -99,9 +99,9 @@ GemmProblem problem_of(const Row& row, const Topology& machine) {
   return checked(p);
 }
 
-/// What the rates of a machine file may be less than a run's: they are means, whose 95 %
-/// intervals the calibration tells. The largest of packed copies of 16 MiB and more that
-/// ran alone, relative; 0 where none are recorded.
+/// Tolerance for rates of a machine file, which are means: the largest relative half
+/// width of the 95 % intervals of packed copies of 16 MiB and more that ran alone; 0
+/// without recorded measurements.
 double scatter_of(const fs::path& measurements) {
   double most = 0;
   if (!fs::exists(measurements)) return most;
@@ -113,12 +113,12 @@ double scatter_of(const fs::path& measurements) {
   return most;
 }
 
-/// Measured over bound, of the least time of each row of a table.
+/// Measured time over bound, for the minimum time of each row of a table.
 std::vector<double> over_bounds(const fs::path& table, const Topology& machine) {
   std::vector<double> ratios;
   for (const Row& row : rows_of(table)) {
     if (first_of(row, {"library"}) == "BLASX")
-      continue;  // its caches hold A and B from the calls before
+      continue;  // its caches contain A and B from earlier calls
     const double seconds =
         std::stod(first_of(row, {"measured_min_s", "min_s", "median_s"}));
     ratios.push_back(
@@ -132,7 +132,7 @@ double least(const std::vector<double>& ratios) {
   return ratios.empty() ? 0 : *std::ranges::min_element(ratios);
 }
 
-/// Every table of experiments/results/MACHINE, also those to come.
+/// Every table of experiments/results/MACHINE, including future ones.
 TEST(MeasuredBound, HoldsForAllResultsOnH200) {
   size_t tables = 0, close = 0;
   for (const auto& machine : fs::directory_iterator{experiments / "results"}) {
@@ -148,8 +148,8 @@ TEST(MeasuredBound, HoldsForAllResultsOnH200) {
     }
   }
   EXPECT_GE(tables, 5U);
-  EXPECT_EQ(close, 2U);  // of h200_models, daxpy that copies at 55.35 GB/s, where the
-                         // link has 55.29 in the mean
+  EXPECT_EQ(close, 2U);  // daxpy in h200_models: 55.35 GB/s, on a link with a mean of
+                         // 55.29
 }
 
 TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
@@ -172,9 +172,9 @@ TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
   EXPECT_EQ(tables, machine_of.size());
 }
 
-/// A kernel is a product whose matrices are where it runs. The bound is of calls one
-/// after another, with the clocks that the GPU keeps then; a call with pauses takes its
-/// part of them: its time over its share of the time.
+/// A kernel is a product with matrices in its GPU's memory. The bound applies to
+/// continuous calls at their sustained clocks; the time of a call with pauses is divided
+/// by its share of the time.
 TEST(MeasuredBound, HoldsForTheKernelsOfTheCalibration) {
   for (const char* name :
        {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1", "hgx-h100-2"}) {

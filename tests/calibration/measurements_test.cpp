@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-/// One of everything, no two figures alike.
+/// One item of every kind, with distinct figures.
 Measurements one_of_each() {
   Measurements m;
   m.machine = "small", m.date = "2001-02-03", m.command = "tilerail calibrate",
@@ -44,7 +44,7 @@ Measurements one_of_each() {
   return m;
 }
 
-/// Files from before there was such a figure.
+/// Files of an old version without this figure.
 TEST(Measurements, WattsMayComeWithoutSeconds) {
   std::string json = to_json(one_of_each());
   const std::string with = ",\"watts_seconds\":0.625";
@@ -55,7 +55,7 @@ TEST(Measurements, WattsMayComeWithoutSeconds) {
   EXPECT_EQ(run.watts_seconds, 0);
 }
 
-/// Those, too: what ran beside copies used more than a cache holds.
+/// In older files too, kernels between copies used more than a cache.
 TEST(Measurements, ColumnsMayTellWhetherKernelsRan) {
   const std::string json = to_json(one_of_each()), with = "\"between_bytes\":30000000.0";
   ASSERT_NE(json.find(with), std::string::npos);
@@ -133,8 +133,8 @@ TEST(Measurements, HaveOneRunALine) {
     EXPECT_THAT(text, testing::HasSubstr(line));
 }
 
-/// The JSON of one_of_each() with the first `find` replaced; the message names the place
-/// and what was expected.
+/// The JSON of one_of_each() with the first `find` replaced; the message contains the
+/// place and the expectation.
 struct BadJson {
   std::string name, find, replace;
   std::vector<std::string> words;

@@ -13,14 +13,14 @@ std::string gpu(int i) { return "gpu" + std::to_string(i); }
 
 }  // namespace
 
-/// A linear congruential generator (Knuth, MMIX): the same numbers everywhere.
+/// A linear congruential generator (Knuth, MMIX): the same numbers on every platform.
 double Meter::with_noise(double value) {
   state_ = state_ * 6364136223846793005u + 1442695040888963407u;
   const double share = double(state_ >> 11) / double(uint64_t{1} << 53);
   return value * (1 + noise_ * (2 * share - 1));
 }
 
-/// More copies of a role than the device has engines for.
+/// Whether copies of a role outnumber the engines of the device.
 bool Meter::in_turns(const Flows& flows) const {
   std::map<std::string, int> used;
   for (const FlowSpec& f : flows) {
@@ -74,7 +74,7 @@ void Meter::run(Measurements& results, const std::string& kind, const Flows& flo
   results.transfers.push_back(record);
 }
 
-/// Copies that one engine takes in turns: the second ends when twice the time has passed.
+/// Copies that one engine runs in turn: the second ends after twice the time.
 void Meter::one_each(Measurements& results, const Flows& flows) {
   TransferRun record;
   record.kind = "one each", record.copy_bytes = 64 * MiB;
@@ -234,7 +234,7 @@ Measurements Meter::everything() {
   for (int threads = 1; threads <= count();
        threads = threads < count() ? count() : threads + 1) {
     const double each = threads,
-                 call = double(threads) / count();  // more at once take longer
+                 call = double(threads) / count();  // simultaneous calls take longer
     results.issue.push_back({"copy", threads, measured(0.8 * each * issue.per_op.value)});
     results.issue.push_back(
         {"2-D copy", threads, measured(1.2 * each * issue.per_op.value)});

@@ -1,4 +1,4 @@
-// The machine files that come from recorded measurements, against these.
+// Compares the machine files from recorded measurements with these measurements.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ double median_error(const std::vector<Residual>& residuals) {
   return median(errors);
 }
 
-/// Mean of |log(rule / measured)| over the shapes of a curve, the rule without the
-/// correction by them; no shape counts more than 0.3.
+/// Mean of |log(rule / measured)| over the shapes of a curve, for the rule without its
+/// correction by them; each shape counts at most 0.3.
 double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
   const TiledGemm& rule = *curve.tiled;
   double sum = 0;
@@ -109,8 +109,7 @@ TEST(Recorded, TheyReproduceTheMeasurements) {
             0.01);
 }
 
-// What the rule says away from measured shapes is no better than what it says of them
-// without their correction.
+// Away from measured shapes, the rule is no better than without its correction.
 TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
   for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1"}) {
     const Measurements measurements = recorded(machine);

@@ -30,12 +30,12 @@ TEST(Deviations, AreTheDistanceAndTheScatterOfOneMoreBatch) {
   one.add(10, {12, 0, 3});  // without scatter
   EXPECT_DOUBLE_EQ(one.half_width(), 0.2);
   // Three batches with deviation s have a half width of 4.303 s / sqrt(3) of their mean;
-  // one more lies within 2.920 s sqrt(4 / 3) of it in nine of ten cases.
+  // one more batch is within 2.920 s sqrt(4 / 3) in nine of ten cases.
   Deviations scattered;
   scattered.add(10, {10, 4.303 * 0.1 / std::sqrt(3), 3});
   EXPECT_NEAR(scattered.half_width(), 2.920 * 0.1 * std::sqrt(4.0 / 3), 1e-4);
   Deviations rates;
-  rates.add_rate(10, {8, 0, 3});  // which takes 1.25 times as long
+  rates.add_rate(10, {8, 0, 3});  // 1.25 times the time
   EXPECT_DOUBLE_EQ(rates.half_width(), 0.25);
   Deviations once;
   once.add(10, {12, std::numeric_limits<double>::infinity(), 1});
@@ -47,12 +47,12 @@ TEST(Uncertainty, OfHandingOverIsWhatNineOfTenCallsDeviateBy) {
   m.issue.clear(), m.latencies.clear();
   for (int i = 0; i < 18; ++i) m.issue.push_back(issue_of("gemm", 10e-6));
   m.issue.push_back(issue_of("gemm", 15e-6));
-  // The mean of 19 is 195 / 19 us. Of 19 deviations the ceil(0.9 * 20) = 18th counts:
-  // that of the equal ones.
+  // The mean of 19 is 195 / 19 us. The ceil(0.9 * 20) = 18th of 19 deviations counts, one
+  // of the equal ones.
   EXPECT_NEAR(fitted(m)->issue, 1 - 10 / (195.0 / 19), 5e-4);  // of 10.26 us, four digits
   m.issue.push_back(issue_of("gemm", 15e-6));
-  // Two of 20 are off by more; the ceil(0.9 * 21) = 19th is one of them. The mean is 10.5
-  // us.
+  // Two of 20 have a larger deviation; the ceil(0.9 * 21) = 19th is one of them. The mean
+  // is 10.5 us.
   EXPECT_NEAR(fitted(m)->issue, 15 / 10.5 - 1, 1e-4);
 }
 
@@ -61,8 +61,8 @@ TEST(Uncertainty, OfTypesIsThatOfTheirOwnKernels) {
   for (KernelRun& run : m.kernels)
     if (run.dtype == DType::f32) run.seconds.half_width = 0.2;
   const Uncertainty u = fitted(m).value();
-  // Student's quantiles of 9 degrees of freedom, with which ten batches scatter about
-  // their mean.
+  // Student's quantiles for 9 degrees of freedom: scatter of ten batches about their
+  // mean.
   const double scatter = 0.2 * std::sqrt(10.0) / 2.262 * 1.833 * std::sqrt(1.1);
   EXPECT_LT(u.of_kernels(DType::f64)->measured_shapes, 0.05);
   EXPECT_NEAR(u.of_kernels(DType::f32)->measured_shapes, scatter, 0.03);
@@ -90,7 +90,7 @@ TEST(Uncertainty, OfCopiesIsThatOfTheirRates) {
 TEST(Uncertainty, ColumnsBetweenMeasuredOnesAreLessCertainWhereTheCurveBends) {
   Measurements m = measured();
   const double straight = fitted(m)->columns;
-  // Every second column is copied at half its rate: what lies between two is told wrong.
+  // Every second column has half its rate, so interpolation between columns fails.
   int number = 0;
   for (StridedRun& run : m.strided) run.strided.mean *= ++number % 2 == 0 ? 0.5 : 1;
   EXPECT_GT(fitted(m)->columns, straight + 0.1);
@@ -113,8 +113,7 @@ TEST(Uncertainty, HasASourceAndOneOfItsOwnForPlainPages) {
   }
 }
 
-/// The share of random shapes, none of which was measured, whose true time lies in the
-/// interval.
+/// The share of random unmeasured shapes whose true time is in the interval.
 double held(const Measurements& m, DType dtype) {
   const KernelTimes truth = known_kernels();
   const Topology::Description d = fit_topology(m, HostPages::spread);

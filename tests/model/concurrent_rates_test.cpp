@@ -11,7 +11,7 @@ namespace {
 
 using namespace small_machine;
 
-/// Rates in GB/s of copies given by names.
+/// Rates in GB/s of copies between named memories.
 std::vector<double> rates(
     const Topology::Description& d,
     std::initializer_list<std::pair<std::string, std::string>> copies) {
@@ -45,8 +45,8 @@ TEST(ConcurrentRates, OppositeDirectionsDoNotShare) {
   expect_rates(rates(tree(), {{"h", "g0"}, {"g0", "h"}}), {10, 10});
 }
 
-// s0->g0 (10) carries the copies from h and from g1: 5 each. The uplink (12) has room: g1
-// gets the other 12 - 5 = 7.
+// s0->g0 (10) carries the copies from h and from g1: 5 each. The uplink (12) is not full:
+// g1 gets the other 12 - 5 = 7.
 TEST(ConcurrentRates, WhatAStoppedCopyLeavesGoesToTheOthers) {
   expect_rates(rates(tree(), {{"h", "g0"}, {"g2", "g0"}, {"h", "g1"}}), {5, 5, 7});
 }
@@ -66,14 +66,14 @@ TEST(ConcurrentRates, TheLeastFlowCapOfARouteBinds) {
   expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {3, 2});
 }
 
-// Cap 2 on the way to g0 only: the uplink's other 10 go to g1.
+// Limit 2 to g0 only: the uplink's other 10 go to g1.
 TEST(ConcurrentRates, ACappedCopyLeavesTheRestOfTheLink) {
   auto d = tree();
   d.links[2].per_flow = Rate{2e9};  // s0->g0
   expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {2, 10});
 }
 
-/// Every GPU has its own 10 GB/s to the host; a group bounds all of them.
+/// Every GPU has its own 10 GB/s to the host; a group limits their sum.
 Topology::Description grouped(std::optional<CapacityCurve> bound,
                               std::optional<CapacityCurve> both_busy) {
   auto d = memories_and_switches(3, 0);
@@ -116,7 +116,8 @@ TEST(ConcurrentRates, BothBusyBoundsOnlyOppositeCopies) {
 }
 
 // The copy g0 -> g1 loads two links of the group, one of each side, and counts once: with
-// the copy h -> g2 the group has two copies, so 16 is for two, and both sides are busy.
+// the copy h -> g2 the group has two copies, for which the limit is 16, and both sides
+// are busy.
 TEST(ConcurrentRates, ACopyOverSeveralLinksOfAGroupCountsOnce) {
   auto d = tree();
   CapacityGroup group;
@@ -156,8 +157,8 @@ TEST(ConcurrentRates, APairWithoutARouteIsAnError) {
       {"small: no route from 'g0' to 'g1'"});
 }
 
-// Many copies on a machine where every bound is met somewhere: no link is over its
-// bandwidth, and no copy could have more.
+// Many copies on a machine where every limit is reached somewhere: no link exceeds its
+// bandwidth, and every copy is limited by some full link.
 TEST(ConcurrentRates, AllPairsAtOnceFillSomeLinkOfEveryCopy) {
   auto d = tree();
   add_links(d, "g0", "g1", 3);

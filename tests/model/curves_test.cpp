@@ -9,9 +9,9 @@ TEST(CapacityCurve, IsLinearBetweenPointsAndConstantBeyondThem) {
   const CapacityCurve curve{{{2, Rate{20e9}}, {4, Rate{30e9}}, {8, Rate{10e9}}}};
   EXPECT_EQ(curve.at(1), Rate{20e9});
   EXPECT_EQ(curve.at(2), Rate{20e9});
-  EXPECT_EQ(curve.at(3), Rate{25e9});  // half way from 20 to 30
+  EXPECT_EQ(curve.at(3), Rate{25e9});  // halfway from 20 to 30
   EXPECT_EQ(curve.at(4), Rate{30e9});
-  EXPECT_EQ(curve.at(5), Rate{25e9});  // a quarter of the way from 30 to 10
+  EXPECT_EQ(curve.at(5), Rate{25e9});  // one quarter from 30 to 10
   EXPECT_EQ(curve.at(100), Rate{10e9});
   EXPECT_EQ(curve.saturated(), Rate{10e9});
 }

@@ -22,8 +22,7 @@ TEST(Metrics, AreThoseOfTheThesis) {
 
 TEST(Metrics, AnEnergyDelayProductIsJoulesTimesSeconds) {
   EXPECT_DOUBLE_EQ(energy_delay(Joules{300}, Seconds{2}), 600);
-  // Of one problem, the larger edp is the one of the smaller energy-delay product:
-  // flops^2 / it.
+  // For one problem, edp = flops^2 / energy-delay product: larger is better.
   EXPECT_DOUBLE_EQ(of("edp"), 6e9 * 6e9 / 600);
 }
 

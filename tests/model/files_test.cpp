@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An empty folder of its own for each test.
+/// A new empty folder for each test.
 class Files : public testing::Test {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ TEST_F(Files, WhatIsWrittenIsRead) {
   const std::string content("a\0b\n\xff", 5);
   write(path("f"), content);
   EXPECT_EQ(read_file(path("f")), content);
-  EXPECT_EQ(count(), 1u);  // no temporary file is left
+  EXPECT_EQ(count(), 1u);  // no temporary files remain
 }
 
 TEST_F(Files, LargeContentIsWhole) {

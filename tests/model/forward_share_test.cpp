@@ -12,8 +12,8 @@ namespace {
 
 using namespace small_machine;
 
-/// Three GPUs, 10 GB/s each way; 12 GB/s together while both ways are busy, of which
-/// copies into GPUs get this share.
+/// Three GPUs, 10 GB/s each way; 12 GB/s in total while both directions are busy, of
+/// which copies into GPUs get this share.
 Topology::Description shared(double share) {
   auto d = memories_and_switches(3, 0);
   CapacityGroup group;
@@ -46,7 +46,7 @@ TEST(ForwardShare, DoesNotCountWhileOneSideIsIdle) {
   expect_rates(shared(0.25), {{"g0", "h"}, {"g1", "h"}}, {10, 10});
 }
 
-// One copy into a GPU takes no more than 2 GB/s: the other way gets 10, not 9.
+// One copy into a GPU is limited to 2 GB/s: the other direction gets 10, not 9.
 TEST(ForwardShare, LeavesTheOtherSideWhatOneDoesNotWant) {
   auto d = shared(0.25);
   d.links[0].per_flow = Rate{2 * giga};

@@ -50,9 +50,9 @@ TEST(ColumnAlignment, IsThatOfTheLeastAlignedColumns) {
   const auto bytes = [](DType dtype, Trans ta, Trans tb, int64_t m, int64_t n,
                         int64_t k) { return column_alignment(dtype, ta, tb, m, n, k); };
   EXPECT_EQ(bytes(DType::f64, N, N, 10, 11, 12),
-            most_alignment);  // n runs along no column
+            most_alignment);  // n is not the length of a column
   EXPECT_EQ(bytes(DType::f64, N, N, 10, 10, 11), 8);
-  EXPECT_EQ(bytes(DType::f64, N, T, 10, 10, 11), most_alignment);  // nor does k
+  EXPECT_EQ(bytes(DType::f64, N, T, 10, 10, 11), most_alignment);  // nor is k
   EXPECT_EQ(bytes(DType::f64, N, T, 10, 11, 10), 8);
   EXPECT_EQ(bytes(DType::f16, T, T, 16, 12, 16), 8);
   EXPECT_EQ(bytes(DType::f16, T, T, 16, 16, 14), 4);

@@ -1,5 +1,5 @@
-// Machines from texts as tools print them on machines that many have: DGX A100, DGX H100,
-// DGX-1, AC922, a cloud node.
+// Imports of real tool outputs on common machines: DGX A100, DGX H100, DGX-1, AC922, a
+// cloud node.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ Topology from_nccl(const std::string& text) {
   return Topology{import_nccl_xml(text, "nccl.xml", kind(), {})};
 }
 
-// Pairs of GPUs share a PCIe switch, which only the columns of the network cards tell.
-// Rows of cards and two legends follow.
+// Pairs of GPUs share a PCIe switch, which is visible only in the columns of network
+// cards. Rows of cards and two legends follow.
 TEST(DumpsOfNvidiaSmi, DgxA100) {
   const char* const affinity[] = {"48-63,176-191\t3", "16-31,144-159\t1",
                                   "112-127,240-255\t7", "80-95,208-223\t5"};
@@ -49,8 +49,7 @@ TEST(DumpsOfNvidiaSmi, DgxA100) {
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), assumptions::nvlink * 12);
 }
 
-// Every GPU has a switch with a card of its own; a column more, and a card's column
-// between those of GPUs would not be.
+// Every GPU has a switch with its own card; the table has an additional column.
 TEST(DumpsOfNvidiaSmi, DgxH100) {
   std::string text =
       "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\tNIC2\tNIC3\tCPU Affinity\tNUMA "
@@ -67,7 +66,7 @@ TEST(DumpsOfNvidiaSmi, DgxH100) {
   EXPECT_EQ(way(machine, "gpu2", "gpu1"), "gpu2->nvsw nvsw->gpu1");
 }
 
-// The hybrid cube mesh, by a driver that says SOC for SYS and knows no NUMA column.
+// The hybrid cube mesh, from a driver with SOC for SYS and without a NUMA column.
 TEST(DumpsOfNvidiaSmi, Dgx1WithAnOldDriver) {
   const Topology machine = from_smi(
       "\tGPU0\tGPU1\tGPU2\tGPU3\tmlx5_0\tCPU Affinity\n"
@@ -78,11 +77,11 @@ TEST(DumpsOfNvidiaSmi, Dgx1WithAnOldDriver) {
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), assumptions::nvlink * 2);
   EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->gpu2");
   EXPECT_EQ(way(machine, "host0", "gpu2"),
-            "host0->cpu0 cpu0->plx0 plx0->gpu2");  // with gpu1, and that with gpu0
+            "host0->cpu0 cpu0->plx0 plx0->gpu2");  // with gpu1, which shares it with gpu0
 }
 
-// No affinities, a number that is left out, and what is left of the escapes when a
-// terminal is copied.
+// No affinities, a skipped number, and the remains of escapes after copying from a
+// terminal.
 TEST(DumpsOfNvidiaSmi, CloudNodeAsItIsPasted) {
   const Topology machine = from_smi(
       "$ nvidia-smi topo -m\r\n        [4mGPU0    GPU2    GPU NUMA ID[0m\r\nGPU0     X   "
@@ -166,7 +165,7 @@ TEST(DumpsOfNccl, NvlinksToAProcessorTakeThePlaceOfPcie) {
   EXPECT_EQ(way(machine, "gpu0", "gpu1"), "gpu0->gpu1");
 }
 
-// NVLink-C2C is NCCL's element c2c, and its PCIe, which nobody uses, is slow.
+// NVLink-C2C is NCCL's element c2c; the PCIe of the GPU is slow and unused.
 TEST(DumpsOfNccl, GraceHopperHasTheRateOfC2c) {
   const std::string begin =
       "<system version=\"1\"><cpu host_hash=\"0xabc\" numaid=\"0\" arch=\"arm64\"><pci "
@@ -200,10 +199,10 @@ TEST(DumpsOfNvidiaSmi, QuadGraceHopper) {
   EXPECT_EQ(pair(machine, "host1", "gpu1"), Rate{400e9});
   EXPECT_EQ(pair(machine, "gpu0", "gpu3"), assumptions::nvlink * 6);
   EXPECT_EQ(way(machine, "gpu0", "gpu3"),
-            "gpu0->gpu3");  // also where C2C and sockets are as fast
+            "gpu0->gpu3");  // even if C2C and sockets are as fast
 }
 
-/// Two GPUs of a compute capability, joined by this many NVLinks.
+/// Two GPUs with a compute capability, joined by this many NVLinks.
 Topology two_joined(const std::string& sm, int links, const ImportRates& rates = {}) {
   std::string gpus;
   for (int gpu = 0; gpu < 2; ++gpu)
@@ -240,7 +239,7 @@ TEST(DumpsOfNccl, PeersTakeTheirNvlinkAlsoWherePcieIsFaster) {
       "gpu1->gpu0");
 }
 
-// A virtual machine tells neither speeds nor switches.
+// In a virtual machine, the file contains neither speeds nor switches.
 TEST(DumpsOfNccl, WithoutSpeedsPcieIsAssumed) {
   const Topology machine = from_nccl(
       "<system version=\"1\"><cpu numaid=\"-1\" arch=\"x86_64\"><pci "
@@ -251,8 +250,8 @@ TEST(DumpsOfNccl, WithoutSpeedsPcieIsAssumed) {
   EXPECT_EQ(pair(machine, "host0", "gpu0"), ImportRates{}.pcie);
 }
 
-/// What `nvbandwidth -j` writes; `head` and `status` differ by version, rates are texts
-/// or numbers.
+/// Output of `nvbandwidth -j`; `head` and `status` differ by version, rates are texts or
+/// numbers.
 std::string nvbandwidth(const std::string& head, const std::string& status,
                         const std::string& one, const std::string& two) {
   return "{\"nvbandwidth\": {" + head +
@@ -301,7 +300,7 @@ TEST(LinkValues, SpeedsAndWidthsAreTakenAsTheyAreWrittenOrNotAtAll) {
 TEST(LinkValues, ThePayloadDependsOnTheEncoding) {
   EXPECT_NEAR(pcie_payload(16, 8).value, 16e9 * 128 / 130, 1);
   EXPECT_NEAR(pcie_payload(2.5, 16).value, 2.5e9 * 2 * 0.8, 1);
-  EXPECT_NEAR(pcie_payload(64, 16).value, 121e9, 1);  // as PCIe 6 of `--pcie 6`
+  EXPECT_NEAR(pcie_payload(64, 16).value, 121e9, 1);  // equal to PCIe 6 in `--pcie 6`
 }
 
 TEST(Assumptions, LatenciesOfLinksAddUpToThoseOfCopies) {

@@ -1,5 +1,4 @@
-// Host memories of imported machines: their numbers, their sockets and what copies get of
-// them.
+// Host memories of imported machines: numbers, sockets and rates.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +14,7 @@ namespace {
 
 using namespace imported;
 
-/// Two GPUs that are `cell` to each other, with their affinities.
+/// Two GPUs with relation `cell` and their affinities.
 Topology two_gpus(const std::string& cell, const std::string& first,
                   const std::string& second) {
   return Topology{import_nvidia_smi(
@@ -107,7 +106,7 @@ TEST(MachineBuilder, DomainsOfTwoSocketsShareTheLinksBetweenThese) {
   EXPECT_EQ(back[0] + back[1], Rate{160e9});
 }
 
-/// Reads, writes, and the sum of both, of all GPUs.
+/// Rates of all GPUs together: reads, writes, and both.
 std::array<double, 3> all_busy(const Topology& machine) {
   std::vector<std::pair<MemoryId, MemoryId>> in, out, both;
   for (const MemoryId gpu : machine.gpus()) {
@@ -124,7 +123,8 @@ std::array<double, 3> all_busy(const Topology& machine) {
   return {sum(in), sum(out), sum(both)};
 }
 
-/// `gpus` in equal parts below sockets, `shared` of them to an uplink of this generation.
+/// `gpus` in equal parts below sockets; groups of `shared` GPUs have an uplink of this
+/// generation.
 Topology assumed(int sockets, int gpus, int shared, int generation) {
   MachineBuilder machine{"m", "", kind()};
   machine.source("flat", Source::Kind::assumed, "for a test");
@@ -149,7 +149,7 @@ Topology assumed(int sockets, int gpus, int shared, int generation) {
   return Topology{machine.description()};
 }
 
-/// docs/machines.md#host-memory has these figures. The shares are those of the first
+/// docs/machines.md#host-memory contains these values. The shares come from the first
 /// machine.
 TEST(AssumedHostMemory, IsThatOfMeasuredMachines) {
   const auto near = [](const Topology& machine, const char* measured,

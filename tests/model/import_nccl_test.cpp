@@ -1,5 +1,5 @@
-// Machines from topology files of NCCL and RCCL, and what of such files is refused or
-// left out.
+// Imports of topology files of NCCL and RCCL, and rejected or ignored parts of such
+// files.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ void refused(const std::string& text, const std::vector<std::string>& words,
   expect_input_error([&] { import_nccl_xml(text, "n.xml", kind(), rates); }, words);
 }
 
-/// What the source of a file's figures says of it.
+/// The text of the source of a file's figures.
 std::string told_of(const Topology& machine, const std::string& key = "NCCL") {
   const auto& sources = machine.description().sources;
   const auto at = std::ranges::find(sources, key, &Source::key);
@@ -135,7 +135,7 @@ TEST(NcclClasses, DisplaysAndAcceleratorsAreGpus) {
             {"n.xml:7: pci: class", "is not a PCI class"});
 }
 
-// GPUs of the file that a job did not see have no number.
+// GPUs that are not visible to the job have no number.
 TEST(NcclClasses, GpusWithoutANumberGetThoseThatAreLeft) {
   std::string text = replaced(
       cloud(),
@@ -144,7 +144,7 @@ TEST(NcclClasses, GpusWithoutANumberGetThoseThatAreLeft) {
   const Topology machine = imported_from(text);
   EXPECT_EQ(machine.gpus().size(), 4U);
   EXPECT_EQ(way(machine, "host0", "gpu1"),
-            "host0->cpu0 cpu0->pci0 pci0->gpu1");  // the first of the file
+            "host0->cpu0 cpu0->pci0 pci0->gpu1");  // the first in the file
   EXPECT_EQ(way(machine, "host0", "gpu0"), "host0->cpu0 cpu0->pci0 pci0->gpu0");
   EXPECT_EQ(way(machine, "host1", "gpu3"), "host1->cpu1 cpu1->pci1 pci1->gpu3");
 }
@@ -162,7 +162,7 @@ TEST(NcclSpeeds, SpellingsThatTheKernelAndCloudsHave) {
   }
 }
 
-// As NCCL does.
+// The same as in NCCL.
 TEST(NcclSpeeds, AnUnknownWidthIsSixteenLanes) {
   for (const char* width : {"", "0", "63", "255"}) {
     const Topology machine = imported_from(replaced(
@@ -176,7 +176,7 @@ TEST(NcclPciLinks, PartsOfOneChipAreJoined) {
   const Topology machine = imported_from(joined_switches());
   EXPECT_EQ(way(machine, "gpu0", "gpu1"), "gpu0->pci0 pci0->pci1 pci1->gpu1");
   EXPECT_NEAR(pair(machine, "gpu0", "gpu1").value, 54.82e9,
-              0.01e9);  // not the 27.4 of the uplinks
+              0.01e9);  // not 27.4, the rate of the uplinks
   EXPECT_NEAR(pair(machine, "host0", "gpu1").value, 27.41e9, 0.01e9);
   const std::string link = "<pcilink target=\"0000:11:00.0\"/>";
   refused(replaced(joined_switches(), link, "<pcilink target=\"0000:01:00.0\"/>"),
@@ -265,12 +265,12 @@ size_t at_random(const std::string& text, const std::string& words,
   return at == std::string::npos ? text.find(words) : at;
 }
 
-/// The text with a line or an attribute gone, doubled, or with another value; `random`
-/// chooses.
+/// The text with a random mutation: a line or an attribute is removed, duplicated, or
+/// changed.
 std::string mutated(std::string text, std::mt19937& random) {
   static const char* const values[] = {
       "", "-1", "0", "99999999999999999999", "0x", "0x03", "gpu", "0000:06:00.0", "1e9"};
-  if (random() % 4 == 0) {  // an element without others in it
+  if (random() % 4 == 0) {  // an element without children
     const size_t end = at_random(text, "/>", random), begin = text.rfind('<', end);
     if (end == std::string::npos) return text;
     const std::string element = text.substr(begin, end + 2 - begin);

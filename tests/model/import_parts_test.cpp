@@ -1,4 +1,4 @@
-// What importers share: kinds of GPUs, sets of GPUs that are joined, words and numbers of
+// Shared parts of importers: kinds of GPUs, connected sets of GPUs, words and numbers of
 // tables.
 #include <gtest/gtest.h>
 

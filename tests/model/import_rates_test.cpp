@@ -1,5 +1,5 @@
-// What nvbandwidth and p2pBandwidthLatencyTest measured, and what copies get of it that
-// run at the same time.
+// Imports of nvbandwidth and p2pBandwidthLatencyTest, and the resulting rates of
+// simultaneous copies.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ Cases with_host(const std::string& rate, size_t gpus, const Cases& more = {}) {
   return cases;
 }
 
-/// Rates of pairs: N/A in the diagonal, `of` elsewhere.
+/// Rates of pairs: N/A on the diagonal, `of` elsewhere.
 template <class Of>
 Matrix pairs(size_t gpus, const Of& of) {
   Matrix matrix(gpus);
@@ -61,7 +61,7 @@ TEST(NvbandwidthPeers, NoGpuSendsMoreThanItsPort) {
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{390e9});
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{345e9});
   EXPECT_LE(all_pairs_busy(machine), 1515);
-  EXPECT_NEAR(all_pairs_busy(machine), 3 * 388 + 344, 1e-6);  // what all get
+  EXPECT_NEAR(all_pairs_busy(machine), 3 * 388 + 344, 1e-6);  // rate of all together
   const Topology without =
       imported_of(with_host("55", 4, {{"device_to_device_memcpy_read_ce", one_slow}}));
   EXPECT_NEAR(all_pairs_busy(without), 3 * 390 + 345, 1e-6);
@@ -109,8 +109,8 @@ TEST(NvbandwidthPeers, PcieIsOnePortForPeersAndTheHost) {
   const std::vector<std::pair<MemoryId, MemoryId>> into{{memory("host"), memory("gpu0")},
                                                         {memory("gpu1"), memory("gpu0")}};
   const auto rates = concurrent_rates(machine, into);
-  EXPECT_NEAR((rates[0] + rates[1]).value, 26.2e9, 1);  // of 26.34 alone
-  // NVLink-C2C is faster than the NVLinks beside it, which are links of their own.
+  EXPECT_NEAR((rates[0] + rates[1]).value, 26.2e9, 1);  // 26.34 alone
+  // NVLink-C2C is faster than the NVLinks, which are separate links.
   const Matrix nvlinks = pairs(4, [](size_t, size_t) { return "130"; });
   const Topology separate =
       imported_of(with_host("350", 4, {{"device_to_device_memcpy_read_ce", nvlinks}}));
@@ -126,8 +126,7 @@ TEST(NvbandwidthPeers, SlowPeersAreImportedAsMeasured) {
   EXPECT_EQ(pair(machine, "host", "gpu5"), Rate{25e9});
 }
 
-/// GB/s of each GPU: in and out while all copy in one direction, and while all copy in
-/// both.
+/// GB/s of each GPU, in and out: with all GPUs copying in one direction, and in both.
 void expect_load(const Topology& machine, const std::vector<double>& one,
                  const std::vector<double>& both) {
   const auto all = nearest_hosts(machine);
@@ -166,7 +165,7 @@ TEST(NvbandwidthHost, EachGpuGetsWhatItGotWhileAllCopied) {
   }
 }
 
-/// Of all GPUs both ways: in and out.
+/// Rates of all GPUs in both directions: in and out.
 using BothWays = std::pair<std::vector<double>, std::vector<double>>;
 
 TEST(NvbandwidthHost, EachDirectionOfEachGpuGetsWhatItGot) {
@@ -260,7 +259,7 @@ TEST(NvbandwidthJson, MissingPeersAreNamedAndSecondRowsRefused) {
       {"b: host_to_all_memcpy_ce has 2 rows; expected one"});
 }
 
-/// The rows of a matrix of p2pBandwidthLatencyTest; `own` in the diagonal.
+/// The rows of a matrix of p2pBandwidthLatencyTest, with `own` on the diagonal.
 template <class Of>
 std::string p2p_matrix(const std::string& title, const std::string& corner, size_t gpus,
                        double own, const Of& of) {
@@ -274,8 +273,8 @@ std::string p2p_matrix(const std::string& title, const std::string& corner, size
   return text + "\n";
 }
 
-/// Two pairs of GPUs: only the GPUs of a pair access each other, at 50 GB/s from the
-/// lower and 48 from the higher number.
+/// Two pairs of GPUs with peer access only within a pair: 50 GB/s from the lower number,
+/// 48 from the higher.
 std::string p2p_text(const std::string& writes = " (P2P Writes)") {
   const auto near = [](size_t i, size_t j) { return i / 2 == j / 2; };
   std::string text = "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n";
@@ -349,7 +348,7 @@ TEST(ImportP2pTest, ReadsAndOldVersionsCopyFromColumnToRow) {
   }
 }
 
-/// All GPUs access each other at this rate.
+/// All GPUs have access to each other at this rate.
 std::string p2p_switch(size_t gpus, double rate, double both) {
   const auto of = [](double value) { return [=](size_t, size_t) { return value; }; };
   return p2p_matrix("P2P Connectivity Matrix", "D\\D", gpus, 1, of(1)) +

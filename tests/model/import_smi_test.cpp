@@ -1,4 +1,4 @@
-// What `nvidia-smi topo` prints on machines that are not whole, or not as they should be.
+// Imports of `nvidia-smi topo` on machines with defects or unusual configurations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ void refused(const std::string& text, const std::vector<std::string>& words) {
 
 using Links = std::vector<std::vector<int>>;
 
-/// NV# for counts above 0, else SYS, with one NUMA affinity where all is linked.
+/// NV# for counts above 0, else `none`; all GPUs have one NUMA affinity.
 std::string text_of(const Links& links, const std::string& none = "PHB") {
   std::vector<std::vector<std::string>> cells(links.size());
   for (size_t i = 0; i < links.size(); ++i)
@@ -37,7 +37,7 @@ std::string text_of(const Links& links, const std::string& none = "PHB") {
                   "\t0-55\t0\t\tN/A");
 }
 
-/// All GPUs on one NVSwitch, GPU i with so many NVLinks up.
+/// All GPUs on one NVSwitch, GPU i with this many active NVLinks.
 Links switched(const std::vector<int>& ports) {
   Links links(ports.size(), std::vector<int>(ports.size()));
   for (size_t i = 0; i < ports.size(); ++i)
@@ -51,8 +51,8 @@ TEST(SmiNvlinks, AGpuWithFewerNvlinksUpHasASmallerPortOnTheSwitch) {
   EXPECT_NEAR(pair(machine, "gpu1", "gpu2").value, 348e9, 1);
   EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->nvsw nvsw->gpu2");
   EXPECT_NEAR(all_pairs_busy(machine), 2 * 391.5 + 348, 1e-6);
-  for (const int up : {1, 2, 3, 9, 10}) {  // also where it has so few that PCIe is
-                                           // faster, and adds up to no more than 18
+  for (const int up : {1, 2, 3, 9, 10}) {  // including counts so low that PCIe is faster
+                                           // and the sum is at most 18
     const Topology broken = from_smi(text_of(switched({18, 18, up})));
     EXPECT_NEAR(pair(broken, "gpu0", "gpu2").value, up * link * 1e9, 1) << up;
     EXPECT_NEAR(all_pairs_busy(broken), (36 + up) * link, 1e-6) << up;
@@ -93,10 +93,10 @@ TEST(SmiNvlinks, TheKindOfGpuTellsHowManyNvlinksItHas) {
   EXPECT_EQ(way(Topology{import_nvidia_smi(text, "t", v100, {})}, "gpu0", "gpu1"),
             "gpu0->nvsw nvsw->gpu1");
   EXPECT_EQ(way(from_smi(text), "gpu0", "gpu1"),
-            "gpu0->gpu1");  // three of a board with four H100
+            "gpu0->gpu1");  // three GPUs of a board with four H100
 }
 
-/// Whether no pair is faster than before, nor all of them together.
+/// Expects that neither a pair nor the total is faster than before.
 void expect_not_faster(const Links& before, const Links& after) {
   const Topology whole{import_nvidia_smi(text_of(before), "t", kind(), {})},
       broken{import_nvidia_smi(text_of(after), "t", kind(), {})};
@@ -110,8 +110,8 @@ void expect_not_faster(const Links& before, const Links& after) {
       << text_of(before) << text_of(after);
 }
 
-// A pair with fewer NVLinks, of GPUs with any numbers of them on a switch; and of up to
-// four with direct ones.
+// A pair with fewer NVLinks: on a switch, for GPUs with any numbers of them, and for up
+// to four GPUs with direct links.
 TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
   std::mt19937 random{29};
   const auto below = [&](int end) { return int(random() % unsigned(end)); };
@@ -129,7 +129,7 @@ TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
   }
 }
 
-// A machine that is whole, of which ever more pairs and GPUs lose NVLinks.
+// An initially intact machine whose pairs and GPUs lose more and more NVLinks.
 TEST(SmiNvlinksProperty, AMachineThatBreaksBitByBitIsNeverFasterThanBefore) {
   std::mt19937 random{30};
   const auto below = [&](int end) { return int(random() % unsigned(end)); };
@@ -379,7 +379,7 @@ TEST(SmiPeerAccess, OfPairsInEachOfSeveralMatrices) {
     return machine.has_route(machine.gpus()[a], machine.gpus()[b]);
   };
   EXPECT_TRUE(reaches(0, 2) && reaches(2, 0));
-  EXPECT_FALSE(reaches(0, 1) || reaches(1, 0));  // over NVLink, too
+  EXPECT_FALSE(reaches(0, 1) || reaches(1, 0));  // not over NVLink either
   EXPECT_FALSE(reaches(1, 2) || reaches(2, 1));  // OK in one direction only
 }
 

@@ -1,4 +1,4 @@
-// Machines from what other tools print.
+// Imports of other tools' outputs.
 #include "model/import/import.hpp"
 
 #include <fmt/format.h>
@@ -115,7 +115,7 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
             Source::Kind::assumed);  // without a speed
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
   EXPECT_EQ(machine.description().nodes.size(),
-            8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; no network card
+            8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; without network cards
 }
 
 TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
@@ -130,7 +130,7 @@ TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
 }
 
-/// The first `from` is `to` instead.
+/// Expects an error after replacing the first `from` with `to`.
 void nccl_refused(const std::string& from, const std::string& to,
                   const std::vector<std::string>& words) {
   std::string text = nccl;
@@ -285,7 +285,7 @@ TEST(ImportNvbandwidth, PairsThatAreAlikeShareASwitch) {
                        "bandwidth_matrix": [["0.00", "380", "381"], ["382", "0.00", "383"], ["384", "385", "0.00"]]})"),
                          "b.json", kind()));
   EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[1]).size(), 2U);
-  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{383e9});  // what gpu1 takes at most
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{383e9});  // the maximum into gpu1
   EXPECT_EQ(source_kind(machine, "gpu0->peer-switch"), Source::Kind::assumed);
 }
 

@@ -1,4 +1,4 @@
-// Which GPUs are near each other.
+// Sets of GPUs with fast connections.
 #include "model/machine/islands.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 using Set = std::vector<size_t>;
 
-/// g0 -40- g1, g2 -40- g3, and 10 GB/s between the two; g4 is reached from the host only.
+/// g0 -40- g1, g2 -40- g3, and 10 GB/s between the pairs; g4 has links to the host only.
 Topology pairs() {
   using namespace small_machine;
   auto d = memories_and_switches(5, 1);

@@ -37,7 +37,7 @@ TEST(ParseJson, WhatIsNotJsonIsNamedByLineAndColumn) {
                  "f.json:3:3: not JSON: syntax error while parsing object key");
   expect_refused("[1, 2", "f.json:1:6: not JSON: syntax error");
   expect_refused("[1,\n 1e999]", "f.json:2:7: not JSON: number overflow parsing '1e999'");
-  expect_refused("", "f.json:1:1: not JSON: ");  // newer libraries say it in other words
+  expect_refused("", "f.json:1:1: not JSON: ");  // the text differs in newer libraries
 }
 
 TEST(ParseJson, TheFirstOfTwoErrorsIsTold) {
@@ -45,7 +45,7 @@ TEST(ParseJson, TheFirstOfTwoErrorsIsTold) {
   expect_refused(R"({"a": 1, "b": [2,}, "a": 2})", "f.json:1:18: not JSON");
 }
 
-/// `open` so many times.
+/// `open`, repeated.
 std::string repeated(std::string_view open, size_t times) {
   std::string text;
   for (size_t i = 0; i < times; ++i) text += open;
@@ -63,7 +63,7 @@ TEST(ParseJson, ValuesMayBeNestedToALimit) {
           fmt::format("f.json:1:{}: ", std::string_view{open}.size() * 100 + 1);
       const std::string words =
           place + "arrays and objects are nested too deep; expected at most 100 levels";
-      expect_refused(deep, words);  // also without its end
+      expect_refused(deep, words);  // also without the closing brackets
       expect_refused(deep + value + repeated(close, depth), words);
     }
   }
@@ -88,8 +88,8 @@ TEST(ParseJson, WhatIsQuotedIsShort) {
     }
 }
 
-/// An object whose array `some` is streamed: its entries, one after another, and what is
-/// kept.
+/// An object with the streamed array `some`: its entries one after another, and the
+/// stored rest.
 class StreamedJson : public ::testing::Test {
  protected:
   Json read(const std::string& json) {

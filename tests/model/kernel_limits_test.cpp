@@ -1,4 +1,4 @@
-// What kernels do not exceed: the rates of the three kinds, and what load leaves of them.
+// Upper limits of kernels: the rates of the three kinds, and the limits under load.
 #include "model/kernels/kernel_limits.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(KernelLimits, MeasuredShapesMayBeFasterThanTheRule) {
   rule.shapes = {{64, 64, 64, Seconds{by_rule / 2}}};
   EXPECT_NEAR(kernel_limits(k, gemm(64, 64, 64)).shortest.value, 2e-6, 1e-12);
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value,
-                   1e12);  // it is slower than large ones
+                   1e12);  // slower than large kernels
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).memory.value().value, 2e12);
   rule.shapes.push_back({1000, 1000, 1000, Seconds{1e-3}});
   rule.shapes.push_back({1000, 1000, 100, Seconds{4.4e-6}});  // 2.2 million elements
@@ -66,8 +66,8 @@ TEST(KernelLimits, MeasuredShapesMayBeFasterThanTheRule) {
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value, 2e12);
 }
 
-// F = 1 up to a duty of 0.5, 2 at 1: d / F(d) is 0.5 at both ends and more between them
-// nowhere.
+// F = 1 up to a duty of 0.5, 2 at 1: d / F(d) is 0.5 at both ends and at most 0.5 between
+// them.
 TEST(KernelLimits, LoadAndPausesTogetherLeaveTheBestDuty) {
   KernelTimes k = kernels();
   k.gemm[0].sustained = {{0.5, 1}, {1, 2}};
@@ -75,11 +75,11 @@ TEST(KernelLimits, LoadAndPausesTogetherLeaveTheBestDuty) {
   EXPECT_DOUBLE_EQ(limits.work(1, long_time), 1.01 * 0.5);
   EXPECT_DOUBLE_EQ(limits.work(0.8, long_time), 1.01 * 0.5);
   EXPECT_DOUBLE_EQ(limits.work(0.4, long_time), 0.4);
-  k.gemm[0].sustained = {
-      {0.5, 3}, {0.9, 1.5}};  // faster where it is busier: busy counts, whatever it does
+  k.gemm[0].sustained = {{0.5, 3}, {0.9, 1.5}};  // faster at a higher duty: being busy
+                                                 // counts, even without work
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time),
                    1.01 * 0.6 / 1.5);
-  k.memory_bandwidth = Rate{3.2e12};  // of vectors, 0.8 TFLOP/s
+  k.memory_bandwidth = Rate{3.2e12};  // 0.8 TFLOP/s for vectors
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time), 0.6 * 0.8);
 }
 
@@ -92,8 +92,8 @@ TEST(KernelLimits, LoadIsNotFeltAtOnce) {
   EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{2}), (0.5 * 0.8 + 1.5 * 1.01 * 0.5) / 2);
 }
 
-// Half a second at 0.8, half a second at F = 1.5, of which 1.01 / 1.5 of the time, and
-// the third at 1.01 / 2.
+// Half a second at 0.8, half a second at F = 1.5 (1.01 / 1.5 of the time), and the rest
+// at 1.01 / 2.
 TEST(KernelLimits, LoadIsFeltInPartAtFirst) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];

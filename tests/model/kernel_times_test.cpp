@@ -45,7 +45,7 @@ TEST(KernelTimes, MeasuredSquaresKeepTheirTime) {
   EXPECT_DOUBLE_EQ(gemm(measured(), 8192, 8192, 8192), 0.16);
 }
 
-// log E is linear in log s: at 1024, half way between 512 and 2048, E is the geometric
+// log E is linear in log s: at 1024, halfway between 512 and 2048, E is the geometric
 // mean.
 TEST(KernelTimes, BetweenMeasuredSizesTheRateIsAPowerLaw) {
   const double rate =
@@ -57,7 +57,7 @@ TEST(KernelTimes, AboveTheLargestSizeTheRateIsConstant) {
   EXPECT_DOUBLE_EQ(gemm(measured(), 16384, 16384, 16384), 8 * 0.16);
 }
 
-// Below 512 the m x n share costs what it costs at 512: T = P(s) (k + k0), P(s) = 2 s^3 /
+// Below 512 the m x n share costs the same as at 512: T = P(s) (k + k0), P(s) = 2 s^3 /
 // (E(s) (s + k0)) with E(s) = E(512) (s / 512)^2. For s = 256 and k = 512: T = 100 us
 // (256 / 512) (512 + 96) / (256 + 96).
 TEST(KernelTimes, BelowTheSmallestSizeASmallResultDoesNotFillTheDevice) {
@@ -72,8 +72,8 @@ TEST(KernelTimes, ThinKPaysForThePipelineFill) {
 }
 
 TEST(KernelTimes, DeepKIsNeverFasterThanTheBestMeasuredRate) {
-  // (k + k0) / (s + k0) alone would give 2048^2 x 16384 a rate above that of 8192, the
-  // best: 2 * 8192^3 / 0.16 s.
+  // (k + k0) / (s + k0) alone would give 2048^2 x 16384 a higher rate than the best one,
+  // 2 * 8192^3 / 0.16 s.
   const double best = square_rate(8192, 0.16).value;
   KernelTimes k = measured();
   k.k_overhead = 2000;
@@ -103,8 +103,8 @@ TEST(KernelTimes, AThinUpdateIsBoundByMemory) {
   EXPECT_DOUBLE_EQ(gemm(k, 8192, 8192, 1), 8.0 * (2 * 8192 + 2.0 * 8192 * 8192) / 800e9);
 }
 
-// A row or a column moves 8 (m k + k n + 2 m n) B at 800 GB/s; squares of that rate would
-// take far longer.
+// A row or a column moves 8 (m k + k n + 2 m n) B at 800 GB/s; at the rate of squares it
+// would take much longer.
 TEST(KernelTimes, AProductWithAVectorIsBoundByMemory) {
   const KernelTimes k = measured();
   EXPECT_DOUBLE_EQ(gemm(k, 4096, 1, 8192),
@@ -121,7 +121,7 @@ TEST(KernelTimes, AProductWithAVectorIsBoundByArithmeticWhereThatIsSlower) {
 }
 
 TEST(KernelTimes, AProductWithAVectorFillsTheDeviceByWhatItReads) {
-  const KernelTimes k = measured();  // blocks of 128 x 64, 10 at once
+  const KernelTimes k = measured();  // blocks of 128 x 64, 10 at a time
   const auto share = [&](int64_t m, int64_t n, int64_t kk) {
     return k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no);
   };
@@ -163,7 +163,7 @@ TEST(KernelTimes, AMissingCurveIsAnErrorThatNamesIt) {
 }
 
 TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {
-  const KernelTimes k = measured();  // blocks of 128 x 64, 10 at once
+  const KernelTimes k = measured();  // blocks of 128 x 64, 10 at a time
   EXPECT_DOUBLE_EQ(k.occupancy(128, 64), 0.1);
   EXPECT_DOUBLE_EQ(k.occupancy(129, 64), 0.2);
   EXPECT_DOUBLE_EQ(k.occupancy(256, 256), 0.8);
@@ -172,8 +172,8 @@ TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {
 }
 
 TEST(KernelTimes, AKernelFillsAtLeastTheShareOfThePeakThatItRunsAt) {
-  // One rate at all sizes: 128 x 64 x 8192 is one block of 10 and yet runs at the peak;
-  // with a k of 16 the launch bounds it, and 2 x 128 x 64 x 16 flop are 1.31 us of the 5
+  // One rate at all sizes: 128 x 64 x 8192 is one block of 10, but runs at the peak. With
+  // a k of 16 the launch is the limit, and 2 x 128 x 64 x 16 flop are 1.31 us of the 5
   // us. 800 GB/s would move its 87 kB in 0.11 us.
   KernelTimes k = measured();
   k.k_overhead = 0;
@@ -188,11 +188,11 @@ TEST(KernelTimes, AKernelFillsAtLeastTheShareOfThePeakThatItRunsAt) {
 
 TEST(KernelTimes, AnAxpbyFillsAtLeastTheShareOfTheBandwidthThatItUses) {
   const KernelTimes k =
-      measured();  // 128 x 1024: 16 blocks, 10 at once; 64 x 1 one of 10
+      measured();  // 128 x 1024: 16 blocks, 10 at a time; 64 x 1: one of 10
   EXPECT_DOUBLE_EQ(k.axpby_occupancy(128, 1024, DType::f64, 2, 1), 1);
   EXPECT_DOUBLE_EQ(k.axpby_occupancy(64, 1, DType::f64, 2, 1), 0.1);
-  // 128 x 448 in 7 blocks moves 1.376 MB, 1.72 us of the 5 us; 4096 columns of 8 rows
-  // take the bandwidth, in 64 blocks.
+  // 128 x 448 in 7 blocks moves 1.376 MB, 1.72 us of the 5 us; 4096 columns of 8 rows use
+  // the whole bandwidth, in 64 blocks.
   EXPECT_DOUBLE_EQ(k.axpby_occupancy(128, 448, DType::f64, 2, 1), 0.7);
   KernelTimes large_blocks = k;
   large_blocks.block_n = 4096;
@@ -209,8 +209,8 @@ TEST(KernelTimes, WhereABlockHoldsAnyResultTheDeviceRunsOneAMultiprocessor) {
   EXPECT_DOUBLE_EQ(workers.axpby_occupancy(8192, 8192, DType::f64, 2, 1), 0.1);
 }
 
-/// Tables from smooth to hostile: all launch and no work at small sizes, rates that fall,
-/// one point only.
+/// Tables from smooth to hostile: only launch time at small sizes, decreasing rates, a
+/// single point.
 std::array<KernelTimes, 4> tables() {
   std::array<KernelTimes, 4> all{measured(), measured(), measured(), measured()};
   all[1].gemm[0].points = {{64, square_rate(64, 9e-6)},
@@ -235,7 +235,7 @@ TEST(KernelTimes, ALargerGemmNeverTakesLessTime) {
   for (int i = 0; i < 20000; ++i) {
     const KernelTimes& k = tables_under_test[size_t(i) % tables_under_test.size()];
     std::array<int64_t, 3> s{size(), size(), size()};
-    if (i % 3 == 0) s[1] = s[2] = s[0];  // from a square
+    if (i % 3 == 0) s[1] = s[2] = s[0];  // start from a square
     if (i % 7 == 0) s[2] = 0;
     const double before = gemm(k, s[0], s[1], s[2]);
     s[random() % 3] += 1 + int64_t(random() % (i % 2 == 0 ? 3 : 3000));

@@ -51,7 +51,7 @@ TEST(LinkMap, HasTheRoutesOfAMachine) {
     }
 }
 
-/// 0 is the host; links as given, in GB/s, latency 1 us.
+/// 0 is the host; these links in GB/s, latency 1 us.
 LinkMap measured(std::initializer_list<std::tuple<MemoryId, MemoryId, double>> links,
                  std::initializer_list<LinkMap::Slowdown> slowdowns = {}) {
   std::vector<LinkMap::Link> all;
@@ -86,8 +86,8 @@ TEST(SharedLinks, SlowdownsAddUp) {
 }
 
 TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
-  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, shared with what 2 reads
-  // itself, 2 -> 1 at 4.
+  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, shared with reads of 2,
+  // and 2 -> 1 at 4.
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
   SharedLinks links{map, devices, read, {}, Bytes{32e6}, 1};
@@ -122,8 +122,8 @@ TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
 }
 
 TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
-  // Links of 3 and 4 beside a direct one of 2: as times they add up to more, but the
-  // narrower is 0.8 * 3 > 2 wide.
+  // Links of 3 and 4 next to a direct link of 2: the sum of their times is larger, but
+  // the narrower one counts as 0.8 * 3 > 2.
   const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
   const std::array<size_t, 2> both{0, 1};
@@ -153,8 +153,8 @@ TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) 
   }
 }
 
-// Three links of 5 GB/s count with 0.8^2 x 5 = 3.2, two of 3 and 4 with 2.4, the link
-// itself with 2.
+// Three links of 5 GB/s count as 0.8^2 x 5 = 3.2, two of 3 and 4 as 2.4, the direct link
+// as 2.
 TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
   const LinkMap map =
       measured({{m0, m1, 2}, {m0, m2, 5}, {m2, m3, 5}, {m3, m1, 5}, {m2, m1, 3}});
@@ -171,8 +171,8 @@ TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
 }
 
 TEST(SharedLinks, BottleneckRuleSharesALinkWithTheWorstReaderOnly) {
-  // Three readers of the host; copies back to it slow nothing down, those to the other
-  // two count once, not twice.
+  // Three readers of the host: copies back to it cause no slowdown; the other two readers
+  // count once, with the worst of them.
   const LinkMap map = measured(
       {{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}, {m1, m0, 12}},
       {{{m0, m1}, {m0, m2}, 1.5}, {{m0, m1}, {m0, m3}, 1.25}, {{m0, m1}, {m1, m0}, 2}});
@@ -204,7 +204,7 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
                 const auto time = [&](const SharedLinks& l) {
                   const Seconds flow = bytes * l.per_byte(src, dst);
                   return rule == HopRule::added ? l.latency(src, dst) + flow
-                                                : flow;  // as each rule compares them
+                                                : flow;  // in the terms of each rule
                 };
                 EXPECT_LE(time(by_hops.back()),
                           time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));

@@ -1,4 +1,4 @@
-// Nearest hosts and bisection of machines whose figures can be added by hand.
+// Nearest hosts and bisection of machines with figures that can be added by hand.
 #include "model/machine/machine_facts.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@ namespace {
 
 using test::shipped;
 
-/// All GPUs copy at once over four uplinks of 24 GB/s, which hold 36 in both directions,
-/// from a host that gives each root 40: two GPUs share an uplink, four a root.
+/// All GPUs copy simultaneously over four uplinks of 24 GB/s (36 in both directions
+/// together) from a host with 40 for each root: two GPUs share an uplink, four a root.
 TEST(MachineFacts, GpusOfATreeShareUplinksAndRoots) {
   const auto all = nearest_hosts(shipped("pcie-tree-8"));
   ASSERT_EQ(all.size(), 8U);
@@ -34,7 +34,7 @@ TEST(MachineFacts, EachGpuOfASocketHasItsOwnHost) {
     EXPECT_EQ(machine.memory(all[i].host).name, i < 3 ? "host0" : "host1");
 }
 
-/// One bridge of 18 GB/s between the two halves, each direction.
+/// One bridge of 18 GB/s per direction between the two halves.
 TEST(MachineFacts, TheBridgeIsTheBisectionOfATree) {
   const auto cut = bisection(shipped("pcie-tree-8"));
   ASSERT_TRUE(cut);
@@ -59,8 +59,7 @@ TEST(MachineFacts, HostsAreNotSearchedAmongTooManyPairs) {
   EXPECT_TRUE(nearest_hosts(Topology{d}).empty());
 }
 
-/// Two GPUs and a host over a switch; `joined` adds what the GPUs have between
-/// themselves.
+/// Two GPUs and a host over a switch; `joined` adds links between the GPUs.
 template <class Joined>
 bool own_links(const Joined& joined) {
   auto d = small_machine::memories_and_switches(2, 1);

@@ -1,5 +1,4 @@
-// "KEY=VALUE" settings of a machine: what they change, what they leave, and what they
-// refuse.
+// "KEY=VALUE" settings of a machine: changed, unchanged and rejected parts.
 #include "model/machine/settings/machine_settings.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +94,7 @@ TEST(MachineSettings, KernelsTwiceAsFastTakeHalfTheTime) {
               40e12, 1e3);
 }
 
-/// Large products of a rule are bound by its peak alone.
+/// Large products of a rule are limited by its peak alone.
 TEST(MachineSettings, RulesOfTilesSpeedUpWithTheirMeasuredShapes) {
   const Topology before = shipped("hgx-h200-4");
   const Topology after = set(before, {"kernels:*.rate=x2"});
@@ -141,7 +140,7 @@ TEST(MachineSettings, GroupsLoseTheLinksThatAreRemoved) {
                     one = "gpu1, out to the host and to GPUs";
   ASSERT_TRUE(has(before, both) && has(before, one));
   const Topology after = set(before, {"link:gpu[0-1]->gpu[0-1]=none"});
-  EXPECT_FALSE(has(after, both));  // bounds both directions, one of which is gone
+  EXPECT_FALSE(has(after, both));  // limits both directions, one of which is removed
   EXPECT_FALSE(has(after, one));
   EXPECT_EQ(group_of(after, "GPUs to host").forward.size(), 2U);
   for (const CapacityGroup& group : after.groups())

@@ -1,4 +1,4 @@
-// The two eight-GPU HGX machines against their link grids and probes.
+// The two eight-GPU HGX machines compared with their link grids and probes.
 #include "tests/support/machine_rates.hpp"
 
 namespace tilerail {
@@ -40,14 +40,14 @@ TEST(Karolina, GpuPairsGet150AndLittleLessBothWays) {
   for (int g = 0; g < 8; ++g) ring.emplace_back(gpu(g), gpu((g + 1) % 8));
   expect_each_near(together(t, ring), 136, 0.001);
   const auto mixed =
-      together(t, {{"gpu7", "gpu0"}, {"host", "gpu0"}});  // NVLink and PCIe are apart
+      together(t, {{"gpu7", "gpu0"}, {"host", "gpu0"}});  // NVLink and PCIe are separate
   expect_near(mixed[0], 150, 0.001);
   expect_near(mixed[1], 22, 0.001);
 }
 
 TEST(Karolina, KernelsRunAtTheSustainedRate) {
   // Thesis 4.3.1: 17.2 TFLOP/s; 2 x 32768^3 in 4.009 s with T = 8192 is 17.55 with all
-  // overheads. FP32 has that peak too.
+  // overheads. FP32 has the same peak.
   const Topology t = shipped("karolina-hgx-a100");
   for (int64_t tile : {2048, 4096, 8192}) {
     expect_near(tflops(t, 0, tile, DType::f64), 17.4, 0.015);
@@ -96,8 +96,8 @@ TEST(HgxH200, ManyPeerCopiesPerGpuCostHalfTheBandwidth) {
 
 TEST(HgxH200, KernelTimesAreTheMeasuredSquares) {
   // Times of the calibration, in bursts: 43.9 us, 293 us, 2.266 ms; f32 2.704 ms, f16
-  // 187.7 us, bf16 179.7 us. The nearest other shapes (1000^3, 2000^3, 3750^3, ...) pull
-  // them by up to 3 %.
+  // 187.7 us, bf16 179.7 us. The nearest other shapes (1000^3, 2000^3, 3750^3, ...)
+  // change them by up to 3 %.
   const Topology t = shipped("hgx-h200");
   expect_near(tflops(t, 0, 1024, DType::f64), 48.9, 0.03);
   expect_near(tflops(t, 0, 2048, DType::f64), 58.6, 0.03);
@@ -108,7 +108,7 @@ TEST(HgxH200, KernelTimesAreTheMeasuredSquares) {
 }
 
 TEST(HgxH200, ADeviceThatIsAlwaysBusyReachesItsPowerLimit) {
-  // 4096^3: 2.586 ms all the time, 2.266 ms with pauses; f32 never gets there.
+  // 4096^3: 2.586 ms if always busy, 2.266 ms with pauses; f32 does not reach the limit.
   const Topology t = shipped("hgx-h200");
   const KernelTimes& kernels = t.kernels_of(t.gpus()[0]);
   EXPECT_NEAR(kernels.curve(DType::f64, Trans::no, Trans::no).load_factor(1),

@@ -1,4 +1,4 @@
-// The shipped machine files against the measured and published figures they stand for.
+// The shipped machine files compared with their measured and published figures.
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -82,7 +82,7 @@ TEST(ClxAi, PairRatesAreThePublishedMatrix) {
     for (size_t i = 1; std::getline(row, cell, ','); ++i) {
       const std::string src = names.at(i);
       if (src == dst) continue;
-      // 0 -> 6 is 8.53 where the other three pairs over the same switches are 9.22: one
+      // 0 -> 6 is 8.53, but the other three pairs over the same switches are 9.22: one
       // link, so 8% off.
       const double share = dst == "gpu6" && src == "gpu0" ? 0.09 : 0.001;
       expect_near(alone(t, src, dst), std::stod(cell), share, src + "->" + dst);
@@ -99,7 +99,7 @@ TEST(ClxAi, TwoGpusOfAPairShareOneUplink) {
   expect_each_near(together(t, fetches({0, 1})), 6.1,
                    0.05);  // transfers: 6.0 to 6.1 each
   expect_each_near(together(t, fetches(all_eight)), 6.1,
-                   0.05);  // the same with every pair busy
+                   0.05);  // the same with all pairs busy
   expect_each_near(together(t, write_backs(all_eight)), 6.4,
                    0.05);                                        // transfers: 6.4 each
   expect_near(total(t, both_ways({0}, {0})), 17.9, 0.05);        // 9.7 + 8.2

@@ -70,8 +70,8 @@ TEST_F(MatrixBlocks, AnyOtherPlaceHoldsTheWhole) {
   }
 }
 
-// Borders of twice as many parts are borders, too: grids of GPUs that are dealt to the
-// hosts cut where pages end.
+// Borders for twice as many parts include these borders, so that grids of GPUs
+// distributed over the hosts are cut between pages.
 TEST(EvenBorders, OfTwiceAsManyPartsAreAmongThem) {
   for (const int64_t extent : {7, 100, 500, 10000, 16384})
     for (const int parts : {1, 2, 4}) {

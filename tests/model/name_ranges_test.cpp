@@ -1,4 +1,4 @@
-// Ranges of names and pairings: what a short file stands for.
+// Ranges of names and pairings of short machine files.
 #include <gtest/gtest.h>
 
 #include "model/machine/topology_toml.hpp"
@@ -46,7 +46,7 @@ std::vector<std::string> link_names_of(const Topology& machine) {
   return names;
 }
 
-/// Every other link of `text`, those in the direction that the file names.
+/// Every other link of `text`: the directions named in the file.
 std::vector<std::string> forward_links(const std::string& text) {
   std::vector<std::string> names;
   const auto all = link_names_of(read_topology(text, "m"));
@@ -174,8 +174,8 @@ TEST(NameRanges, WhatDoesNotFitIsRefused) {
   }
 }
 
-/// Two nodes of two GPUs each: a name may have several ranges, and a pattern fits links
-/// that there are.
+/// Two nodes of two GPUs each: a name can have several ranges, and a pattern matches
+/// existing links.
 TEST(NameRanges, DescribeAClusterOfNodes) {
   const std::string nodes =
       "[[memory]]\nnames = \"n[0-1].host\"\nkind = \"host\"\nsource = \"s\"\n"

@@ -8,8 +8,8 @@ namespace tilerail {
 namespace {
 
 /// C = A B + C, 4 x 4 x 4 of 1-byte elements, all on the host: a tile of 2 x 2 takes 1 +
-/// 4 = 5 s in and 1 + 2 * 4 = 9 s out, half as long again and twice as long while the
-/// other direction is busy. A sub-kernel of 2^3 takes 8 s, all 64.
+/// 4 = 5 s in and 1 + 2 * 4 = 9 s out, 1.5 and 2 times as long while the other direction
+/// is busy. A sub-kernel of 2^3 takes 8 s, the whole kernel 64 s.
 OverlapProblem gemm() {
   OverlapProblem p;
   p.h2d = {Seconds{1}, SecondsPerByte{1}, 1.5},
@@ -48,7 +48,7 @@ TEST(OverlapModels, DatalocCountsWhatHasToMove) {
 }
 
 TEST(OverlapModels, BtsSlowsBothDirectionsWhileBothAreBusy) {
-  // Equation 3: in 22.5, out 18 when slowed; 18 together, the rest of the way in alone:
+  // Equation 3: in 22.5, out 18 under contention; 18 together, then the rest of in alone:
   // (22.5 - 18) / 1.5 = 3.
   EXPECT_DOUBLE_EQ(time(OverlapModel::bts, gemm()), 21 * 7 + 32);
   // With only C to move: in 7.5, out 18: 7.5 together, then (18 - 7.5) / 2.
@@ -61,21 +61,21 @@ TEST(OverlapModels, DrFetchesEveryTileOnce) {
   // Equation 5: k_in = 3 (4 - 1) = 9 > k: 8 (9) + 8 (8 - 9) + 15 + 9, since a tile takes
   // 5 s, a kernel 8 s.
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr, gemm()), 8 * 8 + 24);
-  // With transfers of 10 s a tile: max(10, 8) k_in + 8 (k - k_in) + 30 + 9.
+  // With transfers of 10 s per tile: max(10, 8) k_in + 8 (k - k_in) + 30 + 9.
   OverlapProblem p = gemm();
   for (OverlapOperand& o : p.operands) o.in.latency = Seconds{6};
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr, p), 10 * 9 - 8 + 39);
 }
 
 TEST(OverlapModels, Dr2CountsTheSubKernelsThatWaitForTwoTilesForOneAndForNone) {
-  // 2 x 2 x 2 sub-kernels: the first, three that two tiles are new to, three with one and
-  // one with none.
+  // 2 x 2 x 2 sub-kernels: the first, three that need two new tiles, three with one and
+  // one without.
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, gemm()), 15 + 8 + 9 + 3 * 10 + 3 * 8 + 8);
   // 4 x 4 x 4 of side 1, tiles of 2 s, kernels of 1 s: 9 with two, 27 with one and 27
   // without.
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, gemm(), 1), 6 + 1 + 3 + 9 * 4 + 27 * 2 + 27);
-  // With B on the GPU, i > 0 alone needs A and C, j > 0 alone C, k > 0 alone A; of the
-  // three with two indices above 0 that of j and k needs none.
+  // With B on the GPU, i > 0 alone needs A and C, j > 0 alone C, k > 0 alone A. Among the
+  // three with two indices above 0, the one with j and k needs none.
   OverlapProblem p = gemm();
   p.operands[1].get = false;
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, p), 10 + 8 + 9 + 10 + 2 * 8 + 3 * 8 + 8);
@@ -108,8 +108,8 @@ TEST(OverlapModels, WithoutSlowdownsBtsIsDataloc) {
 }
 
 TEST(OverlapModels, VectorsHaveOneDimension) {
-  // axpy of 8 elements: x in, y in and out, tiles of 2: in 2 (1 + 2) = 6, out 5; slowed 9
-  // and 10: 9 together, 0.5 more.
+  // axpy of 8 elements: x in, y in and out, tiles of 2: in 2 (1 + 2) = 6, out 5; under
+  // contention 9 and 10: 9 together, 0.5 more.
   OverlapProblem p = gemm();
   p.dims = {8};
   p.operands = {{8, 0, true, false, p.h2d, p.d2h}, {8, 0, true, true, p.h2d, p.d2h}};

@@ -98,7 +98,7 @@ TEST(Routing, APairWhoseRouteHasNoLinksHasNoCopies) {
   EXPECT_TRUE(t.has_route(memory(t, "h"), memory(t, "g1")));
 }
 
-// Two equal ways, over s0 (links 0 to 3) and over s1 (4 to 7), added in either order.
+// Two equal paths, over s0 (links 0 to 3) and over s1 (4 to 7), added in either order.
 TEST(Routing, OfEqualPathsTheOneWithTheLowestLinkIdIsTaken) {
   for (const bool swapped : {false, true}) {
     auto d = memories_and_switches(1, 2);

@@ -1,4 +1,4 @@
-// Several routes of one pair: each copy is split evenly over them.
+// Several routes for one pair: each copy is split evenly over them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 using namespace small_machine;
 using machine_rates::Copies;
 
-/// h -12- s0 -30- g0 and h -20- s1 -30- g0, of which 20 GB/s is the path of least time;
-/// `named`: both are routes.
+/// h -12- s0 -30- g0 and h -20- s1 -30- g0; the shortest path has 20 GB/s. `named`: both
+/// are routes.
 Topology::Description two_rails(bool named) {
   auto d = memories_and_switches(1, 2);
   add_links(d, "h", "s0", 12), add_links(d, "s0", "g0", 30);
@@ -42,33 +42,33 @@ TEST(SplitRoutes, TwoCopiesShareBothRails) {
       testing::Each(testing::DoubleNear(12, 1e-9)));
 }
 
-// A second host reaches g0 by one way; of h's half, each rail has a half again.
+// A second host has one path to g0; each rail carries half of h's half.
 TEST(SplitRoutes, AreMadeOfPartsTogetherWithHosts) {
   auto d = two_rails(true);
   add_host(d, "far");
   add_links(d, "far", "s0", 7);
   const Topology t{d};
   EXPECT_EQ(t.parts(memory(t, "h*"), memory(t, "g0")), 4);
-  EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h*", "g0"), 14);  // half of it from far
+  EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h*", "g0"), 14);  // half of it from `far`
 }
 
 TEST(SplitRoutes, AShareIsSoManyParts) {
   auto d = two_rails(true);
-  d.routes[0].share = 2, d.routes[1].share = 4;  // one part of 12 GB/s, two of 20
+  d.routes[0].share = 2, d.routes[1].share = 4;  // one part over 12 GB/s, two over 20
   const Topology t{d};
   EXPECT_EQ(t.parts(MemoryId{0}, MemoryId{1}), 3);
   EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h", "g0"), 30);
   ASSERT_EQ(t.ways(MemoryId{0}, MemoryId{1}).size(), 2U);
   EXPECT_EQ(t.ways(MemoryId{0}, MemoryId{1})[1].share, 2);
   EXPECT_TRUE(t.ways(MemoryId{1}, MemoryId{0}).empty());
-  d.routes.pop_back();  // alone it is all
+  d.routes.pop_back();  // a single route carries all parts
   EXPECT_EQ(Topology{d}.parts(MemoryId{0}, MemoryId{1}), 1);
   d.routes[0].share = 0;
   expect_input_error([&] { Topology{d}; },
                      {"route 'h' to 'g0'", "share 0 is out of range"});
 }
 
-/// h and g0, joined by so many switches, each 10 GB/s wide.
+/// h and g0, joined by this many switches with 10 GB/s each.
 Topology::Description rails(int count) {
   auto d = memories_and_switches(1, count);
   for (int rail = 0; rail < count; ++rail)
@@ -79,7 +79,7 @@ Topology::Description rails(int count) {
 
 TEST(SplitRoutes, AllPathsOfTheLeastTimeCarryAPart) {
   auto d = rails(3);
-  add_links(d, "h", "s0", 10);  // a fourth: parallel to the first
+  add_links(d, "h", "s0", 10);  // a fourth path, parallel to the first
   d.split_paths = true;
   const Topology t{d};
   EXPECT_EQ(t.parts(MemoryId{0}, MemoryId{1}), 4);

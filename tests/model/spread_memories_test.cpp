@@ -1,5 +1,5 @@
-// Two hosts as one place: which links and groups a copy loads with which part of its
-// bytes, and what that leaves it.
+// Two hosts as one place: loaded links and groups, their parts of the bytes, and the
+// resulting rates.
 #include "model/machine/spread_memories.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ TEST(SpreadMemories, AreThereWhereThereAreSeveralHosts) {
   EXPECT_FALSE(machine_rates::shipped("clx-ai").find_memory("h*"));
 }
 
-// A second machine made of the description is the same: nothing is there twice.
+// A second machine from the description is equal, without duplicates.
 TEST(SpreadMemories, AreNoPartOfTheDescription) {
   const Topology t{two_hosts()};
   EXPECT_EQ(Topology{t.description()}.memories().size(), t.memories().size());
@@ -57,8 +57,8 @@ TEST(SpreadMemories, LoadEachLinkWithThePartsThatCrossIt) {
   EXPECT_EQ(t.parts(memory(t, "h0"), g0), 1);
 }
 
-// From h0 20; from h1 8, the bridge's. Half of the bytes cross the bridge, hence 16 of
-// both, 8 from each.
+// 20 from h0; 8 from h1, over the bridge. Half of the bytes cross the bridge, hence 16 in
+// total, 8 from each.
 TEST(SpreadMemories, TheSlowestPartBoundsACopy) {
   expect_rates(two_hosts(), {{"h0", "g0"}}, {20});
   expect_rates(two_hosts(), {{"h1", "g0"}}, {8});
@@ -67,12 +67,12 @@ TEST(SpreadMemories, TheSlowestPartBoundsACopy) {
   EXPECT_DOUBLE_EQ(machine_rates::alone(Topology{two_hosts()}, "h*", "g1"), 16);
 }
 
-// Each host sends half of both copies: 8 + 8 of its 20. With a third that h0 sends whole,
+// Each host sends half of both copies: 8 + 8 of its 20. With a third copy, from h0 alone,
 // x/2 + y/2 + z = 20 there.
 TEST(SpreadMemories, CopiesShareLinksByTheirParts) {
   expect_rates(two_hosts(), {{"h*", "g0"}, {"h*", "g1"}}, {16, 16});
   expect_rates(two_hosts(), {{"h*", "g0"}, {"h*", "g1"}, {"h0", "g0"}}, {10, 10, 10});
-  // h0 is full at 40/3 each; without its second copy it would take 16.
+  // h0 is full at 40/3 each; without its second copy the first would get 16.
   expect_rates(two_hosts(), {{"h*", "g1"}, {"h0", "g0"}}, {40.0 / 3, 40.0 / 3});
 }
 
@@ -83,8 +83,8 @@ TEST(SpreadMemories, ACapOfOneCopyBindsItsPart) {
   EXPECT_DOUBLE_EQ(machine_rates::alone(Topology{d}, "h*", "g1"), 12);
 }
 
-// The group of h0: 6 GB/s for one copy, 9 for two. Half a copy and two halves are held to
-// 6, one and a half to 7.5.
+// The group of h0: 6 GB/s for one copy, 9 for two. The limit is 6 for half a copy and for
+// two halves, 7.5 for one and a half.
 TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
   auto d = two_hosts();
   add_group(d, "memory 0", {LinkId{0}}).capacity = capacity({{1, 6}, {2, 9}});

@@ -1,5 +1,5 @@
-// Rates of copies in two dimensions by column, pitch, known pages and company, worked out
-// by hand.
+// Rates of 2-D copies by column, pitch, cached pages and interference, calculated by
+// hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace tilerail {
 namespace {
 
-// Columns of 8 KiB move at the packed rate where they are 16 KiB apart, at half of it
-// from 64 KiB on: between them linear in the logarithm of the distance.
+// Columns of 8 KiB have the packed rate at a pitch of 16 KiB, and half of it from 64 KiB
+// on: between them, linear in the logarithm of the pitch.
 TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
   const Bytes column{8192}, near{16384}, far{65536};
   StridedEfficiency strided;
@@ -33,8 +33,8 @@ TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
   EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.8) << "not to the host";
 }
 
-// Half of the rate is as much time for finding pages as for the bytes: three times that
-// makes a quarter of the rate.
+// At half the rate, finding the pages takes as long as the bytes; three times that is a
+// quarter of the rate.
 TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
   StridedEfficiency strided;
   strided.points = {{Bytes{8192}, 0.5}}, strided.again = {{Bytes{8192}, 0.8}},
@@ -48,7 +48,7 @@ TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
   EXPECT_DOUBLE_EQ(of(true, 0), 0.4) << "between devices";
 }
 
-// For half of the time: twice as long.
+// With interference for half of the time: twice as long.
 TEST(StridedEfficiency, CompanyCountsForAsLongAsItIsThere) {
   StridedEfficiency strided;
   strided.points = {{Bytes{8192}, 0.5}};
@@ -63,9 +63,9 @@ TEST(StridedEfficiency, CompanyCountsForAsLongAsItIsThere) {
   EXPECT_DOUBLE_EQ(of(1), 0.25);
 }
 
-// 20 KiB apart, four columns share a line of 64 KiB and lose nothing. 80 KiB apart, the
-// least multiple that is no less than a line, finding pages takes as long as the bytes; a
-// quarter of that is left where kernels push out a quarter.
+// At a pitch of 20 KiB, four columns share a line of 64 KiB and lose nothing. At 80 KiB,
+// the least multiple of at least a line, finding the pages takes as long as the bytes; a
+// quarter of that applies if kernels evict a quarter.
 TEST(StridedEfficiency, KernelsPushOutWhatColumnsKnowOfEachOther) {
   const Bytes column{8192};
   StridedEfficiency strided;
@@ -103,7 +103,7 @@ TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {
   EXPECT_NEAR(of(std::sqrt(20000.0 * 40000.0)), 0.8, 1e-12);
   EXPECT_DOUBLE_EQ(of(32768 + 8), 0.9 - 0.2 * std::log2(32776 / 20000.0));
   strided.points = {{column, 0.6, Bytes{32768}}, {column, 0.4, Bytes{65536}}};
-  EXPECT_DOUBLE_EQ(of(65536 + 8), 0.4);  // none of its kind
+  EXPECT_DOUBLE_EQ(of(65536 + 8), 0.4);  // without points of its kind
   strided.points = {{column, 0.9, Bytes{20000}}, {column, 0.6, Bytes{32768}}},
   strided.border = Bytes{0};
   EXPECT_DOUBLE_EQ(of(16384), 0.9) << "without a border all are alike";

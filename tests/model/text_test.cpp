@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 const std::string euro = "\xe2\x82\xac",
-                  clef = "\xf0\x9d\x84\x9e";  // letters of three and four bytes
+                  clef = "\xf0\x9d\x84\x9e";  // characters of three and four bytes
 
 TEST(Text, IsCutBetweenLetters) {
   const std::string text = "a" + euro + clef + "b";
@@ -19,7 +19,7 @@ TEST(Text, IsCutBetweenLetters) {
   for (size_t most = 0; most < std::size(expected); ++most)
     EXPECT_EQ(cut(text, most), expected[most]) << most;
   EXPECT_EQ(cut(text, 1000), text);
-  EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // which has no letters
+  EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // invalid UTF-8
 }
 
 TEST(Text, ALongTextIsShortenedToItsBeginAndItsEnd) {

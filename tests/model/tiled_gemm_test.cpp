@@ -1,6 +1,6 @@
-// Times of tiled GEMMs, worked out by hand: 10 multiprocessors of 1 TFLOP/s, blocks of
+// Times of tiled GEMMs, calculated by hand: 10 multiprocessors of 1 TFLOP/s, blocks of
 // 100 x 100 at half the peak. One unit of k of a wave of blocks takes 2 100 100 10 / (0.5
-// 10 TFLOP/s) = 40 ns; filling the k loop is worth 50 of them.
+// 10 TFLOP/s) = 40 ns; filling the k loop takes 50 of them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,8 @@ TiledGemm::Cost cost(const TiledGemm& tiled, double m, double n, double k,
 TEST(TiledGemm, AWaveOfBlocksTakesTheLaunchTheFillAndK) {
   const auto wave = cost(squares(), 1000, 100, 100);
   EXPECT_DOUBLE_EQ(wave.time.value, 1 * us + (100 + 50) * step);
-  EXPECT_DOUBLE_EQ(wave.occupancy, 150 * step / wave.time.value);  // all but the launch
+  // all except the launch
+  EXPECT_DOUBLE_EQ(wave.occupancy, 150 * step / wave.time.value);
 }
 
 TEST(TiledGemm, OneBlockMoreIsAnotherWave) {
@@ -63,8 +64,8 @@ TEST(TiledGemm, TheBestBlockIsTaken) {
   EXPECT_DOUBLE_EQ(cost(tiled, 500, 50, 100).time.value, 1 * us + 150 * 25e-9);
 }
 
-// One block of k = 1280. In 8 parts: 160 units of k each; adding them is 2 us and 2 100
-// 100 8 elements over memory. 16 parts would be two waves, 2 (80 + 50) steps.
+// One block of k = 1280. In 8 parts: 160 units of k each; the reduction takes 2 us and 2
+// 100 100 8 elements of memory traffic. 16 parts would be two waves, 2 (80 + 50) steps.
 TEST(TiledGemm, AFewBlocksOfALongKAreSplit) {
   const auto split = cost(squares(), 100, 100, 1280);
   EXPECT_DOUBLE_EQ(split.time.value, 1 * us + (160 + 50) * step + 2 * us +
@@ -88,7 +89,7 @@ TEST(TiledGemm, MemoryMustDeliverAAndBOnceAndCTwice) {
                    1 * us + bytes / 1e9);
 }
 
-// A tenth of the weight stays with the rule: measured / rule is raised to 1 / 1.1.
+// The rule keeps a weight of 0.1: measured / rule is raised to 1 / 1.1.
 TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
   TiledGemm tiled = squares();
   const auto rule =
@@ -104,8 +105,8 @@ TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
   EXPECT_LT(between, 1.3);
 }
 
-// Half a wave, measured to take half of the rule's time, is as fast as a whole one, 5
-// TFLOP/s. A little more of a wave, corrected by as much, would be faster.
+// Half a wave, measured at half of the rule's time, is as fast as a whole one, 5 TFLOP/s.
+// A slightly larger part of a wave with the same correction would be faster.
 TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanTheDevice) {
   TiledGemm tiled = squares();
   tiled.launch = Seconds{0}, tiled.fill = 0;
@@ -117,7 +118,7 @@ TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanTheDevice) {
   EXPECT_LT(cost(tiled, 550, 100, 100).time.value, 0.97 * 2 * 550e4 / 5e12);
 }
 
-// Launches take long by the rule, and a measured shape moves its 16.16 MB at the memory
+// By the rule, launches take long; a measured shape moves its 16.16 MB at the memory
 // bandwidth, 1 GB/s.
 TEST(TiledGemm, NorFasterThanItsMemory) {
   constexpr Rate slow{1e9};
@@ -167,8 +168,7 @@ TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
   EXPECT_EQ(factor(1), 1.6);
 }
 
-// Calls of 10 ms: load is felt after 25 ms, in the second half of the third call and in
-// all after it.
+// Calls of 10 ms: the slowdown starts after 25 ms, in the middle of the third call.
 TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
@@ -183,7 +183,8 @@ TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
   EXPECT_DOUBLE_EQ(factor(3), 1.6);
 }
 
-// Calls of 10 ms: half of the rise of 0.6 is felt from 25 ms on, all of it from 45 ms on.
+// Calls of 10 ms: half of the slowdown of 0.6 applies from 25 ms on, all of it from 45 ms
+// on.
 TEST(LoadFactor, IsFeltInPartAtFirst) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
@@ -196,7 +197,7 @@ TEST(LoadFactor, IsFeltInPartAtFirst) {
   EXPECT_DOUBLE_EQ(factor(3), 1.3);
   EXPECT_DOUBLE_EQ(factor(4), 1 / (0.5 / 1.3 + 0.5 / 1.6));
   EXPECT_DOUBLE_EQ(factor(5), 1.6);
-  curve.sustained_fully_after = Seconds{0.01};  // before it is felt at all
+  curve.sustained_fully_after = Seconds{0.01};  // before the start of the slowdown
   EXPECT_DOUBLE_EQ(factor(3), 1.6);
 }
 

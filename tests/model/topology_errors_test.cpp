@@ -1,4 +1,4 @@
-// Machine files with unknown or missing names, and with tables that do not fit together.
+// Machine files with unknown or missing names, and with inconsistent tables.
 #include "model/machine/topology_toml.hpp"
 #include "tests/support/bad_topology.hpp"
 #include "tests/support/expect_error.hpp"
@@ -245,8 +245,8 @@ TEST(Topology, AMissingFileIsNamed) {
                      {"'" TILERAIL_SOURCE_DIR "' cannot be read"});
 }
 
-// 300 x 300 x 2 links are above the limit of 65,536; the lists are refused before they
-// are multiplied out.
+// 300 x 300 x 2 links exceed the limit of 65,536; the lists are rejected before
+// multiplication.
 TEST(Topology, ListsThatMultiplyIntoTooManyLinksAreRefused) {
   std::string text =
       "schema = 1\nname = \"big\"\n[sources]\ns = { kind = \"assumed\", text = \"\" }\n";

@@ -1,5 +1,5 @@
-// Machine files and descriptions with figures that no machine has: each is refused at its
-// place, with its range.
+// Machine files and descriptions with impossible figures: each is rejected with its place
+// and its range.
 #include <fmt/ranges.h>
 
 #include <set>
@@ -266,10 +266,10 @@ TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
       "group 'host memory': capacity has 5000 entries; expected 1 to 4096");
 }
 
-/// Lines of the page: one for each figure, and one for each column of lists.
+/// Lines of the documentation page: one per figure, and one per column of lists.
 struct Lines {
   std::vector<std::string> figures;
-  std::set<std::string> columns;  // of lists, whatever figure they are of
+  std::set<std::string> columns;  // of lists, for any figure
 };
 
 template <class Figures>

@@ -1,4 +1,4 @@
-// Tiled GEMMs, load factors, the share of both directions and the cost of handing over
+// Tiled GEMMs, load factors, the share of both directions and the submission cost of
 // kernels, in machine files.
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"

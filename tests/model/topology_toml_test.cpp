@@ -128,7 +128,7 @@ TEST(TopologyToml, TheThreeFormsOfGemmTimesAgree) {
   }
 }
 
-/// The description of a machine that is described by this string of TOML.
+/// The description of a machine from this TOML string.
 std::string described_by(const std::string& toml) {
   const std::string links =
       "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
@@ -148,7 +148,7 @@ TEST(TopologyToml, DotsOfTextsAndCommentsAreNoPartsOfKeys) {
   EXPECT_EQ(described_by("\"\" # " + dots), "");
 }
 
-// The figures that the comment of the file promises.
+// The figures in the comment of the file.
 TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
   const Topology t = test::shipped("two-gpu");
   const MemoryId host = memory(t, "host"), gpu0 = memory(t, "gpu0"),
@@ -234,7 +234,7 @@ void expect_same_kernels(const Topology& a, const Topology& b) {
       }
 }
 
-// Also that the text is stable: written, read and written again it is the same.
+// The text is stable, too: writing, reading and writing again gives the same text.
 TEST(TopologyToml, EveryShippedMachineSurvivesWritingAndReading) {
   int count = 0;
   for (const auto& file : std::filesystem::directory_iterator(machines)) {

@@ -7,7 +7,7 @@
 namespace tilerail {
 namespace {
 
-/// Of so many bytes and seconds.
+/// A sample with this many bytes and seconds.
 TransferSample sample(double bytes, double seconds) {
   return {Bytes{bytes}, Seconds{seconds}};
 }
@@ -22,9 +22,9 @@ TEST(FitTransferLine, FindsTheLineThatSamplesLieOn) {
   EXPECT_NEAR(line->per_byte.value, 3, 1e-12);
 }
 
-// Of two samples of each size that are off by as much relative to their times, the line
-// goes between them: at 1 byte 4 or 6 s, at 100 bytes 400 or 600 s. Weights 1/t^2: at a
-// size mean = sum(1/t) / sum(1/t^2) = (10/24) / (52/576) = 60/13.
+// For two samples of each size with equal relative errors, the line lies between them: at
+// 1 byte 4 or 6 s, at 100 bytes 400 or 600 s. Weights 1/t^2: at a size mean = sum(1/t) /
+// sum(1/t^2) = (10/24) / (52/576) = 60/13.
 TEST(FitTransferLine, WeighsErrorsByTheTimes) {
   const auto line = fit_transfer_line(
       Samples{sample(1, 4), sample(1, 6), sample(100, 400), sample(100, 600)});
@@ -36,7 +36,7 @@ TEST(FitTransferLine, WeighsErrorsByTheTimes) {
 TEST(FitTransferLine, IsAbsentWhereNoLineStartsAboveNothingAndRises) {
   EXPECT_FALSE(fit_transfer_line({}));
   EXPECT_FALSE(fit_transfer_line(Samples{sample(3, 5), sample(3, 6)}));
-  EXPECT_FALSE(fit_transfer_line(Samples{sample(1, 1), sample(2, 4)}));  // from -2
+  EXPECT_FALSE(fit_transfer_line(Samples{sample(1, 1), sample(2, 4)}));  // starts at -2
   EXPECT_FALSE(fit_transfer_line(Samples{sample(1, 4), sample(2, 3)}));  // falls
 }
 

@@ -66,7 +66,7 @@ TEST(UncertaintyToml, KernelsAndCopiesAreEnough) {
   EXPECT_EQ(u.issue, 0);
 }
 
-/// The table with one text in the place of another.
+/// Expects an error after replacing one text of the table.
 void expect_refused_with(const std::string& from, const std::string& to,
                          const std::vector<std::string>& quoted) {
   std::string table = all;

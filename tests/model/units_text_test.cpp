@@ -64,7 +64,7 @@ TEST(Units, TextIsInTheLargestUnitWithANumberOfAtLeastOne) {
 TEST(Units, TextHasNoMoreDigitsThanItNeeds) {
   EXPECT_EQ(to_text(Seconds{7.979e-6}), "7.979 us");
   EXPECT_EQ(to_text(Seconds{1.018e-5}),
-            "10180 ns");  // of which 10.18 us are the neighbour
+            "10180 ns");  // 10.18 us is the neighbouring double
   for (int i = 1000; i < 10000; ++i) {
     const std::string text = fmt::format("{} us", i / 1000.0);
     EXPECT_EQ(to_text(parse_seconds(text)), text);

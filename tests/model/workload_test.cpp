@@ -14,8 +14,8 @@ namespace {
 
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 
-/// 10 GB/s from and 5 GB/s to the host, 20 GB/s between two GPUs, no latency and no
-/// slowdowns.
+/// 10 GB/s from the host, 5 GB/s to the host, 20 GB/s between two GPUs, without latency
+/// and slowdowns.
 LinkMap two_gpus() {
   std::vector<LinkMap::Link> links;
   const auto add = [&](MemoryId src, MemoryId dst, double rate) {
@@ -26,7 +26,7 @@ LinkMap two_gpus() {
   return {3, links, {}};
 }
 
-/// A GEMM whose matrices have 1 GB each, all on the host.
+/// A GEMM with matrices of 1 GB each, all on the host.
 WorkloadProblem gemm(double exec0, double exec1) {
   WorkloadProblem p;
   p.operands = {{host, Bytes{1e9}, true, false},
@@ -93,8 +93,8 @@ TEST(Workload, MetricsChooseDifferently) {
   EXPECT_EQ(ranked_workloads(p, map, metric("pdp"))[0].active, (std::vector<size_t>{1}));
 }
 
-// Both take 1/9 less time than gpu0 alone, or 1/11 less: 5 % more are still 7 % better,
-// or 5 % and as good as gpu0.
+// Both devices take 1/9 less time than gpu0 alone, or 1/11 less: after the increase by 5
+// %, 7 % better, or 5 % and equivalent to gpu0.
 TEST(Workload, ByTheLibrarysRuleFurtherDevicesHaveToGainMore) {
   const LinkMap map = two_gpus();
   const std::vector<size_t> both{0, 1}, one{0};
@@ -193,14 +193,14 @@ TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
   }
 }
 
-/// Each further device makes the time longer by 2 %, so that sets of some devices are
-/// better than all of them.
+/// Each device after the first increases the time by 2 %, so that some subsets are better
+/// than all devices.
 constexpr SelectionRule costly_devices{.further_device = 0.02};
 double rate_of(const Workload& workload) {
   return 1 / (workload.time.value * (1 + 0.02 * (double(workload.active.size()) - 1)));
 }
 
-/// The best rate of sets that grow by one device, each the best for the set before.
+/// The best rate of sets that grow by one device, each the best for the previous set.
 double best_of_growing_sets(const RandomCase& c) {
   WorkloadModel model{c.problem, c.map};
   std::vector<size_t> set;

@@ -1,4 +1,4 @@
-// XML as far as machines are described in it; other texts are refused with their line.
+// The subset of XML in machine descriptions; other texts are rejected with their line.
 #include "model/import/nccl_elements.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ void refused(const std::string& xml, const std::string& message) {
   expect_input_error([&] { XmlFile(xml, "n.xml"); }, {message});
 }
 
-/// Of the one element of the text.
+/// The attribute of the single element of the text.
 std::string attribute_of(const std::string& xml, const char* name) {
   return attribute(XmlFile{xml, "n.xml"}.root(), name);
 }

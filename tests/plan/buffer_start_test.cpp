@@ -1,4 +1,4 @@
-// Addresses of buffers: offsets count from the start of each memory.
+// Addresses of buffers: offsets are relative to the start of each memory.
 #include "plan/buffer_start.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 namespace tilerail {
 namespace {
 
-/// Product with A on the first GPU, B on the third, which belongs to the second host, and
-/// C on the second.
+/// Product with A on the first GPU, B on the third (of the second host), and C on the
+/// second.
 Plan staged_plan(const Topology& machine, const std::string& preset_name,
                  const std::string& override = "") {
   GemmProblem p;
@@ -32,7 +32,7 @@ struct Range {
   const std::byte *begin, *end;
 };
 
-/// Tiles of different memories never overlap, and every tile lies in the arena of its own
+/// Tiles of different memories never overlap, and every tile is in the arena of its own
 /// memory.
 void expect_own_arenas(const Plan& plan) {
   std::vector<std::vector<std::byte>> memories;

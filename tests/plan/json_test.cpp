@@ -22,13 +22,13 @@ class PlanJson : public ::testing::Test {
   Plan plan = [this] {
     GemmProblem p = cube(600);
     p.trans_a = Trans::yes;
-    p.beta = 0.1;  // not exact in decimal: must come back bit by bit
+    p.beta = 0.1;  // inexact in decimal: must be restored bit by bit
     Policy policy = any_preset("gemmex");
     policy.choices.tile = 256;
     return plan_gemm(p, machine, machine.gpus(), policy);
   }();
 
-  /// The message of reading the plan after `change`; the hash is left as it was.
+  /// Expects that reading the plan fails after `change`, with the original hash.
   template <class Change>
   void expect_refused(Change change, std::initializer_list<std::string> words) {
     json j = json::parse(to_json(plan));
@@ -124,7 +124,7 @@ TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
       {"/runtime/request_s", "missing"});
 }
 
-// Timelines of plans that run alike can be compared, whatever the planner believed.
+// Timelines of equivalent plans are comparable, whatever their origin.
 TEST_F(PlanJson, TheOriginIsNotHashed) {
   Plan other = plan;
   other.origin.why = "another sentence",
@@ -220,7 +220,7 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
 }
 
-/// Executors count with one element size.
+/// Executors use a single element size.
 TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
@@ -262,7 +262,8 @@ TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
   FAIL() << "the plan has no axpby";
 }
 
-/// Simulations only take time, and plans of tests may use one address for everything.
+/// Simulations do not require this: they only model time, and plans of tests may use one
+/// address for everything.
 TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
   for (const OpKind kind : {OpKind::gemm, OpKind::copy}) {
     Plan other = plan;
@@ -290,8 +291,8 @@ TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
   EXPECT_NO_THROW(require_kernels(plan));
 }
 
-/// The place that stands for all GPUs is no memory that something is in, or is copied
-/// from.
+/// The memory of replicas on all GPUs does not contain tiles and is not the source of
+/// copies.
 TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   GemmProblem p = plan.problem;
   p.place_a = *machine.find_memory("g*");
@@ -306,7 +307,7 @@ TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   tile.peak_bytes[p.place_a.index()] = 512;
   expect_input_error([&] { validate(tile, machine); }, {"buffer", "'g*'"});
   others.devices.pop_back(),
-      others.origin.given.clear();  // the second copy is of a GPU that takes no part
+      others.origin.given.clear();  // the second GPU does not take part
   expect_input_error([&] { validate(others, machine); }, {"plan: "});
 }
 

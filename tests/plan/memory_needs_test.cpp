@@ -69,7 +69,7 @@ class PlanOnASmallerMachine : public ::testing::Test {
 };
 
 TEST_F(PlanOnASmallerMachine, NeedsItsMatricesAndItsTiles) {
-  // gpu0 holds A, B and whatever tiles of C need.
+  // gpu0 holds A, B and the tiles of C.
   const auto tiles = double(plan.peak_bytes[gpu0.index()]);
   ASSERT_GT(tiles, 0);
   const double needed = 2 * 2097152 + tiles;

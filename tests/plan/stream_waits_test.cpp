@@ -26,7 +26,7 @@ struct Draft {
   OpId join(QueueId queue, const PlanDraft::Deps& after) {
     return draft.join(queue, after);
   }
-  /// What each operation waits for, in plan order.
+  /// The waits of each operation, in plan order.
   std::vector<std::vector<OpId>> waits() const {
     StreamWaits all{draft.plan, machine};
     std::vector<std::vector<OpId>> found;
@@ -70,8 +70,8 @@ TEST(StreamWaits, ALaterOperationIsWaitedForAgain) {
               ElementsAre(IsEmpty(), ElementsAre(first), IsEmpty(), ElementsAre(second)));
 }
 
-// Copies from gpu0 to two memories of GPUs share a stream if each waits for the one
-// before it: no wait is left.
+// Queues of copies from gpu0 to gpu1 share a stream if each copy waits for the previous
+// one: no waits remain.
 TEST(StreamWaits, QueuesThatShareAStreamDoNotWaitForEachOther) {
   Draft d;
   const QueueId to = d.draft.copy_queue(gpu0, gpu1),
@@ -81,7 +81,7 @@ TEST(StreamWaits, QueuesThatShareAStreamDoNotWaitForEachOther) {
   EXPECT_THAT(d.waits(), ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_EQ((StreamWaits{d.draft.plan, d.machine}.stream_of(again)), to);
   d.copy(again);
-  d.copy(to);  // which does not wait for the last one: each has a stream of its own
+  d.copy(to);  // without a wait for the last copy: separate streams
   EXPECT_THAT(d.waits()[1], ElementsAre(first));
 }
 

@@ -1,5 +1,5 @@
-// Every bad machine file is refused with one message that tells the place, the value and
-// what was expected.
+// Every invalid machine file is rejected with one message that contains the place, the
+// value and the expectation.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Machine files for test programs that are carried to another machine.
+// Machine files for test programs that are copied to another machine.
 #pragma once
 
 #include <cstdlib>
@@ -8,8 +8,8 @@
 
 namespace tilerail::test {
 
-/// The folder topologies/: what TILERAIL_TOPOLOGIES names, else beside the installed
-/// program, else in the sources.
+/// The folder topologies/: from TILERAIL_TOPOLOGIES, else next to the installed program,
+/// else in the sources.
 inline std::filesystem::path shipped_folder() {
   if (const char* const named = std::getenv("TILERAIL_TOPOLOGIES");
       named != nullptr && *named != '\0')

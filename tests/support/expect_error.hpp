@@ -10,14 +10,14 @@
 
 namespace tilerail {
 
-/// Matches a text that holds all of the words.
+/// Matches a text that contains all words.
 inline ::testing::Matcher<std::string> mentions(const std::vector<std::string>& words) {
   std::vector<::testing::Matcher<std::string>> each;
   for (const std::string& word : words) each.push_back(::testing::HasSubstr(word));
   return ::testing::AllOfArray(each);
 }
 
-/// `action` throws InputError with all of `words` in its message.
+/// Expects InputError with all of `words` in its message.
 template <class Action>
 void expect_input_error(const Action& action, const std::vector<std::string>& words) {
   EXPECT_THAT(action, ::testing::ThrowsMessage<InputError>(mentions(words)));

@@ -5,8 +5,8 @@
 
 namespace tilerail {
 
-/// All tasks of a GEMM in the order of a serial program, for choosers that know nothing
-/// of owners of C. The first of each tile of C scales it by `beta`.
+/// All tasks of a GEMM in the order of a serial program, for schedulers without owners of
+/// C. The first task of each tile of C scales it by `beta`.
 inline TaskGraph gemm_graph(const GemmTasks& tasks, const Tiling& tiling, Scalar beta) {
   const auto rows = int64_t(tiling.m.size()), cols = int64_t(tiling.n.size());
   const auto depth = int64_t(tiling.k.size());

@@ -1,4 +1,4 @@
-// What tests of importers share.
+// Helpers for tests of importers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,8 +39,7 @@ inline std::string way(const Topology& machine, const std::string& from,
   return links;
 }
 
-/// The sum of the rates of copies between all GPUs that reach each other, in GB/s, while
-/// all of them run.
+/// The total rate of copies between all connected GPUs in GB/s, with all of them running.
 inline double all_pairs_busy(const Topology& machine) {
   std::vector<std::pair<MemoryId, MemoryId>> flows;
   for (const MemoryId src : machine.gpus())
@@ -51,8 +50,8 @@ inline double all_pairs_busy(const Topology& machine) {
   return sum;
 }
 
-/// The output of `nvidia-smi topo -m` with these cells, one text a row, and what is
-/// behind the cells of every row.
+/// The output of `nvidia-smi topo -m` with these cells, one text per row, and the text
+/// after the cells of every row.
 inline std::string smi_text(const std::vector<std::vector<std::string>>& cells,
                             const std::string& header = "",
                             const std::string& behind = "") {
@@ -67,14 +66,14 @@ inline std::string smi_text(const std::vector<std::vector<std::string>>& cells,
   return text;
 }
 
-/// The machine can be written and read again.
+/// Checks that the machine can be written and read again.
 inline Topology written_again(const Topology::Description& description) {
   const std::string text = to_toml(description);
   EXPECT_EQ(to_toml(read_topology(text, "again.toml").description()), text);
   return Topology{description};
 }
 
-/// Of a link.
+/// The source kind of a link.
 inline Source::Kind source_kind(const Topology& machine, const std::string& link) {
   const auto at = std::ranges::find(machine.links(), link, &Link::name);
   return std::ranges::find(machine.description().sources, at->source, &Source::key)->kind;

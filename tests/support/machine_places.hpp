@@ -8,7 +8,7 @@
 
 namespace tilerail::testing {
 
-/// A shipped machine and the memory that holds all matrices.
+/// A shipped machine and the memory that contains all matrices.
 using MachinePlace = std::tuple<std::string, std::string>;
 
 /// Two machines, and matrices on the host and on a GPU.

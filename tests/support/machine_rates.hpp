@@ -1,5 +1,5 @@
-// Rates of the shipped machines in the terms of the files they come from: GB/s = 1e9 B/s,
-// memories by name.
+// Rates of the shipped machines in the units of their files: GB/s = 1e9 B/s, memories by
+// name.
 #pragma once
 
 #include <gmock/gmock.h>

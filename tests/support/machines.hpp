@@ -18,8 +18,7 @@ inline std::vector<MemoryId> all_gpus(const Topology& topology) {
   return topology.gpus();
 }
 
-/// A cube of side n in f64 with A, B and C on the host of machines whose first memory is
-/// the host.
+/// A cube of side n in f64 with A, B and C in the first memory, which must be the host.
 inline GemmProblem cube(int64_t n) {
   GemmProblem p;
   p.m = p.n = p.k = n;

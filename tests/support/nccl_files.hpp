@@ -1,4 +1,4 @@
-// Topology files of NCCL and RCCL, made by hand after what people have.
+// Topology files of NCCL and RCCL, written by hand after real ones.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace tilerail::nccl_files {
 
-/// Of a cloud, for NCCL_TOPO_FILE: GPUs by their class alone, a network card between
-/// them, comments.
+/// A cloud instance, for NCCL_TOPO_FILE: GPUs identified by class only, with a network
+/// card between them, and comments.
 inline std::string cloud() {
   return R"(<!--
   Static topology of an instance.
@@ -33,7 +33,7 @@ inline std::string cloud() {
 )";
 }
 
-/// Of a job that sees GPUs 0 and 5 of a DGX-1; the others are ends of NVLinks alone.
+/// A job with GPUs 0 and 5 of a DGX-1; the other GPUs appear only as ends of NVLinks.
 inline std::string hidden_gpus() {
   return R"(<system version="1">
   <cpu numaid="0" affinity="ff" arch="x86_64">
@@ -58,7 +58,7 @@ inline std::string hidden_gpus() {
 )";
 }
 
-/// Of RCCL: four GPUs, each behind a PCIe switch and with a link to each other one.
+/// RCCL: four GPUs, each behind a PCIe switch and with a link to every other GPU.
 inline std::string xgmi(const std::string& gcn = "gfx942", int count = 1) {
   std::string pci;
   for (int gpu = 0; gpu < 4; ++gpu) {
@@ -85,8 +85,8 @@ inline std::string xgmi(const std::string& gcn = "gfx942", int count = 1) {
          pci + "  </cpu>\n</system>\n";
 }
 
-/// Eight GPUs, pairs of which share a PCIe switch, four NUMA domains with gaps in their
-/// numbers, and six NVSwitches.
+/// Eight GPUs in pairs below PCIe switches, four NUMA domains with gaps in their numbers,
+/// and six NVSwitches.
 inline std::string dgx() {
   std::string text = "<system version=\"1\">\n";
   for (int domain = 0; domain < 4; ++domain) {
@@ -156,7 +156,7 @@ inline std::string cube_mesh() {
   return text + "</system>\n";
 }
 
-/// Two V100 of a POWER9: NVLinks to the processor and to each other.
+/// Two V100 of a POWER9, with NVLinks to the processor and to each other.
 inline std::string power9() {
   std::string gpus;
   for (int gpu = 0; gpu < 2; ++gpu) {
@@ -179,7 +179,7 @@ inline std::string power9() {
          "  </cpu>\n</system>\n";
 }
 
-/// Two GPUs, each with the NVLink-C2C of a Grace of its own.
+/// Two GPUs, each with NVLink-C2C to its own Grace.
 inline std::string grace() {
   std::string text = "<system version=\"1\">\n";
   for (int gpu = 0; gpu < 2; ++gpu)
@@ -194,7 +194,7 @@ inline std::string grace() {
   return text + "</system>\n";
 }
 
-/// Two virtual switches of one Broadcom chip, which a pcilink joins, each with a GPU.
+/// Two virtual switches of one Broadcom chip, joined by a pcilink, each with a GPU.
 inline std::string joined_switches() {
   std::string text = "<system version=\"1\">\n  <cpu numaid=\"0\" arch=\"x86_64\">\n";
   for (int part = 0; part < 2; ++part)
@@ -210,7 +210,7 @@ inline std::string joined_switches() {
   return text + "  </cpu>\n</system>\n";
 }
 
-/// All of them by name.
+/// All files by name.
 inline std::vector<std::pair<std::string, std::string>> all() {
   return {{"cloud", cloud()},
           {"hidden GPUs", hidden_gpus()},

@@ -11,13 +11,12 @@
 
 namespace tilerail {
 
-/// Puts a plan together by hand, operation by operation, with no policy: tests say
-/// exactly what runs.
+/// Builds a plan by hand, operation by operation, without a policy.
 class PlanDraft {
  public:
-  /// The problem's matrices become buffers.
+  /// Adds the problem's matrices as buffers.
   PlanDraft(const Topology& topology, const GemmProblem& problem);
-  /// Operations of no problem, on tiles of one type; there are no matrices.
+  /// For operations on tiles of one type, without a problem and matrices.
   explicit PlanDraft(const Topology& topology, DType dtype = DType::f64);
 
   QueueId compute_queue(MemoryId gpu, int index = 0);
@@ -26,10 +25,10 @@ class PlanDraft {
   View a() const { return whole(BufferId{0}); }
   View b() const { return whole(BufferId{1}); }
   View c() const { return whole(BufferId{2}); }
-  /// Packed, behind the tiles before it, from a 64-byte boundary.
+  /// Packed, after the previous tiles, aligned to 64 bytes.
   View tile(MemoryId memory, int64_t rows, int64_t cols);
-  /// So many bytes behind the start of the memory's tiles, wherever others are; columns
-  /// are `ld` elements apart.
+  /// At `offset` bytes from the start of the memory's tiles, regardless of others;
+  /// columns are `ld` elements apart.
   View tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld);
 
   struct Scalars {
@@ -37,16 +36,16 @@ class PlanDraft {
   };
   using Deps = std::vector<OpId>;
   OpId copy(QueueId queue, const View& from, const View& to, const Deps& deps = {});
-  /// Transposes are the problem's.
+  /// Uses the problem's transposes.
   OpId gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars,
             const Deps& deps = {});
   OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars,
              const Deps& deps = {});
   OpId join(QueueId queue, const Deps& deps);
-  /// Any operation, as it is.
+  /// Any operation, unchanged.
   OpId add(const Op& op, const Deps& deps = {});
 
-  Plan plan;  // so far
+  Plan plan;
 
  private:
   View whole(BufferId buffer) const;

@@ -16,8 +16,8 @@
 
 namespace tilerail::testing {
 
-/// Small plans written by hand. Tiles of one memory all start at its beginning: only
-/// times matter here.
+/// Small plans written by hand. All tiles of a memory start at its beginning, because
+/// only times matter.
 class HandPlan : public PlanDraft {
  public:
   explicit HandPlan(const Topology& topology, DType dtype = DType::f64)
@@ -59,7 +59,7 @@ class HandPlan : public PlanDraft {
   }
 };
 
-/// two-gpu: its comment gives the rates; `change` edits the description first.
+/// two-gpu, with the rates in the file's comment; `change` edits the description first.
 inline Topology two_gpu(const std::function<void(Topology::Description&)>& change = {}) {
   auto description = test::shipped("two-gpu").description();
   if (change) change(description);
@@ -82,7 +82,7 @@ inline const MemoryId host{0}, gpu0{1}, gpu1{2};
 constexpr double us = 1e-6, ms = 1e-3;  // seconds
 constexpr int64_t MB = 1'000'000;       // bytes
 
-/// Equal but for the rounding of a few sums.
+/// Equal except for rounding of a few sums.
 inline void expect_time(double actual, double expected) {
   EXPECT_NEAR(actual, expected, 1e-9 * expected + 1e-12);
 }

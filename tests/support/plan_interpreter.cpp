@@ -21,7 +21,7 @@ std::vector<double> filled(int64_t ld, int64_t cols, std::mt19937_64& random) {
   return data;
 }
 
-/// The memory of a plan while it is interpreted.
+/// The memory of a plan during interpretation.
 class Machine {
  public:
   Machine(const Plan& plan, Matrices& matrices) : plan_{plan}, matrices_{matrices} {
@@ -83,7 +83,7 @@ class Machine {
     return reads_y(op) ? plan_.value(op.beta) * cell(op.y, r, c) : 0.0;
   }
 
-  /// L of y = L L^T in the lower triangle; what is above it stays.
+  /// L of y = L L^T in the lower triangle; the upper triangle is unchanged.
   void potrf(const Op& op) {
     for (int64_t c = 0; c < op.y.cols; ++c)
       for (int64_t r = c; r < op.y.rows; ++r) {
@@ -122,7 +122,7 @@ class Machine {
   std::vector<std::vector<double>> arenas_;
 };
 
-/// The operation before each one in its queue; ops.size() when there is none.
+/// The previous operation in the queue of each operation; ops.size() if it is the first.
 std::vector<size_t> queue_predecessors(const Plan& plan) {
   std::vector<size_t> last(plan.queues.size(), plan.ops.size()), before;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
@@ -132,7 +132,7 @@ std::vector<size_t> queue_predecessors(const Plan& plan) {
   return before;
 }
 
-/// What an operation touches: a rectangle of elements of one array. The offset is in
+/// An access of an operation: a rectangle of elements of one array. The offset is in
 /// elements, too.
 struct Access {
   int64_t array, ld, row, col, rows, cols, offset;
@@ -141,8 +141,7 @@ struct Access {
 };
 
 bool overlap(const Access& x, const Access& y) {
-  if (x.array < 0 && y.array < 0)  // views of a user's matrix: rectangles of one array
-                                   // with one leading dimension
+  if (x.array < 0 && y.array < 0)  // rectangles of a user's matrix
     return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols &&
            y.col < x.col + x.cols;
   const auto begin = [](const Access& a) { return a.offset + a.row + a.col * a.ld; };

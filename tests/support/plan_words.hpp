@@ -8,7 +8,7 @@
 
 namespace tilerail::testing {
 
-/// One word an operation: what it is, between which memories, on which matrix or tile.
+/// One word per operation: its kind, its memories, and its matrix or tile.
 inline std::vector<std::string> words(const Plan& plan) {
   std::vector<std::string> all;
   for (const Op& op : plan.ops) {

@@ -137,11 +137,12 @@ inline Topology powered_machine() {
       memory.idle_watts = Watts{100}, memory.busy_watts = Watts{500};
   return Topology{std::move(d)};
 }
-/// On it: gpu0 9 J idle and 25 W of kernels for 35 ms, gpu1 9 J and 25 W for 25 ms.
+/// On the powered machine: gpu0 9 J idle and 25 W of kernels for 35 ms, gpu1 9 J and 25 W
+/// for 25 ms.
 inline constexpr double sample_joules[] = {9 + 25 * 35e-3, 9 + 25 * 25e-3};
 
-/// The same plan, measured: `op` took `by` seconds longer and everything after it in time
-/// begins later by as much.
+/// The same plan, measured: `op` takes `by` seconds longer and delays all later
+/// operations by as much.
 inline AnnotatedTimeline delayed(AnnotatedTimeline timeline, size_t op, double by) {
   const double from = timeline.ops[op].end;
   timeline.ops[op].end += by;

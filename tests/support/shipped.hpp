@@ -14,7 +14,7 @@ inline Topology shipped(const std::string& name) {
   return load_topology(TILERAIL_SOURCE_DIR "/topologies/" + name + ".toml");
 }
 
-/// The names of all of them, sorted.
+/// The names of all machines of topologies/, sorted.
 inline std::vector<std::string> shipped_names() {
   std::vector<std::string> names;
   for (const auto& file :

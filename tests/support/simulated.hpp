@@ -1,4 +1,4 @@
-// The simulated time of planned products.
+// Simulated times of planned products.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ inline Seconds simulated(const Plan& plan, const Topology& machine) {
   return makespan_of(simulate_fluid(plan, machine));
 }
 
-/// The plan that `simulate` makes.
+/// The plan of the command `simulate`.
 inline Plan judged(const GemmProblem& problem, const Topology& machine,
                    std::span<const MemoryId> devices, const Policy& policy) {
   return plan_gemm(problem, machine, devices, policy, study::judge_of(machine));

@@ -1,5 +1,5 @@
-// Descriptions built in code: for facts about a graph that no file is needed for, and for
-// machines with a parameter.
+// Machine descriptions built in code: for graphs that need no file, and for machines with
+// a parameter.
 #pragma once
 
 #include <initializer_list>
@@ -14,8 +14,8 @@ namespace tilerail::small_machine {
 
 inline constexpr double giga = 1e9, micro = 1e-6;
 
-/// A host, `gpus` GPUs named `gpu` and a number from 0, and switches; no links yet. All
-/// GPUs have the kernel times kernels[0], which have no GEMMs yet. The one source is "s".
+/// A host, `gpus` GPUs named `gpu` and a number from 0, and switches, without links. All
+/// GPUs have the kernel times kernels[0], without GEMMs. The only source is "s".
 inline Topology::Description unlinked(const std::string& host, const std::string& gpu,
                                       int gpus,
                                       const std::vector<std::string>& switches) {
@@ -44,14 +44,14 @@ inline Topology::Description unlinked(const std::string& host, const std::string
 }
 
 /// A host named "h", `gpus` GPUs named "g0", "g1", ... and switches named "s0", "s1",
-/// ...; no links yet.
+/// ..., without links.
 inline Topology::Description memories_and_switches(int gpus, int switches) {
   std::vector<std::string> names;
   for (int i = 0; i < switches; ++i) names.push_back("s" + std::to_string(i));
   return unlinked("h", "g", gpus, names);
 }
 
-/// One host more, behind all memories.
+/// Adds a host after all memories.
 inline void add_host(Topology::Description& d, const std::string& name) {
   Memory memory;
   memory.name = name, memory.kind = NodeKind::host;
@@ -88,7 +88,7 @@ inline std::pair<LinkId, LinkId> add_links(Topology::Description& d,
   return {there, add_link(d, to, from, bandwidth, latency)};
 }
 
-/// A group without bounds yet.
+/// A group without limits.
 inline CapacityGroup& add_group(Topology::Description& d, const std::string& name,
                                 std::vector<LinkId> forward,
                                 std::vector<LinkId> backward = {}) {
@@ -110,7 +110,7 @@ inline CapacityCurve capacity(double gigabytes_per_second) {
   return capacity({{1, gigabytes_per_second}});
 }
 
-/// GEMMs of one type at these rates in TFLOP/s by the side of a square.
+/// GEMMs of one type with these rates in TFLOP/s by the side of a square.
 inline GemmCurve gemms(DType dtype,
                        std::initializer_list<std::pair<double, double>> points) {
   GemmCurve curve;

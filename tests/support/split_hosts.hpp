@@ -1,5 +1,5 @@
-// Hosts that only the NVLinks of their GPUs join: copies between GPUs that are staged use
-// bounce buffers on each host.
+// Hosts that are connected only by the NVLinks of their GPUs: staged copies between GPUs
+// use bounce buffers on each host.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The seed of random tests: fixed, unless TILERAIL_TEST_SEED gives another.
+// The seed of random tests: fixed, or from TILERAIL_TEST_SEED.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -19,9 +19,9 @@ inline Topology machine(int devices, int workers) {
   return Topology{host_machine(devices, workers)};
 }
 
-/// A plain plan for any problem: tiles of C go round the devices; each fetches what its
-/// device does not hold, multiplies one k after another on one compute queue a tile, and
-/// writes back. No tile is used twice.
+/// A simple plan for any problem: tiles of C are distributed round-robin over the
+/// devices. Each tile fetches its operands if they are not on the device, multiplies one
+/// k after another on its own compute queue, and is written back. Tiles are not reused.
 class TiledPlan {
  public:
   TiledPlan(const Topology& topology, const GemmProblem& problem, int64_t tile)

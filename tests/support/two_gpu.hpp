@@ -10,7 +10,7 @@
 
 namespace tilerail::testing {
 
-/// Plans on the machine two-gpu, whose first memory is the host; each is validated.
+/// Plans on the machine two-gpu, whose first memory is the host; each plan is validated.
 class OnTwoGpu : public ::testing::Test {
  protected:
   static constexpr MemoryId host{0}, gpu0{1}, gpu1{2};

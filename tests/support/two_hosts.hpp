@@ -1,4 +1,4 @@
-// A machine of two sockets, for facts about matrices that are in both host memories.
+// A machine with two sockets, for matrices in both host memories.
 #pragma once
 
 #include "tests/support/small_machine.hpp"

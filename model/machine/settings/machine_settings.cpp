@@ -24,7 +24,7 @@ using F = MachineFigures;
 using Strings = std::vector<std::string>;
 using Description = Topology::Description;
 
-/// Items of a machine with names, and their figures that settings change.
+/// A kind of named items of a machine, and their figures that settings can change.
 struct Kind {
   std::string name;
   Strings figures;
@@ -51,14 +51,13 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-/// "link:host->gpu*.bandwidth" as its kind, the name of items and the figure, which is
-/// empty where it has none.
+/// "link:host->gpu*.bandwidth" as its kind, the name of items and the figure; the figure
+/// may be empty.
 struct Key {
-  const Kind* kind = nullptr;  // null: of no items
+  const Kind* kind = nullptr;  // null: a key without items
   std::string name, figure;
 
-  /// The figure is the longest one that fits, since names have dots, and so have some
-  /// figures.
+  /// The figure is the longest match, since names and some figures contain dots.
   explicit Key(std::string_view key) {
     for (const Kind& each : kinds())
       if (key.starts_with(each.name + ":")) kind = &each;
@@ -72,14 +71,14 @@ struct Key {
   }
 
   bool is_of(std::string_view kind_name) const { return kind && kind->name == kind_name; }
-  /// Links or memories as a whole: "link:gpu0<->gpu1".
+  /// Whole links or memories: "link:gpu0<->gpu1".
   bool is_part() const {
     return (is_of("link") || is_of("memory")) && figure.empty() && !name.empty();
   }
 };
 
-/// By item, whether a name means it: the item that has this very name, else all that fit;
-/// of links "a<->b" both directions.
+/// By item, whether a name matches: the item with exactly this name, else all items that
+/// match the pattern. Names of links "a<->b" match both directions.
 template <class Items>
 std::vector<bool> named(const std::string& name, const Items& items) {
   const auto exists = [&](const std::string& one) {
@@ -101,29 +100,29 @@ std::vector<bool> named(const std::string& name, const Items& items) {
   return fits;
 }
 
-/// "x2" as 2; nothing of another text.
+/// "x2" as 2; none for other texts.
 std::optional<double> factor_of(std::string_view text) {
   if (!text.starts_with('x')) return std::nullopt;
   const auto factor = number_in<double>(text.substr(1));
   return factor && std::isfinite(*factor) && *factor >= 0 ? factor : std::nullopt;
 }
 
-/// A value as a text and, where it is TOML, as that. A copy of a node does not remember
-/// the line that it came from.
+/// A value as text and, if it is valid TOML, as a parsed node. Copies of nodes lose their
+/// line number.
 toml::table both_forms(const std::string& text) try {
   const toml::table parsed = parsed_toml("value = " + text, "");
   if (parsed.size() > 1) throw InputError{text};
   return toml::table{{"text", text}, {"parsed", *parsed.get("value")}};
-} catch (const InputError&) {  // "12 GB/s" is TOML only in quotes
+} catch (const InputError&) {  // without quotes, "12 GB/s" is not TOML
   return toml::table{{"text", text}, {"parsed", text}};
 }
 
-/// The value of a setting: a figure as a topology file has it, but without quotes; "x2",
-/// a factor on what is there; "inf", no bound; or "none", as if the file had no such key.
-/// Every member throws InputError naming the setting.
+/// The value of a setting: a figure as in a topology file, but without quotes; "x2", a
+/// factor; "inf", unlimited; or "none", as if the file lacked the key. Every member
+/// throws InputError with the setting.
 class SettingValue {
  public:
-  /// `setting`: the whole of it, for errors.
+  /// `setting`: the complete setting, for errors.
   SettingValue(std::string_view text, std::string setting)
       : text_{text},
         setting_{std::move(setting)},
@@ -140,8 +139,7 @@ class SettingValue {
     throw InputError{"", text_, problem, expected}.at(setting_);
   }
 
-  /// Replaces a figure that every such table has. "inf" of a rate is the largest that the
-  /// range allows.
+  /// Replaces a required figure. "inf" for a rate is the maximum of the range.
   template <class Value>
   bool apply(Value& figure, const Range<Value>& range) const {
     if (is_none()) fail("cannot be absent", "a value");
@@ -156,8 +154,8 @@ class SettingValue {
     return true;
   }
 
-  /// Replaces a figure that may be absent. False, and nothing done, for a factor on one
-  /// that is.
+  /// Replaces an optional figure. Returns false without a change if the value is a factor
+  /// and the figure is absent.
   template <class Value>
   bool apply(std::optional<Value>& figure, const Range<Value>& range) const {
     constexpr bool absent_is_unbounded = std::is_same_v<Value, Bytes> ||
@@ -212,8 +210,7 @@ FlopRate fastest(const GemmCurve& curve) {
   return curve.tiled ? curve.tiled->peak : curve.fastest();
 }
 
-/// Of a rule, the measured shapes stay as many times faster or slower than the rule as
-/// they were.
+/// Changes the rate of a curve. Measured shapes of a rule keep their ratio to the rule.
 void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
   for (GemmCurve::Point& point : curve.points) point.rate *= factor;
   if (!curve.tiled) return;
@@ -237,11 +234,11 @@ bool is_unbounded(const std::optional<CapacityCurve>& curve) {
 
 using Stays = std::vector<bool>;  // by id
 
-/// By old id: the new one of what stays.
+/// By old id: the new id of each kept item.
 template <class Id>
 using Renumbered = std::vector<std::optional<Id>>;
 
-/// Leaves what stays and says where it went.
+/// Removes all other items; returns the new ids.
 template <class Id, class Item>
 Renumbered<Id> keep(std::vector<Item>& items, const Stays& stays) {
   Renumbered<Id> ids(items.size());
@@ -255,15 +252,15 @@ Renumbered<Id> keep(std::vector<Item>& items, const Stays& stays) {
   return ids;
 }
 
-/// The links that stay.
+/// Renumbers the kept links and removes the others.
 void renumber(std::vector<LinkId>& links, const Renumbered<LinkId>& ids) {
   std::erase_if(links, [&](LinkId link) { return !ids[link.index()]; });
   for (LinkId& link : links) link = *ids[link.index()];
 }
 
-/// Leaves these memories and links. Also removed are links at removed memories, removed
-/// links of groups, groups without links, and routes with a removed end or link, whose
-/// pair then takes the path of the least time.
+/// Keeps these memories and links. Also removes links at removed memories, removed links
+/// of groups, groups without links, and routes with a removed end or link; their pairs
+/// then take the shortest path.
 void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
   Stays node_stays(d.nodes.size(), true);
   for (const auto i : indices(d.memories))
@@ -296,8 +293,8 @@ void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
     route.from = *memories[route.from.index()], route.to = *memories[route.to.index()];
 }
 
-/// Changes figures of a description, one setting after another, and gives all that it
-/// changes sources that tell.
+/// Changes figures of a description, one setting after another, and gives changed items a
+/// source that lists the settings.
 class DescriptionEditor {
  public:
   explicit DescriptionEditor(Description description) : d_{std::move(description)} {
@@ -305,7 +302,7 @@ class DescriptionEditor {
       source_ += "+set";
   }
 
-  /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
+  /// Applies "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
   void apply(const std::string& setting) {
     setting_ = setting;
     const auto [text, value_text] = split_setting(setting);
@@ -332,7 +329,8 @@ class DescriptionEditor {
     settings_.push_back(setting);
   }
 
-  /// With the new name and the new source. Throws InputError when the name is invalid.
+  /// The description with the new name and the new source. Throws InputError if the name
+  /// is invalid.
   Description result() {
     if (!marked_.empty())
       d_.sources.push_back({source_, Source::Kind::assumed,
@@ -348,7 +346,7 @@ class DescriptionEditor {
     throw InputError{problem, expected}.at(setting_);
   }
 
-  /// From now on, `source` is the one that names the settings.
+  /// Sets `source` to the source with the settings.
   void mark(std::string& source) {
     source = source_;
     if (marked_.empty() || marked_.back() != setting_) marked_.push_back(setting_);
@@ -360,7 +358,7 @@ class DescriptionEditor {
       if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);
     std::ranges::sort(numbers);
     const auto gpus = int(numbers.size());
-    int count = gpus;  // that a factor is of
+    int count = gpus;  // the base of factors
     const std::string range = fmt::format("1 to {}, the GPUs of the machine", gpus);
     value.apply(count, {1, gpus, range.c_str()});
     Stays stays;
@@ -370,7 +368,7 @@ class DescriptionEditor {
     keep_parts(d_, stays, Stays(d_.links.size(), true));
   }
 
-  /// By item, whether the key means it.
+  /// By item, whether the key matches.
   template <class Items>
   std::vector<bool> named_items(const Items& items, const Key& key) const try {
     std::vector<bool> fits = named(key.name, items);
@@ -383,7 +381,7 @@ class DescriptionEditor {
     throw error.at(setting_);
   }
 
-  /// Removes what the name fits, or leaves it as it is.
+  /// Removes the matching items if the value is "none".
   void apply_to_part(const Key& key, const SettingValue& value) {
     Stays memories(d_.memories.size(), true), links(d_.links.size(), true);
     if (key.is_of("link"))
@@ -399,7 +397,7 @@ class DescriptionEditor {
     mark(removed);
   }
 
-  /// By item, whether the key means another one.
+  /// By item, whether the key does not match.
   template <class Items>
   Stays all_but(const Items& items, const Key& key) const {
     Stays stays = named_items(items, key);
@@ -427,8 +425,8 @@ class DescriptionEditor {
       d_.nodes[memory.node.index()].source = memory.source;
   }
 
-  /// Calls `change` for every item whose name fits, and marks those for which it says
-  /// that it changed something.
+  /// Calls `change` for every matching item, and marks the items for which it returns
+  /// true.
   template <class Items, class Change>
   void each(Items& items, const Key& key, const Change& change) {
     const std::vector<bool> fits = named_items(items, key);
@@ -443,7 +441,7 @@ class DescriptionEditor {
            "one that the machine has");
   }
 
-  /// False if the part has no such figure.
+  /// False if the part lacks the figure.
   template <class Part, class Figures>
   static bool set(Part& part, const Figures& figures, std::string_view key,
                   const SettingValue& value) {
@@ -499,11 +497,11 @@ class DescriptionEditor {
   }
 
   Description d_;
-  std::string setting_;  // the one that is applied
+  std::string setting_;  // the current setting
   Strings settings_;
   bool renamed_ = false;
-  std::string source_ = "set";  // of what is changed
-  Strings marked_;              // settings that changed something
+  std::string source_ = "set";  // source of changed items
+  Strings marked_;              // settings with an effect
 };
 
 }  // namespace

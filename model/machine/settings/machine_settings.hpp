@@ -10,7 +10,7 @@
 
 namespace tilerail {
 
-/// What keys may be, for help and errors.
+/// Allowed keys, for help and errors.
 inline constexpr const char* setting_keys =
     "link:FROM->TO.bandwidth (.latency, .per_flow; link:FROM->TO=none), "
     "group:NAME.capacity (.both_busy, .bounds, "
@@ -19,24 +19,23 @@ inline constexpr const char* setting_keys =
     "(.f64.rate, .launch, "
     ".memory_bandwidth, ...), issue.per_op, gpus or name";
 
-/// The machine with "KEY=VALUE" settings, applied one after another
-/// (docs/formats.md#settings). It has another name, and what was set has a source of kind
-/// "assumed", so that plans, tables and results tell it from the machine that it was made
-/// of. Throws InputError "KEY=VALUE: ..." naming the value, what there is and what was
-/// expected.
+/// The machine after "KEY=VALUE" settings, applied one after another
+/// (docs/formats.md#settings). The new name, and a source of kind "assumed" for changed
+/// items, distinguish it from the original machine in plans, tables and results. Throws
+/// InputError "KEY=VALUE: ..." with the value, the existing names and the expectation.
 Topology with_settings(const Topology& machine, std::span<const std::string> settings);
 
-/// Key and value without the blanks around them, split at the first '='. Throws
-/// InputError when there is no '='.
+/// Key and value without surrounding blanks, split at the first '='. Throws InputError
+/// without '='.
 std::pair<std::string, std::string> split_setting(std::string_view setting);
 
-/// "base+KEY=VALUE+KEY=VALUE"; where that is longer than names may be, "base+4 settings
-/// 0123456789abcdef", the same for the same settings.
+/// "base+KEY=VALUE+KEY=VALUE"; if this is too long for a name, "base+4 settings
+/// 0123456789abcdef" with a hash of the settings.
 std::string name_with(const std::string& base, std::span<const std::string> settings);
 
-/// Whether a key is one of settings, as far as it tells without a machine.
+/// Whether a key is a valid setting, as far as can be checked without a machine.
 bool is_setting_key(std::string_view key);
-/// Whether a key begins like those of settings; what follows may be invalid.
+/// Whether a key begins like a setting; the rest may be invalid.
 bool begins_as_setting(std::string_view key);
 
 }  // namespace tilerail
