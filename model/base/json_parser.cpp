@@ -12,6 +12,7 @@ constexpr size_t most_depth = 100;  // files of this project nest less than ten
 /// Position of the parser in the text.
 struct Place {
   size_t line = 1, column = 0;
+  bool has_ended = false;  // at a zero byte, where the library stops reading
 };
 
 /// Iterates over characters and tracks their position, which the library does not report
@@ -31,6 +32,7 @@ class Placed {
   Placed& operator++() {
     ++place_->column;
     if (*next_ == '\n') place_->column = 0, ++place_->line;
+    if (*next_ == '\0') place_->has_ended = true;
     ++next_;
     return *this;
   }
@@ -195,6 +197,9 @@ Json parse(Iterator begin, Iterator end, const std::string& file,
   Builder builder{file, place, streamed};
   if (!Json::sax_parse(Placed{begin, place}, Placed{end, place}, &builder))
     throw InputError{message(file, place, builder.error())};
+  if (place.has_ended)
+    throw InputError{"a zero byte", "text"}.at(
+        fmt::format("{}:{}:{}", file, place.line, place.column));
   return std::move(builder.root);
 }
 

@@ -18,15 +18,35 @@ std::optional<uint64_t> hexadecimal(std::string_view text, size_t most_digits) {
   return text.size() > most_digits ? std::nullopt : number_in<uint64_t>(text, 16);
 }
 
+bool has_an_attribute_twice(pugi::xml_node element) {
+  return std::ranges::any_of(element.attributes(), [&](pugi::xml_attribute each) {
+    return element.attribute(each.name()) != each;
+  });
+}
+
 }  // namespace
 
 XmlFile::XmlFile(std::string_view text, const std::string& name)
     : text_{text}, name_{name} {
+  if (const size_t zero = text.find('\0'); zero != text.npos)
+    throw InputError{"a zero byte", "XML"}.at(name, line_at(ptrdiff_t(zero)));
   // Another encoding would shift offsets.
-  const auto result = document_.load_buffer(text.data(), text.size(), pugi::parse_default,
+  const auto result = document_.load_buffer(text.data(), text.size(),
+                                            pugi::parse_default | pugi::parse_fragment,
                                             pugi::encoding_utf8);
   if (!result)
     throw InputError{result.description(), "XML"}.at(name, line_at(result.offset));
+  // pugixml accepts the rest.
+  if (const pugi::xml_node element = document_.find_node(has_an_attribute_twice))
+    fail(element, "an attribute is given twice", "it once");
+  if (!root())
+    throw InputError{"No document element found", "XML"}.at(
+        name, line_at(ptrdiff_t(text.size())));
+  for (const pugi::xml_node& node : document_.children())
+    if (node != root())
+      throw InputError{"not XML: text or an element next to the outermost element",
+                       "one outermost element"}
+          .at(name, line_of(node));
 }
 
 size_t XmlFile::line_at(ptrdiff_t offset) const {

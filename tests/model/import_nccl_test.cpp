@@ -241,6 +241,15 @@ TEST(NcclElements, UnknownOnesAreNamedWithTheirLine) {
   EXPECT_EQ(imported_from(replaced(cloud(), " version=\"1\"", "")).gpus().size(), 4U);
 }
 
+TEST(NcclElements, TextThatIsNotXmlIsRefused) {
+  refused(cloud() + cloud(), {"next to the outermost element"});
+  refused(cloud() + "garbage", {"next to the outermost element"});
+  refused("garbage" + cloud(), {"n.xml:1: not XML: text"});
+  refused(cloud() + std::string{'\0', '<'}, {"a zero byte"});
+  refused(replaced(hidden_gpus(), "<gpu dev=\"0\"", "<gpu dev=\"0\" dev=\"5\""),
+          {"n.xml:4: gpu: an attribute is given twice; expected it once"});
+}
+
 TEST(NcclElements, DevicesAreWhereTheyCanBe) {
   refused(replaced(cloud(), "ffff:ff:02.0", "ffff:FF:01.0"),
           {"n.xml:13: pci: busid 'ffff:FF:01.0' is another device's"});

@@ -40,6 +40,13 @@ TEST(ParseJson, WhatIsNotJsonIsNamedByLineAndColumn) {
   expect_refused("", "f.json:1:1: not JSON: ");  // the text differs in newer libraries
 }
 
+TEST(ParseJson, AZeroByteIsRefused) {
+  using namespace std::string_view_literals;
+  for (const std::string_view text : {"[1]\0"sv, "[1]\n\0garbage{"sv, "[\"a\0b\"]"sv})
+    EXPECT_THROW(parse_json(text, "f.json"), InputError) << text;
+  expect_refused("[1]\n\0{"sv, "f.json:2:1: a zero byte; expected text");
+}
+
 TEST(ParseJson, TheFirstOfTwoErrorsIsTold) {
   expect_refused(R"({"a": 1, "a": 2,)", "/a: is given twice");
   expect_refused(R"({"a": 1, "b": [2,}, "a": 2})", "f.json:1:18: not JSON");
