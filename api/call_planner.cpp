@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,16 +15,16 @@
 #include "model/base/text.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/scheduler.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 
 namespace tilerail::api {
 namespace {
 
 PlanInfo info_of(const Plan& plan, const Topology& topology) {
   PlanInfo info;
-  const std::string& judge = plan.origin.judge;
-  if (judge == "estimate") info.by = PlanInfo::By::estimate;
-  if (judge == "simulator") info.by = PlanInfo::By::simulator;
+  using enum PlanInfo::By;
+  info.by =
+      std::array{nothing, estimate, simulator, cache}[size_t(plan.origin.evaluator)];
   info.why = plan.origin.why, info.hash = content_hash(plan), info.tile = plan.tile;
   info.operations = plan.ops.size();
   for (const MemoryId gpu : plan.devices)
@@ -37,7 +38,7 @@ PlannedCall call_of(Plan plan, const Topology& topology) {
 }
 
 PlannedCall single_call(Plan single, const std::string& why, const Topology& topology) {
-  single.origin.judge = "estimate", single.origin.why = why;
+  single.origin.evaluator = Evaluator::estimate, single.origin.why = why;
   return call_of(std::move(single), topology);
 }
 
@@ -84,7 +85,7 @@ std::string text(std::span<const Free> free, const Topology& topology) {
 }  // namespace
 
 CallPlanner::CallPlanner(const Topology& topology)
-    : topology_{topology}, judge_{study::judge_of(topology)} {}
+    : topology_{topology}, simulator_{study::plan_simulator(topology)} {}
 
 PlannedCall CallPlanner::plan(const GemmProblem& problem,
                               std::span<const MemoryId> devices,
@@ -121,7 +122,7 @@ PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem,
   study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices, policy);
   const bool tuned = known.plan.has_value();
   if (!tuned) {
-    known.plan = plan_gemm(problem, topology_, devices, policy, judge_);
+    known.plan = plan_gemm(problem, topology_, devices, policy, simulator_);
     study::note_origin(*known.plan, known.note);
   }
   PlannedCall call = call_of(std::move(*known.plan), topology_);

@@ -6,7 +6,7 @@
 
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
-#include "sched/choose/judge.hpp"
+#include "sched/choose/plan_simulator.hpp"
 #include "sched/policy/policy.hpp"
 #include "study/planning/tuned_plans.hpp"
 #include "tilerail/tilerail.hpp"
@@ -45,7 +45,7 @@ class CallPlanner {
                                    const Policy& policy) const;
 
   const Topology& topology_;
-  Judge judge_;
+  PlanSimulator simulator_;
   study::TunedPlans tuned_;
 };
 

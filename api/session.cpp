@@ -28,7 +28,7 @@ Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
 /// The preset without simulating candidates, because a first call waits for its plan.
 Policy preset_without_judge(const std::string& name) {
   Policy policy = preset(name);
-  policy.judge_ops = 0;
+  policy.effort = Effort::fast;
   return policy;
 }
 

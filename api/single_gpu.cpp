@@ -43,7 +43,7 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
     return {};  // the planner reports the missing kernel
   Policy whole = policy;
   whole.choices.tile = std::max({p.m, p.n, p.k});
-  whole.judge_ops = 0;
+  whole.effort = Effort::fast;
   Plan plan = plan_gemm(p, topology, std::span{&p.place_c, 1}, whole);
   return is_single_kernel(plan) ? std::optional{std::move(plan)} : std::nullopt;
 }

@@ -18,7 +18,7 @@ void Context::set_override(const std::string& assignment) {
   session_->set_override(assignment);
 }
 void Context::set_tile(int64_t tile) {
-  session_->set_override(tile == 0 ? "tile=auto" : "tile=" + std::to_string(tile));
+  session_->set_override(tile == 0 ? "tile=search" : "tile=" + std::to_string(tile));
 }
 void Context::set_devices(const std::vector<int>& devices) {
   session_->set_devices(devices);

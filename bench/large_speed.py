@@ -45,14 +45,14 @@ def large_machine(commands: Commands, gpus: int) -> None:
     commands.run("loaded: topo validate", "topo", "validate", "large.toml")
     commands.run("topo show", "topo", "show", "large.toml")
     problem = ["--gemm", "64K", "--tile", "2048", "--topology", "large.toml"]
-    for name, policy in {"plan": [], "plan, effort=fast": ["--set", "effort=fast"]}.items():
+    for name, policy in {"plan": [], "plan, effort=fast": ["--effort", "fast"]}.items():
         commands.run(name, "plan", *problem, *policy, "-o", "plan.json")
     commands.run("simulate --plan", "simulate", "--plan", "plan.json", "--topology", "large.toml")
 
 
 def large_plan(commands: Commands, tile: int) -> None:
-    commands.run("plan -o", "plan", "--gemm", "64K", "--tile", str(tile), "--topology", "hgx-h200", "--set",
-                 "effort=fast", "-o", "plan.json")
+    commands.run("plan -o", "plan", "--gemm", "64K", "--tile", str(tile), "--topology", "hgx-h200", "--effort",
+                 "fast", "-o", "plan.json")
     # Of another machine, so that the file is read and checked, and nothing is simulated.
     commands.run("plan read and refused", "simulate", "--plan", "plan.json", "--topology", "two-gpu", expected=2)
 

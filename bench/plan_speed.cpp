@@ -1,6 +1,6 @@
 // Planning time: 16384^3 f64 in tiles of 2048 on 8 GPUs with all matrices on the host
-// (target: at most 10 ms), the same with any tile and a judge (target: at most 150 ms on
-// every machine of 8 GPUs), and per operation from 10^3 to 10^7 operations (target:
+// (target: at most 10 ms), the same with any tile and a simulator (target: at most 150 ms
+// on every machine of 8 GPUs), and per operation from 10^3 to 10^7 operations (target:
 // linear).
 
 #include <benchmark/benchmark.h>
@@ -14,7 +14,7 @@
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 
 namespace tilerail::bench {
 namespace {
@@ -65,8 +65,8 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK_CAPTURE(plan_ops, gemmex, "gemmex")->Apply(sizes);
 BENCHMARK_CAPTURE(plan_ops, tilerail, "tilerail")->Apply(sizes);
 
-/// With the fluid machine as judge, as the command plans 16384^3 f64; `of_estimate`: time
-/// relative to the plan of the estimate alone.
+/// With the fluid machine as simulator, as the command plans 16384^3 f64; `of_estimate`:
+/// time relative to the plan of the estimate alone.
 void plan_judged(benchmark::State& state, const char* name) {
   const Topology topology = machine(name);
   GemmProblem problem;
@@ -74,14 +74,14 @@ void plan_judged(benchmark::State& state, const char* name) {
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();
   const auto seconds = [&](const Policy& policy) {
     const auto start = std::chrono::steady_clock::now();
-    const Plan plan =
-        plan_gemm(problem, topology, topology.gpus(), policy, study::judge_of(topology));
+    const Plan plan = plan_gemm(problem, topology, topology.gpus(), policy,
+                                study::plan_simulator(topology));
     state.counters["candidates"] = double(plan.origin.candidates.size());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
         .count();
   };
   Policy estimated = any_preset("tilerail");
-  estimated.judge_ops = 0;
+  estimated.effort = Effort::fast;
   double alone = 0, judged = 0;
   for (auto _ : state) {
     alone += seconds(estimated);

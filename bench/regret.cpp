@@ -45,7 +45,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/design/machine_design.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 #include "study/problem_text.hpp"
 
 namespace tilerail::bench {
@@ -220,7 +220,7 @@ int64_t drawn_tile(Draws& draws, const GemmProblem& p) {
   const auto longest = double(std::max({p.m, p.n, p.k, int64_t{256}}));
   for (;;) {
     const auto tile = int64_t(draws.log_uniform(128, longest));
-    if (kernel_count(p.m, p.n, p.k, {}, tile) <= most_judged_kernels) return tile;
+    if (kernel_count(p.m, p.n, p.k, {}, tile) <= most_candidate_kernels) return tile;
   }
 }
 
@@ -250,18 +250,18 @@ struct Result {
 struct Measure {
   const GemmProblem& problem;
   const Topology& machine;
-  const Judge judge = study::judge_of(machine);
+  const PlanSimulator simulator = study::plan_simulator(machine);
   const Resources resources{machine};
 
   Plan plan(const Policy& policy) const {
-    return plan_gemm(problem, machine, machine.gpus(), policy, judge);
+    return plan_gemm(problem, machine, machine.gpus(), policy, simulator);
   }
 
   /// Returns false if the combination is refused.
   bool add(const Policy& policy, Result& result) const {
     try {
       const Plan made = plan(policy);
-      const double there = judge.of(made).makespan.value;
+      const double there = simulator.of(made).makespan.value;
       result.estimated.push_back(estimate_plan(made, machine, resources).makespan.value);
       result.simulated.push_back(there);
       if (there < result.best) result.best = there, result.by = name_of(policy);
@@ -279,7 +279,7 @@ Result measured(const GemmProblem& p, const Topology& machine, uint32_t number,
   Result result;
   Policy ours = preset("tilerail");
   apply_override(ours, "effort=" + options.effort);
-  result.ours = measure.judge.of(measure.plan(ours)).makespan.value;
+  result.ours = measure.simulator.of(measure.plan(ours)).makespan.value;
   result.bound = lower_bound(p, machine, machine.gpus()).time.value;
   for (uint32_t i = 0; i < options.combinations; ++i)
     for (uint32_t again = 0; again < most_refused; ++again) {

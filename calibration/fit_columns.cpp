@@ -122,18 +122,18 @@ std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
 
 /// Effect of load (kernels and opposite copies) on the time to find pages: a factor, and
 /// the share of common lines that load evicts.
-struct Beside {
+struct Interference {
   double factor = 1, forgotten = 0;
 };
 
 /// Grid search over the share in hundredths; the factor is the median over runs with a
 /// long enough time to find pages. Minimises the mean |log(described / measured)| over
 /// all runs, each limited to 0.3.
-Beside beside_of(const std::vector<StridedRun>& runs) {
+Interference interference_of(const std::vector<StridedRun>& runs) {
   constexpr double long_enough = 0.25,
                    most = 0.3;  // share of the packed time; limit of the logarithm
   const std::vector<Finding> findings = findings_of(runs);
-  Beside best;
+  Interference best;
   double least = std::numeric_limits<double>::infinity();
   for (int hundredths = 0; hundredths <= 100 && !findings.empty(); ++hundredths) {
     const double forgotten = hundredths / 100.0;
@@ -167,8 +167,8 @@ void fit_columns(Context& context) {
     return;
   }
   strided.source = "columns", strided.border = border_of(runs);
-  const Beside beside = beside_of(runs);
-  strided.beside = beside.factor, strided.forgotten = beside.forgotten;
+  const Interference found = interference_of(runs);
+  strided.beside = found.factor, strided.forgotten = found.forgotten;
 }
 
 }  // namespace tilerail::fit

@@ -11,7 +11,7 @@
 namespace tilerail::fit {
 namespace {
 
-enum class Way { to_devices, from_devices };
+enum class Direction { to_devices, from_devices };
 
 class Groups {
  public:
@@ -22,11 +22,11 @@ class Groups {
 
   void fit() {
     for (const DeviceRecord& device : devices_) both_ways_of_device(device.name);
-    for (const Way way : {Way::to_devices, Way::from_devices}) {
-      for (const auto& cluster : clusters(way))
+    for (const Direction direction : {Direction::to_devices, Direction::from_devices}) {
+      for (const auto& cluster : clusters(direction))
         if (cluster.size() > 1 && cluster.size() < devices_.size())
-          add_shared(way, cluster);
-      if (devices_.size() > 1) add_shared(way, all_devices());
+          add_shared(direction, cluster);
+      if (devices_.size() > 1) add_shared(direction, all_devices());
     }
     host_both_ways();
     ports();
@@ -34,19 +34,20 @@ class Groups {
   }
 
  private:
-  LinkId host_link(Way way, const std::string& device) const {
-    return way == Way::to_devices ? link_between(d_, host, device)
-                                  : link_between(d_, device, host);
+  LinkId host_link(Direction direction, const std::string& device) const {
+    return direction == Direction::to_devices ? link_between(d_, host, device)
+                                              : link_between(d_, device, host);
   }
   double alone(LinkId link) const { return d_.links[link.index()].bandwidth.value; }
 
   /// Devices of a run whose flows all go this way between the host and a device; empty
   /// for other runs.
-  std::vector<size_t> devices_of(const TransferRun& run, Way way) const {
+  std::vector<size_t> devices_of(const TransferRun& run, Direction direction) const {
     std::vector<size_t> devices;
     for (const auto& flow : run.flows) {
-      const std::string& end = way == Way::to_devices ? flow.dst : flow.src;
-      if ((way == Way::to_devices ? flow.src : flow.dst) != host || flow.in_flight != 1)
+      const std::string& end = direction == Direction::to_devices ? flow.dst : flow.src;
+      if ((direction == Direction::to_devices ? flow.src : flow.dst) != host ||
+          flow.in_flight != 1)
         return {};
       for (const auto i : indices(devices_))
         if (devices_[i].name == end) devices.push_back(i);
@@ -55,21 +56,24 @@ class Groups {
   }
 
   /// Runs this way between the host and several devices.
-  Transfers one_way(Way way) const {
+  Transfers runs_in(Direction direction) const {
     Transfers found = context_.runs(
         {"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"});
-    std::erase_if(found,
-                  [&](const TransferRun* run) { return devices_of(*run, way).empty(); });
+    std::erase_if(found, [&](const TransferRun* run) {
+      return devices_of(*run, direction).empty();
+    });
     return found;
   }
 
   /// Sets of devices. Two devices that slow each other down are in one set.
-  std::vector<std::vector<size_t>> clusters(Way way) const {
+  std::vector<std::vector<size_t>> clusters(Direction direction) const {
     std::vector<size_t> set_of = all_devices();
-    for (const TransferRun* run : one_way(way)) {
-      const auto devices = devices_of(*run, way);
+    for (const TransferRun* run : runs_in(direction)) {
+      const auto devices = devices_of(*run, direction);
       if (devices.size() != 2) continue;
-      const auto rate = [&](size_t i) { return alone(host_link(way, devices_[i].name)); };
+      const auto rate = [&](size_t i) {
+        return alone(host_link(direction, devices_[i].name));
+      };
       const double apart = rate(devices[0]) + rate(devices[1]);
       const size_t first = set_of[devices[0]], second = set_of[devices[1]];
       if (run->total.mean < (1 - 2 * noise) * apart)
@@ -91,16 +95,16 @@ class Groups {
   /// Adds the group of a set. Its capacity for n flows is the highest measured total of n
   /// flows, since other groups may limit some runs. Adds nothing if every flow keeps its
   /// rate without contention.
-  void add_shared(Way way, const std::vector<size_t>& members) {
+  void add_shared(Direction direction, const std::vector<size_t>& members) {
     std::map<size_t, double> most;
     double one = 0;  // rate of a single flow
     CapacityGroup group;
     for (const size_t i : members) {
-      group.forward.push_back(host_link(way, devices_[i].name));
+      group.forward.push_back(host_link(direction, devices_[i].name));
       one = std::max(one, alone(group.forward.back()));
     }
-    for (const TransferRun* run : one_way(way)) {
-      const auto devices = devices_of(*run, way);
+    for (const TransferRun* run : runs_in(direction)) {
+      const auto devices = devices_of(*run, direction);
       const bool inside = std::ranges::all_of(devices, [&](size_t i) {
         return std::ranges::find(members, i) != members.end();
       });
@@ -117,7 +121,8 @@ class Groups {
     const std::string who =
         all ? "GPUs"
             : devices_[members.front()].name + " to " + devices_[members.back()].name;
-    add(std::move(group), way == Way::to_devices ? "host to " + who : who + " to host");
+    add(std::move(group),
+        direction == Direction::to_devices ? "host to " + who : who + " to host");
   }
 
   void add(CapacityGroup group, const std::string& name) {
@@ -132,8 +137,8 @@ class Groups {
       const auto& flows = run->flows;
       if (flows.size() != 2 || (flows[0].dst != device && flows[0].src != device))
         continue;
-      const LinkId to = host_link(Way::to_devices, device),
-                   from = host_link(Way::from_devices, device);
+      const LinkId to = host_link(Direction::to_devices, device),
+                   from = host_link(Direction::from_devices, device);
       if (run->total.mean > (1 - noise) * (alone(to) + alone(from))) return;
       CapacityGroup group;
       group.forward = {to}, group.backward = {from};
@@ -162,8 +167,8 @@ class Groups {
     if (totals.size() < 2) return;
     CapacityGroup group;
     for (const DeviceRecord& device : devices_) {
-      group.forward.push_back(host_link(Way::to_devices, device.name));
-      group.backward.push_back(host_link(Way::from_devices, device.name));
+      group.forward.push_back(host_link(Direction::to_devices, device.name));
+      group.backward.push_back(host_link(Direction::from_devices, device.name));
     }
     group.both_busy = CapacityCurve{};
     for (const auto& [flows, total] : totals)
@@ -208,7 +213,8 @@ class Groups {
     if (out.empty() || alone == 0 || run.flows[1].rate.mean > (1 - noise) * alone) return;
     const bool in = run.flows[0].src == host;
     CapacityGroup group;
-    group.forward = {host_link(in ? Way::to_devices : Way::from_devices, name)};
+    group.forward = {
+        host_link(in ? Direction::to_devices : Direction::from_devices, name)};
     group.backward = out;
     const Link& first = d_.links[out[0].index()];
     const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;

@@ -102,10 +102,10 @@ namespace {
 
 /// The widest confidence intervals. Only single flows count among copies, because sharing
 /// of an engine varies between runs.
-struct Widest {
+struct WidestIntervals {
   double copies = 0, kernels = 0;
 
-  explicit Widest(const Measurements& m) {
+  explicit WidestIntervals(const Measurements& m) {
     for (const TransferRun& run : m.transfers)
       if (run.flows.size() == 1) copies = std::max(copies, run.total.half_width);
     for (const KernelRun& run : m.kernels)
@@ -189,7 +189,7 @@ void round_off(Topology::Description& d) {
 }  // namespace
 
 std::vector<std::string> missed_targets(const Measurements& m) {
-  const Widest widest{m};
+  const WidestIntervals widest{m};
   std::vector<std::string> missed{missed_target("copies", widest.copies),
                                   missed_target("kernels", widest.kernels)};
   std::erase(missed, "");
@@ -209,7 +209,7 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
     d.sources.push_back({key, Source::Kind::measured, when + ": " + text});
   };
   source("machine", "what driver and system tell");
-  const Widest widest{m};
+  const WidestIntervals widest{m};
   source("copies", "single flows of several sizes; 95 % intervals within " +
                        width_text(widest.copies));
   source("contention", "several flows at once; bounds by how many run");

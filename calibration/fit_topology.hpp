@@ -20,7 +20,7 @@ std::vector<std::string> missed_targets(const Measurements& measurements);
 /// A measurement together with its fitted value.
 struct Residual {
   std::string what;
-  Measured measured;  // B/s of all flows together, or seconds of a kernel
+  SampleMean measured;  // B/s of all flows together, or seconds of a kernel
   double fitted = 0;
 
   double error() const { return fitted / measured.mean - 1; }

@@ -87,7 +87,7 @@ double of_columns(const Measurements& m, const StridedEfficiency& fitted) {
     const Bytes column{run.column_bytes}, pitch{run.pitch_bytes};
     StridedEfficiency::Copy copy{column, pitch, between_devices, run.dst == "host",
                                  again ? 1.0 : 0.0};
-    if (!run.beside) copy.company = {0, 0};  // measured alone
+    if (!run.beside) copy.interference = {0, 0};  // measured alone
     StridedEfficiency others = fitted;
     for (Points* points : {&others.points, &others.again, &others.peer})
       forget(*points, column, pitch);

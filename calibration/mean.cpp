@@ -14,7 +14,7 @@
 
 namespace tilerail {
 
-Measured mean_of(std::span<const double> batch_means) {
+SampleMean mean_of(std::span<const double> batch_means) {
   assert(!batch_means.empty());
   const size_t count = batch_means.size();
   if (count < 2) return {batch_means[0], std::numeric_limits<double>::infinity(), 1};
@@ -25,7 +25,7 @@ Measured mean_of(std::span<const double> batch_means) {
   return {mean, student * std::sqrt(variance / n) / mean, count};
 }
 
-double scatter(const Measured& mean, double level) {
+double scatter(const SampleMean& mean, double level) {
   if (mean.count < 2) return std::numeric_limits<double>::infinity();
   const auto n = double(mean.count);
   const boost::math::students_t student{n - 1};
@@ -55,13 +55,13 @@ std::string missed_target(std::string_view what, double half_width) {
       what, width_text(half_width), width_text(target_half_width));
 }
 
-void Deviations::add(double said, const Measured& measured) {
+void Deviations::add(double said, const SampleMean& measured) {
   const double far = measured.mean / said;
   if (const double noise = scatter(measured, Uncertainty::level); std::isfinite(noise))
     sizes_.push_back(std::hypot(far - 1, noise * far));
 }
 
-void Deviations::add_rate(double said, const Measured& measured) {
+void Deviations::add_rate(double said, const SampleMean& measured) {
   add(1 / said, {1 / measured.mean, measured.half_width, measured.count});
 }
 

@@ -9,7 +9,7 @@
 namespace tilerail {
 
 /// A mean and the half width of its 95 % confidence interval, relative to the mean.
-struct Measured {
+struct SampleMean {
   double mean = 0;
   double half_width = 0;  // infinite with fewer than two samples
   size_t count = 0;
@@ -20,11 +20,11 @@ struct Measured {
 /// median, because a makespan is a sum of times, including the rare long ones.
 /// `batch_means` must not be empty. Source: Law, Simulation Modeling and Analysis, 9.5.3
 /// (batch means).
-Measured mean_of(std::span<const double> batch_means);
+SampleMean mean_of(std::span<const double> batch_means);
 
 /// Half width of Student's prediction interval for one more batch mean, relative to the
 /// mean; infinite with fewer than two samples.
-double scatter(const Measured& mean, double level);
+double scatter(const SampleMean& mean, double level);
 
 /// Upper bound for one more value of the same distribution with at least this
 /// probability: the ceil(level (n + 1))-th smallest of n sizes, or the largest if n is
@@ -48,9 +48,9 @@ class Deviations {
  public:
   /// Adds the expected deviation of one more batch: the error of the mean, and the
   /// scatter of batches about it. A single batch adds nothing.
-  void add(double said, const Measured& measured);
+  void add(double said, const SampleMean& measured);
   /// The same for rates.
-  void add_rate(double said, const Measured& measured);
+  void add_rate(double said, const SampleMean& measured);
 
   bool empty() const { return sizes_.empty(); }
 

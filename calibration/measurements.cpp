@@ -28,7 +28,7 @@ struct Extents {
 // field(KEY, VALUE, LIMITS ...). An optional field with its default value is omitted.
 // Rows are arrays without keys.
 
-void fields(auto& field, Measured& x) {
+void fields(auto& field, SampleMean& x) {
   field.row(3);
   field("mean", x.mean, positive);
   field("half_width", x.half_width);

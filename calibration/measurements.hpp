@@ -16,21 +16,21 @@ struct TransferRun {
   struct Flow {
     std::string src, dst;
     int in_flight = 1;  // simultaneous copies of this flow, each in a stream of its own
-    Measured rate;      // B/s of the flow while all flows of the run are busy
+    SampleMean rate;    // B/s of the flow while all flows of the run are busy
   };
   std::string kind;  // "pair", "both ways", "two to GPUs", "all from GPUs", "ring", ...
   HostPages pages = HostPages::spread;
   double copy_bytes = 0;    // of each copy
   double column_bytes = 0;  // of a 2-D copy; 0: packed
   std::vector<Flow> flows;
-  Measured total;  // B/s of all flows together
+  SampleMean total;  // B/s of all flows together
 };
 
 /// Time of one smallest copy: of many submitted back to back, and of one with a wait for
 /// its end.
 struct LatencyRun {
   std::string src, dst;
-  Measured issued, waited;  // seconds
+  SampleMean issued, waited;  // seconds
 };
 
 /// Larger than the cache of any GPU.
@@ -43,8 +43,8 @@ struct StridedRun {
   double pitch_bytes = 0;  // from one column to the next
   double between_bytes =
       0;  // bytes that kernels read and wrote since the last copy of the same pages
-  bool beside = false;           // under load: kernels and opposite copies
-  Measured strided{}, packed{};  // B/s
+  bool beside = false;             // under load: kernels and opposite copies
+  SampleMean strided{}, packed{};  // B/s
 };
 
 /// One m x n x k multiplication that ran alone, or several simultaneously in streams of
@@ -57,9 +57,9 @@ struct KernelRun {
   int at_once = 1;  // concurrent streams of this kernel
   int alignment =
       0;  // bytes that divide the columns of all operands; 0: every relevant alignment
-  double duty = 1;   // share of the time that the GPU was busy
-  Measured seconds;  // of one kernel; of several: total time / number
-  Measured issue{};  // host time to submit one kernel; 0 samples: not measured
+  double duty = 1;     // share of the time that the GPU was busy
+  SampleMean seconds;  // of one kernel; of several: total time / number
+  SampleMean issue{};  // host time to submit one kernel; 0 samples: not measured
   /// Mean watts during the run, and the seconds between the first and the last step of
   /// the energy counter; 0: not measured. Older files have watts without the seconds;
   /// such watts may be off by half.
@@ -80,7 +80,7 @@ struct LoadSeries {
 /// Element-wise work limited by device memory: bytes read and written per second.
 struct MemoryRun {
   std::string gpu;
-  Measured rate;  // B/s
+  SampleMean rate;  // B/s
 };
 
 /// Host time to submit work.
@@ -89,8 +89,8 @@ struct IssueRun {
   // all); for graphs, as in GraphCost: "graph call", "graph copy", "graph kernel", "graph
   // dependency" and "graph of GPUs"; "hand on" (event latency)
   std::string what;
-  int threads = 1;   // threads that submit simultaneously, each to its own device
-  Measured seconds;  // of one call, in one thread
+  int threads = 1;     // threads that submit simultaneously, each to its own device
+  SampleMean seconds;  // of one call, in one thread
 };
 
 /// Device properties from the driver.

@@ -1,7 +1,5 @@
 #include "cost/bound.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -107,7 +105,7 @@ double BoundProgram::explained(const Resource& r) const {
   return share_ * std::abs(program_.price(r.row)) * available(r) * busy;
 }
 
-std::pair<TimeUse, std::string> BoundProgram::binding() const {
+Binding BoundProgram::binding() const {
   std::map<TimeUse, double> shares{{TimeUse::latency, 1}};
   for (const Resource& r : resources_) {
     shares[r.kind] += explained(r);
@@ -115,7 +113,7 @@ std::pair<TimeUse, std::string> BoundProgram::binding() const {
   }
   const auto [kind, share] = *std::ranges::max_element(
       shares, {}, [](const auto& of_kind) { return of_kind.second; });
-  if (!(share > shares[TimeUse::latency])) return {TimeUse::latency, "latency"};
+  if (!(share > shares[TimeUse::latency])) return {TimeUse::latency};
   const Resource* most = nullptr;  // the resource with the highest price
   int others = -1;
   const auto price = [&](const Resource& r) { return std::abs(program_.price(r.row)); };
@@ -125,8 +123,7 @@ std::pair<TimeUse, std::string> BoundProgram::binding() const {
     ++others;
     if (!most || price(r) > (1 + rounding) * price(*most)) most = &r;
   }
-  return {kind,
-          others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name};
+  return {kind, most->name, others};
 }
 
 std::optional<size_t> BoundProgram::device_at(size_t node) const {
@@ -258,7 +255,7 @@ std::vector<double> BoundProgram::flow_of(const Part& part) const {
 
 /// The minimum cut: the least flow of a part from its home to these devices, or from them
 /// to it.
-BoundProgram::Touched BoundProgram::crossing(const Part& part, Numbers devices) const {
+BoundProgram::DataShare BoundProgram::crossing(const Part& part, Numbers devices) const {
   const std::vector<BoundGraph::End> home{{part.home, unlimited}};
   std::vector<BoundGraph::End> ends;
   for (const size_t d : devices) ends.push_back({device_[d].node, unlimited});
@@ -271,14 +268,14 @@ BoundProgram::Touched BoundProgram::crossing(const Part& part, Numbers devices) 
 /// Touched data arrives at the devices (of C: leaves them): the minimum over equivalent
 /// parts, the sum over distinct parts. The whole matrix may be local if a device is its
 /// home, or if nothing must be copied.
-BoundProgram::Touched BoundProgram::reached(Matrix matrix, Numbers devices) const {
-  std::optional<Touched> all;
+BoundProgram::DataShare BoundProgram::reached(Matrix matrix, Numbers devices) const {
+  std::optional<DataShare> all;
   for (const Part& part : parts_) {
     if (part.matrix != matrix) continue;
     if (std::ranges::any_of(devices,
                             [&](size_t d) { return device_[d].node == part.home; }))
       return {};
-    Touched touched = crossing(part, devices);
+    DataShare touched = crossing(part, devices);
     if (part.holds.empty()) {
       touched.value /= part.size;
       for (Term& term : touched.terms) term.second /= part.size;
@@ -300,7 +297,7 @@ bool BoundProgram::add_cuts() {
   bool found = false;
   for (size_t d = 0; has_b_ && d < devices_.size(); ++d) {
     const auto touched = [&](size_t holds) {
-      return Touched{program_.value(holds), {{holds, 1}}};
+      return DataShare{program_.value(holds), {{holds, 1}}};
     };
     const auto& holds = device_[d].holds;
     found |=
@@ -324,7 +321,7 @@ bool BoundProgram::add_cuts(const Part& part) {
   bool found = false;
   for (const auto d : indices(devices_)) {
     if (device_[d].node == part.home) continue;
-    Touched crosses = crossing(part, std::array{d});
+    DataShare crosses = crossing(part, std::array{d});
     const Term needs = held(part, d, -1);
     if (crosses.value + needs.second * program_.value(needs.first) >= -precise) continue;
     crosses.terms.push_back(needs);
@@ -405,11 +402,10 @@ double impossible(BoundProgram& program) {
 Bound lower_bound(const GemmProblem& problem, const Topology& topology,
                   std::span<const MemoryId> devices, bool warm) {
   const bool changes_nothing = problem.scales_only() && problem.beta == 1;
-  if (problem.m == 0 || problem.n == 0 || changes_nothing) return {.binding = "nothing"};
+  if (problem.m == 0 || problem.n == 0 || changes_nothing) return {};
   BoundProgram program{problem, topology, devices, warm};
   const double seconds = impossible(program);
-  const auto [bound_by, binding] = program.binding();
-  return {Seconds{seconds * (1 - rounding)}, bound_by, binding, program.is_exact()};
+  return {Seconds{seconds * (1 - rounding)}, program.binding(), program.is_exact()};
 }
 
 Bound lower_bound(const Plan& plan, const Topology& topology) {

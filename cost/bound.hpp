@@ -33,13 +33,18 @@ constexpr std::string_view to_string(TimeUse use) {
   return names[size_t(use)];
 }
 
+/// The first resource of the kind that limits a bound.
+struct Binding {
+  TimeUse kind = TimeUse::nothing;
+  std::string name = {};  // of a memory, link, group or engines; "" for latency
+  int others = 0;         // of the same kind
+};
+
 /// A lower bound of the makespan of every plan of a problem under any policy, and the
 /// resource that limits it.
 struct Bound {
   Seconds time{0};
-  TimeUse bound_by = TimeUse::nothing;
-  std::string
-      binding;  // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
+  Binding binding = {};
   bool is_exact = true;  // false: the solver or the search for cuts gave up; the bound is
                          // valid, but may be too low
 };

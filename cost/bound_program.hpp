@@ -12,7 +12,7 @@
 #include "cost/bound.hpp"
 #include "cost/linear_program.hpp"
 #include "model/kernels/kernel_limits.hpp"
-#include "model/matrix_blocks.hpp"
+#include "model/machine/matrix_blocks.hpp"
 
 namespace tilerail {
 
@@ -76,7 +76,7 @@ class BoundProgram {
   /// Largest contributor to the last T passed to `needed`: a kind of resources and the
   /// first resource of this kind, or latency (of the first and last copies and of the
   /// shortest kernels).
-  std::pair<TimeUse, std::string> binding() const;
+  Binding binding() const;
 
   /// Whether the last `needed` found a need above 1 or added all cuts. Otherwise the
   /// actual need may still be above 1.
@@ -145,11 +145,11 @@ class BoundProgram {
   void set_reuse();
   /// Upper bound of the share of a matrix that a region touches: a sum of terms, or
   /// without terms the whole matrix.
-  struct Touched {
+  struct DataShare {
     double value = 1;
     Terms terms = {};
   };
-  bool add_reuse(Region& region, const std::array<Touched, 3>& touched);
+  bool add_reuse(Region& region, const std::array<DataShare, 3>& touched);
 
   // Copies.
   void add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols);
@@ -165,8 +165,8 @@ class BoundProgram {
 
   // Data that must cross between nodes: docs/model.md#bound, "Cuts".
   std::vector<double> flow_of(const Part& part) const;
-  Touched crossing(const Part& part, Numbers devices) const;
-  Touched reached(Matrix matrix, Numbers devices) const;
+  DataShare crossing(const Part& part, Numbers devices) const;
+  DataShare reached(Matrix matrix, Numbers devices) const;
   bool add_cuts();
   bool add_cuts(const Part& part);
   bool add_use(const Part& part);
@@ -184,8 +184,8 @@ class BoundProgram {
   Terms carried(size_t link, double factor) const;
   void add_groups();
   std::vector<double> counted_once(const CapacityGroup& group) const;
-  void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
-                    std::array<Terms, 2> sides);
+  void add_duplex(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
+                  std::array<Terms, 2> sides);
   enum Role : size_t { h2d, d2h, peer, between_hosts };
   /// Copies of a role at a memory: the links they use, how many run simultaneously, and
   /// the highest rate of one.

@@ -58,8 +58,8 @@ void BoundProgram::add_compute() {
     const std::string& name = topology_.memory(devices_[d]).name;
     if (!device.computes) continue;
     if (device.limits.rate) {
-      Resource& kernels = add_resource(TimeUse::kernels, "kernels of " + name,
-                                       {{device.share, device.all}});
+      Resource& kernels =
+          add_resource(TimeUse::kernels, name, {{device.share, device.all}});
       kernels.device = d;
       kernels.multiplies = true;
     }
@@ -72,7 +72,7 @@ void BoundProgram::add_compute() {
     if (has_b_ && problem_.beta != 0)
       traffic.push_back({device.holds[old], size_[c] * time});
     if (!has_b_ && problem_.beta != 0) traffic.back().second *= 2;
-    add_resource(TimeUse::memory, "memory of " + name, traffic).device = d;
+    add_resource(TimeUse::memory, name, traffic).device = d;
   }
 }
 
@@ -105,7 +105,7 @@ void BoundProgram::add_links() {
   if (parts_.empty()) return;
   for (const auto l : indices(graph_.links)) {
     const Link& link = topology_.link(graph_.links[l].id);
-    add_resource(TimeUse::link, "link " + link.name, carried(l, time_by(link.bandwidth)));
+    add_resource(TimeUse::link, link.name, carried(l, time_by(link.bandwidth)));
   }
 }
 
@@ -150,17 +150,17 @@ void BoundProgram::add_groups() {
     }
     if (forward.empty() && backward.empty()) continue;
     if (both) {
-      add_two_ways(group, capacity, *both, {forward, backward});
+      add_duplex(group, capacity, *both, {forward, backward});
     } else if (capacity) {
       append(forward, backward);
       for (Term& term : forward) term.second *= time_by(*capacity);
-      add_resource(TimeUse::group, "group " + group.name, forward);
+      add_resource(TimeUse::group, group.name, forward);
     }
   }
 }
 
-void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity,
-                                Rate both, std::array<Terms, 2> sides) {
+void BoundProgram::add_duplex(const CapacityGroup& group, std::optional<Rate> capacity,
+                              Rate both, std::array<Terms, 2> sides) {
   double bytes = 0;
   for (const Part& part : parts_)
     bytes += most(part) * size_[part.matrix] *
@@ -181,7 +181,7 @@ void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> 
     add_at_most_zero(sides[side]);
   }
   add_at_most_zero(together);
-  add_resource(TimeUse::group, "group " + group.name, busy);
+  add_resource(TimeUse::group, group.name, busy);
 }
 
 /// How many copies of a role a memory has simultaneously, and the highest rate of one.
@@ -356,7 +356,7 @@ void BoundProgram::set_reuse() {
 
 /// Adds the most violated row among those with x0 / z0 and y0 / z0 powers of the root of
 /// two.
-bool BoundProgram::add_reuse(Region& region, const std::array<Touched, 3>& touched) {
+bool BoundProgram::add_reuse(Region& region, const std::array<DataShare, 3>& touched) {
   constexpr double steps = 2, most_steps = 24, least = 1e-12;
   double share = 0;
   for (const size_t d : region.devices) share += program_.value(device_[d].share);

@@ -49,7 +49,7 @@ Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks,
   Seconds start = std::max({available.first, pair_free(hop), now_});
   const std::vector<Seconds>& engines = engines_[engines_of(hop)];
   if (!engines.empty()) start = std::max(start, std::ranges::min(engines));
-  const Seconds latency = hop.way->latency, flow = size * hop.way->per_byte;
+  const Seconds latency = hop.cost->latency, flow = size * hop.cost->per_byte;
   Arrival arrival;
   arrival.start = start;
   arrival.first = start + latency + flow / chunks;
@@ -57,7 +57,7 @@ Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks,
       std::max(start + chunks * latency + flow, available.pair + latency + flow / chunks);
   arrival.last = std::max(arrival.pair, available.last + latency + flow / chunks);
   if (has_loads())
-    for (const auto& use : hop.way->uses) {
+    for (const auto& use : hop.cost->uses) {
       const Seconds end = moved(use, start, size);
       if (options_.per_link) arrival.last = std::max(arrival.last, end);
       arrival.pressure += end.value * (size * use.per_byte).value;
@@ -71,7 +71,7 @@ void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
   set_pair_free(hop, end);
   if (!engines.empty()) *std::ranges::min_element(engines) = end;
   if (has_loads())
-    for (const auto& use : hop.way->uses)
+    for (const auto& use : hop.cost->uses)
       load_[use.resource] = moved(use, arrival.start, size);
 }
 
@@ -79,7 +79,7 @@ Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
   const std::vector<Seconds>& engines = engines_[engines_of(hop)];
   Undo undo{hop, pair_free(hop), {engines.begin(), engines.end()}, {}};
   if (has_loads())
-    for (const auto& use : hop.way->uses) undo.loads.push_back(load_[use.resource]);
+    for (const auto& use : hop.cost->uses) undo.loads.push_back(load_[use.resource]);
   commit(hop, size, arrival);
   return undo;
 }
@@ -88,7 +88,7 @@ void Clock::take_back(const Undo& undo) {
   set_pair_free(undo.hop, undo.pair_free);
   std::ranges::copy(undo.engines, engines_[engines_of(undo.hop)].begin());
   for (const auto i : indices(undo.loads))
-    load_[undo.hop.way->uses[i].resource] = undo.loads[i];
+    load_[undo.hop.cost->uses[i].resource] = undo.loads[i];
 }
 
 }  // namespace tilerail

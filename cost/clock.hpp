@@ -43,22 +43,21 @@ class Clock {
   /// Arrival at the far end of the first and of the last of `chunks` equal pieces.
   struct Arrival {
     Seconds first, last;
-    Seconds pair;  // of the last piece, if only pairs counted
-    double pressure =
-        0;  // load of the resources on the path: sum of load_r size / capacity_r, in s^2
-    Seconds start{0};  // of the first piece, at the source
+    Seconds pair;         // of the last piece, if only pairs counted
+    double pressure = 0;  // sum of (load_r + size / capacity_r) size / capacity_r, s^2
+    Seconds start{0};     // of the first piece, at the source
   };
 
   /// A pair of memories with its path, looked up once for several queries.
   struct Hop {
     MemoryId src, dst;
-    const Resources::Way* way;
+    const Resources::PairCost* cost;
 
     /// Whether there is a route.
-    bool exists() const { return std::isfinite(way->per_byte.value); }
+    bool exists() const { return std::isfinite(cost->per_byte.value); }
   };
   Hop hop(MemoryId src, MemoryId dst) const {
-    return {src, dst, &resources_.way(src, dst)};
+    return {src, dst, &resources_.pair_cost(src, dst)};
   }
 
   /// Arrival of `size` in `chunks` pieces if sent now; the pieces are at the source from

@@ -9,7 +9,7 @@
 namespace tilerail {
 namespace {
 
-constexpr StridedEfficiency::Company nobody{0, 0};
+constexpr StridedEfficiency::Interference no_interference{0, 0};
 
 double part(Seconds time, Seconds of) {
   return of > Seconds{0} ? std::min(1.0, time / of) : 0;
@@ -60,7 +60,7 @@ class CacheUse {
 
 /// The rows of some columns used by their last copy, in bytes from the top of a column,
 /// and how many kernels of the device preceded it.
-struct Used {
+struct UsedRows {
   double from, to;
   size_t kernels;
 
@@ -83,7 +83,7 @@ std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
   if (strided.again.empty()) return {};
   std::vector<float> shares(plan.ops.size());
   std::vector<CacheUse> caches(topology.memories().size());
-  std::map<std::tuple<MemoryId, BufferId, int64_t, int64_t>, Used>
+  std::map<std::tuple<MemoryId, BufferId, int64_t, int64_t>, UsedRows>
       used;  // by device, buffer and columns
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
@@ -96,12 +96,12 @@ std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
     const CacheUse& cache = caches[device.index()];
     const View& view = in ? op.a : op.y;
     const int64_t element = plan.buffer(view.buffer).element();
-    const Used now{double(view.row * element), double((view.row + view.rows) * element),
-                   cache.kernels()};
+    const UsedRows now{double(view.row * element),
+                       double((view.row + view.rows) * element), cache.kernels()};
     const auto [known, is_new] =
         used.try_emplace({device, view.buffer, view.col, view.cols}, now);
     if (is_new) continue;
-    const Used before = std::exchange(known->second, now);
+    const UsedRows before = std::exchange(known->second, now);
     if (cache.filled_since(before.kernels) < strided.cache.value)
       shares[i] = float(before.share(now.from, now.to));
   }
@@ -139,7 +139,7 @@ double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst,
              between_devices = !topology.is_host(src) && !to_host;
   return topology.description().strided.of({Bytes{double(columns.bytes)},
                                             Bytes{double(columns.pitch)}, between_devices,
-                                            to_host, shape.again, shape.company});
+                                            to_host, shape.again, shape.interference});
 }
 
 Seconds flow_time(const Plan& plan, const Op& op, const Topology& topology,
@@ -175,15 +175,15 @@ CopyShapes::CopyShapes(const Plan& plan, const Topology& topology,
     const bool in = topology.is_host(queue.src);
     if (op.kind != OpKind::copy || in == topology.is_host(queue.dst)) continue;
     Times& times = times_[(in ? queue.dst : queue.src).index()];
-    const CopyShape shape{copy_columns(plan, op, topology), false, 0, nobody};
+    const CopyShape shape{copy_columns(plan, op, topology), false, 0, no_interference};
     (in ? times.in : times.out) +=
         flow_time(plan, op, topology, efficiency(OpId{i}, shape));
   }
 }
 
-StridedEfficiency::Company CopyShapes::company_of(const Queue& queue) const {
+StridedEfficiency::Interference CopyShapes::interference_of(const Queue& queue) const {
   const bool in = topology_.is_host(queue.src);
-  if (in == topology_.is_host(queue.dst)) return nobody;
+  if (in == topology_.is_host(queue.dst)) return no_interference;
   if (times_.empty()) return {};
   const Times& times = times_[(in ? queue.dst : queue.src).index()];
   const Seconds copies = in ? times.in : times.out, back = in ? times.out : times.in;
@@ -199,7 +199,7 @@ CopyShape CopyShapes::of(OpId copy) const {
   if (plan_.runtime.duplex)
     shape.staged = is_stage(op.a, plan_, topology_) || is_stage(op.y, plan_, topology_);
   if (!again_.empty()) shape.again = double(again_[copy.index()]);
-  shape.company = company_of(plan_.queue(op.queue));
+  shape.interference = interference_of(plan_.queue(op.queue));
   return shape;
 }
 

@@ -28,7 +28,7 @@ struct CopyShape {
   bool staged = false;  // matters if the plan's copies have duplex rates
   double again =
       0;  // share of its pages with entries in the device's cache; 0 between devices
-  StridedEfficiency::Company company =
+  StridedEfficiency::Interference interference =
       {};  // equal for all copies of a device in one direction
   bool operator==(const CopyShape&) const = default;
 };
@@ -68,7 +68,7 @@ class CopyShapes {
   struct Times {
     Seconds in, out, kernels;
   };
-  StridedEfficiency::Company company_of(const Queue& queue) const;
+  StridedEfficiency::Interference interference_of(const Queue& queue) const;
 
   struct Efficiency {
     CopyShape shape;

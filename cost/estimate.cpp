@@ -33,8 +33,8 @@ class Pass {
     Seconds last;
     while (const auto next = ready.next()) {
       const auto& [at, id] = *next;
-      Held held = engines_for(plan_.op(id));
-      const Seconds free = held.free();
+      OpEngines engines = engines_for(plan_.op(id));
+      const Seconds free = engines.free();
       if (free > at) {
         ready.postpone(*next, free);
         continue;
@@ -43,7 +43,7 @@ class Pass {
       const Seconds end = is_join                 ? at
                           : kernels_.computes(id) ? kernel(id, at)
                                                   : copy(id, at);
-      held.take(end);
+      engines.take(end);
       ready.ended(id, end);
       last = std::max(last, end);
     }
@@ -66,7 +66,7 @@ class Pass {
   using Slots = std::vector<Seconds>;  // when each engine is free
 
   /// The engines that an operation needs, one of each; null or empty: unlimited.
-  struct Held {
+  struct OpEngines {
     std::array<Slots*, 2> of;
 
     Seconds free() const {
@@ -82,7 +82,7 @@ class Pass {
   };
 
   /// docs/model.md#engines
-  Held engines_for(const Op& op) {
+  OpEngines engines_for(const Op& op) {
     const Queue& q = plan_.queue(op.queue);
     const auto engines = [&](MemoryId memory, size_t role) {
       return &devices_[memory.index()].engines[role];

@@ -26,12 +26,12 @@ bool tells_by_shape(const Topology& topology) {
                              });
 }
 
-class Issuing {
+class SubmissionClock {
  public:
   /// Submission as `graph`; if null, operation by operation, with or without the overhead
   /// of an emulated library.
-  Issuing(const Plan& plan, const Topology& topology, const GraphCost* graph,
-          bool with_library)
+  SubmissionClock(const Plan& plan, const Topology& topology, const GraphCost* graph,
+                  bool with_library)
       : plan_{plan}, topology_{topology}, graph_{graph}, with_library_{with_library} {
     Seconds per_call = cost_.per_call;
     if (with_library) per_call += plan.runtime.call;
@@ -136,12 +136,13 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
 
 std::vector<Seconds> issue_times(const Plan& plan, const Topology& topology) {
   const GraphCost* const graph = graph_cost(plan, topology);
-  return Issuing{plan, topology, graph, true}.times();
+  return SubmissionClock{plan, topology, graph, true}.times();
 }
 
 bool gains_as_graph(const Plan& plan, const Topology& topology) {
   if (plan.ops.empty() || plan.ops.size() > most_graph_operations) return false;
-  const std::vector<Seconds> issued = Issuing{plan, topology, nullptr, false}.times();
+  const std::vector<Seconds> issued =
+      SubmissionClock{plan, topology, nullptr, false}.times();
   return std::ranges::max(issued) > worth_it * longest_work(plan, topology);
 }
 

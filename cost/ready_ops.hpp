@@ -23,21 +23,21 @@ class ReadyOps {
       if (waits_for_[op] == 0) queue_.push({ready_[op], OpId{op}});
   }
 
-  struct Ready {
+  struct OpStart {
     Seconds at;
     OpId op;
-    auto operator<=>(const Ready&) const = default;
+    auto operator<=>(const OpStart&) const = default;
   };
   /// The operation that can start first; ties go to the lowest id. Absent if all have
   /// ended.
-  std::optional<Ready> next() {
+  std::optional<OpStart> next() {
     if (queue_.empty()) return std::nullopt;
-    const Ready first = queue_.top();
+    const OpStart first = queue_.top();
     queue_.pop();
     return first;
   }
   /// Requeues the operation that was next: it must wait for another resource.
-  void postpone(const Ready& ready, Seconds until) { queue_.push({until, ready.op}); }
+  void postpone(const OpStart& ready, Seconds until) { queue_.push({until, ready.op}); }
   /// Releases the successors of an operation that ends at `end`.
   void ended(OpId op, Seconds end) {
     for (const OpId next : graph_.successors(op)) {
@@ -51,7 +51,7 @@ class ReadyOps {
   PlanGraph graph_;
   std::vector<uint32_t> waits_for_;
   std::vector<Seconds> ready_;
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> queue_;
+  std::priority_queue<OpStart, std::vector<OpStart>, std::greater<>> queue_;
 };
 
 }  // namespace tilerail

@@ -22,7 +22,8 @@ Rate side_alone(const Topology& topology, const std::vector<LinkId>& side) {
   return sum;
 }
 
-Resources::TwoWays two_ways_of(const Topology& topology, const CapacityGroup& group) {
+Resources::DuplexLimit duplex_limit_of(const Topology& topology,
+                                       const CapacityGroup& group) {
   if (!group.both_busy) return {Rate{unbounded}, 0.5, Rate{unbounded}, Rate{unbounded}};
   return {group.both_busy->saturated(), group.forward_share.value_or(0.5),
           side_alone(topology, group.forward), side_alone(topology, group.backward)};
@@ -30,7 +31,7 @@ Resources::TwoWays two_ways_of(const Topology& topology, const CapacityGroup& gr
 
 }  // namespace
 
-Seconds Resources::TwoWays::time(Bytes forward, Bytes backward) const {
+Seconds Resources::DuplexLimit::time(Bytes forward, Bytes backward) const {
   if (forward == Bytes{0} || backward == Bytes{0} || !std::isfinite(together.value))
     return Seconds{0};
   const Rate f = share * together, b = (1 - share) * together;
@@ -43,33 +44,33 @@ Resources::Resources(const Topology& topology)
     : topology_{topology},
       count_{topology.links().size() + 2 * topology.groups().size()},
       first_both_busy_{topology.links().size() + topology.groups().size()},
-      ways_{topology.memories().size()} {
+      costs_{topology.memories().size()} {
   for (const CapacityGroup& group : topology.groups())
-    two_ways_.push_back(two_ways_of(topology, group));
+    duplex_.push_back(duplex_limit_of(topology, group));
 }
 
-const Resources::Way& Resources::new_way(MemoryId src, MemoryId dst) const {
-  return ways_.of(src, dst, [&] { return way_of(src, dst); });
+const Resources::PairCost& Resources::new_cost(MemoryId src, MemoryId dst) const {
+  return costs_.of(src, dst, [&] { return cost_of(src, dst); });
 }
 
-Resources::Way Resources::way_of(MemoryId src, MemoryId dst) const {
+Resources::PairCost Resources::cost_of(MemoryId src, MemoryId dst) const {
   if (src == dst) return {};
   if (!topology_.has_route(src, dst)) return {{}, SecondsPerByte{unbounded}, Seconds{0}};
-  Way way{{}, inverse(topology_.pair_rate(src, dst)), topology_.latency(src, dst)};
+  PairCost cost{{}, inverse(topology_.pair_rate(src, dst)), topology_.latency(src, dst)};
   const int all = topology_.parts(src, dst);
   const auto add = [&](size_t resource, Rate rate, int parts) {
-    way.uses.push_back({resource, inverse(rate * all / parts)});
+    cost.uses.push_back({resource, inverse(rate * all / parts)});
   };
   for (const auto& use : topology_.links_on(src, dst))
     add(use.link.index(), topology_.link(use.link).bandwidth, use.parts);
   for (const auto& use : topology_.groups_on(src, dst)) {
     const CapacityGroup& group = topology_.group(use.group);
-    const size_t any_way = topology_.links().size() + use.group.index();
-    if (group.capacity) add(any_way, group.capacity->saturated(), use.parts);
+    const size_t capacity = topology_.links().size() + use.group.index();
+    if (group.capacity) add(capacity, group.capacity->saturated(), use.parts);
     if (group.both_busy)
       add(first_both_busy_ + use.group.index(), group.both_busy->saturated(), use.parts);
   }
-  return way;
+  return cost;
 }
 
 }  // namespace tilerail

@@ -21,7 +21,7 @@ class Resources {
 
   /// Limits of a group's traffic in both directions; `together` is infinite without a
   /// limit.
-  struct TwoWays {
+  struct DuplexLimit {
     Rate together;                       // of both sides
     double share;                        // of `together`, for the forward side
     Rate forward_alone, backward_alone;  // of a side while the other is idle
@@ -36,32 +36,32 @@ class Resources {
   explicit Resources(const Topology& topology);
 
   size_t count() const { return count_; }
-  size_t memories() const { return ways_.memories(); }
+  size_t memories() const { return costs_.memories(); }
   const Topology& topology() const { return topology_; }
   /// Whether the resource is a group's limit while copies run on both sides.
   bool is_both_busy(size_t resource) const { return resource >= first_both_busy_; }
-  const TwoWays& two_ways(size_t group) const { return two_ways_[group]; }
+  const DuplexLimit& duplex(size_t group) const { return duplex_[group]; }
 
   /// Resources of a copy between two memories, and its time per byte and latency alone.
   /// Without a route: infinite and zero.
-  struct Way {
+  struct PairCost {
     std::vector<Use> uses;
     SecondsPerByte per_byte{0};
     Seconds latency{0};
   };
-  const Way& way(MemoryId src, MemoryId dst) const {
-    const Way* const known = ways_.find(src, dst);
-    return known ? *known : new_way(src, dst);
+  const PairCost& pair_cost(MemoryId src, MemoryId dst) const {
+    const PairCost* const known = costs_.find(src, dst);
+    return known ? *known : new_cost(src, dst);
   }
 
  private:
-  const Way& new_way(MemoryId src, MemoryId dst) const;
-  Way way_of(MemoryId src, MemoryId dst) const;
+  const PairCost& new_cost(MemoryId src, MemoryId dst) const;
+  PairCost cost_of(MemoryId src, MemoryId dst) const;
 
   const Topology& topology_;
   size_t count_, first_both_busy_;
-  PairTable<Way> ways_;
-  std::vector<TwoWays> two_ways_;  // by group
+  PairTable<PairCost> costs_;
+  std::vector<DuplexLimit> duplex_;  // by group
 };
 
 }  // namespace tilerail

@@ -27,7 +27,7 @@ class TrafficClocks {
         resources_{resources},
         number_of_(topology.memories().size()),
         link_clock_(topology.links().size()),
-        busy_(resources.count(), Busy{{}, Users{devices.size()}}),
+        busy_(resources.count(), Usage{{}, Users{devices.size()}}),
         groups_(topology.groups().size()) {
     for (const auto d : indices(devices)) number_of_[devices[d].index()] = d;
     for (Group& group : groups_) group.users.resize(devices.size());
@@ -40,9 +40,9 @@ class TrafficClocks {
   };
   /// Returns the copy's end; `start` must not be before earlier starts.
   Seconds run(const Copy& copy, Seconds start) {
-    const Resources::Way& way = resources_.way(copy.src, copy.dst);
-    Seconds end = start + way.latency + copy.bytes * way.per_byte / copy.efficiency;
-    for (const auto& [resource, per_byte] : way.uses) {
+    const Resources::PairCost& alone = resources_.pair_cost(copy.src, copy.dst);
+    Seconds end = start + alone.latency + copy.bytes * alone.per_byte / copy.efficiency;
+    for (const auto& [resource, per_byte] : alone.uses) {
       if (resources_.is_both_busy(resource)) continue;
       const Seconds time = copy.bytes * per_byte;
       busy_[resource].time += time;
@@ -65,15 +65,15 @@ class TrafficClocks {
 
   /// Busy time of a resource if it were never idle, and the devices at which its copies
   /// started or ended.
-  struct Busy {
+  struct Usage {
     Seconds time;
     Users users;
   };
-  std::vector<Busy> busy() const {
-    std::vector<Busy> all = busy_;
+  std::vector<Usage> busy() const {
+    std::vector<Usage> all = busy_;
     for (const auto g : indices(groups_)) {
       const auto& [forward, backward] = groups_[g].all;
-      all.push_back({resources_.two_ways(g).time(forward, backward), groups_[g].users});
+      all.push_back({resources_.duplex(g).time(forward, backward), groups_[g].users});
     }
     return all;
   }
@@ -126,10 +126,10 @@ class TrafficClocks {
                                         now);  // copies that leave room simultaneously
     }
     if (group.both_busy) {
-      Resources::TwoWays ways = resources_.two_ways(use.group.index());
-      ways.together =
+      Resources::DuplexLimit duplex = resources_.duplex(use.group.index());
+      duplex.together =
           group.both_busy->at(std::max({2.0, flows, mine.flows / mine.starts}));
-      end = std::max(end, mine.since + ways.time(mine.now[0], mine.now[1]));
+      end = std::max(end, mine.since + duplex.time(mine.now[0], mine.now[1]));
     }
     return end;
   }
@@ -142,7 +142,7 @@ class TrafficClocks {
   const Resources& resources_;
   std::vector<std::optional<size_t>> number_of_;  // by memory: index of the device
   std::vector<Seconds> link_clock_;
-  std::vector<Busy> busy_;  // by resource
+  std::vector<Usage> busy_;  // by resource
   std::vector<Group> groups_;
 };
 

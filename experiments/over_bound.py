@@ -206,17 +206,16 @@ def page(results: Results, options, version: str) -> str:
     return f"""# Makespan over bound
 
 Written by `tilerail experiment run {NAME} --{"".join(given)} --page docs/{NAME}.md`
-({version}); [experiments.md](experiments.md#over_bound-how-near-to-the-bound) says what the words mean.
+({version}); [experiments.md](experiments.md#over_bound-how-near-to-the-bound) defines the terms.
 
 Cubes in f64 by policy `tilerail`, simulated, all GPUs: makespan over [bound](model.md#bound). `h`: all on the host,
-`0`: all on GPU 0, `d`: A, B, C on GPUs 0, 1, 2 (modulo their number). An empty cell is a problem that the GPUs have no
-room for, or a placement that is none.
+`0`: all on GPU 0, `d`: A, B, C on GPUs 0, 1, 2 (modulo their number). In an empty cell the problem does not fit in the
+memory of the GPUs, or `d` equals `0` because there is only one GPU.
 
 {verdict(results)}.
 
 {markdown(ratios_table(results, options.sizes))}
-What keeps the problems above {EXPLAINED_FROM} from their bound: where the time goes on the resource that the bound
-names, the largest losses in percent of the bound.
+The largest losses of the problems above {EXPLAINED_FROM}, in percent of the bound, on the resource that limits the bound.
 
 {markdown(reasons_table(results))}"""
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <stdexcept>
 
-#include "model/matrix_blocks.hpp"
+#include "model/machine/matrix_blocks.hpp"
 
 namespace tilerail {
 

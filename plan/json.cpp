@@ -35,7 +35,9 @@ static void to_json(Json& j, Id<Tag> id) {
   j = id.value;
 }
 static void to_json(Json& j, const PlanDecision& d) { j = {d.key, d.value}; }
-static void to_json(Json& j, const PlanCandidate& c) { j = {c.what, c.seconds, c.judge}; }
+static void to_json(Json& j, const PlanCandidate& c) {
+  j = {c.what, c.seconds, to_string(c.evaluator)};
+}
 static void to_json(Json& j, const Queue& q) {
   j = {queue_names[size_t(q.kind)], q.src, q.dst, q.index};
 }
@@ -72,15 +74,19 @@ PlanDecision read_decision(const JsonReader& r) {
   return {r.entry(0).text(), r.entry(1).text()};
 }
 
+Evaluator read_evaluator(const JsonReader& r) {
+  return static_cast<Evaluator>(r.one_of(evaluator_names));
+}
+
 PlanCandidate read_candidate(const JsonReader& r) {
   r.sized(3);
-  return {r.entry(0).text(), r.entry(1).real(), r.entry(2).text()};
+  return {r.entry(0).text(), r.entry(1).real(), read_evaluator(r.entry(2))};
 }
 
 PlanOrigin read_origin(const JsonReader& r) {
   PlanOrigin origin;
   origin.decisions = list(r.at("decisions"), read_decision);
-  origin.judge = r.at("judge").text();
+  origin.evaluator = read_evaluator(r.at("judge"));
   origin.candidates = list(r.at("candidates"), read_candidate);
   origin.why = r.at("why").text();
   origin.without_effect = list(r.at("without_effect"), text);
@@ -243,9 +249,10 @@ Json header_json(const Plan& plan) {
                     {"peer_s", costs.peer.value},
                     {"call_s", costs.call.value},
                     {"duplex", costs.duplex}};
-  j["origin"] = {{"decisions", origin.decisions},           {"judge", origin.judge},
-                 {"candidates", origin.candidates},         {"why", origin.why},
-                 {"without_effect", origin.without_effect}, {"given", origin.given}};
+  j["origin"] = {
+      {"decisions", origin.decisions},           {"judge", to_string(origin.evaluator)},
+      {"candidates", origin.candidates},         {"why", origin.why},
+      {"without_effect", origin.without_effect}, {"given", origin.given}};
   j["devices"] = plan.devices;
   j["queues"] = plan.queues;
   j["buffers"] = plan.buffers;
@@ -293,6 +300,10 @@ Json problem_json(const GemmProblem& p) {
           {"transb", to_string(p.trans_b)},
           {"alpha", p.alpha},
           {"beta", p.beta}};
+}
+
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : nullptr;
 }
 
 void write_json(const Plan& plan, const TextSink& sink) {

@@ -2,6 +2,7 @@
 
 #include <istream>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "model/base/files.hpp"
@@ -21,5 +22,7 @@ Plan plan_from_json(std::istream& json, const std::string& file);
 /// The routine, sizes, data type, transpositions and scalars of a problem, with the keys
 /// of plan files.
 nlohmann::ordered_json problem_json(const GemmProblem& problem);
+
+nlohmann::ordered_json or_null(const std::optional<double>& value);
 
 }  // namespace tilerail

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "model/base/text.hpp"
 #include "plan/builder.hpp"
 
@@ -61,7 +61,7 @@ void check_capacities(std::span<const MemoryNeed> given, const Topology& topolog
         fmt::format("has {}, and {} are needed: {} for matrices, {} for tiles",
                     bytes_text(memory.capacity->value), bytes_text(matrices + tiles),
                     bytes_text(matrices), bytes_text(tiles));
-    throw InputError{subject, memory.name, fault, "smaller sizes or other places"};
+    throw InfeasibleError{subject, memory.name, fault, "smaller sizes or other places"};
   }
 }
 

@@ -59,8 +59,6 @@ bool reads_y(const Op& op) {
   return y == update || (y == update_unless_zero && op.beta != Scalar::zero);
 }
 
-bool writes_y(const Op& op) { return info(op.kind).y != none; }
-
 Flops op_flops(const Op& op) {
   return is_kernel(op.kind) ? info(op.kind).flops(op) : Flops{0};
 }

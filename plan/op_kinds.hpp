@@ -55,7 +55,6 @@ inline bool is_kernel(OpKind kind) { return info(kind).is_kernel(); }
 bool reads_a(const Op& op);
 bool reads_b(const Op& op);
 bool reads_y(const Op& op);
-bool writes_y(const Op& op);
 
 /// Floating-point operations of a kernel (multiplications and additions count
 /// separately); 0 if the operation is not a kernel.

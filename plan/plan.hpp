@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/ids.hpp"
@@ -62,21 +64,28 @@ struct PlanDecision {
   bool operator==(const PlanDecision&) const = default;
 };
 
-/// A candidate plan of the search, with its predicted time.
+/// The source of a plan's makespan.
+enum class Evaluator : uint8_t { none, estimate, simulator, measurement };
+inline constexpr std::array<std::string_view, 4> evaluator_names{
+    "none", "estimate", "simulator", "measurement"};
+constexpr std::string_view to_string(Evaluator evaluator) {
+  return evaluator_names[size_t(evaluator)];
+}
+
+/// A plan that was compared with others before one was chosen.
 struct PlanCandidate {
-  std::string what;        // "tile=2048 grid=1x2 gpus=gpu0,gpu1"
-  double seconds = 0;      // makespan
-  std::string judge = "";  // evaluator: "estimate" or "simulator"
+  std::string what;    // "tile=2048 grid=1x2 gpus=gpu0,gpu1"
+  double seconds = 0;  // its makespan
+  Evaluator evaluator = Evaluator::none;
   bool operator==(const PlanCandidate&) const = default;
 };
 
 /// Origin of a plan: no effect on execution, and not covered by the hash.
 struct PlanOrigin {
   std::vector<PlanDecision> decisions;
-  std::string judge =
-      "none";  // evaluator of candidates: "estimate", "simulator", or "none"
-  std::vector<PlanCandidate> candidates;  // in the order of evaluation
-  std::string why;                        // reason for the choice, a sentence
+  Evaluator evaluator = Evaluator::none;  // none: there was no choice
+  std::vector<PlanCandidate> candidates;  // in the order in which they were tried
+  std::string why;                        // in a sentence: why this plan was taken
   std::vector<std::string>
       without_effect;                // options without effect here, each with the reason
   std::vector<MemoryId> given = {};  // GPUs available to the plan; empty: not stated

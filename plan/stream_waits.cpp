@@ -53,9 +53,9 @@ StreamWaits::StreamWaits(const Plan& plan, const Topology& topology)
 
 OpId& StreamWaits::last_waited(QueueId stream, QueueId other) {
   auto& waited = waited_[stream.index()];
-  const auto known = std::ranges::find(waited, other, &Waited::stream);
+  const auto known = std::ranges::find(waited, other, &LastWait::stream);
   return known != waited.end() ? known->last
-                               : waited.emplace_back(Waited{other, OpId{-1}}).last;
+                               : waited.emplace_back(LastWait{other, OpId{-1}}).last;
 }
 
 const std::vector<OpId>& StreamWaits::before(OpId id) {

@@ -29,7 +29,7 @@ class StreamWaits {
 
  private:
   /// The last operation of another stream for which this stream waited.
-  struct Waited {
+  struct LastWait {
     QueueId stream;
     OpId last;
   };
@@ -39,7 +39,7 @@ class StreamWaits {
   std::vector<QueueId> stream_of_;
   std::vector<QueueId>
       streams_;  // by operation: compact, because plan_.ops is rarely still in a cache
-  std::vector<std::vector<Waited>> waited_;  // by stream; mostly few entries
+  std::vector<std::vector<LastWait>> waited_;  // by stream; mostly few entries
   std::vector<OpId> waits_;
 };
 

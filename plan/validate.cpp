@@ -38,9 +38,11 @@ class Checker {
   template <class... Values>
   void require(bool holds, fmt::format_string<const Values&...> what,
                const Values&... values) const {
-    if (holds) return;
+    if (!holds) fail(fmt::format(what, values...), "");
+  }
+  [[noreturn]] void fail(const std::string& problem, std::string_view expected) const {
     const std::string place = kind_ ? fmt::format("{} {}: ", kind_, index_) : "";
-    throw fault_of("plan", place + fmt::format(what, values...));
+    throw fault_of("plan", place + problem, expected);
   }
 
   bool is_memory(MemoryId id) const { return id.index() < plan_.memories.size(); }
@@ -69,8 +71,8 @@ class Checker {
 
   void buffer(const Buffer& b) const {
     require(is_memory(b.memory), "memory out of range");
-    require(b.ld >= std::max<int64_t>(1, b.rows),
-            "ld is {}; expected at least the {} rows", b.ld, b.rows);
+    if (b.ld < std::max<int64_t>(1, b.rows))
+      fail(fmt::format("ld is {}", b.ld), fmt::format("at least the {} rows", b.rows));
     require(b.offset % b.element() == 0,
             "offset must be a multiple of the bytes of an element");
     if (b.kind != Matrix::tile) return matrix(b);
@@ -101,9 +103,10 @@ class Checker {
             plan_.buffers.size());
     const Buffer& b = plan_.buffer(v.buffer);
     const DType dtype = plan_.problem.dtype;
-    require(b.dtype == dtype,
-            "{}: buffer {} has type {}; expected {}, the type of the problem", name,
-            v.buffer.value, to_string(b.dtype), to_string(dtype));
+    if (b.dtype != dtype)
+      fail(fmt::format("{}: buffer {} has type {}", name, v.buffer.value,
+                       to_string(b.dtype)),
+           fmt::format("{}, the type of the problem", to_string(dtype)));
     require(v.row + v.rows <= b.rows && v.col + v.cols <= b.cols,
             "{}: view of {} x {} from ({}, {}) lies outside its buffer of {} x {}", name,
             v.rows, v.cols, v.row, v.col, b.rows, b.cols);

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <map>
-
 #include "cost/resources.hpp"
-#include "model/base/error.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
@@ -17,27 +16,19 @@ namespace tilerail {
 namespace {
 
 /// A question, with all objects it refers to.
-struct Asked {
-  Asked(const GemmProblem& given, const Topology& machine,
-        std::span<const MemoryId> devices, const Policy& policy)
+struct OwnedQuestion {
+  OwnedQuestion(const GemmProblem& given, const Topology& machine,
+                std::span<const MemoryId> devices, const Policy& policy)
       : problem{checked(given)},
         work{work_of(problem)},
         resources{machine},
-        // If the policy searches, decisions may differ from its own options.
-        question{Question{problem,
-                          work,
-                          machine,
-                          resources,
-                          devices,
-                          policy,
-                          {},
-                          policy.ways == Ways::search}
-                     .on_first()} {
+        question{
+            Question{problem, work, machine, resources, devices, policy}.on_first()} {
     check_devices(machine, devices);
     check_places(problem, machine);
   }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
+  OwnedQuestion(const OwnedQuestion&) = delete;
+  OwnedQuestion& operator=(const OwnedQuestion&) = delete;
 
   const GemmProblem problem, work;
   const Resources resources;
@@ -87,11 +78,11 @@ std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text)
 /// The decisions after a field is changed to another value.
 Decisions with_value(const Question& question, Decisions decided, std::string_view key,
                      std::string_view value) {
-  Policy wish = question.policy;
-  wish.k_split = decided.grid.layers, wish.choices = decided.choices;
-  set_value(wish, key, value);
-  const Question asked = question.on(decided.devices).by(wish);
-  const Decisions changed = by_policy(asked, decided.choices.tile);
+  Policy changed_policy = question.policy;
+  changed_policy.k_split = decided.grid.layers, changed_policy.choices = decided.choices;
+  set_value(changed_policy, key, value);
+  const Decisions changed =
+      by_policy(question.on(decided.devices).by(changed_policy), decided.choices.tile);
   if (key == "grid")
     decided.grid = changed.grid;
   else if (key == "shares")
@@ -103,12 +94,11 @@ Decisions with_value(const Question& question, Decisions decided, std::string_vi
 
 /// Whether these decisions produce the same plan.
 bool make_the_same(const Question& question, const Decisions& decisions,
-                   const Plan& plan) try {
-  Plan other = plan_of(question, decisions);
-  other.policy = plan.policy;
-  return content_hash(other) == content_hash(plan);
-} catch (const InputError&) {  // the decisions do not fit the machine
-  return false;
+                   const Plan& plan) {
+  auto other = feasible([&] { return plan_of(question, decisions); }).result;
+  if (!other) return false;
+  other->policy = plan.policy;
+  return content_hash(*other) == content_hash(plan);
 }
 
 }  // namespace
@@ -116,16 +106,16 @@ bool make_the_same(const Question& question, const Decisions& decisions,
 Plan plan_decided(const GemmProblem& problem, const Topology& topology,
                   std::span<const MemoryId> devices, const Policy& policy,
                   const std::vector<PlanDecision>& text) {
-  const Asked asked{problem, topology, devices, policy};
-  Plan plan = plan_of(asked.question, made(asked.question, text));
+  const OwnedQuestion owned{problem, topology, devices, policy};
+  Plan plan = plan_of(owned.question, made(owned.question, text));
   plan.origin.given.assign(devices.begin(), devices.end());
   return plan;
 }
 
 std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology,
                                        const Policy& policy) {
-  const Asked asked{plan.problem, topology, plan.devices, policy};
-  const Decisions base = by_policy(asked.question, plan.tile);
+  const OwnedQuestion owned{plan.problem, topology, plan.devices, policy};
+  const Decisions base = by_policy(owned.question, plan.tile);
   std::vector<PlanDecision> text = plan.origin.decisions;
   // The plan's text contains four digits of shares, possibly the policy's own shares.
   const auto shares = by_key(to_text(base, topology)).at("shares");
@@ -137,12 +127,12 @@ std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topolog
 
 std::vector<std::string> without_effect(const Plan& plan, const Topology& topology,
                                         const Policy& policy) {
-  const Asked asked{plan.problem, topology, plan.origin.given, policy};
-  const Decisions decided = made(asked.question, decisions_of(plan, topology, policy));
+  const OwnedQuestion owned{plan.problem, topology, plan.origin.given, policy};
+  const Decisions decided = made(owned.question, decisions_of(plan, topology, policy));
   std::vector<std::string> named;
   for (const auto& [key, value, plain] : policy.overridden) {
     if (is_of_the_search(policy, key) || key == "tile" || value == plain) continue;
-    if (make_the_same(asked.question, with_value(asked.question, decided, key, plain),
+    if (make_the_same(owned.question, with_value(owned.question, decided, key, plain),
                       plan))
       named.push_back(
           fmt::format("{}={}: the plan with {}={} is the same", key, value, key, plain));

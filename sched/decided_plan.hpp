@@ -24,9 +24,9 @@ Plan plan_decided(const GemmProblem& problem, const Topology& topology,
 std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology,
                                        const Policy& policy);
 
-/// The policy's overrides without effect on the plan: "batch=off: the plan with batch=on
-/// is the same". For each override of a decision, the plan is made again with the
-/// preset's value.
+/// The policy's overrides without effect on the plan: "batch=off: the plan with
+/// batch=tree is the same". For each override of a decision, the plan is made again with
+/// the preset's value.
 std::vector<std::string> without_effect(const Plan& plan, const Topology& topology,
                                         const Policy& policy);
 

@@ -12,11 +12,11 @@ namespace tilerail {
 
 /// Plans one problem of any routine on the given GPUs of a machine. Pure and
 /// deterministic: reads no clock, device, environment or global; ties go to the lowest
-/// id. `judge`: for select-by=plans of the policy. Throws InputError if the problem or
+/// id. `simulator`: for policies that compare plans. Throws InputError if the problem or
 /// the devices do not fit the machine, or if only some of the devices have times of the
 /// product.
 Plan plan_gemm(const GemmProblem& problem, const Topology& topology,
                std::span<const MemoryId> devices, const Policy& policy,
-               const Judge& judge = {});
+               const PlanSimulator& simulator = {});
 
 }  // namespace tilerail

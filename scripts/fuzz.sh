@@ -34,7 +34,7 @@ for size in 64 100,70,30; do
 done
 
 rm -f "$corpus/plan_cache/seed.toml"
-"$tilerail" tune --topology two-gpu --vary gemm=48,64 --vary dtype=f64,f32 --budget 2000 \
+"$tilerail" tune --topology two-gpu --vary gemm=48,64 --vary dtype=f64,f32 --effort fast \
   --plan-cache "$corpus/plan_cache/seed.toml" >/dev/null
 
 run_target() {

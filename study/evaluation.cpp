@@ -34,11 +34,6 @@ Evaluation evaluation_of(const Summary& summary) {
   e.bottleneck = std::ranges::max_element(kinds, {}, [](const auto& kind) {
                    return kind.second;
                  })->first;
-  if (!summary.critical_path.empty()) {
-    const Summary::PathPart& longest = summary.critical_path.front();
-    e.busiest = to_string(longest.kind);
-    if (!longest.name.empty()) e.busiest += " " + longest.name;
-  }
   return e;
 }
 

@@ -17,11 +17,10 @@ inline constexpr double compute_bound_from = 0.9;
 struct Evaluation {
   double makespan = 0;
   double bound = 0;  // of any plan on this machine
-  std::string binding;
+  Binding binding;
   double kernels = 0;  // share of the critical path that runs kernels or waits for them
   TimeUse bottleneck = TimeUse::kernels;  // the largest share of the critical path:
                                           // kernels, copies, issue or waiting
-  std::string busiest = {};  // the longest part of the critical path: "group host memory"
   std::string plan_hash;
   int64_t tile = 0, ops = 0;
 };

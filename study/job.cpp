@@ -21,7 +21,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -50,11 +50,11 @@ Job load_job(const JobText& options) {
   return {machine.load(), std::move(plan), 0};
 }
 
-void apply_tile(Policy& policy, const std::string& tile) {
-  if (tile == "auto") return;
-  const int64_t size = parse_size(tile, "tile");
-  if (size == 0) throw out_of_range("tile", tile, "a positive size or auto");
-  apply_override(policy, fmt::format("tile={}", size));
+void apply(Policy& policy, std::string_view key,
+           const std::optional<std::string>& value) try {
+  if (value) apply_override(policy, fmt::format("{}={}", key, *value));
+} catch (const InputError& error) {
+  throw InputError{key, *value, error.problem, error.expected};
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Topology MachineText::changed(const Topology& machine) const {
   try {
     return with_settings(machine, settings);
   } catch (const InputError& error) {
-    throw fault_of("topo-set", error.what());
+    throw error.within("").about("topo-set");
   }
 }
 
@@ -92,14 +92,14 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) cons
 
 Policy PolicyText::resolve() const {
   Policy policy = any_preset(name);
-  std::map<std::string_view, std::string> given;  // by field: its assignment
-  if (tile) {
-    apply_tile(policy, *tile);
-    given["tile"] = "tile " + *tile;
-  }
+  if (tile != "auto") apply(policy, "tile", tile);
+  apply(policy, "effort", effort);
+  std::map<std::string_view, std::string_view> given;  // by field: its assignment
   for (const std::string& assignment : overrides) {
-    const auto [first, fresh] = given.emplace(
-        std::string_view{assignment}.substr(0, assignment.find('=')), assignment);
+    const auto key = std::string_view{assignment}.substr(0, assignment.find('='));
+    if (key == "tile" || key == "effort")
+      throw InputError{"set", assignment, "has an argument of its own", key};
+    const auto [first, fresh] = given.emplace(key, assignment);
     if (!fresh && first->second != assignment)
       throw InputError{"set", assignment, fmt::format("contradicts '{}'", first->second),
                        "one of them"};
@@ -117,7 +117,7 @@ Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tu
   const auto begin = std::chrono::steady_clock::now();
   TunedPlans::Answer known = tuned.find(problem, topology, devices, policy);
   if (!known.plan) {
-    known.plan = plan_gemm(problem, topology, devices, policy, judge_of(topology));
+    known.plan = plan_gemm(problem, topology, devices, policy, plan_simulator(topology));
     note_origin(*known.plan, known.note);
   }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;

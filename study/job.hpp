@@ -28,8 +28,8 @@ struct MachineText {
 /// A policy: a preset and overrides of its fields.
 struct PolicyText {
   std::string name = "tilerail";
-  std::optional<std::string> tile;
-  std::vector<std::string> overrides;
+  std::optional<std::string> tile, effort;  // "auto": the preset's rule for tiles
+  std::vector<std::string> overrides;       // "key=value" for all other fields
 
   /// Throws InputError, also if two assignments give one field different values.
   Policy resolve() const;

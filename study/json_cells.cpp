@@ -1,14 +1,12 @@
 #include "study/json_cells.hpp"
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
 #include "model/base/csv_cells.hpp"
+#include "model/base/json.hpp"
 
 namespace tilerail::study {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class Text>
 void append_line(std::string& csv, const Json& row, const Text& text) {

@@ -8,10 +8,10 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
-#include "cli/output/cases_text.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/study_text.hpp"
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
@@ -19,7 +19,7 @@
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "study/calibrate.hpp"
-#include "study/calibration_check.hpp"
+#include "study/cases/calibration_check.hpp"
 
 namespace tilerail::cli {
 namespace {

@@ -43,7 +43,7 @@ std::string title_of(const fs::path& script) {
 }
 
 int list() {
-  std::vector<std::vector<std::string>> lines;
+  Lines lines;
   for (const fs::path& script : study::experiment_scripts())
     lines.push_back({script.stem().string(), title_of(script)});
   print(aligned(lines, "ll"));

@@ -37,7 +37,7 @@ std::string operations_text(const Plan& plan) {
 }
 
 /// Decisions, candidates and reasons. Devices and tile have separate lines.
-void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& origin) {
+void add_origin(Lines& lines, const PlanOrigin& origin) {
   constexpr size_t in_a_line = 6;
   std::vector<std::string> decided;
   for (const PlanDecision& decision : origin.decisions)
@@ -51,9 +51,10 @@ void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& 
         {first == 0 ? "decided" : "", fmt::format("{}", fmt::join(begin, end, ", "))});
   }
   for (const PlanCandidate& candidate : origin.candidates)
-    lines.push_back({&candidate == &origin.candidates.front() ? "candidates" : "",
-                     fmt::format("{}: {} by {}", candidate.what,
-                                 seconds_text(candidate.seconds), candidate.judge)});
+    lines.push_back(
+        {&candidate == &origin.candidates.front() ? "candidates" : "",
+         fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds),
+                     to_string(candidate.evaluator))});
   if (!origin.why.empty()) lines.push_back({"why", origin.why});
   for (const std::string& wish : origin.without_effect)
     lines.push_back({"no effect", wish});
@@ -63,12 +64,11 @@ std::string plan_text(const study::Job& job) {
   const Plan& plan = job.plan;
   std::vector<std::string> devices;
   for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);
-  std::vector<std::vector<std::string>> lines{
-      {"problem", problem_text(plan)},
-      {"machine", plan.machine},
-      {"policy", plan.policy},
-      {"devices", fmt::format("{}", fmt::join(devices, " "))},
-      {"tile", std::to_string(plan.tile)}};
+  Lines lines{{"problem", problem_text(plan)},
+              {"machine", plan.machine},
+              {"policy", plan.policy},
+              {"devices", fmt::format("{}", fmt::join(devices, " "))},
+              {"tile", std::to_string(plan.tile)}};
   if (!job.note.empty()) lines.insert(lines.begin() + 1, {"note", job.note});
   add_origin(lines, plan.origin);
   if (const auto predicted = study::expectation_of(plan, job.topology))

@@ -24,14 +24,14 @@ constexpr const char* footer = R"(Examples:
 /// One row per field, one column per preset.
 std::string presets_text() {
   const std::vector<PolicyField> ours = fields_of(any_preset("tilerail"));
-  std::vector<std::vector<std::string>> lines{{"field"}};
+  Lines lines{{"field"}};
   for (const PolicyField& field : ours) lines.push_back({field.key});
   for (const std::string& name : any_preset_names()) {
     lines.front().push_back(name);
     const auto fields = fields_of(any_preset(name));
     for (const auto i : indices(fields)) lines[i + 1].push_back(fields[i].value);
   }
-  lines.front().push_back("--set accepts");
+  lines.front().push_back("accepts");
   for (const auto i : indices(ours)) lines[i + 1].push_back(ours[i].accepted);
   return aligned(lines, "l");
 }

@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
-#include "cli/output/note_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/study_text.hpp"
+#include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "plan/json.hpp"
 #include "study/predict/prediction.hpp"
 
 namespace tilerail::cli {
@@ -28,22 +29,14 @@ Examples:
   tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --model dr --json -
   tilerail predict --axpy 64M --topology cocopelia-testbed-2 --devices 0 --model bts
   tilerail predict --gemm 16K --topology clx-ai --place 0:1:2 --tile 2K
-  tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --set tile=dr)";
+  tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --tile dr)";
 
 struct PredictOptions {
   study::PredictionText what;
   std::string json;
 };
 
-using study::DevicePrediction;
-using study::OverlapPrediction;
-using study::TilePrediction;
 using study::WorkloadPrediction;
-using Json = nlohmann::ordered_json;
-
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : nullptr;
-}
 
 /// A JSON value as a table cell, with the unit from the suffix of its key.
 std::string cell_text(const std::string& key, const Json& value) {
@@ -60,7 +53,7 @@ std::string cell_text(const std::string& key, const Json& value) {
 
 /// A row per prediction, under a header of the keys without units.
 std::string predictions_text(const Json& predictions) {
-  std::vector<std::vector<std::string>> lines(1);
+  Lines lines(1);
   for (const auto& [key, _] : predictions.front().items()) {
     std::string heading =
         key.ends_with("_s") || key.ends_with("_j") ? key.substr(0, key.size() - 2) : key;
@@ -75,8 +68,6 @@ std::string predictions_text(const Json& predictions) {
   return aligned(lines, "lr");
 }
 
-std::string note_of(const OverlapPrediction&, const Topology&) { return {}; }
-
 std::string note_of(const WorkloadPrediction& prediction, const Topology& topology) {
   return fmt::format("{} counts kernels and transfers of tiles of {}\n",
                      study::workload_model, prediction.tile) +
@@ -86,7 +77,7 @@ std::string note_of(const WorkloadPrediction& prediction, const Topology& topolo
                             topology.name()));
 }
 
-Json json_of(const OverlapPrediction& prediction, const Topology&) {
+Json json_of(const study::OverlapPrediction& prediction, const Topology&) {
   const auto transfer = [](const TransferTime& t) {
     return Json{{"latency_s", t.latency.value},
                 {"bytes_per_s", inverse(t.per_byte).value},
@@ -95,29 +86,36 @@ Json json_of(const OverlapPrediction& prediction, const Topology&) {
   Json json{{"schema", 1},
             {"h2d", transfer(prediction.h2d)},
             {"d2h", transfer(prediction.d2h)}};
-  for (const TilePrediction& p : prediction.tiles)
-    json["predictions"].push_back({{"model", p.chooser},
+  const auto add = [&](std::string_view model, const study::TilePrediction& p) {
+    json["predictions"].push_back({{"model", model},
                                    {"tile", p.tile},
                                    {"predicted_s", or_null(p.predicted)},
                                    {"simulated_s", or_null(p.simulated)}});
+  };
+  for (const auto& [model, tile] : prediction.of_models) add(to_string(model), tile);
+  add("policy", prediction.of_policy);
+  add("simulator", prediction.fastest);
   return json;
 }
 
 Json json_of(const WorkloadPrediction& prediction, const Topology& topology) {
   Json json{{"schema", 1}, {"model", study::workload_model}, {"tile", prediction.tile}};
-  for (const DevicePrediction& p : prediction.choices) {
+  const auto add = [&](std::string_view choice, const study::DevicePrediction& p) {
     std::vector<std::string> names;
     for (const MemoryId device : p.devices) names.push_back(topology.memory(device).name);
     json["predictions"].push_back(
-        {{"choice", p.choice},
+        {{"choice", choice},
          {"devices", names},
-         {"shares", p.shares.empty() ? Json(nullptr) : Json(p.shares)},
+         {"shares", p.shares.empty() ? nullptr : Json(p.shares)},
          {"predicted_s", or_null(p.predicted_s)},
          {"predicted_energy_j", or_null(p.predicted_j)},
          {"tile", p.tile},
-         {"simulated_s", or_null(p.simulated_s)},
+         {"simulated_s", p.simulated_s},
          {"simulated_energy_j", or_null(p.simulated_j)}});
-  }
+  };
+  add("all", prediction.of_all);
+  for (const auto& [metric, devices] : prediction.of_metrics) add(metric->name, devices);
+  add("policy", prediction.of_policy);
   return json;
 }
 
@@ -129,14 +127,13 @@ int run_predict(const PredictOptions& options) {
     const Progress progress{"simulating"};
     return study::predict(options.what, topology);
   }();
-  std::visit(
-      [&](const auto& each) {
-        const Json json = json_of(each, topology);
-        files.add(options.json, json.dump(2) + "\n");
-        files.finish(note_text(options.what.problem.place_note(topology)) +
-                     predictions_text(json["predictions"]) + note_of(each, topology));
-      },
-      prediction);
+  const Json json =
+      std::visit([&](const auto& each) { return json_of(each, topology); }, prediction);
+  const auto* const workload = std::get_if<WorkloadPrediction>(&prediction);
+  files.add(options.json, json.dump(2) + "\n");
+  files.finish(note_text(options.what.problem.place_note(topology)) +
+               predictions_text(json["predictions"]) +
+               (workload ? note_of(*workload, topology) : ""));
   return exit_ok;
 }
 

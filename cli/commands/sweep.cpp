@@ -7,11 +7,10 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/interruption.hpp"
-#include "cli/output/note_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
-#include "cli/output/sweep_text.hpp"
+#include "cli/output/study_text.hpp"
 #include "study/json_cells.hpp"
 #include "study/sweep/sweep.hpp"
 
@@ -20,7 +19,7 @@ namespace {
 
 constexpr const char* footer =
     R"(Plans and simulates every combination of values, on all cores, and writes one table.
-KEY is an option (gemm, m, n, k, dtype, place, topology, devices, policy, tile ...), a field of policies (routing ...)
+KEY is an option (gemm, m, n, k, dtype, place, topology, devices, policy, tile, effort ...), a field of policies (routing ...)
 or a setting of the machine (link:host->gpu*.bandwidth, group:host memory.capacity, gpus ...).
 VALUES are a list, in which 25..1600 x2 GB/s and 2..8 +2 are ranges; lists of values with commas are parted by ';'.
 Examples:
@@ -33,8 +32,9 @@ struct SweepOptions {
   StudyOptions study;
 };
 
-nlohmann::ordered_json run(const study::Sweep& sweep, study::Workers workers,
-                           const study::Machines& machines, const StopRequest& stop) {
+std::vector<study::SweepRow> run(const study::Sweep& sweep, study::Workers workers,
+                                 const study::Machines& machines,
+                                 const StopRequest& stop) {
   Progress progress{"sweeping"};
   workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
   workers.stop_asked = [&] { return stop.is_asked(); };
@@ -55,14 +55,16 @@ int run_sweep(const SweepOptions& options) {
   const StopRequest stop;
   const auto rows = run(sweep, workers, machines, stop);
   const bool is_whole = rows.size() == sweep.points();
+  nlohmann::ordered_json cells;
+  for (const study::SweepRow& row : rows) cells.push_back(row.cells);
   const bool any =
-      std::ranges::any_of(rows, [](const auto& row) { return row["error"].is_null(); });
+      std::ranges::any_of(cells, [](const auto& row) { return row["error"].is_null(); });
   const std::string progress =
       fmt::format("after {} of {} points", rows.size(), sweep.points());
   if (rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
   const bool has_reader =
       is_whole || (options.study.csv.empty() && options.study.json.empty());
-  outputs.write(study::csv_table(rows), study::json_table(rows),
+  outputs.write(study::csv_table(cells), study::json_table(cells),
                 any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");

@@ -21,7 +21,7 @@
 #include "model/machine/topology_writer.hpp"
 #include "study/job.hpp"
 #include "study/planning/find_machine.hpp"
-#include "study/predict/link_map_csv.hpp"
+#include "study/predict/prediction.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -44,7 +44,7 @@ struct TopoOptions {
 };
 
 int list_machines() {
-  std::vector<std::vector<std::string>> lines;
+  Lines lines;
   for (const std::string& name : study::machine_names()) {
     const std::string file = study::find_machine(name).string();
     try {

@@ -14,7 +14,6 @@
 #include "model/import/import.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
-#include "study/design/kernel_tables.hpp"
 #include "study/design/machine_design.hpp"
 
 namespace tilerail::cli {

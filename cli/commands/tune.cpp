@@ -11,7 +11,6 @@
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "model/base/error.hpp"
-#include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "study/tune/tune.hpp"
 
@@ -30,7 +29,7 @@ Examples:
 struct TuneOptions {
   study::JobText job;
   std::vector<std::string> vary;
-  std::string plan_cache, list, budget, backend;
+  std::string plan_cache, list, backend;
   bool again = false;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   std::string jobs;
@@ -55,14 +54,14 @@ std::string seconds_or_dash(const std::optional<double>& seconds) {
 /// The saving of the tuned plan over the policy's own choice, if both have the same
 /// judge.
 std::string saved(const study::TuneResult& result) {
-  if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator ||
+  if (!result.planned_s || result.tuned->evaluator != Evaluator::simulator ||
       *result.planned_s <= 0)
     return "-";
   return fmt::format("{:.1f}%", 100 * (1 - result.tuned->seconds / *result.planned_s));
 }
 
 std::string to_text(const std::vector<study::TuneResult>& results) {
-  std::vector<std::vector<std::string>> lines{
+  Lines lines{
       {"problem", "policy", "estimate", "planned", "tuned", "saved", "T", "GPUs", "by"}};
   std::string failed;
   for (const study::TuneResult& r : results) {
@@ -73,7 +72,8 @@ std::string to_text(const std::vector<study::TuneResult>& results) {
     lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s),
                      seconds_or_dash(r.planned_s), seconds_text(r.tuned->seconds),
                      r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
-                     gpus_of(*r.tuned, r.key), std::string{to_string(r.tuned->judge)}});
+                     gpus_of(*r.tuned, r.key),
+                     std::string{to_string(r.tuned->evaluator)}});
   }
   return (lines.size() > 1 ? aligned(lines, "llrrrrrrl") : "") + failed;
 }
@@ -82,12 +82,12 @@ std::string to_text(const study::PlanCache& cache) {
   std::string text =
       fmt::format("{}: {} plans for machine '{}' of hash {}\n", cache.file,
                   cache.plans.size(), cache.owner.machine, cache.owner.hash);
-  std::vector<std::vector<std::string>> lines{
-      {"problem", "policy", "makespan", "T", "GPUs", "by"}};
+  Lines lines{{"problem", "policy", "makespan", "T", "GPUs", "by"}};
   for (const auto& [key, tuned] : cache.plans)
-    lines.push_back({text_of(key), key.policy, seconds_text(tuned.seconds),
-                     decided(tuned, "tile"), gpus_of(tuned, key),
-                     fmt::format("{}, from {}", to_string(tuned.judge), tuned.preset)});
+    lines.push_back(
+        {text_of(key), key.policy, seconds_text(tuned.seconds), decided(tuned, "tile"),
+         gpus_of(tuned, key),
+         fmt::format("{}, from {}", to_string(tuned.evaluator), tuned.preset)});
   return lines.size() > 1 ? text + aligned(lines, "llrrrl") : text;
 }
 
@@ -104,9 +104,9 @@ std::string file_of(const TuneOptions& options) {
 study::TuneSettings settings_of(const TuneOptions& options) {
   study::TuneSettings settings;
   settings.again = options.again;
-  constexpr int64_t most = int64_t{1} << 40;
-  if (!options.budget.empty())
-    settings.budget = parse_integer(options.budget, "budget", 1, most);
+  study::PolicyText policy;
+  policy.effort = options.job.policy.effort;
+  if (policy.effort) settings.effort = policy.resolve().effort;
   const auto run = options.bench.settings_unless_simulated(options.backend);
   if (!run) return settings;
   settings.backend = options.backend, settings.run = *run;
@@ -117,7 +117,9 @@ study::TuneSettings settings_of(const TuneOptions& options) {
 int run_tune(const TuneOptions& options) {
   const std::string file = file_of(options);
   const study::TuneSettings settings = settings_of(options);
-  const study::Sweep sweep = study::sweep_of(options.job, options.vary);
+  study::JobText job = options.job;
+  job.policy.effort.reset();  // the effort of the tuning instead
+  const study::Sweep sweep = study::sweep_of(job, options.vary);
   if (!is_simulation(settings.backend) && !sweep.base.machine.settings.empty())
     throw InputError{"backend", settings.backend, "runs on the machine as it is",
                      "no --topo-set"};
@@ -155,14 +157,14 @@ Command add_tune(CLI::App& root) {
       "tune", "Search long for the fastest plans, and keep them in a plan cache");
   app->footer(footer);
   add_options(*app, options->job, false);
+  app->get_option("--effort")
+      ->description("Effort of the search from each preset: fast, normal or high [high]");
   OptionGroup{*app, "PROBLEMS"}.add(
       "--vary", "KEY=VALUES", options->vary,
       "What takes several values; keys joined by & take the same");
   OptionGroup group{*app, "TUNE"};
   group.add("--plan-cache", "FILE", options->plan_cache,
             "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
-  group.add("--budget", "OPS", options->budget,
-            "Operations of plans that the search of each preset may simulate [1000000]");
   app->add_flag("--again", options->again, "Also what the file has already")
       ->group(group.heading);
   group.add("--backend", "NAME", options->backend,

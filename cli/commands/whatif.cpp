@@ -3,10 +3,9 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
-#include "cli/output/note_text.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
-#include "cli/output/whatif_text.hpp"
+#include "cli/output/study_text.hpp"
 #include "study/json_cells.hpp"
 #include "study/whatif/whatif.hpp"
 

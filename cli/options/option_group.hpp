@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "model/base/error.hpp"
+
 namespace tilerail::cli {
 
 /// Options under one heading of a command's help.
@@ -32,7 +34,8 @@ struct OptionGroup {
   CLI::Option* described(CLI::Option* option, const std::string& value) const {
     if (value.starts_with("FILE") || value == "DIR")
       option->check([value](const std::string& text) {
-        return text.empty() ? "'' is not a name; expected a " + value : std::string{};
+        return text.empty() ? InputError{"", "", "is not a name", "a " + value}.what()
+                            : std::string{};
       });
     return option->type_name(value)->group(heading);
   }

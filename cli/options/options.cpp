@@ -69,8 +69,12 @@ void add_options(CLI::App& app, study::MachineText& machine) {
 void add_options(CLI::App& app, study::PolicyText& policy) {
   OptionGroup group{app, "POLICY"};
   group.add("--policy", "NAME", policy.name, "A preset ('tilerail policies') [tilerail]");
-  group.add("--tile", "T", policy.tile, "Tile size, or auto [auto]");
-  group.add("--set", "KEY=VALUE", policy.overrides, "Overrides one field of the preset");
+  group.add("--tile", "T", policy.tile,
+            "Tile size, or a rule of 'tilerail policies' [auto: the policy's]");
+  group.add("--effort", "EFFORT", policy.effort,
+            "Effort of the search: fast, normal or high [the policy's]");
+  group.add("--set", "KEY=VALUE", policy.overrides,
+            "Overrides another field of the preset");
 }
 
 void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed) {
@@ -80,9 +84,10 @@ void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed) {
   if (!plan_file_allowed) return;
   CLI::Option* plan = OptionGroup{app, "PLAN"}.add(
       "--plan", "FILE", job.plan_file, "Take this plan instead of PROBLEM and POLICY");
-  for (const char* name : {"--gemm", "--gemv", "--dot", "--axpy", "--dtype", "--transa",
-                           "--transb", "--alpha", "--beta", "--place", "--lda", "--ldb",
-                           "--ldc", "--devices", "--policy", "--tile", "--set"}) {
+  for (const char* name :
+       {"--gemm", "--gemv", "--dot", "--axpy", "--dtype", "--transa", "--transb",
+        "--alpha", "--beta", "--place", "--lda", "--ldb", "--ldc", "--devices",
+        "--policy", "--tile", "--effort", "--set"}) {
     plan->excludes(app.get_option(name));
   }
 }

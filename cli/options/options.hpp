@@ -26,7 +26,7 @@ CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file);
 /// MACHINE: --topology --topo-set --devices.
 void add_options(CLI::App& app, study::MachineText& machine);
 
-/// POLICY: --policy --tile --set.
+/// POLICY: --policy --tile --effort --set.
 void add_options(CLI::App& app, study::PolicyText& policy);
 
 /// All of the above. `plan_file_allowed` adds --plan FILE, which excludes PROBLEM, POLICY

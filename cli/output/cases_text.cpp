@@ -1,11 +1,10 @@
-#include "cli/output/cases_text.hpp"
+#include "cli/output/study_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "cli/output/note_text.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::cli {
@@ -60,9 +59,8 @@ std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) 
 }  // namespace
 
 std::string to_text(std::span<const CaseResult> results) {
-  std::vector<std::vector<std::string>> lines{{"case", "policy", "tile", "predicted",
-                                               "measured", "error", "in 90%", "kernel",
-                                               "copy", "waiting", "issue", "check"}};
+  Lines lines{{"case", "policy", "tile", "predicted", "measured", "error", "in 90%",
+               "kernel", "copy", "waiting", "issue", "check"}};
   for (const CaseResult& result : results) lines.push_back(line_of(result));
   std::string text = aligned(lines, "llr");
   const auto noted = std::ranges::find_if(

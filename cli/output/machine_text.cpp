@@ -5,21 +5,18 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "model/base/indices.hpp"
+#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/machine_facts.hpp"
 
 namespace tilerail::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using Lines = std::vector<std::vector<std::string>>;
 
 std::string text_of(Rate rate) { return bytes_text(rate.value) + "/s"; }
 std::string text_of(FlopRate rate) {
@@ -176,17 +173,18 @@ std::string pairs_text(const Topology& topology) {
 }
 
 std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
-  std::vector<std::string> ways;
+  std::vector<std::string> paths;
   const auto add = [&](std::span<const LinkId> links, int share) {
-    ways.push_back(share > 1 ? fmt::format("{} parts ", share) : "");
-    ways.back() += topology.memory(src).name;
+    paths.push_back(share > 1 ? fmt::format("{} parts ", share) : "");
+    paths.back() += topology.memory(src).name;
     for (const LinkId link : links)
-      ways.back() +=
+      paths.back() +=
           " " + topology.description().nodes[topology.link(link).to.index()].name;
   };
-  for (const Topology::Way& way : topology.ways(src, dst)) add(way.links, way.share);
-  if (ways.empty()) add(topology.route(src, dst), 1);
-  return fmt::format("{}", fmt::join(ways, " and "));
+  for (const Topology::RouteShare& each : topology.route_shares(src, dst))
+    add(each.links, each.share);
+  if (paths.empty()) add(topology.route(src, dst), 1);
+  return fmt::format("{}", fmt::join(paths, " and "));
 }
 
 /// One line for routes that differ only in their ends, with the first of them.

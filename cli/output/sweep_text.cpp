@@ -1,14 +1,14 @@
-#include "cli/output/sweep_text.hpp"
+#include "cli/output/study_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "study/evaluation.hpp"
 #include "study/json_cells.hpp"
@@ -16,19 +16,17 @@
 namespace tilerail::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Lines = std::vector<std::vector<std::string>>;
-using Row = const Json*;
+using Row = const study::SweepRow*;
 using Rows = std::vector<Row>;
 
 constexpr size_t most_rows = 40, fastest_rows = 10;
 
 std::string cell(Row row, const std::string& column) {
-  return study::cell_text(row->at(column));
+  return study::cell_text(row->cells.at(column));
 }
 /// 0 for an empty cell.
 double number(Row row, const char* column) {
-  return row->at(column).is_number() ? row->at(column).get<double>() : 0;
+  return row->cells.at(column).is_number() ? row->cells.at(column).get<double>() : 0;
 }
 
 Lines head_of(const study::Sweep& sweep) {
@@ -165,16 +163,14 @@ std::string axis_answers(const study::Sweep& sweep, const Rows& done,
     if (axis.column() != column) lines[0].push_back(axis.column());
   lines[0].insert(lines[0].end(), {"more gains < 5%", "compute bound", "by the bound"});
   for (auto [others, rows] : groups) {
-    std::ranges::stable_sort(rows, {},
-                             [&](Row row) { return row->at(column).get<double>(); });
+    std::ranges::stable_sort(
+        rows, {}, [&](Row row) { return row->cells.at(column).get<double>(); });
     const auto enough = [&, &rows = rows](Row row) {
       const auto at = std::ranges::find(rows, row);
       return makespan(row) <= next_to_nothing * makespan(*std::ranges::min_element(
                                                     at, rows.end(), {}, makespan));
     };
-    const auto by_bound = [&](Row row) {
-      return cell(row, "bound_by").starts_with("kernels");
-    };
+    const auto by_bound = [&](Row row) { return row->bound_by == TimeUse::kernels; };
     const bool saturates =
         enough(rows[rows.size() - 2]);  // the last row has no larger value
     others.push_back(saturates ? from_value(rows, column, enough)
@@ -199,9 +195,10 @@ std::string answers(const study::Sweep& sweep, const Rows& done) {
 
 }  // namespace
 
-std::string to_text(const study::Sweep& sweep, const Json& rows) {
+std::string to_text(const study::Sweep& sweep, std::span<const study::SweepRow> rows) {
   Rows done, failed;
-  for (const Json& row : rows) (row["error"].is_null() ? done : failed).push_back(&row);
+  for (const study::SweepRow& row : rows)
+    (row.cells.at("error").is_null() ? done : failed).push_back(&row);
   std::string failures = failures_text(sweep, failed, rows.size());
   if (done.empty()) return failures;
   std::string text;

@@ -1,4 +1,4 @@
-#include "cli/output/whatif_text.hpp"
+#include "cli/output/study_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,6 @@ namespace {
 
 using study::WhatIf;
 using study::WhatIfRow;
-using Lines = std::vector<std::vector<std::string>>;
 
 /// "x2", "x1/2" or "no limit".
 std::string change_text(double factor) {
@@ -33,13 +32,15 @@ std::string head(const WhatIf& what) {
               {"plan", fmt::format("{}, {} operations", metadata.plan_hash, now.ops)},
               {"makespan", seconds_text(now.makespan)}};
   if (now.bound > 0)
-    lines.push_back({"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound),
-                                          now.binding, now.makespan / now.bound)});
+    lines.push_back(
+        {"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound),
+                              to_text(now.binding), now.makespan / now.bound)});
   if (now.makespan > 0)
     lines.push_back(
-        {"bottleneck",
-         fmt::format("{}, most of it {}; kernels {} of the critical path",
-                     to_string(now.bottleneck), now.busiest, share_text(now.kernels))});
+        {"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path",
+                                   to_string(now.bottleneck),
+                                   to_text(what.summary.critical_path.front()),
+                                   share_text(now.kernels))});
   return aligned(lines, "l");
 }
 

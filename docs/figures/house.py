@@ -39,9 +39,14 @@ INSIDE = {
     "calibration": (4.6, "measurements\nto machine"),
     "cost": (1.15, "what a plan costs on a\nmachine; arrival times"),
     "plan": (1.15, "operations, buffers,\nqueues, dependencies"),
-    "model": (2.3, "machine, problem, kernel times, published models, units"),
+    "model/published": (0, "what papers predict"),
+    "model/import": (-1.15, "machines as other\ntools print them"),
+    "model/machine": (0.575, "memories, links, routes, rates; their file: reader, checker, writer"),
+    "model/kernels": (2.3, "kernel times,\nenergy metrics"),
+    "model/problem.hpp": (3.45, "problem, matrices,\ntimes of a run"),
+    "model/base": (1.725, "units, ids, texts, files, errors, threads"),
 }
-WIDE = {"model": 5.64}  # what everything stands on
+WIDE = {"model/machine": 4.49, "model/base": 6.79}  # what most rooms stand on
 WAY = [
     ("problem, machine, policy", "what is asked for"),
     ("Plan", "made by sched"),
@@ -93,7 +98,7 @@ def draw_house(axes, links):
     for room, (x, y) in place.items():
         box(axes, x, y, room, INSIDE[room][1], BLUE, WIDE.get(room, WIDTH))
     axes.set_title("The house: an arrow goes from a room to one that it may include", fontsize=9, loc="left")
-    axes.set_xlim(-0.6, 5.2)
+    axes.set_xlim(-1.75, 5.2)
     axes.set_ylim(min(height.values()) - 0.4, max(height.values()) + 0.4)
 
 
@@ -104,7 +109,7 @@ def draw_way(axes):
         if index:
             arrow(axes, ((index - 1) * step + wide / 2, 0), (index * step - wide / 2, 0))
     axes.set_title("The way of a plan", fontsize=9, loc="left")
-    axes.set_xlim(-0.7, 5.1)
+    axes.set_xlim(-1.85, 5.1)
     axes.set_ylim(-0.4, 0.4)
 
 
@@ -115,7 +120,7 @@ def description(links):
 def main():
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "house"})
     links = rooms.House(sources.ROOT).links()
-    figure = Figure(figsize=(8.2, 9), layout="constrained")
+    figure = Figure(figsize=(9.5, 12), layout="constrained")
     way, house = figure.subplots(2, 1, height_ratios=[0.8, len(set(rows(links).values()))])
     draw_way(way)
     draw_house(house, links)

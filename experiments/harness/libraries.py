@@ -10,7 +10,7 @@ from .ranks import quantile
 from .simulations import Simulation
 from .tables import read_table
 
-SIMULATE_EACH = ("--set", "effort=fixed")  # enough for all tiles of one problem
+SIMULATE_EACH = ("--effort", "fixed")  # enough for all tiles of one problem
 
 # Arguments of `tilerail simulate` for each library. For cuBLASXt the papers report the best of several tiles, so each
 # is simulated. BLASX keeps its caches between timed calls (docs/model.md#libraries), and GEMMex tries its five best
@@ -29,7 +29,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "CoCoPeLia": ("--policy", "cocopelia"),
     "tilerail": ("--policy", "tilerail"),
 }
-OWN_TILES = {"PARALiA-GEMMex": ("--set", "tile=repeat")}  # for libraries whose preset has another rule
+OWN_TILES = {"PARALiA-GEMMex": ("--tile", "repeat")}  # for libraries whose preset has another rule
 COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARALiA": "#8ab17d",
            "PARALiA-comm_opt": "#8ab17d", "PARALiA-select-PERF": "#52796f", "PARALiA-select-EDP": "#2a9d8f",
            "PARALiA-select-PDP": "#264653", "PARALiA-GEMMex": "#287299", "CoCoPeLia": "#2a9d8f", "tilerail": "#d62828",

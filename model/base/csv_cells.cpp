@@ -11,6 +11,19 @@
 #include "model/base/units_text.hpp"
 
 namespace tilerail {
+namespace {
+
+template <class Number>
+Number in_range(const CsvReader& csv, const CsvReader::Cell& cell, std::string_view what,
+                std::string_view kind, Number high) {
+  const auto value = number_in<Number>(cell.text);
+  if (!value || !(*value >= 0 && *value <= high))
+    csv.fail(cell, fmt::format("{}: '{}'", what, excerpt(cell.text)),
+             fmt::format("{} from 0 to {}", kind, high));
+  return *value;
+}
+
+}  // namespace
 
 std::string excerpt(std::string_view text) {
   constexpr size_t longest = 40;
@@ -25,8 +38,10 @@ CsvReader::CsvReader(std::string_view csv, std::string file)
   if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
 }
 
-void CsvReader::fail(const Cell& place, const std::string& message) const {
-  throw InputError{message}.at(fmt::format("{}:{}:{}", file_, place.line, place.column));
+void CsvReader::fail(const Cell& place, std::string_view problem,
+                     std::string_view expected) const {
+  throw InputError{problem, expected}.at(
+      fmt::format("{}:{}:{}", file_, place.line, place.column));
 }
 
 bool CsvReader::next_line() {
@@ -34,19 +49,21 @@ bool CsvReader::next_line() {
   ++number_;
   const size_t end = rest_.find('\n');
   if (end == std::string_view::npos)
-    fail(rest_.size() + 1, "the line is cut off; expected a line break");
+    fail(rest_.size() + 1, "the line is cut off", "a line break");
   line_ = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
   if (line_.ends_with('\r')) line_.remove_suffix(1);
   const auto control = std::ranges::find_if(line_, is_control);
   if (control != line_.end()) {
     fail(size_t(control - line_.begin()) + 1,
-         fmt::format("control character 0x{:02x}; expected text",
-                     static_cast<unsigned char>(*control)));
+         fmt::format("control character 0x{:02x}", static_cast<unsigned char>(*control)),
+         "text");
   }
   if (const auto bad = first_bad_byte(line_)) {
-    fail(*bad + 1, fmt::format("byte 0x{:02x} is not UTF-8; expected text",
-                               static_cast<unsigned char>(line_[*bad])));
+    fail(*bad + 1,
+         fmt::format("byte 0x{:02x} is not UTF-8",
+                     static_cast<unsigned char>(line_[*bad])),
+         "text");
   }
   return true;
 }
@@ -90,19 +107,11 @@ const std::vector<CsvReader::Cell>& CsvReader::cells() {
 }
 
 int64_t CsvReader::integer(const Cell& cell, std::string_view what, int64_t high) const {
-  const auto value = number_in<int64_t>(cell.text);
-  if (!value || *value < 0 || *value > high)
-    fail(cell, fmt::format("{}: '{}'; expected a whole number from 0 to {}", what,
-                           excerpt(cell.text), high));
-  return *value;
+  return in_range(*this, cell, what, "a whole number", high);
 }
 
 double CsvReader::number(const Cell& cell, std::string_view what, double high) const {
-  const auto value = number_in<double>(cell.text);
-  if (!value || !(*value >= 0 && *value <= high))
-    fail(cell, fmt::format("{}: '{}'; expected a number from 0 to {}", what,
-                           excerpt(cell.text), high));
-  return *value;
+  return in_range(*this, cell, what, "a number", high);
 }
 
 void append_cell(std::string& csv, std::string_view text) {

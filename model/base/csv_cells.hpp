@@ -36,12 +36,13 @@ class CsvReader {
   /// The cells of the current line; valid until the next call.
   const std::vector<Cell>& cells();
 
-  /// Throws InputError "file:line:column: message"; the first form names the current
-  /// line.
-  [[noreturn]] void fail(size_t column, const std::string& message) const {
-    fail({{}, number_ == 0 ? 1 : number_, column}, message);
+  /// Throws InputError at "file:line:column"; the first form names the current line.
+  [[noreturn]] void fail(size_t column, std::string_view problem,
+                         std::string_view expected = {}) const {
+    fail({{}, number_ == 0 ? 1 : number_, column}, problem, expected);
   }
-  [[noreturn]] void fail(const Cell& place, const std::string& message) const;
+  [[noreturn]] void fail(const Cell& place, std::string_view problem,
+                         std::string_view expected = {}) const;
 
   /// The number in a cell, in [0, high]; `what` names the cell in errors.
   int64_t integer(const Cell& cell, std::string_view what, int64_t high) const;

@@ -43,6 +43,13 @@ InputError InputError::at(std::string_view outer) const {
           fmt::format("{}{}{}", outer, place.empty() ? "" : ": ", place)};
 }
 
+InputError InputError::within(const std::string& words) const {
+  const bool is_whole = problem.empty();  // "is not EXPECTED" cannot be divided
+  return InputError{
+      words + composed(subject, value, problem, is_whole ? expected : "", place),
+      is_whole ? "" : expected};
+}
+
 InputError unknown_name(std::string_view subject, std::string_view name,
                         std::string_view kind, std::span<const std::string> names) {
   return {subject, name, fmt::format("is not {}", kind),

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace tilerail {
@@ -29,6 +30,16 @@ struct InputError : std::runtime_error {
   /// The same error with another subject: programs spell subjects as their arguments.
   InputError about(std::string_view other) const {
     return {other, value, problem, expected, place};
+  }
+
+  /// The same error in a sentence that begins with `words`: its place, subject and value
+  /// become part of its problem.
+  InputError within(const std::string& words) const;
+
+  bool operator==(const InputError& other) const {
+    return std::tie(subject, value, problem, expected, place) ==
+           std::tie(other.subject, other.value, other.problem, other.expected,
+                    other.place);
   }
 
   std::string subject;  // domain term, such as "tile"; "" if the value is clear

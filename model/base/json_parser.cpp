@@ -18,7 +18,7 @@ struct Place {
 /// Iterates over characters and tracks their position, which the library does not report
 /// while it builds values.
 template <class Iterator>
-class Placed {
+class PlaceIterator {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -26,10 +26,10 @@ class Placed {
   using pointer = const char*;
   using reference = char;
 
-  Placed(Iterator next, Place& place) : next_{next}, place_{&place} {}
+  PlaceIterator(Iterator next, Place& place) : next_{next}, place_{&place} {}
   char operator*() const { return *next_; }
-  bool operator==(const Placed& other) const { return next_ == other.next_; }
-  Placed& operator++() {
+  bool operator==(const PlaceIterator& other) const { return next_ == other.next_; }
+  PlaceIterator& operator++() {
     ++place_->column;
     if (*next_ == '\n') place_->column = 0, ++place_->line;
     if (*next_ == '\0') place_->has_ended = true;
@@ -91,7 +91,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
  private:
   /// An incomplete object or array.
-  struct Open {
+  struct Container {
     Json* value;
     size_t entries = 0;         // of an array
     JsonEntries* to = nullptr;  // if its entries are streamed
@@ -125,7 +125,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   /// Appends a value to an array, or sets the value of the newest key of an object.
   Json& place(Json value) {
     if (open_.empty()) return root = std::move(value);
-    Open& parent = open_.back();
+    Container& parent = open_.back();
     if (!parent.value->is_array())
       return std::prev(parent.value->end()).value() = std::move(value);
     ++parent.entries;
@@ -168,7 +168,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   const std::string& file_;
   const Place& place_;
   std::span<JsonEntries> streamed_;
-  std::vector<Open> open_;
+  std::vector<Container> open_;
   Json entry_;  // newest entry of a streamed array
   std::string error_;
 };
@@ -195,7 +195,7 @@ Json parse(Iterator begin, Iterator end, const std::string& file,
            std::span<JsonEntries> streamed) {
   Place place;
   Builder builder{file, place, streamed};
-  if (!Json::sax_parse(Placed{begin, place}, Placed{end, place}, &builder))
+  if (!Json::sax_parse(PlaceIterator{begin, place}, PlaceIterator{end, place}, &builder))
     throw InputError{message(file, place, builder.error())};
   if (place.has_ended)
     throw InputError{"a zero byte", "text"}.at(

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,11 +15,10 @@
 
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
+#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail {
-
-using Json = nlohmann::ordered_json;
 
 /// A JSON value together with its path, for error messages.
 class JsonReader {

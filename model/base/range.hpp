@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 namespace tilerail {
 
 /// Allowed values of a quantity, both ends included.
@@ -17,10 +14,5 @@ struct Range {
     return value >= least && value <= most;
   }
 };
-
-/// Error text for a value outside its range, for every reader.
-inline std::string out_of_range(std::string_view expected) {
-  return std::string{"is out of range; expected "}.append(expected);
-}
 
 }  // namespace tilerail

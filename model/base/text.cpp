@@ -128,9 +128,7 @@ std::string error_text(std::optional<double> relative_error) {
   return relative_error ? fmt::format("{:+.1f}%", 100 * *relative_error) : "-";
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& given,
-                    const std::string& align, size_t indent) {
-  std::vector<std::vector<std::string>> lines = given;
+std::string aligned(Lines lines, const std::string& align, size_t indent) {
   for (auto& line : lines)
     for (std::string& cell : line) cell = escaped(cell);
   std::vector<size_t> widths;

@@ -33,10 +33,11 @@ std::string watts_text(double watts);
 std::string share_text(double share);
 std::string error_text(std::optional<double> relative_error);  // "-" without a value
 
+using Lines = std::vector<std::vector<std::string>>;
+
 /// Formats lines of escaped cells in columns: each is as wide as its widest cell, two
 /// spaces apart. `align` has one letter per column: 'l' or 'r'; the last letter applies
 /// to all further columns. Each line starts with `indent` spaces.
-std::string aligned(const std::vector<std::vector<std::string>>& lines,
-                    const std::string& align, size_t indent = 0);
+std::string aligned(Lines lines, const std::string& align, size_t indent = 0);
 
 }  // namespace tilerail

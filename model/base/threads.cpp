@@ -16,19 +16,17 @@ constexpr int no_limit = std::numeric_limits<int>::max();
 std::atomic<int> admitted{no_limit};
 
 [[noreturn]] void none_left(const char* why) {
-  throw ThreadShortage{
-      fmt::format("no more threads can be started ({}); expected a higher limit on "
-                  "processes and threads (ulimit -u)",
-                  why)};
+  throw ThreadShortage{fmt::format("no more threads can be started ({})", why),
+                       "a higher limit on processes and threads (ulimit -u)"};
 }
 
 /// Threads that are joined in every case, also by the destructor.
-class Joined {
+class ThreadGroup {
  public:
-  explicit Joined(size_t most) { threads_.reserve(most); }
-  ~Joined() { join(); }
-  Joined(const Joined&) = delete;
-  Joined& operator=(const Joined&) = delete;
+  explicit ThreadGroup(size_t most) { threads_.reserve(most); }
+  ~ThreadGroup() { join(); }
+  ThreadGroup(const ThreadGroup&) = delete;
+  ThreadGroup& operator=(const ThreadGroup&) = delete;
 
   void start(std::function<void()> work) {
     threads_.push_back(start_thread(std::move(work)));
@@ -98,7 +96,7 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
     });
   };
   {
-    Joined others{threads};
+    ThreadGroup others{threads};
     try {
       for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
     } catch (const ThreadShortage&) {  // the running threads do all parts
@@ -111,7 +109,7 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
 void run_together(size_t count, const std::function<void(size_t)>& work) {
   FirstFailure failure;
   {
-    Joined others{count};
+    ThreadGroup others{count};
     for (size_t i = 1; i < count; ++i)
       others.start([&, i] { failure.guard([&] { work(i); }); });
     if (count > 0) failure.guard([&] { work(0); });

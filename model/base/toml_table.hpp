@@ -32,7 +32,7 @@ class TomlValue {
       : node_{&node}, file_{&file}, what_{std::move(what)} {}
 
   std::string place() const { return toml_place(*file_, node_->source().begin); }
-  [[noreturn]] void fail(const std::string& message) const;
+  [[noreturn]] void fail(std::string_view problem, std::string_view expected) const;
 
   bool is_text() const { return node_->is_string(); }
   bool is_list() const { return node_->is_array(); }
@@ -52,18 +52,29 @@ class TomlValue {
     return integer(range.least, range.most);
   }
   int in(const Range<int>& range) const { return int(integer(range.least, range.most)); }
-  Bytes in(const Range<Bytes>& range) const;
-  Seconds in(const Range<Seconds>& range) const;
-  Rate in(const Range<Rate>& range) const;
-  FlopRate in(const Range<FlopRate>& range) const;
-  Watts in(const Range<Watts>& range) const;
+  Bytes in(const Range<Bytes>& range) const { return quantity(parse_bytes, range); }
+  Seconds in(const Range<Seconds>& range) const { return quantity(parse_seconds, range); }
+  Rate in(const Range<Rate>& range) const { return quantity(parse_rate, range); }
+  FlopRate in(const Range<FlopRate>& range) const {
+    return quantity(parse_flop_rate, range);
+  }
+  Watts in(const Range<Watts>& range) const { return quantity(parse_watts, range); }
   /// The index of the text among the names.
   size_t one_of(std::span<const std::string_view> names) const;
 
  private:
   template <class Q>
-  Q quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const;
-  [[noreturn]] void fail_type(std::string_view is_not, std::string_view expected) const;
+  Q quantity(Q (*parse)(std::string_view, std::string_view),
+             const Range<Q>& range) const {
+    if (!node_->is_string())
+      fail("is not a text with a unit", std::string{range.text} + ", in quotes");
+    try {
+      if (const Q value = parse(text(), ""); range.holds(value)) return value;
+    } catch (const InputError& error) {
+      throw error.within(what_ + " ").at(place());
+    }
+    fail("is out of range", range.text);
+  }
   std::string shown() const;  // the quoted value, if it is a scalar
 
   const toml::node* node_;
@@ -81,7 +92,7 @@ class TomlTable {
   /// Sets the name of the table in messages.
   void rename(std::string what) { what_ = std::move(what); }
   std::string place() const { return toml_place(*file_, table_->source().begin); }
-  [[noreturn]] void fail(const std::string& message) const;
+  [[noreturn]] void fail(std::string_view problem, std::string_view expected = {}) const;
 
   /// Rejects every other key.
   void allow_only(const std::vector<std::string>& keys) const;

@@ -133,14 +133,14 @@ std::string gcn_architecture(std::string_view gcn) {
   return number ? "gfx" + name : name;
 }
 
-void LeftOut::add(const std::string& what, pugi::xml_node element, int count) {
+void Omissions::add(const std::string& what, pugi::xml_node element, int count) {
   auto entry = entries_.find(what);
   if (entry == entries_.end())
     entry = entries_.emplace(what, Entry{file_.line_of(element)}).first;
   entry->second.count += count;
 }
 
-std::string LeftOut::text() const {
+std::string Omissions::text() const {
   std::string text;
   for (const auto& [what, entry] : entries_)
     text += fmt::format("{}{} x {} (line {})", text.empty() ? "" : ", ", entry.count,

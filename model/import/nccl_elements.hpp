@@ -67,9 +67,9 @@ Rate nvlink_of(int compute_capability);
 std::string gcn_architecture(std::string_view gcn);
 
 /// Elements that an import ignores: the number of each kind, and the line of the first.
-class LeftOut {
+class Omissions {
  public:
-  explicit LeftOut(const XmlFile& file) : file_{file} {}
+  explicit Omissions(const XmlFile& file) : file_{file} {}
 
   void add(const std::string& what, pugi::xml_node element, int count = 1);
   /// "2 x network card (line 5), ..."; empty without elements.

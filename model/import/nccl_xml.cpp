@@ -71,7 +71,7 @@ class Importer {
     for (const pugi::xml_node& cpu : system.children("cpu")) {
       const std::string number = number_of(cpu);
       if (!has_gpu(cpu)) {
-        left_out_.add("cpu without GPUs", cpu);
+        omissions_.add("cpu without GPUs", cpu);
         count_devices(cpu);
         continue;
       }
@@ -161,7 +161,7 @@ class Importer {
     for (const pugi::xml_node& child : element.children()) {
       if (child.type() != pugi::node_element) continue;
       if (!known.contains(child.name()))
-        left_out_.add(fmt::format("element {}", in_quotes(child.name())), child);
+        omissions_.add(fmt::format("element {}", in_quotes(child.name())), child);
       const auto device =
           whole_number(attribute(child, "dev"), 0, TopologyLimits::device.most);
       if (child.name() == std::string_view{"gpu"} && device)
@@ -213,7 +213,7 @@ class Importer {
 
   void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
     for (const pugi::xml_node& nic : parent.children("nic"))
-      left_out_.add("network card", nic);
+      omissions_.add("network card", nic);
     for (const pugi::xml_node& pci : parent.children("pci")) {
       check_class(pci);
       if (is_gpu(pci))
@@ -253,7 +253,7 @@ class Importer {
   void count_device(pugi::xml_node pci) {
     const bool card =
         pci.child("nic") || pci_class(attribute(pci, "class")) == PciClass::network;
-    left_out_.add(card ? "network card" : "PCI device that is no GPU", pci);
+    omissions_.add(card ? "network card" : "PCI device that is no GPU", pci);
     count_devices(pci);
   }
 
@@ -419,8 +419,8 @@ class Importer {
       return true;
     }
     if (kind == PciClass::gpu || (!is_nvlink(link) && tclass.empty())) {
-      left_out_.add(fmt::format("{} to a GPU that the file does not have", link.name()),
-                    link, count);
+      omissions_.add(fmt::format("{} to a GPU that the file does not have", link.name()),
+                     link, count);
       return true;
     }
     if (!is_nvlink(link) || (!tclass.empty() && kind != PciClass::nvswitch))
@@ -471,7 +471,7 @@ class Importer {
              "such as 0000:06:00.0");
       const auto other = by_bus_.find(*address);
       if (other == by_bus_.end())
-        left_out_.add("pcilink to a switch that no GPU is below", link);
+        omissions_.add("pcilink to a switch that no GPU is below", link);
       else
         join_bridges(bridge, other->second, link);
     }
@@ -490,7 +490,7 @@ class Importer {
   }
 
   void add_sources() {
-    const std::string missing = left_out_.text();
+    const std::string missing = omissions_.text();
     machine_.source(
         told, Source::Kind::measured,
         fmt::format("the topology file: what there is, speed and width of PCIe, links "
@@ -507,7 +507,7 @@ class Importer {
   const XmlFile& file_;
   ImportRates rates_;
   MachineBuilder machine_;
-  LeftOut left_out_{file_};
+  Omissions omissions_{file_};
   std::vector<Gpu> gpus_;
   std::vector<Bridge> bridges_;
   std::set<std::pair<std::string, std::string>> domains_;  // host_hash and domain number

@@ -40,8 +40,8 @@ class Matrices {
           .at(file, 1);
     for (const auto& [title, matrix] : all_)
       if (matrix.numbers.size() != gpus_)
-        fail(matrix.line, fmt::format("{} rows; expected {}, one for each GPU",
-                                      matrix.numbers.size(), gpus_));
+        fail(matrix.line, fmt::format("{} rows", matrix.numbers.size()),
+             fmt::format("{}, one for each GPU", gpus_));
   }
 
   size_t gpus() const { return gpus_; }
@@ -65,8 +65,9 @@ class Matrices {
     return known == all_.end() ? nullptr : &known->second;
   }
 
-  [[noreturn]] void fail(size_t line, const std::string& message) const {
-    throw InputError{message}.at(file_, line);
+  [[noreturn]] void fail(size_t line, std::string_view problem,
+                         std::string_view expected = {}) const {
+    throw InputError{problem, expected}.at(file_, line);
   }
 
  private:
@@ -100,27 +101,24 @@ class Matrices {
     const size_t gpus = words_.size() - 1;
     for (size_t i = 0; i < gpus; ++i)
       if (words_[i + 1] != std::to_string(i))
-        fail(line_,
-             fmt::format("the column {}; expected {}", in_quotes(words_[i + 1]), i));
+        fail(line_, "the column " + in_quotes(words_[i + 1]), std::to_string(i));
     if (gpus == 0 || gpus > most_gpus)
-      fail(line_, fmt::format("{} GPUs; expected 1 to {}", gpus, most_gpus));
+      fail(line_, fmt::format("{} GPUs", gpus), fmt::format("1 to {}", most_gpus));
     if (gpus_ == 0) gpus_ = gpus;
     if (gpus != gpus_)
-      fail(line_, fmt::format("{} GPUs; expected {}, as before", gpus, gpus_));
+      fail(line_, fmt::format("{} GPUs", gpus), fmt::format("{}, as before", gpus_));
     const std::string name = words_[0] == "CPU" ? title_ + " of CPU" : title_;
     const auto [known, fresh] = all_.try_emplace(name, Matrix{line_});
-    if (!fresh)
-      fail(line_,
-           fmt::format("another {}; expected the output of one run", in_quotes(name)));
+    if (!fresh) fail(line_, "another " + in_quotes(name), "the output of one run");
     matrix_ = &known->second;
   }
 
   void add_row() {
     if (words_.size() != gpus_ + 1)
-      fail(line_, fmt::format("{} cells; expected {}", words_.size() - 1, gpus_));
+      fail(line_, fmt::format("{} cells", words_.size() - 1), std::to_string(gpus_));
     if (words_[0] != std::to_string(matrix_->numbers.size()))
-      fail(line_, fmt::format("the row {}; expected {}", in_quotes(words_[0]),
-                              matrix_->numbers.size()));
+      fail(line_, "the row " + in_quotes(words_[0]),
+           std::to_string(matrix_->numbers.size()));
     auto& row = matrix_->numbers.emplace_back();
     for (size_t i = 1; i < words_.size(); ++i) {
       const auto value = finite_number(words_[i]);
@@ -139,15 +137,15 @@ class Matrices {
 };
 
 /// A matrix, and whether its rows are the sources of copies.
-struct Directed {
+struct DirectedMatrix {
   const Matrix* matrix;
   bool from_row;
 };
 
 /// New versions state the direction in the title; old versions copy from the column to
 /// the row.
-Directed find_directed(const Matrices& matrices, const std::string& begin,
-                       const std::string& end) {
+DirectedMatrix find_directed(const Matrices& matrices, const std::string& begin,
+                             const std::string& end) {
   if (const auto* writes = matrices.find(begin + "(P2P Writes) " + end))
     return {writes, true};
   if (const auto* reads = matrices.find(begin + "(P2P Reads) " + end))
@@ -158,7 +156,7 @@ Directed find_directed(const Matrices& matrices, const std::string& begin,
 /// Values from each GPU to each accessible GPU; empty without a matrix.
 template <class Quantity>
 std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matrices,
-                                                           const Directed& directed,
+                                                           const DirectedMatrix& directed,
                                                            double unit,
                                                            const Range<Quantity>& range) {
   if (directed.matrix == nullptr) return {};
@@ -172,7 +170,7 @@ std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matri
       const Quantity value{directed.matrix->numbers[row][column] * unit};
       if (!range.holds(value))
         matrices.fail(directed.matrix->line + 1 + row,
-                      fmt::format("{} {}", to_text(value), out_of_range(range.text)));
+                      to_text(value) + " is out of range", range.text);
       result[i][j] = value;
     }
   return result;
@@ -180,17 +178,18 @@ std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matri
 
 PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   const std::string rates = "Matrix (GB/s)";
-  const Directed one =
+  const DirectedMatrix one =
       find_directed(matrices, "Unidirectional P2P=Enabled Bandwidth ", rates);
   if (one.matrix == nullptr)
     throw InputError{"there is no matrix of Unidirectional P2P=Enabled",
                      "the output of p2pBandwidthLatencyTest"}
         .at(file);
-  const Directed both{matrices.find("Bidirectional P2P=Enabled Bandwidth " + rates),
-                      true};
+  const DirectedMatrix both{matrices.find("Bidirectional P2P=Enabled Bandwidth " + rates),
+                            true};
   PeerRates peers{of_peers(matrices, one, 1e9, TopologyLimits::rate)};
   peers.both = of_peers(matrices, both, 1e9, TopologyLimits::rate);
-  const Directed times = find_directed(matrices, "P2P=Enabled Latency ", "Matrix (us)");
+  const DirectedMatrix times =
+      find_directed(matrices, "P2P=Enabled Latency ", "Matrix (us)");
   peers.latency = of_peers(matrices, times, 1e-6, TopologyLimits::latency);
   return peers;
 }

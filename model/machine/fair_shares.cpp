@@ -159,7 +159,7 @@ void FairShares::reach() {
   changed_.clear();
   for (size_t i = 0; i < reached_.size(); ++i) {
     for (const Flow flow : constraints_[reached_[i]].flows) {
-      Running& running = flows_[flow];
+      FlowRate& running = flows_[flow];
       if (running.growing) continue;
       running.growing = true;
       ++growing_;
@@ -196,7 +196,7 @@ double FairShares::level() {
 }
 
 void FairShares::fix(Flow flow, double rate) {
-  Running& running = flows_[flow];
+  FlowRate& running = flows_[flow];
   if (!running.growing) return;  // stopped by several constraints
   running.rate = rate, running.growing = false;
   --growing_;

@@ -66,7 +66,7 @@ class FairShares {
     std::vector<Use> constraints = {};
     std::vector<GroupUse> groups = {};
   };
-  struct Running {
+  struct FlowRate {
     size_t route = 0;
     double rate = 0;
     bool growing = false;  // during an update: without a rate yet
@@ -86,7 +86,7 @@ class FairShares {
   std::vector<Constraint> constraints_;
   std::vector<Group> groups_;
   std::vector<Route> routes_;
-  std::vector<Running> flows_;
+  std::vector<FlowRate> flows_;
   std::vector<Flow> unused_;
   uint64_t updates_ = 0;           // number of updates
   std::vector<uint32_t> changed_;  // constraints with changed flows or capacity

@@ -20,7 +20,7 @@ inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_vie
   auto value = table.find(key);
   const auto neighbour = table.find(next_to);
   if (value && !next_to.empty() && (!neighbour || neighbour->is_empty_list()))
-    value->fail(fmt::format("has no meaning here; expected it next to '{}'", next_to));
+    value->fail("has no meaning here", fmt::format("it next to '{}'", next_to));
   return value;
 }
 
@@ -43,8 +43,7 @@ void read_row(const TomlValue& value, Row& row, const Columns& columns) {
   for_each(columns, [&](const auto& column) { needed += is_needed(column) ? 1 : 0; });
   const bool all = entries.size() == std::tuple_size_v<Columns>;
   if (!all && entries.size() != needed)
-    value.fail(fmt::format("has {} entries; expected {}", entries.size(),
-                           columns_text(columns)));
+    value.fail(fmt::format("has {} entries", entries.size()), columns_text(columns));
   for_each(columns, [&](const auto& column) {
     auto& member = std::invoke(column.member, row);
     using Value = std::remove_cvref_t<decltype(content(member))>;

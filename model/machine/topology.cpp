@@ -9,8 +9,8 @@
 #include <numeric>
 #include <span>
 
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/machine/pair_table.hpp"
 #include "model/machine/shortest_paths.hpp"
@@ -115,11 +115,11 @@ double StridedEfficiency::beside_others(const std::vector<Point>& curve,
     return 1 / interpolated(curve, border, copy.column, pitch) - 1;
   };
   double time = finding(copy.pitch);
-  if (const double pushed = copy.company.kernels * forgotten;
+  if (const double pushed = copy.interference.kernels * forgotten;
       pushed > 0 && copy.pitch < line)
     time +=
         pushed * std::max(0.0, finding(copy.pitch * std::ceil(line / copy.pitch)) - time);
-  return 1 / (1 + (1 + copy.company.any * (beside - 1)) * time);
+  return 1 / (1 + (1 + copy.interference.any * (beside - 1)) * time);
 }
 
 double StridedEfficiency::of(const Copy& copy) const {
@@ -167,7 +167,7 @@ struct Route {
   std::vector<Topology::LinkUse> uses = {};     // in the order of `links`
   std::vector<Topology::GroupUse> groups = {};  // ascending, each once
   Seconds latency{0};
-  std::vector<Topology::Way> ways =
+  std::vector<Topology::RouteShare> shares =
       {};  // between two memories of the description, if there are several
 };
 
@@ -185,15 +185,16 @@ class Routes {
         groups_of_(d_->links.size()),
         routes_{memories_->size()} {
     for (const auto& named : d_->routes) {
-      Ways& ways = named_[{named.from,
-                           named.to}];  // stays empty if the description forbids copies
-      if (!named.links.empty()) ways.push_back({named.links, named.share});
+      RouteShares& shares = named_[{
+          named.from, named.to}];  // stays empty if the description forbids copies
+      if (!named.links.empty()) shares.push_back({named.links, named.share});
     }
-    for (auto& [pair, ways] : named_) {
+    for (auto& [pair, shares] : named_) {
       int divisor = 0;
-      for (const Topology::Way& way : ways) divisor = std::gcd(divisor, way.share);
+      for (const Topology::RouteShare& each : shares)
+        divisor = std::gcd(divisor, each.share);
       if (divisor < 2) continue;
-      for (Topology::Way& way : ways) way.share /= divisor;
+      for (Topology::RouteShare& each : shares) each.share /= divisor;
     }
     for (const auto i : indices(d_->groups)) {
       for (const LinkId link : d_->groups[i].forward)
@@ -211,21 +212,21 @@ class Routes {
  private:
   Route found(MemoryId src, MemoryId dst) {
     if (src == dst) return {};
-    std::vector<Ways> pairs;
+    std::vector<RouteShares> pairs;
     int parts = 1;  // per pair: a common multiple of the parts of every pair
     for (const MemoryId& from : parts_of(src))
       for (const MemoryId& to : parts_of(dst)) {
-        pairs.push_back(ways_of(from, to));
+        pairs.push_back(shares_of(from, to));
         if (pairs.back().empty()) return {};  // part of the bytes cannot get there
         parts = std::lcm(parts, parts_in(pairs.back()));
       }
     Route route;
     route.parts = int(pairs.size()) * parts;
-    for (const Ways& ways : pairs)
-      for (const Topology::Way& way : ways)
-        add(way.links, way.share * (parts / parts_in(ways)), route);
+    for (const RouteShares& shares : pairs)
+      for (const Topology::RouteShare& each : shares)
+        add(each.links, each.share * (parts / parts_in(shares)), route);
     if (pairs.size() == 1 && pairs.front().size() > 1)
-      route.ways = std::move(pairs.front());
+      route.shares = std::move(pairs.front());
     std::ranges::sort(route.groups, {}, &Topology::GroupUse::group);
     return route;
   }
@@ -235,29 +236,29 @@ class Routes {
     return over.empty() ? std::span{&memory, 1} : std::span{over};
   }
 
-  using Ways = std::vector<Topology::Way>;
+  using RouteShares = std::vector<Topology::RouteShare>;
 
-  static int parts_in(const Ways& ways) {
+  static int parts_in(const RouteShares& shares) {
     return std::accumulate(
-        ways.begin(), ways.end(), 0,
-        [](int sum, const Topology::Way& way) { return sum + way.share; });
+        shares.begin(), shares.end(), 0,
+        [](int sum, const Topology::RouteShare& each) { return sum + each.share; });
   }
 
   /// Routes between two memories of the description; a single empty route within one.
-  Ways ways_of(MemoryId src, MemoryId dst) {
-    if (src == dst) return Ways(1);
+  RouteShares shares_of(MemoryId src, MemoryId dst) {
+    if (src == dst) return RouteShares(1);
     if (const auto named = named_.find({src, dst}); named != named_.end())
       return named->second;
-    Ways ways;
+    RouteShares shares;
     for (auto& links : paths_.all(src, dst, d_->split_paths ? TopologyLimits::ways : 1))
-      ways.push_back({std::move(links)});
-    return ways;
+      shares.push_back({std::move(links)});
+    return shares;
   }
 
   /// Adds a route for this many parts of the bytes.
-  void add(const std::vector<LinkId>& way, int parts, Route& route) const {
+  void add(const std::vector<LinkId>& path, int parts, Route& route) const {
     Seconds latency{0};
-    for (const LinkId link : way) {
+    for (const LinkId link : path) {
       latency += d_->links[link.index()].latency;
       const auto known = std::ranges::find(route.uses, link, &Topology::LinkUse::link);
       if (known != route.uses.end()) {
@@ -268,7 +269,7 @@ class Routes {
       route.uses.push_back({link, parts});
     }
     route.latency = std::max(route.latency, latency);
-    for (const Topology::GroupUse& use : groups_on(way)) {
+    for (const Topology::GroupUse& use : groups_on(path)) {
       auto known = std::ranges::find(route.groups, use.group, &Topology::GroupUse::group);
       if (known == route.groups.end())
         known = route.groups.insert(known, {use.group, 0, 0, 0});
@@ -293,7 +294,7 @@ class Routes {
   std::shared_ptr<const Topology::Description> d_;
   std::shared_ptr<const std::vector<Memory>> memories_;
   ShortestPaths paths_;
-  std::map<std::pair<MemoryId, MemoryId>, Ways> named_;
+  std::map<std::pair<MemoryId, MemoryId>, RouteShares> named_;
   std::vector<std::vector<Topology::GroupUse>> groups_of_;  // by link
   PairTable<Route> routes_;
 };
@@ -326,8 +327,9 @@ std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const {
   return routes_->of(src, dst).links;
 }
 
-std::span<const Topology::Way> Topology::ways(MemoryId src, MemoryId dst) const {
-  return routes_->of(src, dst).ways;
+std::span<const Topology::RouteShare> Topology::route_shares(MemoryId src,
+                                                             MemoryId dst) const {
+  return routes_->of(src, dst).shares;
 }
 
 int Topology::parts(MemoryId src, MemoryId dst) const {
@@ -349,19 +351,19 @@ Seconds Topology::latency(MemoryId src, MemoryId dst) const {
 
 Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
   if (!has_route(src, dst))
-    throw InputError{fmt::format("{}: no route from '{}' to '{}'", name(),
-                                 memory(src).name, memory(dst).name)};
-  const Route& way = routes_->of(src, dst);
+    throw InfeasibleError{fmt::format("{}: no route from '{}' to '{}'", name(),
+                                      memory(src).name, memory(dst).name)};
+  const Route& taken = routes_->of(src, dst);
   Rate rate{infinity};
   const auto bounded = [&](Rate bound, int parts) {
-    rate = std::min(rate, bound * way.parts / parts);
+    rate = std::min(rate, bound * taken.parts / parts);
   };
-  for (const LinkUse& use : way.uses) {
+  for (const LinkUse& use : taken.uses) {
     bounded(link(use.link).bandwidth, use.parts);
     if (const auto cap = link(use.link).per_flow) bounded(*cap, use.parts);
   }
-  for (const GroupUse& use : way.groups)
-    bounded(group(use.group).bound(double(use.parts) / way.parts, use.forward > 0,
+  for (const GroupUse& use : taken.groups)
+    bounded(group(use.group).bound(double(use.parts) / taken.parts, use.forward > 0,
                                    use.backward > 0),
             use.parts);
   return rate;

@@ -144,17 +144,17 @@ struct StridedEfficiency {
 
   /// Shares of the time of a copy between a host and a device with interference on the
   /// device, in [0, 1].
-  struct Company {
+  struct Interference {
     double any = 1;      // from kernels or opposite copies
     double kernels = 1;  // from kernels
-    bool operator==(const Company&) const = default;
+    bool operator==(const Interference&) const = default;
   };
   struct Copy {
     Bytes column, pitch;
     bool between_devices = false, to_host = false;
     double again =
         0;  // share of the pages in the cache of the device at its end, in [0, 1]
-    Company company = {};
+    Interference interference = {};
   };
   double of(const Copy& copy) const;
 
@@ -303,12 +303,12 @@ class Topology {
   Seconds latency(MemoryId src, MemoryId dst) const;
 
   /// One of several routes between two memories, and the number of parts of a copy on it.
-  struct Way {
+  struct RouteShare {
     std::vector<LinkId> links;
     int share = 1;
   };
   /// Empty if copies take a single route, and for spread memories.
-  std::span<const Way> ways(MemoryId src, MemoryId dst) const;
+  std::span<const RouteShare> route_shares(MemoryId src, MemoryId dst) const;
 
   /// Number of equal parts of a copy from src to dst, each with its own route: 1 except
   /// for spread memories and several routes.

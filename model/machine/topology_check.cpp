@@ -29,11 +29,11 @@ struct Entry {
   size_t index;
   std::string what = {};  // "link 'a->b'"
 
-  [[noreturn]] void fail(const std::string& message) const {
-    throw TopologyDefect{table, index, fmt::format("{}: {}", what, message)};
+  [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
+    throw TopologyDefect{table, index, what, problem, expected};
   }
-  void require(bool holds, const std::string& message) const {
-    if (!holds) fail(message);
+  void require(bool holds, std::string_view problem, std::string_view expected) const {
+    if (!holds) fail(problem, expected);
   }
 };
 
@@ -45,10 +45,8 @@ void each_entry(std::string_view table, const Items& items, const Check& check) 
 }
 
 void check_name(const Entry& entry, const std::string& name, Names& names) {
-  entry.require(is_name(name),
-                std::string{"its name is not allowed; expected "} + expected_name);
-  entry.require(names.insert(name).second,
-                "another one has this name; expected unique names");
+  entry.require(is_name(name), "its name is not allowed", expected_name);
+  entry.require(names.insert(name).second, "another one has this name", "unique names");
 }
 
 template <class Part, class Figures>
@@ -60,15 +58,15 @@ template <class Member, class Quantity, class Value>
 void check_figure(const Entry& entry, const std::string& key,
                   const Figure<Member, Quantity>& figure, Value value) {
   if (!figure.range.holds(value))
-    entry.fail(
-        fmt::format("{} {} {}", key, to_text(value), out_of_range(figure.range.text)));
+    entry.fail(fmt::format("{} {} is out of range", key, to_text(value)),
+               figure.range.text);
 }
 
 template <class Value>
 void require_above(const Entry& entry, const std::string& key, Value value, Value last) {
   if (!(value > last))
-    entry.fail(fmt::format("{} {} does not ascend; expected above {}", key,
-                           to_text(value), to_text(last)));
+    entry.fail(fmt::format("{} {} does not ascend", key, to_text(value)),
+               "above " + to_text(last));
 }
 
 template <class Member, class Columns, class Value>
@@ -77,8 +75,8 @@ void check_figure(const Entry& entry, const std::string& key,
   const std::string inside = key + ": ";
   if constexpr (requires { value.front(); }) {
     if (value.empty() || value.size() > F::points)
-      entry.fail(fmt::format("{} has {} entries; expected 1 to {}", key, value.size(),
-                             F::points));
+      entry.fail(fmt::format("{} has {} entries", key, value.size()),
+                 fmt::format("1 to {}", F::points));
     const auto& first = std::get<0>(rows.columns);
     for (const auto i : indices(value)) {
       check_figures(entry, inside, value[i], rows.columns);
@@ -114,8 +112,8 @@ void check_limits(const Description& d) {
       {"routes", d.routes.size(), F::routes}};
   for (const auto& [what, count, most] : limits)
     if (count > most)
-      throw TopologyDefect{"", 0,
-                           fmt::format("{} {}; expected at most {}", count, what, most)};
+      throw TopologyDefect{"", 0, "", fmt::format("{} {}", count, what),
+                           fmt::format("at most {}", most)};
 }
 
 void check_nodes(const Description& d) {
@@ -126,8 +124,8 @@ void check_nodes(const Description& d) {
   each_entry("node", d.nodes, [&](const Entry& entry, const Node& node) {
     check_name(entry, node.name, names);
     entry.require(node.name.find_first_not_of(allowed) == std::string::npos,
-                  "its name has a character that is not allowed; expected letters, "
-                  "digits, '_', '-' and '.'");
+                  "its name has a character that is not allowed",
+                  "letters, digits, '_', '-' and '.'");
   });
 }
 
@@ -136,13 +134,12 @@ void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve&
       fmt::format("gemm {}{}: ", to_string(curve.dtype), curve.trans);
   if (!curve.trans.empty() &&
       std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
-    entry.fail(fmt::format("{}trans '{}' is unknown; expected NN, NT, TN or TT", prefix,
-                           curve.trans));
+    entry.fail(fmt::format("{}trans '{}' is unknown", prefix, curve.trans),
+               "NN, NT, TN or TT");
   check_figures(entry, prefix, curve, F::of_gemms);
   if (!curve.tiled) return check_figure(entry, prefix + "rates", F::rates, curve.points);
-  entry.require(
-      kernels.memory_bandwidth.has_value(),
-      prefix + "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
+  entry.require(kernels.memory_bandwidth.has_value(),
+                prefix + "a tiled gemm needs the memory bandwidth", "memory_bandwidth");
 }
 
 void check_kernels(const Description& d) {
@@ -154,8 +151,9 @@ void check_kernels(const Description& d) {
     for (const GemmCurve& curve : kernels.gemm) {
       check_gemm(entry, kernels, curve);
       if (!curves.emplace(curve.dtype, curve.trans).second)
-        entry.fail(fmt::format("there are two gemm curves for {} '{}'; expected one",
-                               to_string(curve.dtype), curve.trans));
+        entry.fail(fmt::format("there are two gemm curves for {} '{}'",
+                               to_string(curve.dtype), curve.trans),
+                   "one");
     }
   });
 }
@@ -165,27 +163,26 @@ void check_memories(const Description& d) {
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     check_figures(entry, "", memory, F::of_memories);
     if (memory.busy_watts && *memory.busy_watts < memory.idle_watts)
-      entry.fail(
-          fmt::format("its busy watts {} are below its idle watts; expected at least {}",
-                      to_text(*memory.busy_watts), to_text(*memory.idle_watts)));
+      entry.fail(fmt::format("its busy watts {} are below its idle watts",
+                             to_text(*memory.busy_watts)),
+                 "at least " + to_text(*memory.idle_watts));
     if (memory.kind != NodeKind::gpu) return;
-    entry.require(memory.kernels < d.kernels.size(),
-                  "it has no kernel times; expected a [kernels.*] table");
+    entry.require(memory.kernels < d.kernels.size(), "it has no kernel times",
+                  "a [kernels.*] table");
     check_figure(entry, "device", F::of_device, memory.device);
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
-          fmt::format("device {} is also that of '{}'; expected a number of its own",
-                      memory.device, same->second));
+          fmt::format("device {} is also that of '{}'", memory.device, same->second),
+          "a number of its own");
   });
   if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
-    Entry{"", 0, "machine"}.fail("no host memory; expected a memory of kind 'host'");
+    Entry{"", 0, "machine"}.fail("no host memory", "a memory of kind 'host'");
 }
 
 void check_links(const Description& d) {
   each_entry("link", d.links, [](const Entry& entry, const Link& link) {
-    entry.require(link.from != link.to,
-                  "it leads from a node to itself; expected two nodes");
+    entry.require(link.from != link.to, "it leads from a node to itself", "two nodes");
     check_figures(entry, "", link, F::of_links);
   });
 }
@@ -194,21 +191,20 @@ void check_groups(const Description& d) {
   Names names;
   each_entry("group", d.groups, [&](const Entry& entry, const CapacityGroup& group) {
     check_name(entry, group.name, names);
-    entry.require(group.capacity || group.both_busy,
-                  "it bounds nothing; expected 'capacity' or 'both_busy'");
+    entry.require(group.capacity || group.both_busy, "it bounds nothing",
+                  "'capacity' or 'both_busy'");
     check_figures(entry, "", group, F::of_groups);
-    entry.require(!group.forward.empty(),
-                  "it has no forward links; expected at least one");
+    entry.require(!group.forward.empty(), "it has no forward links", "at least one");
     entry.require(!group.both_busy || !group.backward.empty(),
-                  "'both_busy' needs 'backward' links; expected some");
+                  "'both_busy' needs 'backward' links", "some");
     entry.require(!group.forward_share || group.both_busy,
-                  "'forward_share' is without 'both_busy'; expected both");
+                  "'forward_share' is without 'both_busy'", "both");
     std::set<LinkId> seen;
     for (const auto* links : {&group.forward, &group.backward})
       for (const LinkId link : *links)
         if (!seen.insert(link).second)
-          entry.fail(fmt::format("link '{}' is listed twice; expected it once",
-                                 d.links[link.index()].name));
+          entry.fail(fmt::format("link '{}' is listed twice", d.links[link.index()].name),
+                     "it once");
   });
 }
 
@@ -218,9 +214,9 @@ void check_columns(const Entry& copies, std::string_view key,
   const std::string where = fmt::format("'{}': ", key);
   for (size_t i = 1; i < points.size(); ++i) {
     const auto &last = points[i - 1], &point = points[i];
-    copies.require(
-        (point.pitch > Bytes{0}) == (last.pitch > Bytes{0}),
-        where + "some points have a pitch and some have none; expected one or the other");
+    copies.require((point.pitch > Bytes{0}) == (last.pitch > Bytes{0}),
+                   where + "some points have a pitch and some have none",
+                   "one or the other");
     if (point.pitch == last.pitch)
       require_above(copies, where + "column", point.column, last.column);
     else
@@ -237,9 +233,10 @@ void check_copies(const Entry& copies, const StridedEfficiency& strided) {
   copies.require(
       !strided.points.empty() ||
           (strided.again.empty() && strided.back.empty() && strided.peer.empty()),
-      "'strided_efficiency' is missing next to its other curves; expected it");
+      "'strided_efficiency' is missing next to its other curves", "it");
   copies.require(strided.again.empty() == (strided.cache == Bytes{0}),
-                 "'strided_efficiency_again' and 'page_cache' have to be given together");
+                 "'strided_efficiency_again' and 'page_cache' have to be given together",
+                 "");
 }
 
 void check_uncertainty(const Entry& entry, const Uncertainty& uncertainty) {
@@ -261,8 +258,7 @@ std::string pair_text(const Description& d, const char* what, Pair pair) {
 void check_path(const Entry& entry, const Description& d,
                 const Topology::Description::NamedRoute& route) {
   const auto fail = [&](const char* what, NodeId node, const std::string& expected) {
-    entry.fail(
-        fmt::format("{} '{}'; expected {}", what, d.nodes[node.index()].name, expected));
+    entry.fail(fmt::format("{} '{}'", what, d.nodes[node.index()].name), expected);
   };
   const NodeId from = d.memories[route.from.index()].node;
   const Memory& to = d.memories[route.to.index()];
@@ -286,10 +282,10 @@ void check_routes(const Description& d) {
   for (const auto i : indices(d.routes)) {
     const auto& route = d.routes[i];
     const Entry entry{"route", i, pair_text(d, "route", {route.from, route.to})};
-    entry.require(route.from != route.to,
-                  "it leads from a memory to itself; expected two memories");
+    entry.require(route.from != route.to, "it leads from a memory to itself",
+                  "two memories");
     entry.require(known.emplace(route.from, route.to, route.links).second,
-                  "there is another one of the same links; expected other links");
+                  "there is another one of the same links", "other links");
     check_figures(entry, "", route, F::of_routes);
     check_path(entry, d, route);
   }
@@ -344,8 +340,8 @@ void check_parts(const Description& d) {
     if (of_pair.empty()) continue;
     const Entry entry{"", 0, pair_text(d, "copies from", pair)};
     if (of_pair.size() > F::ways)
-      entry.fail(
-          fmt::format("they have more than {0} ways; expected at most {0}", F::ways));
+      entry.fail(fmt::format("they have more than {} ways", F::ways),
+                 fmt::format("at most {}", F::ways));
     const int divisor =
         std::accumulate(of_pair.begin(), of_pair.end(), 0, std::gcd<int, int>);
     const int parts = std::accumulate(of_pair.begin(), of_pair.end(), 0) / divisor;
@@ -354,9 +350,9 @@ void check_parts(const Description& d) {
     if (common > F::split_parts || of_hosts > F::split_parts_of_hosts)
       entry.fail(
           fmt::format("they are split into {} parts: with other pairs, the common "
-                      "multiple is {}, and {} over the "
-                      "hosts; expected at most {} and {}",
-                      parts, common, of_hosts, F::split_parts, F::split_parts_of_hosts));
+                      "multiple is {}, and {} over the hosts",
+                      parts, common, of_hosts),
+          fmt::format("at most {} and {}", F::split_parts, F::split_parts_of_hosts));
   }
 }
 
@@ -365,10 +361,10 @@ void check_reachable(const Description& d) {
   const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     const bool is_host = memory.kind == NodeKind::host;
-    entry.require(is_host || from_hosts[memory.node.index()],
-                  "unreachable memory; expected a path from a host to it");
-    entry.require(is_host || to_hosts[memory.node.index()],
-                  "no path from it to a host; expected one");
+    entry.require(is_host || from_hosts[memory.node.index()], "unreachable memory",
+                  "a path from a host to it");
+    entry.require(is_host || to_hosts[memory.node.index()], "no path from it to a host",
+                  "one");
   });
 }
 

@@ -31,7 +31,7 @@ std::string in_text(const TomlValue& text, const std::string& name) {
 std::vector<TomlValue> one_or_more(const TomlValue& value) {
   if (!value.is_list()) return {value};
   auto list = value.list(F::nodes);
-  if (list.empty()) value.fail("is empty; expected at least one name");
+  if (list.empty()) value.fail("is empty", "at least one name");
   return list;
 }
 
@@ -42,7 +42,8 @@ Names expanded(const TomlValue& text, size_t most) {
   try {
     return NamePattern{pattern}.expanded(most);
   } catch (const InputError& error) {
-    text.fail(fmt::format("is not a list of names: {}", error.what()));
+    const InputError whole = error.within("is not a list of names: ");
+    text.fail(whole.problem, whole.expected);
   }
 }
 
@@ -51,7 +52,7 @@ Names expanded(const TomlValue& text, size_t most) {
 Names names_of(TomlTable& table, const char* what) {
   Names all;
   if (const auto names = table.find("names")) {
-    if (table.find("name")) names->fail("stands next to 'name'; expected one of the two");
+    if (table.find("name")) names->fail("stands next to 'name'", "one of the two");
     for (const TomlValue& each : one_or_more(*names))
       std::ranges::move(expanded(each, F::nodes), std::back_inserter(all));
   } else {
@@ -59,6 +60,10 @@ Names names_of(TomlTable& table, const char* what) {
   }
   table.rename(fmt::format("{} {}", what, in_quotes(all.front())));
   return all;
+}
+
+[[noreturn]] void fail_links(const TomlTable& table) {
+  table.fail("too many links", fmt::format("at most {} in the file", F::links));
 }
 
 /// The pairs of nodes for the links of a table, by its `pairing`: "all" (every node of
@@ -74,9 +79,7 @@ NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table)
   const std::string_view how = pairings[pairing ? pairing->one_of(pairings) : 0];
   NodePairs pairs;
   if (how == "all") {
-    if (from.size() * to.size() > 2 * F::links)
-      table.fail(
-          fmt::format("too many links; expected at most {} in the file", F::links));
+    if (from.size() * to.size() > 2 * F::links) fail_links(table);
     for (const NodeId a : from)
       for (const NodeId b : to) pairs.emplace_back(a, b);
     return pairs;
@@ -84,9 +87,9 @@ NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table)
   const size_t longer = std::max(from.size(), to.size()),
                shorter = std::min(from.size(), to.size());
   if (how == "zip" ? longer != shorter : longer % shorter != 0)
-    pairing->fail(fmt::format(
-        "joins {} nodes with {}; expected {}", from.size(), to.size(),
-        how == "zip" ? "as many on both sides" : "a multiple of one on the other side"));
+    pairing->fail(
+        fmt::format("joins {} nodes with {}", from.size(), to.size()),
+        how == "zip" ? "as many on both sides" : "a multiple of one on the other side");
   for (size_t i = 0; i < longer; ++i) {
     const size_t partner = how == "cyclic" ? i % shorter : i / (longer / shorter);
     pairs.emplace_back(from[from.size() == longer ? i : partner],
@@ -112,9 +115,9 @@ class GraphNames {
     for (const TomlValue& text : one_or_more(names))
       for (const std::string& name : expanded(text, F::nodes)) {
         const NodeId node =
-            found(nodes_, text, name, "node; expected names of memories or switches");
+            found(nodes_, text, name, "node", "names of memories or switches");
         if (!seen.insert(node).second)
-          text.fail(in_text(text, name) + "is listed twice; expected it once");
+          text.fail(in_text(text, name) + "is listed twice", "it once");
         result.push_back(node);
       }
     return result;
@@ -123,8 +126,7 @@ class GraphNames {
   std::vector<MemoryId> memories(const TomlValue& text) const {
     std::vector<MemoryId> result;
     for (const std::string& name : expanded(text, F::routes))
-      result.push_back(
-          found(memories_, text, name, "memory; expected names of memories"));
+      result.push_back(found(memories_, text, name, "memory", "names of memories"));
     return result;
   }
 
@@ -136,9 +138,9 @@ class GraphNames {
       const Links links = links_of(text);
       const bool is_shared = links.size() == 1;
       if (!is_shared && links.size() % count != 0)
-        text.fail(fmt::format(
-            "stands for {} names, and the table for {}; expected as many for each",
-            links.size(), count));
+        text.fail(
+            fmt::format("stands for {} names, and the table for {}", links.size(), count),
+            "as many for each");
       const size_t length = is_shared ? 1 : links.size() / count;
       for (const auto i : indices(entries)) {
         const auto part = std::span{links}.subspan(is_shared ? 0 : i * length, length);
@@ -154,23 +156,24 @@ class GraphNames {
 
   template <class Id>
   static Id found(const Ids<Id>& ids, const TomlValue& text, const std::string& name,
-                  const char* expected) {
+                  const char* kind, const char* expected) {
     const auto known = ids.find(name);
     if (known == ids.end())
-      text.fail(fmt::format("{}is not a {}", in_text(text, name), expected));
+      text.fail(fmt::format("{}is not a {}", in_text(text, name), kind), expected);
     return known->second;
   }
+
+  static constexpr const char* expected_link = "\"from->to\" of a [[link]]";
 
   /// The links that match "from->to#2", with ranges, '*' and '?'.
   Links links_of(const TomlValue& text) {
     Links result;
     for (const std::string& name : expanded(text, F::links))
       if (name.find_first_of("*?") == std::string::npos)
-        result.push_back(
-            found(links_, text, name, "link; expected \"from->to\" of a [[link]]"));
+        result.push_back(found(links_, text, name, "link", expected_link));
       else
         std::ranges::copy(matching(text, name), std::back_inserter(result));
-    if (result.empty()) text.fail("fits no link; expected \"from->to\" of a [[link]]");
+    if (result.empty()) text.fail("fits no link", expected_link);
     return result;
   }
 
@@ -184,7 +187,7 @@ class GraphNames {
     for (auto link = links_.lower_bound(begin);
          link != links_.end() && link->first.starts_with(begin); ++link) {
       if (++matched_ > most_matched)
-        text.fail("is one pattern too many for so many links; expected names of links");
+        text.fail("is one pattern too many for so many links", "names of links");
       if (pattern.matches(link->first)) result.push_back(link->second);
     }
     std::ranges::sort(result);
@@ -270,8 +273,7 @@ class TopologyReader {
     root_.need("schema").integer(1, 1);
     const TomlValue name = root_.need("name");
     d_.name = name.text();
-    if (!is_name(d_.name))
-      name.fail(fmt::format("is not a name; expected {}", expected_name));
+    if (!is_name(d_.name)) name.fail("is not a name", expected_name);
     if (const auto text = root_.find("description")) d_.description = text->text();
     for (const auto& [key, value] : root_.need("sources").table().all()) {
       const TomlTable source = value.table();
@@ -285,7 +287,7 @@ class TopologyReader {
   std::string source_of(const TomlTable& table) const {
     const TomlValue value = table.need("source");
     if (std::ranges::find(d_.sources, value.text(), &Source::key) == d_.sources.end())
-      value.fail("is unknown; expected a key of [sources]");
+      value.fail("is unknown", "a key of [sources]");
     return value.text();
   }
 
@@ -371,8 +373,7 @@ class TopologyReader {
     for (const DType dtype : dtypes) {
       const auto value = kernels.find(to_string(dtype)),
                  other = of_others.find(to_string(dtype));
-      if (!value && other)
-        other->fail("is of a type that 'kernels' lacks; expected it in both");
+      if (!value && other) other->fail("is of a type that 'kernels' lacks", "it in both");
       if (value)
         u.kernels.push_back({dtype, value->in(F::uncertainty),
                              (other ? other : value)->in(F::uncertainty)});
@@ -413,7 +414,7 @@ class TopologyReader {
   size_t kernels_of(const TomlValue& name) const {
     const auto known = std::ranges::find(d_.kernels, name.text(), &KernelTimes::name);
     if (known == d_.kernels.end())
-      name.fail("is unknown; expected NAME of a [kernels.NAME] table");
+      name.fail("is unknown", "NAME of a [kernels.NAME] table");
     return size_t(known - d_.kernels.begin());
   }
 
@@ -421,10 +422,9 @@ class TopologyReader {
     const TomlValue value = table.need(table.find("names") ? "names" : "name");
     const NodeId id{d_.nodes.size()};
     if (id.index() >= F::nodes)
-      value.fail(fmt::format("is one node too many; expected at most {}", F::nodes));
+      value.fail("is one node too many", fmt::format("at most {}", F::nodes));
     if (!names_.add(name, id))
-      value.fail(in_text(value, name) +
-                 "is the name of another node; expected unique names");
+      value.fail(in_text(value, name) + "is the name of another node", "unique names");
     d_.nodes.push_back({name, kind, source_of(table)});
     places_["node"].push_back(value.place());
     return id;
@@ -435,7 +435,7 @@ class TopologyReader {
     const TomlValue from = table.need("from"), to = table.need("to");
     const Nodes sources = names_.nodes(from), targets = names_.nodes(to);
     if (sources.size() == 1 && targets == sources)
-      to.fail("is where the link comes from; expected another node");
+      to.fail("is where the link comes from", "another node");
     const auto end = [this](const Nodes& known) {
       return d_.nodes[known.front().index()].name + (known.size() > 1 ? ",..." : "");
     };
@@ -449,9 +449,7 @@ class TopologyReader {
   void add_links(const TomlTable& table, const NodePairs& pairs, Link link) {
     const auto value = table.find("both");
     const bool both = value && value->boolean();
-    if (d_.links.size() + pairs.size() * (both ? 2 : 1) > F::links)
-      table.fail(
-          fmt::format("too many links; expected at most {} in the file", F::links));
+    if (d_.links.size() + pairs.size() * (both ? 2 : 1) > F::links) fail_links(table);
     std::set<std::pair<NodeId, NodeId>> added;
     const auto add = [&](NodeId a, NodeId b) {
       if (a == b || !added.emplace(a, b).second) return;
@@ -496,9 +494,9 @@ class TopologyReader {
     read_part(table, route, F::of_routes);
     const size_t count = std::max(starts.size(), ends.size());
     if (starts.size() != ends.size() && starts.size() != 1 && ends.size() != 1)
-      to.fail(fmt::format(
-          "stands for {} memories, and 'from' for {}; expected as many, or one",
-          ends.size(), starts.size()));
+      to.fail(fmt::format("stands for {} memories, and 'from' for {}", ends.size(),
+                          starts.size()),
+              "as many, or one");
     const auto over = names_.links(table.need("links"), count);
     for (size_t i = 0; i < count; ++i) {
       route.from = starts[starts.size() == 1 ? 0 : i];

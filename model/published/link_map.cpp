@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 
 namespace tilerail {
 namespace {
@@ -69,9 +69,9 @@ double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by) {
 
 LinkMap::LinkMap(size_t memories) : count_{memories} {
   if (memories > most_memories)
-    throw InputError{
+    throw InfeasibleError{
         fmt::format("the machine has {} memories", memories),
-        fmt::format("at most {} for routing=link-map and select", most_memories)};
+        fmt::format("at most {} for routing=link-map and devices=best", most_memories)};
   latency_.resize(memories * memories);
   per_byte_.resize(memories * memories, no_way);
   for (size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};

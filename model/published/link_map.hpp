@@ -31,9 +31,9 @@ class LinkMap {
   /// Upper limit of slowdowns: half the bandwidth.
   static constexpr double most_slowdown = 2;
 
-  /// The only limit of link maps, and therefore of routing=link-map, select and relays: a
-  /// map has a row and a column for every memory, and routes over devices compare every
-  /// pair with every device.
+  /// The only limit of link maps, and therefore of routing=link-map, devices=best and
+  /// relays: a map has a row and a column for every memory, and routes over devices
+  /// compare every pair with every device.
   static constexpr size_t most_memories = 1024;
 
   /// Builds the map from a machine's routes. Keeps a reference to `topology`. Throws

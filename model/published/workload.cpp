@@ -7,8 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 
 namespace tilerail {
 namespace {
@@ -143,8 +143,8 @@ class Workloads {
 
   std::vector<Workload> ranked() {
     if (all_.empty())
-      throw fault_of("devices", "none of them has routes to all operands",
-                     "at least one");
+      throw InfeasibleError{
+          fault_of("devices", "none of them has routes to all operands", "at least one")};
     std::ranges::stable_sort(all_, [](auto& a, auto& b) { return a.first > b.first; });
     // Among workloads equivalent to the best, prefer the fewest devices.
     auto best = all_.begin();

@@ -1,23 +1,19 @@
+#include "model/base/json.hpp"
 #include "report/compare/compare.hpp"
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "model/base/text.hpp"
+#include "plan/json.hpp"
 
 namespace tilerail {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Lines = std::vector<std::vector<std::string>>;
-
 /// `unit` is the suffix of the keys: "s" or "j".
 Json figures_json(const Figures& figures, const std::string& unit = "s") {
-  const std::optional<double> error = figures.error();
   return {{"predicted_" + unit, figures.predicted},
           {"measured_" + unit, figures.measured},
-          {"error", error ? Json(*error) : Json(nullptr)}};
+          {"error", or_null(figures.error())}};
 }
 
 Json differences_json(const std::vector<Comparison::OpDifference>& items) {

@@ -102,6 +102,11 @@ struct RunTimes {
 Summary summarize(const Plan& plan, const Topology& topology,
                   const AnnotatedTimeline& timeline, const RunTimes& times);
 
+/// "kernels of gpu0 and 7 more", "link host->plx0", "h2d engines of gpu0"
+std::string to_text(const Binding& binding);
+/// "kernels", "group host memory"
+std::string to_text(const Summary::PathPart& part);
+
 /// JSON object (docs/formats.md#summary), with a line break at the end.
 std::string to_json(const Summary& summary);
 

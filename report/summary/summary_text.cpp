@@ -1,9 +1,9 @@
+#include "model/base/json.hpp"
 #include "report/summary/summary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
@@ -11,9 +11,6 @@
 
 namespace tilerail {
 namespace {
-
-using Json = nlohmann::ordered_json;
-using Lines = std::vector<std::vector<std::string>>;
 
 Json placed_problem_json(const Summary& summary) {
   Json problem = problem_json(summary.problem);
@@ -46,10 +43,6 @@ void add_bottleneck(Json& json, const Summary& summary) {
   if (const auto& use = summary.busiest)
     json["busiest"] = {
         {"kind", to_string(use->kind)}, {"name", use->name}, {"share", use->share}};
-}
-
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
 }
 
 Json loads_json(const std::vector<Summary::LinkUse>& loads) {
@@ -139,8 +132,8 @@ std::string busiest_text(const Summary& summary) {
 std::string bound_text(const Summary& summary) {
   const double bound = summary.bound.time.value;
   if (bound == 0) return "0 s";
-  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding,
-                     summary.makespan_s / bound);
+  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound),
+                     to_text(summary.bound.binding), summary.makespan_s / bound);
 }
 
 Json interval_json(const PredictedInterval& interval) {
@@ -223,7 +216,22 @@ Lines load_lines(const char* title, const std::vector<Summary::LinkUse>& loads) 
   return lines;
 }
 
+std::string named(TimeUse kind, const char* between, const std::string& name) {
+  return fmt::format("{}{}{}", to_string(kind), name.empty() ? "" : between, name);
+}
+
 }  // namespace
+
+std::string to_text(const Binding& binding) {
+  const auto& [kind, name, others] = binding;
+  const bool of_memory = kind == TimeUse::kernels || kind == TimeUse::memory;
+  return (kind == TimeUse::engines ? name : named(kind, of_memory ? " of " : " ", name)) +
+         (others > 0 ? fmt::format(" and {} more", others) : "");
+}
+
+std::string to_text(const Summary::PathPart& part) {
+  return named(part.kind, " ", part.name);
+}
 
 std::string to_json(const Summary& summary) {
   const TimelineMetadata& metadata = summary.metadata;
@@ -231,7 +239,7 @@ std::string to_json(const Summary& summary) {
                {"version", metadata.version},
                {"makespan_s", summary.makespan_s},
                {"bound_s", summary.bound.time.value},
-               {"bound_by", summary.bound.binding},
+               {"bound_by", to_text(summary.bound.binding)},
                {"tflops", summary.tflops},
                {"ops", summary.ops},
                {"plan_s", summary.plan_s},

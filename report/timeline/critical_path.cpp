@@ -156,11 +156,12 @@ std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times,
     in_queue = OpId{i};
   }
   std::vector<OpId> path;
-  std::vector<bool> seen(
-      plan.ops.size());  // the walk ends even if a measured timeline contradicts itself
+  // Each operation once, so that the walk ends even if a measured timeline contradicts
+  // itself.
+  std::vector<bool> seen(plan.ops.size());
   const auto end =
       std::ranges::max_element(times, [](auto& a, auto& b) { return a.end < b.end; });
-  for (std::optional<OpId> at{size_t(end - times.begin())}; at;) {
+  for (std::optional<OpId> at{size_t(end - times.begin())}; at && !seen[at->index()];) {
     path.push_back(*at);
     seen[at->index()] = true;
     const std::optional<OpId> needed = before[at->index()];

@@ -45,9 +45,9 @@ Metadata read_metadata(CsvReader& reader) {
     const std::string key{line.substr(2, equals - 2)};
     if (std::ranges::find(metadata_keys, key) == metadata_keys.end() &&
         std::ranges::find(optional_keys, key) == optional_keys.end()) {
-      reader.fail(
-          3, fmt::format("unknown key '{}'; expected one of: {}, {}", excerpt(key),
-                         fmt::join(metadata_keys, ", "), fmt::join(optional_keys, ", ")));
+      reader.fail(3, fmt::format("unknown key '{}'", excerpt(key)),
+                  fmt::format("one of: {}, {}", fmt::join(metadata_keys, ", "),
+                              fmt::join(optional_keys, ", ")));
     }
     if (!metadata
              .emplace(key, CsvReader::Cell{line.substr(equals + 1), reader.line_number(),
@@ -68,8 +68,8 @@ class RowReader {
   void read_row() {
     cells_ = &reader_.cells();
     if (cells_->size() != columns.size()) {
-      reader_.fail(
-          1, fmt::format("{} columns; expected {}", cells_->size(), columns.size()));
+      reader_.fail(1, fmt::format("{} columns", cells_->size()),
+                   std::to_string(columns.size()));
     }
     const int64_t id = reader_.integer(cell(op), columns[op], most_ops);
     AnnotatedOp row;
@@ -97,9 +97,8 @@ class RowReader {
     for (const auto i : indices(places_)) {
       const auto [id, line] = places_[i];
       if (id >= count) {
-        reader_.fail({{}, line, 1},
-                     fmt::format("op: {} of {} operations; expected ids from 0 to {}", id,
-                                 count, count - 1));
+        reader_.fail({{}, line, 1}, fmt::format("op: {} of {} operations", id, count),
+                     fmt::format("ids from 0 to {}", count - 1));
       }
       size_t& earlier = line_of[size_t(id)];
       if (earlier != 0) {
@@ -126,9 +125,8 @@ class RowReader {
       if (cell(kind).text == to_string(candidate)) return candidate;
       known.push_back(to_string(candidate));
     }
-    reader_.fail(cell(kind),
-                 fmt::format("kind: '{}'; expected one of: {}", excerpt(cell(kind).text),
-                             fmt::join(known, ", ")));
+    reader_.fail(cell(kind), fmt::format("kind: '{}'", excerpt(cell(kind).text)),
+                 fmt::format("one of: {}", fmt::join(known, ", ")));
   }
 
   uint32_t read_queue() {
@@ -173,8 +171,8 @@ std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view 
   for (const std::string& number : split(cell.text))
     energies.push_back(reader.number({number, cell.line, cell.column}, key, most_joules));
   if (energies.size() != devices)
-    reader.fail(cell, fmt::format("{}: {} numbers; expected one for each of {} devices",
-                                  key, energies.size(), devices));
+    reader.fail(cell, fmt::format("{}: {} numbers", key, energies.size()),
+                fmt::format("one for each of {} devices", devices));
   return energies;
 }
 
@@ -183,16 +181,15 @@ PredictedInterval read_interval(const CsvReader::Cell& cell, std::string_view ke
                                 const CsvReader& reader) {
   const std::vector<std::string> ends = split(cell.text);
   if (ends.size() != 2)
-    reader.fail(
-        cell, fmt::format("{}: '{}'; expected two numbers, the low end and the high one",
-                          key, excerpt(cell.text)));
+    reader.fail(cell, fmt::format("{}: '{}'", key, excerpt(cell.text)),
+                "two numbers, the low end and the high one");
   const auto end = [&](size_t i) {
     return reader.number({ends[i], cell.line, cell.column}, key, most_seconds);
   };
   const PredictedInterval interval{end(0), end(1)};
   if (interval.high < interval.low)
-    reader.fail(cell, fmt::format("{}: {} is below {}; expected the low end first", key,
-                                  ends[1], ends[0]));
+    reader.fail(cell, fmt::format("{}: {} is below {}", key, ends[1], ends[0]),
+                "the low end first");
   return interval;
 }
 
@@ -205,9 +202,8 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
     return std::string{given.find(key)->second.text};
   };
   if (text("schema") != schema) {
-    reader.fail(
-        given.find("schema")->second,
-        fmt::format("schema: '{}'; expected {}", excerpt(text("schema")), schema));
+    reader.fail(given.find("schema")->second,
+                fmt::format("schema: '{}'", excerpt(text("schema"))), schema);
   }
   TimelineMetadata metadata;
   metadata.version = text("version");

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/base/indices.hpp"
+#include "model/base/json.hpp"
 
 namespace tilerail {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 

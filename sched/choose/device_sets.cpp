@@ -16,7 +16,7 @@ namespace tilerail {
 namespace {
 
 /// Whether a matrix can be copied from one memory to another, over a route or a host.
-struct CopyWays {
+struct CanCopy {
   const Topology& topology;
   PeerCopies copies;
 
@@ -27,12 +27,12 @@ struct CopyWays {
 };
 
 /// The devices that can write C home and, if needed, read it first.
-std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CopyWays& ways,
+std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CanCopy& can_copy,
                                   std::span<const MemoryId> devices) {
   const MemoryId home = p.place_c;
   std::vector<MemoryId> keep;
   std::ranges::copy_if(devices, std::back_inserter(keep), [&](MemoryId gpu) {
-    return ways(gpu, home, home) && (p.beta == 0 || ways(home, gpu, home));
+    return can_copy(gpu, home, home) && (p.beta == 0 || can_copy(home, gpu, home));
   });
   return keep;
 }
@@ -155,20 +155,24 @@ DeviceSets islands_with_matrices(const Question& q) {
 }
 
 std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& topology,
-                                       std::span<const MemoryId> devices, WayOfC way,
+                                       std::span<const MemoryId> devices, ReturnPath path,
                                        PeerCopies copies) {
-  const CopyWays ways{topology, copies};
+  const CanCopy can_copy{topology, copies};
   const auto there = [&](MemoryId home) {
-    return [&ways, home](MemoryId src, MemoryId dst) { return ways(src, dst, home); };
+    return [&can_copy, home](MemoryId src, MemoryId dst) {
+      return can_copy(src, dst, home);
+    };
   };
-  const auto back = [&](MemoryId dst, MemoryId src) { return ways(src, dst, p.place_c); };
+  const auto back = [&](MemoryId dst, MemoryId src) {
+    return can_copy(src, dst, p.place_c);
+  };
   std::vector<MemoryId> left{devices.begin(), devices.end()};
-  if (way == WayOfC::straight) left = that_keep_c(p, ways, devices);
+  if (path == ReturnPath::direct) left = that_keep_c(p, can_copy, devices);
   // A device dropped because of one matrix may have supplied others with another matrix.
   for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
-    if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);
-    if (way == WayOfC::over_others && p.beta != 0)
+    if (path == ReturnPath::over_others) left = joined_with(p.place_c, left, back);
+    if (path == ReturnPath::over_others && p.beta != 0)
       left = joined_with(p.place_c, left, there(p.place_c));
     if (p.scales_only()) continue;
     for (const MemoryId home : {p.place_a, p.place_b})
@@ -180,10 +184,10 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
 std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& topology,
                                         std::span<const MemoryId> devices,
                                         PeerCopies copies) {
-  const CopyWays ways{topology, copies};
-  std::vector<MemoryId> supplied = that_keep_c(p, ways, devices);
+  const CanCopy can_copy{topology, copies};
+  std::vector<MemoryId> supplied = that_keep_c(p, can_copy, devices);
   const auto comes = [&](MemoryId home, MemoryId gpu) {
-    return topology.has_all_of(home, gpu) || ways(home, gpu, home);
+    return topology.has_all_of(home, gpu) || can_copy(home, gpu, home);
   };
   if (!p.scales_only())
     std::erase_if(supplied, [&](MemoryId gpu) {
@@ -196,7 +200,7 @@ DeviceSets supplied_sets(const Question& q) {
   DeviceSets sets;
   const PeerCopies copies = q.policy.choices.peer_copies;
   for (auto& set :
-       {supplied_devices(q.problem, q.topology, q.devices, WayOfC::straight, copies),
+       {supplied_devices(q.problem, q.topology, q.devices, ReturnPath::direct, copies),
         directly_supplied(q.problem, q.topology, q.devices, copies)})
     if (!set.empty() &&
         set.size() < (sets.empty() ? q.devices.size() : sets.back().size()))

@@ -32,11 +32,11 @@ DeviceSets islands_with_matrices(const Question& question);
 /// The devices that can receive their inputs, from the home or from each other, and
 /// return their results: directly to the home of C, or over other devices. Copies between
 /// GPUs may go over a host (`copies`).
-enum class WayOfC : bool { straight, over_others };
+enum class ReturnPath : bool { direct, over_others };
 std::vector<MemoryId> supplied_devices(const GemmProblem& problem,
                                        const Topology& topology,
                                        std::span<const MemoryId> devices,
-                                       WayOfC way = WayOfC::straight,
+                                       ReturnPath path = ReturnPath::direct,
                                        PeerCopies copies = PeerCopies::direct);
 /// The devices that receive and send everything directly.
 std::vector<MemoryId> directly_supplied(const GemmProblem& problem,

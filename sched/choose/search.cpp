@@ -11,16 +11,17 @@
 #include <optional>
 
 #include "cost/estimate.hpp"
-#include "model/base/error.hpp"
 #include "model/base/threads.hpp"
 #include "sched/choose/device_sets.hpp"
-#include "sched/choose/judged_sets.hpp"
 #include "sched/choose/search_space.hpp"
+#include "sched/choose/selection.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
+#include "sched/policy/policy.hpp"
+#include "sched/tasks/plan_checks.hpp"
 #include "sched/transport/router.hpp"
 
 namespace tilerail {
@@ -30,13 +31,15 @@ namespace {
 /// the best plan so far: estimates are not more accurate.
 constexpr double margin = 0.01;
 
-struct Judged {
+struct EstimatedPlan {
   Plan plan;
   PlanCandidate candidate = {};
   double makespan = 0, busiest = 0, kernels = 0;  // estimates, in seconds
 
   bool cheap() const { return plan.ops.size() <= 500; }  // negligible planning time
-  bool beats(const Judged& best) const { return makespan < (1 - margin) * best.makespan; }
+  bool beats(const EstimatedPlan& best) const {
+    return makespan < (1 - margin) * best.makespan;
+  }
   /// Whether another order or cut of the same work on these devices cannot be faster.
   bool unbeatable() const { return busiest >= (1 - margin) * makespan; }
 };
@@ -63,10 +66,10 @@ class Search {
   /// The best plan of this policy, or of another policy that improves on all earlier
   /// ones.
   Plan plan_or_by(const std::vector<Policy>& others) {
-    Judged fastest = best();
+    EstimatedPlan fastest = best();
     for (const Policy& other : others) {
       Search search{question_.by(other)};
-      Judged found = search.best();
+      EstimatedPlan found = search.best();
       tried_.insert(tried_.end(), search.tried_.begin(), search.tried_.end());
       if (found.beats(fastest)) fastest = std::move(found);
     }
@@ -79,9 +82,9 @@ class Search {
   }
 
  private:
-  Plan explained(Judged best) const {
+  Plan explained(EstimatedPlan best) const {
     PlanOrigin& origin = best.plan.origin;
-    origin.judge = "estimate", origin.candidates = tried_;
+    origin.evaluator = Evaluator::estimate, origin.candidates = tried_;
     if (tried_.empty()) return std::move(best.plan);  // an invalid plan
     const PlanCandidate& fastest =
         *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
@@ -99,13 +102,13 @@ class Search {
     return std::move(best.plan);
   }
 
-  Judged best() {
+  EstimatedPlan best() {
     const std::span<const MemoryId> devices = question_.devices;
     const bool any_number = policy_.device_choice == DeviceChoice::search;
     const TileScheduler all{question_};
     const Grid grid = all.grid();
-    Judged best =
-        any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
+    EstimatedPlan best = any_tile() ? searched_tile(all, grid)
+                                    : estimated(all, given_tile(all, grid), grid);
     if (!any_tile()) note(best);
     for (size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
       if (best.plan.ops.empty() ||
@@ -123,8 +126,8 @@ class Search {
   }
 
   /// Records a candidate unless its copies have no route.
-  void note(const Judged& judged) {
-    if (std::isfinite(judged.makespan)) tried_.push_back(judged.candidate);
+  void note(const EstimatedPlan& plan) {
+    if (std::isfinite(plan.makespan)) tried_.push_back(plan.candidate);
   }
 
   bool any_tile() const {
@@ -163,11 +166,11 @@ class Search {
 
   /// Whether `count` devices of one type need longer for the kernels of these tiles than
   /// the best plan takes. Saves planning millions of operations.
-  bool too_few(size_t count, const Judged& best) const {
+  bool too_few(size_t count, const EstimatedPlan& best) const {
     const auto kernels = [&](MemoryId device) {
       return topology_.memory(device).kernels;
     };
-    return !any_tile() && int64_t(best.plan.ops.size()) > most_judged_kernels &&
+    return !any_tile() && int64_t(best.plan.ops.size()) > most_candidate_kernels &&
            std::ranges::adjacent_find(question_.devices, std::not_equal_to<>{},
                                       kernels) == question_.devices.end() &&
            best.kernels >= double(count) * best.makespan;
@@ -175,17 +178,17 @@ class Search {
 
   std::vector<int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
     return tile_candidates(problem_.m, problem_.n, depth(grid), grid,
-                           scheduler.largest_tile(), most_judged_kernels);
+                           scheduler.largest_tile(), most_candidate_kernels);
   }
 
-  Judged judge(const TileScheduler& scheduler, int64_t tile, Grid grid) const {
+  EstimatedPlan estimated(const TileScheduler& scheduler, int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
     const std::string what =
         fmt::format("tile={} grid={} gpus={}{}", tile, grid.text(),
                     gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
     return {std::move(plan),
-            {what, estimate.makespan.value, "estimate"},
+            {what, estimate.makespan.value, Evaluator::estimate},
             estimate.makespan.value,
             estimate.busiest.value,
             estimate.kernels.value};
@@ -197,26 +200,27 @@ class Search {
   /// better plan is possible, or when a tile with many kernels would follow a tile that
   /// was not better. Up to `patience` tiles are planned concurrently and independently;
   /// the result equals a sequential search.
-  Judged searched_tile(const TileScheduler& scheduler, Grid grid) {
+  EstimatedPlan searched_tile(const TileScheduler& scheduler, Grid grid) {
     const auto tiles = candidates(scheduler, grid);
-    std::optional<Judged> best;
+    std::optional<EstimatedPlan> best;
     size_t left = tiles.size(), worse = 0;
     const auto many = [&](int64_t tile) {
       return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
     };
     while (left > 0 && worse < patience && !(worse > 0 && many(tiles[left - 1]))) {
-      std::vector<std::future<Judged>> wave;
+      std::vector<std::future<EstimatedPlan>> wave;
       do {
         const int64_t tile = tiles[--left];
-        wave.push_back(in_background([&, tile] { return judge(scheduler, tile, grid); }));
+        wave.push_back(
+            in_background([&, tile] { return estimated(scheduler, tile, grid); }));
       } while (left > 0 && wave.size() < patience && !many(tiles[left - 1]));
-      for (std::future<Judged>& planned : wave) {
-        Judged judged = planned.get();
+      for (std::future<EstimatedPlan>& planned : wave) {
+        EstimatedPlan plan = planned.get();
         if (worse == patience) continue;
-        note(judged);
-        if (!judged.cheap()) ++worse;
-        if (!best || judged.beats(*best))
-          best = std::move(judged), worse = best->unbeatable() ? patience : 0;
+        note(plan);
+        if (!plan.cheap()) ++worse;
+        if (!best || plan.beats(*best))
+          best = std::move(plan), worse = best->unbeatable() ? patience : 0;
       }
     }
     return std::move(*best);
@@ -225,7 +229,7 @@ class Search {
   /// Tries fewer GPUs, which tend to need larger tiles: from the best plan's tile
   /// upwards, then a few smaller ones, until `patience` tiles bring no improvement.
   /// Returns false if a plan with significant planning time was much slower.
-  bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
+  bool try_fewer(const std::vector<MemoryId>& devices, EstimatedPlan& best) {
     constexpr double hopeless = 1.25;  // docs/model.md#gpus
     constexpr ptrdiff_t few_smaller = 4;
     const TileScheduler scheduler{question_.on(devices)};
@@ -246,7 +250,7 @@ class Search {
     double least = std::numeric_limits<double>::infinity();
     size_t worse = 0;
     for (const int64_t tile : tiles) {
-      Judged fewer = judge(scheduler, tile, grid);
+      EstimatedPlan fewer = estimated(scheduler, tile, grid);
       note(fewer);
       worse = fewer.makespan < least ? 0 : worse + 1;
       least = std::min(least, fewer.makespan);
@@ -277,10 +281,11 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-Plan search_plan(const Question& question, const Judge& judge) {
-  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, judge))
+Plan search_plan(const Question& question, const PlanSimulator& simulator) {
+  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, simulator))
     return *std::move(plan);
-  return question.judged ? plan_on_best_set(question, judge) : estimated_plan(question);
+  return question.simulated ? plan_on_best_set(question, simulator)
+                            : estimated_plan(question);
 }
 
 namespace {
@@ -309,8 +314,7 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight,
   if (q.policy.relays && !overrides(q.policy, "routing") &&
       relays_help(q.problem, q.resources, q.devices))
     others.push_back(with_relays(straight));
-  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 &&
-                      !overrides(q.policy, "grid");
+  const bool varies = varies_fields(q.policy.effort) && !overrides(q.policy, "grid");
   if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
     others.push_back(straight);
     others.back().k_split = one_part_a_gpu;
@@ -329,6 +333,14 @@ Plan estimated_plan(const Question& question, Copies copies) {
   Search search{question.by(straight)};
   const std::vector<Policy> others = other_policies(question, straight, copies);
   return others.empty() ? search.plan() : search.plan_or_by(others);
+}
+
+Feasible<Plan> estimated_candidate(const Question& question, Copies copies) {
+  return feasible([&] {
+    Plan plan = estimated_plan(question.estimated(), copies);
+    check_routes(plan, question.topology);
+    return plan;
+  });
 }
 
 int64_t unsearched_tile(const Question& question) {

@@ -7,6 +7,7 @@
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/fields.hpp"
+#include "sched/policy/policy.hpp"
 #include "sched/transport/router.hpp"
 
 namespace tilerail {
@@ -52,7 +53,7 @@ std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
     const TileScheduler scheduler{q};
     const auto more =
         tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(),
-                        scheduler.largest_tile(), most_judged_kernels);
+                        scheduler.largest_tile(), most_candidate_kernels);
     tiles.insert(more.begin(), more.end());
   }
   constexpr int64_t narrowest =
@@ -65,8 +66,7 @@ std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
 
 bool staging_may_help(const Question& q) {
   constexpr size_t most_devices = 64;
-  const bool open = q.policy.ways == Ways::search && q.policy.judge_ops > 0 &&
-                    !overrides(q.policy, "peer-copies");
+  const bool open = varies_fields(q.policy.effort) && !overrides(q.policy, "peer-copies");
   if (!open || q.policy.choices.peer_copies != PeerCopies::direct ||
       q.devices.size() > most_devices)
     return false;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "cost/estimate.hpp"
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "model/base/threads.hpp"
 #include "sched/choose/moves.hpp"
 #include "sched/choose/search.hpp"
@@ -23,7 +23,6 @@
 #include "sched/choose/surrogate.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
-#include "sched/policy/efforts.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
@@ -32,16 +31,17 @@ namespace {
 
 /// Costs of a search: 1 for an operation that is planned and estimated, more if it is
 /// simulated, and a fixed cost per plan.
-constexpr double cost_of_plan = 100, cost_of_simulating = 2;
+constexpr double cost_of_plan = 100, cost_of_simulating = 2,
+                 normal_effort = double(operations_of(Effort::normal));
 
 constexpr size_t threads = 4;
 
 class Search final : public SetSearch {
  public:
-  Search(const Question& question, const Judge& judge, const Plan& start)
-      : question_{question}, judge_{judge}, start_{start} {}
+  Search(const Question& question, const PlanSimulator& simulator, const Plan& start)
+      : question_{question}, simulator_{simulator}, start_{start} {}
 
-  void judge_until(int64_t ops) override {
+  void run_until(int64_t ops) override {
     constexpr int most_idle = 20;  // consecutive steps without a new plan
     if (!started_) begin();
     started_ = true;
@@ -54,12 +54,12 @@ class Search final : public SetSearch {
     return best_->seconds;
   }
 
-  JudgedPlan take() override {
+  SearchResult take() override {
     if (!best_) return {start_, seconds(), {}};
     simplify(*best_);
     PlanOrigin& origin = best_->plan->origin;
-    origin.judge = "simulator", origin.why = "the only candidate";
-    origin.candidates = std::move(judged_);
+    origin.evaluator = Evaluator::simulator, origin.why = "the only candidate";
+    origin.candidates = std::move(simulated_);
     return {std::move(*best_->plan), seconds(), what(*best_)};
   }
 
@@ -69,15 +69,15 @@ class Search final : public SetSearch {
   /// Plans the starting strategies, finds a tile for each, and simulates the fastest.
   /// Then the fastest trial of each grid tries all tiles.
   void begin() {
-    constexpr auto effort = double(normal_effort);
-    constexpr double for_starts = 0.2 * effort, for_first_tiles = 0.15 * effort,
-                     for_all_tiles = 0.02 * effort;  // operations
+    constexpr double for_starts = 0.2 * normal_effort,
+                     for_first_tiles = 0.15 * normal_effort,
+                     for_all_tiles = 0.02 * normal_effort;  // operations
     constexpr size_t most = 64;
     std::vector<Trial> trials = planned_starts(for_starts);
     find_tiles(trials, for_first_tiles);
     std::ranges::stable_sort(trials, {}, &Trial::estimated);
     if (trials.size() > most) trials.erase(trials.begin() + most, trials.end());
-    for (const size_t i : judged(trials)) add(std::move(trials[i]));
+    for (const size_t i : simulate_fastest(trials)) add(std::move(trials[i]));
     for (const Trials& of_grid : grids(ranked()))
       try_tiles(*of_grid.front(), for_all_tiles);
   }
@@ -204,9 +204,9 @@ class Search final : public SetSearch {
       Trial& from = parent();
       Move move = moves_.child(from, parent());
       if (tried_.contains(move.to) || !known.insert(move.to).second) continue;
-      Surrogate::Guess guess = surrogate_.guess(move.change);
-      guess.mean += std::log(from.seconds / parents.front()->seconds);
-      const double promise = guess.improvement() / cost_of(from, move);
+      Surrogate::Forecast forecast = surrogate_.predict(move.change);
+      forecast.mean += std::log(from.seconds / parents.front()->seconds);
+      const double promise = forecast.improvement() / cost_of(from, move);
       options.push_back({&from, std::move(move), promise});
     }
     if (options.empty()) return false;
@@ -216,68 +216,58 @@ class Search final : public SetSearch {
   }
 
   Trial planned(const Candidate& candidate) const {
-    Trial result{candidate};
-    try {
-      make(result,
-           [this](const std::string& decided) { return known_.contains(decided); });
-      if (known_.contains(result.hash)) result.plan.reset();
-      if (result.plan)
-        result.estimated =
-            estimate_plan(*result.plan, question_.topology, question_.resources)
-                .makespan.value;
-    } catch (const InputError&) {  // a plan that does not fit in memory or has no routes
-                                   // is not a candidate
-      result.plan.reset();
-    }
-    return result;
+    auto trial = feasible([&] { return make(candidate, true); }).result;
+    if (!trial) return {candidate};
+    if (known_.contains(trial->hash)) trial->plan.reset();
+    if (trial->plan)
+      trial->estimated =
+          estimate_plan(*trial->plan, question_.topology, question_.resources)
+              .makespan.value;
+    return *std::move(trial);
   }
 
-  /// Plans the trial's candidate unless its decisions are known. Throws InputError if
-  /// planning fails.
-  void make(Trial& trial, const std::function<bool(const std::string&)>& is_known) const {
-    const Policy policy = strategies_.policy(trial.candidate.strategy);
+  /// Plans the candidate; if `only_new`, not if its decisions are known.
+  Trial make(const Candidate& candidate, bool only_new) const {
+    Trial trial{candidate};
+    const Policy policy = strategies_.policy(candidate.strategy);
     const Question question =
-        question_.on(question_.devices, trial.candidate.shares).by(policy);
+        question_.on(question_.devices, candidate.shares).by(policy);
     const TileScheduler scheduler{question};
-    trial.grid = scheduler.fitting(scheduler.grid(), trial.candidate.tile);
-    Decisions decisions = scheduler.decisions(trial.candidate.tile, trial.grid);
+    trial.grid = scheduler.fitting(scheduler.grid(), candidate.tile);
+    Decisions decisions = scheduler.decisions(candidate.tile, trial.grid);
     trial.shares = decisions.shares;
     if (decisions.choices.distribution == Distribution::proportional &&
         all_equal(decisions.shares))
       decisions.choices.distribution = Distribution::blocks;  // the same plan
     for (const auto& [key, value] : to_text(decisions, question.topology))
       trial.decided += fmt::format("{}={} ", key, value);
-    if (is_known(trial.decided)) return;
+    if (only_new && known_.contains(trial.decided)) return trial;
     trial.plan = scheduler.plan(decisions);
     check_routes(*trial.plan, question_.topology);
     trial.ops = int64_t(trial.plan->ops.size());
     trial.hash = content_hash(*trial.plan);
+    return trial;
   }
 
   /// Resets fields to the policy's values if the plan stays the same. Balanced shares
   /// keep their distribution.
   void simplify(Trial& trial) {
-    const auto distribution = [this](const Trial& of) {
-      return strategies_.value(of.candidate.strategy, "distribution");
-    };
-    constexpr double most = 0.1 * double(normal_effort);
+    constexpr double most = 0.1 * normal_effort;
     const Strategy own = strategies_.strategy(question_.policy);
     double spent = 0;
     for (const size_t field : indices(own)) {
       if (trial.candidate.strategy[field] == own[field]) continue;
       if ((spent += cost_of_plan + double(trial.ops)) > most) return;
-      Trial plain{trial.candidate};
-      plain.candidate.strategy[field] = own[field];
-      if (!trial.candidate.shares.empty() && distribution(plain) != distribution(trial))
+      Candidate plain = trial.candidate;
+      plain.strategy[field] = own[field];
+      if (!plain.shares.empty() &&
+          strategies_.value(plain.strategy, "distribution") !=
+              strategies_.value(trial.candidate.strategy, "distribution"))
         continue;
-      try {
-        make(plain, [](const std::string&) { return false; });
-      } catch (const InputError&) {
-        continue;
-      }
-      if (plain.hash != trial.hash) continue;
-      plain.seconds = trial.seconds;
-      trial = std::move(plain);
+      auto same = feasible([&] { return make(plain, false); }).result;
+      if (!same || same->hash != trial.hash) continue;
+      same->seconds = trial.seconds;
+      trial = *std::move(same);
     }
   }
 
@@ -294,7 +284,7 @@ class Search final : public SetSearch {
       tried_.insert(options[i].move.to);
       count(trials[i]);
     }
-    const std::vector<size_t> fastest = judged(trials);
+    const std::vector<size_t> fastest = simulate_fastest(trials);
     for (const size_t i : indices(trials))
       learn(options[i].move.change, trials[i], *options[i].from);
     for (const size_t i : fastest) add(std::move(trials[i]));
@@ -303,7 +293,7 @@ class Search final : public SetSearch {
 
   /// Simulates the fastest quarter of the trials by the estimate, and more if the plans
   /// are small. Returns the indices of the simulated trials.
-  std::vector<size_t> judged(std::vector<Trial>& trials) {
+  std::vector<size_t> simulate_fastest(std::vector<Trial>& trials) {
     constexpr int64_t few = 512;  // operations
     std::vector<size_t> fastest;
     std::set<std::string> hashes;
@@ -322,13 +312,13 @@ class Search final : public SetSearch {
       spent_ += cost_of_simulating * double(trials[fastest[count]].ops);
     }
     fastest.resize(count);
-    share_work(count, threads, [&](size_t i) { judge(trials[fastest[i]]); });
+    share_work(count, threads, [&](size_t i) { simulate(trials[fastest[i]]); });
     return fastest;
   }
 
-  void judge(Trial& trial) const {
-    Judgement judgement = judge_.of(*trial.plan);
-    trial.seconds = judgement.makespan.value, trial.ends = std::move(judgement.ends);
+  void simulate(Trial& trial) const {
+    PlanCost cost = simulator_.of(*trial.plan);
+    trial.seconds = cost.makespan.value, trial.ends = std::move(cost.ends);
   }
 
   void learn(const Surrogate::Change& change, const Trial& trial, const Trial& from) {
@@ -345,7 +335,7 @@ class Search final : public SetSearch {
 
   void add(Trial trial) {
     known_[trial.decided] = known_[trial.hash] = trial.seconds;
-    judged_.push_back({what(trial), trial.seconds, "simulator"});
+    simulated_.push_back({what(trial), trial.seconds, Evaluator::simulator});
     trials_.push_back(std::move(trial));
     Trial& last = trials_.back();
     if (!best_ || last.seconds < best_->seconds) {
@@ -367,7 +357,7 @@ class Search final : public SetSearch {
   }
 
   const Question question_;
-  const Judge& judge_;
+  const PlanSimulator& simulator_;
   const Plan& start_;
   Surrogate surrogate_;
   Strategies strategies_{question_, surrogate_};
@@ -379,14 +369,14 @@ class Search final : public SetSearch {
   size_t turn_ = 0;   // number of parent selections
   double spent_ = 0;  // operations
   Trial* best_ = nullptr;
-  std::vector<PlanCandidate> judged_;
+  std::vector<PlanCandidate> simulated_;
 };
 
 }  // namespace
 
-std::unique_ptr<SetSearch> set_search(const Question& question, const Judge& judge,
-                                      const Plan& start) {
-  return std::make_unique<Search>(question, judge, start);
+std::unique_ptr<SetSearch> set_search(const Question& question,
+                                      const PlanSimulator& simulator, const Plan& start) {
+  return std::make_unique<Search>(question, simulator, start);
 }
 
 }  // namespace tilerail

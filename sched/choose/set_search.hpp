@@ -5,12 +5,12 @@
 #include <string>
 
 #include "plan/plan.hpp"
-#include "sched/choose/judge.hpp"
+#include "sched/choose/plan_simulator.hpp"
 #include "sched/policy/question.hpp"
 
 namespace tilerail {
 
-struct JudgedPlan {
+struct SearchResult {
   Plan plan;
   double seconds;    // simulated; infinite if no plan was simulated
   std::string what;  // the plan's tile, grid, GPUs and strategy
@@ -25,16 +25,16 @@ class SetSearch {
 
   /// Continues until the search has spent `ops` operations (docs/model.md#judge) or no
   /// plan is left.
-  virtual void judge_until(int64_t ops) = 0;
+  virtual void run_until(int64_t ops) = 0;
   /// The time of the fastest plan so far; infinite if no plan was simulated.
   virtual double seconds() const = 0;
   /// The fastest plan, or `start` if no plan was simulated. The plan's origin lists all
   /// simulated plans. Ends the search.
-  virtual JudgedPlan take() = 0;
+  virtual SearchResult take() = 0;
 };
 
 /// All arguments must outlive the search.
-std::unique_ptr<SetSearch> set_search(const Question& question, const Judge& judge,
-                                      const Plan& start);
+std::unique_ptr<SetSearch> set_search(const Question& question,
+                                      const PlanSimulator& simulator, const Plan& start);
 
 }  // namespace tilerail

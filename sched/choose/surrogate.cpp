@@ -17,7 +17,7 @@ double dot(const Surrogate::Change& change, const std::vector<double>& values) {
 
 }  // namespace
 
-double Surrogate::Guess::improvement() const {
+double Surrogate::Forecast::improvement() const {
   if (deviation <= 0) return std::max(-mean, 0.0);
   const double z = -mean / deviation,
                density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
@@ -42,7 +42,7 @@ std::vector<double> Surrogate::times_covariance(const Change& change) const {
   return product;
 }
 
-Surrogate::Guess Surrogate::guess(const Change& change) const {
+Surrogate::Forecast Surrogate::predict(const Change& change) const {
   double variance = 0;
   for (const auto& [i, by] : change)
     for (const auto& [j, too] : change)

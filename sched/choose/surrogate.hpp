@@ -18,7 +18,7 @@ class Surrogate {
   using Change = std::vector<std::pair<size_t, double>>;
 
   /// Estimated logarithm of a ratio of times.
-  struct Guess {
+  struct Forecast {
     double mean = 0, deviation = 0;
     /// The expected value of max(0, -logarithm).
     double improvement() const;
@@ -26,7 +26,7 @@ class Surrogate {
 
   /// The number of a feature; new names get a new number.
   size_t feature(const std::string& name);
-  Guess guess(const Change& change) const;
+  Forecast predict(const Change& change) const;
   /// Observes that a change multiplied the time by exp(`log_ratio`), with the standard
   /// deviation `deviation` of the logarithm.
   void learn(const Change& change, double log_ratio, double deviation);

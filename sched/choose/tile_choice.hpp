@@ -34,7 +34,7 @@ int64_t thesis_tile(int64_t m, int64_t n, int64_t k, Grid grid, int64_t largest,
                     const TileSizes& sizes = square_tiles);
 
 /// Plans with more kernels are not made for evaluation alone.
-inline constexpr int64_t most_judged_kernels = 16384;
+inline constexpr int64_t most_candidate_kernels = 16384;
 
 /// Number of kernels for a tile size, if every GPU has as many as the GPU with most.
 int64_t kernel_count(int64_t m, int64_t n, int64_t k, Grid grid, int64_t tile);

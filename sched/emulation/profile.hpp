@@ -37,7 +37,7 @@ class LibraryEmulation final : public Emulation {
   std::vector<int64_t> tiles(const Question& question, const TileScheduler& scheduler,
                              Grid grid) const override;
   std::optional<Plan> timed_plan(const Question& question,
-                                 const Judge& judge) const override;
+                                 const PlanSimulator& simulator) const override;
   std::optional<Plan> selected_plan(const Question& question,
                                     const Metric& metric) const override;
   Grid grid(int gpus) const override;

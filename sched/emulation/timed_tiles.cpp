@@ -4,13 +4,14 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/extents.hpp"
-#include "sched/choose/judge.hpp"
+#include "sched/choose/plan_simulator.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/emulation/library_tiles.hpp"
 #include "sched/emulation/overlap_gemm.hpp"
 #include "sched/emulation/profile.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
+#include "sched/policy/policy.hpp"
 
 namespace tilerail {
 namespace {
@@ -27,7 +28,7 @@ std::vector<int64_t> rule_of(const Question& q, TileRule rule, Grid grid,
     case TileRule::paralia:
       return {paralia_tile(p.m, p.n, p.k, grid.gpus())};
     case TileRule::cublasxt:
-      return cublasxt_tiles(p.m, p.n, p.k, most_judged_kernels);
+      return cublasxt_tiles(p.m, p.n, p.k, most_candidate_kernels);
     case TileRule::xkblas:
       return {xkblas_tile(p.m, p.n, grid.gpus())};
     default:
@@ -81,17 +82,17 @@ std::vector<int64_t> LibraryEmulation::tiles(const Question& q,
 }
 
 /// Emulates a library, or a user, that times several tiles over its first calls and keeps
-/// the fastest. Simulates the plans if the question is judged and all plans together have
-/// no more operations than the policy lets it simulate, else uses the estimate. For given
-/// devices and fixed options only.
+/// the fastest. Simulates the plans if the question is simulated and all plans together
+/// have no more operations than the policy lets it simulate, else uses the estimate. For
+/// given devices and fixed options only.
 std::optional<Plan> LibraryEmulation::timed_plan(const Question& q,
-                                                 const Judge& judge) const {
+                                                 const PlanSimulator& simulator) const {
   const Policy& policy = q.policy;
   const bool several =
       profile.tile_rule == TileRule::repeat || profile.tile_rule == TileRule::cublasxt;
   if (!several || policy.tile_choice != TileChoice::emulated || policy.choices.tile > 0)
     return std::nullopt;
-  if (policy.device_choice == DeviceChoice::search || policy.ways == Ways::search)
+  if (policy.device_choice == DeviceChoice::search || varies_fields(policy.effort))
     return std::nullopt;
   const TileScheduler scheduler{q};
   const Grid grid = scheduler.grid();
@@ -103,22 +104,24 @@ std::optional<Plan> LibraryEmulation::timed_plan(const Question& q,
     plans.push_back(scheduler.plan(tile, grid));
     ops += plans.back().ops.size();
   }
-  const bool judged = q.judged && judge.of && int64_t(ops) <= q.policy.judge_ops;
+  const bool simulated =
+      q.simulated && simulator.of && int64_t(ops) <= operations_of(policy.effort);
+  const Evaluator by = simulated ? Evaluator::simulator : Evaluator::estimate;
   std::vector<PlanCandidate> tried;
   for (const Plan& plan : plans) {
-    const Seconds time = judged ? judge.of(plan).makespan
-                                : estimate_plan(plan, q.topology, q.resources).makespan;
+    const Seconds time = simulated
+                             ? simulator.of(plan).makespan
+                             : estimate_plan(plan, q.topology, q.resources).makespan;
     tried.push_back({fmt::format("tile={} grid={} gpus={}", plan.tile, grid.text(),
                                  gpus_text(q.topology, plan.devices)),
-                     time.value, judged ? "simulator" : "estimate"});
+                     time.value, by});
   }
   const auto best =
       std::ranges::min_element(tried, {}, &PlanCandidate::seconds) - tried.begin();
   Plan plan = std::move(plans[size_t(best)]);
-  plan.origin.judge = tried.front().judge;
-  plan.origin.why =
-      fmt::format("{}: the fastest of the {} timed, by the {}", tried[size_t(best)].what,
-                  tried.size(), tried.front().judge);
+  plan.origin.evaluator = by;
+  plan.origin.why = fmt::format("{}: the fastest of the {} timed, by the {}",
+                                tried[size_t(best)].what, tried.size(), to_string(by));
   plan.origin.candidates = std::move(tried);
   return plan;
 }

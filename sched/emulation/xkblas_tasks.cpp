@@ -7,7 +7,7 @@ namespace tilerail {
 XkblasTasks::XkblasTasks(const GemmTasks& tasks, const Tiling& tiling)
     : tasks_{tasks}, tiling_{tiling}, ready_(tiling.devices()) {
   for (const auto d : indices(ready_))
-    if (const Interval depth = tiling.depth_of(d); depth.size() > 0)
+    if (const IndexRange depth = tiling.depth_of(d); depth.size() > 0)
       for (const TileOfC tile : tiling.tiles_of(d))
         ready_[d].push_back({tile.i, tile.j, depth.begin});
 }
@@ -17,7 +17,7 @@ std::optional<Task> XkblasTasks::next(size_t device) {
   if (ready.empty()) return std::nullopt;
   const SubProblem sub = ready.front();
   ready.pop_front();
-  const Interval depth = tiling_.depth_of(device);
+  const IndexRange depth = tiling_.depth_of(device);
   const Task task = tasks_.task(sub, sub.k == depth.begin, sub.k + 1 == depth.end);
   running_[task.writes] = sub;
   return task;

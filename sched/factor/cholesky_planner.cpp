@@ -10,7 +10,7 @@ namespace tilerail {
 namespace {
 
 std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, int64_t tile) {
-  const std::vector<Interval> rows = split_tiles({0, context.problem.m}, tile);
+  const std::vector<IndexRange> rows = split_tiles({0, context.problem.m}, tile);
   std::vector<TileDirectory::Tile> tiles;
   for (const auto i : indices(rows))
     for (size_t j = 0; j <= i; ++j)

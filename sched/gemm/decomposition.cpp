@@ -4,24 +4,24 @@
 #include <cmath>
 
 #include "model/base/indices.hpp"
-#include "model/matrix_blocks.hpp"
+#include "model/machine/matrix_blocks.hpp"
 
 namespace tilerail {
 
-std::vector<Interval> split_evenly(int64_t extent, int parts) {
+std::vector<IndexRange> split_evenly(int64_t extent, int parts) {
   const std::vector<int64_t> borders = even_borders(extent, parts);
-  std::vector<Interval> pieces;
+  std::vector<IndexRange> pieces;
   for (size_t i = 0; i + 1 < borders.size(); ++i)
     pieces.push_back({borders[i], borders[i + 1]});
   return pieces;
 }
 
-std::vector<Interval> split_tiles(Interval range, int64_t tile,
-                                  std::span<const int64_t> borders, Ragged ragged) {
+std::vector<IndexRange> split_tiles(IndexRange range, int64_t tile,
+                                    std::span<const int64_t> borders, Ragged ragged) {
   const int64_t whole = ragged == Ragged::merged
                             ? tile + tile / 2
                             : tile;  // up to this length, the rest is one tile
-  std::vector<Interval> tiles;
+  std::vector<IndexRange> tiles;
   for (int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
     const auto border = std::ranges::upper_bound(borders, begin);
     const int64_t end =
@@ -40,13 +40,13 @@ int64_t growing_tile(int64_t left, int64_t size) {
 
 }  // namespace
 
-std::vector<Interval> growing_tiles(Interval range, int64_t tile,
-                                    std::span<const int64_t> borders) {
-  std::vector<Interval> tiles;
+std::vector<IndexRange> growing_tiles(IndexRange range, int64_t tile,
+                                      std::span<const int64_t> borders) {
+  std::vector<IndexRange> tiles;
   int64_t begin = range.begin;
   for (int64_t size = tile; begin < range.end; size *= 2) {
-    const Interval next{begin, begin + growing_tile(range.end - begin, size)};
-    for (const Interval part : split_tiles(next, next.size(), borders))
+    const IndexRange next{begin, begin + growing_tile(range.end - begin, size)};
+    for (const IndexRange part : split_tiles(next, next.size(), borders))
       tiles.push_back(part);
     begin = next.end;
   }
@@ -65,13 +65,13 @@ namespace {
 constexpr int64_t smallest_cut = 256;  // below, launch overhead dominates a kernel
 
 /// The tile's size divided by `parts`, rounded down to a multiple of 64.
-int64_t part_of(Interval tile, int64_t parts) { return tile.size() / parts / 64 * 64; }
+int64_t part_of(IndexRange tile, int64_t parts) { return tile.size() / parts / 64 * 64; }
 
 }  // namespace
 
-std::vector<Interval> with_small_first(std::vector<Interval> tiles) {
+std::vector<IndexRange> with_small_first(std::vector<IndexRange> tiles) {
   if (tiles.empty() || tiles.front().size() < smallest_cut) return tiles;
-  const Interval first = tiles.front();
+  const IndexRange first = tiles.front();
   const int64_t quarter = part_of(first, 4);
   tiles.front().begin += 2 * quarter;
   tiles.insert(tiles.begin(), {{first.begin, first.begin + quarter},
@@ -79,7 +79,7 @@ std::vector<Interval> with_small_first(std::vector<Interval> tiles) {
   return tiles;
 }
 
-std::vector<Interval> with_small_last(std::vector<Interval> tiles) {
+std::vector<IndexRange> with_small_last(std::vector<IndexRange> tiles) {
   if (tiles.empty() || tiles.back().size() < smallest_cut) return tiles;
   const int64_t middle = tiles.back().begin + part_of(tiles.back(), 2),
                 end = tiles.back().end;
@@ -110,9 +110,9 @@ Borders borders_of(const GemmProblem& p, const Topology& topology) {
   return borders;
 }
 
-int64_t longest(std::span<const Interval> intervals) {
+int64_t longest(std::span<const IndexRange> intervals) {
   int64_t size = 0;
-  for (const Interval interval : intervals) size = std::max(size, interval.size());
+  for (const IndexRange interval : intervals) size = std::max(size, interval.size());
   return size;
 }
 
@@ -133,7 +133,7 @@ class TrafficSum {
 
   void add(MemoryId src, MemoryId dst, Bytes bytes) {
     if (src == dst) return;
-    for (const auto& use : resources_.way(src, dst).uses)
+    for (const auto& use : resources_.pair_cost(src, dst).uses)
       busy_[use.resource] += bytes * use.per_byte;
     total_ += bytes;
   }
@@ -201,7 +201,7 @@ GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources,
 
 Grid automatic_grid(const GemmProblem& problem, const Resources& resources,
                     std::span<const MemoryId> devices, bool batch) {
-  constexpr double alike =
+  constexpr double equal_within =
       0.1;  // accuracy of the traffic model: closer bottlenecks count as equal
   const int gpus = int(devices.size());
   Grid best = square_grid(gpus);
@@ -211,7 +211,7 @@ Grid automatic_grid(const GemmProblem& problem, const Resources& resources,
     const Grid grid{rows, gpus / rows};
     const GridTraffic here = grid_traffic(problem, resources, devices, grid, batch);
     const Seconds gain = least.bottleneck - here.bottleneck;
-    const Seconds even = alike * std::max(least.bottleneck, here.bottleneck);
+    const Seconds even = equal_within * std::max(least.bottleneck, here.bottleneck);
     if (gain > even || (gain >= -even && here.total < least.total))
       best = grid, least = here;
   }

@@ -4,7 +4,7 @@ namespace tilerail {
 namespace {
 
 /// The stored region of op(X)[rows, cols].
-View stored(BufferId buffer, Trans trans, Interval rows, Interval cols) {
+View stored(BufferId buffer, Trans trans, IndexRange rows, IndexRange cols) {
   return trans == Trans::no
              ? View{buffer, rows.begin, cols.begin, rows.size(), cols.size()}
              : View{buffer, cols.begin, rows.begin, cols.size(), rows.size()};
@@ -23,13 +23,13 @@ GemmTasks::GemmTasks(const GemmProblem& problem, const Tiling& tiling)
 }
 
 /// The range of k of these tiles.
-Interval GemmTasks::depth_of(Interval k_tiles) const {
+IndexRange GemmTasks::depth_of(IndexRange k_tiles) const {
   return {tiling_.k[size_t(k_tiles.begin)].begin, tiling_.k[size_t(k_tiles.end) - 1].end};
 }
 
-TileRowsRead GemmTasks::rows_read(Interval of, int64_t k) const {
+TileRowsRead GemmTasks::rows_read(IndexRange of, int64_t k) const {
   if (of.size() == 1) return {};
-  const Interval here = tiling_.k[size_t(k)];
+  const IndexRange here = tiling_.k[size_t(k)];
   return {here.begin - depth_of(of).begin, here.size()};
 }
 

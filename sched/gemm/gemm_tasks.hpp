@@ -55,13 +55,13 @@ class GemmTasks {
  private:
   /// The tiles of k that share a tile of A, or of B, with this one; only the lowest
   /// number is used.
-  Interval of_a(int64_t k) const { return joined(k, problem_.trans_a == Trans::yes); }
-  Interval of_b(int64_t k) const { return joined(k, problem_.trans_b == Trans::no); }
-  Interval joined(int64_t k, bool columns_along_k) const {
-    return columns_along_k ? tiling_.column_of(k) : Interval{k, k + 1};
+  IndexRange of_a(int64_t k) const { return joined(k, problem_.trans_a == Trans::yes); }
+  IndexRange of_b(int64_t k) const { return joined(k, problem_.trans_b == Trans::no); }
+  IndexRange joined(int64_t k, bool columns_along_k) const {
+    return columns_along_k ? tiling_.column_of(k) : IndexRange{k, k + 1};
   }
-  TileRowsRead rows_read(Interval of, int64_t k) const;
-  Interval depth_of(Interval k_tiles) const;
+  TileRowsRead rows_read(IndexRange of, int64_t k) const;
+  IndexRange depth_of(IndexRange k_tiles) const;
 
   const GemmProblem& problem_;
   const Tiling& tiling_;

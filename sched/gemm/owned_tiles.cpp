@@ -69,7 +69,7 @@ Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to,
   std::optional<std::pair<size_t, Arena::Slot>> held;
   const auto go_to = [&](const View& next) {
     job.to = next;
-    const Copier::Copied copied = context_.copier->copy(leg(job.from, next), job);
+    const Copier::Result copied = context_.copier->copy(leg(job.from, next), job);
     job.before = copied.pieces, job.available = copied.arrival;
     if (held) give_back_passing(held->first, held->second, copied.pieces.last);
   };
@@ -101,9 +101,10 @@ std::optional<Seconds> OwnedTiles::arrival(TileId tile, size_t device) const {
   return context_.copier->arrival(leg, home, pieces, available).last;
 }
 
-OwnedTiles::Open OwnedTiles::begin(const View& region, size_t device, bool is_part) {
+OwnedTiles::ActiveTile OwnedTiles::begin(const View& region, size_t device,
+                                         bool is_part) {
   const View home = context_.builder.in_block(region);
-  Open tile;
+  ActiveTile tile;
   tile.home = tile.work = home;
   tile.is_part = is_part;
   tile.in_place = in_place(device, is_part);
@@ -122,7 +123,7 @@ OwnedTiles::Open OwnedTiles::begin(const View& region, size_t device, bool is_pa
 }
 
 /// C' = factor X + C'; X is fetched after `arrived`. Returns the fetch.
-OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived,
+OpId OwnedTiles::add(CompleteTile& total, const View& from, Scalar factor, Deps arrived,
                      Seconds ready) {
   const Arena::Slot slot = take_passing(total.device, from);
   arrived.after(slot.former);
@@ -145,18 +146,18 @@ OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived
   return fetch;
 }
 
-void OwnedTiles::give_back(const Ended& tile, OpId copied) {
+void OwnedTiles::give_back(const CompleteTile& tile, OpId copied) {
   LastUses uses;
   uses.add(context_.builder.queue_of(copied), copied);
   context_.arenas[tile.device].give_back(tile.tile.slot, uses);
 }
 
 /// Parts are added in the order of completion.
-void OwnedTiles::add_parts(std::vector<Ended>& all) {
-  std::ranges::stable_sort(all, {}, &Ended::ready);
-  Ended& total =
-      *std::ranges::find(all, false, [](const Ended& one) { return one.tile.is_part; });
-  for (const Ended& part : all) {
+void OwnedTiles::add_parts(std::vector<CompleteTile>& all) {
+  std::ranges::stable_sort(all, {}, &CompleteTile::ready);
+  CompleteTile& total = *std::ranges::find(
+      all, false, [](const CompleteTile& one) { return one.tile.is_part; });
+  for (const CompleteTile& part : all) {
     if (!part.tile.is_part) continue;
     Deps complete;
     complete.after(part.last);
@@ -165,8 +166,8 @@ void OwnedTiles::add_parts(std::vector<Ended>& all) {
   finish(total);
 }
 
-void OwnedTiles::finish(Ended& total) {
-  const Open& tile = total.tile;
+void OwnedTiles::finish(CompleteTile& total) {
+  const ActiveTile& tile = total.tile;
   if (tile.in_place) return;
   if (options_.lazy && options_.beta != Scalar::zero)
     add(total, tile.home, options_.beta, {}, Seconds{0});
@@ -177,7 +178,7 @@ void OwnedTiles::finish(Ended& total) {
   send_home(total, {}, write_back);
 }
 
-Seconds OwnedTiles::send_home(Ended& total, Deps deps, OpId& copy) {
+Seconds OwnedTiles::send_home(CompleteTile& total, Deps deps, OpId& copy) {
   const int queue =
       context_.decisions.choices.write_backs == WriteBacks::in_order ? 0 : 1;
   const Seconds there = copy_c(total.device, total.tile.work, total.tile.home,
@@ -197,12 +198,12 @@ void OwnedTiles::end() {
 Outputs::Place OwnedTiles::open(const Task& task, size_t device, Deps& deps) {
   Device& d = devices_[device];
   if (!task.first) {
-    const Open& tile = d.open.at(task.writes);
+    const ActiveTile& tile = d.open.at(task.writes);
     return {tile.work, tile.queue, task.beta, Seconds{0}};
   }
   const int stream = d.started++ % context_.decisions.choices.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);
-  Open& tile = d.open[task.writes] =
+  ActiveTile& tile = d.open[task.writes] =
       begin(options_.home_of(task.writes), device, is_part(task.writes));
   tile.queue = queue;
   deps.after(tile.loaded);
@@ -221,15 +222,15 @@ void OwnedTiles::written(const Task& task, size_t device, OpId kernel,
                          Seconds kernels_end) {
   if (!task.last) return;
   const auto open = devices_[device].open.find(task.writes);
-  Ended tile{open->second, device, kernel, kernels_end};
+  CompleteTile tile{open->second, device, kernel, kernels_end};
   devices_[device].open.erase(open);
   if (options_.parts == 1) return finish(tile);
   const TileId total = options_.total_of(task.writes);
-  std::vector<Ended>& all = ended_[total];
+  std::vector<CompleteTile>& all = complete_[total];
   all.push_back(std::move(tile));
   if (all.size() < options_.parts) return;
   add_parts(all);
-  ended_.erase(total);
+  complete_.erase(total);
 }
 
 }  // namespace tilerail

@@ -59,7 +59,7 @@ class OwnedTiles final : public Outputs {
 
  private:
   /// A tile of C between its first and its last kernel.
-  struct Open {
+  struct ActiveTile {
     View home, work;
     bool in_place = false, is_part = false;
     Scalar beta = Scalar::zero;  // of the first kernel
@@ -70,8 +70,8 @@ class OwnedTiles final : public Outputs {
   };
 
   /// A tile after its last kernel.
-  struct Ended {
-    Open tile;
+  struct CompleteTile {
+    ActiveTile tile;
     size_t device = 0;
     OpId last;         // operation that wrote the tile
     Seconds ready{0};  // end of `last` by the clock
@@ -88,13 +88,14 @@ class OwnedTiles final : public Outputs {
   Scalar first_beta(bool in_place, bool is_part) const {
     return !is_part && (in_place || !options_.lazy) ? options_.beta : Scalar::zero;
   }
-  Open begin(const View& region, size_t device, bool is_part);
-  void finish(Ended& total);
+  ActiveTile begin(const View& region, size_t device, bool is_part);
+  void finish(CompleteTile& total);
   /// Copies a complete total home after `deps`. Returns the arrival.
-  Seconds send_home(Ended& total, Deps deps, OpId& copy);
-  void add_parts(std::vector<Ended>& all);
-  OpId add(Ended& total, const View& from, Scalar factor, Deps arrived, Seconds ready);
-  void give_back(const Ended& tile, OpId copied);
+  Seconds send_home(CompleteTile& total, Deps deps, OpId& copy);
+  void add_parts(std::vector<CompleteTile>& all);
+  OpId add(CompleteTile& total, const View& from, Scalar factor, Deps arrived,
+           Seconds ready);
+  void give_back(const CompleteTile& tile, OpId copied);
   Arena::Slot take(size_t device, Shape shape, DType dtype);
   /// Memory for a tile of the same shape and type.
   Arena::Slot take_passing(size_t device, const View& tile);
@@ -106,14 +107,14 @@ class OwnedTiles final : public Outputs {
   TileDirectory& inputs_;
   Options options_;
   struct Device {
-    std::map<TileId, Open> open;
+    std::map<TileId, ActiveTile> open;
     int started = 0;
     std::deque<std::pair<Arena::Slot, LastUses>> passing;  // ample arenas
-    std::deque<Ended> kept;  // written back with the next tiles
+    std::deque<CompleteTile> kept;  // written back with the next tiles
   };
   std::vector<Device> devices_;
-  std::map<TileId, std::vector<Ended>>
-      ended_;  // complete parts of totals with incomplete parts
+  std::map<TileId, std::vector<CompleteTile>>
+      complete_;  // complete parts of totals with incomplete parts
 };
 
 }  // namespace tilerail

@@ -15,7 +15,7 @@ OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order
       fetcher_{fetcher},
       devices_(tiling.devices()) {
   for (const auto d : indices(devices_)) {
-    const Interval depth = tiling.depth_of(d);
+    const IndexRange depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
     for (const TileOfC tile : tiling.tiles_of(d))
       devices_[d].waiting.push_back({tile.i, tile.j, depth.begin});
@@ -100,7 +100,7 @@ std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks,
   const std::vector<int64_t>&rows = tiling.rows_of(device),
         &cols = tiling.cols_of(device);
   const auto row_count = int64_t(rows.size()), col_count = int64_t(cols.size());
-  const Interval depth = tiling.depth_of(device);
+  const IndexRange depth = tiling.depth_of(device);
   std::vector<Task> sequence;
   bool forward = true;
   std::vector<TileOfC> block;

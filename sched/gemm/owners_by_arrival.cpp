@@ -13,23 +13,23 @@ OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling,
       fetcher_{fetcher},
       outputs_{outputs},
       open_(tiling.devices()),
-      known_(tasks.inputs()) {
+      arrivals_(tasks.inputs()) {
   for (const auto d : indices(open_)) {
-    const Interval depth = tiling.depth_of(d);
+    const IndexRange depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
     for (const TileOfC tile : tiling.tiles_of(d))
       open_[d].push_back({tile, {}, depth.begin + 1});
   }
 }
 
-void OwnersByArrival::look_further(Open& open, const Interval& depth) {
+void OwnersByArrival::look_further(TileProgress& open, const IndexRange& depth) {
   while (open.between.size() < window && open.next_k + 1 < depth.end)
     open.between.push_back(open.next_k++);
 }
 
 Seconds OwnersByArrival::arrival(size_t device, TileId tile, int& missing) {
-  Known& known = known_[tile.index()];
-  if (known.asked != task_) {
+  InputArrival& known = arrivals_[tile.index()];
+  if (known.task != task_) {
     const Seconds there = fetcher_.directory().there(tile, device);
     known = {task_, there, there == TileDirectory::nowhere};
     if (known.missing) known.eta = fetcher_.eta(tile, device);
@@ -52,11 +52,11 @@ InputRank OwnersByArrival::rank(size_t device, const SubProblem& sub, bool first
 
 OwnersByArrival::Choice OwnersByArrival::best(size_t device) {
   ++task_;
-  const Interval depth = tiling_.depth_of(device);
+  const IndexRange depth = tiling_.depth_of(device);
   std::optional<Choice> best;
   size_t seen = 0;
   for (size_t o = 0; o < open_[device].size() && seen < window; ++o) {
-    const Open& open = open_[device][o];
+    const TileProgress& open = open_[device][o];
     for (size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
       const InputRank here =
           rank(device, {open.tile.i, open.tile.j, open.k(k, depth)}, !open.started);
@@ -67,11 +67,11 @@ OwnersByArrival::Choice OwnersByArrival::best(size_t device) {
 }
 
 std::optional<Task> OwnersByArrival::next(size_t device) {
-  std::vector<Open>& all = open_[device];
+  std::vector<TileProgress>& all = open_[device];
   if (all.empty()) return std::nullopt;
-  const Interval depth = tiling_.depth_of(device);
+  const IndexRange depth = tiling_.depth_of(device);
   const Choice choice = best(device);
-  Open& open = all[choice.open];
+  TileProgress& open = all[choice.open];
   const SubProblem sub{open.tile.i, open.tile.j, open.k(choice.k, depth)};
   const bool first = !open.started,
              last = first ? depth.size() == 1 : open.between.empty();

@@ -31,7 +31,7 @@ class OwnersByArrival final : public Chooser {
  private:
   /// An incomplete tile of C. Its k other than the first and the last may come in any
   /// order.
-  struct Open {
+  struct TileProgress {
     TileOfC tile;
     std::vector<int64_t>
         between;         // once started: the lowest remaining k, up to the window
@@ -39,7 +39,7 @@ class OwnersByArrival final : public Chooser {
     bool started = false;
 
     size_t choices() const { return std::max<size_t>(between.size(), 1); }
-    int64_t k(size_t choice, const Interval& depth) const {
+    int64_t k(size_t choice, const IndexRange& depth) const {
       return !started ? depth.begin : between.empty() ? depth.end - 1 : between[choice];
     }
   };
@@ -48,14 +48,14 @@ class OwnersByArrival final : public Chooser {
            k = 0;  // index in `open_` of the device, and index of a choice there
     InputRank rank;
   };
-  static void look_further(Open& open, const Interval& depth);
+  static void look_further(TileProgress& open, const IndexRange& depth);
   Choice best(size_t device);
   InputRank rank(size_t device, const SubProblem& sub, bool first);
   /// When an input is, or would be if fetched now, available; computed once per task.
   Seconds arrival(size_t device, TileId tile, int& missing);
 
-  struct Known {
-    uint64_t asked = 0;  // task of the last query
+  struct InputArrival {
+    uint64_t task = 0;  // task of the last query
     Seconds eta{0};
     bool missing = false;
   };
@@ -64,8 +64,8 @@ class OwnersByArrival final : public Chooser {
   const Tiling& tiling_;
   const Fetcher& fetcher_;
   const OwnedTiles& outputs_;
-  std::vector<std::vector<Open>> open_;  // by device
-  std::vector<Known> known_;             // by input
+  std::vector<std::vector<TileProgress>> open_;  // by device
+  std::vector<InputArrival> arrivals_;           // by input
   uint64_t task_ = 0;
 };
 

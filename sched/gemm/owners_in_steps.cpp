@@ -19,7 +19,7 @@ int OwnersInSteps::missing(size_t device, const SubProblem& sub) const {
 
 std::optional<Task> OwnersInSteps::next(size_t device) {
   Device& d = devices_[device];
-  const Interval depth = tiling_.depth_of(device);
+  const IndexRange depth = tiling_.depth_of(device);
   if (d.waiting.empty()) {
     if (d.k + 1 >= depth.end) return std::nullopt;
     ++d.k;

@@ -25,12 +25,12 @@ class TileBytes {
 
   /// Tiles of an input: each chosen interval of `sides` (m or n) times each interval of
   /// k. The columns of the matrix run along `sides`, or along k.
-  int64_t panel(const std::vector<Interval>& sides, const std::vector<int64_t>& chosen,
-                std::span<const Interval> ks, bool along_k) const {
+  int64_t panel(const std::vector<IndexRange>& sides, const std::vector<int64_t>& chosen,
+                std::span<const IndexRange> ks, bool along_k) const {
     int64_t bytes = 0;
     for (const int64_t index : chosen)
-      for (const Interval k : ks) {
-        const Interval side = sides[size_t(index)];
+      for (const IndexRange k : ks) {
+        const IndexRange side = sides[size_t(index)];
         bytes += along_k ? tile(k.size(), side.size()) : tile(side.size(), k.size());
       }
     return bytes;
@@ -54,7 +54,7 @@ class TileBytes {
   int64_t element_;
 };
 
-std::vector<int64_t> all_of(const std::vector<Interval>& tiles) {
+std::vector<int64_t> all_of(const std::vector<IndexRange>& tiles) {
   std::vector<int64_t> indices(tiles.size());
   std::iota(indices.begin(), indices.end(), 0);
   return indices;
@@ -81,8 +81,8 @@ std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& proble
            (decisions.choices.in_place && home == devices[d]);
   };
   const auto inputs = [&](size_t d) {
-    const Interval depth =
-        passes ? Interval{0, int64_t(tiling.k.size())} : tiling.depth_of(d);
+    const IndexRange depth =
+        passes ? IndexRange{0, int64_t(tiling.k.size())} : tiling.depth_of(d);
     const auto ks =
         std::span{tiling.k}.subspan(size_t(depth.begin), size_t(depth.size()));
     const auto rows = passes ? all_of(tiling.m) : tiling.rows_of(d),

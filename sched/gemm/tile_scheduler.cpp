@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
-#include "model/base/error.hpp"
 #include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "sched/gemm/region_planner.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
@@ -18,6 +18,19 @@
 #include "sched/tasks/workspace.hpp"
 
 namespace tilerail {
+namespace {
+
+/// The largest number below `too_large` that fits; `fitting` is assumed to.
+template <class Fits>
+int64_t largest_fitting(int64_t fitting, int64_t too_large, const Fits& fits) {
+  while (too_large - fitting > 1) {
+    const int64_t middle = fitting + (too_large - fitting) / 2;
+    (fits(middle) ? fitting : too_large) = middle;
+  }
+  return fitting;
+}
+
+}  // namespace
 
 TileScheduler::TileScheduler(const Question& question)
     : question_{question},
@@ -72,13 +85,8 @@ int64_t TileScheduler::largest_tile() const {
     const int64_t side = units * unit;
     return slot_of_side(merges ? side + side / 2 : side) <= least / comfortable_slots;
   };
-  int64_t fitting = 1,
-          too_large = ceil_div(std::max({problem_.m, problem_.n, problem_.k}), unit) + 1;
-  while (too_large - fitting > 1) {
-    const int64_t middle = fitting + (too_large - fitting) / 2;
-    (fits(middle) ? fitting : too_large) = middle;
-  }
-  return fitting * unit;
+  const int64_t longest = std::max({problem_.m, problem_.n, problem_.k});
+  return unit * largest_fitting(1, ceil_div(longest, unit) + 1, fits);
 }
 
 /// Bytes of a slot for tiles of this side, cut at the sizes of the problem; for very
@@ -92,10 +100,10 @@ int64_t TileScheduler::slot_of_side(int64_t side) const {
   return slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_);
 }
 
-/// The highest number of layers up to `wish`, with equally many GPUs and at least one k
+/// The highest number of layers up to `most`, with equally many GPUs and at least one k
 /// each, whose GPUs can send their sums to each other.
-int TileScheduler::layers_for(int wish, int gpus) const {
-  for (int layers = std::min(wish, gpus); layers > 1; --layers)
+int TileScheduler::layers_for(int most, int gpus) const {
+  for (int layers = std::min(most, gpus); layers > 1; --layers)
     if (gpus % layers == 0 && layers <= problem_.k && reach_each_other(layers))
       return layers;
   return 1;
@@ -106,12 +114,13 @@ int TileScheduler::layers_for(int wish, int gpus) const {
 bool TileScheduler::reach_each_other(int layers) const {
   const size_t plane = devices_.size() / size_t(layers);
   const Distribution dealt = question_.policy.choices.distribution;
-  const bool alike =
+  const bool equivalent =
       dealt == Distribution::proportional ||
       (dealt == Distribution::blocks && question_.policy.shares == Shares::equal &&
        question_.shares.empty());
   for (const auto i : indices(devices_))
-    for (size_t j = alike ? i % plane : 0; j < devices_.size(); j += alike ? plane : 1)
+    for (size_t j = equivalent ? i % plane : 0; j < devices_.size();
+         j += equivalent ? plane : 1)
       if (i / plane != j / plane && !topology_.has_route(devices_[i], devices_[j]))
         return false;
   return true;
@@ -122,8 +131,8 @@ Plan TileScheduler::plan(int64_t tile, Grid grid) const {
 }
 
 Decisions TileScheduler::decisions(int64_t tile, Grid grid) const {
-  Decisions wished = decide(question_, tile, grid);
-  if (keeps_shape(wished)) return wished;
+  Decisions by_policy = decide(question_, tile, grid);
+  if (keeps_shape(by_policy)) return by_policy;
   Policy squares = question_.policy;
   squares.choices.tile_rows = TileRows::side,
   squares.choices.tile_depth = TileDepth::side;
@@ -357,18 +366,14 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
   };
   const int64_t tile = decisions.choices.tile,
                 longest_side = std::max({problem_.m, problem_.n, problem_.k});
-  int64_t low = 1,
-          high = ceil_div(longest_side,
-                          tile);  // in tiles; fits(low) is assumed, fits(high) is false
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    (fits(cube(middle * tile), decisions) ? low : high) = middle;
-  }
+  const int64_t side =
+      tile * largest_fitting(1, ceil_div(longest_side, tile), [&](int64_t tiles) {
+        return fits(cube(tiles * tile), decisions);
+      });
   std::vector<Region> regions;
-  const int64_t side = low * tile;
-  for (const Interval m : split_tiles(all.m, side))
-    for (const Interval n : split_tiles(all.n, side))
-      for (const Interval k : split_tiles(all.k, side)) regions.push_back({m, n, k});
+  for (const IndexRange m : split_tiles(all.m, side))
+    for (const IndexRange n : split_tiles(all.n, side))
+      for (const IndexRange k : split_tiles(all.k, side)) regions.push_back({m, n, k});
   return regions;
 }
 
@@ -391,14 +396,11 @@ bool TileScheduler::has_room(int64_t side, size_t device) const {
 }
 
 void TileScheduler::refuse_tile(int64_t tile, int64_t slot, size_t device) const {
-  int64_t fitting = 0, too_large = tile;
-  while (too_large - fitting > 1) {
-    const int64_t middle = fitting + (too_large - fitting) / 2;
-    (has_room(middle, device) ? fitting : too_large) = middle;
-  }
+  const int64_t fitting =
+      largest_fitting(0, tile, [&](int64_t side) { return has_room(side, device); });
   const std::string& name = topology_.memory(devices_[device]).name;
-  throw InputError{
-      "tile", std::to_string(tile),
+  throw InfeasibleError{
+      question_.policy.choices.tile > 0 ? "tile" : "automatic tile", std::to_string(tile),
       fmt::format(
           "does not fit: '{}' has {} bytes for tiles, and {} of {} bytes each are needed",
           name, capacities_[device], least_slots, slot),

@@ -43,7 +43,7 @@ class TileScheduler {
   Plan plan(const Decisions& decisions) const;
 
  private:
-  int layers_for(int wish, int gpus) const;
+  int layers_for(int most, int gpus) const;
   bool reach_each_other(int layers) const;
   Grid grid_of(int layers) const;
   std::vector<TileDirectory::WarmTile> add_operations(

@@ -11,9 +11,9 @@ namespace {
 
 /// Cuts `range` in one part per weight, equal or in proportion; in multiples of 64 if
 /// parts are large enough.
-std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
+std::vector<IndexRange> weighed(IndexRange range, std::span<const double> weights) {
   const auto parts = int64_t(weights.size());
-  std::vector<Interval> pieces = split_evenly(range.size(), int(parts));
+  std::vector<IndexRange> pieces = split_evenly(range.size(), int(parts));
   if (!all_equal(weights)) {
     const int64_t unit = range.size() >= parts * 512 ? 64 : 1;
     pieces.clear();
@@ -24,19 +24,20 @@ std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
       begin = pieces.back().end;
     }
   }
-  for (Interval& piece : pieces)
+  for (IndexRange& piece : pieces)
     piece = {range.begin + piece.begin, range.begin + piece.end};
   return pieces;
 }
 
 /// Cuts each block in tiles, or not at all; appends them to `tiles` and returns the block
 /// of each.
-std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole,
-                        std::span<const int64_t> borders, std::vector<Interval>& tiles) {
+std::vector<size_t> cut(std::span<const IndexRange> blocks, TileCut how, bool whole,
+                        std::span<const int64_t> borders,
+                        std::vector<IndexRange>& tiles) {
   std::vector<size_t> block_of;
   for (const auto block : indices(blocks)) {
     const int64_t side = whole ? std::max(blocks[block].size(), int64_t{1}) : how.tile;
-    std::vector<Interval> of_block =
+    std::vector<IndexRange> of_block =
         split_tiles(blocks[block], side, borders, how.ragged);
     if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
     tiles.insert(tiles.end(), of_block.begin(), of_block.end());
@@ -46,13 +47,13 @@ std::vector<size_t> cut(std::span<const Interval> blocks, TileCut how, bool whol
 }
 
 /// The tiles of one layer's part of k.
-std::vector<Interval> cut_k(Interval part, TileCut how,
-                            std::span<const int64_t> borders) {
+std::vector<IndexRange> cut_k(IndexRange part, TileCut how,
+                              std::span<const int64_t> borders) {
   const int64_t side =
       how.depth == TileDepth::all ? std::max(part.size(), int64_t{1}) : how.tile;
-  std::vector<Interval> tiles = how.depth == TileDepth::growing
-                                    ? growing_tiles(part, side, borders)
-                                    : split_tiles(part, side, borders, how.ragged);
+  std::vector<IndexRange> tiles = how.depth == TileDepth::growing
+                                      ? growing_tiles(part, side, borders)
+                                      : split_tiles(part, side, borders, how.ragged);
   if (how.small == SmallTiles::k_first) return with_small_first(std::move(tiles));
   if (how.small == SmallTiles::k_last) return with_small_last(std::move(tiles));
   return tiles;
@@ -100,7 +101,7 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   const auto pieces = weighed(region.k, of.layers);
   for (const auto layer : indices(pieces)) {
     const auto before = int64_t(k.size());
-    for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
+    for (const IndexRange part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
     depths_.push_back({before, int64_t(k.size())});
     add_columns(how, depths_.back(), borders.k);
     const size_t first = layer * plane;
@@ -117,7 +118,8 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   index(shares.size());
 }
 
-void Tiling::add_columns(TileCut how, Interval depth, std::span<const int64_t> borders) {
+void Tiling::add_columns(TileCut how, IndexRange depth,
+                         std::span<const int64_t> borders) {
   for (int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
     const auto joined = [&](int64_t k_tile) {
       return how.depth == TileDepth::columns &&

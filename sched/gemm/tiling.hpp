@@ -11,7 +11,7 @@ namespace tilerail {
 
 /// A region of the problem: rows of C, columns of C, and a range of k.
 struct Region {
-  Interval m, n, k;
+  IndexRange m, n, k;
 };
 
 /// The tile of C in tile row i and tile column j.
@@ -29,7 +29,7 @@ struct TileOfC {
 ///      2    d2 d2 | d3 d3
 class Tiling {
  public:
-  std::vector<Interval> m, n, k;  // tile boundaries in the problem
+  std::vector<IndexRange> m, n, k;  // tile boundaries in the problem
 
   /// Blocks of equal shares: the region is cut in blocks, and each block in tiles. No
   /// tile crosses a border.
@@ -48,12 +48,12 @@ class Tiling {
     return owners_[(layer * m.size() + size_t(tile.i)) * n.size() + size_t(tile.j)];
   }
   /// The tiles of k of a layer, as an interval of their numbers.
-  Interval depth(size_t layer) const { return depths_[layer]; }
-  Interval depth_of(size_t device) const { return depths_[layer_of(device)]; }
+  IndexRange depth(size_t layer) const { return depths_[layer]; }
+  IndexRange depth_of(size_t device) const { return depths_[layer_of(device)]; }
   /// The tiles of k, as an interval of their numbers, that share one tile of a matrix
   /// whose columns run along k: with tile-depth=columns all of the layer up to the next
   /// border, else only this one.
-  Interval column_of(int64_t k_tile) const { return columns_[size_t(k_tile)]; }
+  IndexRange column_of(int64_t k_tile) const { return columns_[size_t(k_tile)]; }
   /// Row by row.
   const std::vector<TileOfC>& tiles_of(size_t device) const { return tiles_of_[device]; }
 
@@ -63,11 +63,11 @@ class Tiling {
 
  private:
   void index(size_t devices);
-  void add_columns(TileCut how, Interval depth, std::span<const int64_t> borders);
+  void add_columns(TileCut how, IndexRange depth, std::span<const int64_t> borders);
 
-  std::vector<size_t> owners_;     // of each tile of C, row by row, layer by layer
-  std::vector<Interval> depths_;   // by layer
-  std::vector<Interval> columns_;  // by tile of k
+  std::vector<size_t> owners_;       // of each tile of C, row by row, layer by layer
+  std::vector<IndexRange> depths_;   // by layer
+  std::vector<IndexRange> columns_;  // by tile of k
   std::vector<std::vector<TileOfC>> tiles_of_;
   std::vector<std::vector<int64_t>> rows_of_, cols_of_;
 };

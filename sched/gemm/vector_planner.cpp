@@ -9,7 +9,7 @@
 namespace tilerail {
 namespace {
 
-View rows_of(BufferId vector, Interval rows) {
+View rows_of(BufferId vector, IndexRange rows) {
   return {vector, rows.begin, 0, rows.size(), 1};
 }
 
@@ -83,7 +83,7 @@ class Dot final : public Chooser, public Outputs {
     const auto pieces = split_evenly(p.k, int(devices.size()));
     for (const auto i : indices(devices)) {
       const size_t first = tiles.size();
-      for (const Interval rows : split_tiles(pieces[i], tile, borders.k)) {
+      for (const IndexRange rows : split_tiles(pieces[i], tile, borders.k)) {
         tiles.push_back({rows_of(context_.matrix_a, rows), p.place_a, {devices[i]}});
         tiles.push_back({rows_of(context_.matrix_b, rows), p.place_b, {devices[i]}});
       }
@@ -154,8 +154,8 @@ class ElementwiseTasks final : public Chooser {
 
   View home_of(TileId tile) const {
     const size_t number = tile.index() - tiles_of_x_.size();
-    const Interval rows = tiling_.m[number / tiling_.n.size()],
-                   cols = tiling_.n[number % tiling_.n.size()];
+    const IndexRange rows = tiling_.m[number / tiling_.n.size()],
+                     cols = tiling_.n[number % tiling_.n.size()];
     return {context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()};
   }
 

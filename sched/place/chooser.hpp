@@ -9,14 +9,14 @@
 namespace tilerail {
 
 /// Dispatch order: devices in turn, or the device that is free first by the clock.
-enum class Wake : uint8_t { in_turn, first_free };
+enum class DispatchOrder : uint8_t { in_turn, first_free };
 
 /// Chooses the next task of a device. A chooser contains a policy's rules of order and
 /// ownership; devices are numbered in the order of the plan.
 class Chooser {
  public:
   virtual ~Chooser() = default;
-  virtual Wake wakes() const { return Wake::in_turn; }
+  virtual DispatchOrder dispatch_order() const { return DispatchOrder::in_turn; }
 
   /// Absent: no task is left for the device, or none is ready.
   virtual std::optional<Task> next(size_t device) = 0;

@@ -23,15 +23,15 @@ class ListChooser final : public Chooser {
  public:
   ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph);
 
-  Wake wakes() const override { return Wake::first_free; }
+  DispatchOrder dispatch_order() const override { return DispatchOrder::first_free; }
   std::optional<Task> next(size_t device) override;
   void placed(size_t device, const Task& task) override;
 
  private:
-  struct Ready {
+  struct RankedTask {
     Seconds rank;
     TaskId id;
-    bool operator<(const Ready& other) const {
+    bool operator<(const RankedTask& other) const {
       return rank != other.rank ? rank < other.rank : id > other.id;
     }
   };
@@ -44,7 +44,7 @@ class ListChooser final : public Chooser {
   const TaskGraph& graph_;
   std::vector<Seconds> ranks_;     // by task
   std::vector<size_t> waits_for_;  // by task
-  std::priority_queue<Ready> ready_;
+  std::priority_queue<RankedTask> ready_;
   std::vector<std::deque<TaskId>> line_;  // by device: assigned, not yet requested
   std::vector<Seconds> assigned_;         // by device: total time of its line
   std::vector<TaskId> current_;           // by device: the task it received last

@@ -8,7 +8,7 @@
 namespace tilerail {
 
 void TaskLoop::run() {
-  chooser_.wakes() == Wake::in_turn ? run_in_turn() : run_first_free();
+  chooser_.dispatch_order() == DispatchOrder::in_turn ? run_in_turn() : run_first_free();
   outputs_.end();
 }
 
@@ -39,13 +39,13 @@ void TaskLoop::run_first_free() {
 bool TaskLoop::serve(size_t device) {
   const std::optional<Task> task = chooser_.next(device);
   if (!task) return false;
-  const Given given = add(device, *task);
-  outputs_.written(*task, device, given.kernel, given.end);
+  const PlannedTask planned = add(device, *task);
+  outputs_.written(*task, device, planned.kernel, planned.end);
   chooser_.placed(device, *task);
   return true;
 }
 
-TaskLoop::Given TaskLoop::add(size_t device, const Task& task) {
+TaskLoop::PlannedTask TaskLoop::add(size_t device, const Task& task) {
   Op op;
   op.kind = task.kind;
   op.trans_a = task.trans_a, op.trans_b = task.trans_b;
@@ -65,21 +65,21 @@ TaskLoop::Given TaskLoop::add(size_t device, const Task& task) {
   }
   const Outputs::Place out = outputs_.open(task, device, deps);
   op.queue = out.queue, op.y = out.view, op.beta = out.beta;
-  Given given{task, {}, {}, std::max(ready, out.eta), {}};
-  given.awaited.assign(deps.ops().begin(), deps.ops().end());
-  const OpId kernel = given.kernel = context_.emit(device, op, deps);
+  PlannedTask planned{task, {}, {}, std::max(ready, out.eta), {}};
+  planned.awaited.assign(deps.ops().begin(), deps.ops().end());
+  const OpId kernel = planned.kernel = context_.emit(device, op, deps);
   for (const TileId tile : task.reads)
     if (tile != no_tile) directory_.pin(tile, device, false);
   for (const TileId tile : task.reads)
     if (tile != no_tile) directory_.used(tile, device, kernel);
   const Seconds time =
       context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
-  given.end = context_.clock.run_kernel(device, given.ready, time);
-  return given;
+  planned.end = context_.clock.run_kernel(device, planned.ready, time);
+  return planned;
 }
 
-void TaskLoop::note(size_t device, Seconds at, size_t given, bool is_end) {
-  events_.push({at, events_so_far_++, device, given, is_end});
+void TaskLoop::note(size_t device, Seconds at, size_t planned, bool is_end) {
+  events_.push({at, events_so_far_++, device, planned, is_end});
 }
 
 /// Submits as many tasks as the limits of the device allow.
@@ -92,19 +92,19 @@ void TaskLoop::act(size_t device, Seconds now, const TasksAtOnce& limits) {
     const std::optional<Task> task = chooser_.next(device);
     if (!task) return;
     const size_t ops = plan.ops.size();
-    Given given = add(device, *task);
+    PlannedTask planned = add(device, *task);
     chooser_.placed(device, *task);
     for (size_t op = ops; op < plan.ops.size(); ++op)
       agent.busy_until += runtime_cost(plan, plan.ops[op], context_.topology);
-    size_t place = given_.size();
+    size_t place = planned_.size();
     if (free_places_.empty())
-      given_.emplace_back();
+      planned_.emplace_back();
     else
       place = free_places_.back(), free_places_.pop_back();
     ++agent.unfinished;
-    if (given.ready > now) ++agent.waiting, note(device, given.ready, place, false);
-    note(device, given.end, place, true);
-    given_[place] = std::move(given);
+    if (planned.ready > now) ++agent.waiting, note(device, planned.ready, place, false);
+    note(device, planned.end, place, true);
+    planned_[place] = std::move(planned);
   }
 }
 
@@ -116,17 +116,17 @@ void TaskLoop::run_in_time(const TasksAtOnce& limits) {
     const Event event = events_.top();
     events_.pop();
     Agent& agent = agents_[event.device];
-    const Given& given = given_[event.given];
+    const PlannedTask& planned = planned_[event.planned];
     std::vector<OpId>& awaited = context_.awaited_by[event.device];
     context_.clock.set_now(event.at);
     if (event.is_end) {
-      awaited = {given.kernel};
-      outputs_.written(given.task, event.device, given.kernel, given.end);
-      chooser_.ended(event.device, given.task);
+      awaited = {planned.kernel};
+      outputs_.written(planned.task, event.device, planned.kernel, planned.end);
+      chooser_.ended(event.device, planned.task);
       --agent.unfinished;
-      free_places_.push_back(event.given);
+      free_places_.push_back(event.planned);
     } else {
-      awaited.assign(given.awaited.begin(), given.awaited.end());
+      awaited.assign(planned.awaited.begin(), planned.awaited.end());
       --agent.waiting;
     }
     act(event.device, event.at, limits);

@@ -33,8 +33,8 @@ class TaskLoop {
 
  private:
   /// A planned task.
-  struct Given {  // NOLINT(bugprone-exception-escape): numbers are moved without
-                  // exceptions
+  struct PlannedTask {  // NOLINT(bugprone-exception-escape): numbers are moved without
+                        // exceptions
     Task task;
     OpId kernel;
     boost::container::small_vector<OpId, 4> awaited;  // dependencies of the kernel
@@ -43,7 +43,7 @@ class TaskLoop {
   struct Event {
     Seconds at;
     size_t number;  // ties go to the lowest
-    size_t device, given;
+    size_t device, planned;
     bool is_end;
     bool operator<(const Event& other) const {
       return at != other.at ? at > other.at : number > other.number;
@@ -54,21 +54,21 @@ class TaskLoop {
     Seconds busy_until{0};  // time until which the host thread is busy
   };
   void act(size_t device, Seconds now, const TasksAtOnce& limits);
-  void note(size_t device, Seconds at, size_t given, bool is_end);
+  void note(size_t device, Seconds at, size_t planned, bool is_end);
 
   void run_in_turn();
   void run_first_free();
   bool serve(size_t device);
-  Given add(size_t device, const Task& task);
+  PlannedTask add(size_t device, const Task& task);
 
   PlanContext& context_;
   TileDirectory& directory_;
   Fetcher& fetcher_;
   Outputs& outputs_;
   Chooser& chooser_;
-  std::vector<Agent> agents_;        // by device
-  std::vector<Given> given_;         // in time only
-  std::vector<size_t> free_places_;  // free indices in `given_`
+  std::vector<Agent> agents_;         // by device
+  std::vector<PlannedTask> planned_;  // in time only
+  std::vector<size_t> free_places_;   // free indices in `planned_`
   std::priority_queue<Event> events_;
   size_t events_so_far_ = 0;
 };

@@ -25,7 +25,7 @@ void SharedTiles::written(const Task& task, size_t device, OpId kernel, Seconds 
   directory_.wait_to_write_home(tile, job.leave);
   const Leg leg = context_.router.leg(context_.devices[device],
                                       directory_.tile(tile).home_memory, true);
-  const Copier::Copied copied = context_.copier->copy(leg, std::move(job));
+  const Copier::Result copied = context_.copier->copy(leg, std::move(job));
   directory_.used(tile, device, copied.left);
   directory_.came_home(tile, copied.pieces.last, copied.arrival.last);
 }

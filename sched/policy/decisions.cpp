@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "cost/energy.hpp"
-#include "model/base/error.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "model/kernels/energy.hpp"
 #include "model/machine/machine_facts.hpp"
 #include "sched/policy/emulation.hpp"
@@ -101,7 +101,7 @@ std::string shares_text(const std::vector<double>& shares) {
 
 void refuse_without_watts(std::string_view field, const Metric& metric,
                           const Topology& topology) {
-  throw InputError{
+  throw InfeasibleError{
       field, metric.name,
       fmt::format("needs watts, which machine '{}' does not have", topology.name()),
       "'watts' of each GPU"};
@@ -125,11 +125,12 @@ bool stages_homes(const GemmProblem& p, const Topology& topology) {
 }
 
 Decisions decide(const Question& q, int64_t tile, Grid grid) {
-  const Choices& wish = q.policy.choices;
-  Decisions d{{q.devices.begin(), q.devices.end()}, shares_for(q, tile), grid, wish};
+  const Choices& options = q.policy.choices;
+  Decisions d{{q.devices.begin(), q.devices.end()}, shares_for(q, tile), grid, options};
   const int64_t longest = std::max({q.problem.m, q.problem.n, q.problem.k, int64_t{1}});
   d.choices.tile = std::min(tile, longest);
-  if (wish.peer_copies == PeerCopies::staged_home && !stages_homes(q.problem, q.topology))
+  if (options.peer_copies == PeerCopies::staged_home &&
+      !stages_homes(q.problem, q.topology))
     d.choices.peer_copies = PeerCopies::direct;
   d.choices.c_tiles = fetches_c_last(q) ? CTiles::lazy : CTiles::eager;
   d.choices.compute_streams = streams_for(q, tile, grid);

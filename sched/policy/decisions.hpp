@@ -22,7 +22,8 @@ struct Decisions {
   Choices choices;  // nothing left open
 };
 
-/// Throws the InputError of a field with an energy metric on a machine without watts.
+/// Throws the InfeasibleError of a field with an energy metric on a machine without
+/// watts.
 [[noreturn]] void refuse_without_watts(std::string_view field, const Metric& metric,
                                        const Topology& topology);
 

@@ -10,6 +10,7 @@
 
 #include "model/base/units.hpp"
 #include "plan/plan.hpp"
+#include "sched/policy/choices.hpp"
 #include "sched/policy/grid.hpp"
 
 namespace tilerail {
@@ -19,9 +20,8 @@ class Fetcher;
 class GemmTasks;
 class TileScheduler;
 class Tiling;
-struct Choices;
 struct Field;
-struct Judge;
+struct PlanSimulator;
 struct Metric;
 struct Question;
 
@@ -56,7 +56,7 @@ class Emulation {
     return {};
   }
   /// The best of several plans that the library tries; absent: it does not try several.
-  virtual std::optional<Plan> timed_plan(const Question&, const Judge&) const {
+  virtual std::optional<Plan> timed_plan(const Question&, const PlanSimulator&) const {
     return std::nullopt;
   }
   /// The plan on the devices that the library selects by the metric; absent: no rule.
@@ -89,6 +89,9 @@ class Emulation {
 };
 
 /// The emulation of the choices, or an emulation without effect.
-const Emulation& emulation_of(const Choices& choices);
+inline const Emulation& emulation_of(const Choices& choices) {
+  static const Emulation none;
+  return choices.emulation ? *choices.emulation : none;
+}
 
 }  // namespace tilerail

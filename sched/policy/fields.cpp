@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/parse.hpp"
-#include "sched/policy/efforts.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/policy/option_table.hpp"
 
@@ -53,16 +53,11 @@ Value devices(std::string_view name, DeviceChoice choice) {
           }};
 }
 
-/// With 0 `operations`, the estimate decides. Fields vary only with Ways::search.
-Value effort(std::string_view name, int64_t operations, Ways ways) {
-  const auto choose = [=](Policy& policy) {
-    policy.judge_ops = operations;
-    if (operations > 0) policy.ways = ways;
-  };
-  return {name, choose, [=](const Policy& policy) {
-            return policy.judge_ops == operations &&
-                   (operations == 0 || policy.ways == ways);
-          }};
+std::vector<Value> efforts() {
+  std::vector<Value> all;
+  for (const size_t i : indices(effort_names))
+    all.push_back(value(effort_names[i], &Policy::effort, Effort(i)));
+  return all;
 }
 
 Value grid(std::string_view name, GridChoice choice) {
@@ -98,9 +93,7 @@ std::vector<Field> fields_of_work() {
            "Limits the search: fast compares estimates, fixed also simulates plans of "
            "several tiles and "
            "sets of GPUs, normal and high vary the other options, too.",
-           {effort("fast", 0, Ways::fixed), effort("fixed", normal_effort, Ways::fixed),
-            effort("normal", normal_effort, Ways::search),
-            effort("high", high_effort, Ways::search)}}),
+           efforts()}),
       varied({"grid",
               "Lays the GPUs over C: nearly square, or with the least traffic on scarce "
               "links; "
@@ -134,10 +127,7 @@ std::vector<Field> fields_of_tiles() {
        "Sets the side of square tiles, the columns of others, or the length of pieces of "
        "vectors: a number, the "
        "best of several plans, or the choice of a rule.",
-       {{"auto", [](Policy& policy) { policy.choices.tile = 0; },
-         [](const Policy&) { return false; }},
-        tile_rule("search", TileChoice::search),
-        tile_rule("thesis", TileChoice::thesis)},
+       {tile_rule("search", TileChoice::search), tile_rule("thesis", TileChoice::thesis)},
        number(&Choices::tile, 1, most_bytes)},
       varied({"tile-rows",
               "Gives a tile of C as many rows as columns, or all rows of its block.",
@@ -429,16 +419,14 @@ void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
   const auto key = assignment.substr(0, equals);
   const auto field = std::ranges::find(fields(policy), key, &Field::key);
-  if (equals == std::string_view::npos)
-    throw InputError{"set", assignment, "is not key=value",
-                     field == fields(policy).end()
-                         ? ""
-                         : fmt::format("{}= and {}", key, accepted_by(*field))};
   if (field == fields(policy).end()) {
     std::vector<std::string> known;
     for (const Field& each : fields(policy)) known.emplace_back(each.key);
     throw unknown_name("set", assignment, "a field of a policy", known);
   }
+  if (equals == std::string_view::npos)
+    throw InputError{"set", assignment, "is not key=value",
+                     fmt::format("{}= and {}", key, accepted_by(*field))};
   Policy changed = policy;
   if (const auto refused = set(*field, changed, assignment.substr(equals + 1)))
     throw InputError{"set", assignment, refused->problem, refused->expected};

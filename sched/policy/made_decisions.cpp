@@ -26,19 +26,6 @@ const PlanDecision& needed(const std::vector<PlanDecision>& text, std::string_vi
   return *found;
 }
 
-std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& topology) {
-  std::vector<MemoryId> devices;
-  for (const std::string_view name : split(decision.value, ',')) {
-    const auto gpu = topology.find_memory(name);
-    if (!gpu || !topology.is_gpu(*gpu))
-      refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
-    if (std::ranges::find(devices, *gpu) != devices.end())
-      refuse(decision, "each GPU once");
-    devices.push_back(*gpu);
-  }
-  return devices;
-}
-
 Grid grid_of(const PlanDecision& decision, size_t devices) {
   const auto sides = split(decision.value, 'x');
   if (sides.size() != 2 && sides.size() != 3)
@@ -68,22 +55,12 @@ std::vector<double> shares_of(const PlanDecision& decision, size_t devices) {
 }
 
 /// An option that leaves a choice open is not a decision.
-void check_decided(const Policy& said, const PlanDecision& decision) {
+void set_field(Policy& said, const PlanDecision& decision) try {
   if (decision.value == "auto" || is_of_the_search(said, decision.key))
     refuse(decision, "what was decided");
-}
-
-void set_field(Policy& said, const PlanDecision& decision) {
-  check_decided(said, decision);
-  for (const PolicyField& field : fields_of(said)) {
-    if (field.key != decision.key) continue;
-    try {
-      return apply_override(said, decision.key + "=" + decision.value);
-    } catch (const InputError&) {
-      refuse(decision, field.accepted);
-    }
-  }
-  throw InputError{decision.key, decision.value, "is not a decision"};
+  apply_override(said, decision.key + "=" + decision.value);
+} catch (const InputError& error) {
+  throw InputError{decision.key, decision.value, "is not a decision", error.expected};
 }
 
 }  // namespace
@@ -101,7 +78,17 @@ std::vector<PlanDecision> exact_text(const Decisions& decisions,
 
 std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text,
                                    const Topology& topology) {
-  return devices_of(needed(text, "devices"), topology);
+  const PlanDecision& decision = needed(text, "devices");
+  std::vector<MemoryId> devices;
+  for (const std::string_view name : split(decision.value, ',')) {
+    const auto gpu = topology.find_memory(name);
+    if (!gpu || !topology.is_gpu(*gpu))
+      refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
+    if (std::ranges::find(devices, *gpu) != devices.end())
+      refuse(decision, "each GPU once");
+    devices.push_back(*gpu);
+  }
+  return devices;
 }
 
 int64_t made_tile(const std::vector<PlanDecision>& text) {
@@ -113,8 +100,7 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text,
                     const Topology& topology) {
   Policy said;
   said.choices = d.choices;
-  for (const PlanDecision& decision : text)
-    if (decision.key == "devices") d.devices = devices_of(decision, topology);
+  d.devices = made_devices(text, topology);
   for (const PlanDecision& decision : text) {
     if (decision.key == "devices" || decision.key == "tiles")
       continue;  // tiles: follows from the others

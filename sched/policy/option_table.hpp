@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -12,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/error.hpp"
 #include "model/base/number_text.hpp"
+#include "model/base/parse.hpp"
 #include "sched/policy/policy.hpp"
 
 namespace tilerail {
@@ -24,7 +27,7 @@ struct Value;
 /// Range of a numeric field or parameter.
 struct Number {
   double low, high;
-  std::string accepted;                                // "1 to 64"
+  std::string accepted;                                // "whole number 1 to 64"
   std::function<bool(Policy&, std::string_view)> set;  // false: invalid text
   std::function<std::optional<std::string>(const Policy&)> get;
   std::function<std::vector<std::string>(const Policy&)>
@@ -55,20 +58,13 @@ struct Value {
   }
 };
 
-template <class Member>
-Member& in(Policy& policy, Member Policy::*member) {
+/// `Any` is Policy or const Policy.
+template <class Any, class Member>
+auto& in(Any& policy, Member Policy::*member) {
   return policy.*member;
 }
-template <class Member>
-Member& in(Policy& policy, Member Choices::*member) {
-  return policy.choices.*member;
-}
-template <class Member>
-const Member& in(const Policy& policy, Member Policy::*member) {
-  return policy.*member;
-}
-template <class Member>
-const Member& in(const Policy& policy, Member Choices::*member) {
+template <class Any, class Member>
+auto& in(Any& policy, Member Choices::*member) {
   return policy.choices.*member;
 }
 
@@ -95,12 +91,24 @@ std::vector<Value> on_off(bool Owner::*member) {
   return values(member, {{"on", true}, {"off", false}});
 }
 
+template <class Number>
+std::optional<Number> read_number(std::string_view text) {
+  return number_in<Number>(text);
+}
+/// Byte counts and tiles: also "16K".
+template <>
+inline std::optional<int64_t> read_number(std::string_view text) try {
+  return parse_size(text, "");
+} catch (const InputError&) {
+  return std::nullopt;
+}
+
 /// A number's neighbors are its half, its double and its minimum.
 template <class Member, class Owner>
 Number number(Member Owner::*member, std::type_identity_t<Member> low,
               std::type_identity_t<Member> high) {
   const auto set = [=](Policy& policy, std::string_view text) {
-    const auto read = number_in<Member>(text);
+    const auto read = read_number<Member>(text);
     if (!read || !(*read >= low && *read <= high)) return false;
     in(policy, member) =
         *read == 0 ? Member{} : *read;  // -0 is 0, and its plan has the hash of 0
@@ -112,9 +120,7 @@ Number number(Member Owner::*member, std::type_identity_t<Member> low,
                                      : std::nullopt;
   };
   const auto neighbors = [=](const Policy& policy) {
-    const Member own = in(policy, member) >= low && in(policy, member) <= high
-                           ? in(policy, member)
-                           : low;
+    const Member own = get(policy) ? in(policy, member) : low;
     std::vector<std::string> others;
     for (const Member near :
          {static_cast<Member>(own / 2), static_cast<Member>(own * 2), low})
@@ -123,7 +129,8 @@ Number number(Member Owner::*member, std::type_identity_t<Member> low,
         others.push_back(text);
     return others;
   };
-  return {double(low), double(high), fmt::format("{} to {}", low, high),
+  const auto kind = std::is_integral_v<Member> ? "whole number " : "";
+  return {double(low), double(high), fmt::format("{}{} to {}", kind, low, high),
           set,         get,          neighbors};
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "sched/policy/efforts.hpp"
 
 namespace tilerail {
 namespace {
@@ -11,8 +10,7 @@ namespace {
 const Policy& preset_of_our_own() {
   static const Policy row{.preset = "tilerail",
                           .device_choice = DeviceChoice::search,
-                          .ways = Ways::search,
-                          .judge_ops = normal_effort,
+                          .effort = Effort::normal,
                           .grid = GridChoice::automatic,
                           .shares = Shares::by_speed,
                           .relays = true,

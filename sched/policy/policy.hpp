@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,7 +17,20 @@ enum class GridChoice { square, automatic, emulated };
 enum class TileChoice { thesis, search, emulated };
 enum class DeviceChoice { all, first, search };
 enum class Shares { equal, by_speed, by_pdp, by_edp };
-enum class Ways { fixed, search };
+/// How much a search plans and simulates. docs/model.md#effort
+enum class Effort { fast, fixed, normal, high };
+
+inline constexpr std::array<std::string_view, 4> effort_names{"fast", "fixed", "normal",
+                                                              "high"};
+
+/// Limit of the operations that a search plans and simulates for a set of GPUs: a count
+/// instead of a time, so that all processes find the same plan.
+constexpr int64_t operations_of(Effort effort) {
+  return std::array<int64_t, 4>{0, 200'000, 200'000, 1'000'000}[size_t(effort)];
+}
+
+/// Whether the search also tries other values of fields.
+constexpr bool varies_fields(Effort effort) { return effort >= Effort::normal; }
 
 /// As many parts of k as GPUs.
 constexpr int one_part_a_gpu = 1 << 20;
@@ -33,10 +48,8 @@ struct Policy {
   std::vector<PolicyOverride> overridden = {};     // in order of application
   DeviceChoice device_choice = DeviceChoice::all;  // of the given devices
   const Metric* select = nullptr;  // selects devices by a metric; null: see device_choice
-  double select_ms = 100;   // budget for evaluating plans, at fixed costs per operation
-  Ways ways = Ways::fixed;  // search: also tries values of searched fields
-  int64_t judge_ops =
-      0;  // operations of plans that the search may simulate; 0: uses the estimate only
+  double select_ms = 100;  // budget for evaluating plans, at fixed costs per operation
+  Effort effort = Effort::fast;
   GridChoice grid = GridChoice::square;
   int k_split = 1;  // parts of k, each for its own part of the GPUs; their sums are added
   Shares shares = Shares::equal;  // of C, for the devices

@@ -20,8 +20,8 @@ struct Question {
   std::span<const MemoryId> devices;  // to plan for, or to choose from
   const Policy& policy;
   std::span<const double> shares =
-      {};               // of C, given by a model, one per device; empty: by the policy
-  bool judged = false;  // whether plans are simulated for comparison
+      {};                  // of C, given by a model, one per device; empty: by the policy
+  bool simulated = false;  // whether plans are simulated for comparison
 
   /// The question on the first device only, if the policy asks for that.
   Question on_first() const {
@@ -32,11 +32,11 @@ struct Question {
   /// The question on these devices only.
   Question on(std::span<const MemoryId> some,
               std::span<const double> their_shares = {}) const {
-    return {given, problem, topology, resources, some, policy, their_shares, judged};
+    return {given, problem, topology, resources, some, policy, their_shares, simulated};
   }
   /// Whether the search may change the field.
   bool varies(std::string_view key) const {
-    return judged && policy.ways == Ways::search && !overrides(policy, key);
+    return simulated && varies_fields(policy.effort) && !overrides(policy, key);
   }
   /// The question without simulation.
   Question estimated() const {
@@ -44,7 +44,7 @@ struct Question {
   }
   /// The question with another policy.
   Question by(const Policy& other) const {
-    return {given, problem, topology, resources, devices, other, shares, judged};
+    return {given, problem, topology, resources, devices, other, shares, simulated};
   }
 };
 

@@ -37,10 +37,10 @@ struct Score {
 };
 
 /// Depth-first search over all orders; the clock contains the load of the hops so far.
-class Exhaustive {
+class ExhaustiveSearch {
  public:
-  Exhaustive(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
-             int chunks)
+  ExhaustiveSearch(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
+                   int chunks)
       : clock_{clock},
         left_{destinations.begin(), destinations.end()},
         bytes_{bytes},
@@ -86,7 +86,7 @@ class Exhaustive {
 };
 
 /// A partial chain of the beam.
-struct Partial {
+struct PartialChain {
   Chain chain;
   Holder at;
   Score score;
@@ -100,8 +100,8 @@ struct Extension {
   Score score;
 };
 
-Partial extended(const Partial& partial, MemoryId to, const Extension& by) {
-  Partial longer = partial;
+PartialChain extended(const PartialChain& partial, MemoryId to, const Extension& by) {
+  PartialChain longer = partial;
   longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(by.arrival);
   longer.at = {to, by.arrival};
   longer.score = by.score;
@@ -112,13 +112,13 @@ Partial extended(const Partial& partial, MemoryId to, const Extension& by) {
 std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders,
                                 std::span<const MemoryId> destinations, Bytes bytes,
                                 int chunks) {
-  Exhaustive search{clock, destinations, bytes, chunks};
+  ExhaustiveSearch search{clock, destinations, bytes, chunks};
   for (const Holder& holder : holders) search.from(holder);
   return search.best();
 }
 
 /// All partial chains with one more hop.
-void extend(const std::vector<Partial>& beam, Clock& clock,
+void extend(const std::vector<PartialChain>& beam, Clock& clock,
             std::span<const MemoryId> destinations, Bytes bytes, int chunks,
             std::vector<Extension>& extensions) {
   extensions.clear();
@@ -135,7 +135,7 @@ void extend(const std::vector<Partial>& beam, Clock& clock,
 std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders,
                                  std::span<const MemoryId> destinations, Bytes bytes,
                                  int chunks) {
-  std::vector<Partial> beam, next;
+  std::vector<PartialChain> beam, next;
   std::vector<Extension> extensions;
   std::vector<uint32_t> order;  // of extensions, best first
   for (const Holder& holder : holders)

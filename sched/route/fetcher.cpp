@@ -25,15 +25,16 @@ Fetcher::Trip Fetcher::trip_from(const Holder& holder, size_t device) const {
 /// For a device unreachable from every holder: the route with the fewest copies; ties go
 /// to the first copy with the lowest cost of the routing rule.
 Fetcher::Trip Fetcher::detour(TileId tile, size_t device) const {
-  const Router::Detours& ways = context_.router.detours_to(device);
+  const Router::Detours& detours = context_.router.detours_to(device);
   std::optional<Trip> best;
   std::pair least{Router::unreachable, std::numeric_limits<double>::infinity()};
   const auto consider = [&](const Holder& holder, size_t first) {
-    if (ways.copies[first] == Router::unreachable || ways.copies[first] > least.first)
+    if (detours.copies[first] == Router::unreachable ||
+        detours.copies[first] > least.first)
       return;
     const MemoryId there = context_.devices[first];
     if (holder.is_home && !context_.router.reaches(leg(holder, there))) return;
-    const std::pair cost{ways.copies[first], source_cost(tile, holder, there).value};
+    const std::pair cost{detours.copies[first], source_cost(tile, holder, there).value};
     if (!best || cost < least) best = Trip{holder, {first}}, least = cost;
   };
   directory_.each_holder(tile, [&](const Holder& holder) {
@@ -49,7 +50,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, size_t device) const {
     no_route(context_.topology, directory_.tile(tile).home_memory,
              context_.devices[device]);
   while (best->stops.back() != device)
-    best->stops.push_back(ways.next[best->stops.back()]);
+    best->stops.push_back(detours.next[best->stops.back()]);
   return *std::move(best);
 }
 
@@ -146,14 +147,14 @@ void Fetcher::send_chain(TileId tile, size_t device, std::vector<Holder> sources
 /// without the tile; ties go to the earliest arrival.
 void Fetcher::send_tree(TileId tile, size_t device, std::vector<Holder> holders,
                         std::vector<MemoryId> left) {
-  struct Best {
+  struct TreeHop {
     std::pair<double, Seconds> cost{std::numeric_limits<double>::infinity(), 0};
     size_t from = 0, to = 0;
     Clock::Arrival arrival = {};
   };
   const int pieces = pieces_of(context_, directory_.tile(tile).home);
   while (!left.empty()) {
-    Best best;
+    TreeHop best;
     for (size_t from = 0; from < holders.size(); ++from)
       for (size_t to = 0; to < left.size(); ++to) {
         const Clock::Hop hop = context_.clock.hop(holders[from].memory, left[to]);
@@ -193,7 +194,7 @@ void Fetcher::send(TileId tile, const Holder& from, size_t to, int pieces,
     job.before = {copy->first_piece, copy->last_piece};
   else
     job.leave.after(directory_.last_written_at_home(tile));
-  const Copier::Copied copied =
+  const Copier::Result copied =
       context_.copier->copy(leg(from, context_.devices[to]), std::move(job));
   directory_.arrived(tile, to, copied.pieces.first, copied.pieces.last, copied.arrival);
   if (from.is_home) return directory_.used_at_home(tile, copied.left);

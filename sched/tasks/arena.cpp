@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "model/base/error.hpp"
 #include "model/base/extents.hpp"
+#include "model/base/infeasible_error.hpp"
 
 namespace tilerail {
 
@@ -34,10 +34,10 @@ Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype,
   } else {
     if (free_.empty() && pooled()) make_room();
     if (free_.empty())
-      throw InputError{
+      throw InfeasibleError{
           "memory", name_,
           fmt::format("has {} bytes for tiles, too few for {} more", capacity_, size),
-          "a smaller tile or a larger memory-fraction"};
+          "a smaller tile or a larger memory fraction"};
     slot.offset = free_.front().first;
     slot.former = std::move(free_.front().second);
     free_.pop_front();

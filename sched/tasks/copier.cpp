@@ -51,11 +51,11 @@ Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces,
       clock.estimate(clock.hop(leg.src, *leg.host), bytes, count, available));
 }
 
-Copier::Copied Copier::copy(const Leg& leg, Job job) {
+Copier::Result Copier::copy(const Leg& leg, Job job) {
   return leg.host ? copy_through_host(leg, job) : copy_direct(leg, job);
 }
 
-Copier::Copied Copier::copy_direct(const Leg& leg, Job& job) {
+Copier::Result Copier::copy_direct(const Leg& leg, Job& job) {
   const bool piecewise = job.before && job.before->count() == job.pieces;
   const Clock::Arrival there =
       job.arrival ? *job.arrival : arrival(leg, job.to, job.pieces, job.available);
@@ -76,7 +76,7 @@ Copier::Copied Copier::copy_direct(const Leg& leg, Job& job) {
   return {copies, copies.last, there};
 }
 
-Copier::Copied Copier::copy_through_host(const Leg& leg, Job& job) {
+Copier::Result Copier::copy_through_host(const Leg& leg, Job& job) {
   PlanBuilder& builder = context_.builder;
   const MemoryId host = *leg.host;
   const DType dtype = context_.dtype(job.from);
@@ -94,7 +94,7 @@ Copier::Copied Copier::copy_through_host(const Leg& leg, Job& job) {
     return there;
   };
   if (job.pieces == 1) job.available.first = job.available.last;
-  Copied copied{};
+  Result copied{};
   copied.arrival = moved(host, leg.dst, moved(leg.src, host, job.available));
   if (job.before) job.leave.after(job.before->last);
   job.leave.after(room.former);

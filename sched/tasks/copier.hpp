@@ -46,7 +46,7 @@ class Copier {
         {};  // brought the tile to the source: piece j depends on piece j
     std::optional<Clock::Arrival> arrival = {};  // absent: estimated
   };
-  struct Copied {
+  struct Result {
     Pieces pieces;  // copies that arrived
     OpId left;      // the operation after which the source is free
     Clock::Arrival arrival;
@@ -56,7 +56,7 @@ class Copier {
   Clock::Arrival arrival(const Leg& leg, const View& tile, int pieces,
                          Clock::Arrival available) const;
   /// Adds the copies and charges them to the clock.
-  Copied copy(const Leg& leg, Job job);
+  Result copy(const Leg& leg, Job job);
 
   /// Adds the bounce buffers to the plan's tile memory.
   void note_peaks(Plan& plan) const;
@@ -69,8 +69,8 @@ class Copier {
   };
   Room take(MemoryId host, size_t device, int64_t bytes);
   int pieces_through_host(const View& tile) const;
-  Copied copy_direct(const Leg& leg, Job& job);
-  Copied copy_through_host(const Leg& leg, Job& job);
+  Result copy_direct(const Leg& leg, Job& job);
+  Result copy_through_host(const Leg& leg, Job& job);
 
   PlanContext& context_;
   std::map<MemoryId, int64_t> used_;  // bytes of each host

@@ -17,7 +17,7 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
     copies_[t].resize(tiles_[t].users.size());
     tiles_[t].home = context.builder.in_block(tiles_[t].home);
     tiles_[t].home_memory = context.builder.plan().buffer(tiles_[t].home.buffer).memory;
-    find_copies(tiles_[t].home.buffer);
+    find_replicas(tiles_[t].home.buffer);
   }
   if (writes == Writes::some) homes_.resize(count_);
   // Choosers query every tile in their window at every step: one memory access each
@@ -28,32 +28,34 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
   for (size_t t = 0; t < count_; ++t) note_home(TileId{t});
 }
 
-void TileDirectory::find_copies(BufferId home) {
+void TileDirectory::find_replicas(BufferId home) {
   const Plan& plan = context_.builder.plan();
   const Buffer::Kind matrix = plan.buffer(home).kind;
-  const auto known = [home](const Copied& copied) { return copied.home == home; };
+  const auto known = [home](const ReplicatedMatrix& copied) {
+    return copied.home == home;
+  };
   if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) ||
-      std::ranges::any_of(copied_, known))
+      std::ranges::any_of(replicated_, known))
     return;
-  Copied copied{home, {}};
+  ReplicatedMatrix copied{home, {}};
   for (const auto d : indices(context_.devices)) {
     copied.of_device.push_back(
         BufferId{home.index() + d});  // one per device, in their order (plan/builder.hpp)
     assert(plan.buffer(copied.of_device.back()).memory == context_.devices[d]);
   }
-  copied_.push_back(std::move(copied));
+  replicated_.push_back(std::move(copied));
 }
 
-TileDirectory::Here TileDirectory::looked_up(TileId id, size_t device) const {
-  if (const Copied* copied = copies_at_home(id))
+TileDirectory::NewestCopy TileDirectory::looked_up(TileId id, size_t device) const {
+  if (const ReplicatedMatrix* copied = replicas_of(id))
     return {Seconds{0}, copied->of_device[device], nobody};
   if (in_place(id, device))
     return {home_available(id).last, tile(id).home.buffer,
             last_written_at_home(id).value_or(nobody)};
   const Copy* copy = find(id, device);
   return copy && copy->valid
-             ? Here{copy->available.last, copy->slot.buffer, copy->last_piece}
-             : Here{};
+             ? NewestCopy{copy->available.last, copy->slot.buffer, copy->last_piece}
+             : NewestCopy{};
 }
 
 /// Updates the entry of `here_`.
@@ -62,7 +64,7 @@ void TileDirectory::note(TileId id, size_t device) {
 }
 
 void TileDirectory::note_home(TileId id) {
-  if (copies_at_home(id)) {
+  if (replicas_of(id)) {
     for (const auto device : indices(context_.devices)) note(id, device);
   } else if (const auto device = device_at(tile(id).home_memory))
     note(id, *device);

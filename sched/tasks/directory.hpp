@@ -57,7 +57,7 @@ class TileDirectory {
   Bytes bytes(TileId id) const { return context_.bytes(tile(id).home); }
   /// Whether the device uses the tile at its home, or in its replica of the matrix.
   bool in_place(TileId id, size_t device) const {
-    if (copies_at_home(id)) return true;
+    if (replicas_of(id)) return true;
     return context_.decisions.choices.in_place &&
            tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
@@ -66,12 +66,12 @@ class TileDirectory {
   static constexpr OpId nobody{int32_t{-1}};  // arrival of initial tiles
   /// A device's copy of the newest version. The most frequent query of choosers:
   /// optionals would double its size.
-  struct Here {
+  struct NewestCopy {
     Seconds at = nowhere;          // when it is or was available
     BufferId buffer{int32_t{-1}};  // of the matrix if used in place
     OpId arrival = nobody;         // operation that brought it
   };
-  Here here(TileId id, size_t device) const {
+  NewestCopy here(TileId id, size_t device) const {
     return here_.empty() ? looked_up(id, device) : here_[place_of(id, device)];
   }
   Seconds there(TileId id, size_t device) const {
@@ -151,13 +151,13 @@ class TileDirectory {
   };
 
   /// A replicated matrix: its buffers by device. docs/model.md#kept-copies
-  struct Copied {
+  struct ReplicatedMatrix {
     BufferId home;  // buffer in the views of its tiles
     std::vector<BufferId> of_device;
   };
-  void find_copies(BufferId home);
-  const Copied* copies_at_home(TileId id) const {
-    for (const Copied& copied : copied_)
+  void find_replicas(BufferId home);
+  const ReplicatedMatrix* replicas_of(TileId id) const {
+    for (const ReplicatedMatrix& copied : replicated_)
       if (copied.home == tile(id).home.buffer) return &copied;
     return nullptr;
   }
@@ -171,7 +171,7 @@ class TileDirectory {
     return {-copy.next_use, copy.last_touch, id};
   }
   LastUses uses_of(const Copy& copy) const;
-  Here looked_up(TileId id, size_t device) const;
+  NewestCopy looked_up(TileId id, size_t device) const;
   /// Choosers query the tiles of a row or column in sequence: these are adjacent.
   size_t place_of(TileId id, size_t device) const { return device * count_ + id.index(); }
   void note(TileId id, size_t device);
@@ -181,12 +181,12 @@ class TileDirectory {
 
   PlanContext& context_;
   std::vector<Tile> tiles_;
-  size_t count_;                           // of tiles
-  std::vector<Copied> copied_;             // A, B, or both
-  std::vector<std::vector<Copy>> copies_;  // by tile, one per user
-  std::vector<Home> homes_;                // by tile; empty if no tile is written
-  std::vector<Here> here_;                 // by device and tile; empty if too large
-  std::vector<std::set<Victim>> victims_;  // by device; pooled arenas only
+  size_t count_;                              // of tiles
+  std::vector<ReplicatedMatrix> replicated_;  // A, B, or both
+  std::vector<std::vector<Copy>> copies_;     // by tile, one per user
+  std::vector<Home> homes_;                   // by tile; empty if no tile is written
+  std::vector<NewestCopy> here_;              // by device and tile; empty if too large
+  std::vector<std::set<Victim>> victims_;     // by device; pooled arenas only
   int64_t touches_ = 0;
 };
 

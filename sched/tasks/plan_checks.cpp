@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/infeasible_error.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/transport/router.hpp"
 
@@ -49,14 +49,14 @@ void check_kernel_count(double kernels, int64_t tile, int64_t asked) {
   const std::string counts = fmt::format("{:.0f} kernels", std::min(kernels, 1e18));
   const std::string limit = fmt::format("at most {:.0f} in a plan", most);
   if (tile == asked)
-    throw InputError{"tile", std::to_string(tile), "cuts the problem into " + counts,
-                     limit};
-  throw fault_of(
+    throw InfeasibleError{"tile", std::to_string(tile), "cuts the problem into " + counts,
+                          limit};
+  throw InfeasibleError{fault_of(
       "devices",
       fmt::format(
           "tiles of {}, chosen for this problem and the memory of these GPUs, make {}",
           tile, counts),
-      limit + ": more GPUs or a larger tile");
+      limit + ": more GPUs or a larger tile")};
 }
 
 std::vector<int64_t> capacities_for_tiles(const GemmProblem& problem,
@@ -81,12 +81,12 @@ std::vector<int64_t> capacities_for_tiles(const GemmProblem& problem,
 void no_route(const Topology& topology, MemoryId src, MemoryId dst) {
   const bool over_host =
       leg_between(topology, PeerCopies::staged, src, dst, true).host.has_value();
-  throw fault_of(
+  throw InfeasibleError{fault_of(
       "devices",
       fmt::format("machine '{}' has no route from '{}' to '{}'", topology.name(),
                   topology.memory(src).name, topology.memory(dst).name),
       fmt::format("other devices or a link{}",
-                  over_host ? ", or copies over a host: peer-copies=staged" : ""));
+                  over_host ? ", or copies over a host: peer-copies=staged" : ""))};
 }
 
 void check_routes(const Plan& plan, const Topology& topology) {

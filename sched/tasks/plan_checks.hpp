@@ -19,8 +19,8 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices);
 void check_places(const GemmProblem& problem, const Topology& topology);
 
 /// Checks that tiles of this size cut a problem into no more kernels than a plan may
-/// have. `asked`: the tile given by the caller, or 0; an error names --tile only if this
-/// tile is the cause.
+/// have. `asked`: the tile given by the caller, or 0; an error names the tile only if
+/// this tile is the cause.
 void check_kernel_count(double kernels, int64_t tile, int64_t asked);
 
 /// Throws the error of a copy between memories without a route.

@@ -47,7 +47,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
     return false;
   const std::vector<MemoryId> ends = ends_of(problem, resources.topology(), devices);
   const auto per_byte = [&](MemoryId src, MemoryId dst) {
-    return resources.way(src, dst).per_byte;
+    return resources.pair_cost(src, dst).per_byte;
   };
   std::vector<SecondsPerByte> out(ends.size(), LinkMap::no_way),
       in = out;  // to and from the nearest device
@@ -82,16 +82,14 @@ bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
       });
 }
 
-Router::Alone Router::alone(const Leg& leg) const {
-  const auto way = [&](MemoryId src, MemoryId dst) -> const Resources::Way& {
-    return resources_.way(src, dst);
-  };
+Router::TransferCost Router::alone(const Leg& leg) const {
   if (leg.host)
-    return {Seconds{0},
-            std::max(way(leg.src, *leg.host).per_byte, way(*leg.host, leg.dst).per_byte)};
+    return {Seconds{0}, std::max(resources_.pair_cost(leg.src, *leg.host).per_byte,
+                                 resources_.pair_cost(*leg.host, leg.dst).per_byte)};
   if (links_ && leg.src != leg.dst)
     return {links_->latency(leg.src, leg.dst), links_->per_byte(leg.src, leg.dst)};
-  return {way(leg.src, leg.dst).latency, way(leg.src, leg.dst).per_byte};
+  return {resources_.pair_cost(leg.src, leg.dst).latency,
+          resources_.pair_cost(leg.src, leg.dst).per_byte};
 }
 
 Router::Stops Router::stops(const Leg& leg) const {
@@ -119,19 +117,20 @@ const std::vector<size_t>& Router::neighbours(size_t device) const {
 
 const Router::Detours& Router::detours_to(size_t device) const {
   find_neighbours();
-  Detours& ways = detours_[device];
-  if (!ways.copies.empty()) return ways;
-  ways.copies.assign(devices_.size(), unreachable),
-      ways.next.assign(devices_.size(), device);
-  ways.copies[device] = 0;
+  Detours& detours = detours_[device];
+  if (!detours.copies.empty()) return detours;
+  detours.copies.assign(devices_.size(), unreachable),
+      detours.next.assign(devices_.size(), device);
+  detours.copies[device] = 0;
   std::vector<size_t> reaching{device};
   for (size_t i = 0; i < reaching.size(); ++i)
     for (const size_t from : from_[reaching[i]])
-      if (ways.copies[from] == unreachable) {
-        ways.copies[from] = ways.copies[reaching[i]] + 1, ways.next[from] = reaching[i];
+      if (detours.copies[from] == unreachable) {
+        detours.copies[from] = detours.copies[reaching[i]] + 1,
+        detours.next[from] = reaching[i];
         reaching.push_back(from);
       }
-  return ways;
+  return detours;
 }
 
 }  // namespace tilerail

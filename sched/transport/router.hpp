@@ -63,11 +63,11 @@ class Router {
   /// Time of a transfer without contention: fixed, and per byte; infinite without a
   /// route. With routing=link-map for its route over devices; for many pieces through a
   /// host, for the slower half.
-  struct Alone {
+  struct TransferCost {
     Seconds latency;
     SecondsPerByte per_byte;
   };
-  Alone alone(const Leg& leg) const;
+  TransferCost alone(const Leg& leg) const;
 
   bool by_link_map() const { return links_ != nullptr; }
   /// The devices on the route of a transfer with routing=link-map; otherwise none.

@@ -9,6 +9,7 @@ import sys
 import allowed
 import functions
 import includes
+import messages
 import options
 import pages
 import rooms
@@ -41,6 +42,7 @@ def main(root):
     faults += functions.faults(bodies, allowed.LONG_FUNCTIONS)
     faults += includes.faults(includes.of_files(root, sources.files(root, sources.CPP)), house)
     faults += options.faults(root, sources.files(root, sources.CPP), allowed.OPTIONS)
+    faults += messages.faults(root, sources.files(root, sources.CPP))
     faults += pages.faults(root)
     for fault in faults:
         print(f"fault      {fault}")

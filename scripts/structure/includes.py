@@ -33,12 +33,12 @@ def circle(edges):
 
 
 def of_folders(headers, room):
-    """{folder: the room's other folders included by its files}, from {path: paths}."""
+    """{folder: the room's other folders included by its files}, from {path: paths}. The room itself is a folder too."""
     edges = {}
     for path, included in headers.items():
         folder = path.rpartition("/")[0]
         others = {to.rpartition("/")[0] for to in included if to.startswith(f"{room}/")} - {folder}
-        if folder.startswith(f"{room}/"):
+        if path.startswith(f"{room}/"):
             edges.setdefault(folder, set()).update(others)
     return edges
 

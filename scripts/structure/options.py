@@ -4,7 +4,8 @@ import re
 
 import functions
 
-OWN = ("cli/", "tests/", "bench/", "fuzz/", "examples/")  # may name them, or have their own options
+NO_PRODUCT = ("tests/", "bench/", "fuzz/", "examples/")
+OWN = ("cli/", *NO_PRODUCT)  # may name them, or have their own options
 OPTION = re.compile(r"--([a-z][a-z-]*)")
 OTHER_TOOL = re.compile(r"'(?!tilerail)[\w-]+ [^']*'")  # a command in quotes
 

@@ -1,22 +1,17 @@
+#include "model/base/json.hpp"
 #include "study/cases/case_study.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "plan/json.hpp"
+#include "report/summary/summary.hpp"
 #include "study/json_cells.hpp"
 
 namespace tilerail::study {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 Json problem_and_plan(const CaseResult& result) {
   const Plan& plan = result.job.plan;
@@ -38,18 +33,18 @@ Json problem_and_plan(const CaseResult& result) {
 void add_times(Json& cells, const CaseResult& result) {
   const RunResult& measured = result.measured;
   const auto of_gpu = [&](double GpuRunFacts::*figure) {
-    return measured.gpu ? Json((*measured.gpu).*figure) : Json(nullptr);
+    return measured.gpu ? Json((*measured.gpu).*figure) : nullptr;
   };
   const auto part = [&](double ErrorSplit::*figure) {
-    return result.predicted ? Json(result.split.*figure) : Json(nullptr);
+    return result.predicted ? Json(result.split.*figure) : nullptr;
   };
   const auto& interval = result.interval;
   cells["first_s"] = of_gpu(&GpuRunFacts::first_s);
   cells["bound_s"] = result.bound.time.value;
-  cells["bound_by"] = result.bound.binding;
+  cells["bound_by"] = to_text(result.bound.binding);
   cells["predicted_s"] = or_null(result.predicted);
-  cells["interval_low_s"] = interval ? Json(interval->low) : Json(nullptr);
-  cells["interval_high_s"] = interval ? Json(interval->high) : Json(nullptr);
+  cells["interval_low_s"] = interval ? Json(interval->low) : nullptr;
+  cells["interval_high_s"] = interval ? Json(interval->high) : nullptr;
   cells["in_interval"] = !interval ? "" : *result.in_interval() ? "yes" : "no";
   cells["measured_s"] = measured.median();
   cells["measured_min_s"] = *std::ranges::min_element(measured.makespans);
@@ -67,8 +62,8 @@ void add_energy(Json& cells, const CaseResult& result) {
   const CountedEnergy* counted = result.counted();
   cells["predicted_energy_j"] = or_null(result.predicted_j);
   cells["modelled_energy_j"] = or_null(result.modelled_j);
-  cells["counted_energy_j"] = counted ? Json(counted->total()) : Json(nullptr);
-  cells["counted_call_s"] = counted ? Json(counted->seconds) : Json(nullptr);
+  cells["counted_energy_j"] = counted ? Json(counted->total()) : nullptr;
+  cells["counted_call_s"] = counted ? Json(counted->seconds) : nullptr;
 }
 
 }  // namespace

@@ -17,9 +17,10 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::array<std::string_view, 16> columns{
-    "m",    "n",     "k",       "routine", "dtype", "transa", "transb", "alpha",
-    "beta", "place", "devices", "policy",  "tile",  "set",    "group",  "label"};
+constexpr std::array<std::string_view, 17> columns{
+    "m",      "n",      "k",    "routine", "dtype",   "transa",
+    "transb", "alpha",  "beta", "place",   "devices", "policy",
+    "tile",   "effort", "set",  "group",   "label"};
 constexpr size_t sizes = 3;  // the first columns
 
 void set_cell(Case& c, size_t column, const std::string& text) {
@@ -70,22 +71,21 @@ void state_problem(Case& c) {
 }
 
 std::vector<size_t> read_header(CsvReader& csv) {
-  if (!csv.next_line()) csv.fail(1, "is empty; expected a header and cases");
+  if (!csv.next_line()) csv.fail(1, "is empty", "a header and cases");
   std::vector<size_t> order;
   for (const auto& cell : csv.cells()) {
     const auto found = std::ranges::find(columns, cell.text);
     if (found == columns.end())
-      csv.fail(cell, fmt::format("'{}' is no column; expected any of: {}",
-                                 excerpt(cell.text), fmt::join(columns, ", ")));
+      csv.fail(cell, fmt::format("'{}' is no column", excerpt(cell.text)),
+               fmt::format("any of: {}", fmt::join(columns, ", ")));
     const auto column = size_t(found - columns.begin());
     if (std::ranges::find(order, column) != order.end())
-      csv.fail(cell,
-               fmt::format("column '{}' is there twice; expected it once", cell.text));
+      csv.fail(cell, fmt::format("column '{}' is there twice", cell.text), "it once");
     order.push_back(column);
   }
   for (size_t size = 0; size < sizes; ++size)
     if (std::ranges::find(order, size) == order.end())
-      csv.fail(1, fmt::format("has no column '{}'; expected m, n and k", columns[size]));
+      csv.fail(1, fmt::format("has no column '{}'", columns[size]), "m, n and k");
   return order;
 }
 
@@ -112,8 +112,8 @@ std::vector<Case> read_cases(const std::string& file) {
   while (csv.next_line()) {
     const auto& cells = csv.cells();
     if (cells.size() != order.size())
-      csv.fail(1, fmt::format("has {} cells; expected {}, as in the header", cells.size(),
-                              order.size()));
+      csv.fail(1, fmt::format("has {} cells", cells.size()),
+               fmt::format("{}, as in the header", order.size()));
     Case c;
     c.file = file;
     c.line = csv.line_number();
@@ -121,7 +121,7 @@ std::vector<Case> read_cases(const std::string& file) {
       for (const auto i : indices(order)) {
         if (order[i] != column) continue;
         if (column < sizes && cells[i].text.empty())
-          csv.fail(cells[i], "is empty; expected a size");
+          csv.fail(cells[i], "is empty", "a size");
         if (cells[i].text.empty()) continue;
         c.places.emplace(columns[column], cells[i].column);
         set_cell(c, column, std::string{cells[i].text});
@@ -129,8 +129,7 @@ std::vector<Case> read_cases(const std::string& file) {
     c.locating([&] { state_problem(c); });
     cases.push_back(std::move(c));
   }
-  if (cases.empty())
-    csv.fail(1, "has no cases; expected at least one line after the header");
+  if (cases.empty()) csv.fail(1, "has no cases", "at least one line after the header");
   return cases;
 }
 

@@ -1,4 +1,4 @@
-#include "study/design/kernel_tables.hpp"
+#include "study/design/machine_design.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

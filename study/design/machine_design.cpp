@@ -11,7 +11,6 @@
 #include "model/import/assumptions.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
-#include "study/design/design_tables.hpp"
 
 namespace tilerail::study {
 Rate design_rate(const std::string& text, std::string_view subject) {

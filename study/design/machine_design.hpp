@@ -4,9 +4,27 @@
 #include <string>
 
 #include "model/import/assumptions.hpp"
-#include "study/design/kernel_tables.hpp"
+#include "model/import/gpu_kind.hpp"
 
 namespace tilerail::study {
+
+/// Consistent figures of a machine. Rates are of one direction.
+struct Design {
+  std::string name, command;
+  size_t gpus = 1, sockets = 1, islands = 1, uplink_gpus = 1;
+  Rate pcie{0}, socket_link{0};
+  assumptions::HostRates host_memory;
+  std::optional<Rate> nvlink, bridge;
+  GpuKind kind;
+};
+
+/// The text of the machine file.
+std::string tables_of(const Design& design);
+
+/// Finds a kind of GPU. `text` is a machine (file or name) whose GPUs are all of one
+/// kind, MACHINE:KERNELS, or a kernel table or words of its name between '-' ("h100"),
+/// looked up in the machines by name. Throws InputError with the existing tables.
+GpuKind find_gpu_kind(const std::string& text);
 
 /// A user's specification of a machine. Rates are of one direction, "450" or "450 GB/s".
 struct DesignText {

@@ -12,6 +12,7 @@
 #include "model/base/file_lock.hpp"
 #include "model/base/files.hpp"
 #include "model/machine/topology_writer.hpp"
+#include "sched/policy/fields.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -29,7 +30,9 @@ bool exists(const std::string& file) {
 }  // namespace
 
 PlanKey key_of(const GemmProblem& problem, const Topology& machine,
-               std::span<const MemoryId> devices, const std::string& policy) {
+               std::span<const MemoryId> devices, Policy policy) {
+  std::erase_if(policy.overridden,
+                [](const PolicyOverride& each) { return each.key == "effort"; });
   const GemmProblem p = work_of(checked(problem));
   const auto name = [&](MemoryId id) { return machine.memory(id).name; };
   PlanKey key{p.routine,
@@ -44,7 +47,7 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine,
               {},
               {p.lda, p.ldb, p.ldc},
               {},
-              policy};
+              name_of(policy)};
   key.place = {name(p.place_a), name(p.place_b), name(p.place_c)};
   for (const MemoryId device : devices) key.devices.push_back(name(device));
   return key;
@@ -63,10 +66,6 @@ std::string text_of(const PlanKey& key) {
     if (key.ld[i] > std::max<int64_t>(1, rows[i]))
       text += fmt::format(" ld{}={}", "abc"[i], key.ld[i]);
   return text;
-}
-
-std::string_view to_string(TunedBy judge) {
-  return judge == TunedBy::simulator ? "simulator" : "measurement";
 }
 
 std::string_view program_version() { return TILERAIL_PLANNING_VERSION; }

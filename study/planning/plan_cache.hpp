@@ -12,6 +12,7 @@
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
 #include "plan/plan.hpp"
+#include "sched/policy/policy.hpp"
 
 namespace tilerail::study {
 
@@ -26,30 +27,27 @@ struct PlanKey {
   std::array<std::string, 3> place;  // of A, B, C
   std::array<int64_t, 3> ld = {};    // of A, B, C
   std::vector<std::string> devices;  // usable
-  std::string policy;                // preset, then "+key=value" for every override
+  std::string policy;  // preset, then "+key=value" for every override except the effort
 
   auto operator<=>(const PlanKey&) const = default;
 };
 
 PlanKey key_of(const GemmProblem& problem, const Topology& machine,
-               std::span<const MemoryId> devices, const std::string& policy);
+               std::span<const MemoryId> devices, Policy policy);
 /// "gemm 4096,4096,4096 f64 NN host:host:host", and values other than the defaults.
 std::string text_of(const PlanKey& key);
-
-/// Evidence for the time of the fastest plan, the better evidence first.
-enum class TunedBy { measurement, simulator };
-std::string_view to_string(TunedBy judge);
 
 /// The fastest choice found.
 struct TunedPlan {
   std::vector<PlanDecision>
       decisions;       // all: they determine the plan (sched/decided_plan.hpp)
   double seconds = 0;  // its makespan
-  TunedBy judge = TunedBy::simulator;  // source of `seconds`
-  std::string preset;                  // whose search found the plan
-  int64_t tried = 0, budget = 0;  // evaluated plans; limit of operations for each search
-  std::string plan_hash;          // see tuned_hash
-  std::string version;            // of the program that found it
+  Evaluator evaluator = Evaluator::simulator;  // source of `seconds`
+  std::string preset;                          // whose search found the plan
+  int64_t tried = 0;                           // evaluated plans
+  Effort effort = Effort::fast;                // of each search
+  std::string plan_hash;                       // see tuned_hash
+  std::string version;                         // of the program that found it
   std::optional<double> metric =
       {};  // the plan's value of its policy's metric, more is better; nullopt: makespan
 

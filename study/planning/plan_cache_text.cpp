@@ -10,12 +10,13 @@
 #include "model/base/toml_table.hpp"
 #include "model/machine/toml_text.hpp"
 #include "model/machine/topology_writer.hpp"
+#include "sched/policy/policy.hpp"
 #include "study/planning/plan_cache.hpp"
 
 namespace tilerail::study {
 namespace {
 
-constexpr int schema = 1;
+constexpr int schema = 2;
 constexpr size_t most_bytes = size_t{16} << 20;  // limit of TOML readers
 constexpr size_t most_devices = 4096;
 constexpr Range<double> any_makespan{0, 1e9, "0 to 1e9 seconds"};
@@ -37,7 +38,8 @@ std::vector<std::string> texts(const TomlValue& value, size_t least, size_t most
   std::vector<std::string> result;
   for (const TomlValue& each : value.list(most)) result.push_back(each.text());
   if (result.size() < least)
-    value.fail(fmt::format("has {} entries; expected {} or more", result.size(), least));
+    value.fail(fmt::format("has {} entries", result.size()),
+               fmt::format("{} or more", least));
   return result;
 }
 
@@ -53,7 +55,7 @@ void read_problem(PlanKey& key, const TomlTable& table) {
   const TomlValue trans = table.need("trans");
   const std::string both = trans.text();
   if (both.size() != 2 || both.find_first_not_of("NT") != std::string::npos)
-    trans.fail("is not two letters; expected N or T for each of A and B");
+    trans.fail("is not two letters", "N or T for each of A and B");
   const auto letter = [&](size_t i) {
     return read_as(trans,
                    [i](auto& text) { return trans_from_string(text.substr(i, 1)); });
@@ -65,8 +67,7 @@ void read_problem(PlanKey& key, const TomlTable& table) {
   std::ranges::copy(place, key.place.begin());
   const TomlValue leading = table.need("ld");
   const auto ld = leading.list(key.ld.size());
-  if (ld.size() != key.ld.size())
-    leading.fail("is not of A, B and C; expected three numbers");
+  if (ld.size() != key.ld.size()) leading.fail("is not of A, B and C", "three numbers");
   for (const auto i : indices(ld)) key.ld[i] = ld[i].integer(0, most_extent);
 }
 
@@ -74,7 +75,7 @@ std::string read_hash(const TomlValue& value) {
   std::string hash = value.text();
   if (hash.size() != 16 ||
       hash.find_first_not_of("0123456789abcdef") != std::string::npos)
-    value.fail("is no hash; expected 16 hexadecimal digits");
+    value.fail("is no hash", "16 hexadecimal digits");
   return hash;
 }
 
@@ -83,13 +84,13 @@ TunedPlan read_choice(const TomlTable& table) {
   tuned.seconds = table.need("seconds").in(any_makespan);
   if (const auto metric = table.find("metric")) tuned.metric = metric->in(any_metric);
   const TomlValue judge = table.need("judge");
-  for (const TunedBy known : {TunedBy::measurement, TunedBy::simulator})
-    if (judge.text() == to_string(known)) tuned.judge = known;
-  if (judge.text() != to_string(tuned.judge))
-    judge.fail("is not a judge; expected simulator or measurement");
+  if (judge.text() == to_string(Evaluator::measurement))
+    tuned.evaluator = Evaluator::measurement;
+  else if (judge.text() != to_string(tuned.evaluator))
+    judge.fail("is not a judge", "simulator or measurement");
   tuned.preset = table.need("preset").text();
   tuned.tried = table.need("tried").integer(0, most_count);
-  tuned.budget = table.need("budget").integer(0, most_count);
+  tuned.effort = Effort(table.need("effort").one_of(effort_names));
   tuned.plan_hash = read_hash(table.need("plan_hash"));
   tuned.version = table.need("version").text();
   for (const auto& [key, value] : table.need("decided").table().all())
@@ -100,7 +101,7 @@ TunedPlan read_choice(const TomlTable& table) {
 void read_plan(PlanCache& cache, const TomlTable& table) {
   table.allow_only({"routine", "m",       "n",      "k",     "dtype",   "trans",
                     "alpha",   "beta",    "place",  "ld",    "devices", "policy",
-                    "seconds", "judge",   "preset", "tried", "budget",  "plan_hash",
+                    "seconds", "judge",   "preset", "tried", "effort",  "plan_hash",
                     "version", "decided", "metric"});
   PlanKey key;
   read_problem(key, table);
@@ -110,8 +111,7 @@ void read_plan(PlanCache& cache, const TomlTable& table) {
   const std::string text = text_of(key);
   cache.places.emplace(key, table.place());
   if (!cache.plans.emplace(std::move(key), std::move(tuned)).second)
-    table.fail(fmt::format(
-        "{} is there before, for these GPUs and this policy; expected it once", text));
+    table.fail(text + " is there before, for these GPUs and this policy", "it once");
 }
 
 std::string list(const auto& names) {
@@ -144,9 +144,10 @@ std::string text_of(const PlanKey& key, const TunedPlan& tuned) {
   line("policy", toml_text(key.policy));
   line("seconds", shortest(tuned.seconds));
   if (tuned.metric) line("metric", shortest(*tuned.metric));
-  line("judge", toml_text(to_string(tuned.judge))),
+  line("judge", toml_text(to_string(tuned.evaluator))),
       line("preset", toml_text(tuned.preset));
-  line("tried", tuned.tried), line("budget", tuned.budget);
+  line("tried", tuned.tried),
+      line("effort", toml_text(effort_names[size_t(tuned.effort)]));
   line("plan_hash", toml_text(tuned.plan_hash)),
       line("version", toml_text(tuned.version));
   text += "[plan.decided]\n";
@@ -162,9 +163,8 @@ PlanCache read_plan_cache(std::string_view text, const std::string& file) {
   const TomlTable table{root, file, ""};
   const TomlValue number = table.need("schema");
   if (number.integer(0, most_count) != schema)
-    number.fail(fmt::format(
-        "is not one that this program reads; expected {}: tune again into another file",
-        schema));
+    number.fail("is not one that this program reads",
+                fmt::format("{}: tune again into another file", schema));
   table.allow_only({"schema", "machine", "machine_hash", "plan"});
   PlanCache cache{
       {table.need("machine").text(), read_hash(table.need("machine_hash"))}, {}, file};

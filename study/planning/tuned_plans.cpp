@@ -16,9 +16,10 @@ namespace tilerail::study {
 namespace {
 
 std::string judged_by(const TunedPlan& tuned) {
-  return fmt::format("{} by {}, the fastest of {}", seconds_text(tuned.seconds),
-                     tuned.judge == TunedBy::simulator ? "the simulator" : "measurement",
-                     tuned.tried);
+  return fmt::format(
+      "{} by {}, the fastest of {}", seconds_text(tuned.seconds),
+      tuned.evaluator == Evaluator::simulator ? "the simulator" : "measurement",
+      tuned.tried);
 }
 
 }  // namespace
@@ -47,8 +48,7 @@ TunedPlans::Answer TunedPlans::find(const GemmProblem& problem, const Topology& 
     return {{},
             fmt::format("{} is not used: it is for machine '{}'", name_,
                         cache_->owner.machine)};
-  const auto known =
-      cache_->plans.find(key_of(problem, machine, devices, name_of(policy)));
+  const auto known = cache_->plans.find(key_of(problem, machine, devices, policy));
   if (known == cache_->plans.end())
     return {{},
             fmt::format("{} has no plan of this problem on these GPUs by this policy",
@@ -73,10 +73,10 @@ TunedPlans::Answer TunedPlans::answer(Plan plan, const TunedPlan& tuned,
   Answer answer{std::move(plan), fmt::format("{}: {}, found by version {}", name_,
                                              judged_by(tuned), tuned.version)};
   PlanOrigin& origin = answer.plan->origin;
-  origin.judge = to_string(tuned.judge), origin.why = answer.note;
+  origin.evaluator = tuned.evaluator, origin.why = answer.note;
   origin.candidates = {{fmt::format("tile={} gpus={}", answer.plan->tile,
                                     gpus_text(machine, answer.plan->devices)),
-                        tuned.seconds, origin.judge}};
+                        tuned.seconds, tuned.evaluator}};
   return answer;
 }
 

@@ -1,4 +1,4 @@
-#include "study/predict/link_map_csv.hpp"
+#include "study/predict/prediction.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,73 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "study/predict/overlap_prediction.hpp"
-#include "study/predict/workload_prediction.hpp"
+#include "model/kernels/energy.hpp"
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "model/published/overlap_models.hpp"
+#include "study/job.hpp"
 
 namespace tilerail::study {
+
+/// The model of several GPUs. `overlap_models` are for one GPU.
+inline constexpr const char* workload_model = "paralia";
+
+/// A prediction as specified by users. Without a model: all models.
+struct PredictionText : JobText {
+  std::string model;  // one only
+};
+
+/// A tile for one GPU. Times in seconds.
+struct TilePrediction {
+  int64_t tile = 0;
+  std::optional<double> predicted = {}, simulated = {};  // by the model; with the plan
+};
+
+struct OverlapPrediction {
+  TransferTime h2d, d2h;  // copies as the models describe them
+  std::vector<std::pair<OverlapModel, TilePrediction>>
+      of_models;                      // the best tile of each
+  TilePrediction of_policy, fastest;  // fastest: of all simulated
+};
+
+/// For all overlap models or the named one. Plans of more than `most_candidate_kernels`
+/// kernels and tiles that do not fit in memory are not simulated. `problem` must multiply
+/// something. Throws InputError.
+OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology,
+                                  const GemmProblem& problem, MemoryId gpu);
+
+/// A choice of devices: PARALiA's prediction and the simulated plan. Times in seconds,
+/// energies in joules; unknown values are absent.
+struct DevicePrediction {
+  std::vector<MemoryId> devices;
+  std::vector<double> shares = {};  // predicted, of the sub-kernels; empty for "policy"
+  std::optional<double> predicted_s = {}, predicted_j = {};
+  int64_t tile = 0;  // of the plan
+  double simulated_s = 0;
+  std::optional<double> simulated_j = {};
+};
+
+struct WorkloadPrediction {
+  int64_t tile = 0;         // of the modelled kernels and transfers
+  bool has_watts = false;   // without watts, metrics of energy are omitted
+  DevicePrediction of_all;  // devices
+  std::vector<std::pair<const Metric*, DevicePrediction>>
+      of_metrics;  // the model's choice
+  DevicePrediction of_policy;
+};
+
+/// `problem` must be a GEMM that multiplies something.
+/// Throws InputError.
+WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology,
+                                    const GemmProblem& problem,
+                                    std::span<const MemoryId> devices);
 
 /// Names of all models: for one GPU, then for several.
 std::vector<std::string> prediction_models();
@@ -16,5 +76,8 @@ std::vector<std::string> prediction_models();
 /// InputError, also for problems that the model does not support.
 using Prediction = std::variant<OverlapPrediction, WorkloadPrediction>;
 Prediction predict(const PredictionText& text, const Topology& topology);
+
+/// The link map of a machine's routes (docs/formats.md#link-map).
+std::string link_map_csv(const Topology& topology);
 
 }  // namespace tilerail::study

@@ -49,7 +49,8 @@ std::map<std::string, Text, std::less<>> texts_of(JobText& job) {
           {"topology", &job.machine.topology},
           {"devices", &job.machine.devices},
           {"policy", &job.policy.name},
-          {"tile", &job.policy.tile}};
+          {"tile", &job.policy.tile},
+          {"effort", &job.policy.effort}};
 }
 
 const std::vector<std::string>& policy_fields() {
@@ -90,6 +91,8 @@ bool is_key(const std::string& key) {
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto size = std::ranges::find(size_keys, key); size != size_keys.end())
     return set_size(job, size_t(size - size_keys.begin()), value);
+  // Unlike "all" and numbers, a word such as "best" is the policy's choice among GPUs.
+  if (key == "devices" && value > "b") return set_field(job, key, value);
   const auto texts = texts_of(job);
   if (const auto known = texts.find(key); known != texts.end())
     return std::visit([&](auto* text) { *text = value; }, known->second);

@@ -1,18 +1,16 @@
 // Plans and simulates the points of a sweep; each is a row of a table
 // (docs/formats.md#sweep).
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/json.hpp"
 #include "report/summary/summary.hpp"
 #include "study/evaluation.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace tilerail::study {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* result_columns[] = {"machine",
                                           "routine",
@@ -61,6 +59,7 @@ void put_problem(Json& cells, const GemmProblem& problem, const std::string& pla
 
 void put_simulation(Json& cells, const Summary& summary) {
   const Evaluation e = evaluation_of(summary);
+  const auto& path = summary.critical_path;
   cells.update({{"machine", summary.metadata.machine},
                 {"plan_policy", summary.metadata.policy},
                 {"plan_tile", e.tile},
@@ -70,10 +69,10 @@ void put_simulation(Json& cells, const Summary& summary) {
                 {"makespan_s", e.makespan},
                 {"tflops", summary.tflops},
                 {"bound_s", e.bound},
-                {"bound_by", e.binding},
+                {"bound_by", to_text(e.binding)},
                 {"kernels", e.kernels},
                 {"bottleneck", to_string(e.bottleneck)},
-                {"busiest", e.busiest},
+                {"busiest", path.empty() ? "" : to_text(path.front())},
                 {"bytes_in", summary.bytes_in},
                 {"bytes_out", summary.bytes_out},
                 {"bytes_peer", summary.bytes_peer}});
@@ -100,27 +99,29 @@ Json empty_cells(const Sweep& sweep, size_t point) {
   return cells;
 }
 
-Json row_of(const Sweep& sweep, const Machines& machines, size_t point) {
-  Json cells = empty_cells(sweep, point);
+SweepRow row_of(const Sweep& sweep, const Machines& machines, size_t point) {
+  SweepRow row{empty_cells(sweep, point)};
   try {
     const JobText text = sweep.job(point);
     const Job job = plan_job(machine_of(text, machines), text);
     const Summary summary = simulated(job.plan, job.topology);
-    put_problem(cells, job.plan.problem, text.problem.place_or_default());
-    put_simulation(cells, summary);
+    put_problem(row.cells, job.plan.problem, text.problem.place_or_default());
+    put_simulation(row.cells, summary);
+    row.bound_by = summary.bound.binding.kind;
   } catch (const InputError& error) {
-    cells["error"] = error.what();
+    row.cells["error"] = error.what();
   }
-  return cells;
+  return row;
 }
 
 }  // namespace
 
-Json run_sweep(const Sweep& sweep, const Machines& machines, const Workers& workers) {
-  std::vector<Json> rows(sweep.points());
+std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
+                                const Workers& workers) {
+  std::vector<SweepRow> rows(sweep.points());
   in_parallel(workers, rows.size(),
               [&](size_t point) { rows[point] = row_of(sweep, machines, point); });
-  std::erase(rows, Json{});
+  std::erase_if(rows, [](const SweepRow& row) { return row.cells.is_null(); });
   return rows;
 }
 

@@ -51,7 +51,7 @@ void check_first(const Sweep& sweep, Machines& machines) {
     for (size_t count = 0; count <= sweep.axes.size(); ++count) try {
         check_job(sweep.job(0, count), machines);
       } catch (const InputError& earlier) {
-        if (earlier.what() == std::string_view{error.what()})
+        if (earlier == error)
           throw count > 0 ? error.at(sweep.axes[count - 1].place) : error;
       }
     throw;

@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cost/bound.hpp"
 #include "study/job.hpp"
 #include "study/parallel.hpp"
 
@@ -59,9 +60,13 @@ Machines check_sweep(const Sweep& sweep);
 /// The machine of a job of the sweep.
 Topology machine_of(const JobText& job, const Machines& machines);
 
-/// Plans and simulates the points. Returns a row for each completed point, ascending
-/// (docs/formats.md#sweep).
-nlohmann::ordered_json run_sweep(const Sweep& sweep, const Machines& machines,
-                                 const Workers& workers);
+struct SweepRow {                // NOLINT(bugprone-exception-escape): its cells are moved
+  nlohmann::ordered_json cells;  // docs/formats.md#sweep
+  TimeUse bound_by = TimeUse::nothing;
+};
+
+/// Plans and simulates the points. Returns a row for each completed point, ascending.
+std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
+                                const Workers& workers);
 
 }  // namespace tilerail::study

@@ -14,14 +14,15 @@
 #include "sched/decided_plan.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
+#include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 
 namespace tilerail::study {
 namespace {
 
 void refuse_fixed(const Policy& policy) {
-  if (policy.ways == Ways::search) return;
+  if (varies_fields(any_preset(policy.preset).effort)) return;
   throw InputError{"policy", name_of(policy),
                    "leaves nothing to tune: its choice is its own",
                    "one that searches, such as tilerail"};
@@ -70,13 +71,13 @@ struct Finalist {
   TunedPlan tuned;
   double value = 0;  // the policy's metric, else minus its seconds: more is better
 
-  void rate(const TuneTask& task, const Judgement& judged) {
-    tuned.seconds = judged.makespan.value;
+  void rate(const TuneTask& task, const PlanCost& cost) {
+    tuned.seconds = cost.makespan.value;
     value = -tuned.seconds;
     if (!has_metric(task)) return;
     if (tuned.seconds > 0)
       value = task.policy.select->of(
-          {task.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
+          {task.problem.flops(), cost.makespan, cost.energy.value_or(Joules{1})});
     tuned.metric = value;
   }
 };
@@ -90,18 +91,17 @@ struct Finding {
   std::string error = {};
 };
 
-/// The presets to search from: the policy's own first, then all others.
+/// The presets to search from: the policy's own first.
 std::vector<std::string> presets_for(const Policy& asked) {
   std::vector<std::string> names{asked.preset};
-  if (any_preset(asked.preset).ways == Ways::search)
-    for (const std::string& name : any_preset_names())
-      if (name != asked.preset) names.push_back(name);
+  for (const std::string& name : any_preset_names())
+    if (name != asked.preset) names.push_back(name);
   return names;
 }
 
 /// The preset with all searchable fields left open, and the overrides of the task's
 /// policy.
-Policy searching(const std::string& name, const TuneTask& task, int64_t budget) {
+Policy searching(const std::string& name, const TuneTask& task, Effort effort) {
   Policy policy =
       name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
   if (name != task.policy.preset) {
@@ -110,7 +110,7 @@ Policy searching(const std::string& name, const TuneTask& task, int64_t budget) 
     for (const auto& [key, value, _] : task.policy.overridden)
       apply_override(policy, fmt::format("{}={}", key, value));
   }
-  policy.ways = Ways::search, policy.judge_ops = budget;
+  policy.effort = effort;
   return policy;
 }
 
@@ -149,9 +149,9 @@ class Tuning {
 
  private:
   bool is_enough(const TunedPlan& known) const {
-    const bool judged = !on_hardware_ || known.judge == TunedBy::measurement;
+    const bool judged = !on_hardware_ || known.evaluator == Evaluator::measurement;
     return judged && known.version == program_version() &&
-           known.budget >= settings_.budget;
+           known.effort >= settings_.effort;
   }
 
   Plan decided(const TuneTask& task, const std::vector<PlanDecision>& decisions) const {
@@ -164,8 +164,8 @@ class Tuning {
     Plan plan = decided(task, known.decisions);
     if (tuned_hash(plan) != known.plan_hash) return std::nullopt;
     Finalist result{known};
-    result.rate(task, judge_of(machine_).of(plan));
-    result.tuned.judge = TunedBy::simulator;
+    result.rate(task, plan_simulator(machine_).of(plan));
+    result.tuned.evaluator = Evaluator::simulator;
     return result;
   } catch (const InputError&) {  // of decisions edited by hand
     return std::nullopt;
@@ -175,14 +175,13 @@ class Tuning {
   /// Returns its seconds.
   double consider(Finding& finding, const Policy& policy, const TuneTask& task) const {
     const Plan plan =
-        plan_gemm(task.problem, machine_, task.devices, policy, judge_of(machine_));
+        plan_gemm(task.problem, machine_, task.devices, policy, plan_simulator(machine_));
     finding.tried += std::max<int64_t>(1, int64_t(plan.origin.candidates.size()));
     Finalist found;
     found.tuned.decisions = decisions_of(plan, machine_, policy);
     Plan again = decided(task, found.tuned.decisions);
-    found.rate(task, judge_of(machine_).of(again));
+    found.rate(task, plan_simulator(machine_).of(again));
     found.tuned.preset = policy.preset, found.tuned.plan_hash = tuned_hash(again);
-    found.tuned.budget = settings_.budget, found.tuned.version = program_version();
     const double seconds = found.tuned.seconds;
     if (!finding.best || found.value > finding.best->value)
       finding.best = std::move(found);
@@ -195,11 +194,11 @@ class Tuning {
     try {
       if (is_own) {
         Policy estimating = task.policy;
-        estimating.judge_ops = 0;
+        estimating.effort = Effort::fast;
         finding.estimated_s = consider(finding, estimating, task);
         finding.planned_s = consider(finding, task.policy, task);
       }
-      consider(finding, searching(preset, task, settings_.budget), task);
+      consider(finding, searching(preset, task, settings_.effort), task);
     } catch (const InputError& error) {  // other presets may succeed
       if (is_own) finding.error = error.what();
     }
@@ -235,8 +234,8 @@ class Tuning {
     result.tuned = std::ranges::max_element(finalists, {}, &Finalist::value)->tuned;
     result.tuned->tried = tried;
     result.tuned->version = program_version();
-    result.tuned->budget =
-        result.error.empty() ? settings_.budget : 0;  // 0: tuned again later
+    // A result with an error is tuned again by a search of more effort.
+    result.tuned->effort = result.error.empty() ? settings_.effort : Effort::fast;
   }
 
   /// Runs each finalist on the hardware of the settings.
@@ -249,7 +248,7 @@ class Tuning {
     Runner runner{settings_.backend, machine_, all, settings_.run};
     for (const auto i : indices(plans)) {
       finalists[i].rate(task, {Seconds{runner.run(plans[i]).median()}, {}, {}});
-      finalists[i].tuned.judge = TunedBy::measurement;
+      finalists[i].tuned.evaluator = Evaluator::measurement;
     }
   }
 
@@ -280,7 +279,7 @@ std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine) {
   for (size_t point = 0; point < sweep.points(); ++point) {
     TuneTask task{sweep.job(point).on(machine), {}};
     refuse_fixed(task.policy);
-    task.key = key_of(task.problem, machine, task.devices, name_of(task.policy));
+    task.key = key_of(task.problem, machine, task.devices, task.policy);
     refuse_idle(task);
     if (known.insert(task.key).second) tasks.push_back(std::move(task));
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,9 +15,8 @@
 namespace tilerail::study {
 
 struct TuneSettings {
-  int64_t budget =
-      1'000'000;  // limit of operations in evaluated plans, for the search of each preset
-  bool again = false;  // also tune known problems
+  Effort effort = Effort::high;  // of the search from each preset
+  bool again = false;            // also tune known problems
   std::string backend =
       fluid_backend;     // host or cuda: run the best plans there and take the fastest
   RunSettings run = {};  // for host and cuda
@@ -29,7 +27,7 @@ struct TuneTask : Request {
   PlanKey key;
 };
 
-/// The result of a task. Seconds are the judge's.
+/// The result of a task. Seconds are simulated or measured.
 struct TuneResult {
   PlanKey key;
   std::optional<TunedPlan> tuned = {};  // nullopt if all searches failed
@@ -49,7 +47,7 @@ Topology machine_of_tune(const Sweep& sweep);
 
 /// Tunes the tasks one after another, with a task's presets in parallel. Saves each
 /// result immediately. Skips tasks that the file contains from the same version with at
-/// least this budget. Results are in the order of the tasks. Throws HardwareError if the
+/// least this effort. Results are in the order of the tasks. Throws HardwareError if the
 /// hardware is missing.
 std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine,
                              const std::string& file, const TuneSettings& settings,

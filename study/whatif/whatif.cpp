@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <utility>
 
 #include "backends/fluid/simulation.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/json.hpp"
 
 namespace tilerail::study {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool fits(const std::string& pattern, const Knob& knob) {
   return knob.name == pattern || fnmatch(pattern.c_str(), knob.name.c_str(), 0) == 0;
@@ -171,7 +169,7 @@ Json cells_of(const WhatIf& what, const WhatIfRow& row) {
                   {"planned_s", planned.makespan},
                   {"kept_s", row.trial->kept.makespan},
                   {"bound_s", planned.bound},
-                  {"bound_by", planned.binding},
+                  {"bound_by", to_text(planned.binding)},
                   {"kernels", planned.kernels},
                   {"bottleneck", to_string(planned.bottleneck)},
                   {"tile", planned.tile},
@@ -185,7 +183,7 @@ Json cells_of(const WhatIf& what, const WhatIfRow& row) {
                 {"version", what.summary.metadata.version},
                 {"base_s", what.now.makespan},
                 {"base_bound_s", what.now.bound},
-                {"base_bound_by", what.now.binding},
+                {"base_bound_by", to_text(what.now.binding)},
                 {"base_plan_hash", what.now.plan_hash}});
   return cells;
 }

@@ -49,14 +49,15 @@ class ApiPlanCache : public ::testing::Test {
     Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
     study::TunedPlan tuned{decisions_of(plan, machine, policy),
                            0.5,
-                           study::TunedBy::simulator,
+                           Evaluator::simulator,
                            "tilerail",
                            3,
-                           9,
+                           Effort::high,
                            study::tuned_hash(plan),
                            "0.1.0"};
     study::keep_plan(file_, study::owner_of(machine),
-                     study::key_of(problem, machine, machine.gpus(), "tilerail"), tuned);
+                     study::key_of(problem, machine, machine.gpus(), preset("tilerail")),
+                     tuned);
   }
 
   PlanInfo call(Context& context, int64_t size = n) {

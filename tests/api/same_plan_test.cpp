@@ -11,6 +11,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/job.hpp"
+#include "study/sweep/keys.hpp"
 #include "tests/api/fake_hardware.hpp"
 #include "tilerail/tilerail.h"
 
@@ -22,19 +23,19 @@ constexpr double alpha = 1.5, beta = 0.5;
 
 struct Wish {
   std::string policy;
-  std::vector<std::string> overrides;
+  std::vector<std::string> overrides;  // in the command's order
   std::string devices = "all";
   std::vector<int> numbers = {};  // the same devices
 };
 
 const std::vector<Wish> wishes{
     {"tilerail", {"effort=fast"}},  // the default of programs
-    {"tilerail", {"devices=best(metric=edp)", "effort=fast"}},
-    {"tilerail", {"devices=best", "tile=64", "effort=fast"}},
-    {"tilerail", {"tile=64", "batch=chain(chunks=2)", "effort=fast"}},
-    {"tilerail", {"devices=best(metric=pdp)", "effort=fast"}},
+    {"tilerail", {"effort=fast", "devices=best(metric=edp)"}},
+    {"tilerail", {"tile=64", "effort=fast", "devices=best"}},
+    {"tilerail", {"tile=64", "effort=fast", "batch=chain(chunks=2)"}},
+    {"tilerail", {"effort=fast", "devices=best(metric=pdp)"}},
     {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
-    {"tilerail", {"caching=off", "overlap=off", "effort=fast"}, "1", {1}}};
+    {"tilerail", {"effort=fast", "caching=off", "overlap=off"}, "1", {1}}};
 
 /// The plan of `tilerail plan`.
 Plan by_command(const Wish& wish) {
@@ -43,7 +44,11 @@ Plan by_command(const Wish& wish) {
   job.problem.gemm = size, job.problem.alpha = std::to_string(alpha),
   job.problem.beta = std::to_string(beta);
   job.machine.devices = wish.devices;
-  job.policy.name = wish.policy, job.policy.overrides = wish.overrides;
+  job.policy.name = wish.policy;
+  for (const std::string& each : wish.overrides) {
+    const size_t equals = each.find('=');
+    study::set_key(job, each.substr(0, equals), each.substr(equals + 1));
+  }
   return study::plan_job(test::FakeHardware::machine(), job).plan;
 }
 
@@ -94,7 +99,7 @@ TEST(SamePlan, DependsOnTheSimulatorsJudgement) {
   if (!make_simulator(machine)) GTEST_SKIP() << "this build has no simulator";
   const Plan judged = by_command(wishes[1]);
   Policy policy = preset(wishes[1].policy);
-  apply_override(policy, wishes[1].overrides[0]);
+  apply_override(policy, wishes[1].overrides.back());
   EXPECT_NE(plan_gemm(judged.problem, machine, machine.gpus(), policy).devices,
             judged.devices);
 }

@@ -35,7 +35,7 @@ PlannedCall planned(const Topology& machine, int64_t n, int gpu = 0,
   problem.m = problem.n = problem.k = n;
   problem.place_a = problem.place_b = problem.place_c = *machine.find_gpu(gpu);
   Policy policy = preset("tilerail");
-  policy.judge_ops = 0;
+  policy.effort = Effort::fast;
   if (!override_.empty()) apply_override(policy, override_);
   return CallPlanner{machine}.plan(checked(problem), machine.gpus(), policy);
 }

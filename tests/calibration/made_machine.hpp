@@ -47,15 +47,15 @@ class Meter {
     int in_flight = 1;
   };
   using Flows = std::vector<FlowSpec>;
-  enum class Way { to_gpus, from_gpus, both };
+  enum class Direction { to_gpus, from_gpus, both };
 
   int count() const { return int(machine_.gpus().size()); }
   double with_noise(double value);
-  Measured measured(double value) { return {with_noise(value), noise_, 10}; }
+  SampleMean measured(double value) { return {with_noise(value), noise_, 10}; }
   bool in_turns(const Flows& flows) const;
   std::vector<double> rates(const Flows& flows, double bytes) const;
 
-  static Flows host_with(const std::vector<int>& gpus, Way way);
+  static Flows host_with(const std::vector<int>& gpus, Direction direction);
   void run(Measurements& results, const std::string& kind, const Flows& flows,
            HostPages pages = HostPages::spread, double bytes = 16 << 20);
   void one_each(Measurements& results, const Flows& flows);

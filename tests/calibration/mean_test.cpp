@@ -13,7 +13,7 @@ TEST(Mean, MeanAndStudentsInterval) {
   // = (2 p - 1) / sqrt(2 p (1 - p)): t(0.975) = 4.303, half width 4.303 / sqrt(3) =
   // 2.484, relative to 2.
   const std::array<double, 3> samples{1, 2, 3};
-  const Measured three = mean_of(samples);
+  const SampleMean three = mean_of(samples);
   EXPECT_DOUBLE_EQ(three.mean, 2);
   const double t = 0.95 / std::sqrt(2 * 0.975 * 0.025);
   EXPECT_NEAR(three.half_width, t / std::sqrt(3.0) / 2, 1e-12);

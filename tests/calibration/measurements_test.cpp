@@ -69,7 +69,7 @@ TEST(Measurements, ColumnsMayTellWhetherKernelsRan) {
   }
 }
 
-void expect_same(const Measured& a, const Measured& b) {
+void expect_same(const SampleMean& a, const SampleMean& b) {
   EXPECT_EQ(a.mean, b.mean);
   EXPECT_EQ(a.half_width, b.half_width);
   EXPECT_EQ(a.count, b.count);

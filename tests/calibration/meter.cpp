@@ -50,11 +50,11 @@ std::vector<double> Meter::rates(const Flows& flows, double bytes) const {
   return result;
 }
 
-Meter::Flows Meter::host_with(const std::vector<int>& gpus, Way way) {
+Meter::Flows Meter::host_with(const std::vector<int>& gpus, Direction direction) {
   Flows flows;
   for (const int g : gpus) {
-    if (way != Way::from_gpus) flows.push_back({"host", gpu(g)});
-    if (way != Way::to_gpus) flows.push_back({gpu(g), "host"});
+    if (direction != Direction::from_gpus) flows.push_back({"host", gpu(g)});
+    if (direction != Direction::to_gpus) flows.push_back({gpu(g), "host"});
   }
   return flows;
 }
@@ -91,30 +91,31 @@ void Meter::one_each(Measurements& results, const Flows& flows) {
 void Meter::host_flows(Measurements& results, HostPages pages) {
   std::vector<int> all;
   for (int g = 0; g < count(); ++g) {
-    run(results, "pair", host_with({g}, Way::to_gpus), pages);
-    run(results, "pair", host_with({g}, Way::from_gpus), pages);
-    run(results, "both ways", host_with({g}, Way::both), pages);
+    run(results, "pair", host_with({g}, Direction::to_gpus), pages);
+    run(results, "pair", host_with({g}, Direction::from_gpus), pages);
+    run(results, "both ways", host_with({g}, Direction::both), pages);
     all.push_back(g);
   }
   for (int i = 0; i < count(); ++i)
     for (int j = i + 1; j < count(); ++j) {
-      run(results, "two to GPUs", host_with({i, j}, Way::to_gpus), pages);
-      run(results, "two from GPUs", host_with({i, j}, Way::from_gpus), pages);
+      run(results, "two to GPUs", host_with({i, j}, Direction::to_gpus), pages);
+      run(results, "two from GPUs", host_with({i, j}, Direction::from_gpus), pages);
       if (pages == HostPages::spread)
-        run(results, "two both ways", host_with({i, j}, Way::both), pages);
+        run(results, "two both ways", host_with({i, j}, Direction::both), pages);
     }
   for (int size = 3; size < count(); ++size) {
     std::vector<std::vector<int>> sets{
         {all.begin(), all.begin() + size}, {all.end() - size, all.end()}, {}};
     for (int i = 0; i < size; ++i) sets.back().push_back(i * count() / size);
     for (const auto& set : sets)
-      for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both})
-        run(results, "subset", host_with(set, way), pages);
+      for (const Direction direction :
+           {Direction::to_gpus, Direction::from_gpus, Direction::both})
+        run(results, "subset", host_with(set, direction), pages);
   }
   if (count() < 2) return;
-  run(results, "all to GPUs", host_with(all, Way::to_gpus), pages);
-  run(results, "all from GPUs", host_with(all, Way::from_gpus), pages);
-  run(results, "all both ways", host_with(all, Way::both), pages);
+  run(results, "all to GPUs", host_with(all, Direction::to_gpus), pages);
+  run(results, "all from GPUs", host_with(all, Direction::from_gpus), pages);
+  run(results, "all both ways", host_with(all, Direction::both), pages);
 }
 
 void Meter::sizes(Measurements& results, const std::string& src, const std::string& dst) {

@@ -84,7 +84,7 @@ TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
   }
 }
 
-TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheCompanyOfTheFit) {
+TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheInterferenceOfTheFit) {
   const Topology::Description fitted =
       fit_topology(recorded("hgx-h100-2"), HostPages::spread);
   const Topology machine = test::shipped("hgx-h100-2");

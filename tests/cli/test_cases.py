@@ -164,8 +164,8 @@ BAD_FILES = {
     "no columns": ("m,n,k\n64,64,64\n64,0,64\n", "cases.csv:3:4: n: there is nothing to do"),
     "empty sum": ("m,n,k,alpha\n64,64,0,1\n", "cases.csv:2:7: k: there is nothing to do"),
     "nothing added": ("m,n,k,alpha\n64,64,64,0\n", "cases.csv:2:10: alpha: there is nothing to do"),
-    "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:13: set: 'tile=16' contradicts"),
-    "tile that is set": ("m,n,k,set\n64,1M,1M,tile=1\n", "cases.csv:2:10: tile: '1' cuts the problem into"),
+    "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:13: set: 'tile=16' has an argument of its own; expected tile"),
+    "tile of too many kernels": ("m,n,k,tile\n64,1M,1M,1\n", "cases.csv:2:10: tile: '1' cuts the problem into"),
     "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: '5' is not a GPU"),
 }
 

@@ -90,7 +90,7 @@ class Homes(CommandTest):
     def test_plans_of_these_places_are_tuned(self):
         places = ("h*:h*:h*", "h/cols:h/rows:h*", "h:h:h")
         problem = ["--gemm", "512", "--topology", "two.toml"]
-        self.succeed("tune", *problem, "--vary", "place=" + ";".join(places), "--budget", "2000", "--plan-cache",
+        self.succeed("tune", *problem, "--vary", "place=" + ";".join(places), "--effort", "fast", "--plan-cache",
                      "plans.toml")
         plans = tomllib.loads((self.folder / "plans.toml").read_text())["plan"]
         self.assertEqual({":".join(plan["place"]) for plan in plans}, {*places[:2], "host0:host0:host0"})
@@ -106,7 +106,7 @@ class Homes(CommandTest):
     @needs_simulator
     def test_of_one_host_they_are_tuned_as_that_host(self):
         problem = ["--gemm", "256", "--topology", "two-gpu"]
-        tune = ["tune", *problem, "--budget", "1000", "--plan-cache", "plans.toml"]
+        tune = ["tune", *problem, "--effort", "fast", "--plan-cache", "plans.toml"]
         self.succeed(*tune)
         self.assertEqual(self.succeed(*tune, "--place", "h*:h/cols:h/rows").count(" known "), 1)
 

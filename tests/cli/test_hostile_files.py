@@ -1,5 +1,6 @@
 """Deeply nested files, and values of a megabyte: a short line contains the error and its location."""
 
+import itertools
 import unittest
 
 from support import SMALL, CommandTest, needs_matplotlib
@@ -18,6 +19,13 @@ READERS_OF_TOML = (
     ["tune", "--list", "f.toml"],
     ["plan", *SMALL, "--plan-cache", "f.toml"],
 )
+
+
+def in_turn(texts, readers):
+    """Every text with one reader, and every reader with some text: the readers of a format share its parser."""
+    return [(text, readers[i % len(readers)]) for i, text in enumerate(texts)]
+
+
 IMPORT_XML = ["topo", "import", "--kernels", "two-gpu", "--nccl", "f"]
 
 
@@ -32,25 +40,26 @@ class HostileFiles(CommandTest):
         self.assertIn(quoted, lines[0])
 
     def test_json_is_nested_to_a_limit(self):
-        for text, column in (("[" * DEEP, 101), ("[" * DEEP + "]" * DEEP, 101), ('{"k":' * DEEP, 501),
-                             ('{"k":' * DEEP + "1" + "}" * DEEP, 501), ('{"ops": [' + "[" * DEEP, 108),
-                             ('{"nvbandwidth": {"testcases": ' + "[" * DEEP, 129), ('[{"k":' * DEEP, 301)):
-            self.write("f", text)
-            for reader in READERS_OF_JSON:
-                with self.subTest(text=text[:20], reader=reader):
-                    self.assert_short(reader, f"f:1:{column}: arrays and objects are nested too deep; expected at "
-                                              "most 100 levels")
+        cases = (("[" * DEEP, 101), ("[" * DEEP + "]" * DEEP, 101), ('{"k":' * DEEP, 501),
+                 ('{"k":' * DEEP + "1" + "}" * DEEP, 501), ('{"ops": [' + "[" * DEEP, 108),
+                 ('{"nvbandwidth": {"testcases": ' + "[" * DEEP, 129), ('[{"k":' * DEEP, 301))
+        for (text, column), reader in in_turn(cases, READERS_OF_JSON):
+            with self.subTest(text=text[:20], reader=reader):
+                self.write("f", text)
+                self.assert_short(reader, f"f:1:{column}: arrays and objects are nested too deep; expected at most 100 "
+                                          "levels")
 
     def test_values_of_json_are_quoted_short(self):
         many = "7" * LONG
-        for text in (many, f"[{many}]", f'{{"schema": {many}}}', f'{{"schema": "{many}"}}', f'{{"{many}": 1}}', f'"{many}',
-                     f'{{"schema": "{"a b " * (LONG // 4)}"}}', f'{{"schema": "{chr(92)}u0001{many}"}}',
-                     f'{{"nvbandwidth": "{many}"}}', f'{{"nvbandwidth": {{"testcases": {{"{many}": [{many}]}}}}}}',
-                     f'{{"schema": 1, "name": {{"{many}": 1, "{many}": 2}}}}', f'{{"schema": "{many}{chr(10)}"}}'):
-            self.write("f", text)
-            for reader in READERS_OF_JSON:
-                with self.subTest(text=text[:30], reader=reader):
-                    self.assert_short(reader, "error: f:")
+        invalid = (many, f"[{many}]", f'"{many}')
+        fields = (f'{{"schema": {many}}}', f'{{"schema": "{many}"}}', f'{{"{many}": 1}}',
+                  f'{{"schema": "{"a b " * (LONG // 4)}"}}', f'{{"schema": "{chr(92)}u0001{many}"}}',
+                  f'{{"nvbandwidth": "{many}"}}', f'{{"nvbandwidth": {{"testcases": {{"{many}": [{many}]}}}}}}',
+                  f'{{"schema": 1, "name": {{"{many}": 1, "{many}": 2}}}}', f'{{"schema": "{many}{chr(10)}"}}')
+        for text, reader in [*in_turn(invalid, READERS_OF_JSON), *itertools.product(fields, READERS_OF_JSON)]:
+            with self.subTest(text=text[:30], reader=reader):
+                self.write("f", text)
+                self.assert_short(reader, "error: f:")
 
     def test_elements_of_xml_are_nested_to_a_limit(self):
         for text in ("<a>", '<a x="/>">', "<a><![CDATA[/>]]>", "<a><!--/>-->", "<a x='/>'>", "<a><?x /> ?>", "<a>/>"):
@@ -71,24 +80,25 @@ class HostileFiles(CommandTest):
                 self.assert_short(IMPORT_XML, "error: f:")
 
     def test_toml_is_nested_to_a_limit(self):
-        for text in ("a = " + "[" * DEEP, "a = " + "[" * DEEP + "]" * DEEP, "a = " + "{ b = " * DEEP,
-                     "a = " + "{ b = " * DEEP + "1" + "}" * DEEP, "a" + ".a" * DEEP + " = 1", "[a" + ".a" * DEEP + "]",
-                     "[[a" + ".a" * DEEP + "]]", "a = " + "[{ b = " * DEEP, "a = { b" + ".b" * DEEP + " = 1 }",
-                     'a = """' + "\n" * 9 + '"""\nb' + ' . "b"' * DEEP + " = 1"):
-            self.write("f.toml", text + "\n")
-            for reader in READERS_OF_TOML:
-                with self.subTest(text=text[:20], reader=reader):
-                    self.assert_short(reader, "f.toml:1")
+        texts = ("a = " + "[" * DEEP, "a = " + "[" * DEEP + "]" * DEEP, "a = " + "{ b = " * DEEP,
+                 "a = " + "{ b = " * DEEP + "1" + "}" * DEEP, "a" + ".a" * DEEP + " = 1", "[a" + ".a" * DEEP + "]",
+                 "[[a" + ".a" * DEEP + "]]", "a = " + "[{ b = " * DEEP, "a = { b" + ".b" * DEEP + " = 1 }",
+                 'a = """' + "\n" * 9 + '"""\nb' + ' . "b"' * DEEP + " = 1")
+        for text, reader in in_turn(texts, READERS_OF_TOML):
+            with self.subTest(text=text[:20], reader=reader):
+                self.write("f.toml", text + "\n")
+                self.assert_short(reader, "f.toml:1")
 
     def test_values_of_toml_are_quoted_short(self):
         many = "7" * LONG
-        for text in (f"schema = {many}", f'schema = "{many}"', f'"{many}" = 1', f"{many} = 1", f'schema = "{many}',
-                     f'schema = """{many}\n{many}"""', f"schema = {many}.5", f"schema = 'a{' b' * (LONG // 2)}'",
-                     f'name = "{many}"\nschema = 1\n[sources]\n{many} = 1', f'schema = "{chr(92)}u0007{many}"'):
-            self.write("f.toml", text + "\n")
-            for reader in READERS_OF_TOML:
-                with self.subTest(text=text[:20], reader=reader):
-                    self.assert_short(reader, "f.toml:")
+        fields = (f"schema = {many}", f'schema = "{many}"', f'"{many}" = 1')
+        others = (f"{many} = 1", f'schema = "{many}', f'schema = """{many}\n{many}"""', f"schema = {many}.5",
+                  f"schema = 'a{' b' * (LONG // 2)}'", f'name = "{many}"\nschema = 1\n[sources]\n{many} = 1',
+                  f'schema = "{chr(92)}u0007{many}"')
+        for text, reader in [*itertools.product(fields, READERS_OF_TOML), *in_turn(others, READERS_OF_TOML)]:
+            with self.subTest(text=text[:20], reader=reader):
+                self.write("f.toml", text + "\n")
+                self.assert_short(reader, "f.toml:")
 
     def test_values_of_settings_are_quoted_short_and_nested_to_a_limit(self):
         long = 100_000  # arguments are limited to 128 KiB
@@ -101,14 +111,17 @@ class HostileFiles(CommandTest):
 
     def test_arguments_are_quoted_short(self):
         problem = {"--gemm": "64", "--topology": "two-gpu"}
-        for long in ("7" * 100_000, "x" * 100_000, "a b," * 25_000, "line\n" * 20_000, "\x01" * 100_000, "\xe9" * 50_000):
-            for option in ("--gemm", "--topology", "--devices", "--place", "--policy", "--tile", "--set", "--dtype", "--alpha",
-                           "--transa", "--topo-set", "--gemv", "--lda", "--plan-cache", "-o", "--no-such", "more"):
-                given = {**problem, option: long}
-                if option == "--gemv":
-                    del given["--gemm"]
-                with self.subTest(option=option, long=long[:5]):
-                    self.assert_short(["plan", *(word for pair in given.items() for word in pair)], "tilerail: error: ")
+        options = ("--gemm", "--topology", "--devices", "--place", "--policy", "--tile", "--set", "--dtype", "--alpha",
+                   "--transa", "--topo-set", "--gemv", "--lda", "--plan-cache", "-o", "--no-such", "more")
+        number, *others = ("7" * 100_000, "x" * 100_000, "a b," * 25_000, "line\n" * 20_000, "\x01" * 100_000, "\xe9" * 50_000)
+        cases = [*itertools.product(options, [number]),
+                 *((option, others[i % len(others)]) for i, option in enumerate(options))]
+        for option, long in cases:
+            given = {**problem, option: long}
+            if option == "--gemv":
+                del given["--gemm"]
+            with self.subTest(option=option, long=long[:5]):
+                self.assert_short(["plan", *(word for pair in given.items() for word in pair)], "tilerail: error: ")
         self.assert_short(["x" * 100_000], "'xxx")
 
     def test_cells_are_quoted_short(self):

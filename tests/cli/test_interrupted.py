@@ -7,15 +7,15 @@ import signal
 import subprocess
 import unittest
 
-from support import TILERAIL, TOPOLOGIES, CommandTest, needs_simulator, rows
+from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator, rows
 from waiting import HANG, wait_until
 
-# Work for hours: no machine completes it before the interruption, and no test waits for it.
-ENDLESS_SWEEP = ["sweep", "--gemm", "16K", "--topology", "two-gpu", "--policy", "gemmex", "--vary", "tile=256..1280 +1",
+# Many steps, each of milliseconds: no machine completes them before the interruption, and no test waits for them.
+ENDLESS_SWEEP = ["sweep", "--gemm", "4K", "--topology", "two-gpu", "--policy", "gemmex", "--vary", "tile=256..1280 +1",
                  "--vary", "dtype=f64,f32,f16", "--jobs", "2"]
-ENDLESS_TUNING = ["tune", "--topology", "two-gpu", "--vary", "gemm=64,16K,32K", "--budget", "1000000000000",
+ENDLESS_TUNING = ["tune", "--topology", "two-gpu", "--vary", "gemm=64,4K..8K +1", "--effort", "high",
                   "--plan-cache", "plans.toml", "--jobs", "1"]
-ENDLESS_QUESTIONS = ["whatif", "--gemm", "16K", "--tile", "512", "--topology", "karolina-hgx-a100", "--jobs", "2"]
+ENDLESS_QUESTIONS = ["whatif", "--gemm", "4K", "--tile", "512", "--topology", "karolina-hgx-a100", "--jobs", "2"]
 
 
 class InterruptedTest(CommandTest):
@@ -96,7 +96,7 @@ class InterruptedRuns(InterruptedTest):
     CASES = 20
 
     def start_cases(self, iterations, csv="r.csv"):
-        self.write("cases.csv", "m,n,k,label\n" + "".join(f"64,64,64,case {i}\n" for i in range(self.CASES)))
+        self.write("cases.csv", "m,n,k,policy,label\n" + "".join(f"64,64,64,gemmex,case {i}\n" for i in range(self.CASES)))
         return self.start_logging(["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
                                    "--no-simulate", "--iters", iterations, "--csv", csv])
 
@@ -139,7 +139,7 @@ class InterruptedRuns(InterruptedTest):
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"cases.csv", "unread"})
 
     def test_runs_and_calibrations_keep_nothing(self):
-        run = ["run", "--backend", "host", "--gemm", "64", "--topology", "two-gpu", "--iters", 1000, "--json", "r.json"]
+        run = ["run", "--backend", "host", *SMALL, "--iters", 1000, "--json", "r.json"]
         calibration = ["calibrate", "--backend", "host", "--seconds", 3600, "-o", "machine.toml"]
         for arguments, words in ((run, "iteration 1"), (calibration, "measuring")):
             with self.subTest(arguments[0]):

@@ -12,7 +12,7 @@ from support import TILERAIL, TOPOLOGIES, CommandTest, kernels_text, machine_tex
 from waiting import wait_until
 
 PROBLEM = ["--gemm", "512", "--topology", "two-gpu"]
-TUNE = ["tune", *PROBLEM, "--budget", "3000", "--plan-cache", "plans.toml"]
+TUNE = ["tune", *PROBLEM, "--effort", "fast", "--plan-cache", "plans.toml"]
 
 
 @needs_simulator
@@ -51,7 +51,7 @@ class Tune(CommandTest):
 
     def test_the_environment_may_name_the_file(self):
         here = {"TILERAIL_PLAN_CACHE": "plans.toml"}
-        self.succeed("tune", *PROBLEM, "--budget", "3000", **here)
+        self.succeed("tune", *PROBLEM, "--effort", "fast", **here)
         self.assertIn("plan cache", self.simulated(*PROBLEM, **here)["plan_cache"])
         other = self.simulated("--gemm", "512", "--topology", "clx-ai", **here)
         self.assertIn("is not used: it is for machine 'two-gpu'", other["plan_cache"])
@@ -84,7 +84,7 @@ class Tune(CommandTest):
 
     def test_a_tuning_that_is_killed_keeps_what_it_has(self):
         many = ["tune", "--topology", "two-gpu", "--vary", "gemm=64..640 +64", "--plan-cache", "plans.toml", "--jobs", "2",
-                "--budget", "20000"]
+                "--effort", "fast"]
         tuning = subprocess.Popen([TILERAIL, *many], cwd=self.folder, stdout=subprocess.DEVNULL,
                                   env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
         wait_until(lambda: tuning.poll() is not None or (self.folder / "plans.toml").exists())
@@ -100,12 +100,12 @@ class Tune(CommandTest):
         self.write("threads.toml", threads.replace('kind = "gpu"', 'kind = "gpu"\nengines = { total = 1 }'))
         problem = ["--gemm", "128", "--topology", "threads.toml", "--plan-cache", "plans.toml"]
         on_host = ["--backend", "host", "--iters", "1", "--warmup", "1"]
-        self.succeed("tune", *problem, "--budget", "2000", *on_host)
+        self.succeed("tune", *problem, "--effort", "fast", *on_host)
         (plan,) = self.plans()
         self.assertEqual(plan["judge"], "measurement")
         self.assertGreater(plan["seconds"], 0)
         self.assertIn("by measurement", self.simulated(*problem)["plan_cache"])
-        self.assertIn(" known ", self.succeed("tune", *problem, "--budget", "2000", *on_host))
+        self.assertIn(" known ", self.succeed("tune", *problem, "--effort", "fast", *on_host))
         self.assert_refused([*TUNE, "--backend", "host"], "'gpu0' of machine 'two-gpu' is a GPU")
         self.assert_refused(["tune", *problem, *on_host, "--topo-set", "issue.per_op=1 us"], "--topo-set")
 
@@ -113,7 +113,7 @@ class Tune(CommandTest):
         self.succeed(*TUNE)
         good = (self.folder / "plans.toml").read_text()
         self.write("broken.toml", good.replace("[plan.decided]", "[plan.decided"))
-        self.write("future.toml", good.replace("schema = 1", "schema = 9"))
+        self.write("future.toml", good.replace("schema = 2", "schema = 9"))
         self.write("odd.toml", good.replace('routing = "', 'routing = "tele'))
         plan = 1 + good[:good.index("[[plan]]")].count("\n")  # its line
         other = ["--gemm", "512", "--topology", "clx-ai", "--plan-cache", "plans.toml"]
@@ -134,7 +134,8 @@ class Tune(CommandTest):
                 ([*TUNE, "--vary", "issue.per_op=1 us,2 us"], "'issue.per_op' changes the machine"),
                 ([*TUNE, "--vary", "topology=two-gpu,clx-ai"], "'topology' changes the machine"),
                 ([*TUNE, "--vary", "gemm=0,64"], "gemm 0,0,0 f64 NN host:host:host: there is nothing to do"),
-                ([*TUNE, "--budget", "0"], "--budget"),
+                (["tune", *PROBLEM, "--plan-cache", "plans.toml", "--effort", "all"],
+                 "--effort: 'all' is invalid; expected fast, fixed, normal, high"),
                 ([*TUNE, "--backend", "abacus"], "abacus"),
                 ([*TUNE, "--iters", "nan"], "--iters: means nothing to a simulation"),
                 (["tune", "--list", "gone.toml"], "'gone.toml' cannot be read"),

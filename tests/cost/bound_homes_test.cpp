@@ -1,5 +1,6 @@
 // The bound of a product of depth 1 that writes C, 536.9 MB, from two GPUs to the hosts
 // of tests/support/two_hosts.hpp.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cost/bound.hpp"
@@ -28,7 +29,7 @@ class BoundOfHomes : public testing::Test {
 TEST_F(BoundOfHomes, OneHostTakesAll) {
   const Bound b = bound("h0");
   EXPECT_NEAR(b.time.value, c_bytes / 20e9, precise * b.time.value);
-  EXPECT_EQ(b.binding, "link s0->h0");
+  EXPECT_THAT(b.binding, ::testing::FieldsAre(TimeUse::link, "s0->h0", 0));
 }
 
 // Half of the data of each GPU goes to the other GPU's host, over 8 GB/s, as does half of
@@ -43,7 +44,7 @@ TEST_F(BoundOfHomes, OfBlocksNothingHasToCross) {
   for (const char* place : {"h/cols", "h/rows"}) {
     const Bound b = bound(place);
     EXPECT_NEAR(b.time.value, c_bytes / 2 / 20e9, 2 * precise * b.time.value)
-        << b.binding;
+        << b.binding.name;
   }
 }
 

@@ -15,6 +15,8 @@
 namespace tilerail {
 namespace {
 
+using ::testing::FieldsAre;
+
 class LowerBound : public testing::Test {
  protected:
   /// On this many GPUs, with links `links` times as fast.
@@ -37,10 +39,10 @@ TEST_F(LowerBound, KernelsAndTheFirstAndLastLatency) {
   const Bound one = bound(gemm(8192, 8192, 8192), 1);
   const double work = 2.0 * 8192 * 8192 * 8192 / 1e12;
   EXPECT_NEAR(one.time.value, work + 20e-6, precise * work);
-  EXPECT_EQ(one.binding, "kernels of gpu0");
+  EXPECT_THAT(one.binding, FieldsAre(TimeUse::kernels, "gpu0", 0));
   const Bound two = bound(gemm(8192, 8192, 8192), 2);
   EXPECT_NEAR(two.time.value, work / 2 + 20e-6, precise * work);
-  EXPECT_EQ(two.binding, "kernels of gpu0 and 1 more");
+  EXPECT_THAT(two.binding, FieldsAre(TimeUse::kernels, "gpu0", 1));
 }
 
 TEST_F(LowerBound, AProductOfDepthOneWritesC) {
@@ -48,11 +50,12 @@ TEST_F(LowerBound, AProductOfDepthOneWritesC) {
   p.beta = 0;
   const double alone = 8.0 * 8192 * 8192 / 10e9, together = 8.0 * 8192 * 8192 / 12e9;
   EXPECT_NEAR(bound(p, 1).time.value, alone, precise * alone);
-  EXPECT_THAT(
-      bound(p, 1).binding,
-      testing::AnyOf("link gpu0->pcie0", "d2h engines of gpu0"));  // both are full
+  EXPECT_THAT(bound(p, 1).binding,
+              testing::AnyOf(FieldsAre(TimeUse::link, "gpu0->pcie0", 0),
+                             FieldsAre(TimeUse::engines, "d2h engines of gpu0",
+                                       0)));  // both are full
   EXPECT_NEAR(bound(p, 2).time.value, together, precise * together);
-  EXPECT_EQ(bound(p, 2).binding, "link pcie0->host");
+  EXPECT_THAT(bound(p, 2).binding, FieldsAre(TimeUse::link, "pcie0->host", 0));
 }
 
 TEST_F(LowerBound, CIsReadOnlyIfBetaSaysSo) {
@@ -93,7 +96,8 @@ TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
   for (const int64_t side : {1024, 2048, 4096, 8192, 16384}) {
     GemmProblem p = gemm(side, side, side);
     p.place_a = p.place_b = p.place_c = machine.gpus()[0];
-    EXPECT_EQ(lower_bound(checked(p), machine, machine.gpus()).binding, "kernels of gpu0")
+    EXPECT_THAT(lower_bound(checked(p), machine, machine.gpus()).binding,
+                FieldsAre(TimeUse::kernels, "gpu0", 0))
         << side;
   }
 }
@@ -141,7 +145,7 @@ TEST_F(LowerBound, ABridgeIsLoadedByWhatAnIslandNeedsTogether) {
 
 TEST_F(LowerBound, NothingTakesNoTime) {
   EXPECT_EQ(bound(gemm(0, 5, 5), 2).time, Seconds{0});
-  EXPECT_EQ(bound(gemm(5, 0, 5), 2).binding, "nothing");
+  EXPECT_EQ(bound(gemm(5, 0, 5), 2).binding.kind, TimeUse::nothing);
 }
 
 }  // namespace

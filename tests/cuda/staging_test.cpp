@@ -29,7 +29,7 @@ Plan planned(const GemmProblem& problem, const std::string& tile = "tile=48") {
   GemmProblem placed = problem;
   placed.place_a = placed.place_b = placed.place_c = machine.hosts().front();
   Policy policy = any_preset("tilerail");
-  policy.judge_ops = 0;
+  policy.effort = Effort::fast;
   apply_override(policy, tile);
   return plan_gemm(placed, machine, machine.gpus(), policy);
 }

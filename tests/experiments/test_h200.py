@@ -1,6 +1,7 @@
 """The experiments on H200: with results created here, and with tiny cases on the host backend."""
 
 import csv
+import itertools
 import shutil
 import unittest
 
@@ -16,24 +17,26 @@ class Options(HardwareTest):
     def test_bad_arguments_are_refused(self):
         topology = SOURCE / "topologies/two-gpu.toml"
         (self.folder / "no.toml").write_text("x = 1\n")
-        for name in NAMES:
-            for arguments, quoted in (([], "--topology FILE to measure, or --from-saved CSV"),
-                                      (["--topology", topology, "--from-saved", "x.csv"], "or --from-saved"),
-                                      (["--topology", "none.toml"], "none.toml: No such file"),
-                                      (["--topology", "no.toml"], "'no.toml' is not a topology"),
-                                      (["--topology", topology, "--gpus", "3"], "'3' is more than the 2"),
-                                      (["--topology", topology, "--gpus", "0"], "'0' is not a positive"),
-                                      (["--topology", topology, "--backend", "moon"], "'moon'"),
-                                      (["--from-saved", "none.csv"], "none.csv: No such file")):
+        cases = [([], "--topology FILE to measure, or --from-saved CSV"),
+                 (["--topology", topology, "--from-saved", "x.csv"], "or --from-saved"),
+                 (["--topology", "none.toml"], "none.toml: No such file"),
+                 (["--topology", "no.toml"], "'no.toml' is not a topology"),
+                 (["--topology", topology, "--gpus", "3"], "'3' is more than the 2"),
+                 (["--topology", topology, "--gpus", "0"], "'0' is not a positive"),
+                 (["--topology", topology, "--backend", "moon"], "'moon'"),
+                 (["--from-saved", "none.csv"], "none.csv: No such file")]
+        # All experiments have the same options: each option is tried with two experiments.
+        for (arguments, quoted), name in zip(cases * 2, itertools.cycle(NAMES)):
+            with self.subTest(name=name, arguments=arguments):
                 self.assert_refused(["run", name, "--", *arguments], quoted)
 
     def test_bad_results_are_refused_with_their_place(self):
+        self.save_results()
+        self.assert_refused(["run", NAMES[0], "--", "--from-saved", "saved.csv"], "has no results")
+        self.save_results({}, {"measured_s": -1})
+        self.assert_refused(["run", NAMES[1], "--", "--from-saved", "saved.csv"], "saved.csv:7: measured_s: '-1'")
+        (self.folder / "saved.csv").write_text("m,n\n1,2\n")
         for name in NAMES:
-            self.save_results()
-            self.assert_refused(["run", name, "--", "--from-saved", "saved.csv"], "has no results")
-            self.save_results({}, {"measured_s": -1})
-            self.assert_refused(["run", name, "--", "--from-saved", "saved.csv"], "saved.csv:7: measured_s: '-1'")
-            (self.folder / "saved.csv").write_text("m,n\n1,2\n")
             self.assert_refused(["run", name, "--", "--from-saved", "saved.csv"], "columns are 'm,n'; expected 'm,n,k")
 
     def test_results_are_saved_batch_by_batch(self):
@@ -208,13 +211,10 @@ class Scaling(HardwareTest):
         table = table_after(self.run_times((4, 4), (2.5, 2.5)), "GPUs  used")
         self.assertEqual([line[7] for line in table], [f"{4 / median:.2f}" for median in (4, 2.5)])
 
-    def test_runs_stand_beside_their_bound(self):
+    def test_every_number_of_gpus_is_run_and_stands_beside_its_bound(self):
         text, _, rows = self.measure("h200_scaling")
         self.assertEqual([line[8] for line in table_after(text, "GPUs  used")],
                          [f"{float(row['measured_s']) / float(row['bound_s']):.2f}" for row in rows])
-
-    def test_every_number_of_gpus_is_run(self):
-        rows = self.measure("h200_scaling")[2]
         self.assertEqual([(row["gpus"], row["m"], row["place"]) for row in rows],
                          [("1", "128", "h:h:h"), ("2", "128", "h:h:h")])
 

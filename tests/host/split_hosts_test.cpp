@@ -25,7 +25,7 @@ TEST(SplitHosts, TilesThatAreStagedOnSeveralHostsGiveTheRightProduct) {
         p.place_a = machine.gpus().front(), p.place_b = machine.gpus().back(),
         p.place_c = machine.gpus()[1];
         Policy policy = any_preset(name);
-        policy.choices.tile = 32, policy.judge_ops = 0,
+        policy.choices.tile = 32, policy.effort = Effort::fast,
         policy.device_choice = DeviceChoice::all;
         apply_override(policy, "peer-copies=staged");
         const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);

@@ -42,5 +42,19 @@ TEST(InputError, KeepsItsOtherFieldsWithAnotherSubject) {
   EXPECT_STREQ(error.what(), "--tile: '0' is out of range; expected at least 1");
 }
 
+TEST(InputError, BecomesPartOfASentenceAndKeepsWhatWasExpected) {
+  const InputError error =
+      InputError("tile", "0", "is too small", "at least 1", "a.csv:3").within("bad: ");
+  EXPECT_EQ(error.problem, "bad: a.csv:3: tile: '0' is too small");
+  EXPECT_EQ(error.expected, "at least 1");
+  EXPECT_STREQ(InputError("", "x", "", "a size").within("tile ").what(),
+               "tile 'x' is not a size");
+}
+
+TEST(InputError, EqualsAnotherOneOfTheSameFields) {
+  EXPECT_EQ(missing("tile", "a size"), missing("tile", "a size"));
+  EXPECT_FALSE(missing("tile", "a size") == fault_of("", "tile: is missing", "a size"));
+}
+
 }  // namespace
 }  // namespace tilerail

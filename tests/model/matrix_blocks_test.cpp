@@ -1,5 +1,5 @@
 // Blocks of a matrix on two hosts of a machine.
-#include "model/matrix_blocks.hpp"
+#include "model/machine/matrix_blocks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -58,9 +58,9 @@ TEST(SplitRoutes, AShareIsSoManyParts) {
   const Topology t{d};
   EXPECT_EQ(t.parts(MemoryId{0}, MemoryId{1}), 3);
   EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h", "g0"), 30);
-  ASSERT_EQ(t.ways(MemoryId{0}, MemoryId{1}).size(), 2U);
-  EXPECT_EQ(t.ways(MemoryId{0}, MemoryId{1})[1].share, 2);
-  EXPECT_TRUE(t.ways(MemoryId{1}, MemoryId{0}).empty());
+  ASSERT_EQ(t.route_shares(MemoryId{0}, MemoryId{1}).size(), 2U);
+  EXPECT_EQ(t.route_shares(MemoryId{0}, MemoryId{1})[1].share, 2);
+  EXPECT_TRUE(t.route_shares(MemoryId{1}, MemoryId{0}).empty());
   d.routes.pop_back();  // a single route carries all parts
   EXPECT_EQ(Topology{d}.parts(MemoryId{0}, MemoryId{1}), 1);
   d.routes[0].share = 0;

@@ -49,14 +49,14 @@ TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
 }
 
 // With interference for half of the time: twice as long.
-TEST(StridedEfficiency, CompanyCountsForAsLongAsItIsThere) {
+TEST(StridedEfficiency, InterferenceCountsForAsLongAsItIsThere) {
   StridedEfficiency strided;
   strided.points = {{Bytes{8192}, 0.5}};
   strided.beside = 3;
   const auto of = [&](double any) {
     return strided.of({.column = Bytes{8192},
                        .pitch = Bytes{65536},
-                       .company = {.any = any, .kernels = 0}});
+                       .interference = {.any = any, .kernels = 0}});
   };
   EXPECT_DOUBLE_EQ(of(0), 0.5);
   EXPECT_DOUBLE_EQ(of(0.5), 1.0 / 3);
@@ -76,7 +76,7 @@ TEST(StridedEfficiency, KernelsPushOutWhatColumnsKnowOfEachOther) {
   const auto of = [&](double pitch, double kernels) {
     return strided.of({.column = column,
                        .pitch = Bytes{pitch},
-                       .company = {.any = 0, .kernels = kernels}});
+                       .interference = {.any = 0, .kernels = kernels}});
   };
   EXPECT_DOUBLE_EQ(of(20480, 0), 1);
   EXPECT_DOUBLE_EQ(of(20480, 1), 1 / 1.25);

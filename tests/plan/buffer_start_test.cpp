@@ -23,7 +23,7 @@ Plan staged_plan(const Topology& machine, const std::string& preset_name,
   p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2],
   p.place_c = machine.gpus()[1];
   Policy policy = any_preset(preset_name);
-  policy.judge_ops = 0, policy.choices.tile = 64;
+  policy.effort = Effort::fast, policy.choices.tile = 64;
   if (!override.empty()) apply_override(policy, override);
   return plan_gemm(p, machine, machine.gpus(), policy);
 }

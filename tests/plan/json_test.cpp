@@ -129,7 +129,7 @@ TEST_F(PlanJson, TheOriginIsNotHashed) {
   Plan other = plan;
   other.origin.why = "another sentence",
   other.origin.decisions.push_back({"routing", "eta"});
-  other.origin.candidates.push_back({"tile=1", 1.5, "estimate"});
+  other.origin.candidates.push_back({"tile=1", 1.5, Evaluator::estimate});
   EXPECT_EQ(content_hash(other), content_hash(plan));
   const Plan again = plan_from_json(to_json(other), "plan.json");
   EXPECT_EQ(again.origin, other.origin);
@@ -225,7 +225,7 @@ TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     for (const View* view : {&op.a, &op.b, &op.y}) {
-      const bool used = view == &op.y   ? writes_y(op)
+      const bool used = view == &op.y   ? op.kind != OpKind::join
                         : view == &op.a ? reads_a(op)
                                         : reads_b(op);
       const size_t buffer = view->buffer.index();

@@ -26,8 +26,8 @@ void check_bound(const Case& c, const Topology& machine) {
   const Plan plan = plan_gemm(c.problem, machine, c.devices, policy);
   const Bound bound = lower_bound(plan, machine);
   const double simulated = makespan_of(simulate_fluid(plan, machine)).value;
-  RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated "
-           << simulated << " s\n";
+  RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding.name
+           << "), simulated " << simulated << " s\n";
   RC_ASSERT(bound.time.value >= 0);
   constexpr size_t few = 8;
   RC_ASSERT(bound.is_exact || c.devices.size() > few);
@@ -189,8 +189,8 @@ TEST(LowerBound, IsNoHigherOnAFasterMachine) {
     constexpr double precise = 2e-5;  // precision of bisection, and of its programs
     const Bound now = lower_bound(checked(c.problem), machine, c.devices);
     const Bound then = lower_bound(checked(c.problem), better, c.devices);
-    RC_LOG() << now.time.value << " s (" << now.binding << "), " << then.time.value
-             << " s (" << then.binding << ")\n";
+    RC_LOG() << now.time.value << " s (" << now.binding.name << "), " << then.time.value
+             << " s (" << then.binding.name << ")\n";
     RC_ASSERT(now.is_exact && then.is_exact);
     RC_ASSERT(then.time.value <= now.time.value * (1 + precise));
   }));

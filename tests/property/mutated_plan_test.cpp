@@ -188,7 +188,7 @@ TEST(MutatedPlans, AreRefusedOrStayInsideTheirBuffers) {
     p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2],
     p.place_c = machine.gpus()[1];
     Policy policy = any_preset(name);
-    policy.choices.tile = 12, policy.judge_ops = 0;
+    policy.choices.tile = 12, policy.effort = Effort::fast;
     const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
     const Count count = try_mutations(plan, machine, 2000, 17);
     EXPECT_GT(count.refused, 500);

@@ -82,7 +82,7 @@ TEST(BetterCopies, AreNeverSlowerThanTheChoicesThereAre) {
     }
 }
 
-TEST(BetterCopies, WithoutAJudgeAreChosenByTheEstimate) {
+TEST(BetterCopies, WithoutASimulatorAreChosenByTheEstimate) {
   const Topology machine = slow_peers(4, 2);
   const GemmProblem p = placed(8192, machine, {0, 1, 2});
   const auto estimated = [&](std::initializer_list<std::string_view> overrides) {

@@ -4,21 +4,16 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "sched/tasks/copier.hpp"
 #include "sched/tasks/workspace.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail::testing {
 namespace {
-
-/// Region of a view, for comparison.
-auto covered(const View& view) {
-  return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
-}
 
 /// A host and three GPUs with links of 10 GB/s and no latency; no links between the GPUs.
 Topology star() {
@@ -59,7 +54,7 @@ class OverTheHost : public ::testing::Test {
         0, 0, rows, cols};
   }
   /// Sends a tile from g0 to another GPU, on behalf of the other GPU.
-  Copier::Copied send(size_t device, int64_t rows, int64_t cols) {
+  Copier::Result send(size_t device, int64_t rows, int64_t cols) {
     const MemoryId to = devices[device];
     return context.copier->copy(context.router.leg(g0, to, false),
                                 {device, tile(g0, rows, cols), tile(to, rows, cols)});
@@ -74,10 +69,6 @@ class OverTheHost : public ::testing::Test {
     space.note_peaks(plan);
     return plan.peak_bytes[host.index()];
   }
-  bool waits_for(OpId op, OpId other) const {
-    const auto deps = plan.deps_of(op);
-    return std::find(deps.begin(), deps.end(), other) != deps.end();
-  }
 };
 
 TEST_F(OverTheHost, EachPieceLeavesTheBufferOnceItIsThere) {
@@ -88,7 +79,7 @@ TEST_F(OverTheHost, EachPieceLeavesTheBufferOnceItIsThere) {
     const OpId in{2 * j}, out{2 * j + 1};
     EXPECT_EQ(plan.queue(plan.op(in).queue).dst, host);
     EXPECT_EQ(plan.queue(plan.op(out).queue).src, host);
-    EXPECT_TRUE(waits_for(out, in));
+    EXPECT_TRUE(waits_for(plan, out, in));
     EXPECT_EQ(plan.op(in).a.col, column);
     EXPECT_EQ(plan.op(out).y.col, column);
     EXPECT_EQ(covered(plan.op(in).y), covered(plan.op(out).a))
@@ -114,7 +105,7 @@ TEST_F(OverTheHost, ADeviceUsesTwoBuffersInTurn) {
   std::vector<int64_t> offsets;
   for (const Buffer& buffer : host_buffers()) offsets.push_back(buffer.offset);
   EXPECT_THAT(offsets, ::testing::ElementsAre(0, bytes, 0));
-  EXPECT_TRUE(waits_for(OpId{ops}, first_left));
+  EXPECT_TRUE(waits_for(plan, OpId{ops}, first_left));
   EXPECT_EQ(peak(), 2 * bytes);
 }
 
@@ -209,12 +200,12 @@ TEST(DirectCopies, FollowThePiecesBeforeThem) {
     for (const int memory : {0, 1, 2}) views.push_back(tile_on(builder, memory));
     Copier::Job job{0, views[0], views[1]};
     job.pieces = 3;
-    const Copier::Copied first =
+    const Copier::Result first =
         context.copier->copy(context.router.leg(MemoryId{0}, MemoryId{1}, true), job);
     EXPECT_EQ(first.pieces.count(), 3);
     job.from = views[1], job.to = views[2], job.before = first.pieces,
     job.pieces = pieces;
-    const Copier::Copied second =
+    const Copier::Result second =
         context.copier->copy(context.router.leg(MemoryId{1}, MemoryId{2}, false), job);
     for (int j = 0; j < pieces; ++j) {
       const OpId op{second.pieces.first.value + j},

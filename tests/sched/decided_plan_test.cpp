@@ -15,9 +15,9 @@ namespace tilerail::testing {
 namespace {
 
 /// Prefers plans with few operations.
-Judge brief() {
+PlanSimulator brief() {
   return {[](const Plan& plan) {
-    return Judgement{Seconds{double(plan.ops.size())}, {}};
+    return PlanCost{Seconds{double(plan.ops.size())}, {}};
   }};
 }
 
@@ -36,9 +36,9 @@ GemmProblem placed(const Topology& machine, GemmProblem problem, const Place& pl
 
 /// Compares the hash of the found plan with the plan made again.
 void expect_same(const GemmProblem& problem, const Topology& machine,
-                 const Policy& policy, const Judge& judge) {
+                 const Policy& policy, const PlanSimulator& simulator) {
   const std::vector<MemoryId> gpus = machine.gpus();
-  const Plan found = plan_gemm(problem, machine, gpus, policy, judge);
+  const Plan found = plan_gemm(problem, machine, gpus, policy, simulator);
   const Plan again =
       plan_decided(problem, machine, gpus, policy, decisions_of(found, machine, policy));
   EXPECT_EQ(content_hash(again), content_hash(found))
@@ -50,9 +50,9 @@ TEST(DecidedPlan, IsThePlanThatTheSearchFound) {
   for (const char* name : {"two-gpu", "clx-ai-hetero", "hgx-h200-4"}) {
     const Topology machine = shipped(name);
     for (const Place& place : {Place{0, 0, 0}, {1, 2, 0}, {1, 0, 2}})
-      for (const Judge& judge : {Judge{}, brief()})
+      for (const PlanSimulator& simulator : {PlanSimulator{}, brief()})
         expect_same(placed(machine, cube(3000), place), machine, policy("tilerail"),
-                    judge);
+                    simulator);
   }
 }
 

@@ -105,20 +105,20 @@ TEST(Detour, GpusThatNeedOneMayBeChosen) {
 
 // C is on g0, to which g1 has no route: the search tries plans with copies between them
 // and drops them.
-TEST(Detour, PlansThatCannotRunAreNotJudged) {
+TEST(Detour, PlansThatCannotRunAreNotSimulated) {
   const Topology machine = machine_with(4, chain);
   const Resources resources{machine};
   GemmProblem problem = placed(machine, "g0", "g1");
   problem.place_c = memory(machine, "g0");
   std::atomic<int> judged = 0;
-  const Judge judge{[&](const Plan& plan) {
+  const PlanSimulator simulator{[&](const Plan& plan) {
     validate(plan, machine);
     ++judged;
-    return Judgement{estimate_plan(plan, machine, resources).makespan, {}};
+    return PlanCost{estimate_plan(plan, machine, resources).makespan, {}};
   }};
   const Plan plan =
       plan_gemm(problem, machine, machine.gpus(),
-                policy("tilerail", {"routing=link-map(max-hops=2)"}), judge);
+                policy("tilerail", {"routing=link-map(max-hops=2)"}), simulator);
   validate(plan, machine);
   EXPECT_GT(judged.load(), 10);
   EXPECT_GT(plan.devices.size(), 1u);
@@ -130,18 +130,18 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   const Resources resources{machine};
   GemmProblem problem = placed(machine, "g0", "g1", 4096);
   problem.place_c = memory(machine, "g2");
-  const Judge judge{[&](const Plan& plan) {
-    return Judgement{estimate_plan(plan, machine, resources).makespan, {}};
+  const PlanSimulator simulator{[&](const Plan& plan) {
+    return PlanCost{estimate_plan(plan, machine, resources).makespan, {}};
   }};
   const std::vector<MemoryId> two{memory(machine, "g0"), memory(machine, "g1")};
   EXPECT_EQ(supplied_devices(problem, machine, two), std::vector{memory(machine, "g1")});
-  EXPECT_EQ(supplied_devices(problem, machine, two, WayOfC::over_others), two);
-  const Plan plan = plan_gemm(problem, machine, two, any_preset("tilerail"), judge);
+  EXPECT_EQ(supplied_devices(problem, machine, two, ReturnPath::over_others), two);
+  const Plan plan = plan_gemm(problem, machine, two, any_preset("tilerail"), simulator);
   validate(plan, machine);
   EXPECT_EQ(plan.devices.size(), 2u);
   // Without relays and without staged copies, g0 has no route to C.
   const Policy direct = policy("tilerail", {"relays=off", "peer-copies=direct"});
-  EXPECT_EQ(plan_gemm(problem, machine, two, direct, judge).devices.size(), 1u);
+  EXPECT_EQ(plan_gemm(problem, machine, two, direct, simulator).devices.size(), 1u);
 }
 
 /// Columns of each copy between two memories.

@@ -23,7 +23,7 @@ TEST(Tiles, EndAtBorders) {
   const std::vector<int64_t> borders{5, 10, 12};
   const auto tiles = split_tiles({0, 14}, 4, borders);
   std::vector<int64_t> ends;
-  for (const Interval tile : tiles) ends.push_back(tile.end);
+  for (const IndexRange tile : tiles) ends.push_back(tile.end);
   EXPECT_THAT(ends, ::testing::ElementsAre(4, 5, 9, 10, 12, 14));
 }
 
@@ -33,9 +33,9 @@ TEST(Tiles, EndAtBordersInEachLayerOfK) {
   const Tiling tiling{
       {{0, 900}, {0, 900}, {0, 1000}}, {1, 1, 2}, 300, Distribution::blocks, shares,
       Borders{{450}, {}, {500}}};
-  const auto ends = [](const std::vector<Interval>& tiles) {
+  const auto ends = [](const std::vector<IndexRange>& tiles) {
     std::vector<int64_t> all;
-    for (const Interval tile : tiles) all.push_back(tile.end);
+    for (const IndexRange tile : tiles) all.push_back(tile.end);
     return all;
   };
   EXPECT_THAT(ends(tiling.k), ::testing::ElementsAre(250, 500, 800, 1000));

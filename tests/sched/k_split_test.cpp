@@ -13,6 +13,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/shipped.hpp"
 #include "tests/support/small_machine.hpp"
 
@@ -34,11 +35,6 @@ Plan planned(const GemmProblem& problem, const std::string& split,
   Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
   validate(plan, machine);
   return plan;
-}
-
-std::string decided(const Plan& plan, std::string_view key) {
-  const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
-  return found == plan.origin.decisions.end() ? "" : found->value;
 }
 
 /// Bytes received by each GPU from any memory.

@@ -136,7 +136,7 @@ TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
   p.place_c = gpu0;
   EXPECT_EQ(supplied_devices(p, apart, apart.gpus()), std::vector{gpu0});
   EXPECT_EQ(
-      supplied_devices(p, apart, apart.gpus(), WayOfC::straight, PeerCopies::staged),
+      supplied_devices(p, apart, apart.gpus(), ReturnPath::direct, PeerCopies::staged),
       apart.gpus());
   EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy("tilerail", {"peer-copies=staged"}))
                 .devices.size(),

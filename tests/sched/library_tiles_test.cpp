@@ -165,21 +165,23 @@ TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   for (size_t i = 0; i < tiles.size(); ++i) {
     const PlanCandidate& candidate = plan.origin.candidates[i];
     EXPECT_THAT(candidate.what, HasSubstr("tile=" + std::to_string(tiles[i]) + " "));
-    EXPECT_EQ(candidate.judge, "estimate");
+    EXPECT_EQ(candidate.evaluator, Evaluator::estimate);
     if (candidate.seconds < least) least = candidate.seconds, fastest = candidate.what;
   }
   EXPECT_THAT(fastest, HasSubstr("tile=" + std::to_string(plan.tile) + " "));
 
   apply_override(policy, "effort=fixed");
-  const Judge judge{[&](const Plan& judged) {
-    return Judgement{Seconds{judged.tile == tiles.back() ? 1.0 : 2.0}, {}};
+  const PlanSimulator simulator{[&](const Plan& each) {
+    return PlanCost{Seconds{each.tile == tiles.back() ? 1.0 : 2.0}, {}};
   }};
-  const Plan timed = plan_gemm(problem, machine, machine.gpus(), policy, judge);
+  const Plan timed = plan_gemm(problem, machine, machine.gpus(), policy, simulator);
   EXPECT_EQ(timed.tile, tiles.back());
-  EXPECT_EQ(timed.origin.judge, "simulator");
-  policy.judge_ops = 10;
-  EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), policy, judge).tile, plan.tile)
-      << "too many to simulate";
+  EXPECT_EQ(timed.origin.evaluator, Evaluator::simulator);
+  EXPECT_EQ(
+      plan_gemm(sized(65536, 65536, 65536), machine, machine.gpus(), policy, simulator)
+          .origin.evaluator,
+      Evaluator::estimate)
+      << "too many operations";
 }
 
 }  // namespace

@@ -5,17 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
-
-/// Region of a view, for comparison.
-auto covered(const View& view) {
-  return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
-}
 
 class OutputTiles : public OnTwoGpu {
  protected:
@@ -40,10 +35,6 @@ class OutputTiles : public OnTwoGpu {
     std::erase_if(found,
                   [&](OpId op) { return plan.queue(plan.op(op).queue).src != src; });
     return found;
-  }
-  static bool waits_for(const Plan& plan, OpId op, OpId other) {
-    const auto deps = plan.deps_of(op);
-    return std::find(deps.begin(), deps.end(), other) != deps.end();
   }
 };
 

@@ -53,7 +53,7 @@ TEST(Policy, ParametersThatAreNotGivenHaveTheirDefaults) {
 TEST(Policy, AParameterBelongsToItsValue) {
   for (const auto& [wrong, expected] :
        {std::pair{"batch=off(chunks=4)", "expected off"},
-        {"batch=chain(pieces=4)", "expected chain(chunks=1 to 1024, "},
+        {"batch=chain(pieces=4)", "expected chain(chunks=whole number 1 to 1024, "},
         {"batch=chain(chunks=0)", "'chunks=0'"},
         {"batch=chain(chunks)", "'chunks'"},
         {"batch=chain(chunks=2,chunks=2)", "'chunks=2'"},

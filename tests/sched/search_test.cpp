@@ -57,8 +57,8 @@ TEST(DeviceSubsets, LeaveOutHomesThatAreNotAmongTheDevices) {
 }
 
 TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
-  // The estimate of the returned plan is within the search's margin of the best plan of a
-  // single tile.
+  // The returned plan is estimated at most 0.5 % slower than the best plan of a single
+  // tile.
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   for (const auto& [m, n, k] :
@@ -75,7 +75,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
     double best = searched;
     for (const int64_t tile : {1024, 1536, 2048, 3072, 4096, 6144, 8192})
       policy.choices.tile = tile, best = std::min(best, estimate());
-    EXPECT_LE(searched, 1.021 * best) << m;
+    EXPECT_LE(searched, 1.005 * best) << m;
   }
 }
 
@@ -91,22 +91,21 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
                      policy("tilerail", {"devices=" + std::string{devices},
                                          "tile=" + std::string{tile}}));
   };
-  EXPECT_EQ(planned(512, fifth, 8, "search", "auto").devices, std::vector{fifth});
+  EXPECT_EQ(planned(512, fifth, 8, "search", "search").devices, std::vector{fifth});
   EXPECT_EQ(planned(512, fifth, 8, "search", "512").devices, std::vector{fifth});
-  EXPECT_EQ(planned(512, fifth, 8, "all", "auto").devices.size(), 8u);
-  EXPECT_EQ(planned(16384, fifth, 8, "search", "auto").devices.size(), 8u);
-  EXPECT_EQ(planned(16384, machine.hosts()[0], 8, "search", "auto").devices.size(), 8u);
-  EXPECT_TRUE(planned(0, fifth, 8, "search", "auto").ops.empty());
-  // More GPUs are not estimated slower than fewer, up to the margins of tiles and of GPUs
-  // that end a search.
+  EXPECT_EQ(planned(512, fifth, 8, "all", "search").devices.size(), 8u);
+  EXPECT_EQ(planned(16384, fifth, 8, "search", "search").devices.size(), 8u);
+  EXPECT_EQ(planned(16384, machine.hosts()[0], 8, "search", "search").devices.size(), 8u);
+  EXPECT_TRUE(planned(0, fifth, 8, "search", "search").ops.empty());
+  // More GPUs are estimated at most 0.5 % slower than fewer.
   for (const int64_t n : {300, 1500, 3000, 6000})
     for (const MemoryId place : {machine.hosts()[0], machine.gpus()[0]}) {
       double before = 1e9;
       for (const size_t gpus : {1, 2, 4, 8}) {
         const double now =
-            estimate_plan(planned(n, place, gpus, "search", "auto"), machine, resources)
+            estimate_plan(planned(n, place, gpus, "search", "search"), machine, resources)
                 .makespan.value;
-        EXPECT_LE(now, 1.042 * before) << n << " on " << gpus;
+        EXPECT_LE(now, 1.005 * before) << n << " on " << gpus;
         before = now;
       }
     }

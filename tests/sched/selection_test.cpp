@@ -83,16 +83,16 @@ TEST(Selection, EnergyWantsFewerDevicesThanSpeed) {
   }
 }
 
-TEST(Selection, TheBestJudgedPlanWins) {
+TEST(Selection, TheBestSimulatedPlanWins) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
   const Policy tilerail = policy("tilerail", {"devices=best"});
   // One evaluator prefers few devices, the other many.
-  const Judge few{[](const Plan& plan) {
-    return Judgement{Seconds{double(plan.devices.size())}, {}};
+  const PlanSimulator few{[](const Plan& plan) {
+    return PlanCost{Seconds{double(plan.devices.size())}, {}};
   }};
-  const Judge many{[](const Plan& plan) {
-    return Judgement{Seconds{9.0 - double(plan.devices.size())}, {}};
+  const PlanSimulator many{[](const Plan& plan) {
+    return PlanCost{Seconds{9.0 - double(plan.devices.size())}, {}};
   }};
   EXPECT_LT(plan_gemm(problem, machine, machine.gpus(), tilerail, few).devices.size(),
             8u);
@@ -100,14 +100,16 @@ TEST(Selection, TheBestJudgedPlanWins) {
             8u);
 }
 
-TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
+TEST(Selection, TheBudgetBoundsHowManyPlansAreSimulated) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
   const auto judged = [&](std::string_view budget) {
     int plans = 0;
-    const Judge judge{[&](const Plan&) { return ++plans, Judgement{Seconds{1}, {}}; }};
+    const PlanSimulator simulator{[&](const Plan&) {
+      return ++plans, PlanCost{Seconds{1}, {}};
+    }};
     plan_gemm(problem, machine, machine.gpus(),
-              policy("tilerail", {budget, "effort=fast"}), judge);
+              policy("tilerail", {budget, "effort=fast"}), simulator);
     return plans;
   };
   EXPECT_EQ(judged("devices=best(ms=0)"), 2);
@@ -115,19 +117,20 @@ TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
   EXPECT_EQ(judged("devices=best(ms=1000000)"), 255);
 }
 
-TEST(Selection, EndsWithTheSearchOfTheJudge) {
+TEST(Selection, EndsWithTheSearchOfTheSimulator) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
   const auto makespan = [&](std::string_view more) {
-    const Judge judge{[&](const Plan& plan) {
+    const PlanSimulator simulator{[&](const Plan& plan) {
       const auto found =
           std::ranges::find(plan.origin.decisions, "order", &PlanDecision::key);
       const bool fifo = found != plan.origin.decisions.end() && found->value == "fifo";
-      return Judgement{Seconds{fifo ? 1.0 : 2.0}, {}};
+      return PlanCost{Seconds{fifo ? 1.0 : 2.0}, {}};
     }};
-    return judge
+    return simulator
         .of(plan_gemm(problem, machine, machine.gpus(),
-                      policy("tilerail", {"devices=best", "relays=off", more}), judge))
+                      policy("tilerail", {"devices=best", "relays=off", more}),
+                      simulator))
         .makespan.value;
   };
   EXPECT_EQ(makespan("effort=normal"), 1);

@@ -51,14 +51,14 @@ TEST(SetSearch, NamesNoValueThatLeavesThePlanAsItIs) {
   const Asked asked{2048};
   const Question question = asked.by(asked.policy);
   const Plan start = estimated_plan(question.estimated());
-  Judge judge;
-  judge.of = [](const Plan& plan) {  // makes plans with random changes the fastest
-    return Judgement{
+  PlanSimulator simulator;
+  simulator.of = [](const Plan& plan) {  // makes plans with random changes the fastest
+    return PlanCost{
         Seconds{1 + double(std::hash<std::string>{}(content_hash(plan)) % 1000)}, {}};
   };
-  const auto search = set_search(question, judge, start);
-  search->judge_until(100'000);
-  const JudgedPlan found = search->take();
+  const auto search = set_search(question, simulator, start);
+  search->run_until(100'000);
+  const SearchResult found = search->take();
   const auto strategy = strategy_of(found.what);
   ASSERT_FALSE(strategy.empty()) << found.what;
   const auto hash_without = [&](size_t left_out) {

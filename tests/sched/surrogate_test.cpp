@@ -23,18 +23,18 @@ TEST_F(SurrogateOf, NumbersEachFeatureOnce) {
 }
 
 TEST_F(SurrogateOf, ExpectsNoEffectOfWhatIsUnknown) {
-  EXPECT_EQ(model_.guess(first_).mean, 0);
-  EXPECT_GT(model_.guess(first_).deviation, 0);
-  EXPECT_GT(model_.guess(both_).deviation, model_.guess(first_).deviation);
+  EXPECT_EQ(model_.predict(first_).mean, 0);
+  EXPECT_GT(model_.predict(first_).deviation, 0);
+  EXPECT_GT(model_.predict(both_).deviation, model_.predict(first_).deviation);
 }
 
 TEST_F(SurrogateOf, LearnsWhatAFeatureDoes) {
-  const double before = model_.guess(first_).deviation;
+  const double before = model_.predict(first_).deviation;
   for (int i = 0; i < 100; ++i) model_.learn(first_, -0.2, 0.01);
-  EXPECT_NEAR(model_.guess(first_).mean, -0.2, 1e-3);
-  EXPECT_LT(model_.guess(first_).deviation, 0.1 * before);
-  EXPECT_EQ(model_.guess(second_).mean, 0);
-  EXPECT_EQ(model_.guess(second_).deviation, before);
+  EXPECT_NEAR(model_.predict(first_).mean, -0.2, 1e-3);
+  EXPECT_LT(model_.predict(first_).deviation, 0.1 * before);
+  EXPECT_EQ(model_.predict(second_).mean, 0);
+  EXPECT_EQ(model_.predict(second_).deviation, before);
 }
 
 TEST_F(SurrogateOf, AddsEffectsAndTellsThemApart) {
@@ -42,17 +42,17 @@ TEST_F(SurrogateOf, AddsEffectsAndTellsThemApart) {
     model_.learn(first_, -0.2, 0.01);
     model_.learn(both_, 0.1, 0.01);
   }
-  EXPECT_NEAR(model_.guess(second_).mean, 0.3, 1e-3);
+  EXPECT_NEAR(model_.predict(second_).mean, 0.3, 1e-3);
   const Surrogate::Change back{{first_[0].first, -1}};
-  EXPECT_NEAR(model_.guess(back).mean, 0.2, 1e-3);
+  EXPECT_NEAR(model_.predict(back).mean, 0.2, 1e-3);
 }
 
 TEST_F(SurrogateOf, TrustsPreciseObservationsMore) {
   Surrogate other = model_;
   model_.learn(first_, -0.2, 0.01);
   other.learn(first_, -0.2, 0.1);
-  EXPECT_LT(model_.guess(first_).mean, other.guess(first_).mean);
-  EXPECT_LT(model_.guess(first_).deviation, other.guess(first_).deviation);
+  EXPECT_LT(model_.predict(first_).mean, other.predict(first_).mean);
+  EXPECT_LT(model_.predict(first_).deviation, other.predict(first_).deviation);
 }
 
 /// The integral of max(0, -x) over the normal distribution, by the midpoint rule.
@@ -71,12 +71,12 @@ double integrated(double mean, double deviation) {
 TEST(SurrogateGuess, ImprovesByTheIntegralOfItsNormalDistributionBelowZero) {
   for (const double mean : {-0.3, -0.02, 0.0, 0.1, 0.4})
     for (const double deviation : {0.01, 0.1, 0.5}) {
-      const Surrogate::Guess guess{mean, deviation};
-      EXPECT_NEAR(guess.improvement(), integrated(mean, deviation), 1e-7)
+      const Surrogate::Forecast forecast{mean, deviation};
+      EXPECT_NEAR(forecast.improvement(), integrated(mean, deviation), 1e-7)
           << mean << " " << deviation;
     }
-  EXPECT_EQ((Surrogate::Guess{-0.3, 0}.improvement()), 0.3);
-  EXPECT_EQ((Surrogate::Guess{0.3, 0}.improvement()), 0);
+  EXPECT_EQ((Surrogate::Forecast{-0.3, 0}.improvement()), 0.3);
+  EXPECT_EQ((Surrogate::Forecast{0.3, 0}.improvement()), 0);
 }
 
 }  // namespace

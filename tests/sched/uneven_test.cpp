@@ -14,6 +14,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
@@ -22,15 +23,6 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<int64_t> ends(const std::vector<Interval>& intervals) {
-  std::vector<int64_t> all;
-  for (const Interval& each : intervals) {
-    EXPECT_EQ(each.begin, all.empty() ? 0 : all.back());
-    all.push_back(each.end);
-  }
-  return all;
-}
 
 const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
 
@@ -130,17 +122,12 @@ GemmProblem far_from_gpu1(const Topology& machine) {
   return problem;
 }
 
-std::string decided(const Plan& plan, std::string_view key) {
-  const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
-  return found == plan.origin.decisions.end() ? "" : found->value;
-}
-
 /// Simulates gpu0 at one rate and any other GPU at a third of it.
 struct OneFastGpu {
   std::mutex mutex = {};
   int64_t ops = 0;
 
-  Judge judge(const Topology& machine) {
+  PlanSimulator simulator(const Topology& machine) {
     return {[&](const Plan& plan) {
       std::map<MemoryId, double> work;
       for (const Op& op : plan.ops)
@@ -149,14 +136,14 @@ struct OneFastGpu {
           work[gpu] += double(op.y.rows * op.y.cols * op.a.cols) *
                        (gpu == machine.gpus()[0] ? 1 : 3);
         }
-      Judgement judgement;
+      PlanCost cost;
       for (const MemoryId gpu : plan.devices) {
-        judgement.ends.push_back(Seconds{1e-12 * (work[gpu] + 1)});
-        judgement.makespan = std::max(judgement.makespan, judgement.ends.back());
+        cost.ends.push_back(Seconds{1e-12 * (work[gpu] + 1)});
+        cost.makespan = std::max(cost.makespan, cost.ends.back());
       }
       const std::lock_guard lock{mutex};
       ops += int64_t(plan.ops.size());
-      return judgement;
+      return cost;
     }};
   }
 };
@@ -167,11 +154,11 @@ TEST(Balance, IsPartOfASearch) {
   const Policy searching = policy("tilerail", {"tile=1024", "devices=all", "grid=auto"});
   OneFastGpu fast;
   const Plan plan =
-      plan_gemm(problem, machine, machine.gpus(), searching, fast.judge(machine));
+      plan_gemm(problem, machine, machine.gpus(), searching, fast.simulator(machine));
   validate(plan, machine);
   EXPECT_EQ(decided(plan, "distribution"), "proportional");
   EXPECT_THAT(plan.origin.why, HasSubstr(" shares="));
-  const double made = fast.judge(machine).of(plan).makespan.value;
+  const double made = fast.simulator(machine).of(plan).makespan.value;
   EXPECT_NEAR(made, 1e-12 * 0.75 * 4096.0 * 4096 * 4096,
               0.03 * made);  // three quarters of the work on gpu0
   const auto decisions = decisions_of(plan, machine, searching);
@@ -186,7 +173,7 @@ TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
   for (const char* wish : {"shares=equal", "distribution=blocks", "effort=fixed"}) {
     const Policy asking = policy("tilerail", {"tile=1024", "devices=all", wish});
     const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking,
-                                fast.judge(machine));
+                                fast.simulator(machine));
     EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << wish;
   }
 }

@@ -140,16 +140,16 @@ TEST(SimCopies, NarrowColumnsLoseBandwidth) {
 // At half of the rate, finding pages takes as long as the bytes. 5.12 MB leave in a
 // quarter of the 2.048 ms of the copy in, so finding pages takes 1 + 0.25 (3 - 1) times
 // as long: in total 2.5 times the 1.024 ms of packed bytes.
-TEST(SimCopies, NarrowColumnsLoseMoreForAsLongAsTheyHaveCompany) {
+TEST(SimCopies, NarrowColumnsLoseMoreForAsLongAsCopiesInterfere) {
   const Topology machine = two_gpu([](auto& d) {
     d.strided.points = {{Bytes{8192}, 0.5}, {Bytes{32768}, 1.0}}, d.strided.beside = 3;
   });
-  for (const bool company : {false, true}) {
+  for (const bool interferes : {false, true}) {
     HandPlan p{machine};
     const OpId strided = p.copy(host, gpu0, 1024, 1250, 4096, {}, 0);
-    if (company) p.copy(gpu0, host, 1024, 625, 1024, {}, 0);
+    if (interferes) p.copy(gpu0, host, 1024, 625, 1024, {}, 0);
     expect_times(SimExecutor{machine}.execute(p.plan), strided, 0,
-                 10 * us + (company ? 2.56 : 2.048) * ms);
+                 10 * us + (interferes ? 2.56 : 2.048) * ms);
   }
 }
 

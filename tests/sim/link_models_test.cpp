@@ -75,10 +75,11 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
     expect_load_no_shorter(ends.by_clock, ends.simulated);
   }
 
-  /// Upper limits for both models, relative to the simulation. The clock takes every link
-  /// and group at its rate for many copies, and copies one after another, so it is far
-  /// off for one copy alone if that can exceed its share (CLX-AI); the estimate is off if
-  /// the copies of one direction have a fixed share (HGX H200).
+  /// Upper limits for both models, relative to the simulation: the largest ratio of all
+  /// machines, rounded up. One copy alone can exceed its share of a group: both models
+  /// are 15 % off on CLX-AI, and the clock, which takes every link and group at its rate
+  /// for many copies, 19 % on MeluXina. The clock is 2.24 times off for a ring on HGX
+  /// H200, and at most 16 % on the other machines.
   static void expect_no_longer(const Ends& ends, double estimate, double clock) {
     EXPECT_LE(ends.estimated, ends.simulated * estimate);
     EXPECT_LE(ends.by_clock, ends.simulated * clock);
@@ -105,7 +106,7 @@ TEST_P(LinkModels, TimeACopyAloneAlike) {
         expect_time(ends.estimated, ends.simulated);
       EXPECT_GE(ends.estimated, ends.simulated * (1 - 1e-9));
       EXPECT_GE(ends.by_clock, ends.simulated * (1 - 1e-9));
-      expect_no_longer(ends, 1.16, 4.2);
+      expect_no_longer(ends, 1.16, 1.2);
     }
 }
 
@@ -132,7 +133,7 @@ TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
   if (ring.empty()) GTEST_SKIP() << "one GPU";
   const Ends ends = ends_of(machine_, ring);
   expect_no_shorter(ends);
-  expect_no_longer(ends, 2.25, 3.9);
+  expect_no_longer(ends, 1.07, 2.25);
 }
 
 // Rows of blocks, one per GPU, from the host: each GPU fetches its rows of A, all of B

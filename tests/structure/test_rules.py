@@ -103,6 +103,14 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.write("lower/low.hpp", '"a larger --place"' + "\n" * 60)
         self.assertEqual(faults(self.root), ["lower/low.hpp: names the option --place of the command"])
 
+    def test_must_not_join_a_problem_and_the_expected_value(self):
+        text = '"unknown; expected"' + "\n" * 60
+        self.write("tests/test.cpp", text)
+        self.write("lower/low.hpp", "// " + text)
+        self.assertEqual(faults(self.root), [])
+        self.write("lower/low.hpp", text.replace(" ", ' "\n  "'))
+        self.assertEqual(faults(self.root), ["lower/low.hpp: writes '; expected' into a message, not into the field of InputError"])
+
     def test_must_not_have_long_files(self):
         self.write("lower/low.hpp", "\n" * 601)
         self.assertEqual(faults(self.root), ["lower/low.hpp: 601 lines, more than 600"])
@@ -168,8 +176,8 @@ class Graphs(unittest.TestCase):
         self.assertEqual(includes.circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}), [])
 
     def test_folders_of_a_room_include_each_other_by_their_files(self):
-        headers = {"a/x/1": {"a/y/2", "b/z/3"}, "a/y/2": {"a/y/4"}, "a/y/4": {"a/x/1"}, "b/z/3": set()}
-        self.assertEqual(includes.of_folders(headers, "a"), {"a/x": {"a/y"}, "a/y": {"a/x"}})
+        headers = {"a/x/1": {"a/y/2", "b/z/3"}, "a/y/2": {"a/y/4"}, "a/y/4": {"a/5"}, "a/5": {"a/x/1"}, "b/z/3": set()}
+        self.assertEqual(includes.of_folders(headers, "a"), {"a/x": {"a/y"}, "a/y": {"a"}, "a": {"a/x"}})
 
     def test_what_is_linked_indirectly_may_be_included(self):
         links = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}

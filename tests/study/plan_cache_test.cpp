@@ -48,10 +48,10 @@ class PlanCacheFile : public ::testing::Test {
     const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
     TunedPlan result{decisions_of(plan, machine_, searched),
                      0.25,
-                     TunedBy::simulator,
+                     Evaluator::simulator,
                      "gemmex",
                      17,
-                     1000,
+                     Effort::normal,
                      "",
                      "0.1.0"};
     Plan again = plan_decided(cube(side), machine_, machine_.gpus(),
@@ -60,7 +60,7 @@ class PlanCacheFile : public ::testing::Test {
     return result;
   }
   PlanKey key(int64_t side) const {
-    return key_of(cube(side), machine_, machine_.gpus(), "tilerail");
+    return key_of(cube(side), machine_, machine_.gpus(), any_preset("tilerail"));
   }
 
   void keep(const std::string& file, int64_t side, const TunedPlan& plan) const {
@@ -78,7 +78,7 @@ TEST_F(PlanCacheFile, ReadsWhatItWrites) {
   odd.ld = {301, 302, 303};
   odd.policy = "tilerail+order=fifo", odd.dtype = DType::bf16;
   cache.plans[odd] = tuned(300, {"shares=equal", "tile=64"});
-  cache.plans[odd].judge = TunedBy::measurement, cache.plans[odd].seconds = 1.0 / 3,
+  cache.plans[odd].evaluator = Evaluator::measurement, cache.plans[odd].seconds = 1.0 / 3,
   cache.plans[odd].metric = 2e20;
   const PlanCache read = read_plan_cache(to_toml(cache), "f");
   EXPECT_EQ(read.owner, cache.owner);
@@ -96,13 +96,14 @@ TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
     text.replace(text.find(old), old.size(), with);
     expect_input_error([&] { read_plan_cache(text, "f"); }, words);
   };
-  refuse("schema = 1", "schema = 2", {"f:2:", "schema '2'", "expected 1"});
+  refuse("schema = 2", "schema = 1", {"f:2:", "schema '1'", "expected 2"});
   refuse("machine_hash = \"", "machine_hash = \"x", {"f:4:", "no hash"});
   refuse("routine = \"gemm\"", "routine = \"spmv\"", {"f:7:", "spmv"});
   refuse("m = 512", "m = -1", {"f:8:", "'-1'", "out of range"});
   refuse("m = 512", "mm = 512", {"unknown key 'mm'"});
   refuse("trans = \"NN\"", "trans = \"\xc3\xa9\"", {"trans", "N or T"});
   refuse("judge = \"simulator\"", "judge = \"oracle\"", {"'oracle'", "measurement"});
+  refuse("effort = \"normal\"", "effort = \"low\"", {"'low'", "high"});
   refuse("seconds = 0.25", "seconds = nan", {"seconds", "finite"});
   refuse("place = [", "place = [\"x\", ", {"place"});
   refuse("version = \"0.1.0\"", "", {"'version' is missing"});
@@ -151,7 +152,7 @@ TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
   EXPECT_EQ(tuned_hash(found), tuned_hash(direct));
   EXPECT_EQ(found.policy, "tilerail");
   EXPECT_EQ(found.problem.alpha, -7);
-  EXPECT_EQ(found.origin.judge, "simulator");
+  EXPECT_EQ(found.origin.evaluator, Evaluator::simulator);
   EXPECT_THAT(found.origin.why, mentions({"plans.toml", "250.0 ms", "17", "0.1.0"}));
 }
 

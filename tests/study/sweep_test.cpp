@@ -52,7 +52,7 @@ TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
   refused({"colour=red"}, {"'colour' is not a key"});
   refused({"dtype=f64,f65"}, {"vary 'dtype=f64,f65': ", "f65"});
   refused({"policy=tilerail", "tile=64,0"},
-          {"vary 'tile=64,0': ", "'0' is out of range"});
+          {"vary 'tile=64,0': ", "tile: '0' is invalid"});
   refused({"gpus=1,9"}, {"vary 'gpus=1,9': ", "9"});
   refused({"link:host->gpu7.bandwidth=1,2 GB/s"}, {"link:host->gpu7.bandwidth"});
   refused({"topology=" + std::string{two_gpu} + ",no-such-machine"}, {"no-such-machine"});
@@ -124,9 +124,9 @@ TEST(Sweep, EachPointHasARowAlsoThoseThatFail) {
   const auto rows = run_sweep(s, check_sweep(s), {.count = 2});
   ASSERT_EQ(rows.size(), 4u);
   for (size_t point = 0; point < rows.size(); ++point) {
-    EXPECT_EQ(rows[point]["point"], point);
-    EXPECT_EQ(rows[point]["error"].is_null(), point < 2);
-    EXPECT_EQ(rows[point]["makespan_s"].is_null(), point >= 2);
+    EXPECT_EQ(rows[point].cells["point"], point);
+    EXPECT_EQ(rows[point].cells["error"].is_null(), point < 2);
+    EXPECT_EQ(rows[point].cells["makespan_s"].is_null(), point >= 2);
   }
 }
 
@@ -136,7 +136,7 @@ TEST(Sweep, AfterARequestToStopNoFurtherPointBegins) {
   const auto rows =
       run_sweep(s, check_sweep(s), {.stop_asked = [&] { return ++asked > 1; }});
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0]["point"], 0);
+  EXPECT_EQ(rows[0].cells["point"], 0);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_F(Tune, EveryTaskHasAResultInTheFile) {
   size_t ended = 0;
   const Workers workers{.count = 2, .ended = [&](size_t done, size_t) { ended = done; }};
   const std::vector<TuneResult> results =
-      tune(tasks, machine, file_, {.budget = 200}, workers);
+      tune(tasks, machine, file_, {.effort = Effort::fast}, workers);
   ASSERT_EQ(results.size(), 2u);
   EXPECT_EQ(ended, 2u);
   const PlanCache cache = load_plan_cache(file_);
@@ -50,7 +50,8 @@ TEST_F(Tune, EveryTaskHasAResultInTheFile) {
     EXPECT_EQ(cache.plans.at(result.key), result.tuned);
     EXPECT_LE(result.tuned->seconds, *result.planned_s);
   }
-  EXPECT_TRUE(tune(tasks, machine, file_, {.budget = 200}, workers).front().known);
+  EXPECT_TRUE(
+      tune(tasks, machine, file_, {.effort = Effort::fast}, workers).front().known);
 }
 
 }  // namespace

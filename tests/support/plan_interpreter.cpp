@@ -235,7 +235,7 @@ std::string find_race(const Plan& plan) {
     if (before[i] < count) inherit(before[i]);
     for (const OpId dep : plan.deps_of(OpId{i})) inherit(dep.index());
     const Op& op = plan.ops[i];
-    if (writes_y(op)) add_access(plan, op.y, true, i, accesses);
+    if (op.kind != OpKind::join) add_access(plan, op.y, true, i, accesses);
     if (reads_a(op)) add_access(plan, op.a, false, i, accesses);
     if (reads_b(op)) add_access(plan, op.b, false, i, accesses);
   }

@@ -5,7 +5,7 @@
 
 #include "backends/fluid/simulation.hpp"
 #include "sched/scheduler.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 
 namespace tilerail::testing {
 
@@ -16,7 +16,7 @@ inline Seconds simulated(const Plan& plan, const Topology& machine) {
 /// The plan of the command `simulate`.
 inline Plan judged(const GemmProblem& problem, const Topology& machine,
                    std::span<const MemoryId> devices, const Policy& policy) {
-  return plan_gemm(problem, machine, devices, policy, study::judge_of(machine));
+  return plan_gemm(problem, machine, devices, policy, study::plan_simulator(machine));
 }
 
 }  // namespace tilerail::testing

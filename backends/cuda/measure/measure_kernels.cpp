@@ -123,7 +123,7 @@ class Kernels {
   }
 
   static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty,
-                             Measured seconds) {
+                             SampleMean seconds) {
     KernelRun run;
     run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
     run.m = g.m, run.n = g.n, run.k = g.k;

@@ -63,12 +63,12 @@ class Transfers {
          }});
   }
 
-  enum class Way { to_gpus, from_gpus, both };
-  static Flows host_with(const std::vector<int>& gpus, Way way) {
+  enum class Direction { to_gpus, from_gpus, both };
+  static Flows host_with(const std::vector<int>& gpus, Direction direction) {
     Flows flows;
     for (const int g : gpus) {
-      if (way != Way::from_gpus) flows.push_back({host_end, g});
-      if (way != Way::to_gpus) flows.push_back({g, host_end});
+      if (direction != Direction::from_gpus) flows.push_back({host_end, g});
+      if (direction != Direction::to_gpus) flows.push_back({g, host_end});
     }
     return flows;
   }
@@ -81,36 +81,36 @@ class Transfers {
   void host_flows(HostPages pages) {
     const int n = bench_.count();
     for (int g = 0; g < n; ++g) {
-      run("pair", host_with({g}, Way::to_gpus), pages);
-      run("pair", host_with({g}, Way::from_gpus), pages);
-      run("both ways", host_with({g}, Way::both), pages);
+      run("pair", host_with({g}, Direction::to_gpus), pages);
+      run("pair", host_with({g}, Direction::from_gpus), pages);
+      run("both ways", host_with({g}, Direction::both), pages);
     }
     for (int i = 0; i < n; ++i)
       for (int j = i + 1; j < n; ++j) {
-        run("two to GPUs", host_with({i, j}, Way::to_gpus), pages);
-        run("two from GPUs", host_with({i, j}, Way::from_gpus), pages);
+        run("two to GPUs", host_with({i, j}, Direction::to_gpus), pages);
+        run("two from GPUs", host_with({i, j}, Direction::from_gpus), pages);
         if (pages == HostPages::spread)
-          run("two both ways", host_with({i, j}, Way::both), pages);
+          run("two both ways", host_with({i, j}, Direction::both), pages);
       }
     for (int size = 3; size < n; ++size) subsets(size, pages);
     if (n < 2) return;
-    run("all to GPUs", host_with(gpus(0, n), Way::to_gpus), pages);
-    run("all from GPUs", host_with(gpus(0, n), Way::from_gpus), pages);
-    run("all both ways", host_with(gpus(0, n), Way::both), pages);
+    run("all to GPUs", host_with(gpus(0, n), Direction::to_gpus), pages);
+    run("all from GPUs", host_with(gpus(0, n), Direction::from_gpus), pages);
+    run("all both ways", host_with(gpus(0, n), Direction::both), pages);
   }
 
   /// Simultaneous 2-D copies between the host and several devices, which load shared
   /// links differently than packed copies.
   void strided_flows(size_t column) {
-    const auto strided = [&](const std::string& kind, int count, Way way) {
-      run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes,
-          column);
+    const auto strided = [&](const std::string& kind, int count, Direction direction) {
+      run("2-D " + kind, host_with(gpus(0, count), direction), HostPages::spread,
+          strided_bytes, column);
     };
-    strided("both ways", 1, Way::both);
+    strided("both ways", 1, Direction::both);
     for (int count = 2; count <= bench_.count(); count *= 2) {
-      strided("to GPUs", count, Way::to_gpus);
-      strided("from GPUs", count, Way::from_gpus);
-      strided("both ways", count, Way::both);
+      strided("to GPUs", count, Direction::to_gpus);
+      strided("from GPUs", count, Direction::from_gpus);
+      strided("both ways", count, Direction::both);
     }
   }
 
@@ -121,8 +121,9 @@ class Transfers {
     std::vector<std::vector<int>> sets{gpus(0, size), gpus(n - size, n), {}};
     for (int i = 0; i < size; ++i) sets.back().push_back(i * n / size);
     for (const auto& set : sets)
-      for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both})
-        run("subset", host_with(set, way), pages);
+      for (const Direction direction :
+           {Direction::to_gpus, Direction::from_gpus, Direction::both})
+        run("subset", host_with(set, direction), pages);
   }
 
   /// Copies of several sizes one after another, and several simultaneously.

@@ -24,13 +24,13 @@ class Stopwatch {
   /// Repeats one figure, or several that are measured together: `measure` returns a value
   /// for each. It is called at least three times, until the 95 % interval of the last
   /// figure is within 5 % of its mean or the part is spent.
-  std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {
+  std::vector<SampleMean> repeat(const std::function<std::vector<double>()>& measure) {
     const auto begin = Clock::now();
     const Duration part = std::max(
         Duration{0}, Duration{end_ - begin} / double(std::max<size_t>(1, left_)));
     if (left_ > 0) --left_;
     std::vector<std::vector<double>> values;
-    std::vector<Measured> means;
+    std::vector<SampleMean> means;
     for (bool settled = false; !settled;) {
       const std::vector<double> now = measure();
       values.resize(now.size());
@@ -39,7 +39,7 @@ class Stopwatch {
         values[i].push_back(now[i]);
         means.push_back(mean_of(values[i]));
       }
-      const Measured& last = means.back();
+      const SampleMean& last = means.back();
       settled = last.count >= 3 &&
                 (last.half_width <= target_half_width || Clock::now() - begin > part);
     }

@@ -95,7 +95,7 @@ void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu,
   throw MemoryShortage{
       plan.memories[gpu.index()], gigabytes(bytes),
       fmt::format("are needed for tiles, and {} are free", gigabytes(available)),
-      fmt::format("a memory-fraction of at most {:.2f}",
+      fmt::format("a memory fraction of at most {:.2f}",
                   std::floor(90 * double(available) / capacity) / 100)};
 }
 

@@ -69,7 +69,7 @@ class Calibration {
   double k_overhead();
 
   double seconds(size_t figure) {
-    const Measured estimate = runs_.of(figure);
+    const SampleMean estimate = runs_.of(figure);
     widest_ = std::max(widest_, estimate.half_width);
     return estimate.mean;
   }

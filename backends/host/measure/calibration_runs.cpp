@@ -135,8 +135,8 @@ void CalibrationRuns::measure(double seconds, const std::function<double()>& clo
     unsettled = false;
     for (Figure& figure : figures_) {
       if (std::exchange(figure.warm_up, false)) figure.batch_means.clear();
-      const Measured so_far =
-          figure.batch_means.empty() ? Measured{} : mean_of(figure.batch_means);
+      const SampleMean so_far =
+          figure.batch_means.empty() ? SampleMean{} : mean_of(figure.batch_means);
       if (so_far.count >= least_batches && so_far.half_width <= target_half_width)
         continue;
       if (round > 0 && clock() > end) return;

@@ -41,7 +41,7 @@ class CalibrationRuns {
   void measure(double seconds, const std::function<double()>& clock);
 
   /// Before `measure`: the time of the warm-up.
-  Measured of(size_t figure) const { return mean_of(figures_[figure].batch_means); }
+  SampleMean of(size_t figure) const { return mean_of(figures_[figure].batch_means); }
 
   static constexpr int64_t matrix_rows = 4096;
 

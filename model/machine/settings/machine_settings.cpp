@@ -519,9 +519,8 @@ std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const size_t equals = setting.find('=');
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
-    throw InputError{
-        fmt::format("{} is not a setting; expected KEY=VALUE, where KEY is {}",
-                    in_quotes(setting), setting_keys)};
+    throw InputError{fmt::format("{} is not a setting", in_quotes(setting)),
+                     fmt::format("KEY=VALUE, where KEY is {}", setting_keys)};
   return {key, trimmed(setting.substr(equals + 1))};
 }
 

@@ -274,7 +274,7 @@ TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
   plan.peak_bytes[devices(1)[0].index()] = int64_t(free) + (int64_t{1} << 30);
-  expect_input_error([&] { executor.prepare(plan); }, {"a memory-fraction of at most"});
+  expect_input_error([&] { executor.prepare(plan); }, {"a memory fraction of at most"});
 }
 
 TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {

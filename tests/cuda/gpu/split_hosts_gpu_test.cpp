@@ -20,7 +20,7 @@ Plan staged_plan(const Topology& topology, int64_t size, const char* name) {
   p.place_a = topology.gpus()[0], p.place_b = topology.gpus()[2],
   p.place_c = topology.gpus()[1];
   Policy policy = any_preset(name);
-  policy.choices.tile = 128, policy.judge_ops = 0,
+  policy.choices.tile = 128, policy.effort = Effort::fast,
   policy.device_choice = DeviceChoice::all;
   apply_override(policy, "peer-copies=staged");
   return plan_gemm(p, topology, topology.gpus(), policy);

@@ -1,4 +1,4 @@
-#include "study/calibration_check.hpp"
+#include "study/cases/calibration_check.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 namespace tilerail {
 
 /// The time and the energy of a plan.
-struct Judgement {
+struct PlanCost {
   Seconds makespan{0};
   std::optional<Joules>
       energy;  // of its devices; absent if the machine's watts are unknown
@@ -18,8 +18,8 @@ struct Judgement {
 };
 
 /// Evaluates plans as the simulator does. Deterministic and thread-safe.
-struct Judge {
-  std::function<Judgement(const Plan&)> of =
+struct PlanSimulator {
+  std::function<PlanCost(const Plan&)> of =
       {};             // empty: the estimate of cost/estimate.hpp
   Seconds per_op{0};  // approximate evaluation time per operation of a plan
 };

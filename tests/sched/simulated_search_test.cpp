@@ -12,6 +12,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
@@ -28,53 +29,45 @@ struct Asked {
   int plans = 0;
   double least = 1e9;
 
-  Judge judge() {
+  PlanSimulator simulator() {
     return {[this](const Plan& plan) {
       const std::lock_guard lock{mutex};
       ops += int64_t(plan.ops.size());
       ++plans;
       least = std::min(least, seconds(plan));
-      return Judgement{Seconds{seconds(plan)}, {}};
+      return PlanCost{Seconds{seconds(plan)}, {}};
     }};
   }
 };
 
-std::string decision(const Plan& plan, const char* key) {
-  const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
-  return found == plan.origin.decisions.end() ? "" : found->value;
-}
-
-/// `most_ops`: limit of the operations of a set instead of the effort's limit.
-Plan planned(const std::vector<std::string>& overrides, const Judge& judge,
-             int64_t most_ops = -1) {
+Plan planned(const std::vector<std::string>& overrides, const PlanSimulator& simulator) {
   const Topology machine = test::shipped("meluxina-a100");
   Policy policy = any_preset("tilerail");
   for (const std::string& each : overrides) apply_override(policy, each);
-  if (most_ops >= 0) policy.judge_ops = most_ops;
   GemmProblem problem = cube(4096);
   problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1],
   problem.place_c = machine.gpus()[2];
-  return plan_gemm(problem, machine, machine.gpus(), policy, judge);
+  return plan_gemm(problem, machine, machine.gpus(), policy, simulator);
 }
 
-TEST(JudgedSearch, TakesThePlanThatItsJudgeLikesMost) {
+TEST(SimulatedSearch, TakesTheFastestSimulatedPlan) {
   Asked asked{
-      [](const Plan& plan) { return decision(plan, "batch") == "off" ? 1.0 : 2.0; }};
-  EXPECT_EQ(decision(planned({}, asked.judge()), "batch"), "off");
+      [](const Plan& plan) { return decided(plan, "batch") == "off" ? 1.0 : 2.0; }};
+  EXPECT_EQ(decided(planned({}, asked.simulator()), "batch"), "off");
   Asked other{[](const Plan& plan) { return 1.0 / double(plan.ops.size()); }};
-  const Plan plan = planned({}, other.judge());
+  const Plan plan = planned({}, other.simulator());
   EXPECT_EQ(1.0 / double(plan.ops.size()), other.least);
   EXPECT_THAT(plan.origin.why, HasSubstr("the fastest of"));
-  EXPECT_EQ(plan.origin.judge, "simulator");
+  EXPECT_EQ(plan.origin.evaluator, Evaluator::simulator);
   EXPECT_EQ(plan.origin.candidates.size(), size_t(other.plans));
 }
 
-TEST(JudgedSearch, AHighEffortJudgesThePlansOfANormalOneAndMore) {
+TEST(SimulatedSearch, AHighEffortSimulatesThePlansOfANormalEffortAndMore) {
   const auto judged = [](const char* effort) {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
     std::set<std::string> plans;
     for (const PlanCandidate& candidate :
-         planned({effort}, asked.judge()).origin.candidates)
+         planned({effort}, asked.simulator()).origin.candidates)
       plans.insert(candidate.what);
     return plans;
   };
@@ -84,18 +77,19 @@ TEST(JudgedSearch, AHighEffortJudgesThePlansOfANormalOneAndMore) {
   EXPECT_GT(high.size(), normal.size());
 }
 
-TEST(JudgedSearch, LeavesPlansAboveItsLimitToTheEstimate) {
+TEST(SimulatedSearch, LeavesPlansAboveItsLimitToTheEstimate) {
   Asked asked{[](const Plan&) { return 1.0; }};
-  const Plan plan = planned({}, asked.judge(), 10);
+  const std::vector<std::string> small{"tile=65"};  // 64^3 kernels
+  const Plan plan = planned(small, asked.simulator());
   EXPECT_EQ(asked.plans, 0);
-  EXPECT_EQ(plan.origin.judge, "estimate");
-  EXPECT_EQ(content_hash(plan), content_hash(planned({}, {}, 10)));
+  EXPECT_EQ(plan.origin.evaluator, Evaluator::estimate);
+  EXPECT_EQ(content_hash(plan), content_hash(planned(small, {})));
 }
 
-TEST(JudgedSearch, IsTheSameEveryTime) {
+TEST(SimulatedSearch, IsTheSameEveryTime) {
   const auto once = [] {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
-    const Plan plan = planned({}, asked.judge());
+    const Plan plan = planned({}, asked.simulator());
     std::string tried;
     for (const PlanCandidate& candidate : plan.origin.candidates)
       tried += candidate.what + "\n";
@@ -105,46 +99,46 @@ TEST(JudgedSearch, IsTheSameEveryTime) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(once(), first);
 }
 
-TEST(JudgedSearch, NeedsAJudge) {
+TEST(SimulatedSearch, NeedsASimulator) {
   const Plan plan = planned({}, {});
-  EXPECT_EQ(plan.origin.judge, "estimate");
-  EXPECT_EQ(decision(plan, "sends"), "in-order");
+  EXPECT_EQ(plan.origin.evaluator, Evaluator::estimate);
+  EXPECT_EQ(decided(plan, "sends"), "in-order");
 }
 
-TEST(JudgedSearch, FindsFewerGpusThatNeedAnotherTile) {
+TEST(SimulatedSearch, FindsFewerGpusThatNeedAnotherTile) {
   // The whole matrix is the best tile for all GPUs, and very slow on fewer.
   Asked asked{[](const Plan& plan) {
     const bool whole = plan.tile == 4096;
     return plan.devices.size() == 4 ? (whole ? 1.0 : 1.1) : (whole ? 10.0 : 0.9);
   }};
-  EXPECT_LT(planned({}, asked.judge()).devices.size(), 4U);
+  EXPECT_LT(planned({}, asked.simulator()).devices.size(), 4U);
 }
 
-TEST(JudgedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
+TEST(SimulatedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
   Asked asked{[](const Plan& plan) {
     double seconds = 1;
     for (const auto& [key, value] : {std::pair{"order", "fifo"},
                                      {"sends", "free"},
                                      {"c-tiles", "eager"},
                                      {"small-tiles", "k-last"}})
-      if (decision(plan, key) == value) seconds *= 0.9;
+      if (decided(plan, key) == value) seconds *= 0.9;
     return seconds;
   }};
-  planned({}, asked.judge());
+  planned({}, asked.simulator());
   EXPECT_NEAR(asked.least, 0.9 * 0.9 * 0.9 * 0.9, 1e-9);
 }
 
 // GPU d needs d + 1 seconds per multiplication.
-TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
-  const Judge judge{[](const Plan& plan) {
+TEST(SimulatedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
+  const PlanSimulator simulator{[](const Plan& plan) {
     std::vector<Seconds> ends(plan.devices.size());
     for (const Op& op : plan.ops)
       for (size_t d = 0; d < ends.size() && op.kind == OpKind::gemm; ++d)
         if (plan.queue(op.queue).dst == plan.devices[d])
           ends[d] += Seconds{double(d + 1) * double(op.y.rows * op.y.cols * op.a.cols)};
-    return Judgement{std::ranges::max(ends), {}, ends};
+    return PlanCost{std::ranges::max(ends), {}, ends};
   }};
-  const Plan plan = planned({"tile=512", "devices=all"}, judge);
+  const Plan plan = planned({"tile=512", "devices=all"}, simulator);
   EXPECT_THAT(plan.origin.why, HasSubstr(" shares="));
   double unbalanced = 0, least = plan.origin.candidates.front().seconds;
   for (const PlanCandidate& candidate : plan.origin.candidates) {
@@ -161,9 +155,9 @@ TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
                                        // against a quarter
 }
 
-TEST(JudgedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
+TEST(SimulatedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
   Asked asked{[](const Plan& plan) { return double(plan.ops.size()); }};
-  const Plan plan = planned({"tile=1024", "devices=all"}, asked.judge());
+  const Plan plan = planned({"tile=1024", "devices=all"}, asked.simulator());
   EXPECT_EQ(plan.tile, 1024);
   EXPECT_EQ(plan.devices.size(), 4U);
   for (const PlanCandidate& candidate : plan.origin.candidates)

@@ -1,5 +1,5 @@
-// Results of the fluid machine as judge of plans, and the plans chosen with it.
-#include "study/planning/judge.hpp"
+// Results of the fluid machine as simulator of plans, and the plans chosen with it.
+#include "study/planning/plan_simulator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,20 +14,20 @@
 namespace tilerail::study {
 namespace {
 
-TEST(Judge, TellsWhenEachGpuIsDone) {
+TEST(PlanSimulator, TellsWhenEachGpuIsDone) {
   const Topology machine = test::shipped("two-gpu");
   GemmProblem problem = testing::cube(4096);
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
   const Policy policy = testing::policy("gemmex", {"tile=1024"});
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
-  const Judgement judgement = judge_of(machine).of(plan);
-  ASSERT_EQ(judgement.ends.size(), 2U);
-  EXPECT_EQ(std::max(judgement.ends[0], judgement.ends[1]), judgement.makespan);
-  EXPECT_GT(std::min(judgement.ends[0], judgement.ends[1]), Seconds{0});
-  EXPECT_NE(judgement.ends[0], judgement.ends[1]);  // the operands are on one of the GPUs
+  const PlanCost cost = plan_simulator(machine).of(plan);
+  ASSERT_EQ(cost.ends.size(), 2U);
+  EXPECT_EQ(std::max(cost.ends[0], cost.ends[1]), cost.makespan);
+  EXPECT_GT(std::min(cost.ends[0], cost.ends[1]), Seconds{0});
+  EXPECT_NE(cost.ends[0], cost.ends[1]);  // the operands are on one of the GPUs
 }
 
-TEST(Judge, PrefersAllGpusWhereDevicesAllIsFaster) {
+TEST(PlanSimulator, PrefersAllGpusWhereDevicesAllIsFaster) {
   const std::string kernels =
       TILERAIL_SOURCE_DIR "/topologies/karolina-hgx-a100.toml:a100";
   const Topology machine =
@@ -36,10 +36,10 @@ TEST(Judge, PrefersAllGpusWhereDevicesAllIsFaster) {
   problem.n = 512;
   problem.lda = problem.ldb = problem.ldc = 4096;
   problem.dtype = DType::f32;
-  const Judge judge = judge_of(machine);
+  const PlanSimulator simulator = plan_simulator(machine);
   const auto seconds = [&](std::initializer_list<std::string_view> overrides) {
     const Policy policy = testing::policy("tilerail", overrides);
-    return judge.of(plan_gemm(problem, machine, machine.gpus(), policy, judge))
+    return simulator.of(plan_gemm(problem, machine, machine.gpus(), policy, simulator))
         .makespan.value;
   };
   EXPECT_LE(seconds({}), (1 + 1e-9) * seconds({"devices=all"}));

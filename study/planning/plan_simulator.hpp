@@ -7,6 +7,6 @@ namespace tilerail::study {
 
 /// Evaluates plans with the fluid machine, whose times equal the simulator's. Keeps a
 /// reference to `topology`.
-Judge judge_of(const Topology& topology);
+PlanSimulator plan_simulator(const Topology& topology);
 
 }  // namespace tilerail::study

@@ -1,4 +1,4 @@
-#include "model/matrix_blocks.hpp"
+#include "model/machine/matrix_blocks.hpp"
 
 #include "model/base/indices.hpp"
 

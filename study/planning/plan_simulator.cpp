@@ -1,4 +1,4 @@
-#include "study/planning/judge.hpp"
+#include "study/planning/plan_simulator.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -24,15 +24,15 @@ std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology,
 
 }  // namespace
 
-Judge judge_of(const Topology& topology) {
+PlanSimulator plan_simulator(const Topology& topology) {
   constexpr Seconds simulating{4e-6};  // s per operation, about the result of
                                        // bench_sim_speed; docs/model.md#selection
   const auto of = [&topology](const Plan& plan) {
     const std::vector<OpTime> ops = simulate_fluid(plan, topology);
-    Judgement judgement{makespan_of(ops), {}, ends_of(plan, topology, ops)};
+    PlanCost cost{makespan_of(ops), {}, ends_of(plan, topology, ops)};
     if (const auto energies = device_energies(plan, topology, ops))
-      judgement.energy = std::accumulate(energies->begin(), energies->end(), Joules{0});
-    return judgement;
+      cost.energy = std::accumulate(energies->begin(), energies->end(), Joules{0});
+    return cost;
   };
   return {of, simulating};
 }

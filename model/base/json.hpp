@@ -1,0 +1,9 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace tilerail {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace tilerail

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "sched/gemm/decomposition.hpp"
+
+namespace tilerail::testing {
+
+/// The value of a decision of the plan; "" if the plan has no such decision.
+inline std::string decided(const Plan& plan, std::string_view key) {
+  const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
+  return found == plan.origin.decisions.end() ? "" : found->value;
+}
+
+/// The ends of intervals, each of which begins where the one before it ends.
+inline std::vector<int64_t> ends(const std::vector<IndexRange>& intervals,
+                                 int64_t begin = 0) {
+  std::vector<int64_t> all;
+  for (const IndexRange& each : intervals) {
+    EXPECT_EQ(each.begin, all.empty() ? begin : all.back());
+    all.push_back(each.end);
+  }
+  return all;
+}
+
+/// Region of a view, for comparison.
+inline auto covered(const View& view) {
+  return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols};
+}
+
+/// Whether `op` depends on `other` directly.
+inline bool waits_for(const Plan& plan, OpId op, OpId other) {
+  const auto deps = plan.deps_of(op);
+  return std::find(deps.begin(), deps.end(), other) != deps.end();
+}
+
+}  // namespace tilerail::testing
