@@ -36,14 +36,33 @@ function(tilerail_room target)
   endif()
 endfunction()
 
+# tilerail_precompile(TARGET HEADERS...): with TILERAIL_PCH, TARGET's C++ sources have these headers precompiled.
+function(tilerail_precompile target)
+  if(TILERAIL_PCH)
+    foreach(header ${ARGN})
+      target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
+    endforeach()
+  endif()
+endfunction()
+
 # tilerail_library(NAME LIBRARIES...): every .cpp file at or below the current folder becomes tilerail::NAME.
 function(tilerail_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   add_library(tilerail_${name} STATIC ${sources})
   add_library(tilerail::${name} ALIAS tilerail_${name})
   target_link_libraries(tilerail_${name} PUBLIC tilerail_options ${ARGN})
+  tilerail_sanitized(tilerail_${name})
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   tilerail_room(tilerail_${name} ${path})
+endfunction()
+
+# tilerail_sanitized(TARGET): precompiles headers of a room in builds for debugging only, so that a release build shows
+# which includes a source lacks.
+function(tilerail_sanitized target)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    tilerail_precompile(${target} algorithm array cmath filesystem fmt/format.h fmt/ranges.h functional map optional set
+                        string utility vector)
+  endif()
 endfunction()
 
 # tilerail_cold(TARGET): TARGET's code takes little of the tests' time, so builds for debugging, sanitizers among them,
@@ -67,11 +86,7 @@ function(tilerail_tests name labels)
   target_compile_definitions(tests_${target} PRIVATE TILERAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   tilerail_room(tests_${target} tests)
   tilerail_cheap(tests_${target})
-  if(TILERAIL_PCH)
-    foreach(header gmock/gmock.h algorithm map string vector)
-      target_precompile_headers(tests_${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
-    endforeach()
-  endif()
+  tilerail_precompile(tests_${target} gmock/gmock.h algorithm filesystem fmt/format.h functional map set string vector)
   # Tests are listed when their program is linked, and several have one instance for each machine of topologies/.
   file(GLOB machines CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/topologies/*.toml)
   set_target_properties(tests_${target} PROPERTIES LINK_DEPENDS "${machines}")

@@ -11,6 +11,7 @@
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
+#include "model/base/error.hpp"
 #include "study/json_cells.hpp"
 #include "study/sweep/sweep.hpp"
 
@@ -68,7 +69,10 @@ int run_sweep(const SweepOptions& options) {
                 any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");
-  return any ? exit_ok : exit_bad_input;
+  if (!any)
+    throw InputError{fmt::format("all {} points failed, the first with: {}", rows.size(),
+                                 cells.front()["error"].get<std::string>())};
+  return exit_ok;
 }
 
 }  // namespace

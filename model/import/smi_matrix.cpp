@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <regex>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
@@ -326,8 +327,9 @@ class MatrixReader {
   /// Numbers and ranges: "0-23,48-71".
   std::optional<std::string> list_of(const Table& table, const Table::Row& row,
                                      std::string_view name) const {
+    static const std::regex list{"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*"};
     auto text = text_of(table, row, name);
-    if (text && text->find_first_not_of("0123456789,-") != std::string::npos)
+    if (text && !std::regex_match(*text, list))
       fail(row.line, fmt::format("{} is {}", name, in_quotes(*text)),
            "numbers such as 0-23,48-71, or N/A");
     return text;

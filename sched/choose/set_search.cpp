@@ -57,6 +57,8 @@ class Search final : public SetSearch {
   SearchResult take() override {
     if (!best_) return {start_, seconds(), {}};
     simplify(*best_);
+    std::ranges::find(simulated_, seconds(), &PlanCandidate::seconds)->what =
+        what(*best_);
     PlanOrigin& origin = best_->plan->origin;
     origin.evaluator = Evaluator::simulator, origin.why = "the only candidate";
     origin.candidates = std::move(simulated_);

@@ -94,7 +94,9 @@ void for_each_row(std::vector<WhatIfRow>& rows, const Workers& workers,
 class Question {
  public:
   Question(const Topology& topology, const JobText& job)
-      : topology_{topology}, job_{job} {}
+      : topology_{topology}, job_{job} {
+    job_.machine.settings.clear();  // the topology has them
+  }
 
   WhatIf answer(const PartSelection& selection, const Workers& workers) const {
     Plan plan = plan_on(topology_);
@@ -148,7 +150,7 @@ class Question {
   }
 
   const Topology& topology_;
-  const JobText& job_;
+  JobText job_;
 };
 
 /// The cells of a row, in order. Without a trial, its cells are null.

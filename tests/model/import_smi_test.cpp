@@ -268,6 +268,10 @@ TEST(SmiColumns, HeadersThatLostATabAreRefused) {
            "then CPU Affinity"});
   refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",
           {"topo.txt:2: CPU AFFINITY is 'MANY'"});
+  for (const char* domain : {"-1", "1,", "2147483648", "1,99999999999999", "0-1-2"})
+    refused(std::string{"\tGPU0\tGPU1\tNUMA Affinity\nGPU0\tX\tPIX\t"} + domain +
+                "\nGPU1\tPIX\tX\t" + domain + "\n",
+            {"topo.txt:2: NUMA AFFINITY is '", domain, "expected numbers such as"});
 }
 
 TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
