@@ -231,7 +231,7 @@ def study(tilerail, options) -> Outcome:
     memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
     published = published_map(memories)
     if options.measured and not options.measured.is_dir():
-        raise Failure(f"--measured: '{options.measured}' is not there; expected a folder of traces")
+        raise Failure(f"--measured: '{options.measured}' does not exist; expected a folder of traces")
     traced = measured_runs(options.measured, memories) if options.measured else traced_runs()
     runs, bounds = simulated_runs(tilerail)
     runs += traced

@@ -60,7 +60,7 @@ def main() -> int:
             if not there:
                 continue  # the machine had too few GPUs
             if len(there) == 1:
-                raise Failure(f"--from-saved: '{there[0]}' has no other timeline beside it")
+                raise Failure(f"--from-saved: '{there[0]}' has no other timeline next to it")
         elif options.gpus < problem.gpus:
             continue
         else:

@@ -48,7 +48,7 @@ def print_rows(compared: list[Compared]) -> list[list[str]]:
 def study(tilerail, options) -> Outcome:
     source = options.measured or TABLE
     if options.measured and not source.exists():
-        raise Failure(f"--measured: '{source}' is not there; expected a CSV")
+        raise Failure(f"--measured: '{source}' does not exist; expected a CSV")
     all_rows = read_measured(source, KAROLINA, TARGETS, real_tile)
     rows = [row for row in all_rows if options.sizes is None or row.sizes[0] in options.sizes]
     if not all_rows:

@@ -54,11 +54,11 @@ Command add_whatif(CLI::App& root) {
   add_options(*app, options->job, false);
   OptionGroup group{*app, "PARTS"};
   app->add_flag("--each", options->selection.each,
-                "Each part alone, even where others are alike")
+                "Each part alone, even if others are equivalent")
       ->group(group.heading);
   group.add("--only", "PATTERN", options->selection.only, "Only parts of this name");
   OptionGroup output{*app, "OUTPUT"};
-  options->study.add_to(*app, output, "What each part saves and costs as a tornado");
+  options->study.add_to(*app, output, "Savings and costs of each part as a tornado");
   return {app, [options] { return run_whatif(*options); }};
 }
 

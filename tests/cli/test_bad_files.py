@@ -124,7 +124,7 @@ PLANS = {
     "negative size": (put(["problem", "m"], -64), "-64"),
     "size that is a text": (put(["problem", "n"], "64"), "/problem/n"),
     "unknown dtype": (put(["problem", "dtype"], "f8"), "f8"),
-    "alpha that is no number": (put(["problem", "alpha"], None), "/problem/alpha"),
+    "alpha that is not a number": (put(["problem", "alpha"], None), "/problem/alpha"),
     "unknown kind of operation": (of_first("copy", "op", "teleport"), "teleport"),
     "queue that is not there": (of_first("copy", "queue", 12345), "12345"),
     "dependency on itself": (lambda d: d["ops"][first(d, "gemm")].update({"deps": [first(d, "gemm")]}), "depends on"),
@@ -215,7 +215,7 @@ class BadPlans(CommandTest):
 
     def test_a_plan_for_another_machine(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
-        machines = "plan.json: plan: made for machine 'two-gpu', whose memories are not those of "
+        machines = "plan.json: plan: made for machine 'two-gpu', whose memories differ from "
         self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"],
                             machines + "'pcie-tree-8'")
         self.write("other.toml", machine_text("other", 2, [("host", "gpu[0-1]", 10)],

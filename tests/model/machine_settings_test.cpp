@@ -171,7 +171,7 @@ TEST(MachineSettings, ALinkThatIsLeftIsAsItWas) {
   EXPECT_EQ(to_toml(after.description()), to_toml(before.description()));
 }
 
-TEST(MachineSettings, WhatWasRemovedIsToldByTheNameAndASource) {
+TEST(MachineSettings, RemovedPartsAreInTheNameAndASource) {
   const Topology after = set(shipped("clx-ai"), {"link:gpu0<->gpu3=none"});
   EXPECT_EQ(after.name(), "clx-ai+link:gpu0<->gpu3=none");
   EXPECT_TRUE(std::ranges::any_of(after.description().sources, [](const Source& source) {
@@ -215,7 +215,7 @@ TEST(MachineSettings, AMachineThatWasSetIsWrittenReadAndSetAgain) {
   EXPECT_FALSE(read.memories()[1].engines.h2d);
 }
 
-TEST(MachineSettings, ALongNameIsShortAndTellsSettingsApart) {
+TEST(MachineSettings, ALongNameIsShortenedAndUnique) {
   const std::vector<std::string> settings(20, "link:host->*.bandwidth=x2"),
       others(20, "link:host->*.bandwidth=x3");
   const std::string name = name_with("machine", settings);
@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"link:*.bandwidth=x0", {"gives 0 B/s", "1 MB/s to 1 PB/s"}},
         Refused{"link:*.bandwidth=x-2", {"'x-2' is not a factor"}},
         Refused{"link:*.bandwidth=none", {"cannot be absent"}},
-        Refused{"link:*.latency=inf", {"'inf' means nothing here", "0 s to 10 s"}},
+        Refused{"link:*.latency=inf", {"'inf' is invalid here", "0 s to 10 s"}},
         Refused{"link:*.latency=-1 s", {"'-1 s' is out of range"}},
         Refused{"gpus=5", {"'5' is out of range; expected 1 to 4"}},
         Refused{"gpus=0", {"1 to 4"}},
