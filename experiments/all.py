@@ -130,7 +130,7 @@ def main() -> None:
         print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
     print("\n" + aligned(summary(outcomes)))
     if options.quick:
-        print("\nA few problems of most of them: no verdicts on the whole.")
+        print("\nOnly a few problems of most experiments: no verdicts on the whole.")
     table = os.path.join(options.output, ("some" if options.only else NAME) + ".csv")
     columns = ["experiment", *FINDING_HEAD]
     quick, only = " --quick" if options.quick else "", only_text(options, " --")

@@ -191,8 +191,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5,
-              why="rates of small problems follow what libraries spend at run time, which is fitted on single rows "
-                  "(docs/model.md, Libraries); the rest is not known")
+              why="rates of small problems depend on the libraries' run-time overhead, which is fitted on single rows "
+                  "(docs/model.md, Libraries); the rest is unknown")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

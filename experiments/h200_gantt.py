@@ -75,7 +75,7 @@ def main() -> int:
                       for part in PARTS])
     if len(lines) == 1:
         raise Failure(f"--from-saved: '{source}' has no timelines of {NAME}")
-    print("predicted | measured ms: the makespan, and sums over kernels, copies, what waited, and idle devices\n")
+    print("predicted | measured ms: the makespan, and sums over kernels, copies, waiting operations, and idle devices\n")
     print(aligned(lines), end="\n\n")
     print(f"written: {', '.join(files)}")
     return 0

@@ -91,8 +91,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper("karolina_gemmex", __doc__, study, arguments,
-              why="XKBLAS needs longer there than kernels and copies that overlap: its rows of one GPU are those of "
-                  "kernels, then of copies (docs/experiments.md); the data do not say why")
+              why="XKBLAS is slower than overlapped kernels and copies: its times on one GPU are kernels, then copies "
+                  "(docs/experiments.md); the reason is unknown")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

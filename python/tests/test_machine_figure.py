@@ -79,7 +79,7 @@ class Use(Folder):
 
     def test_what_is_no_result_is_refused(self):
         for text in ("", "[]", "{}", '{"links": [3]}', '{"links": [{"name": "a->b", "utilisation": "much"}]}'):
-            with self.assertRaisesRegex(TimelineError, "is no result"):
+            with self.assertRaisesRegex(TimelineError, "is not a result"):
                 link_use(MACHINE, self.write(text, "use.json"))
         with self.assertRaisesRegex(TimelineError, "cannot read"):
             link_use(MACHINE, os.path.join(self.folder, "no.json"))

@@ -68,7 +68,7 @@ CASES = {
     "unknown transpose": (problem(transa="C"), "'C'"),
     "unknown second transpose": (problem(transb="X"), "'X'"),
     "setting of no machine": (problem(topo_set="host=3"), "--topo-set: host=3: the key 'host' is unknown"),
-    "setting of a link that is not there": (problem(topo_set="link:a->b.bandwidth=x2"), "there is no link 'a->b'"),
+    "setting of a missing link": (problem(topo_set="link:a->b.bandwidth=x2"), "link 'a->b' does not exist"),
     "setting without its unit": (problem(topo_set="link:*.latency=3"), "--topo-set: link:*.latency=3: the value '3'"),
     "setting of cases without cases": (["compare", "--topo-set", "gpus=1"], "--cases"),
     "alpha that is a word": (problem(alpha="one"), "one"),

@@ -128,12 +128,12 @@ PLANS = {
     "unknown kind of operation": (of_first("copy", "op", "teleport"), "teleport"),
     "queue that is not there": (of_first("copy", "queue", 12345), "12345"),
     "dependency on itself": (lambda d: d["ops"][first(d, "gemm")].update({"deps": [first(d, "gemm")]}), "depends on"),
-    "dependency on what is not there": (of_first("gemm", "deps", [99999]), "99999"),
+    "dependency on a missing operation": (of_first("gemm", "deps", [99999]), "99999"),
     "buffer that is not there": (lambda d: put(["ops", first(d, "gemm"), "a", 0], 777)(d), "777"),
     "view outside its buffer": (wider_view, "1032"),
     "peak that is too small": (lambda d: d["peak_bytes"].__setitem__(slice(None), [1] * len(d["peak_bytes"])), "peak"),
     "tile between two elements": (odd_offset, "offset must be a multiple"),
-    "GPU that is no device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
+    "GPU that is not a device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
     "changed after it was written": (put(["policy"], "mine"), "hash"),
 }
 

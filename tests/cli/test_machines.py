@@ -104,7 +104,7 @@ class Removed(CommandTest):
                             "two-gpu+link:pcie0->gpu0=none: memory 'gpu0': unreachable memory; expected a path from a host")
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:host=none"],
                             "'host' is host memory; expected GPUs")
-        self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "there is no link 'gpu0->gpu7'")
+        self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "link 'gpu0->gpu7' does not exist")
 
 
 SHORT = machine_text("short", 4, [("host", "gpu[0-3]", 10)], kernels_text('rates = [[1024, "5 TFLOP/s"]]'))
