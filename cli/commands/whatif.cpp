@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* footer =
     R"(Re-plans the problem with each link, group, engine, kernel table, the latency and the issue cost twice as fast, half as
-fast and infinitely fast, and simulates the existing plan with it. Parts whose names differ in numbers only and whose
-figures do not differ share a row.
+fast and infinitely fast, and simulates the existing plan with it. Parts of equal figures share a row if their
+names differ only in numbers.
 A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency, issue, with * ? and
 [0-3] as in a shell.
 Examples:

@@ -438,7 +438,7 @@ class DescriptionEditor {
     }
     if (!changed)
       fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)),
-           "one that the machine has");
+           "an existing one");
   }
 
   /// False if the part lacks the figure.
@@ -492,7 +492,7 @@ class DescriptionEditor {
       fail("the key is unknown",
            fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
     if (!set(d_.issue, F::of_issue, figure, value))
-      fail("the machine has no such figure", "one that the machine has");
+      fail("the machine has no such figure", "an existing one");
     mark(d_.issue.source);
   }
 
