@@ -18,6 +18,6 @@ tilerail_status_t guarded_call(tilerail_handle_t handle,
 DType checked_dtype(tilerail_dtype_t dtype);
 
 /// Sets the text that tilerail_plan_origin returns.
-void tell_origin(tilerail_handle_t handle, std::string text);
+void set_origin(tilerail_handle_t handle, std::string text);
 
 }  // namespace tilerail::api

@@ -76,9 +76,9 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
     for (const MemoryId gpu : topology_.gpus())
       if (topology_.memory(gpu).device < there) gpus.push_back(gpu);
     if (gpus.empty())
-      throw HardwareError{fmt::format(
-          "none of the GPUs of machine '{}' is among the {} CUDA devices that are here",
-          topology_.name(), there)};
+      throw HardwareError{
+          fmt::format("no GPU of machine '{}' is one of the {} CUDA devices",
+                      topology_.name(), there)};
     return gpus;
   }
   for (const int device : devices) {

@@ -125,7 +125,7 @@ DType checked_dtype(tilerail_dtype_t dtype) {
                      {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
 }
 
-void tell_origin(tilerail_handle_t handle, std::string text) {
+void set_origin(tilerail_handle_t handle, std::string text) {
   last_plan = {number_of(handle), std::move(text)};
 }
 

@@ -17,14 +17,14 @@ std::string text_of(const tilerail::PlanInfo& plan) {
   const char* const judge = plan.by == By::estimate    ? "estimate: "
                             : plan.by == By::simulator ? "simulator: "
                                                        : "";
-  return plan.why.empty() ? std::string{"there was nothing to do"} : judge + plan.why;
+  return plan.why.empty() ? std::string{"there was no work"} : judge + plan.why;
 }
 
 void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments,
               void* stream, bool wait) {
   tilerail::PlanInfo plan;
   gemm(context, arguments, {.stream = stream, .wait = wait, .plan = &plan});
-  tilerail::api::tell_origin(handle, text_of(plan));
+  tilerail::api::set_origin(handle, text_of(plan));
 }
 
 tilerail_status_t multiply(tilerail_handle_t handle,

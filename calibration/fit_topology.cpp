@@ -208,15 +208,15 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   const auto source = [&](const std::string& key, const std::string& text) {
     d.sources.push_back({key, Source::Kind::measured, when + ": " + text});
   };
-  source("machine", "what driver and system tell");
+  source("machine", "properties from driver and system");
   const WidestIntervals widest{m};
   source("copies", "single flows of several sizes; 95 % intervals within " +
                        width_text(widest.copies));
-  source("contention", "several flows at once; bounds by how many run");
+  source("contention", "simultaneous flows; bounds by their number");
   source(
       "columns",
       "2-D copies by bytes of a column and from column to column, against packed ones");
-  source("issue", "calls of one thread, and of all for what a call costs");
+  source("issue", "calls of one thread; call costs: of all threads");
   source("kernels",
          "bursts of kernels with pauses, then under load; 95 % intervals within " +
              width_text(widest.kernels));

@@ -119,7 +119,7 @@ std::optional<Uncertainty> uncertainty_of(const Measurements& m, HostPages pages
   const Topology::Description& d = machine.description();
   Uncertainty u;
   for (const DType dtype : dtypes)
-    if (d.kernels[0].knows(dtype, Trans::no, Trans::no))
+    if (d.kernels[0].has_times(dtype, Trans::no, Trans::no))
       if (const auto kernels = of_kernels(m, d.kernels[0], dtype))
         u.kernels.push_back(*kernels);
   Deviations copies;

@@ -19,7 +19,7 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the hardware asked for is not there,
+    R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the requested hardware is missing,
 70 an internal error.
 
 Examples:
@@ -90,7 +90,7 @@ int parse_and_run(int argc, char** argv) {
   root.set_version_flag("--version", "tilerail " TILERAIL_VERSION);
   root.fallthrough();  // also for the commands: accepts -v anywhere
   bool verbose = false;
-  root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
+  root.add_flag("-v,--verbose", verbose, "Log actions on stderr");
   const std::vector<Command> commands{
       add_topo(root),       add_plan(root),    add_simulate(root),  add_predict(root),
       add_run(root),        add_compare(root), add_calibrate(root), add_policies(root),

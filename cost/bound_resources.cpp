@@ -310,8 +310,9 @@ void BoundProgram::add_shares() {
     const KernelTimes& kernels = topology_.kernels_of(memory);
     Device& device = device_.emplace_back();
     device.node = node_of(memory);
-    device.computes = !product_ || problem_.routine == Routine::axpy ||
-                      kernels.knows(problem_.dtype, problem_.trans_a, problem_.trans_b);
+    device.computes =
+        !product_ || problem_.routine == Routine::axpy ||
+        kernels.has_times(problem_.dtype, problem_.trans_a, problem_.trans_b);
     if (device.computes) device.limits = kernel_limits(kernels, problem_);
     if (device.limits.rate)
       device.all = problem_.flops() / *device.limits.rate / Seconds{unit_seconds_};

@@ -43,7 +43,7 @@ std::optional<std::vector<Joules>> device_energies(const Plan& plan,
   std::vector<DeviceWatts> watts;
   for (const MemoryId device : plan.devices) {
     const auto known = device_watts(p, topology, device);
-    if (!known || !topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b))
+    if (!known || !topology.kernels_of(device).has_times(p.dtype, p.trans_a, p.trans_b))
       return std::nullopt;
     watts.push_back(*known);
   }

@@ -124,7 +124,7 @@ double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, dou
                    Seconds time, double calls_before) {
   const GemmProblem& p = plan.problem;
   const KernelTimes& kernels = topology.kernels_of(gpu);
-  if (!kernels.knows(p.dtype, p.trans_a, p.trans_b)) return 1;
+  if (!kernels.has_times(p.dtype, p.trans_a, p.trans_b)) return 1;
   return kernels.curve(p.dtype, p.trans_a, p.trans_b)
       .load_factor(duty, time, calls_before);
 }

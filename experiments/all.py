@@ -109,12 +109,12 @@ so that agreement is not evidence.
 def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="a few problems of each, in minutes")
-    parser.add_argument("--only", type=names, metavar="LIST", help="these experiments, parted by commas [all]")
+    parser.add_argument("--only", type=names, metavar="LIST", help="these experiments, separated by commas [all]")
     parser.add_argument("--page", type=page_file, metavar="FILE", help="write the gallery of the documentation, too")
     options = parser.parse_args()
     chosen = options.only or NAMES
     if unknown := [name for name in chosen if name not in NAMES]:
-        raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
+        raise Failure(f"--only: '{unknown[0]}' is not one of {', '.join(NAMES)}")
     check_free([os.path.join(options.output, file) for file in ("all.csv", "some.csv", "all.journal")])
     for name in chosen:
         folder = os.path.join(options.output, name)
@@ -130,7 +130,7 @@ def main() -> None:
         print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
     print("\n" + aligned(summary(outcomes)))
     if options.quick:
-        print("\nA few problems of most of them: no verdicts on the whole.")
+        print("\nOnly a few problems of most experiments: no verdicts on the whole.")
     table = os.path.join(options.output, ("some" if options.only else NAME) + ".csv")
     columns = ["experiment", *FINDING_HEAD]
     quick, only = " --quick" if options.quick else "", only_text(options, " --")

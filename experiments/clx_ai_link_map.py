@@ -231,7 +231,7 @@ def study(tilerail, options) -> Outcome:
     memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
     published = published_map(memories)
     if options.measured and not options.measured.is_dir():
-        raise Failure(f"--measured: '{options.measured}' is not there; expected a folder of traces")
+        raise Failure(f"--measured: '{options.measured}' does not exist; expected a folder of traces")
     traced = measured_runs(options.measured, memories) if options.measured else traced_runs()
     runs, bounds = simulated_runs(tilerail)
     runs += traced
@@ -257,9 +257,9 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, quick_is_whole=True, width=11.0, height=7.0,
-              why="BLASX and XKBLAS decide while they run, by which copy is there first, so that links differ from "
-                  "run to run. With matrices on GPUs the traced BLASX copies from GPU to GPU, its policy over the "
-                  "host, as measured times suggest. Why PARALiA's copies are slower than their links is not known")
+              why="BLASX and XKBLAS decide at run time, by the first copy to arrive, so links differ from run to run. "
+                  "With matrices on GPUs the traced BLASX copies from GPU to GPU, its policy over the host, as "
+                  "measured times suggest. Why PARALiA's copies are slower than their links is unknown")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -143,7 +143,7 @@ def study(tilerail, options) -> Outcome:
     places = options.places or CLX_AI_PLACES
     unknown = [place for place in places if place not in CLX_AI_PLACES]
     if unknown:
-        raise Failure(f"--places: '{unknown[0]}' is none of {', '.join(CLX_AI_PLACES)}")
+        raise Failure(f"--places: '{unknown[0]}' is not one of {', '.join(CLX_AI_PLACES)}")
     problems = [each for each in clx_ai_dataset(1)
                 if each.place in places and max(each.m, each.n, each.k) <= options.largest]
     if not problems:
@@ -191,8 +191,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5,
-              why="rates of small problems follow what libraries spend at run time, which is fitted on single rows "
-                  "(docs/model.md, Libraries); the rest is not known")
+              why="rates of small problems depend on the libraries' run-time overhead, which is fitted on single rows "
+                  "(docs/model.md, Libraries); the rest is unknown")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

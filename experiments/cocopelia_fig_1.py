@@ -1,4 +1,4 @@
-"""CoCoPeLia figure 1: cuBLASXt over its tile on two testbeds, simulated beside what was measured.
+"""CoCoPeLia figure 1: cuBLASXt over its tile on two testbeds, simulated and measured.
 
 Every measured row of cuBLASXt with tiles from 1024 on; the error of the simulated time, and the loss with the
 simulator's choice of tile. See docs/experiments.md.

@@ -64,9 +64,9 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study,
-              why="the measured BLASX is slower than ours by a time for each tile that it fetches "
-                  "(docs/experiments.md), so that CoCoPeLia gains less here; in the problems whose measurements we "
-                  "have, it gained even more on testbed 2 than in the paper")
+              why="the measured BLASX is slower than ours by a time per fetched tile (docs/experiments.md), so "
+                  "CoCoPeLia gains less here; in the available measurements it gained even more on testbed 2 than in "
+                  "the paper")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -1,4 +1,4 @@
-"""CoCoPeLia figures 4, 5 and 6: its models against what was measured on two testbeds with one GPU.
+"""CoCoPeLia figures 4, 5 and 6: its models against measurements on two testbeds with one GPU.
 
 The models predict each measured problem and tile of CoCoPeLia's library (CSO, DR), of cuBLASXt and of daxpy (CSO, BTS);
 rows of CoCoPeLia's library are also simulated. Then each model chooses a tile, and its measured time is compared with
@@ -138,8 +138,8 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study,
-              why="the medians are over the half of the evaluation data that we have, which has other problems than "
-                  "the paper's validation sets, too")
+              why="the medians cover the available half of the evaluation data, with problems outside the paper's "
+                  "validation sets")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

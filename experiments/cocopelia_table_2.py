@@ -1,4 +1,4 @@
-"""CoCoPeLia table II: what the machine files of both testbeds say of their links, beside what was published.
+"""CoCoPeLia table II: links of both testbeds in the machine files, against the published figures.
 
 Latency and bandwidth of each direction alone, and its bandwidth and slowdown while the other direction is busy. See
 docs/experiments.md.
@@ -41,8 +41,8 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study, quick_is_whole=True, height=2.6,
-              why="the machine files hold the rates of large squares of the raw measurements, the table those of a "
-                  "regression over all sizes")
+              why="the machine files contain rates of large squares in the raw measurements, the table a regression "
+                  "over all sizes")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -60,7 +60,7 @@ def main() -> int:
             if not there:
                 continue  # the machine had too few GPUs
             if len(there) == 1:
-                raise Failure(f"--from-saved: '{there[0]}' has no other timeline beside it")
+                raise Failure(f"--from-saved: '{there[0]}' has no other timeline next to it")
         elif options.gpus < problem.gpus:
             continue
         else:
@@ -75,7 +75,7 @@ def main() -> int:
                       for part in PARTS])
     if len(lines) == 1:
         raise Failure(f"--from-saved: '{source}' has no timelines of {NAME}")
-    print("predicted | measured ms: the makespan, and sums over kernels, copies, what waited, and idle devices\n")
+    print("predicted | measured ms: the makespan, and sums over kernels, copies, waiting operations, and idle devices\n")
     print(aligned(lines), end="\n\n")
     print(f"written: {', '.join(files)}")
     return 0

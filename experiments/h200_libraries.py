@@ -84,7 +84,7 @@ def draw(figure_type, results: Results, compared: list[Beside]):
     axes.set_yticks(range(len(names)), names, fontsize=6)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(-LIMIT, LIMIT)
-    axes.set_xlabel("time of the emulated plan over that of the library, minus 1", fontsize=8)
+    axes.set_xlabel("time of the emulated plan / time of the library - 1", fontsize=8)
     axes.set_title(results.machine, fontsize=9)
     return figure
 
@@ -103,7 +103,7 @@ def main() -> int:
         print_summary(compared)
     else:
         print("none of these problems was measured with a library" +
-              (": --shrink makes others of them" if options.shrink > 1 else ""))
+              (": --shrink changes them" if options.shrink > 1 else ""))
     return finish(NAME, options, results, lambda figure_type: draw(figure_type, results, compared))
 
 

@@ -71,7 +71,7 @@ def print_other(other: list[Row], missing: list[Problem]) -> None:
         for row in other:
             print(f"  {row['label']}: {row['m']} x {row['n']} x {row['k']}, {row.positive('measured_s') * 1e3:.2f} ms")
     if missing:
-        print("\nnot run (by --quick, or more GPUs than there are; --fewer-gpus takes those there are):")
+        print("\nnot run (because of --quick, or of too few GPUs; see --fewer-gpus):")
         for problem in missing:
             print(f"  {problem.name}")
 
@@ -98,7 +98,7 @@ def draw(figure_type, results: Results, compared: list[Compared]):
     names = [each.problem.name + ("" if each.all_gpus else f"\n(ours on {each.row[GIVEN_GPUS]})") for each in compared]
     axes.set_yticks(range(len(compared)), names, fontsize=7)
     axes.set_ylim(len(compared) - 0.5, -0.5)
-    axes.set_xlabel(f"time over that of the fastest peer (cut at {LONGEST_BAR})", fontsize=8)
+    axes.set_xlabel(f"time / time of the fastest peer (cut at {LONGEST_BAR})", fontsize=8)
     axes.set_title(results.machine, fontsize=9)
     bars = [axes.barh(0, 0, color=colour) for colour in colours.values()]
     axes.legend(bars, colours, fontsize=7, loc="lower right")
@@ -108,7 +108,7 @@ def draw(figure_type, results: Results, compared: list[Compared]):
 def main() -> int:
     parser = HardwareParser(__doc__, iterations=10)
     parser.add_argument("--fewer-gpus", action="store_true",
-                        help="problems of more GPUs than there are run with those there are, and are marked")
+                        help="run problems of more GPUs with the existing GPUs, and mark them")
     options = parser.parse_args()
     peers = read_peers(REFERENCE)
     wanted = [] if options.from_saved else [

@@ -48,7 +48,7 @@ def print_rows(compared: list[Compared]) -> list[list[str]]:
 def study(tilerail, options) -> Outcome:
     source = options.measured or TABLE
     if options.measured and not source.exists():
-        raise Failure(f"--measured: '{source}' is not there; expected a CSV")
+        raise Failure(f"--measured: '{source}' does not exist; expected a CSV")
     all_rows = read_measured(source, KAROLINA, TARGETS, real_tile)
     rows = [row for row in all_rows if options.sizes is None or row.sizes[0] in options.sizes]
     if not all_rows:
@@ -91,8 +91,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper("karolina_gemmex", __doc__, study, arguments,
-              why="XKBLAS needs longer there than kernels and copies that overlap: its rows of one GPU are those of "
-                  "kernels, then of copies (docs/experiments.md); the data do not say why")
+              why="XKBLAS is slower than overlapped kernels and copies: its times on one GPU are kernels, then copies "
+                  "(docs/experiments.md); the reason is unknown")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

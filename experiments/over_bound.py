@@ -93,7 +93,7 @@ def chosen_copies(result: dict, machine: dict, timeline: Timeline):
              "d2h": lambda queue: queue.src == gpu and queue.dst in hosts,
              "peer": lambda queue: queue.src == gpu and queue.dst != gpu and queue.dst not in hosts}
     if kind not in roles:
-        raise Failure(f"{result['machine']}: bound by '{result['bound_by']}', whose losses are not known here")
+        raise Failure(f"{result['machine']}: bound by '{result['bound_by']}', whose losses are unknown here")
     return roles[kind], None
 
 
@@ -232,7 +232,7 @@ def save(folder: str, version: str, results: Results) -> str:
 def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--sizes", type=sizes, default=SIZES, metavar="LIST", help="of the cubes [8K,16K,24K,32K]")
-    parser.add_argument("--machines", type=names, metavar="LIST", help="names, parted by commas [all that are shipped]")
+    parser.add_argument("--machines", type=names, metavar="LIST", help="names, separated by commas [all shipped ones]")
     parser.add_argument("--page", type=page_file, metavar="FILE",
                         help="write both tables as a page of the documentation, too")
     options = parser.parse_args()

@@ -63,7 +63,7 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study, height=4.0,
-              why="it is not known; the absolute errors of the same rows stand in karolina_gemmex")
+              why="unknown; karolina_gemmex prints the absolute errors of the same rows")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

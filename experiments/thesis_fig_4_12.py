@@ -74,8 +74,8 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study,
-              why="the thesis says that GEMMex is the fastest for all shapes and placements; the CSV contains the points "
-                  "that another library wins here; the mean factors that the thesis prints are not compared yet")
+              why="according to the thesis, GEMMex is the fastest for all shapes and placements; the CSV contains the "
+                  "points where another library wins here; the printed mean factors are not compared yet")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

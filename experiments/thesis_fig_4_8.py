@@ -118,9 +118,9 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments,
-              why="the thesis does not say which tile its baseline has, and the factor of cache+overlap follows N over "
-                  "T; it is not known why batches gain more here; GEMMex's order over all sub-problems takes back what "
-                  "lazy C gains")
+              why="the thesis does not name the tile of its baseline, and the factor of cache+overlap depends on N "
+                  "over T; why batches gain more here is unknown; GEMMex's order over all sub-problems cancels the "
+                  "gain of lazy C")
 
 
 if __name__ == "__main__":

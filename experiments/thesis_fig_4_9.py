@@ -87,8 +87,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, height=4.0,
-              why="that cuBLASXt copies from GPU to GPU over the host is measured on another machine alone; for the "
-                  "rest it is not known")
+              why="copies of cuBLASXt from GPU to GPU over the host were measured on another machine only; the rest "
+                  "is unknown")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

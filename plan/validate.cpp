@@ -88,7 +88,7 @@ class Checker {
   void matrix(const Buffer& b) const {
     const Buffer whole = matrix_buffer(plan_.problem, b.kind);
     require(b.ld == whole.ld && b.dtype == whole.dtype,
-            "leading dimension and type must be those of the problem's matrix");
+            "leading dimension and type must match the problem's matrix");
     const int64_t first = b.offset / b.element(), row = first % b.ld, col = first / b.ld;
     require(
         row + b.rows <= whole.rows && col + b.cols <= whole.cols,
@@ -188,7 +188,7 @@ void require_blocks(const Plan& plan, const Topology& topology) {
       throw fault_of(
           "plan",
           fmt::format(
-              "the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
+              "the buffers of {} do not match a matrix of this shape in '{}' of '{}'",
               "ABC"[size_t(matrix)], topology.memory(place).name, topology.name()));
   }
 }
@@ -209,12 +209,12 @@ bool names_memories_of(const Plan& plan, const Topology& topology) {
 
 void require_fit(const Plan& plan, const Topology& topology) {
   if (!names_memories_of(plan, topology))
-    throw fault_of(
-        "plan", fmt::format("made for machine '{}', whose memories are not those of '{}'",
-                            plan.machine, topology.name()));
+    throw fault_of("plan",
+                   fmt::format("made for machine '{}', whose memories differ from '{}'",
+                               plan.machine, topology.name()));
   const auto require_gpu = [&](MemoryId memory) {
     if (!topology.is_gpu(memory))
-      throw fault_of("plan", fmt::format("names '{}' as a GPU, which it is not",
+      throw fault_of("plan", fmt::format("lists '{}', which is not a GPU",
                                          topology.memory(memory).name));
   };
   const auto require_memory = [&](MemoryId memory) {

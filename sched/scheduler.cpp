@@ -20,7 +20,7 @@ namespace {
 
 bool has_times(const Topology& topology, MemoryId device, const GemmProblem& p,
                DType dtype) {
-  return topology.kernels_of(device).knows(dtype, p.trans_a, p.trans_b);
+  return topology.kernels_of(device).has_times(dtype, p.trans_a, p.trans_b);
 }
 
 /// Throws InputError for a product without times on any device.

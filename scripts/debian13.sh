@@ -42,7 +42,7 @@ make_root() {
   if [ -z "$archive" ]; then
     archive=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
   fi
-  [ -n "$archive" ] || fail "this machine's apt knows no Debian archive; expected --mirror URL"
+  [ -n "$archive" ] || fail "this machine's apt has no Debian archive; expected --mirror URL"
   rm -rf --one-file-system "$root"
   mkdir -p "$folder"
   debootstrap --variant=minbase "$release" "$root" "$archive"

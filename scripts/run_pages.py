@@ -157,7 +157,7 @@ def check_figures(page, folder, update):
     for path in (page.parent / name for name in FIGURE.findall(page.read_text())):
         drawn = folder / path.name
         if drawn.exists() and not (path.exists() and same_figure(path.read_text(), drawn.read_text())):
-            faults.append(f"{path}: what {page} draws now is another figure")
+            faults.append(f"{path}: {page} now draws another figure")
             if update:
                 shutil.copy(drawn, path)
     return faults
@@ -220,7 +220,7 @@ def check(page, session, update):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--update", action="store_true", help="write what the commands print into the pages")
+    parser.add_argument("--update", action="store_true", help="write the commands' output into the pages")
     parser.add_argument("pages", nargs="*", type=pathlib.Path, default=[ROOT / page for page in PAGES], metavar="PAGE",
                         help=f"[{', '.join(PAGES)}]")
     options = parser.parse_args()

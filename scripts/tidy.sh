@@ -21,7 +21,7 @@ case "${1:-}" in
     ;;
 esac
 if [ -n "$since" ] && ! git cat-file -e "$since^{commit}" 2>/dev/null; then
-  echo "tidy.sh: this clone does not know commit $since: every source is looked at" >&2
+  echo "tidy.sh: this clone lacks commit $since: every source is checked" >&2
   since=
 fi
 

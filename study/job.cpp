@@ -45,7 +45,7 @@ Job load_job(const JobText& options) {
   if (options.machine.topology.empty() && !known_machine(plan.machine))
     throw InputError{
         "topology", plan.machine,
-        fmt::format("is the machine of {}, and is not known", options.plan_file),
+        fmt::format("is the machine of {}, and is unknown", options.plan_file),
         "its file, and the settings that changed it"};
   return {machine.load(), std::move(plan), 0};
 }

@@ -158,7 +158,7 @@ void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
   problem.place_c =
       problem.routine == Routine::dot ? place_of("h", topology) : at(places.size() - 1);
   if (topology.has_copies(problem.place_c))
-    throw InputError{"place", text, "is not a place for what is written",
+    throw InputError{"place", text, "is not a place for output",
                      "one place, copies only of inputs"};
 }
 
@@ -166,7 +166,7 @@ GemmProblem ProblemText::resolve(const Topology& topology) const {
   const int given = int{gemm.has_value()} + int{gemv.has_value()} + int{dot.has_value()} +
                     int{axpy.has_value()};
   if (given == 0)
-    throw missing("gemm", "sizes M,N,K, or those of gemv (M,N), dot (N) or axpy (N)");
+    throw missing("gemm", "sizes M,N,K, or gemv (M,N), dot (N) or axpy (N)");
   if (given > 1)
     throw fault_of("gemm, gemv, dot, axpy", fmt::format("{} are given", given), "one");
   GemmProblem problem = sizes();

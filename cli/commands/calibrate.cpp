@@ -25,8 +25,8 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(With --backend cuda, FILE describes host buffers that are spread over all memory, and FILE with -plain before its
-extension those that the runtime allocates. --from makes both again from recorded measurements, without the hardware.
+    R"(With --backend cuda, FILE describes host buffers spread over all memory, and a second file, with -plain before the
+extension, host buffers as the runtime allocates them. --from repeats both from recorded measurements, without hardware.
 Examples:
   tilerail calibrate --backend host --devices 2 -o machine.toml --check
   tilerail calibrate --backend cuda --name node --measurements node.json -o node.toml
@@ -132,7 +132,7 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
       refuse(options, name, "--from");
   OutputSet outputs;
   if (options.output == "-")
-    throw InputError{"-o", "-", "is one place, and there are two descriptions", "a file"};
+    throw InputError{"-o", "-", "cannot contain two descriptions", "a file"};
   outputs.expect(options.output, "-o");
   const std::string plain = plain_name(options.output);
   outputs.expect(plain, "-o");
@@ -142,7 +142,7 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
   outputs.add(plain, to_toml(gpus.plain.description()));
   outputs.add(options.measurements, gpus.measurements);
   outputs.finish(describe(gpus.spread) +
-                 "\nWhat the description says of what was measured\n" +
+                 "\nErrors of the description for the measured copies\n" +
                  "spread host pages: " + line_of("runs of copies", gpus.spread_copies) +
                  "plain host pages: " + line_of("runs of copies", gpus.plain_copies) +
                  line_of("kernels", gpus.kernels));
@@ -177,17 +177,16 @@ Command add_calibrate(CLI::App& root) {
   group.add("--name", "NAME", options->name,
             "Name of the machine [this-host or this-machine]");
   group.add("--devices", "N", options->devices,
-            "host: devices that its cores are shared by; cuda: the first N GPUs; or auto "
-            "[auto]");
+            "host: devices that share its cores; cuda: the first N GPUs; or auto [auto]");
   group.add("--workers", "N", options->workers,
             "host: threads of each device, or auto [auto]");
   group.add("--seconds", "X", options->seconds,
-            "About what it may take [host: 20, cuda: 90]");
+            "Approximate duration [host: 20, cuda: 90]");
   app->add_flag("--check", options->check,
-                "Then predict and run about ten plans, and say how far off they are")
+                "Then predict and run about ten plans, and print the errors")
       ->group(group.heading);
   group.add("--measurements", "FILE", options->measurements,
-            "cuda: also write what was measured (.json)");
+            "cuda: also write the measurements (.json)");
   group.add("--from", "FILE", options->from,
             "cuda: take measurements from this file instead of the hardware");
   return {app, [options] { return run_calibrate(*options); }};

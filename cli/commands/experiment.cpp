@@ -97,7 +97,7 @@ int run(const RunOptions& options) {
 
 Command add_experiment(CLI::App& root) {
   CLI::App* app = root.add_subcommand(
-      "experiment", "Repeat an experiment of a paper and compare with what it reports");
+      "experiment", "Repeat an experiment of a paper and compare the results");
   app->footer(footer);
   CLI::App* list_app = app->add_subcommand("list", "List the experiments");
   CLI::App* run_app = app->add_subcommand(
@@ -109,7 +109,7 @@ Command add_experiment(CLI::App& root) {
       "-o,--output", "DIR", options->folder,
       "Folder of the results [out/NAME, with --quick out/NAME-quick]");
   run_app->add_flag("--quick", options->quick,
-                    "A few of the problems (of the experiments that have this)");
+                    "A few of the problems (not in every experiment)");
   run_app->add_option("ARGUMENTS", options->extra,
                       "After '--': arguments of the experiment; try -- --help");
   return {app, [options, list_app, run_app] {

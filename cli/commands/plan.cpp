@@ -56,8 +56,8 @@ void add_origin(Lines& lines, const PlanOrigin& origin) {
          fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds),
                      to_string(candidate.evaluator))});
   if (!origin.why.empty()) lines.push_back({"why", origin.why});
-  for (const std::string& wish : origin.without_effect)
-    lines.push_back({"no effect", wish});
+  for (const std::string& option : origin.without_effect)
+    lines.push_back({"no effect", option});
 }
 
 std::string plan_text(const study::Job& job) {
@@ -103,7 +103,7 @@ Command add_plan(CLI::App& root) {
   add_plan_cache(*app, options->job.plan_cache);
   OptionGroup{*app, "OUTPUT"}.add(
       "-o,--output", "FILE", options->output,
-      "Where the plan goes, - for stdout; absent: only its summary");
+      "File of the plan, - for stdout; absent: only its summary");
   return {app, [options] { return run_plan(*options); }};
 }
 

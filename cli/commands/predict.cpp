@@ -20,10 +20,10 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(One GPU: each model's own best tile, its time for that tile, and what 'simulate --tile' gives for it; 'policy' is what
-'simulate' gives, and 'simulator' the best of these and of other tiles.
-Several GPUs: what PARALiA's model predicts for all of them and for those that it would take for each metric, and what
-the simulator gives for that plan; 'policy' is the plan of --policy.
+    R"(One GPU: each model's best tile, its time for that tile, and the time of 'simulate --tile'; 'policy' is the time of
+'simulate', and 'simulator' the best of these and of other tiles.
+Several GPUs: the prediction of PARALiA's model for all GPUs and for its selection by each metric, and the simulation
+of that plan; 'policy' is the plan of --policy.
 Examples:
   tilerail predict --gemm 8K --topology cocopelia-testbed-2 --devices 0
   tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --model dr --json -
@@ -73,7 +73,7 @@ std::string note_of(const WorkloadPrediction& prediction, const Topology& topolo
                      study::workload_model, prediction.tile) +
          (prediction.has_watts
               ? ""
-              : fmt::format("no metrics of energy: {} has no watts of them\n",
+              : fmt::format("no metrics of energy: {} has no watts of its GPUs\n",
                             topology.name()));
 }
 
@@ -149,7 +149,7 @@ Command add_predict(CLI::App& root) {
   OptionGroup model{*app, "MODEL"};
   model.add(
       "--model", "NAME", what.model,
-      fmt::format("One model only, of {}; {} is of several GPUs, the others of one",
+      fmt::format("One model only, of {}; {} is for several GPUs, the others for one",
                   fmt::join(study::prediction_models(), ", "), study::workload_model));
   OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json,
                                   "Result as JSON into a file, or - for stdout");

@@ -21,8 +21,8 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(host: the timeline and the result are those of the iteration in the middle, of two the faster. cuda: iterations are not
-traced, and the timeline is that of a traced one after them; --check runs once more.
+    R"(host: the timeline and the result come from the median iteration, of two the faster. cuda: iterations are not traced;
+the timeline comes from a traced one after them, and --check runs once more.
 Examples:
   tilerail run --backend host --gemm 2K --topology machine.toml --check
   tilerail run --backend host --plan plan.json --iters 5 --timeline measured.csv --json measured.json)";

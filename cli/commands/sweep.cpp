@@ -22,7 +22,7 @@ constexpr const char* footer =
     R"(Plans and simulates every combination of values, on all cores, and writes one table.
 KEY is an option (gemm, m, n, k, dtype, place, topology, devices, policy, tile, effort ...), a field of policies (routing ...)
 or a setting of the machine (link:host->gpu*.bandwidth, group:host memory.capacity, gpus ...).
-VALUES are a list, in which 25..1600 x2 GB/s and 2..8 +2 are ranges; lists of values with commas are parted by ';'.
+VALUES are a list, in which 25..1600 x2 GB/s and 2..8 +2 are ranges; lists of values with commas are separated by ';'.
 Examples:
   tilerail sweep --gemm 16K --topology hgx-h200-4 --vary 'link:host<->*.bandwidth=25..200 x2 GB/s' --csv pcie.csv
   tilerail sweep --topology clx-ai --vary gemm=4K..32K x2 --vary policy=tilerail,gemmex --figure sizes.svg)";
@@ -85,9 +85,9 @@ Command add_sweep(CLI::App& root) {
   add_options(*app, options->job, false);
   OptionGroup{*app, "SWEEP"}.add(
       "--vary", "KEY=VALUES", options->vary,
-      "What takes several values; keys joined by & take the same");
+      "Keys with several values; keys joined by & take the same");
   OptionGroup output{*app, "OUTPUT"};
-  options->study.add_to(*app, output, "Times or rates against what was varied");
+  options->study.add_to(*app, output, "Times or rates over the varied keys");
   return {app, [options] { return run_sweep(*options); }};
 }
 

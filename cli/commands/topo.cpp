@@ -117,8 +117,7 @@ Command add_topo(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("topo", "Show, check or make a machine description");
   app->footer(footer);
-  options->list =
-      app->add_subcommand("list", "The machines that need no path, a line each");
+  options->list = app->add_subcommand("list", "List the machines that need no path");
   options->show = app->add_subcommand(
       "show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
   options->validate = app->add_subcommand(

@@ -16,15 +16,14 @@ void add_machine_output(CLI::App& action, std::string& file) {
 void add_host_rates(const OptionGroup& group, std::string& host_memory,
                     std::string& socket_link) {
   group.add("--host-memory", "RATE", host_memory,
-            fmt::format("What all GPUs together read of one host memory; writes get "
-                        "{:.2f} of this rate, both directions "
-                        "together {:.2f} [by the PCIe generation; {} with generation 5]",
+            fmt::format("Reads of one host memory by all GPUs together; writes get "
+                        "{:.2f} of this rate, both directions together {:.2f} [by the "
+                        "PCIe generation; {} with generation 5]",
                         assumptions::of_socket.written / assumptions::of_socket.read,
                         assumptions::of_socket.both / assumptions::of_socket.read,
                         to_text(assumptions::host_rates(5).read)));
-  group.add(
-      "--socket-link", "RATE", socket_link,
-      fmt::format("Of the link between two sockets [{}]", to_text(assumptions::sockets)));
+  group.add("--socket-link", "RATE", socket_link,
+            fmt::format("Rate between two sockets [{}]", to_text(assumptions::sockets)));
 }
 
 void write_machine(const std::string& file, const std::function<std::string()>& text) {

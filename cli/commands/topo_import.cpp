@@ -103,25 +103,25 @@ Command add_topo_import(CLI::App& topo) {
   app->footer(footer);
   OptionGroup from{*app, "FROM (one of them)"};
   from.add("--nvidia-smi", "FILE", options->nvidia_smi,
-           "What 'nvidia-smi topo -m' prints; what 'nvidia-smi topo -p2p r' prints can "
+           "Output of 'nvidia-smi topo -m'; output of 'nvidia-smi topo -p2p r' can "
            "follow in the same file");
   from.add("--nccl", "FILE", options->nccl,
-           "NCCL's topology file, of NCCL_TOPO_DUMP_FILE");
+           "NCCL's topology file, from NCCL_TOPO_DUMP_FILE");
   from.add("--nvbandwidth", "FILE", options->nvbandwidth,
-           "What 'nvbandwidth -j' prints ('--format json' of newer versions)");
-  from.add("--p2p", "FILE", options->p2p, "What NVIDIA's p2pBandwidthLatencyTest prints");
-  OptionGroup with{*app,
-                   "MACHINE (what files do not tell; a rate without a unit is in GB/s, "
-                   "of one direction)"};
-  with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'");
+           "Output of 'nvbandwidth -j' ('--format json' in newer versions)");
+  from.add("--p2p", "FILE", options->p2p, "Output of NVIDIA's p2pBandwidthLatencyTest");
+  OptionGroup with{
+      *app,
+      "MACHINE (figures that files lack; rates without a unit: GB/s in one direction)"};
+  with.add("--kernels", "NAME", options->kernels, "Kind of GPU, as for 'topo new'");
   with.add("--pcie", "GEN|RATE", options->pcie,
-           "PCIe generation, 3 to 7, or rate, where the file has none [by the GPU: 4 of "
-           "an A100, 5 of an H100]");
+           "PCIe generation, 3 to 7, or rate, if the file has none [by the GPU: A100 4, "
+           "H100 5]");
   with.add("--nvlink", "RATE", options->nvlink,
-           fmt::format("Of one NVLink [{}, or by the GPU's sm, which only --nccl tells]",
+           fmt::format("Rate of one NVLink [{}, or with --nccl by the GPU's sm]",
                        to_text(assumptions::nvlink)));
   with.add("--c2c", "RATE", options->c2c,
-           fmt::format("Of the NVLink-C2C between a processor and its GPU [{}]",
+           fmt::format("Rate of NVLink-C2C, processor to GPU [{}]",
                        to_text(assumptions::c2c)));
   add_host_rates(with, options->host_memory, options->socket_link);
   with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");

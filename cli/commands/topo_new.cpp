@@ -51,30 +51,28 @@ Command add_topo_new(CLI::App& topo) {
       topo.add_subcommand("new", "Write the file of a machine that does not exist");
   app->footer(footer);
   study::DesignText& design = options->design;
-  const OptionGroup group{*app,
-                          "MACHINE (a rate without a unit is in GB/s, of one direction)"};
+  const OptionGroup group{*app, "MACHINE (rates without a unit: GB/s in one direction)"};
   group.add("--gpus", "N", design.gpus, "GPUs");
   group.add("--kernels", "NAME", design.kernels,
-            "What the GPUs are: kernels of a shipped machine such as h200, MACHINE.toml, "
-            "or MACHINE:KERNELS; memory, "
-            "copy engines, watts and issue costs are those of that machine");
+            "Kind of GPU: kernels of a shipped machine such as h200, MACHINE.toml, or "
+            "MACHINE:KERNELS; also sets memory, copy engines, watts and issue costs");
   group.add("--sockets", "N", design.sockets,
             fmt::format("Sockets with host memory, each with an equal part of the GPUs; "
-                        "a link joins each pair, or, of "
-                        "more than {}, each and one switch [1]",
+                        "a link joins each pair, or, above {}, each and one switch [1]",
                         assumptions::most_in_pairs));
   group.add("--islands", "N", design.islands, "NVLink islands of equal size [1]");
-  group.add("--pcie", "GEN|RATE", design.pcie,
-            "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [that of "
-            "the GPUs]");
+  group.add(
+      "--pcie", "GEN|RATE", design.pcie,
+      "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [as the GPUs]");
   group.add("--per-uplink", "N", design.uplink_gpus,
             "GPUs that share the uplink of a PCIe switch [1: no switch]");
   group.add("--nvlink", "RATE", design.nvlink,
-            "Between a GPU and the NVLink switch of its island [no NVLink]");
-  group.add("--bridge", "RATE", design.bridge,
-            fmt::format("Between each two islands; of more than {}, between each and one "
-                        "switch [none: over PCIe]",
-                        assumptions::most_in_pairs));
+            "Rate of a GPU to the NVLink switch of its island [no NVLink]");
+  group.add(
+      "--bridge", "RATE", design.bridge,
+      fmt::format(
+          "Rate between two islands; above {}, of each to one switch [none: over PCIe]",
+          assumptions::most_in_pairs));
   add_host_rates(group, design.host_memory, design.socket_link);
   group.add("--gpu-memory", "SIZE", design.gpu_memory,
             "Capacity of each GPU, such as '141 GB' [as the kernels' machine]");

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* footer =
     R"(Simulates many more plans than 'plan' does, of all presets, and keeps the fastest of each problem in a plan cache, a file
 of one machine: 'plan', 'simulate', 'run' and 'compare' take --plan-cache FILE or $TILERAIL_PLAN_CACHE, programs of the
-library the same. Each plan is kept as soon as it is known; a tuning that was ended goes on when it is started again.
+library the same. Each plan is saved when found; an interrupted tuning continues when it is started again.
 Examples:
   tilerail tune --gemm 16K --topology hgx-h200-4 --plan-cache node.toml
   tilerail tune --topology clx-ai --vary 'gemm=4K..32K x2' --vary 'place=h:h:h;0:0:0' --plan-cache clx-ai-plans.toml
@@ -161,19 +161,19 @@ Command add_tune(CLI::App& root) {
       ->description("Effort of the search from each preset: fast, normal or high [high]");
   OptionGroup{*app, "PROBLEMS"}.add(
       "--vary", "KEY=VALUES", options->vary,
-      "What takes several values; keys joined by & take the same");
+      "Keys with several values; keys joined by & take the same");
   OptionGroup group{*app, "TUNE"};
   group.add("--plan-cache", "FILE", options->plan_cache,
-            "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
-  app->add_flag("--again", options->again, "Also what the file has already")
+            "The plan cache to write [$TILERAIL_PLAN_CACHE]");
+  app->add_flag("--again", options->again, "Also problems that the file has")
       ->group(group.heading);
   group.add("--backend", "NAME", options->backend,
-            "host or cuda: the best plan of each preset is run there, too [fluid]");
+            "host or cuda: also run the best plan of each preset [fluid]");
   options->bench.add_to(*app, group);
   OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs,
                                 "Threads that simulate simultaneously [all cores]");
   OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list,
-                                   "Show what a plan cache has");
+                                   "Show the plans of a plan cache");
   return {app, [app, options] { return run(*app, *options); }};
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* footer =
     R"(Re-plans the problem with each link, group, engine, kernel table, the latency and the issue cost twice as fast, half as
-fast and infinitely fast, and simulates the existing plan with it. Parts whose names differ in numbers only and whose
-figures do not differ share a row.
+fast and infinitely fast, and simulates the existing plan with it. Parts of equal figures share a row if their
+names differ only in numbers.
 A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency, issue, with * ? and
 [0-3] as in a shell.
 Examples:
@@ -54,11 +54,11 @@ Command add_whatif(CLI::App& root) {
   add_options(*app, options->job, false);
   OptionGroup group{*app, "PARTS"};
   app->add_flag("--each", options->selection.each,
-                "Each part alone, even where others are alike")
+                "Each part alone, even if others are equivalent")
       ->group(group.heading);
   group.add("--only", "PATTERN", options->selection.only, "Only parts of this name");
   OptionGroup output{*app, "OUTPUT"};
-  options->study.add_to(*app, output, "What each part saves and costs as a tornado");
+  options->study.add_to(*app, output, "Savings and costs of each part as a tornado");
   return {app, [options] { return run_whatif(*options); }};
 }
 

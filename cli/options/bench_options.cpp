@@ -16,7 +16,7 @@ void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
           ->group(group.heading),
       group.add("--iters", "N", iterations, "Measured iterations [" + iterations + "]"),
       group.add("--warmup", "N", warmup, "Iterations before them [" + warmup + "]"),
-      group.add("--seed", "N", seed, "Of the random matrices [1]"),
+      group.add("--seed", "N", seed, "Seed of random matrices [1]"),
       group.add("--host-buffers", "KIND", host_buffers,
                 "cuda: spread over all memory, or plain as the runtime allocates them "
                 "[spread]"),
@@ -33,7 +33,7 @@ std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(
   }
   for (const CLI::Option* option : added)
     if (option->count() > 0)
-      throw fault_of(option->get_name(), "means nothing to a simulation",
+      throw fault_of(option->get_name(), "is invalid in a simulation",
                      "--backend host or cuda");
   return std::nullopt;
 }
@@ -57,7 +57,7 @@ study::RunSettings BenchOptions::settings(int least_warmup,
   for (const auto& [option, given] :
        {std::pair{"host-buffers", host_buffers}, {"energy", energy}})
     if (given)
-      throw InputError{option, *given, "means nothing to the host", "--backend cuda"};
+      throw InputError{option, *given, "is invalid on the host", "--backend cuda"};
   return settings;
 }
 

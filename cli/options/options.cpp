@@ -40,10 +40,9 @@ void add_machine(CLI::App& action, study::MachineText& machine) {
 
 CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine) {
   return group.add("--topo-set", "KEY=VALUE", machine.settings,
-                   "Changes a figure of the machine: 'link:host->gpu*.bandwidth=50 "
-                   "GB/s', group:host.capacity=x2, "
-                   "kernels:*.f64.rate=x2, 'link:gpu0<->gpu1=none', gpus=4 "
-                   "(docs/formats.md#settings)");
+                   "Change a figure of the machine: 'link:host->gpu*.bandwidth=50 GB/s', "
+                   "group:host.capacity=x2, kernels:*.f64.rate=x2, "
+                   "'link:gpu0<->gpu1=none', gpus=4 (docs/formats.md#settings)");
 }
 
 CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file) {
@@ -74,7 +73,7 @@ void add_options(CLI::App& app, study::PolicyText& policy) {
   group.add("--effort", "EFFORT", policy.effort,
             "Effort of the search: fast, normal or high [the policy's]");
   group.add("--set", "KEY=VALUE", policy.overrides,
-            "Overrides another field of the preset");
+            "Override another field of the preset");
 }
 
 void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed) {

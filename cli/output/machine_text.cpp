@@ -60,7 +60,7 @@ std::string memories_text(const Topology& topology) {
                      or_dash(engines.total), watts_text(memory.idle_watts),
                      watts_text(memory.busy_watts), memory.source});
   }
-  return "\nMemories (copy engines a role: copies at once, - for no limit)\n" +
+  return "\nMemories (copy engines by role: simultaneous copies, - for no limit)\n" +
          aligned(lines, "lrlrrrrrrl", 2);
 }
 
@@ -75,7 +75,7 @@ std::string links_text(const Topology& topology) {
 
 std::string groups_text(const Topology& topology) {
   if (topology.groups().empty()) return "";
-  std::string text = "\nCapacity groups (bound of the sum; N: when N copies share it)\n";
+  std::string text = "\nCapacity groups (bound of the sum; N: if N copies share it)\n";
   for (const CapacityGroup& group : topology.groups()) {
     text += fmt::format(
         "  {} [{}]\n    capacity {}; both directions busy {}{}\n    forward  {}\n",
@@ -132,13 +132,13 @@ std::string issue_text(const IssueCost& issue) {
   add("a kernel", issue.per_kernel.value_or(Seconds{0}));
   add("a dependency", issue.per_dependency);
   add("a call", issue.per_call);
-  add("from a copy to what waits for it, and to a copy", issue.hand_on);
+  add("an event after a copy, and before a copy", issue.hand_on);
   if (const auto& graph = issue.graph) {
     add("as one graph, a call", graph->per_call);
     add("as one graph, a copy between memories", graph->per_copy);
     add("as one graph, a kernel", graph->per_kernel);
     add("as one graph, a dependency", graph->per_dependency);
-    add("as one graph, from one GPU to what waits on another", graph->between_gpus);
+    add("as one graph, an event between GPUs", graph->between_gpus);
   }
   return lines.empty() ? "" : "\nIssue cost\n" + aligned(lines, "lr", 2);
 }

@@ -154,7 +154,7 @@ void check_extension(const std::string& path, const std::string& option,
                      const std::vector<std::string>& known) {
   const std::string extension = std::filesystem::path{path}.extension().string();
   if (std::ranges::find(known, extension) == known.end())
-    throw InputError{option, path, "has no extension that is known",
+    throw InputError{option, path, "has an unknown extension",
                      fmt::format("one of: {}", fmt::join(known, ", "))};
 }
 

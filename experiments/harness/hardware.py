@@ -91,7 +91,7 @@ class HardwareParser(Parser):
         super().__init__(description)
         add = self.add_argument
         add("--topology", type=pathlib.Path, metavar="FILE", help="the machine's description; needed to measure")
-        add("--backend", choices=("cuda", "host"), default="cuda", help="what runs the plans [cuda]")
+        add("--backend", choices=("cuda", "host"), default="cuda", help="backend of the plans [cuda]")
         add("--gpus", type=positive, metavar="N", help="use only the first N GPUs [all of the topology]")
         add("--host-buffers", choices=("spread", "plain"), help="cuda: kind of host buffers [spread]")
         add("--iters", type=positive, default=iterations, metavar="N", help=f"timed calls of a case [{iterations}]")

@@ -76,7 +76,7 @@ def read_measured(path: pathlib.Path, machine: str, libraries=LIBRARIES, tile_of
     found = []
     for row in read_table(path, MEASURED_COLUMNS)[1]:
         if row["library"] not in libraries:
-            raise Failure(f"{row.where}: library: '{row['library']}' is none of {', '.join(libraries)}")
+            raise Failure(f"{row.where}: library: '{row['library']}' is not one of {', '.join(libraries)}")
         tile = (tile_of(row.positive("tile")) if tile_of else row.whole("tile")) if row["tile"] else None
         found.append(Measured(row["library"], machine, tuple(row.whole(side) for side in "MNK"),
                               ":".join(row["loc_" + matrix] for matrix in "ABC"), row.cells.get("devices") or "all",

@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("-o", "--out", "--output", dest="output", type=_folder, default=".", metavar="DIR",
                           help="folder of the results [.; of 'tilerail experiment run' out/NAME]")
         self.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N",
-                          help="simulations at once [one a core]")
+                          help="simultaneous simulations [one a core]")
 
     def parse_args(self, args=None, namespace=None):
         for text in sys.argv[1:] if args is None else args:
@@ -51,7 +51,7 @@ def _folder(text: str) -> str:
     while not os.path.lexists(place):
         place = os.path.dirname(place)
     if not os.path.isdir(place):
-        raise argparse.ArgumentTypeError(f"'{text}' is no folder: '{place}' is a file")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a folder: '{place}' is a file")
     if not os.access(place, os.W_OK | os.X_OK):
         raise argparse.ArgumentTypeError(f"'{text}' cannot be written: no permission in '{place}'")
     try:  # some file systems grant access and then fail
@@ -74,7 +74,7 @@ def page_file(text: str) -> pathlib.Path:
 def names(text: str) -> list[str]:
     found = text.split(",")
     if not all(found):
-        raise argparse.ArgumentTypeError(f"'{text}' has an empty name; expected names parted by commas")
+        raise argparse.ArgumentTypeError(f"'{text}' has an empty name; expected names separated by commas")
     return found
 
 
@@ -90,7 +90,7 @@ def sizes(text: str) -> list[int]:
     for part in text.split(","):
         match = re.fullmatch(r"([1-9][0-9]{0,6})(K?)", part.strip())
         if not match:
-            raise argparse.ArgumentTypeError(f"'{part}' in '{text}' is no size; expected for example 8192,16K")
+            raise argparse.ArgumentTypeError(f"'{part}' in '{text}' is not a size; expected for example 8192,16K")
         found.add(int(match[1]) * (1024 if match[2] else 1))
     return sorted(found)
 

@@ -70,10 +70,10 @@ class Journal:
         """Results by call."""
         found, others = self._entries()
         if others:
-            print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has changed "
+            print(f"{self.path}: {others} results are not reused: the program, a machine or an experiment has changed "
                   "since", file=sys.stderr)
         if found:
-            print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
+            print(f"{self.path}: {len(found)} results of an interrupted run are reused", file=sys.stderr)
         return found
 
     def _entries(self) -> tuple[dict[str, dict], int]:
@@ -126,7 +126,7 @@ class Journal:
         self.found_ = self._entries()[0] | self.found_
         if left := [call for call in self.found_ if call not in self.asked_]:
             save_text(str(self.path), "".join(map(self._line, left)))
-            print(f"{self.path}: {len(left)} results that this run had no use for stay", file=sys.stderr)
+            print(f"{self.path}: {len(left)} unused results stay", file=sys.stderr)
         else:
             self.path.unlink(missing_ok=True)
 
@@ -138,15 +138,15 @@ def _mark(text: str) -> str:
 
 def _stamp(program: str) -> str:
     """Changes with the program, its machine files, and the experiments, which select the kept part of results."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     scripts = pathlib.Path(__file__).resolve().parents[1]
     topologies = os.environ.get("TILERAIL_TOPOLOGIES") or scripts.parent / "topologies"
     for path in (pathlib.Path(shutil.which(program) or program), *sorted(pathlib.Path(topologies).glob("*.toml")),
                  *sorted(scripts.rglob("*.py"))):
         if path.is_file():
             state = path.stat()
-            told.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
-    return told.hexdigest()[:16]
+            digest.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 class Progress:
@@ -255,7 +255,7 @@ class Tilerail:
                 progress.end()
                 if isinstance(reason, KeyboardInterrupt) and self.journal_ and self.journal_.count() > 0:
                     print(f"interrupted; {self.journal_.path} keeps {self.journal_.count()} results: the same command "
-                          "goes on from there", file=sys.stderr)
+                          "continues from there", file=sys.stderr)
                 raise
             finally:
                 progress.end()

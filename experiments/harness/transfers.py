@@ -50,7 +50,7 @@ def _pieces(timeline: Timeline, side: int):
                 taken.add(last)
         part = _PART.fullmatch(timeline.label[at])
         if not part:
-            raise Failure(f"operation {at} of the timeline: '{timeline.label[at]}' is no part of a matrix")
+            raise Failure(f"operation {at} of the timeline: '{timeline.label[at]}' is not a part of a matrix")
         tile = (part[1], int(part[2]) // side, int(part[3]) // side)
         yield Transfer(tile, [(src, dst)], timeline.bytes[at], timeline.start[at], end, at, last)
 
@@ -102,6 +102,6 @@ def read_trace(path: pathlib.Path, memories: list[str]) -> list[tuple[list[tuple
                     raise ValueError
                 traced.append((list(zip(names, names[1:])), float(moved), float(start), float(end)))
             except ValueError:
-                raise Failure(f"{path}:{number}: '{','.join(cells)}' is no transfer between memories of the machine; "
+                raise Failure(f"{path}:{number}: '{','.join(cells)}' is not a transfer between memories of the machine; "
                               "expected src,dst,[ hops ],bytes,issued,started,ended") from None
     return traced

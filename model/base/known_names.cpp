@@ -10,14 +10,14 @@
 namespace tilerail {
 
 std::string known_names(std::span<const std::string> names) {
-  constexpr size_t most_told = 8;
-  if (names.empty()) return "there is none";
-  std::vector<std::string> told;
-  for (const std::string& name : names.first(std::min(names.size(), most_told)))
-    told.push_back(in_quotes(name));
-  if (names.size() > most_told)
-    told.back() += fmt::format(" and {} more", names.size() - most_told);
-  return fmt::format("there are {}", fmt::join(told, ", "));
+  constexpr size_t most_shown = 8;
+  if (names.empty()) return "known: none";
+  std::vector<std::string> shown;
+  for (const std::string& name : names.first(std::min(names.size(), most_shown)))
+    shown.push_back(in_quotes(name));
+  if (names.size() > most_shown)
+    shown.back() += fmt::format(" and {} more", names.size() - most_shown);
+  return fmt::format("known: {}", fmt::join(shown, ", "));
 }
 
 }  // namespace tilerail

@@ -5,7 +5,7 @@
 
 namespace tilerail {
 
-/// Lists the existing names in an error about an unknown one: "there are 'a', 'b'". Of
+/// Lists the existing names in an error about an unknown one: "known: 'a', 'b'". Of
 /// many names: the first ones and the number of the others.
 std::string known_names(std::span<const std::string> names);
 

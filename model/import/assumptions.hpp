@@ -104,11 +104,9 @@ inline constexpr MemoryShares of_socket{0.596, 0.345, 0.449},
     of_all_sockets{0.727, 0.745, 0.681};
 inline constexpr double read_of_both = 0.4;  // share of reads while GPUs read and write
 inline constexpr const char* host_memory_text =
-    "copies of all GPUs read 60 %, write 35 % and get 45 % both ways of the nominal rate "
-    "of a socket's DRAM, and 73, "
-    "74 and 68 % of that of several sockets that are used together, as on 8 H200 "
-    "(docs/machines.md#host-memory); of a "
-    "Grace 87 %";
+    "copies of all GPUs read 60 %, write 35 % and get 45 % both ways of the nominal DRAM "
+    "rate of a socket, and 73, 74 and 68 % with several sockets, as on 8 H200 "
+    "(docs/machines.md#host-memory); a Grace 87 %";
 
 /// Rates of one host memory, and the shares of the total that several memories reach
 /// together.

@@ -18,7 +18,7 @@ namespace tilerail {
 namespace {
 
 using assumptions::gpu_latency, assumptions::nvlink_latency, assumptions::reached;
-const std::string told = "NCCL", assumed = "assumed rates";
+const std::string from_file = "NCCL", assumed = "assumed rates";
 
 bool is_nvlink(pugi::xml_node link) { return link.name() == std::string_view{"nvlink"}; }
 
@@ -82,9 +82,8 @@ class Importer {
       add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
-      throw InputError{
-          "there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12",
-          "one for each GPU"}
+      throw InputError{"no element 'pci' with a 'gpu' or of class 0x03 or 0x12",
+                       "one for each GPU"}
           .at(file_.name());
     machine_.join_domains(domains, rates_.sockets, assumed);
     for (Gpu& gpu : gpus_) add_gpu_links(gpu);
@@ -141,7 +140,7 @@ class Importer {
   /// NCCL's files have version 1, RCCL's version 2.
   void check_system(pugi::xml_node system) const {
     if (system.name() != std::string_view{"system"})
-      throw InputError{"there is no element 'system'", "NCCL's topology file"}.at(
+      throw InputError{"no element 'system'", "NCCL's topology file"}.at(
           file_.name(), file_.line_of(system));
     const std::string version = attribute(system, "version");
     if (!version.empty() && version != "1" && version != "2")
@@ -165,7 +164,7 @@ class Importer {
       const auto device =
           whole_number(attribute(child, "dev"), 0, TopologyLimits::device.most);
       if (child.name() == std::string_view{"gpu"} && device)
-        told_devices_.insert(*device);
+        given_devices_.insert(*device);
       collect_devices(child, depth + 1);
     }
   }
@@ -177,7 +176,7 @@ class Importer {
                       first = attribute(first_cpu_, "host_hash");
     if (host != first)
       fail(cpu,
-           fmt::format("host_hash {} is that of another host than {}", in_quotes(host),
+           fmt::format("host_hash {} differs from {} of the first host", in_quotes(host),
                        in_quotes(first)),
            "the file of one host");
   }
@@ -208,7 +207,7 @@ class Importer {
            fmt::format("{} lanes, or 0", fmt::join(assumptions::pcie_widths, ", ")));
     if (*transfers == 0) return {rates_.pcie, assumed};
     if (*lanes == 0) return {pcie_payload(*transfers, usual_lanes) * reached, assumed};
-    return {pcie_payload(*transfers, *lanes) * reached, told};
+    return {pcie_payload(*transfers, *lanes) * reached, from_file};
   }
 
   void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
@@ -234,7 +233,8 @@ class Importer {
 
   void add_switch(pugi::xml_node pci, NodeId above, NodeId socket) {
     const auto [rate, source] = rate_of(pci);
-    const NodeId node = machine_.add_switch(fmt::format("pci{}", bridges_.size()), told);
+    const NodeId node =
+        machine_.add_switch(fmt::format("pci{}", bridges_.size()), from_file);
     bridges_.push_back({pci, node});
     by_bus_.emplace(bus_of(pci), node);
     machine_.join(above, node, rate, assumptions::pcie_switch_latency, source);
@@ -253,7 +253,7 @@ class Importer {
   void count_device(pugi::xml_node pci) {
     const bool card =
         pci.child("nic") || pci_class(attribute(pci, "class")) == PciClass::network;
-    omissions_.add(card ? "network card" : "PCI device that is no GPU", pci);
+    omissions_.add(card ? "network card" : "PCI device other than a GPU", pci);
     count_devices(pci);
   }
 
@@ -296,7 +296,7 @@ class Importer {
     if (gpu.element.child("c2c")) {
       const auto rate = rate_of_c2c(gpu);
       machine_.join(socket, gpu.node, rate.value_or(rates_.c2c), gpu_latency,
-                    rate ? told : assumed);
+                    rate ? from_file : assumed);
       return true;
     }
     int links = 0;
@@ -314,9 +314,9 @@ class Importer {
     if (gpus_.size() >= most_gpus)
       fail(pci, "too many GPUs", fmt::format("at most {}", most_gpus));
     const pugi::xml_node gpu = pci.child("gpu");
-    const int device = gpu ? told_device(gpu) : next_device();
+    const int device = gpu ? given_device(gpu) : next_device();
     const uint64_t address = bus_of(pci);
-    const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, told);
+    const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, from_file);
     by_bus_.emplace(address, node);
     const int sm =
         attribute(gpu, "sm").empty() ? 0 : number(gpu, "sm", 10, most_capability);
@@ -324,7 +324,7 @@ class Importer {
     return gpus_.back();
   }
 
-  int told_device(pugi::xml_node gpu) {
+  int given_device(pugi::xml_node gpu) {
     const int device = number(gpu, "dev", 0, TopologyLimits::device.most);
     if (!devices_.insert(device).second)
       fail(gpu, fmt::format("dev '{}' is another GPU's", device), "a number of its own");
@@ -333,7 +333,7 @@ class Importer {
 
   /// Numbers GPUs without a number in the order of the file.
   int next_device() {
-    while (told_devices_.contains(next_device_)) ++next_device_;
+    while (given_devices_.contains(next_device_)) ++next_device_;
     return next_device_++;
   }
 
@@ -359,9 +359,8 @@ class Importer {
     return link_unit(
         sm.empty() ? "NVLink" : "NVLink of " + sm, nominal * reached,
         Source::Kind::assumed,
-        fmt::format("one NVLink has {} in one direction, nominal ({}), of which {} is "
-                    "reached, as by an "
-                    "H200",
+        fmt::format("one NVLink has {} in one direction, nominal ({}); {} of it is "
+                    "reached, as by an H200",
                     to_text(nominal),
                     sm.empty() ? "the file has no sm: generation 2 to 4" : sm, reached));
   }
@@ -375,9 +374,9 @@ class Importer {
     for (const auto& [kind, _] : rates) kinds.push_back(kind);
     if (!is_known && !rates_.nvlink)
       fail(link,
-           fmt::format("the rate of a link of a GPU whose gcn is {} is unknown",
+           fmt::format("the link rate of a GPU with gcn {} is unknown",
                        in_quotes(gpu.gcn)),
-           fmt::format("{}, or a given rate of one link", fmt::join(kinds, ", ")));
+           fmt::format("{}, or a given link rate", fmt::join(kinds, ", ")));
     return link_unit(gpu.gcn.empty() ? "xGMI" : "xGMI of " + gpu.gcn,
                      is_known ? known->second : Rate{0}, Source::Kind::published,
                      "one xGMI link of this GPU has this rate in one direction, as RCCL "
@@ -397,7 +396,7 @@ class Importer {
     for (const auto& [peer, links] : gpu.to_peers)
       machine_.link_peers(gpu.node, peer, links.rate, nvlink_latency * 2, links.source);
     if (to_switch == 0) return;
-    if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", told);
+    if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", from_file);
     const LinkUnit unit = nvlink_unit(gpu);
     machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency,
                   unit.source);
@@ -425,8 +424,8 @@ class Importer {
     }
     if (!is_nvlink(link) || (!tclass.empty() && kind != PciClass::nvswitch))
       fail(link, fmt::format("tclass {} is unknown", in_quotes(tclass)),
-           "0x03 or 0x12 of a GPU; of an nvlink also 0x068000 of an NVSwitch or 0x068001 "
-           "of a processor");
+           "0x03 or 0x12 (GPU); in an nvlink also 0x068000 (NVSwitch) or 0x068001 "
+           "(processor)");
     return false;
   }
 
@@ -492,13 +491,13 @@ class Importer {
   void add_sources() {
     const std::string missing = omissions_.text();
     machine_.source(
-        told, Source::Kind::measured,
-        fmt::format("the topology file: what there is, speed and width of PCIe, links "
-                    "and rate of NVLink-C2C; {} of "
-                    "their rates is reached, as by an H200; latencies assumed{}{}",
+        from_file, Source::Kind::measured,
+        fmt::format("the topology file: devices, speed and width of PCIe, links and rate "
+                    "of NVLink-C2C; {} of their rates is reached, as by an H200; "
+                    "latencies assumed{}{}",
                     reached, missing.empty() ? "" : "; not in this machine: ", missing));
     machine_.source(assumed, Source::Kind::assumed,
-                    "the topology file tells no rates of host memories and sockets, and "
+                    "the topology file contains no rates of host memories and sockets; "
                     "not every speed of PCIe");
     for (const auto& [key, source] : link_sources_)
       machine_.source(key, source.kind, source.text);
@@ -512,7 +511,7 @@ class Importer {
   std::vector<Bridge> bridges_;
   std::set<std::pair<std::string, std::string>> domains_;  // host_hash and domain number
   pugi::xml_node first_cpu_;
-  std::set<int> told_devices_, devices_;
+  std::set<int> given_devices_, devices_;
   int next_device_ = 0;
   std::map<uint64_t, NodeId> by_bus_;  // GPUs and switches
   std::set<std::pair<NodeId, NodeId>> joined_;

@@ -17,7 +17,7 @@ namespace {
 using assumptions::host_latency, assumptions::most_gpus;
 const std::string measured = "nvbandwidth", assumed = "assumed";
 constexpr const char* expected_text =
-    "what 'nvbandwidth -j' ('nvbandwidth --format json' of newer versions) prints";
+    "output of 'nvbandwidth -j' ('nvbandwidth --format json' in newer versions)";
 
 /// "25.5" or 25.5 as 25.5 GB/s; none for "N/A" and 0.
 std::optional<Rate> rate_of(const JsonReader& cell) {
@@ -57,7 +57,7 @@ class Cases {
       const std::string status = each.has("status") ? each.at("status").text() : "Passed";
       if (status == "Passed" && each.has("bandwidth_matrix")) {
         if (!all_.emplace(name, cells_of(each.at("bandwidth_matrix"))).second)
-          each.at("name").fail("a test case that is there once");
+          each.at("name").fail("each test case once");
       } else if (status != "Waived") {
         failed_.push_back(
             fmt::format("{} ({})", name, status == "Passed" ? "no matrix" : status));
@@ -65,7 +65,7 @@ class Cases {
     }
     const MeasuredPairs in = cells("host_to_device_memcpy_ce");
     if (in.empty() || in.front().empty())
-      throw InputError{"there is no matrix of host_to_device_memcpy_ce",
+      throw InputError{"no matrix host_to_device_memcpy_ce",
                        fmt::format("{}, with that test case", expected_text)}
           .at(file);
     gpus_ = in.front().size();
@@ -173,10 +173,9 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   machine.source(measured, Source::Kind::measured,
                  "nvbandwidth: rates; latencies assumed");
   machine.source(assumed, Source::Kind::assumed,
-                 "nvbandwidth does not tell: memories; that GPUs share a switch if the "
-                 "rate of each pair is that of a port of "
-                 "either, and that peers no faster than PCIe share its port; what was "
-                 "not measured as in the other direction");
+                 "not measured by nvbandwidth: memories; GPUs share a switch if the rate "
+                 "of each pair equals a port of either; peers no faster than PCIe share "
+                 "its port; missing rates equal the other direction");
   const NodeId host = machine.add_host("host", assumed);
   std::vector<NodeId> gpus;
   for (size_t i = 0; i < cases.gpus(); ++i)
@@ -193,11 +192,10 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   peers.both = cases.pairs("device_to_device_bidirectional_memcpy_", "_ce_total", false);
   add_peer_links(machine, peers, gpus, links, measured, assumed);
   if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
-    notes->push_back(
-        fmt::format("{}: there is no matrix of device_to_device_memcpy_read_ce or "
-                    "device_to_device_memcpy_write_ce; "
-                    "the machine has no copies between GPUs",
-                    file));
+    notes->push_back(fmt::format(
+        "{}: no matrix device_to_device_memcpy_read_ce or "
+        "device_to_device_memcpy_write_ce; the machine has no copies between GPUs",
+        file));
   if (notes != nullptr && !cases.failed().empty())
     notes->push_back(fmt::format("{}: these test cases are not used: {}", file,
                                  fmt::join(cases.failed(), ", ")));

@@ -18,7 +18,7 @@ namespace tilerail {
 namespace {
 
 using assumptions::last_domain;
-const std::string told = "topo -m", assumed = "assumed rates";
+const std::string from_file = "topo -m", assumed = "assumed rates";
 
 /// NUMA domains with GPUs.
 struct SmiDomains {
@@ -50,7 +50,7 @@ class Domains {
   SmiDomains found() {
     each_pair([&](size_t i, size_t j) { use_relation(i, j); });
     each_pair([&](size_t i, size_t j) {
-      if (!told(i) || !told(j)) use_cards(i, j);
+      if (!located(i) || !located(j)) use_cards(i, j);
     });
     each_pair([&](size_t i, size_t j) { check(i, j); });
     each_pair([&](size_t i, size_t j) {
@@ -58,7 +58,7 @@ class Domains {
         join(i, j);
     });
     each_pair([&](size_t i, size_t j) {
-      if (may_join(i, j) && (!told_in(i) || !told_in(j))) join(i, j);
+      if (may_join(i, j) && (!any_located_in(i) || !any_located_in(j))) join(i, j);
     });
     return numbered();
   }
@@ -86,7 +86,7 @@ class Domains {
     return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0,
                         last_domain);
   }
-  bool told(size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
+  bool located(size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
 
   /// Whether both have the same kind of affinity with different values.
   bool differ(size_t i, size_t j) const {
@@ -108,8 +108,8 @@ class Domains {
       if (first_[gpu] == domain && is(gpu)) return true;
     return false;
   }
-  bool told_in(size_t gpu) const {
-    return any_of(first_[gpu], [&](size_t other) { return told(other); });
+  bool any_located_in(size_t gpu) const {
+    return any_of(first_[gpu], [&](size_t other) { return located(other); });
   }
   bool may_join(size_t i, size_t j) const {
     return first_[i] != first_[j] && !any_of(first_[i], [&](size_t a) {
@@ -234,7 +234,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
   const auto first = behind_one_switch(matrix);
   for (const auto i : indices(first)) {
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]),
-                                   matrix.devices[i], told));
+                                   matrix.devices[i], from_file));
     NodeId parent = sockets[i];
     if (matrix.own_domains[i]) {
       machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency, assumed);
@@ -244,7 +244,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
       const auto [plx, fresh] =
           switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
       if (fresh) {
-        plx->second = machine.add_switch(plx->first, told);
+        plx->second = machine.add_switch(plx->first, from_file);
         machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency,
                      assumed);
       }
@@ -319,7 +319,7 @@ class Nvlinks {
   /// Adds a port with the largest count of each GPU. Copies always take the switch, even
   /// if the path over the host is faster.
   void add_switch(const std::string& name, const Island& island) {
-    const NodeId nvsw = machine_.add_switch(name, told);
+    const NodeId nvsw = machine_.add_switch(name, from_file);
     std::map<size_t, LinkId> out, in;
     for (const size_t i : island) {
       const Rate rate = each_ * largest(i);
@@ -402,14 +402,13 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
       "nvidia-smi",
       fmt::format("{} GPUs as 'nvidia-smi topo -m' shows them", matrix.devices.size()),
       kind};
-  machine.source(told, Source::Kind::measured,
-                 "nvidia-smi topo -m: which GPUs there are, and what joins them");
+  machine.source(from_file, Source::Kind::measured,
+                 "nvidia-smi topo -m: GPUs and their links");
   machine.source(assumed, Source::Kind::assumed,
-                 "nvidia-smi topo -m tells no rates, latencies and host memories; if the "
-                 "NVLinks of a GPU add up to more than "
-                 "it has, they and those of the GPUs that they join lead to a switch, of "
-                 "each GPU its largest number; a GPU whose "
-                 "memory is a NUMA domain has NVLink-C2C to its processor");
+                 "nvidia-smi topo -m contains no rates, latencies and host memories; if "
+                 "the NVLinks of a GPU add up to more than it has, all NVLinks of the "
+                 "joined GPUs lead to a switch, the largest number of each GPU; a GPU "
+                 "with memory as a NUMA domain has NVLink-C2C to its processor");
   const SmiDomains domains = Domains{matrix, file}.found();
   const auto nodes = add_domains(machine, matrix, domains, rates);
   std::vector<NodeId> of_gpus;

@@ -35,8 +35,8 @@ class Matrices {
       if (!words_.empty()) take(trimmed(line));
     }
     if (all_.empty())
-      throw InputError{"there is no line with the title of a matrix",
-                       "what p2pBandwidthLatencyTest prints"}
+      throw InputError{"no line with the title of a matrix",
+                       "the output of p2pBandwidthLatencyTest"}
           .at(file, 1);
     for (const auto& [title, matrix] : all_)
       if (matrix.numbers.size() != gpus_)
@@ -54,8 +54,7 @@ class Matrices {
     const auto said = access_.find({int(from), int(to)});
     if (said == access_.end())
       throw InputError{
-          fmt::format("there is no line 'Device={} CAN Access Peer Device={}'", from, to),
-          "one"}
+          fmt::format("no line 'Device={} CAN Access Peer Device={}'", from, to), "one"}
           .at(file_);
     return said->second;
   }
@@ -181,7 +180,7 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   const DirectedMatrix one =
       find_directed(matrices, "Unidirectional P2P=Enabled Bandwidth ", rates);
   if (one.matrix == nullptr)
-    throw InputError{"there is no matrix of Unidirectional P2P=Enabled",
+    throw InputError{"no matrix Unidirectional P2P=Enabled",
                      "the output of p2pBandwidthLatencyTest"}
         .at(file);
   const DirectedMatrix both{matrices.find("Bidirectional P2P=Enabled Bandwidth " + rates),
@@ -226,9 +225,8 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
                  "the memory of a GPU and of the CPU's calls are not used");
   machine.source(assumed, Source::Kind::assumed,
                  "p2pBandwidthLatencyTest does not measure the host: its memory and "
-                 "PCIe; that GPUs share a switch if "
-                 "the rate of each pair is that of a port of either, and that peers no "
-                 "faster than PCIe share its port");
+                 "PCIe; GPUs share a switch if the rate of each pair equals a port of "
+                 "either; peers no faster than PCIe share its port");
   const PeerRates peers = peers_of(matrices, file);
   std::vector<NodeId> gpus;
   for (size_t i = 0; i < matrices.gpus(); ++i)

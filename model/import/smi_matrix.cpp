@@ -104,8 +104,7 @@ class TablesReader {
         add_row(words);
     }
     if (tables_.empty())
-      fail(1, "there is no line with GPU0, GPU1, ...",
-           "the output of 'nvidia-smi topo -m'");
+      fail(1, "no line with GPU0, GPU1, ...", "the output of 'nvidia-smi topo -m'");
     finish();
     return std::move(tables_);
   }
@@ -148,7 +147,7 @@ class TablesReader {
            "GPUs and network cards, then CPU Affinity, NUMA Affinity and GPU NUMA ID");
     if (device) {
       if (contains(table().devices, *device))
-        fail(line_, in_quotes(word) + " is there twice", "different GPUs");
+        fail(line_, in_quotes(word) + " appears twice", "different GPUs");
       if (table().devices.size() == most_gpus)
         fail(line_, fmt::format("more than {} GPUs", most_gpus), "fewer");
       table().devices.push_back(*device);
@@ -232,7 +231,7 @@ class MatrixReader {
     if (table == tables.end())
       fail(tables.front().line,
            "this is the output of 'nvidia-smi topo -p2p', a file of peer access",
-           "that of 'nvidia-smi topo -m'");
+           "the output of 'nvidia-smi topo -m'");
     matrix_.devices = table->devices;
     matrix_.cells = cells_of_gpus(*table);
     check_pairs(*table);
@@ -289,7 +288,7 @@ class MatrixReader {
 
   void add_access(const Table& table) {
     if (!std::ranges::is_permutation(table.devices, matrix_.devices))
-      fail(table.line, "the GPUs of 'topo -p2p' are others than those of 'topo -m'",
+      fail(table.line, "the GPUs of 'topo -p2p' differ from the GPUs of 'topo -m'",
            "the same GPUs");
     const auto cells = cells_of_gpus(table);
     for (const auto i : indices(cells))

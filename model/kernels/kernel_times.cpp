@@ -253,7 +253,7 @@ double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb,
   return step == steps.end() ? 1 : step->factor;
 }
 
-bool KernelTimes::knows(DType dtype, Trans ta, Trans tb) const {
+bool KernelTimes::has_times(DType dtype, Trans ta, Trans tb) const {
   return find_curve(*this, dtype, ta, tb) != nullptr;
 }
 

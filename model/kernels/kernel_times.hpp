@@ -128,7 +128,7 @@ struct KernelTimes {
   /// multiprocessor at these rates.
   double share_at_peak() const;
   /// Whether the table has times of such GEMMs.
-  bool knows(DType dtype, Trans ta, Trans tb) const;
+  bool has_times(DType dtype, Trans ta, Trans tb) const;
   /// The watts of a device that is always busy with such GEMMs; absent if the file lacks
   /// them.
   std::optional<Watts> gemm_watts(DType dtype, Trans ta, Trans tb) const;

@@ -151,8 +151,8 @@ void check_kernels(const Description& d) {
     for (const GemmCurve& curve : kernels.gemm) {
       check_gemm(entry, kernels, curve);
       if (!curves.emplace(curve.dtype, curve.trans).second)
-        entry.fail(fmt::format("there are two gemm curves for {} '{}'",
-                               to_string(curve.dtype), curve.trans),
+        entry.fail(fmt::format("two gemm curves for {} '{}'", to_string(curve.dtype),
+                               curve.trans),
                    "one");
     }
   });
@@ -173,7 +173,7 @@ void check_memories(const Description& d) {
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
-          fmt::format("device {} is also that of '{}'", memory.device, same->second),
+          fmt::format("device {} also belongs to '{}'", memory.device, same->second),
           "a number of its own");
   });
   if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
@@ -285,7 +285,7 @@ void check_routes(const Description& d) {
     entry.require(route.from != route.to, "it leads from a memory to itself",
                   "two memories");
     entry.require(known.emplace(route.from, route.to, route.links).second,
-                  "there is another one of the same links", "other links");
+                  "another route has the same links", "other links");
     check_figures(entry, "", route, F::of_routes);
     check_path(entry, d, route);
   }

@@ -173,7 +173,7 @@ class GraphNames {
         result.push_back(found(links_, text, name, "link", expected_link));
       else
         std::ranges::copy(matching(text, name), std::back_inserter(result));
-    if (result.empty()) text.fail("fits no link", expected_link);
+    if (result.empty()) text.fail("matches no link", expected_link);
     return result;
   }
 

@@ -72,14 +72,14 @@ class Use(Folder):
 
     def test_a_result_of_another_machine_is_refused(self):
         path = self.write(json.dumps({"links": [{"name": "a->b", "utilisation": 0.5}]}), "use.json")
-        with self.assertRaisesRegex(TimelineError, "link 'a->b' is none of tree"):
+        with self.assertRaisesRegex(TimelineError, "link 'a->b' is not in tree"):
             link_use(MACHINE, path)
-        with self.assertRaisesRegex(TimelineError, "is none of tree"):
+        with self.assertRaisesRegex(TimelineError, "is not in tree"):
             link_use(MACHINE, self.write(sample.csv_text()))
 
     def test_what_is_no_result_is_refused(self):
         for text in ("", "[]", "{}", '{"links": [3]}', '{"links": [{"name": "a->b", "utilisation": "much"}]}'):
-            with self.assertRaisesRegex(TimelineError, "is no result"):
+            with self.assertRaisesRegex(TimelineError, "is not a result"):
                 link_use(MACHINE, self.write(text, "use.json"))
         with self.assertRaisesRegex(TimelineError, "cannot read"):
             link_use(MACHINE, os.path.join(self.folder, "no.json"))

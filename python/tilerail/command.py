@@ -29,22 +29,22 @@ def _parser() -> argparse.ArgumentParser:
     draw.add_argument("timeline", nargs="+", metavar="TIMELINE.csv", help="one file, or PREDICTED MEASURED")
     draw.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg; - for stdout")
     draw.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg",
-                      help="of a figure that goes to stdout [svg]")
+                      help="kind of a figure on stdout [svg]")
     draw.add_argument("--rows", choices=("auto", "queues", "devices"), default="auto",
                       help="a row for each queue, or for each role on a device (auto: by their number)")
-    machine = commands.add_parser("machine", help="draw a machine: what 'tilerail topo show --graph' passes on")
+    machine = commands.add_parser("machine", help="draw a machine: the JSON of 'tilerail topo show --graph'")
     machine.add_argument("machine", metavar="MACHINE.json")
     machine.add_argument("--timeline", metavar="RESULT", help="colours links by their use: a summary .json, a timeline .csv")
     machine.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg; - for stdout")
     machine.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg",
-                         help="of a figure that goes to stdout [svg]")
-    for name, metavar, help_text in (("tornado", "WHATIF.csv", "draw what parts of a machine are worth"),
+                         help="kind of a figure on stdout [svg]")
+    for name, metavar, help_text in (("tornado", "WHATIF.csv", "draw the savings of parts of a machine"),
                                      ("sweep", "SWEEP.csv", "draw the table of a sweep")):
         study = commands.add_parser(name, help=help_text)
         study.add_argument("table", metavar=metavar, help=f"as `tilerail {metavar[:-4].lower()} --csv` writes it")
         study.add_argument("-o", "--output", required=True, metavar="FILE", help="as above")
         study.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg", help="as above")
-    table = commands.add_parser("summary", help="print what each queue of a timeline did")
+    table = commands.add_parser("summary", help="print the use of each queue of a timeline")
     table.add_argument("timeline", metavar="TIMELINE.csv")
     return parser
 

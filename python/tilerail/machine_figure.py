@@ -19,7 +19,7 @@ _DEEPEST = 1.2  # of an arc between nodes of one row
 def _share(path: str, link: dict) -> float:
     use = float(link["utilisation"] or 0)
     if not -1e-9 <= use <= 1 + 1e-6:  # tolerance for sums of rounded times
-        raise TimelineError(f"{path}: link '{link['name']}': utilisation {use} is no share; expected 0 to 1")
+        raise TimelineError(f"{path}: link '{link['name']}': utilisation {use} is not a share; expected 0 to 1")
     return use
 
 
@@ -42,10 +42,10 @@ def link_use(machine: dict, path: str) -> dict[str, float]:
         except TimelineError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise TimelineError(f"{path}: is no result; expected the JSON or the CSV timeline of simulate or run") from None
+            raise TimelineError(f"{path}: is not a result; expected the JSON or the CSV timeline of simulate or run") from None
     unknown = sorted(use.keys() - rates.keys())
     if unknown:
-        raise TimelineError(f"{path}: link '{unknown[0]}' is none of {machine['name']}; expected a result on this machine")
+        raise TimelineError(f"{path}: link '{unknown[0]}' is not in {machine['name']}; expected a result on this machine")
     return use
 
 
@@ -150,7 +150,7 @@ def _draw_cables(ax, machine, where, use) -> dict[str, tuple[float, float]]:
     colours = matplotlib.colormaps["YlOrRd"] if use is not None else None
     scale = Normalize(0, 1)
     most = max((max(c["there"], c["back"]) for c in cables), default=1)
-    middles, told = {}, set()
+    middles, labelled = {}, set()
     row_of_gpus = max((where[node["name"]][1] for node in machine["nodes"] if node["kind"] == "gpu"), default=-math.inf)
     for cable in cables:
         a, b = (where[name] for name in cable["ends"])
@@ -166,9 +166,9 @@ def _draw_cables(ax, machine, where, use) -> dict[str, tuple[float, float]]:
             middles[name] = middle
         text = _rate(cable) + (f"\n{share:.0%}" if use is not None and share else "")
         once = (a[1], b[1], _rate(cable))
-        if len(cables) > _MOST_LABELS and once in told and not (use is not None and share):
+        if len(cables) > _MOST_LABELS and once in labelled and not (use is not None and share):
             continue
-        told.add(once)
+        labelled.add(once)
         ax.text(*label_at, text, fontsize=7, ha="center", va="center", color=_TEXT, zorder=4,
                 bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85})
     if use is not None:

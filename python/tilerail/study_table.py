@@ -31,4 +31,4 @@ def number(row: dict[str, str], column: str, path: str | os.PathLike) -> float:
     try:
         return float(row[column])
     except (TypeError, ValueError):
-        raise TableError(f"{path}: column '{column}': {row[column]!r} is no number") from None
+        raise TableError(f"{path}: column '{column}': {row[column]!r} is not a number") from None

@@ -51,7 +51,7 @@ bool is_simulation(const TimelineMetadata& metadata) {
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
   if (is_simulation(measured) && !is_simulation(predicted))
     throw fault_of("measured",
-                   fmt::format("its backend is '{}', and that of predicted is '{}'",
+                   fmt::format("its backend is '{}', but predicted has '{}'",
                                measured.backend, predicted.backend),
                    "the prediction first");
 }

@@ -164,8 +164,7 @@ std::string run_section(const Summary& summary) {
   add("plan",
       fmt::format("{}, {} operations, {}", metadata.plan_hash, summary.ops, planned));
   if (summary.plan_machine != metadata.machine)
-    add("made for",
-        summary.plan_machine + ": a plan of another machine than the one of this run");
+    add("made for", summary.plan_machine + ", not the machine of this run");
   add("backend",
       fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s)));
   add("makespan", makespan_text(summary));

@@ -101,7 +101,7 @@ std::optional<PredictedInterval> predicted_interval(const Plan& plan,
 
 std::string interval_text(const PredictedInterval& interval) {
   const std::string wide =
-      interval.is_wide() ? fmt::format(", wider than +-{:g}%: too wide to tell anything",
+      interval.is_wide() ? fmt::format(", wider than +-{:g}%: too wide to be useful",
                                        100 * PredictedInterval::widest)
                          : "";
   return fmt::format("{} to {} in {:g}% of cases{}", seconds_text(interval.low),

@@ -57,7 +57,7 @@ std::vector<double> shares_of(const PlanDecision& decision, size_t devices) {
 /// An option that leaves a choice open is not a decision.
 void set_field(Policy& said, const PlanDecision& decision) try {
   if (decision.value == "auto" || is_of_the_search(said, decision.key))
-    refuse(decision, "what was decided");
+    refuse(decision, "a decided value");
   apply_override(said, decision.key + "=" + decision.value);
 } catch (const InputError& error) {
   throw InputError{decision.key, decision.value, "is not a decision", error.expected};
@@ -113,7 +113,7 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text,
   }
   if (d.shares.size() != d.devices.size() || d.grid.gpus() != int(d.devices.size()))
     throw fault_of("grid", "grid and shares do not match",
-                   fmt::format("those of {} GPUs", d.devices.size()));
+                   fmt::format("both for {} GPUs", d.devices.size()));
   d.choices = said.choices;
   return d;
 }

@@ -104,4 +104,4 @@ def faults(bodies, allowed):
     }
     found = [f"{where}: {why}" for where, why in long.items() if where not in allowed]
     there = {where for where in allowed if where.split()[0] in map(str, bodies)}
-    return found + [f"{where}: has an excuse that it does not need" for where in sorted(there - long.keys())]
+    return found + [f"{where}: has an unnecessary exception" for where in sorted(there - long.keys())]

@@ -53,7 +53,7 @@ def faults(files, house):
             target = resolved(included, files)
             files_of.setdefault(path, set()).add(target)
             if target is None:
-                found.append(f'{path}: "{included}" is no path from the root')
+                found.append(f'{path}: "{included}" is not a path from the root')
             elif allowed is not None and house.room_of(target) not in allowed | {room}:
                 found.append(f"{path}: includes {target}, but {room} links {', '.join(sorted(allowed)) or 'no room'}")
     headers = {path: {to for to in included if to} for path, included in files_of.items()}

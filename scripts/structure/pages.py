@@ -46,7 +46,7 @@ def link_faults(root):
         for name, section in targets(path, (root / path).read_text(errors="replace")):
             target = (root / name).resolve()
             if not target.exists():
-                faults.append(f"{path}: links {name}, which is not there")
+                faults.append(f"{path}: links {name}, which does not exist")
             elif section and target.suffix == ".md":
                 if target not in known:
                     known[target] = sections(target.read_text())
@@ -60,7 +60,7 @@ def map_faults(root):
     if not (root / MAP).exists():
         return []
     named = dict.fromkeys(PATH.findall((root / MAP).read_text()))
-    return [f"{MAP}: names {path}, which is not there" for path in named if not any(root.glob(path.rstrip("/")))]
+    return [f"{MAP}: names {path}, which does not exist" for path in named if not any(root.glob(path.rstrip("/")))]
 
 
 def order_faults(root):

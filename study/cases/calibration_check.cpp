@@ -38,7 +38,7 @@ Case case_of(const Sketch& sketch, const Topology& machine, int side) {
     return std::to_string(side / 8 * eighths + sketch.odd);
   };
   const bool known =
-      machine.kernels_of(machine.gpus()[0]).knows(sketch.dtype, Trans::no, Trans::no);
+      machine.kernels_of(machine.gpus()[0]).has_times(sketch.dtype, Trans::no, Trans::no);
   Case c;
   c.sizes = {part(sketch.m), part(sketch.n), part(sketch.k)};
   c.problem.gemm = fmt::format("{},{},{}", c.sizes[0], c.sizes[1], c.sizes[2]);

@@ -46,8 +46,7 @@ void state_problem(Case& c) {
   for (size_t size = 0; size < sizes; ++size) parse_size(c.sizes[size], columns[size]);
   const auto require_one = [&](const char* column, const std::string& size) {
     if (parse_size(size, column) != 1)
-      throw InputError{column, size,
-                       fmt::format("is not 1, as it is of every {}", c.routine)};
+      throw InputError{column, size, fmt::format("is not 1, as in every {}", c.routine)};
   };
   const Routine routine = routine_from_string(c.routine);
   if (routine != Routine::gemm) require_one("n", n);
@@ -76,11 +75,11 @@ std::vector<size_t> read_header(CsvReader& csv) {
   for (const auto& cell : csv.cells()) {
     const auto found = std::ranges::find(columns, cell.text);
     if (found == columns.end())
-      csv.fail(cell, fmt::format("'{}' is no column", excerpt(cell.text)),
+      csv.fail(cell, fmt::format("'{}' is not a column", excerpt(cell.text)),
                fmt::format("any of: {}", fmt::join(columns, ", ")));
     const auto column = size_t(found - columns.begin());
     if (std::ranges::find(order, column) != order.end())
-      csv.fail(cell, fmt::format("column '{}' is there twice", cell.text), "it once");
+      csv.fail(cell, fmt::format("column '{}' appears twice", cell.text), "it once");
     order.push_back(column);
   }
   for (size_t size = 0; size < sizes; ++size)

@@ -38,9 +38,8 @@ class File {
     if (d_.uplink_gpus > 1) pcie_switches();
     gpus();
     if (d_.nvlink) islands();
-    out_ += fmt::format(
-        "\n# Kernels, 2-D copies and what it costs to issue an operation: those of {}.\n",
-        d_.kind.machine);
+    out_ +=
+        fmt::format("\n# Kernels, 2-D copies and issue costs: as {}.\n", d_.kind.machine);
     Topology::Description costs;
     costs.sources = d_.kind.sources;
     costs.kernels = {d_.kind.kernels};
@@ -63,17 +62,13 @@ class File {
 
   void head() {
     if (!d_.command.empty()) add("# {}\n", d_.command);
-    add("# Change any figure: 'tilerail topo validate FILE' says whether it still fits, "
-        "'tilerail topo show FILE' "
-        "what\n"
-        "# follows from it. docs/formats.md explains the keys, names such as "
-        "\"gpu[0-7]\" and pairings.\n"
-        "schema = 1\nname = {}\ndescription = \"{} GPUs, {} host memories, {} "
-        "islands\"\n\n[sources]\n",
+    add("# After changes, 'tilerail topo validate FILE' checks the file, and 'tilerail "
+        "topo show FILE' shows derived\n# figures. docs/formats.md explains the keys, "
+        "names such as \"gpu[0-7]\" and pairings.\nschema = 1\nname = {}\ndescription = "
+        "\"{} GPUs, {} host memories, {} islands\"\n\n[sources]\n",
         toml_text(d_.name), d_.gpus, d_.sockets, d_.nvlink ? d_.islands : 0);
-    add("{} = {{ kind = \"assumed\", text = \"a machine that was designed: rates as they "
-        "were asked for, latencies and "
-        "sharing as is usual\" }}\n",
+    add("{} = {{ kind = \"assumed\", text = \"a designed machine: rates as requested, "
+        "latencies and sharing as usual\" }}\n",
         toml_text(source_));
     out_ += source_to_toml(
         {memory_source_, Source::Kind::assumed, assumptions::host_memory_text});
@@ -110,9 +105,8 @@ class File {
     if (count == 1) return;
     if (count <= assumptions::most_in_pairs)
       return link(names(stem, count), names(stem, count), rate, latency);
-    add("# More than {} of them: not a link for each pair, but one of each to a switch, "
-        "all of whose traffic shares "
-        "it.\n",
+    add("# More than {}: each has a link to a switch, whose capacity all traffic "
+        "shares.\n",
         assumptions::most_in_pairs);
     table("[[switch]]");
     add("name = \"{}\"\nsource = {}\n", hub, toml_text(source_));
@@ -155,10 +149,9 @@ class File {
   void hosts() {
     const std::string host = d_.sockets == 1 ? "host" : names("host", d_.sockets),
                       cpu = names("cpu", d_.sockets);
-    add("\n# Host memories, without a bound of their size, each behind its socket: what "
-        "copies of all GPUs read and "
-        "write,\n# and both at once.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = "
-        "{}\n",
+    add("\n# Host memories without a limit of size, each behind its socket: rates at "
+        "which copies of all GPUs\n# read, write, and do both "
+        "simultaneously.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = {}\n",
         toml_text(host), toml_text(source_));
     switches("cpu", d_.sockets);
     const assumptions::HostRates& rates = d_.host_memory;

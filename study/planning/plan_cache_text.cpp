@@ -75,7 +75,7 @@ std::string read_hash(const TomlValue& value) {
   std::string hash = value.text();
   if (hash.size() != 16 ||
       hash.find_first_not_of("0123456789abcdef") != std::string::npos)
-    value.fail("is no hash", "16 hexadecimal digits");
+    value.fail("is not a hash", "16 hexadecimal digits");
   return hash;
 }
 
@@ -111,7 +111,7 @@ void read_plan(PlanCache& cache, const TomlTable& table) {
   const std::string text = text_of(key);
   cache.places.emplace(key, table.place());
   if (!cache.plans.emplace(std::move(key), std::move(tuned)).second)
-    table.fail(text + " is there before, for these GPUs and this policy", "it once");
+    table.fail(text + " appears twice for these GPUs and this policy", "it once");
 }
 
 std::string list(const auto& names) {
@@ -163,7 +163,7 @@ PlanCache read_plan_cache(std::string_view text, const std::string& file) {
   const TomlTable table{root, file, ""};
   const TomlValue number = table.need("schema");
   if (number.integer(0, most_count) != schema)
-    number.fail("is not one that this program reads",
+    number.fail("is not supported",
                 fmt::format("{}: tune again into another file", schema));
   table.allow_only({"schema", "machine", "machine_hash", "plan"});
   PlanCache cache{
@@ -176,8 +176,7 @@ PlanCache read_plan_cache(std::string_view text, const std::string& file) {
 std::string to_toml(const PlanCache& cache) {
   std::string text = fmt::format(
       "# Plans that `tilerail tune` found for one machine; docs/formats.md#plan-cache "
-      "says what each key means.\n"
-      "schema = {}\nmachine = {}\nmachine_hash = {}\n",
+      "explains each key.\nschema = {}\nmachine = {}\nmachine_hash = {}\n",
       schema, toml_text(cache.owner.machine), toml_text(cache.owner.hash));
   for (const auto& [key, tuned] : cache.plans) text += text_of(key, tuned);
   if (text.size() > most_bytes)

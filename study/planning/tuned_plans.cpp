@@ -63,8 +63,8 @@ TunedPlans::Answer TunedPlans::find(const GemmProblem& problem, const Topology& 
       throw error.at(fmt::format("{}: {}", cache_->places.at(key), text_of(key)));
   }
   return {{},
-          fmt::format("{}: its plan is not used, since version {} found it and it is "
-                      "made otherwise now; tune again",
+          fmt::format("{}: its plan of version {} is not used, because it is made "
+                      "differently now; tune again",
                       name_, tuned.version)};
 }
 

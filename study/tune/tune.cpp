@@ -23,15 +23,14 @@ namespace {
 
 void refuse_fixed(const Policy& policy) {
   if (varies_fields(any_preset(policy.preset).effort)) return;
-  throw InputError{"policy", name_of(policy),
-                   "leaves nothing to tune: its choice is its own",
+  throw InputError{"policy", name_of(policy), "cannot be tuned: it does not search",
                    "one that searches, such as tilerail"};
 }
 
 void refuse_idle(const TuneTask& task) {
   const GemmProblem& p = task.problem;
   if (p.m > 0 && p.n > 0 && !(p.scales_only() && p.beta == 1)) return;
-  throw InputError{"there is nothing to do", "sizes and scalars that change a result"}.at(
+  throw InputError{"there is no work", "sizes and scalars that change a result"}.at(
       text_of(task.key));
 }
 

@@ -101,7 +101,8 @@ void multiply(std::optional<int>& engines, double factor) {
 }
 
 std::string peak_text(const KernelTimes& kernels, const GemmProblem& problem) {
-  if (!kernels.knows(problem.dtype, problem.trans_a, problem.trans_b)) return "unknown";
+  if (!kernels.has_times(problem.dtype, problem.trans_a, problem.trans_b))
+    return "unknown";
   return brief_text(kernels.peak(problem.dtype, problem.trans_a, problem.trans_b));
 }
 

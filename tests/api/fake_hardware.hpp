@@ -101,7 +101,7 @@ class FakeHardware final : public Hardware {
     ++log_->synchronized;
     log_->steps.push_back("synchronize");
     if (std::exchange(log_->run_failed, false))
-      throw std::runtime_error{"a run that was handed over failed"};
+      throw std::runtime_error{"a submitted run failed"};
   }
   void refuse_captured(void* stream) const override {
     if (stream && stream == log_->captured)

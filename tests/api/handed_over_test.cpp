@@ -97,9 +97,9 @@ TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
   log_->run_failed = true;
   try {
     session_->unregister_memory(memory);
-    FAIL() << "nothing told";
+    FAIL() << "no error";
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "a run that was handed over failed")
+    EXPECT_STREQ(error.what(), "a submitted run failed")
         << "the address was never registered, either";
   }
 }

@@ -146,7 +146,7 @@ TEST_F(ApiPlanCache, WhatCannotBeReadLeavesTheContextAsItWas) {
   EXPECT_EQ(call(context).by, PlanInfo::By::cache);
 }
 
-TEST_F(ApiPlanCache, CTellsWhereThePlanCameFrom) {
+TEST_F(ApiPlanCache, CReturnsTheOriginOfThePlan) {
   tilerail_context context{Context{test::fake_session(std::make_shared<test::Log>())}};
   EXPECT_STREQ(tilerail_plan_origin(&context), "");
   EXPECT_STREQ(tilerail_plan_origin(nullptr), "");

@@ -21,14 +21,14 @@ namespace {
 constexpr int64_t n = 256;
 constexpr double alpha = 1.5, beta = 0.5;
 
-struct Wish {
+struct Request {
   std::string policy;
   std::vector<std::string> overrides;  // in the command's order
   std::string devices = "all";
   std::vector<int> numbers = {};  // the same devices
 };
 
-const std::vector<Wish> wishes{
+const std::vector<Request> requests{
     {"tilerail", {"effort=fast"}},  // the default of programs
     {"tilerail", {"effort=fast", "devices=best(metric=edp)"}},
     {"tilerail", {"tile=64", "effort=fast", "devices=best"}},
@@ -38,14 +38,14 @@ const std::vector<Wish> wishes{
     {"tilerail", {"effort=fast", "caching=off", "overlap=off"}, "1", {1}}};
 
 /// The plan of `tilerail plan`.
-Plan by_command(const Wish& wish) {
+Plan by_command(const Request& request) {
   const std::string size = std::to_string(n);
   study::JobText job;
   job.problem.gemm = size, job.problem.alpha = std::to_string(alpha),
   job.problem.beta = std::to_string(beta);
-  job.machine.devices = wish.devices;
-  job.policy.name = wish.policy;
-  for (const std::string& each : wish.overrides) {
+  job.machine.devices = request.devices;
+  job.policy.name = request.policy;
+  for (const std::string& each : request.overrides) {
     const size_t equals = each.find('=');
     study::set_key(job, each.substr(0, equals), each.substr(equals + 1));
   }
@@ -56,11 +56,11 @@ struct Arrays {
   std::vector<double> a = std::vector<double>(n * n, 1.0), b = a, c = a;
 };
 
-Plan by_cpp(const Wish& wish) {
+Plan by_cpp(const Request& request) {
   const auto log = std::make_shared<test::Log>();
   ContextOptions options;
-  options.policy = wish.policy, options.overrides = wish.overrides,
-  options.devices = wish.numbers;
+  options.policy = request.policy, options.overrides = request.overrides,
+  options.devices = request.numbers;
   Context context{test::fake_session(log, options)};
   Arrays x;
   gemm(context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(),
@@ -68,14 +68,15 @@ Plan by_cpp(const Wish& wish) {
   return *log->plan;
 }
 
-Plan by_c(const Wish& wish) {
+Plan by_c(const Request& request) {
   const auto log = std::make_shared<test::Log>();
   tilerail_context context{Context{test::fake_session(log)}};
-  EXPECT_EQ(tilerail_set_policy(&context, wish.policy.c_str()), TILERAIL_SUCCESS);
-  for (const std::string& assignment : wish.overrides)
+  EXPECT_EQ(tilerail_set_policy(&context, request.policy.c_str()), TILERAIL_SUCCESS);
+  for (const std::string& assignment : request.overrides)
     EXPECT_EQ(tilerail_set_override(&context, assignment.c_str()), TILERAIL_SUCCESS);
-  const auto count = int(wish.numbers.size());
-  EXPECT_EQ(tilerail_set_devices(&context, wish.numbers.data(), count), TILERAIL_SUCCESS);
+  const auto count = int(request.numbers.size());
+  EXPECT_EQ(tilerail_set_devices(&context, request.numbers.data(), count),
+            TILERAIL_SUCCESS);
   Arrays x;
   EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(),
                            n, beta, x.c.data(), n),
@@ -84,11 +85,11 @@ Plan by_c(const Wish& wish) {
 }
 
 TEST(SamePlan, ComesFromTheCommandAndBothInterfaces) {
-  for (const Wish& wish : wishes) {
-    const Plan plan = by_command(wish);
-    const std::string name = plan.policy + " on " + wish.devices;
-    EXPECT_EQ(content_hash(by_cpp(wish)), content_hash(plan)) << name;
-    EXPECT_EQ(content_hash(by_c(wish)), content_hash(plan)) << name;
+  for (const Request& request : requests) {
+    const Plan plan = by_command(request);
+    const std::string name = plan.policy + " on " + request.devices;
+    EXPECT_EQ(content_hash(by_cpp(request)), content_hash(plan)) << name;
+    EXPECT_EQ(content_hash(by_c(request)), content_hash(plan)) << name;
   }
 }
 
@@ -97,9 +98,9 @@ TEST(SamePlan, ComesFromTheCommandAndBothInterfaces) {
 TEST(SamePlan, DependsOnTheSimulatorsJudgement) {
   const Topology machine = test::FakeHardware::machine();
   if (!make_simulator(machine)) GTEST_SKIP() << "this build has no simulator";
-  const Plan judged = by_command(wishes[1]);
-  Policy policy = preset(wishes[1].policy);
-  apply_override(policy, wishes[1].overrides.back());
+  const Plan judged = by_command(requests[1]);
+  Policy policy = preset(requests[1].policy);
+  apply_override(policy, requests[1].overrides.back());
   EXPECT_NE(plan_gemm(judged.problem, machine, machine.gpus(), policy).devices,
             judged.devices);
 }

@@ -321,7 +321,7 @@ TEST(FitCosts, ACopyBetweenMemoriesMayBeHandedOverFasterThanOneWithinADevice) {
   EXPECT_NEAR(per_op(), 2e-6, 1e-9);
 }
 
-TEST(FitTopology, DevicesAreWhatTheDriverTells) {
+TEST(FitTopology, DevicesComeFromTheDriver) {
   Measurements m = Meter{Topology{switch_machine(2)}}.everything();
   m.devices[1].idle_watts = 0;  // not measured
   const Topology t{fit_topology(m, HostPages::spread)};

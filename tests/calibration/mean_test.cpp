@@ -20,7 +20,7 @@ TEST(Mean, MeanAndStudentsInterval) {
   EXPECT_EQ(three.count, 3U);
 }
 
-TEST(Mean, OneSampleTellsNoWidth) {
+TEST(Mean, OneSampleHasNoWidth) {
   const std::array<double, 1> sample{5};
   EXPECT_EQ(mean_of(sample).mean, 5);
   EXPECT_TRUE(std::isinf(mean_of(sample).half_width));

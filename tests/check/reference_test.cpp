@@ -67,7 +67,7 @@ TEST(RandomMatrix, IsUniformFromMinusOneToOne) {
   EXPECT_NEAR(squares / (s * s), 1.0 / 3, 0.009);
 }
 
-TEST(RandomMatrix, TellsWhatWasWritten) {
+TEST(RandomMatrix, DetectsWrites) {
   RandomMatrix x{3, 2, 5, DType::f64, 1};
   EXPECT_TRUE(x.elements_untouched());
   EXPECT_TRUE(x.padding_untouched());

@@ -124,16 +124,16 @@ PLANS = {
     "negative size": (put(["problem", "m"], -64), "-64"),
     "size that is a text": (put(["problem", "n"], "64"), "/problem/n"),
     "unknown dtype": (put(["problem", "dtype"], "f8"), "f8"),
-    "alpha that is no number": (put(["problem", "alpha"], None), "/problem/alpha"),
+    "alpha that is not a number": (put(["problem", "alpha"], None), "/problem/alpha"),
     "unknown kind of operation": (of_first("copy", "op", "teleport"), "teleport"),
     "queue that is not there": (of_first("copy", "queue", 12345), "12345"),
     "dependency on itself": (lambda d: d["ops"][first(d, "gemm")].update({"deps": [first(d, "gemm")]}), "depends on"),
-    "dependency on what is not there": (of_first("gemm", "deps", [99999]), "99999"),
+    "dependency on a missing operation": (of_first("gemm", "deps", [99999]), "99999"),
     "buffer that is not there": (lambda d: put(["ops", first(d, "gemm"), "a", 0], 777)(d), "777"),
     "view outside its buffer": (wider_view, "1032"),
     "peak that is too small": (lambda d: d["peak_bytes"].__setitem__(slice(None), [1] * len(d["peak_bytes"])), "peak"),
     "tile between two elements": (odd_offset, "offset must be a multiple"),
-    "GPU that is no device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
+    "GPU that is not a device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
     "changed after it was written": (put(["policy"], "mine"), "hash"),
 }
 
@@ -215,7 +215,7 @@ class BadPlans(CommandTest):
 
     def test_a_plan_for_another_machine(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
-        machines = "plan.json: plan: made for machine 'two-gpu', whose memories are not those of "
+        machines = "plan.json: plan: made for machine 'two-gpu', whose memories differ from "
         self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"],
                             machines + "'pcie-tree-8'")
         self.write("other.toml", machine_text("other", 2, [("host", "gpu[0-1]", 10)],

@@ -90,7 +90,7 @@ class Cases(CommandTest):
             self.assertLessEqual(float(row["measured_min_s"]), float(row["measured_s"]))
 
     @needs_simulator
-    def test_every_case_stands_beside_its_bound(self):
+    def test_every_case_stands_next_to_its_bound(self):
         self.write("cases.csv", CASES)
         _, results = self.measured()
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
@@ -161,9 +161,9 @@ BAD_FILES = {
                                       "for NN on machine 'two-gpu'; expected one of: f64, f32, f16, bf16"),
     "type that the host has not": ("m,n,k,dtype\n64,64,64,bf16\n", "cases.csv:2:10: dtype: 'bf16' cannot be executed"),
     "matrices that do not fit": ("m,n,k,place\n64K,64K,64K,0:0:0\n", "cases.csv:2:13: place: 'gpu0'"),
-    "no columns": ("m,n,k\n64,64,64\n64,0,64\n", "cases.csv:3:4: n: there is nothing to do"),
-    "empty sum": ("m,n,k,alpha\n64,64,0,1\n", "cases.csv:2:7: k: there is nothing to do"),
-    "nothing added": ("m,n,k,alpha\n64,64,64,0\n", "cases.csv:2:10: alpha: there is nothing to do"),
+    "no columns": ("m,n,k\n64,64,64\n64,0,64\n", "cases.csv:3:4: n: there is no work"),
+    "empty sum": ("m,n,k,alpha\n64,64,0,1\n", "cases.csv:2:7: k: there is no work"),
+    "nothing added": ("m,n,k,alpha\n64,64,64,0\n", "cases.csv:2:10: alpha: there is no work"),
     "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:13: set: 'tile=16' has an argument of its own; expected tile"),
     "tile of too many kernels": ("m,n,k,tile\n64,1M,1M,1\n", "cases.csv:2:10: tile: '1' cuts the problem into"),
     "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: '5' is not a GPU"),
@@ -189,7 +189,7 @@ class BadCases(CommandTest):
             (compare("--iters", "0"), "'0'"),
             (compare("--warmup", "x"), "'x'"),
             (compare("--host-buffers", "scattered"), "'scattered'"),
-            (compare("--energy", "1"), "--energy: '1' means nothing to the host"),
+            (compare("--energy", "1"), "--energy: '1' is invalid on the host"),
             (compare("--csv", "absent/results.csv"), "absent/results.csv"),
             (compare("--json", "results.json"), "--cases: excludes --json"),
             (compare("--trace", "both.json"), "--cases: excludes --trace"),
@@ -200,7 +200,7 @@ class BadCases(CommandTest):
             with self.subTest(quoted):
                 self.assert_refused(arguments, quoted)
 
-    def test_cuda_without_a_gpu_is_hardware_that_is_absent(self):
+    def test_cuda_without_a_gpu_is_absent_hardware(self):
         self.write("cases.csv", CASES)
         self.assert_refused(compare("--no-simulate", backend="cuda"), "no CUDA ", code=3, CUDA_VISIBLE_DEVICES="")
 

@@ -19,14 +19,14 @@ class Simulate(CommandTest):
         # 2 m n k flop per makespan.
         self.assertAlmostEqual(result["tflops"] * 1e12 * result["makespan_s"], 2 * 64**3, delta=1)
 
-    def test_a_figure_tells_the_same_rate(self):
+    def test_a_figure_shows_the_same_rate(self):
         for scalars in (["--beta", "2"], ["--alpha", "0", "--beta", "2"], ["--alpha", "0", "--beta", "0"]):
             with self.subTest(scalars):
                 text = self.succeed("simulate", *SMALL, *scalars, "--gantt", "g.svg")
-                rates = [re.findall(r"(\S+) TFLOP/s", told) for told in (text, (self.folder / "g.svg").read_text())]
+                rates = [re.findall(r"(\S+) TFLOP/s", shown) for shown in (text, (self.folder / "g.svg").read_text())]
                 self.assertEqual(rates[0], rates[1])
 
-    def test_energy_is_that_of_the_devices_that_take_part(self):
+    def test_energy_counts_the_used_devices(self):
         result = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertAlmostEqual(sum(device["energy_j"] for device in result["compute"]), result["energy_j"], places=12)
         self.assertAlmostEqual(result["energy_j"] / result["makespan_s"], result["watts"], places=6)
@@ -156,7 +156,7 @@ class Compare(CommandTest):
         self.assertNotIn("energy_j", (self.folder / "m.csv").read_text())
 
     def test_a_simulation_is_no_measurement(self):
-        self.assert_refused(["compare", "m.csv", "p.csv"], "that of predicted is 'host'; expected the prediction first")
+        self.assert_refused(["compare", "m.csv", "p.csv"], "but predicted has 'host'; expected the prediction first")
 
     def test_a_timeline_equals_itself(self):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))

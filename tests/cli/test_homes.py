@@ -185,4 +185,4 @@ class Routes(CommandTest):
 
     def test_the_same_route_twice_is_refused(self):
         self.machine(rail(0) + rail(0))
-        self.assert_refused(["topo", "show", "rails.toml"], "another one of the same links")
+        self.assert_refused(["topo", "show", "rails.toml"], "another route has the same links")

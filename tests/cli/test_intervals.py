@@ -50,7 +50,7 @@ class Intervals(CommandTest):
         self.assertIn("interval    900.0 us to 1.100 ms in 90% of cases\n", self.succeed("simulate", *KERNEL))
 
     @needs_simulator
-    def test_what_the_machine_does_not_tell_has_none(self):
+    def test_without_uncertainty_there_is_no_interval(self):
         self.write("m.toml", machine(""))
         self.assertNotIn("interval", json.loads(self.succeed("simulate", *KERNEL, "--json", "-")))
         self.assertNotIn("interval", self.succeed("simulate", *KERNEL))
@@ -70,8 +70,8 @@ class Intervals(CommandTest):
 
             measured = re.sub("# interval_s=.*\n", "", text).replace("backend=sim", "backend=host")
             self.write("m.csv", re.sub(r",[0-9.e-]+,[0-9.e-]+,[0-9.e-]+$", stretched, measured, flags=re.MULTILINE))
-            told = self.succeed("compare", "p.csv", "m.csv")
-            self.assertIn(f"in 90% of cases; the measured one {side}", told)
+            output = self.succeed("compare", "p.csv", "m.csv")
+            self.assertIn(f"in 90% of cases; the measured one {side}", output)
             self.assertEqual(json.loads(self.succeed("compare", "p.csv", "m.csv", "--json", "-"))["interval"]["holds"],
                              holds)
         self.write("bad.csv", text.replace("# interval_s=", "# interval_s=x"))
@@ -93,9 +93,9 @@ class Intervals(CommandTest):
     @needs_simulator
     def test_an_interval_that_holds_almost_anything_is_no_success(self):
         for share, wide in ((0.1, False), (0.49, False), (0.99, True)):
-            told = UNCERTAINTY.replace("f64 = 0.1", f"f64 = {share}").replace("copies = 0.2", f"copies = {share}")
-            self.write("m.toml", machine(told))
-            self.assertEqual("wider than +-50%: too wide to tell anything\n" in self.succeed("simulate", *KERNEL), wide)
+            uncertainty = UNCERTAINTY.replace("f64 = 0.1", f"f64 = {share}").replace("copies = 0.2", f"copies = {share}")
+            self.write("m.toml", machine(uncertainty))
+            self.assertEqual("wider than +-50%: too wide to be useful\n" in self.succeed("simulate", *KERNEL), wide)
 
     @needs_simulator
     def test_the_table_of_a_sweep_has_it(self):
@@ -105,7 +105,7 @@ class Intervals(CommandTest):
             self.assertAlmostEqual(makespan - low, 0.1 * makespan, delta=1e-9)
             self.assertAlmostEqual(high - makespan, 0.1 * makespan, delta=1e-9)
 
-    def test_calibrated_machines_that_are_shipped_tell(self):
+    def test_shipped_calibrated_machines_have_uncertainty(self):
         for name in ("hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "hgx-h200-4", "hgx-h200-4-plain"):
             self.assertIn("\n[uncertainty]\n", (TOPOLOGIES / f"{name}.toml").read_text())
 
@@ -120,8 +120,8 @@ class Check(CommandTest):
         self.assertEqual(text.count(" passed\n"), 10)
         self.assertRegex(text, r"10 cases: error median [0-9.]+%, .*largest [0-9.]+%: [0-9]+,.* x[12], .*tile [0-9]+\n")
         # On a busy machine, the time may suffice for only one batch of a figure, without an uncertainty.
-        told = "[uncertainty]" in (self.folder / "m.toml").read_text()
-        self.assertEqual("in the 90% prediction interval: " in text, told)
+        has_uncertainty = "[uncertainty]" in (self.folder / "m.toml").read_text()
+        self.assertEqual("in the 90% prediction interval: " in text, has_uncertainty)
 
     def test_recorded_measurements_have_no_hardware_to_check(self):
         self.write("m.json", "{}")

@@ -22,7 +22,7 @@ class FullDevice(CommandTest):
         self.assertEqual(done.returncode, 2, arguments)
         self.assertEqual(done.stderr, "tilerail: error: standard output could not be written: No space left on device\n")
 
-    def test_every_command_tells(self):
+    def test_every_command_reports_it(self):
         self.write("cases.csv", "m,n,k\n64,64,64\n")
         for arguments in (["plan", *LARGE, "-o", "-"], ["plan", *SMALL], ["run", "--backend", "host", *SMALL],
                           ["topo", "list"], ["topo", "show", "hgx-h200", "--link-map", "-"], ["policies"],

@@ -64,7 +64,7 @@ class Tune(CommandTest):
         self.assertIn("has no plan of this problem on these GPUs by this policy",
                       self.simulated(*PROBLEM, "--plan-cache", "plans.toml", "--tile", tile)["plan_cache"])
 
-    def test_many_are_tuned_and_what_is_known_is_not_done_again(self):
+    def test_many_are_tuned_and_known_ones_are_skipped(self):
         many = [*TUNE, "--vary", "gemm=128,256", "--vary", "place=h:h:h;0:1:h"]
         first = self.succeed(*many)
         self.assertEqual(len(self.plans()), 4)
@@ -130,14 +130,14 @@ class Tune(CommandTest):
                 (["tune", *PROBLEM, "--plan-cache", "no/folder/plans.toml"], "the folder 'no/folder' does not exist"),
                 (["tune", *PROBLEM, "--plan-cache", "/dev/null"], "not a regular file"),
                 (["tune", *PROBLEM], "--plan-cache: is missing"),
-                ([*TUNE, "--policy", "gemmex"], "leaves nothing to tune"),
+                ([*TUNE, "--policy", "gemmex"], "cannot be tuned"),
                 ([*TUNE, "--vary", "issue.per_op=1 us,2 us"], "'issue.per_op' changes the machine"),
                 ([*TUNE, "--vary", "topology=two-gpu,clx-ai"], "'topology' changes the machine"),
-                ([*TUNE, "--vary", "gemm=0,64"], "gemm 0,0,0 f64 NN host:host:host: there is nothing to do"),
+                ([*TUNE, "--vary", "gemm=0,64"], "gemm 0,0,0 f64 NN host:host:host: there is no work"),
                 (["tune", *PROBLEM, "--plan-cache", "plans.toml", "--effort", "all"],
                  "--effort: 'all' is invalid; expected fast, fixed, normal, high"),
                 ([*TUNE, "--backend", "abacus"], "abacus"),
-                ([*TUNE, "--iters", "nan"], "--iters: means nothing to a simulation"),
+                ([*TUNE, "--iters", "nan"], "--iters: is invalid in a simulation"),
                 (["tune", "--list", "gone.toml"], "'gone.toml' cannot be read"),
                 (["tune", "--list", "plans.toml", "--gemm", "64"], "--list"),
                 (["simulate", "--plan", "plan.json", "--plan-cache", "plans.toml"], "--plan")):

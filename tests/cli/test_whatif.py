@@ -52,7 +52,7 @@ class WhatIf(CommandTest):
         self.assertEqual(*(self.succeed(*SMALL, "--jobs", jobs, "--csv", f"{jobs}.csv") for jobs in "15"))
         self.assertEqual(*((self.folder / f"{jobs}.csv").read_bytes() for jobs in "15"))
 
-    def test_the_table_tells_what_is_worth_upgrading_and_what_is_not(self):
+    def test_the_table_separates_useful_and_useless_upgrades(self):
         text = self.succeed(*SMALL)
         for words in ("makespan", "link:host->pcie0", "more changes save or cost less than 0.1%"):
             self.assertIn(words, text)

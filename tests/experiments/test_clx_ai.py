@@ -72,7 +72,7 @@ class ClxAiParalia(ExperimentTest):
             self.assertIn((row["M"], row["N"], row["K"], place), problems)
 
     def test_unknown_placements_and_sizes_without_problems_are_refused(self):
-        self.assert_refused([*self.RUN, "--places", "1:1:1"], "'1:1:1' is none of")
+        self.assert_refused([*self.RUN, "--places", "1:1:1"], "'1:1:1' is not one of")
         self.assert_refused([*self.RUN, "--largest", "1000"], "leaves no problem")
         self.assert_refused([*self.RUN, "--largest", "2K,4K"], "'2K,4K' is not one size")
 
@@ -106,7 +106,7 @@ class ClxAiLinkMap(ExperimentTest):
         self.over_bound = {run: cells.pop(1) for run, cells in lines.items()}
         return text, lines, links
 
-    def test_pairs_stand_beside_the_published_ones(self):
+    def test_pairs_stand_next_to_the_published_ones(self):
         text, _, _ = self.runs()
         remarks, rows = csv_rows(self.folder / "clx_ai_link_map.csv")
         rows = [row for row in rows if not row["place"]]
@@ -141,7 +141,7 @@ class ClxAiLinkMap(ExperimentTest):
                 self.assertEqual((from_host, to_host), (0, 0))
         self.assertGreater(lines["0:1:2", "paralia"][1], lines["0:1:2", "paralia, no hops"][1])
 
-    def test_every_run_stands_beside_the_bound_of_its_placement(self):
+    def test_every_run_stands_next_to_the_bound_of_its_placement(self):
         text, lines, links = self.runs()
         for (place, policy, measured), rows in links.items():
             bound = float(rows[0]["bound_s"])
@@ -163,17 +163,17 @@ class ClxAiLinkMap(ExperimentTest):
                                  ("gpu1", "gpu5"): ("1", 0.25)})
         self.assertEqual(lines["0:1:2", "lib, measured"][:2], [1000, 4])  # ms
 
-    def test_a_folder_that_is_not_there_is_refused(self):
-        self.assert_refused([*self.RUN, "--measured", "none"], "--measured: 'none' is not there; expected a folder")
+    def test_a_missing_folder_is_refused(self):
+        self.assert_refused([*self.RUN, "--measured", "none"], "--measured: 'none' does not exist; expected a folder")
 
-    def test_what_a_trace_does_not_have_is_not_counted_beside_it(self):
+    def test_transfers_missing_in_a_trace_are_not_counted(self):
         text, _, links = self.runs()
         ours = sum(int(row["transfers"]) for row in links["h:h:h", "blasx", "0"] if row["dst"] != "host")
         theirs = sum(int(row["transfers"]) for row in links["h:h:h", "blasx", "1"])
         self.assertIn(f" {ours} ", next(line for line in text.splitlines() if line.startswith("blasx h:h:h, transfers")))
         self.assertEqual(theirs, 592)
 
-    def test_traces_of_figure_3_5_stand_beside_their_libraries(self):
+    def test_traces_of_figure_3_5_stand_next_to_their_libraries(self):
         text, lines, links = self.runs()
         self.assertEqual(lines["h:h:h", "blasx, measured"][1], 592)
         found = next(line for line in text.splitlines() if line.startswith("xkblas 0:1:2, transfers"))
@@ -193,9 +193,9 @@ class ClxAiLinkMap(ExperimentTest):
         for line in ("0,1", "0,9,[ 0 9 ],8,0,1,2", "0,1,[ 0 x ],8,0,1,2", "0,1,[ 0 ],8,0,1,2", "0,1,[ 0 1 ],8,0,2,2",
                      "0,1,[ 0 1 ],0,0,1,2", "0,1,[ 0 1 ],nan,0,1,2", "0,1,[ 0 1 ],8,0,1,inf"):
             (self.folder / "m/lib-0.1.2.csv").write_text(f"0,1,[ 0 1 ],8,0,1,2\n{line}\n")
-            self.assert_refused([*self.RUN, "--measured", "m"], f"m/lib-0.1.2.csv:2: '{line}' is no transfer")
+            self.assert_refused([*self.RUN, "--measured", "m"], f"m/lib-0.1.2.csv:2: '{line}' is not a transfer")
         (self.folder / "m/lib-0.1.2.csv").write_bytes(b"0,1,[ 0 1 ],8,0,1,2\n\xff\n")
-        self.assert_refused([*self.RUN, "--measured", "m"], "m/lib-0.1.2.csv:2: '\ufffd' is no transfer")
+        self.assert_refused([*self.RUN, "--measured", "m"], "m/lib-0.1.2.csv:2: '\ufffd' is not a transfer")
         (self.folder / "m/lib-0.1.2.csv").write_text("1,1,[ 1 1 ],8,0,1,2\n")
         self.assert_refused([*self.RUN, "--measured", "m"], "m/lib-0.1.2.csv: no transfers between memories")
 

@@ -41,13 +41,13 @@ class Command(ExperimentTest):
             self.assert_refused(["run", name, "--", "--jobs", "-1"], "'-1'")
             self.assert_refused(["run", name, "--", "--no-such"], "--no-such")
 
-    def test_a_program_that_is_not_there_is_refused(self):
+    def test_a_missing_program_is_refused(self):
         self.assert_refused(["run", "thesis_fig_4_8", "--", "--tilerail", self.folder / "none"], "none")
 
     def test_a_folder_whose_name_is_no_text_is_refused(self):
         self.assert_refused(["run", "karolina_gemmex", "-o", b"bad\xff", "--", "--sizes", "8K"], "'bad\\xff' is not UTF-8")
 
-    def test_a_full_standard_output_is_told(self):
+    def test_a_full_standard_output_is_reported(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"],
                                   cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG)
@@ -75,7 +75,7 @@ class Command(ExperimentTest):
         remarks = (self.folder / "d/karolina_gemmex.csv").read_text()
         self.assertIn("# command: tilerail experiment run karolina_gemmex -- --sizes 8K\n", remarks)
 
-    def test_what_is_in_the_way_of_results_is_told_before_anything_runs(self):
+    def test_obstacles_of_results_are_reported_before_anything_runs(self):
         (self.folder / "out/thesis_table_3_1.png").mkdir(parents=True)
         self.assert_refused(["run", "thesis_table_3_1", "-o", "out"], "thesis_table_3_1.png' is a folder")
         (self.folder / "all").mkdir()
@@ -88,7 +88,7 @@ class Command(ExperimentTest):
         fake.write_text(f'#!/bin/sh\ntouch "{self.folder}/started"\n')
         fake.chmod(0o755)
         for folder in ("file", "file/x"):
-            self.assert_refused(["run", "karolina_gemmex", "-o", folder, "--", "--tilerail", fake], f"'{folder}' is no folder")
+            self.assert_refused(["run", "karolina_gemmex", "-o", folder, "--", "--tilerail", fake], f"'{folder}' is not a folder")
         self.assertFalse((self.folder / "started").exists())
 
 

@@ -86,7 +86,7 @@ class Karolina(ExperimentTest):
 
     def test_an_absent_measurement_is_refused(self):
         self.assert_refused(["run", "karolina_gemmex", "--", "--measured", "none.csv"],
-                            "--measured: 'none.csv' is not there")
+                            "--measured: 'none.csv' does not exist")
 
     def test_bad_measurements_are_refused_with_their_place(self):
         for content, quoted in (("a,b\n", "the columns are 'a,b'"), ("", "expected 'library,M,"),

@@ -229,8 +229,8 @@ class All(ExperimentTest):
                     self.assertIn(f"{row['ours']} for {row['published']}", texts)
                 self.assertIn(f"(figures/gallery/{name}.svg)", page)
 
-    def test_an_experiment_that_is_not_there_is_refused(self):
-        self.assert_refused(["run", "all", "--", "--only", "fig_99"], "'fig_99' is none of cocopelia_fig_1, ")
+    def test_a_missing_experiment_is_refused(self):
+        self.assert_refused(["run", "all", "--", "--only", "fig_99"], "'fig_99' is not one of cocopelia_fig_1, ")
         self.assert_refused(["run", "all", "--", "--only", ""], "'' has an empty name")
 
     def test_a_folder_in_place_of_the_page_is_refused_at_once(self):
@@ -274,7 +274,7 @@ class Gallery(ExperimentTest):
 
 
 class TestbedLinks(ExperimentTest):
-    def test_links_of_the_machine_files_stand_beside_table_2(self):
+    def test_links_of_the_machine_files_stand_next_to_table_2(self):
         text = self.succeed("run", "cocopelia_table_2", "-o", ".")
         rows = {row["value"]: row for row in csv_rows(self.folder / "cocopelia_table_2.csv")[1]}
         self.assertEqual(len(rows), 16)
@@ -286,7 +286,7 @@ class TestbedLinks(ExperimentTest):
 
 
 class FirstKernels(ExperimentTest):
-    def test_idle_time_is_that_before_the_first_kernel_of_each_gpu(self):
+    def test_idle_time_precedes_the_first_kernel_of_each_gpu(self):
         text = self.succeed("run", "thesis_fig_4_6", "-o", ".")
         rows = csv_rows(self.folder / "thesis_fig_4_6.csv")[1]
         self.assertEqual(len(rows), 3 * 2 * 4)  # tiles, routes, GPUs

@@ -65,7 +65,7 @@ class Transfers(unittest.TestCase):
         self.assertEqual(found(("gpu0", "gpu0", self.A, TILE)), [])
 
     def test_a_label_of_no_matrix_is_refused(self):
-        with self.assertRaisesRegex(harness.Failure, "operation 0 of the timeline: '' is no part of a matrix"):
+        with self.assertRaisesRegex(harness.Failure, "operation 0 of the timeline: '' is not a part of a matrix"):
             found(("gpu0", "gpu1", "", TILE))
 
 

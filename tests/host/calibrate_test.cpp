@@ -73,7 +73,7 @@ TEST(CalibrateHost, WarnsOfFiguresThatAreNotAsCertainAsWanted) {
   EXPECT_THAT(warnings, testing::ElementsAre(missed("copies"), missed("kernels")));
 }
 
-TEST(CalibrateHost, TellsItsUncertaintyWhereFiguresWereMeasuredAgain) {
+TEST(CalibrateHost, WritesUncertaintyOfRepeatedFigures) {
   EXPECT_FALSE(quick(1, 1).uncertainty);
   HostCalibrationOptions options;
   options.devices = 1, options.workers = 1, options.budget_seconds = 2,
@@ -137,7 +137,7 @@ TEST(CalibrateHost, StatesSourcesAndMeasuresOnlyWhatItClaims) {
   EXPECT_EQ(source("kernels").kind, Source::Kind::measured);
   EXPECT_EQ(source("shape").kind, Source::Kind::assumed);  // the number of devices is a
                                                            // choice
-  EXPECT_THAT(source("kernels").text, testing::HasSubstr("2 kernels at once"));
+  EXPECT_THAT(source("kernels").text, testing::HasSubstr("2 simultaneous kernels"));
   for (const StridedEfficiency::Point& point : d.strided.points) {
     EXPECT_GT(point.efficiency, 0);
     EXPECT_LE(point.efficiency, 1);

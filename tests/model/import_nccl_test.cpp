@@ -33,7 +33,7 @@ void refused(const std::string& text, const std::vector<std::string>& words,
 }
 
 /// The text of the source of a file's figures.
-std::string told_of(const Topology& machine, const std::string& key = "NCCL") {
+std::string source_text(const Topology& machine, const std::string& key = "NCCL") {
   const auto& sources = machine.description().sources;
   const auto at = std::ranges::find(sources, key, &Source::key);
   return at == sources.end() ? "" : at->text;
@@ -64,8 +64,8 @@ TEST(NcclXgmi, TheRateIsThatOfTheArchitecture) {
 
 TEST(NcclXgmi, AnUnknownArchitectureNeedsARate) {
   for (const char* gcn : {"gfx1250", "", "gfx90"})
-    refused(xgmi(gcn), {"n.xml:6: xgmi: the rate of a link of a GPU whose gcn is",
-                        "expected gfx906,", "a given rate of one link"});
+    refused(xgmi(gcn), {"n.xml:6: xgmi: the link rate of a GPU with gcn",
+                        "expected gfx906,", "a given link rate"});
   EXPECT_EQ(
       pair(imported_from(xgmi("gfx1250", 2), {.nvlink = Rate{50e9}}), "gpu0", "gpu1"),
       Rate{100e9});
@@ -92,9 +92,9 @@ TEST(NcclGpusThatAreNotInTheFile, NvlinksToThemAreLeftOutAndNamed) {
   EXPECT_EQ(machine.description().nodes.size(), 6U);  // two hosts, two sockets, two GPUs
   EXPECT_EQ(way(machine, "gpu0", "gpu5"), "gpu0->cpu0 cpu0->cpu1 cpu1->gpu5");
   EXPECT_NEAR(pair(machine, "gpu0", "gpu5").value, 13.7e9, 0.01e9);
-  EXPECT_NE(
-      told_of(machine).find("10 x nvlink to a GPU that the file does not have (line 5)"),
-      std::string::npos);
+  EXPECT_NE(source_text(machine).find(
+                "10 x nvlink to a GPU that the file does not have (line 5)"),
+            std::string::npos);
 }
 
 TEST(NcclGpusThatAreNotInTheFile, SpellingsOfAddressesAreOneAddress) {
@@ -116,7 +116,7 @@ TEST(NcclClasses, GpusWithoutTheirElementAreNumberedAsTheFileHasThem) {
   EXPECT_EQ(machine.gpus().size(), 4U);
   EXPECT_EQ(way(machine, "host1", "gpu2"), "host1->cpu1 cpu1->pci1 pci1->gpu2");
   EXPECT_EQ(way(machine, "gpu0", "gpu1"), "gpu0->pci0 pci0->gpu1");
-  EXPECT_NE(told_of(machine).find("1 x network card (line 8)"), std::string::npos);
+  EXPECT_NE(source_text(machine).find("1 x network card (line 8)"), std::string::npos);
 }
 
 TEST(NcclClasses, DisplaysAndAcceleratorsAreGpus) {
@@ -188,7 +188,7 @@ TEST(NcclPciLinks, PartsOfOneChipAreJoined) {
   const Topology outside = imported_from(
       replaced(joined_switches(), link, "<pcilink target=\"0000:77:00.0\"/>"));
   EXPECT_NE(
-      told_of(outside).find("1 x pcilink to a switch that no GPU is below (line 5)"),
+      source_text(outside).find("1 x pcilink to a switch that no GPU is below (line 5)"),
       std::string::npos);
 }
 
@@ -219,7 +219,7 @@ TEST(NcclLinks, TargetsAreGpusSwitchesOrProcessors) {
   };
   for (const char* nvswitch :
        {"tclass=\"0x068000\"", "tclass=\"0x0680\"", "tclass=\"\"", ""})
-    EXPECT_NE(told_of(imported_from(with_class(nvswitch)), "NVLink of sm 70"), "")
+    EXPECT_NE(source_text(imported_from(with_class(nvswitch)), "NVLink of sm 70"), "")
         << nvswitch;
   for (const char* processor : {"tclass=\"0x068001\"", "tclass=\"0x0b4000\""})
     EXPECT_EQ(pair(imported_from(with_class(processor)), "host0", "gpu0"),
@@ -234,8 +234,8 @@ TEST(NcclLinks, TargetsAreGpusSwitchesOrProcessors) {
 
 TEST(NcclElements, UnknownOnesAreNamedWithTheirLine) {
   const Topology machine = imported_from(replaced(xgmi(), "</gpu>", "<ualink/></gpu>"));
-  EXPECT_NE(told_of(machine).find("1 x element 'ualink' (line 9)"), std::string::npos)
-      << told_of(machine);
+  EXPECT_NE(source_text(machine).find("1 x element 'ualink' (line 9)"), std::string::npos)
+      << source_text(machine);
   refused(replaced(cloud(), "version=\"1\"", "version=\"3\""),
           {"n.xml:4: system: version '3' is unknown; expected 1,"});
   EXPECT_EQ(imported_from(replaced(cloud(), " version=\"1\"", "")).gpus().size(), 4U);
@@ -265,7 +265,8 @@ TEST(NcclElements, ProcessorsWithoutGpusAreLeftOutAndNamed) {
   const Topology machine = imported_from(
       replaced(cloud(), "</system>", "<cpu numaid=\"2\"><nic/></cpu></system>"));
   EXPECT_EQ(machine.hosts().size(), 2U);
-  EXPECT_NE(told_of(machine).find("1 x cpu without GPUs (line 18)"), std::string::npos);
+  EXPECT_NE(source_text(machine).find("1 x cpu without GPUs (line 18)"),
+            std::string::npos);
 }
 
 size_t at_random(const std::string& text, const std::string& words,

@@ -227,8 +227,8 @@ TEST(NvbandwidthJson, OtherTextsAreRefused) {
   };
   refused("Running host_to_device_memcpy_ce.", {"b.txt:1:1: not JSON"});
   refused("{\"nvbandwidth\": {\"testcases\": []}}",
-          {"'nvbandwidth -j' ('nvbandwidth --format json' of newer versions)"});
-  refused("{}", {"b.txt: nvbandwidth: is missing; expected what 'nvbandwidth -j'",
+          {"'nvbandwidth -j' ('nvbandwidth --format json' in newer versions)"});
+  refused("{}", {"b.txt: nvbandwidth: is missing; expected output of 'nvbandwidth -j'",
                  "'nvbandwidth --format json'"});
 }
 
@@ -237,11 +237,11 @@ TEST(NvbandwidthJson, MissingPeersAreNamedAndSecondRowsRefused) {
   import_nvbandwidth(
       json_of(with_host("55", 2, {{"device_local_copy", {{"1500", "1500"}}}})), "b.json",
       kind(), &notes);
-  EXPECT_EQ(notes,
-            std::vector<std::string>{
-                "b.json: there is no matrix of device_to_device_memcpy_read_ce or "
-                "device_to_device_memcpy_write_ce; the machine has no copies between "
-                "GPUs"});
+  EXPECT_EQ(
+      notes,
+      std::vector<std::string>{
+          "b.json: no matrix device_to_device_memcpy_read_ce or "
+          "device_to_device_memcpy_write_ce; the machine has no copies between GPUs"});
   notes.clear();
   const Matrix near = pairs(2, [](size_t, size_t) { return "390"; });
   import_nvbandwidth(
@@ -393,7 +393,7 @@ TEST(ImportP2pTest, TheHostMemoryIsSharedByAllGpus) {
   EXPECT_NEAR(sum, 40e9, 1);
 }
 
-TEST(ImportP2pTest, TheLinesOfDevicesTellAccessWithoutTheMatrix) {
+TEST(ImportP2pTest, DeviceLinesDefineAccessWithoutTheMatrix) {
   std::string text = p2p_text();
   const size_t begin = text.find("P2P Connectivity"),
                end = text.find("Unidirectional P2P=Disabled");
@@ -422,14 +422,14 @@ TEST(ImportP2pTest, RefusesOtherTextsByLine) {
     expect_input_error([&] { import_p2p_test(text, "p2p.txt", kind(), {}); }, words);
   };
   expect_input_error([] { import_p2p_test("nothing", "p2p.txt", kind(), {}); },
-                     {"p2p.txt:1: there is no line with the title of a matrix"});
+                     {"p2p.txt:1: no line with the title of a matrix"});
   refused(p2p_text(), "     3\t     0     0     1     1\n", "",
           {"p2p.txt:22: 3 rows; expected 4, one for each GPU"});
   refused(p2p_text(), "50.00", "5e9",
           {"p2p.txt:35: 5000 PB/s is out of range; expected 1 MB/s to 1 PB/s"});
   refused(p2p_text(), "641.00", "fast", {"p2p.txt:35: 'fast' is not a number"});
   refused(p2p_text(), "Unidirectional P2P=Enabled", "Unidirectional P2P=Disabled",
-          {"p2p.txt: there is no matrix of Unidirectional P2P=Enabled"});
+          {"p2p.txt: no matrix Unidirectional P2P=Enabled"});
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(SmiNvlinks, IslandsOfGpusHaveSwitchesOfTheirOwn) {
   EXPECT_NEAR(pair(machine, "gpu3", "gpu4").value, 12 * link * 1e9, 1);
 }
 
-TEST(SmiNvlinks, AGpuWithoutNvlinksIsBesideASwitchOfTheOthers) {
+TEST(SmiNvlinks, AGpuWithoutNvlinksIsNotOnTheSwitch) {
   Links links = switched({18, 18, 18, 0});
   const Topology machine = from_smi(text_of(links));
   EXPECT_EQ(way(machine, "gpu0", "gpu3"), "gpu0->cpu0 cpu0->gpu3");
@@ -86,7 +86,7 @@ TEST(SmiNvlinks, DirectLinksOfFourGpusAddUp) {
   EXPECT_EQ(way(from_smi(text_of(switched({18, 18}))), "gpu0", "gpu1"), "gpu0->gpu1");
 }
 
-TEST(SmiNvlinks, TheKindOfGpuTellsHowManyNvlinksItHas) {
+TEST(SmiNvlinks, TheKindOfGpuSetsTheNumberOfNvlinks) {
   GpuKind v100 = kind();
   v100.kernels.name = "v100";
   const std::string text = text_of(switched({6, 6, 6}));  // three GPUs of a DGX-2
@@ -200,7 +200,7 @@ TEST(SmiDomains, NodeBetweenTwoNumaAffinitiesIsOneSocket) {
   EXPECT_EQ(between("cpu1->cpu2"), assumptions::sockets);
 }
 
-TEST(SmiDomains, NetworkCardsTellSocketsWithoutAffinities) {
+TEST(SmiDomains, NetworkCardsSeparateSocketsWithoutAffinities) {
   const Topology machine = from_smi(
       "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\nGPU0\tX\tNV18\tNV18\tNV18\tPXB\tSYS\nGPU1\tN"
       "V18\tX\tNV18\tNV18\tNODE\tSYS"
@@ -317,7 +317,7 @@ TEST(SmiColumns, OneToSixteenGpus) {
   }
 }
 
-TEST(SmiColumns, WhatIsUnknownIsNamed) {
+TEST(SmiColumns, UnknownColumnsAreNamed) {
   const std::string two =
       smi_text({{"X", "PHB"}, {"PHB", "X"}}, "\tCPU Affinity", "\t0-15");
   refused(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: the row 'MIG0' is unknown"});
@@ -334,7 +334,7 @@ TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
   refused(wide + "\n", {"topo.txt:1: 100001 words in a header; expected at most 1024"});
   for (int i = 0; i < 10000; ++i)
     long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
-  refused(long_text, {"topo.txt:3: the GPUs of 'topo -p2p' are others"});
+  refused(long_text, {"topo.txt:3: the GPUs of 'topo -p2p' differ"});
 }
 
 TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
@@ -370,7 +370,7 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a "
                          "file of peer access; expected"});
   refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
-          {"topo.txt:4: the GPUs of 'topo -p2p' are others"});
+          {"topo.txt:4: the GPUs of 'topo -p2p' differ"});
 }
 
 TEST(SmiPeerAccess, OfPairsInEachOfSeveralMatrices) {

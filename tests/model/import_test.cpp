@@ -72,7 +72,7 @@ TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
           {"topo.txt:3: GPU1 to GPU0 is 'SYS', and GPU0 to GPU1 is 'PIX'"});
   refused("PIX\tNV2", "PIX\tNV99",
           {"topo.txt:2: the cell 'NV99' is unknown; expected X, NV1 to NV18"});
-  refused("\tGPU1\tGPU2", "\tGPU0\tGPU2", {"topo.txt:1: 'GPU0' is there twice"});
+  refused("\tGPU1\tGPU2", "\tGPU0\tGPU2", {"topo.txt:1: 'GPU0' appears twice"});
   refused("GPU1\tPIX\t X ", "GPU2\tPIX\t X ", {"topo.txt:4: another row of 'GPU2'"});
   refused("GPU1\tPIX\t X ", "GPU7\tPIX\t X ", {"topo.txt:3: the row 'GPU7' is unknown"});
   refused("GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n", "",
@@ -80,7 +80,7 @@ TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
   refused("GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A", "GPU1\tPIX",
           {"topo.txt:3: 1 cells; expected 5"});
   expect_input_error([] { import_nvidia_smi("nothing", "topo.txt", kind(), {}); },
-                     {"topo.txt:1: there is no line with"});
+                     {"topo.txt:1: no line with"});
 }
 
 const std::string nccl = R"(<system version="1">
@@ -153,8 +153,8 @@ TEST(ImportNccl, RefusesOtherTexts) {
   refused("0000:07:00.0", "0000:06:00.0",
           {"n.xml:7: pci: busid '0000:06:00.0' is another device's"});
   refused("<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"",
-          {"n.xml:13: cpu: host_hash '0x2' is that of another host than ''; expected the "
-           "file of one host"});
+          {"n.xml:13: cpu: host_hash '0x2' differs from '' of the first host; expected "
+           "the file of one host"});
   expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); },
                      {"no element 'pci' with a 'gpu'"});
   expect_input_error([] { import_nccl_xml("<graphs/>", "n.xml", kind(), {}); },
@@ -297,7 +297,7 @@ TEST(ImportNvbandwidth, RefusesOtherTexts) {
   refused("[", {"b.json:1", "not JSON"});
   refused("{}", {"nvbandwidth: is missing"});
   refused(R"({"nvbandwidth": {"testcases": []}})",
-          {"no matrix of host_to_device_memcpy_ce"});
+          {"no matrix host_to_device_memcpy_ce"});
   refused(
       R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["fast"]]}]}})",
       {"/nvbandwidth/testcases/0/bandwidth_matrix", "fast"});
@@ -307,8 +307,7 @@ TEST(ImportNvbandwidth, RefusesOtherTexts) {
   refused(
       nvbandwidth(
           R"(, {"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["1", "2", "3"]]})"),
-      {"/nvbandwidth/testcases/6", "host_to_device_memcpy_ce",
-       "a test case that is there once"});
+      {"/nvbandwidth/testcases/6", "host_to_device_memcpy_ce", "each test case once"});
   refused(nvbandwidth(
               R"(, {"name": "all_to_host_memcpy_ce", "bandwidth_matrix": [["1", "2"]]})"),
           {"all_to_host_memcpy_ce has 2 GPUs; expected 3"});

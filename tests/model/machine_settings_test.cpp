@@ -171,7 +171,7 @@ TEST(MachineSettings, ALinkThatIsLeftIsAsItWas) {
   EXPECT_EQ(to_toml(after.description()), to_toml(before.description()));
 }
 
-TEST(MachineSettings, WhatWasRemovedIsToldByTheNameAndASource) {
+TEST(MachineSettings, RemovedPartsAreInTheNameAndASource) {
   const Topology after = set(shipped("clx-ai"), {"link:gpu0<->gpu3=none"});
   EXPECT_EQ(after.name(), "clx-ai+link:gpu0<->gpu3=none");
   EXPECT_TRUE(std::ranges::any_of(after.description().sources, [](const Source& source) {
@@ -215,7 +215,7 @@ TEST(MachineSettings, AMachineThatWasSetIsWrittenReadAndSetAgain) {
   EXPECT_FALSE(read.memories()[1].engines.h2d);
 }
 
-TEST(MachineSettings, ALongNameIsShortAndTellsSettingsApart) {
+TEST(MachineSettings, ALongNameIsShortenedAndUnique) {
   const std::vector<std::string> settings(20, "link:host->*.bandwidth=x2"),
       others(20, "link:host->*.bandwidth=x3");
   const std::string name = name_with("machine", settings);
@@ -288,12 +288,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"foo", {"expected KEY=VALUE"}}, Refused{"=3", {"expected KEY=VALUE"}},
         Refused{"foo=3", {"'foo' is unknown", "link:FROM->TO.bandwidth"}},
         Refused{"link:host->gpu9.bandwidth=1 GB/s",
-                {"no link 'host->gpu9'", "there are", "'host->gpu0'"}},
-        Refused{"link:gpu0->gpu9=none", {"no link 'gpu0->gpu9'"}},
+                {"link 'host->gpu9' does not exist", "known: ", "'host->gpu0'"}},
+        Refused{"link:gpu0->gpu9=none", {"link 'gpu0->gpu9' does not exist"}},
         Refused{"link:host->gpu0=5 GB/s",
                 {"bandwidth, latency, per_flow", "NAME=none, which removes it"}},
         Refused{"memory:host=none", {"'host' is host memory; expected GPUs"}},
-        Refused{"memory:gpu[4-5].capacity=1 GB", {"no memory 'gpu[4-5]'", "'gpu3'"}},
+        Refused{"memory:gpu[4-5].capacity=1 GB",
+                {"memory 'gpu[4-5]' does not exist", "'gpu3'"}},
         Refused{"memory:gpu[5-4].capacity=1 GB", {"'5-4'", "not a list of ranges"}},
         Refused{"link:host->gpu0.bandwith=1 GB/s", {"bandwidth, latency, per_flow"}},
         Refused{"link:*.bandwidth=48 Gb", {"'48 Gb' has no known unit"}},
@@ -301,7 +302,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"link:*.bandwidth=x0", {"gives 0 B/s", "1 MB/s to 1 PB/s"}},
         Refused{"link:*.bandwidth=x-2", {"'x-2' is not a factor"}},
         Refused{"link:*.bandwidth=none", {"cannot be absent"}},
-        Refused{"link:*.latency=inf", {"'inf' means nothing here", "0 s to 10 s"}},
+        Refused{"link:*.latency=inf", {"'inf' is invalid here", "0 s to 10 s"}},
         Refused{"link:*.latency=-1 s", {"'-1 s' is out of range"}},
         Refused{"gpus=5", {"'5' is out of range; expected 1 to 4"}},
         Refused{"gpus=0", {"1 to 4"}},

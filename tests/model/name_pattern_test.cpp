@@ -50,12 +50,12 @@ TEST(NamePattern, RefusesWhatIsNoRange) {
 }
 
 TEST(KnownNames, ListsAFew) {
-  EXPECT_EQ(known_names(Names{}), "there is none");
-  EXPECT_EQ(known_names(Names{"b", "a"}), "there are 'b', 'a'");
+  EXPECT_EQ(known_names(Names{}), "known: none");
+  EXPECT_EQ(known_names(Names{"b", "a"}), "known: 'b', 'a'");
   Names many;
   for (int i = 0; i < 20; ++i) many.push_back("gpu" + std::to_string(i));
   EXPECT_EQ(known_names(many),
-            "there are 'gpu0', 'gpu1', 'gpu2', 'gpu3', 'gpu4', 'gpu5', 'gpu6', 'gpu7' "
+            "known: 'gpu0', 'gpu1', 'gpu2', 'gpu3', 'gpu4', 'gpu5', 'gpu6', 'gpu7' "
             "and 12 more");
 }
 

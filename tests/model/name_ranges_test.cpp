@@ -204,7 +204,7 @@ TEST(NameRanges, DescribeAClusterOfNodes) {
                           "[\"ghost->*\"]\ncapacity = \"1 GB/s\"\nsource = \"s\"\n",
                       "m");
       },
-      {"group 'g'", "'ghost->*' fits no link"});
+      {"group 'g'", "'ghost->*' matches no link"});
 }
 
 }  // namespace

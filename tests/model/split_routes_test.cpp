@@ -112,7 +112,7 @@ TEST(SplitRoutes, TheSameLinksTwiceAreRefused) {
   auto d = two_rails(true);
   d.routes.push_back(d.routes.front());
   expect_input_error([&] { Topology{d}; },
-                     {"route 'h' to 'g0'", "another one of the same links"});
+                     {"route 'h' to 'g0'", "another route has the same links"});
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(StridedEfficiency, InterferenceCountsForAsLongAsItIsThere) {
 // At a pitch of 20 KiB, four columns share a line of 64 KiB and lose nothing. At 80 KiB,
 // the least multiple of at least a line, finding the pages takes as long as the bytes; a
 // quarter of that applies if kernels evict a quarter.
-TEST(StridedEfficiency, KernelsPushOutWhatColumnsKnowOfEachOther) {
+TEST(StridedEfficiency, KernelsEvictLinesThatColumnsShare) {
   const Bytes column{8192};
   StridedEfficiency strided;
   strided.points = {{column, 1, Bytes{20480}},
@@ -81,7 +81,7 @@ TEST(StridedEfficiency, KernelsPushOutWhatColumnsKnowOfEachOther) {
   EXPECT_DOUBLE_EQ(of(20480, 0), 1);
   EXPECT_DOUBLE_EQ(of(20480, 1), 1 / 1.25);
   EXPECT_DOUBLE_EQ(of(20480, 0.5), 1 / 1.125);
-  EXPECT_DOUBLE_EQ(of(81920, 1), 0.5) << "none knows anything of another";
+  EXPECT_DOUBLE_EQ(of(81920, 1), 0.5) << "columns share no lines";
   EXPECT_DOUBLE_EQ(strided.of({.column = column, .pitch = Bytes{20480}}),
                    1 / (1 + 2 * 0.25))
       << "and takes longer";

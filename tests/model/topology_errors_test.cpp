@@ -127,7 +127,7 @@ std::vector<BadInput> structures() {
        "device = 1",
        "device = 0",
        "[[memory]]\nname = \"gpu1\"",
-       {"memory 'gpu1'", "device 0 is also that of 'gpu0'"}},
+       {"memory 'gpu1'", "device 0 also belongs to 'gpu0'"}},
       {"BusyBelowIdle",
        "busy = \"300 W\"",
        "busy = \"30 W\"",

@@ -79,7 +79,7 @@ TEST(KSplit, ReceivesLessOfAAndBAndAddsUpSums) {
   EXPECT_LT(total(split), 0.6 * total(whole));
 }
 
-TEST(KSplit, IsTheLargestDivisorThatIsNoMoreThanTheWish) {
+TEST(KSplit, UsesTheLargestDivisorUpToTheOption) {
   const GemmProblem problem = gemm(512, 512, 4096);
   EXPECT_EQ(decided(planned(problem, "7", {"tile=256"}), "grid"), "1x2x4");
   EXPECT_EQ(decided(planned(problem, "3", {"tile=256"}), "grid"), "2x2x2");

@@ -37,7 +37,7 @@ TEST_F(SurrogateOf, LearnsWhatAFeatureDoes) {
   EXPECT_EQ(model_.predict(second_).deviation, before);
 }
 
-TEST_F(SurrogateOf, AddsEffectsAndTellsThemApart) {
+TEST_F(SurrogateOf, AddsAndSeparatesEffects) {
   for (int i = 0; i < 1000; ++i) {
     model_.learn(first_, -0.2, 0.01);
     model_.learn(both_, 0.1, 0.01);

@@ -88,12 +88,12 @@ TEST(TileShape, OfTheMatrixWhoseColumnsRunAlongK) {
   EXPECT_NE(transposed.b(0, 1), transposed.b(3, 1));
 }
 
-Plan planned(const std::vector<std::string>& wishes,
+Plan planned(const std::vector<std::string>& options,
              const GemmProblem& problem = cube(2048), size_t gpus = 1) {
   const Topology topology = test::shipped("two-gpu");
   Policy policy = any_preset("tilerail");
   policy.choices.tile = 512;
-  for (const std::string& wish : wishes) apply_override(policy, wish);
+  for (const std::string& option : options) apply_override(policy, option);
   Plan plan = plan_gemm(problem, topology, {topology.gpus().data(), gpus}, policy);
   validate(plan, topology);
   return plan;

@@ -170,11 +170,11 @@ TEST(Balance, IsPartOfASearch) {
 TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
   const Topology machine = test::shipped("two-gpu");
   OneFastGpu fast;
-  for (const char* wish : {"shares=equal", "distribution=blocks", "effort=fixed"}) {
-    const Policy asking = policy("tilerail", {"tile=1024", "devices=all", wish});
+  for (const char* option : {"shares=equal", "distribution=blocks", "effort=fixed"}) {
+    const Policy asking = policy("tilerail", {"tile=1024", "devices=all", option});
     const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking,
                                 fast.simulator(machine));
-    EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << wish;
+    EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << option;
   }
 }
 

@@ -41,7 +41,7 @@ TEST(UnknownTimes, RefuseAPlanOnEveryGpuWithAnyPreset) {
   }
 }
 
-TEST(UnknownTimes, RefuseATypeThatNoGpuKnows) {
+TEST(UnknownTimes, RefuseATypeWithoutTimesOnEveryGpu) {
   const Topology machine = half_on_the_first_only();
   GemmProblem p = half_cube();
   p.dtype = DType::tf32;

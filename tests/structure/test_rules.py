@@ -94,7 +94,7 @@ class AHouseOfTwoRooms(unittest.TestCase):
 
     def test_must_not_go_around_the_include_paths(self):
         self.write("lower/low.hpp", '#include "../upper/up.hpp"\n' + "\n" * 59)
-        self.assertEqual(faults(self.root), ['lower/low.hpp: "../upper/up.hpp" is no path from the root'])
+        self.assertEqual(faults(self.root), ['lower/low.hpp: "../upper/up.hpp" is not a path from the root'])
 
     def test_must_not_name_options_outside_of_the_command(self):
         self.write("cli/place.cpp", 'add("-p,--place");' + "\n" * 60)
@@ -128,7 +128,7 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.write(page, "# A `title`, and more\n[here](#a-title-and-more) [gone](other.md) [lost](#title)\n")
         self.write("upper/up.hpp", f"// {page}#a-title-and-more, {page}#nowhere\n" + "\n" * 59)
         self.assertEqual(faults(self.root), [
-            f"{page}: links docs/other.md, which is not there",
+            f"{page}: links docs/other.md, which does not exist",
             f"{page}: links {page}#title, which has no such section",
             f"upper/up.hpp: links {page}#nowhere, which has no such section",
         ])
@@ -151,7 +151,7 @@ class FunctionsOfCpp(unittest.TestCase):
         bodies = {pathlib.Path("a.cpp"): [("short", 1, 9), ("long", 10, 99)]}
         self.assertEqual(functions.faults(bodies, {"a.cpp long": "why", "b.cpp gone": "why"}), [])
         self.assertEqual(functions.faults(bodies, {"a.cpp long": "why", "a.cpp short": "why"}),
-                         ["a.cpp short: has an excuse that it does not need"])
+                         ["a.cpp short: has an unnecessary exception"])
 
     def test_stand_in_classes_and_namespaces(self):
         self.assert_functions("namespace n {\nclass A : public B<C> {\n public:\n  int f() const {\n  }\n};\n}\n", ("f", 2))

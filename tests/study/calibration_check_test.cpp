@@ -33,7 +33,7 @@ TEST(CheckCases, AreTenOfSeveralSizesTypesPlacesPoliciesAndTiles) {
       cases, [](const Case& c) { return c.policy.tile.has_value(); }));
 }
 
-TEST(CheckCases, TakeTheTypesThatTheMachineKnows) {
+TEST(CheckCases, TakeTheTypesWithTimes) {
   // tf32 is missing.
   EXPECT_THAT(types_of(check_cases(testing::shipped("two-gpu"))),
               ::testing::ElementsAre("bf16", "f16", "f32", "f64"));

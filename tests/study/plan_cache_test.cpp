@@ -206,7 +206,7 @@ TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
   const auto answer = TunedPlans{file, machine_}.find(
       cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
-  EXPECT_THAT(answer.note, mentions({"plans.toml", "made otherwise now; tune again"}));
+  EXPECT_THAT(answer.note, mentions({"plans.toml", "made differently now; tune again"}));
 }
 
 TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOver) {

@@ -14,7 +14,7 @@
 namespace tilerail::study {
 namespace {
 
-TEST(PlanSimulator, TellsWhenEachGpuIsDone) {
+TEST(PlanSimulator, ReturnsTheEndOfEachGpu) {
   const Topology machine = test::shipped("two-gpu");
   GemmProblem problem = testing::cube(4096);
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];

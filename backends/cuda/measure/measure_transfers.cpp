@@ -261,7 +261,7 @@ class Transfers {
   /// the device's memory the most, and with the same copies in the other direction.
   void column_beside(int src, int dst, size_t bytes, size_t pitch) {
     tasks_.push_back(
-        {"2-D copies beside kernels", [=, &bench = bench_](Stopwatch& watch) {
+        {"2-D copies with kernels", [=, &bench = bench_](Stopwatch& watch) {
            constexpr size_t copied = strided_bytes / 2, copies = 16;
            constexpr int kernels = 150;  // of about 40 us: longer than the copies
            const size_t count = copied / bytes;

@@ -77,7 +77,7 @@ void PendingWork::wait() {
         status != cudaSuccess)
       worst = status;
   put_back(std::exchange(ends_, {}));
-  check(worst, "work that was handed over before");
+  check(worst, "work submitted before");
 }
 
 }  // namespace tilerail::cuda

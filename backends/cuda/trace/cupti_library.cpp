@@ -38,7 +38,7 @@ Opened open_library() {
   Opened opened;
   void* const handle = load_library();
   if (!handle) {
-    opened.why = "there is no " + candidates().front();
+    opened.why = candidates().front() + " does not exist";
     return opened;
   }
   const auto find = [&]<class Function>(const char* name, Function& function) {

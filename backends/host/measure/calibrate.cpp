@@ -99,18 +99,18 @@ class Calibration {
 };
 
 Topology::Description Calibration::run() {
-  const auto tell = [this](std::string_view what) {
+  const auto report = [this](std::string_view what) {
     if (options_.progress) options_.progress(what);
   };
   const std::function<double()> clock = options_.clock ? options_.clock : now;
   const double start = clock();
-  tell("warming up");
+  report("warming up");
   add_copies();
   for (const DType dtype : {DType::f64, DType::f32}) add_gemms(dtype);
   const int64_t s = std::min(thin_size, options_.largest_gemm);
   thin_ = runs_.add_gemm(s, s / thin_share, DType::f64);
   square_ = runs_.add_gemm(s, s, DType::f64);
-  tell("measuring");
+  report("measuring");
   runs_.measure(std::max(0.0, options_.budget_seconds - (clock() - start)), clock);
   d_.name = options_.name;
   d_.sources.clear();
@@ -194,10 +194,11 @@ void Calibration::write_copies() {
   }
   d_.groups[0].capacity = curve;
   d_.groups[0].source = "copies";
-  add_measured("copies", fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to "
-                                     "{} at once; empty operations for "
-                                     "the latency; 95 % intervals of the means within ",
-                                     all_workers_));
+  add_measured(
+      "copies",
+      fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to {} simultaneously; "
+                  "empty operations for the latency; 95 % intervals of the means within ",
+                  all_workers_));
 }
 
 /// `single` is the rate of one copy alone, `saturated` the largest total rate of the
@@ -257,11 +258,11 @@ void Calibration::write_kernels() {
     }
     kernels.gemm.push_back(curve);
   }
-  add_measured("kernels", fmt::format("{} on one thread a kernel, {} kernels at once on "
-                                      "{} CPUs; 95 % intervals of the "
-                                      "means within ",
-                                      host::blas_name(), all_workers_,
-                                      std::thread::hardware_concurrency()));
+  add_measured(
+      "kernels",
+      fmt::format("{} on one thread a kernel, {} simultaneous kernels on {} CPUs; 95 % "
+                  "intervals of the means within ",
+                  host::blas_name(), all_workers_, std::thread::hardware_concurrency()));
 }
 
 /// The uncertainty of copies is the deviation of each role and number of copies from the

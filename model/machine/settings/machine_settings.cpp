@@ -150,7 +150,7 @@ class SettingValue {
     else if constexpr (std::is_same_v<Value, Rate> || std::is_same_v<Value, FlopRate>)
       figure = range.most;
     else
-      fail("means nothing here", range.text);
+      fail("is invalid here", range.text);
     return true;
   }
 
@@ -320,7 +320,7 @@ class DescriptionEditor {
     } else if (key.is_part() && (value.is_none() || value.text() == "x1")) {
       apply_to_part(key, value);
     } else if (key.figure.empty()) {
-      fail("the key ends with none of its figures",
+      fail("the key does not end with a figure",
            fmt::format("NAME. and one of {}{}", fmt::join(key.kind->figures, ", "),
                        key.is_part() ? ", or NAME=none, which removes it" : ""));
     } else {
@@ -375,7 +375,7 @@ class DescriptionEditor {
     if (std::ranges::count(fits, true) > 0) return fits;
     Strings names;
     for (const auto& item : items) names.push_back(item.name);
-    throw InputError{fmt::format("there is no {} {}; {}", key.kind->name,
+    throw InputError{fmt::format("{} {} does not exist; {}", key.kind->name,
                                  in_quotes(key.name), known_names(names))};
   } catch (const InputError& error) {
     throw error.at(setting_);
@@ -438,7 +438,7 @@ class DescriptionEditor {
     }
     if (!changed)
       fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)),
-           "one that the machine has");
+           "an existing one");
   }
 
   /// False if the part lacks the figure.
@@ -492,7 +492,7 @@ class DescriptionEditor {
       fail("the key is unknown",
            fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
     if (!set(d_.issue, F::of_issue, figure, value))
-      fail("the machine has no such figure", "one that the machine has");
+      fail("the machine has no such figure", "an existing one");
     mark(d_.issue.source);
   }
 
