@@ -112,57 +112,68 @@ Request JobText::on(const Topology& topology) const {
   return {problem.resolve(topology), machine.resolve_devices(topology), policy.resolve()};
 }
 
+const Plan* UnchangedPlans::find(JobText job) {
+  job.machine.settings.clear();
+  std::unique_lock lock{mutex_};
+  Entry& entry = plans_[job];
+  lock.unlock();
+  std::call_once(entry.once, [&] {
+    try {
+      const Topology machine = job.machine.load();
+      const auto [problem, devices, policy] = job.on(machine);
+      entry.plan = plan_gemm(problem, machine, devices, policy, plan_simulator(machine));
+    } catch (const InputError&) {
+      entry.plan.reset();
+    }
+  });
+  return entry.plan ? &*entry.plan : nullptr;
+}
+
 namespace {
 
-/// The plan for the machine without its settings, made again for the machine with them.
-/// Nullopt if a setting makes one of them impossible.
-std::optional<Plan> plan_without_settings(const Topology& topology, const JobText& text) {
-  MachineText unchanged = text.machine;
-  unchanged.settings.clear();
-  try {
-    const Topology before = unchanged.load();
-    const auto [problem, devices, policy] = text.on(before);
-    const Plan plan = plan_gemm(problem, before, devices, policy, plan_simulator(before));
-    const Request now = text.on(topology);
-    return plan_decided(now.problem, topology, now.devices, now.policy,
-                        decisions_of(plan, before, policy));
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
+bool fits(const Plan& plan, const Topology& topology) try {
+  require_fit(plan, topology);
+  return true;
+} catch (const InputError&) {
+  return false;
 }
 
 /// The policy's plan. If settings change the machine, a search on the unchanged machine
 /// may find a plan that is faster on the changed one: then this plan.
-Plan searched_plan(const Topology& topology, const JobText& text) {
+Plan searched_plan(const Topology& topology, const JobText& text,
+                   UnchangedPlans& unchanged) {
   const auto [problem, devices, policy] = text.on(topology);
   const PlanSimulator simulator = plan_simulator(topology);
   Plan plan = plan_gemm(problem, topology, devices, policy, simulator);
   if (text.machine.settings.empty() || !varies_fields(policy.effort) || policy.select ||
       plan.origin.evaluator != Evaluator::simulator)
     return plan;
-  std::optional<Plan> other = plan_without_settings(topology, text);
-  if (!other) return plan;
+  const Plan* const other = unchanged.find(text);
+  if (!other || !fits(*other, topology)) return plan;
   const Seconds time = simulator.of(*other).makespan;
   if (time >= simulator.of(plan).makespan) return plan;
   const std::string what = "plan of the machine without settings";
-  PlanOrigin& origin = other->origin;
-  origin.evaluator = Evaluator::simulator;
-  origin.given = plan.origin.given;
-  origin.candidates = std::move(plan.origin.candidates);
+  PlanOrigin origin = std::move(plan.origin);
   origin.candidates.push_back({what, time.value, Evaluator::simulator});
   origin.why =
       fmt::format("{}: the fastest of {} simulated", what, origin.candidates.size());
-  return *std::move(other);
+  origin.decisions = other->origin.decisions;
+  plan = *other;
+  plan.machine = topology.name();
+  plan.origin = std::move(origin);
+  return plan;
 }
 
 }  // namespace
 
-Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned) {
+Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned,
+             UnchangedPlans* shared) {
   const auto [problem, devices, policy] = text.on(topology);
   const auto begin = std::chrono::steady_clock::now();
   TunedPlans::Answer known = tuned.find(problem, topology, devices, policy);
   if (!known.plan) {
-    known.plan = searched_plan(topology, text);
+    UnchangedPlans own;
+    known.plan = searched_plan(topology, text, shared ? *shared : own);
     note_origin(*known.plan, known.note);
   }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <compare>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +20,7 @@ struct MachineText {
   std::string topology, devices = "all";
   std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
 
+  friend auto operator<=>(const MachineText&, const MachineText&) = default;
   Topology load() const;
   /// The machine with the settings.
   Topology changed(const Topology& machine) const;
@@ -31,6 +35,7 @@ struct PolicyText {
   std::optional<std::string> tile, effort;  // "auto": the preset's rule for tiles
   std::vector<std::string> overrides;       // "key=value" for all other fields
 
+  friend auto operator<=>(const PolicyText&, const PolicyText&) = default;
   /// Throws InputError, also if two assignments give one field different values.
   Policy resolve() const;
 };
@@ -51,6 +56,7 @@ struct JobText {
   std::string plan_file;
   std::string plan_cache = {};  // "": from the environment, if set there
 
+  friend auto operator<=>(const JobText&, const JobText&) = default;
   Request on(const Topology& topology) const;
 };
 
@@ -62,8 +68,27 @@ struct Job {
   std::string note = {};        // explains the placement; "" if it needs no explanation
 };
 
-/// Plans on this machine, with the tuned plan if `tuned` has one. Throws InputError.
-Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
+/// The plans of jobs for their machines without settings. Plans each once, also if
+/// several threads ask.
+class UnchangedPlans {
+ public:
+  /// Null if the job cannot run without its settings.
+  const Plan* find(JobText job);
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    std::optional<Plan> plan;
+  };
+  std::mutex mutex_;  // of the map
+  std::map<JobText, Entry> plans_;
+};
+
+/// Plans on this machine, with the tuned plan if `tuned` has one. If settings change the
+/// machine, a search may take the plan for the machine without settings; jobs can share
+/// these plans. Throws InputError.
+Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {},
+             UnchangedPlans* shared = nullptr);
 
 /// The same. The plan also lists options of the policy without effect on it.
 Job shown_job(const Topology& topology, const JobText& text,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct ProblemText {
       place;  // default: the routine's
   std::array<std::optional<std::string>, 3> leading;
 
+  friend auto operator<=>(const ProblemText&, const ProblemText&) = default;
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError.
   GemmProblem resolve(const Topology& topology) const;
   std::string place_or_default() const;

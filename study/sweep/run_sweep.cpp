@@ -99,11 +99,12 @@ Json empty_cells(const Sweep& sweep, size_t point) {
   return cells;
 }
 
-SweepRow row_of(const Sweep& sweep, const Machines& machines, size_t point) {
+SweepRow row_of(const Sweep& sweep, const Machines& machines, UnchangedPlans& plans,
+                size_t point) {
   SweepRow row{empty_cells(sweep, point)};
   try {
     const JobText text = sweep.job(point);
-    const Job job = plan_job(machine_of(text, machines), text);
+    const Job job = plan_job(machine_of(text, machines), text, {}, &plans);
     const Summary summary = simulated(job.plan, job.topology);
     put_problem(row.cells, job.plan.problem, text.problem.place_or_default());
     put_simulation(row.cells, summary);
@@ -119,8 +120,9 @@ SweepRow row_of(const Sweep& sweep, const Machines& machines, size_t point) {
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
                                 const Workers& workers) {
   std::vector<SweepRow> rows(sweep.points());
+  UnchangedPlans plans;
   in_parallel(workers, rows.size(),
-              [&](size_t point) { rows[point] = row_of(sweep, machines, point); });
+              [&](size_t point) { rows[point] = row_of(sweep, machines, plans, point); });
   std::erase_if(rows, [](const SweepRow& row) { return row.cells.is_null(); });
   return rows;
 }

@@ -189,7 +189,7 @@ CASES = {
     "cases without a name": (["compare", "--cases", ""], "--cases: '' is not a name"),
     "measurements without a name": (["calibrate", "--backend", "cuda", "--from", "", "-o", "m.toml"], "--from: ''"),
     "experiment in no folder": (["experiment", "run", "karolina_gemmex", "-o", ""], "--output: '' is not a name"),
-    "two descriptions to stdout": (["calibrate", "--backend", "cuda", "-o", "-"], "-o: '-' is one place"),
+    "two descriptions to stdout": (["calibrate", "--backend", "cuda", "-o", "-"], "-o: '-' cannot contain two"),
 }
 
 

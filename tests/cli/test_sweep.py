@@ -110,7 +110,7 @@ class Sweep(CommandTest):
         done = self.run_command("sweep", "--topology", "two-gpu", "--place", "0:0:0", "--vary", "gemm=16K,32K", "--csv",
                                 "all.csv", "--figure", "f.svg")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, "^tilerail: error: all 2 points failed, the first with: .*memory")
+        self.assertRegex(done.stderr, "^tilerail: error: all 2 points failed, the first with: .*gpu0")
         self.assertIn("2 of 2 points failed", done.stdout)
         self.assertTrue(all(row["error"] for row in self.rows()))
         self.assertFalse((self.folder / "f.svg").exists())

@@ -42,8 +42,6 @@ TEST(PlanJob, AFasterMachineIsNotSlower) {
         << upgrade.machine << " " << upgrade.setting;
 }
 
-// Settings that the unchanged machine cannot be planned with, and policies with a choice
-// of their own, leave the policy's plan.
 TEST(PlanJob, OnlySearchesConsiderTheMachineWithoutSettings) {
   const Upgrade upgrade{"two-gpu", "1500", "h:h:h", "f64",
                         "link:gpu0->gpu1.bandwidth=x2"};
