@@ -312,7 +312,10 @@ void write_json(const Plan& plan, const TextSink& sink) {
   text += R"(,"ops":[)";
   for (const auto i : indices(plan.ops)) {
     constexpr size_t enough = 1 << 16;
-    if (text.size() >= enough) sink(std::exchange(text, ""));
+    if (text.size() >= enough) {
+      sink(text);
+      text.clear();
+    }
     if (i > 0) text += ',';
     add_op(text, plan, OpId{i});
   }
