@@ -56,5 +56,20 @@ TEST(PlanJob, OnlySearchesConsiderTheMachineWithoutSettings) {
   }
 }
 
+TEST(UnchangedPlans, AreMadeOnceAndOnlyIfTheJobCanRun) {
+  const Upgrade upgrade{"two-gpu", "1500", "h:h:h", "f64",
+                        "link:gpu1->gpu0.bandwidth=x2"};
+  UnchangedPlans plans;
+  const Plan* const plan = plans.find(job(upgrade, {upgrade.setting}));
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan, plans.find(job(upgrade, {"link:gpu0->gpu1.bandwidth=x2"})));
+  EXPECT_EQ(
+      content_hash(*plan),
+      content_hash(plan_job(job(upgrade, {}).machine.load(), job(upgrade, {})).plan));
+  JobText absent = job(upgrade, {});
+  absent.machine.devices = "7";
+  EXPECT_EQ(plans.find(absent), nullptr);
+}
+
 }  // namespace
 }  // namespace tilerail::study

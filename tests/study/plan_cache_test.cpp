@@ -97,7 +97,7 @@ TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
     expect_input_error([&] { read_plan_cache(text, "f"); }, words);
   };
   refuse("schema = 2", "schema = 1", {"f:2:", "schema '1'", "expected 2"});
-  refuse("machine_hash = \"", "machine_hash = \"x", {"f:4:", "hash"});
+  refuse("machine_hash = \"", "machine_hash = \"x", {"f:4:", "is not a hash"});
   refuse("routine = \"gemm\"", "routine = \"spmv\"", {"f:7:", "spmv"});
   refuse("m = 512", "m = -1", {"f:8:", "'-1'", "out of range"});
   refuse("m = 512", "mm = 512", {"unknown key 'mm'"});
