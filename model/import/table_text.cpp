@@ -1,7 +1,6 @@
 #include "model/import/table_text.hpp"
 
 #include <cmath>
-#include <iterator>
 #include <sstream>
 
 #include "model/base/number_text.hpp"
