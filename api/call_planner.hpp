@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <span>
-#include <string>
 
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"

@@ -1,7 +1,5 @@
 #include "backends/factory.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <string>
 #include <vector>

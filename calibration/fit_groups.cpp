@@ -2,7 +2,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 
 #include "calibration/fit_parts.hpp"
 

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "calibration/fit_parts.hpp"

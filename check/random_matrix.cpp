@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <string>
 #include <thread>
 
 #include "check/blas.hpp"

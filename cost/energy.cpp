@@ -1,7 +1,5 @@
 #include "cost/energy.hpp"
 
-#include <algorithm>
-
 #include "cost/kernel_costs.hpp"
 #include "model/base/indices.hpp"
 

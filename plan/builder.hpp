@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>

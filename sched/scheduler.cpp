@@ -4,14 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "model/base/error.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
-#include "sched/policy/policy.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
 

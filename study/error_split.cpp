@@ -1,6 +1,5 @@
 #include "study/error_split.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "model/base/indices.hpp"

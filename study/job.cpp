@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <string_view>
 
 #include "model/base/error.hpp"

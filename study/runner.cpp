@@ -1,6 +1,5 @@
 #include "study/runner.hpp"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>

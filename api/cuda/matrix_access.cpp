@@ -1,6 +1,5 @@
 #include "api/cuda/matrix_access.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>

@@ -14,7 +14,6 @@
 #include "cli/output/study_text.hpp"
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
-#include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"

@@ -2,10 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/topo_actions.hpp"

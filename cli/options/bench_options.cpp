@@ -1,7 +1,5 @@
 #include "cli/options/bench_options.hpp"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "cli/options/options.hpp"
 
-#include "cli/options/option_group.hpp"
-
 namespace tilerail::cli {
 
 void add_options(CLI::App& app, study::ProblemText& problem) {

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "model/base/indices.hpp"
 #include "model/base/json.hpp"

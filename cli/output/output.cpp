@@ -1,11 +1,8 @@
 #include "cli/output/output.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/options/option_group.hpp"
 #include "cli/output/progress.hpp"
 #include "report/timeline/timeline_csv.hpp"
-#include "report/trace/trace.hpp"
 
 namespace tilerail::cli {
 void OutputOptions::add_to(CLI::App& app, TraceKind kind) {

@@ -1,6 +1,5 @@
 #include "cli/output/study_output.hpp"
 
-#include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 
 namespace tilerail::cli {

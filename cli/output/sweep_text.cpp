@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "study/evaluation.hpp"
 #include "study/json_cells.hpp"

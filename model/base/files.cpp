@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "model/base/output_target.hpp"
 
 namespace tilerail {
 namespace {

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <span>
 
 #include "model/base/indices.hpp"
 #include "model/base/infeasible_error.hpp"

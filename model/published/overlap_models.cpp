@@ -1,7 +1,6 @@
 #include "model/published/overlap_models.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/base/indices.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "plan/json.hpp"

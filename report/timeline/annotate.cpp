@@ -6,7 +6,6 @@
 #include <cassert>
 #include <compare>
 #include <map>
-#include <optional>
 
 #include "cost/energy.hpp"
 #include "model/base/indices.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "cost/kernel_costs.hpp"
 #include "model/base/indices.hpp"

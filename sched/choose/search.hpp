@@ -2,7 +2,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "model/base/infeasible_error.hpp"
 #include "plan/plan.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "model/base/extents.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/fields.hpp"

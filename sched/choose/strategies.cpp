@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "sched/choose/search_space.hpp"
 #include "sched/policy/decisions.hpp"

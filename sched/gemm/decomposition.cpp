@@ -1,7 +1,6 @@
 #include "sched/gemm/decomposition.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/base/indices.hpp"
 #include "model/machine/matrix_blocks.hpp"

@@ -1,6 +1,5 @@
 #include "sched/gemm/owned_tiles.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "sched/tasks/copier.hpp"

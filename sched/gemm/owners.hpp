@@ -7,7 +7,6 @@
 #include "sched/gemm/gemm_tasks.hpp"
 #include "sched/gemm/input_rank.hpp"
 #include "sched/place/chooser.hpp"
-#include "sched/policy/policy.hpp"
 #include "sched/route/fetcher.hpp"
 
 namespace tilerail {

@@ -1,7 +1,5 @@
 #include "sched/gemm/owners_by_arrival.hpp"
 
-#include <algorithm>
-
 #include "model/base/indices.hpp"
 
 namespace tilerail {

@@ -10,7 +10,6 @@
 
 #include "cost/energy.hpp"
 #include "model/base/infeasible_error.hpp"
-#include "model/kernels/energy.hpp"
 #include "model/machine/machine_facts.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"

@@ -4,14 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <functional>
-#include <initializer_list>
 #include <iterator>
-#include <optional>
 #include <stdexcept>
-#include <type_traits>
-#include <utility>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"

@@ -1,7 +1,5 @@
 #include "sched/policy/policy.hpp"
 
-#include <vector>
-
 #include "model/base/error.hpp"
 
 namespace tilerail {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "model/base/indices.hpp"

@@ -1,11 +1,8 @@
 #include "sched/route/fetcher.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "model/base/error.hpp"

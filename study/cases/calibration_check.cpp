@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
-#include <utility>
 
 #include "study/simulator.hpp"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 
 #include "cost/energy.hpp"
 #include "model/base/error.hpp"

@@ -4,11 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "model/base/csv_cells.hpp"
-#include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/parse.hpp"

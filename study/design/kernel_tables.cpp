@@ -10,7 +10,6 @@
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/base/units_text.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "study/planning/find_machine.hpp"
 

@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
-#include "model/import/assumptions.hpp"
 #include "model/machine/topology_check.hpp"
-#include "model/machine/topology_writer.hpp"
 
 namespace tilerail::study {
 Rate design_rate(const std::string& text, std::string_view subject) {

@@ -5,12 +5,10 @@
 #include <cstdlib>
 #include <utility>
 
-#include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/decided_plan.hpp"
-#include "sched/policy/fields.hpp"
 
 namespace tilerail::study {
 namespace {

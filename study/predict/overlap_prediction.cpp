@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "model/base/error.hpp"
 #include "sched/choose/tile_choice.hpp"

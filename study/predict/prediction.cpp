@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
-#include "model/published/overlap_models.hpp"
 
 namespace tilerail::study {
 namespace {

@@ -1,6 +1,5 @@
 // Plans and simulates the points of a sweep; each is a row of a table
 // (docs/formats.md#sweep).
-#include <algorithm>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"

@@ -9,7 +9,6 @@
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "sched/decided_plan.hpp"
 #include "sched/emulation/presets.hpp"

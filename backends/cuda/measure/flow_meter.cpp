@@ -6,7 +6,6 @@
 #include <chrono>
 #include <limits>
 #include <map>
-#include <memory>
 #include <stdexcept>
 
 #include "backends/cuda/measure/hold_stream.hpp"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <thread>
 
 #include "backends/cuda/measure/measure_tasks.hpp"

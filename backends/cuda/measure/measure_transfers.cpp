@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "backends/cuda/measure/measure_tasks.hpp"
 

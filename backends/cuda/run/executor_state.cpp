@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "backends/cuda/run/check_place.hpp"
 #include "backends/cuda/run/cuda_check.hpp"

@@ -1,7 +1,5 @@
 #include "backends/cuda/run/host_arena.hpp"
 
-#include <utility>
-
 #include "model/base/indices.hpp"
 
 namespace tilerail::cuda {

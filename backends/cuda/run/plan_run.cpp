@@ -1,9 +1,7 @@
 #include "backends/cuda/run/plan_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <utility>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issue_op.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 #include <unordered_map>
 
 #include "model/base/indices.hpp"

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <unordered_map>
 

@@ -4,10 +4,8 @@
 #include <chrono>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "backends/host/measure/host_machine.hpp"
-#include "calibration/mean.hpp"
 #include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
 #include "plan/builder.hpp"

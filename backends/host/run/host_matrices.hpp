@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "backends/real_executor.hpp"
 #include "check/reference.hpp"
