@@ -63,7 +63,8 @@ Plan chosen_plan(const Question& q, const PlanSimulator& simulator) {
       (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
   if (picks) {
-    const bool relays = q.policy.relays || q.policy.choices.routing == Routing::link_map;
+    const bool relays =
+        may_change(q.policy, "routing") || q.policy.choices.routing == Routing::link_map;
     const ReturnPath path = relays ? ReturnPath::over_others : ReturnPath::direct;
     const PeerCopies copies =
         staging_may_help(q) ? PeerCopies::staged : q.policy.choices.peer_copies;

@@ -184,9 +184,10 @@ class Search {
   EstimatedPlan estimated(const TileScheduler& scheduler, int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
-    const std::string what =
-        fmt::format("tile={} grid={} gpus={}{}", tile, grid.text(),
-                    gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
+    const std::string what = fmt::format(
+        "tile={} grid={} gpus={}{}", tile, grid.text(),
+        gpus_text(topology_, plan.devices),
+        policy_.choices.routing == Routing::link_map ? " routing=link-map" : "");
     return {std::move(plan),
             {what, estimate.makespan.value, Evaluator::estimate},
             estimate.makespan.value,
@@ -303,20 +304,18 @@ bool sums_are_small(const Question& q) {
 }
 
 /// The policies to try in addition to the given one.
-std::vector<Policy> other_policies(const Question& q, const Policy& straight,
-                                   Copies copies) {
+std::vector<Policy> other_policies(const Question& q, Copies copies) {
   std::vector<Policy> others;
   if (copies == Copies::any && staging_may_help(q)) {
-    others.push_back(straight);
+    others.push_back(q.policy);
     others.back().choices.peer_copies = PeerCopies::staged;
     others.back().device_choice = DeviceChoice::all;
   }
-  if (q.policy.relays && !overrides(q.policy, "routing") &&
-      relays_help(q.problem, q.resources, q.devices))
-    others.push_back(with_relays(straight));
-  const bool varies = varies_fields(q.policy.effort) && !overrides(q.policy, "grid");
-  if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
-    others.push_back(straight);
+  if (may_change(q.policy, "routing") && relays_help(q.problem, q.resources, q.devices))
+    others.push_back(with_relays(q.policy));
+  if (may_change(q.policy, "grid") && q.devices.size() > 1 && q.policy.k_split == 1 &&
+      sums_are_small(q)) {
+    others.push_back(q.policy);
     others.back().k_split = one_part_a_gpu;
     others.back().device_choice = DeviceChoice::all;
   }
@@ -328,10 +327,8 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight,
 Plan estimated_plan(const Question& question, Copies copies) {
   if (auto plan = emulation_of(question.policy.choices).timed_plan(question, {}))
     return *std::move(plan);
-  Policy straight = question.policy;
-  straight.relays = false;
-  Search search{question.by(straight)};
-  const std::vector<Policy> others = other_policies(question, straight, copies);
+  Search search{question};
+  const std::vector<Policy> others = other_policies(question, copies);
   return others.empty() ? search.plan() : search.plan_or_by(others);
 }
 

@@ -65,8 +65,8 @@ std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
 
 bool staging_may_help(const Question& q) {
   constexpr size_t most_devices = 64;
-  const bool open = varies_fields(q.policy.effort) && !overrides(q.policy, "peer-copies");
-  if (!open || q.policy.choices.peer_copies != PeerCopies::direct ||
+  if (!may_change(q.policy, "peer-copies") ||
+      q.policy.choices.peer_copies != PeerCopies::direct ||
       q.devices.size() > most_devices)
     return false;
   std::vector<MemoryId> ends{q.devices.begin(), q.devices.end()};

@@ -52,22 +52,25 @@ class SetsSearch {
     enter(all);
     if (!candidates_.empty() && is_too_large(candidates_.front().start))
       return estimated_plan(question_.estimated());
-    // Ends when no subset of the best set is faster.
+    // A high effort begins with all steps of a normal effort: its plan is never slower.
+    if (question_.policy.effort == Effort::high)
+      search(all, operations_of(Effort::normal));
+    search(all, most_ops_);
+    return explained();
+  }
+
+ private:
+  /// Ends when no subset of the best set is faster.
+  void search(const std::vector<MemoryId>& all, int64_t ops) {
     for (std::vector<MemoryId> from = all, before; from != before;
          from = fastest().devices) {
       before = from;
       for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
       if (candidates_.empty()) throw InfeasibleError{*refused_};
-      // A high effort begins with all rounds of a normal effort: its plan is never
-      // slower.
-      if (question_.policy.effort == Effort::high)
-        halve(all, operations_of(Effort::normal));
-      halve(all, most_ops_);
+      halve(all, ops);
     }
-    return explained();
   }
 
- private:
   /// Only for a given tile.
   bool has_too_many_kernels() const {
     const GemmProblem& p = question_.problem;
@@ -105,7 +108,6 @@ class SetsSearch {
     const double seconds =
         estimate_plan(*start, question_.topology, question_.resources).makespan.value;
     least_ = std::min(least_, seconds);
-    policy.relays = false;  // strategies set relays themselves
     candidates_.push_back({set, policy, *std::move(start), seconds});
   }
 
@@ -125,7 +127,7 @@ class SetsSearch {
   }
 
   /// Successive halving: each round doubles the operations of a set and then drops the
-  /// slower half of the sets, except the set of all GPUs and sets less than 3 % slower
+  /// slower half of the sets, except the set of all GPUs and sets less than 6 % slower
   /// than the fastest.
   void halve(const std::vector<MemoryId>& all, int64_t ops) {
     std::vector<CandidateSet*> left = promising(all, ops);
@@ -133,7 +135,7 @@ class SetsSearch {
     double best = unknown;
     for (size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
       const auto is_slow = [&, place = size_t{0}](const CandidateSet* each) mutable {
-        return place++ >= count && each->devices != all && each->seconds() > 1.03 * best;
+        return place++ >= count && each->devices != all && each->seconds() > 1.06 * best;
       };
       std::erase_if(left, is_slow);
       for (CandidateSet* const each : left) search_on(*each, ops / int64_t(count));

@@ -57,8 +57,7 @@ class Search final : public SetSearch {
   SearchResult take() override {
     if (!best_) return {start_, seconds(), {}};
     simplify(*best_);
-    std::ranges::find(simulated_, seconds(), &PlanCandidate::seconds)->what =
-        what(*best_);
+    simulated_[best_number_].what = what(*best_);
     PlanOrigin& origin = best_->plan->origin;
     origin.evaluator = Evaluator::simulator, origin.why = "the only candidate";
     origin.candidates = std::move(simulated_);
@@ -342,7 +341,7 @@ class Search final : public SetSearch {
     Trial& last = trials_.back();
     if (!best_ || last.seconds < best_->seconds) {
       if (best_) best_->plan.reset();
-      best_ = &last;
+      best_ = &last, best_number_ = simulated_.size() - 1;
     } else {
       last.plan.reset();
     }
@@ -371,6 +370,7 @@ class Search final : public SetSearch {
   size_t turn_ = 0;   // number of parent selections
   double spent_ = 0;  // operations
   Trial* best_ = nullptr;
+  size_t best_number_ = 0;  // among the simulated candidates
   std::vector<PlanCandidate> simulated_;
 };
 

@@ -21,21 +21,12 @@ std::vector<std::string> choices_of(const Policy& policy, std::string_view key) 
   return values;
 }
 
-/// Whether the user has set relays=off.
-bool forbids_relays(const Policy& policy) {
-  return std::ranges::any_of(policy.overridden, [](const PolicyOverride& each) {
-    return each.key == "relays" && each.value == "off";
-  });
-}
-
 }  // namespace
 
 Strategies::Strategies(const Question& question, Surrogate& surrogate)
     : question_{question},
       surrogate_{surrogate},
-      relays_{question.devices.size() <= most_with_link_map &&
-              (question.problem.routine != Routine::gemm ||
-               !forbids_relays(question.policy))},
+      relays_{question.devices.size() <= most_with_link_map},
       speeds_differ_{!equally_fast(question)},
       stages_{staging_may_help(question)} {
   for (const std::string_view key : searched_keys())

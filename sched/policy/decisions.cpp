@@ -140,14 +140,10 @@ Policy with_relays(Policy policy) {
   const auto set = [&](std::string_view key, auto& field, auto value) {
     if (!overrides(policy, key)) field = value;
   };
-  policy.relays = true;
   set("routing", policy.choices.routing, Routing::link_map);
-  set("distribution", policy.choices.distribution, Distribution::cyclic_2d);
   set("batch", policy.choices.batch, Batch::off);
   set("sends", policy.choices.sends, Sends::free);
-  set("order", policy.choices.order, Order::fifo);
   set("write-backs", policy.choices.write_backs, WriteBacks::own_queues);
-  set("compute-streams", policy.choices.compute_streams, most_automatic_streams);
   return policy;
 }
 

@@ -179,9 +179,6 @@ std::vector<Field> fields_of_routes() {
                routing("bandwidth", Routing::bandwidth),
                routing("link-map", Routing::link_map)(of_link_map),
                routing("eta", Routing::eta), routing("link-eta", Routing::link_eta)}}),
-      of_search({"relays",
-                 "Also plans with routes over other GPUs, and takes the faster plan.",
-                 on_off(&Policy::relays)}),
       varied({"batch",
               "Sends a tile to each GPU that needs it, or to all of them in pieces: in "
               "one chain, or from any that "

@@ -54,5 +54,9 @@ std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key
 /// The preset, then "+key=value" for every override.
 std::string name_of(const Policy& policy);
 bool overrides(const Policy& policy, std::string_view key);
+/// Whether a search may change the field.
+inline bool may_change(const Policy& policy, std::string_view key) {
+  return varies_fields(policy.effort) && !overrides(policy, key);
+}
 
 }  // namespace tilerail

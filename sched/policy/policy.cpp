@@ -11,7 +11,6 @@ const Policy& preset_of_our_own() {
                           .effort = Effort::normal,
                           .grid = GridChoice::automatic,
                           .shares = Shares::by_speed,
-                          .relays = true,
                           .tile_choice = TileChoice::search,
                           .choices = {.routing = Routing::link_eta,
                                       .batch = Batch::tree,

@@ -52,8 +52,6 @@ struct Policy {
   GridChoice grid = GridChoice::square;
   int k_split = 1;  // parts of k, each for its own part of the GPUs; their sums are added
   Shares shares = Shares::equal;  // of C, for the devices
-  bool relays =
-      false;  // also tries plans with routes over other GPUs, if some are faster
   TileChoice tile_choice = TileChoice::thesis;
   Choices choices = {};
 };

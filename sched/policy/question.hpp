@@ -35,9 +35,7 @@ struct Question {
     return {given, problem, topology, resources, some, policy, their_shares, simulated};
   }
   /// Whether the search may change the field.
-  bool varies(std::string_view key) const {
-    return simulated && varies_fields(policy.effort) && !overrides(policy, key);
-  }
+  bool varies(std::string_view key) const { return simulated && may_change(policy, key); }
   /// The question without simulation.
   Question estimated() const {
     return {given, problem, topology, resources, devices, policy, shares, false};

@@ -50,7 +50,7 @@ class Simulated(Examples):
     def test_relays(self):
         problem = ("--gemm", "16K", *CLX_AI, "--place", "0:1:2")
         self.assert_page_says("169.2 ms with relays", self.ms(*problem))
-        self.assert_page_says("184.7 ms without", self.ms(*problem, "--set", "relays=off"))
+        self.assert_page_says("184.7 ms without", self.ms(*problem, "--set", "routing=link-eta"))
 
     def test_memory(self):
         ample = self.result("simulate", "--gemm", "16K", "--topology", "karolina-hgx-a100", "--policy", "gemmex")

@@ -140,7 +140,7 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   validate(plan, machine);
   EXPECT_EQ(plan.devices.size(), 2u);
   // Without relays and without staged copies, g0 has no route to C.
-  const Policy direct = policy("tilerail", {"relays=off", "peer-copies=direct"});
+  const Policy direct = policy("tilerail", {"routing=link-eta", "peer-copies=direct"});
   EXPECT_EQ(plan_gemm(problem, machine, two, direct, simulator).devices.size(), 1u);
 }
 

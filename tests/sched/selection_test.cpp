@@ -129,7 +129,7 @@ TEST(Selection, EndsWithTheSearchOfTheSimulator) {
     }};
     return simulator
         .of(plan_gemm(problem, machine, machine.gpus(),
-                      policy("tilerail", {"devices=best", "relays=off", more}),
+                      policy("tilerail", {"devices=best", more}),
                       simulator))
         .makespan.value;
   };
