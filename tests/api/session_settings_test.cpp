@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-TEST(SessionSettings, SettersChangeWhatIsPlannedAndOldPlansStayCached) {
+TEST(SessionSettings, SettersChangeLaterPlansAndKeepOldPlansCached) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log, small_tiles());
   Multiplication call{40, 50, 64, 2, 1};

@@ -123,7 +123,7 @@ class Copies {
   std::map<size_t, std::map<int64_t, double>> written_;  // by buffer
 };
 
-TEST(Staging, EveryTileArrivesAndGoesBackWhateverTheNumberOfSlotsAndThreads) {
+TEST(Staging, EveryTileArrivesAndReturnsWithAnyNumberOfSlotsAndThreads) {
   for (const size_t slots : {1u, 2u, 5u, 64u})
     for (const size_t threads : {1u, 4u})
       for (const int64_t slot_bytes : {64, 200, 4096, 1 << 20}) {
@@ -143,7 +143,7 @@ TEST(Staging, ASlotIsFilledAgainOnlyAfterItsCopyHasEnded) {
   EXPECT_EQ(size_t(copies.waits), in - 3 + out);
 }
 
-TEST(Staging, EndsWhereARunStopsHalfway) {
+TEST(Staging, EndsWithARunThatStopsHalfway) {
   for (const size_t stop : {0u, 1u, 7u, 20u}) {
     Copies copies{on_host(100, 130, 70), 2, 4096};
     copies.run({3, 3}, stop);
@@ -165,7 +165,7 @@ TEST(Staging, OneFillerAndOneEmptierAreEnough) {
   }
 }
 
-TEST(Staging, WhatStopsAThreadEndsTheRun) {
+TEST(Staging, AnErrorOfAThreadEndsTheRun) {
   Copies copies{on_host(100, 130, 70), 2, 4096};
   const StagingChunks chunks{copies.plan, {true, true, true}, copies.starts(), 4096};
   std::vector<std::byte> ring(4 * 4096);
@@ -198,7 +198,7 @@ TEST(Staging, OnlyMatricesInPageableMemoryAreChunked) {
             bytes({true, true, true}, Direction::in));
 }
 
-TEST(Staging, IsRefusedWhereAPlanReadsWhatItHasWritten) {
+TEST(Staging, IsRefusedForPlansThatReadWrittenPartsOfC) {
   const Topology machine = test::shipped("two-gpu");
   Plan plan = planned(on_host(100, 130, 70));
   EXPECT_TRUE(may_read_ahead(plan, machine));
