@@ -84,7 +84,7 @@ TEST(GemmArguments, LeadingDimensionsAreAtLeastOneForEmptyMatrices) {
   EXPECT_EQ(first_defect(x)->position, Position::ldb);
 }
 
-TEST(GemmArguments, MatricesThatAreNotReadMayBeNull) {
+TEST(GemmArguments, MatricesThatAreNotReadCanBeNull) {
   GemmArguments x = legal();
   x.a = x.b = nullptr;
   x.alpha = 0;

@@ -45,7 +45,7 @@ Measurements one_of_each() {
 }
 
 /// Files of an old version without this figure.
-TEST(Measurements, WattsMayComeWithoutSeconds) {
+TEST(Measurements, WattsCanComeWithoutSeconds) {
   std::string json = to_json(one_of_each());
   const std::string with = ",\"watts_seconds\":0.625";
   ASSERT_NE(json.find(with), std::string::npos);

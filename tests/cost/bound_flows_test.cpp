@@ -36,7 +36,7 @@ Topology slow_peers() {
 // A, B and C are 1.07 GB each. In the 112.0 ms of a plan whose copies between GPUs go
 // over the host, 2.8 GB can leave a GPU over its link to the host, whereas its links to
 // its peers carry 1.07 GB in 61 ms.
-TEST(BoundOfFlows, CopiesBetweenGpusMayGoOverTheHost) {
+TEST(BoundOfFlows, CopiesBetweenGpusCanPassTheHost) {
   const Topology machine = slow_peers();
   GemmProblem p = cube(16384, DType::f32);
   p.place_a = memory(machine, "g0"), p.place_b = memory(machine, "g1"),

@@ -59,7 +59,7 @@ std::string repeated(std::string_view open, size_t times) {
   return text;
 }
 
-TEST(ParseJson, ValuesMayBeNestedToALimit) {
+TEST(ParseJson, ValuesCanBeNestedToALimit) {
   for (const auto& [open, value, close] :
        {std::array{"[", "1", "]"}, std::array{R"({"k":)", "1", "}"}}) {
     const std::string most = repeated(open, 100) + value + repeated(close, 100);

@@ -45,7 +45,7 @@ TEST(KernelLimits, AWorkerOfAHostIsOneOfMany) {
   EXPECT_DOUBLE_EQ(kernel_limits(k, axpy_problem(9)).memory.value().value, 8e12);
 }
 
-TEST(KernelLimits, MeasuredShapesMayBeFasterThanTheRule) {
+TEST(KernelLimits, MeasuredShapesCanBeFasterThanTheRule) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
   curve.points.clear();

@@ -270,7 +270,7 @@ TEST(KernelTimes, KernelsSideBySideAreNoFasterThanTheDevice) {
 }
 
 // Sizes of the hostile table that are multiples of both block sides.
-TEST(KernelTimes, MeasuredSquaresKeepTheirTimeWhereRatesGrowFasterThanTheWork) {
+TEST(KernelTimes, MeasuredSquaresKeepTheirTimeIfRatesGrowFasterThanTheWork) {
   const KernelTimes k = tables()[1];
   KernelTimes unbounded = k;
   unbounded.memory_bandwidth.reset();

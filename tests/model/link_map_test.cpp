@@ -16,7 +16,7 @@ using test::shipped;
 
 constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
 
-TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
+TEST(LinkMap, SlowdownOfTwoCopiesFollowsMaxMinFairSharing) {
   for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8",
                            "karolina-hgx-a100", "hgx-h200"}) {
     const Topology t = shipped(name);

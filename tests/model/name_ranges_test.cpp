@@ -96,7 +96,7 @@ TEST(NameRanges, GroupsOfARangeTakeTheirPartOfTheLinks) {
   EXPECT_EQ(links, (Names{"host->plx1", "plx1->gpu2", "plx1->gpu3"}));
 }
 
-TEST(NameRanges, RoutesAndGroupsOfARangeMayShareALink) {
+TEST(NameRanges, RoutesAndGroupsOfARangeCanShareALink) {
   const Topology machine =
       read_topology(four +
                         "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = "

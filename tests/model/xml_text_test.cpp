@@ -50,7 +50,7 @@ TEST(Xml, LinesMatchTheFileInAnyEncodingAndLineEnds) {
   }
 }
 
-TEST(Xml, AttributesMayHoldMarkup) {
+TEST(Xml, AttributesCanContainMarkup) {
   EXPECT_EQ(attribute_of("<a x=\"/>\"/>", "x"), "/>");
   EXPECT_EQ(attribute_of("<a x='\"-->]]>'></a>", "x"), "\"-->]]>");
   EXPECT_EQ(attribute_of("<a x='&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#xe9;'/>", "x"),

@@ -66,7 +66,7 @@ TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
   EXPECT_THAT(error_of(with("a;1")), testing::HasSubstr("interval_s: 'a'"));
 }
 
-TEST(TimelineCsv, LinesMayEndAsOnWindows) {
+TEST(TimelineCsv, LinesCanEndAsOnWindows) {
   std::string csv = small_csv();
   for (size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2)
     csv.insert(at, 1, '\r');
@@ -113,7 +113,7 @@ TEST(TimelineCsv, EachDeviceHasAnEnergy) {
               testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
 }
 
-TEST(TimelineCsv, RowsMayComeInAnyOrder) {
+TEST(TimelineCsv, RowsCanComeInAnyOrder) {
   std::string csv = small_csv();
   const size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
   const std::string shuffled =

@@ -130,7 +130,7 @@ TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
 }
 
 // Searches, selections and link-map routing use routes over the host.
-TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
+TEST_F(Libraries, GpusThatAHostJoinsCanBeChosen) {
   const Topology apart = gpus_apart();
   GemmProblem p = cube(2048);
   p.place_c = gpu0;

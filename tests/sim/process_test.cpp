@@ -73,7 +73,7 @@ TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
   expect_same(first, SimExecutor{machine}.execute(plan));
 }
 
-TEST(SimProcess, MachinesMayAlternate) {
+TEST(SimProcess, MachinesCanAlternate) {
   const Topology machine = two_gpu(),
                  slow = two_gpu([](auto&d) {
                    d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{5e9};

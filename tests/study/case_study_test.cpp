@@ -47,7 +47,7 @@ TEST(CaseSummary, NeedsPredictions) {
   EXPECT_FALSE(summary_of({}));
 }
 
-TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownOnesEmpty) {
+TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownCellsAreEmpty) {
   const Topology machine = testing::shipped("two-gpu");
   Case c;
   c.sizes = {"64", "32", "64"}, c.label = "one, two";

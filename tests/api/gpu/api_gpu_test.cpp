@@ -174,7 +174,7 @@ TEST_F(Api, CallsKeepTheCurrentDeviceEvenAfterErrors) {
   }
 }
 
-TEST_F(Api, ThreadsMayShareAContext) {
+TEST_F(Api, ThreadsCanShareAContext) {
   Context context{in_tiles()};
   std::vector<std::unique_ptr<ApiCase>> calls;
   for (unsigned t = 0; t < 4; ++t)
@@ -195,7 +195,7 @@ TEST_F(Api, ThreadsMayShareAContext) {
 
 /// Both register the same pages for their calls; neither may end a registration that the
 /// other still uses.
-TEST_F(Api, ContextsMayShareAPageableMatrix) {
+TEST_F(Api, ContextsCanShareAPageableMatrix) {
   constexpr int64_t n = 600;
   ApiCase one{square(n), {}, {}, {}, 7}, two{square(n), {}, {}, {}, 8};
   std::copy(one.a->given.begin(), one.a->given.end(), two.a->data<std::byte>());
@@ -245,7 +245,7 @@ TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
   }
 }
 
-TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
+TEST_F(Api, MatricesCanOverlapInMemoryAndShareAnAllocation) {
   Context context{in_tiles()};
   constexpr int64_t n = 300;
   ApiCase one{square(n), {}, {}, {}, 10};
