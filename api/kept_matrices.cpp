@@ -32,9 +32,10 @@ bool share_elements(const Matrix& x, const Matrix& y) {
 
 void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix,
                         std::span<const MemoryId> gpus) {
-  std::erase_if(kept_,
-                [&](const Kept& kept) { return share_elements(kept.original, matrix); });
-  Kept kept{
+  std::erase_if(kept_, [&](const KeptMatrix& kept) {
+    return share_elements(kept.original, matrix);
+  });
+  KeptMatrix kept{
       matrix, Arena::leading(matrix.rows, matrix.element), {}};  // the same as of tiles
   std::vector<std::shared_ptr<void>> copies = hardware.copies_on(gpus, matrix, kept.ld);
   for (const auto i : indices(gpus))
@@ -43,14 +44,14 @@ void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix,
 }
 
 void KeptMatrices::release(const void* data) {
-  if (std::erase_if(kept_,
-                    [&](const Kept& kept) { return kept.original.data == data; }) == 0)
+  if (std::erase_if(
+          kept_, [&](const KeptMatrix& kept) { return kept.original.data == data; }) == 0)
     throw fault_of("matrix to release", "is not kept");
 }
 
 std::optional<KeptMatrices::Part> KeptMatrices::part(
     const Matrix& matrix, std::span<const MemoryId> gpus) const {
-  for (const Kept& kept : kept_) {
+  for (const KeptMatrix& kept : kept_) {
     const Matrix& whole = kept.original;
     if (matrix.element != whole.element || address(matrix.data) < address(whole.data))
       continue;
@@ -63,7 +64,7 @@ std::optional<KeptMatrices::Part> KeptMatrices::part(
       continue;
     Part part{kept.ld, {}};
     for (const MemoryId gpu : gpus) {
-      const auto copy = std::ranges::find(kept.copies, gpu, &Kept::Owned::gpu);
+      const auto copy = std::ranges::find(kept.copies, gpu, &KeptMatrix::Replica::gpu);
       if (copy == kept.copies.end()) break;
       part.copies.push_back({gpu, static_cast<std::byte*>(copy->data.get()) +
                                       (row + col * kept.ld) * whole.element});
@@ -79,8 +80,9 @@ std::optional<tilerail::Matrices::Copy> KeptMatrices::Part::on(MemoryId gpu) con
 }
 
 bool KeptMatrices::overlaps(const Matrix& matrix) const {
-  return std::ranges::any_of(
-      kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
+  return std::ranges::any_of(kept_, [&](const KeptMatrix& kept) {
+    return share_elements(kept.original, matrix);
+  });
 }
 
 }  // namespace tilerail::api

@@ -33,17 +33,17 @@ class KeptMatrices {
   bool overlaps(const Matrix& matrix) const;
 
  private:
-  struct Kept {
+  struct KeptMatrix {
     Matrix original;
     int64_t ld = 0;  // of the copies
-    struct Owned {
+    struct Replica {
       MemoryId gpu;
       std::shared_ptr<void> data;
     };
-    std::vector<Owned> copies;
+    std::vector<Replica> copies;
   };
 
-  std::vector<Kept> kept_;
+  std::vector<KeptMatrix> kept_;
 };
 
 }  // namespace tilerail::api

@@ -26,14 +26,14 @@ Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
 }
 
 /// The preset without simulating candidates, because a first call waits for its plan.
-Policy preset_without_judge(const std::string& name) {
+Policy estimated_preset(const std::string& name) {
   Policy policy = preset(name);
   policy.effort = Effort::fast;
   return policy;
 }
 
 Policy policy_of(const ContextOptions& options) {
-  Policy policy = preset_without_judge(options.policy);
+  Policy policy = estimated_preset(options.policy);
   for (const std::string& assignment : options.overrides) try {
       apply_override(policy, assignment);
     } catch (const InputError& error) {
@@ -99,7 +99,7 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
 }
 
 void Session::set_policy(const std::string& name) {
-  Policy policy = preset_without_judge(name);
+  Policy policy = estimated_preset(name);
   const std::lock_guard lock{mutex_};
   use(std::move(policy));
 }

@@ -62,20 +62,20 @@ class Session {
   /// For kept inputs: replaces them, and their places and leading dimensions in the
   /// problem, by their copies.
   Copies take_kept(Matrices& matrices, GemmProblem& problem) const;
-  struct Held {
+  struct CachedPlan {
     std::unique_ptr<BoundPlan> bound;
     PlanInfo info;
     bool single_kernel = false;
   };
-  Held& plan_for(const GemmProblem& problem, GemmTimes& times);
-  Held bound(const GemmProblem& problem);
+  CachedPlan& plan_for(const GemmProblem& problem, GemmTimes& times);
+  CachedPlan bound(const GemmProblem& problem);
   std::vector<int> users() const;
   /// Runs the cached plan or a new one. Throws MemoryShortage before anything has run.
   void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
             const GemmOptions& options, GemmTimes& times);
-  RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies,
-                 GemmTimes& times);
-  RunSeconds submit(Held& held, void* stream, const Matrices& matrices,
+  RunSeconds run(CachedPlan& cached, void* stream, const Matrices& matrices,
+                 const Copies& copies, GemmTimes& times);
+  RunSeconds submit(CachedPlan& cached, void* stream, const Matrices& matrices,
                     const Copies& copies);
   void after_runs(const std::function<void()>& work);
 
@@ -88,7 +88,7 @@ class Session {
   CallPlanner planner_;      // keeps a reference to the topology
   Pageable pageable_;
   KeptMatrices kept_;  // destroyed before the hardware
-  LruCache<Signature, Held>
+  LruCache<Signature, CachedPlan>
       plans_;  // destroyed before the hardware, to which its plans are bound
 };
 

@@ -132,8 +132,8 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
 
 /// Binding fails if other programs have taken memory of a GPU. Allocation shows how much
 /// of the rest is contiguous.
-Session::Held Session::bound(const GemmProblem& problem) {
-  const auto bind = [&](PlannedCall call) -> Held {
+Session::CachedPlan Session::bound(const GemmProblem& problem) {
+  const auto bind = [&](PlannedCall call) -> CachedPlan {
     const bool single = is_single_kernel(call.plan);
     return {hardware_->bind(call.plan), std::move(call.info), single};
   };
@@ -155,9 +155,9 @@ Session::Held Session::bound(const GemmProblem& problem) {
   std::rethrow_exception(first);
 }
 
-Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
+Session::CachedPlan& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
   const Signature signature = signature_of(problem, devices_, policy_name_);
-  if (Held* held = plans_.find(signature)) return *held;
+  if (CachedPlan* cached = plans_.find(signature)) return *cached;
   times.planned = true;
   return plans_.insert(signature, bound(plannable(problem)));
 }
@@ -168,25 +168,25 @@ std::vector<int> Session::users() const {
   return numbers;
 }
 
-RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices,
+RunSeconds Session::run(CachedPlan& cached, void* stream, const Matrices& matrices,
                         const Copies& copies, GemmTimes& times) {
-  if (held.single_kernel) return hardware_->run_single(*held.bound, stream, matrices);
+  if (cached.single_kernel) return hardware_->run_single(*cached.bound, stream, matrices);
   hardware_->synchronize();  // submitted runs may write the inputs of this run
   hardware_->wait_for_caller(stream, matrices);
   Stopwatch watch;
-  const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
+  const auto access = hardware_->access(*cached.bound, matrices, users(), pageable_);
   times.memory = watch.lap();
-  const RunSeconds seconds = hardware_->run(*held.bound, *access, copies);
+  const RunSeconds seconds = hardware_->run(*cached.bound, *access, copies);
   watch.lap();
   access->finish();
   times.memory += watch.lap();
   return seconds;
 }
 
-RunSeconds Session::submit(Held& held, void* stream, const Matrices& matrices,
+RunSeconds Session::submit(CachedPlan& cached, void* stream, const Matrices& matrices,
                            const Copies& copies) {
-  const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
-  return hardware_->submit(*held.bound, stream, *access, matrices, copies);
+  const auto access = hardware_->access(*cached.bound, matrices, users(), pageable_);
+  return hardware_->submit(*cached.bound, stream, *access, matrices, copies);
 }
 
 void Session::synchronize() {
@@ -232,15 +232,15 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
 void Session::call(const GemmProblem& problem, const Matrices& matrices,
                    const Copies& copies, const GemmOptions& options, GemmTimes& times) {
   Stopwatch watch;
-  Held& held = plan_for(problem, times);
-  if (options.plan) *options.plan = held.info;
-  held.bound->set_scalars(problem.alpha, problem.beta);
+  CachedPlan& cached = plan_for(problem, times);
+  if (options.plan) *options.plan = cached.info;
+  cached.bound->set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
   const bool hand_over =
-      !options.wait && (held.single_kernel || hardware_->page_locked(matrices));
+      !options.wait && (cached.single_kernel || hardware_->page_locked(matrices));
   const RunSeconds seconds = hand_over
-                                 ? submit(held, options.stream, matrices, copies)
-                                 : run(held, options.stream, matrices, copies, times);
+                                 ? submit(cached, options.stream, matrices, copies)
+                                 : run(cached, options.stream, matrices, copies, times);
   times.run = seconds.run, times.issue = seconds.issue, times.handed_over = hand_over;
 }
 

@@ -14,10 +14,10 @@ namespace {
 
 std::string text_of(const tilerail::PlanInfo& plan) {
   using By = tilerail::PlanInfo::By;
-  const char* const judge = plan.by == By::estimate    ? "estimate: "
-                            : plan.by == By::simulator ? "simulator: "
-                                                       : "";
-  return plan.why.empty() ? std::string{"there was no work"} : judge + plan.why;
+  const char* const evaluator = plan.by == By::estimate    ? "estimate: "
+                                : plan.by == By::simulator ? "simulator: "
+                                                           : "";
+  return plan.why.empty() ? std::string{"there was no work"} : evaluator + plan.why;
 }
 
 void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments,

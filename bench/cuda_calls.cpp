@@ -118,10 +118,10 @@ void run_on_gpu(const std::string& topology) {
 
 /// Ordinary memory, with huge pages if the system provides them on demand, like arrays of
 /// numpy.
-struct Freed {
+struct Deleter {
   void operator()(double* data) const { std::free(data); }
 };
-using Memory = std::unique_ptr<double[], Freed>;
+using Memory = std::unique_ptr<double[], Deleter>;
 Memory ordinary(int64_t count, bool huge_pages) {
   constexpr size_t page = 2 << 20;
   const size_t bytes = (size_t(count) * sizeof(double) + page - 1) / page * page;

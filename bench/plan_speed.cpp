@@ -67,7 +67,7 @@ BENCHMARK_CAPTURE(plan_ops, tilerail, "tilerail")->Apply(sizes);
 
 /// With the fluid machine as simulator, as the command plans 16384^3 f64; `of_estimate`:
 /// time relative to the plan of the estimate alone.
-void plan_judged(benchmark::State& state, const char* name) {
+void plan_simulated(benchmark::State& state, const char* name) {
   const Topology topology = machine(name);
   GemmProblem problem;
   problem.m = problem.n = problem.k = 16384;
@@ -82,21 +82,21 @@ void plan_judged(benchmark::State& state, const char* name) {
   };
   Policy estimated = any_preset("tilerail");
   estimated.effort = Effort::fast;
-  double alone = 0, judged = 0;
+  double alone = 0, simulated = 0;
   for (auto _ : state) {
     alone += seconds(estimated);
     const double time = seconds(any_preset("tilerail"));
-    judged += time;
+    simulated += time;
     state.SetIterationTime(time);
   }
-  state.counters["of_estimate"] = judged / alone;
+  state.counters["of_estimate"] = simulated / alone;
 }
 
-void register_judged() {
+void register_simulated() {
   for (const char* name :
        {"hgx-h200", "karolina-hgx-a100", "clx-ai", "clx-ai-hetero", "pcie-tree-8"})
-    benchmark::RegisterBenchmark((std::string{"plan_judged/"} + name).c_str(),
-                                 plan_judged, name)
+    benchmark::RegisterBenchmark((std::string{"plan_simulated/"} + name).c_str(),
+                                 plan_simulated, name)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
 }
@@ -105,7 +105,7 @@ void register_judged() {
 }  // namespace tilerail::bench
 
 int main(int argc, char** argv) {
-  tilerail::bench::register_judged();
+  tilerail::bench::register_simulated();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

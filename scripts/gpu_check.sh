@@ -100,7 +100,7 @@ if [ "$memcheck" = no ]; then
 elif [ -z "$sanitizer" ]; then
   row "memcheck" - - - - - "skipped: no compute-sanitizer here"
 else
-  clean tests_cuda_gpu '*ABoundPlanRunsAgain*:*AGraphThatIsDestroyed*:*TilesThatAreStaged*:*RunsThatAreHandedOver*'
+  clean tests_cuda_gpu '*ABoundPlanRunsAgain*:*AGraphThatIsDestroyed*:*TilesThatAreStaged*:*SubmittedRuns*'
   clean tests_api_gpu 'Lifetimes.HostMemory*:Lifetimes.MemoryThat*:Lifetimes.AKept*:Lifetimes.Pageable*'
 fi
 

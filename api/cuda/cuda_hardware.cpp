@@ -219,7 +219,7 @@ class CudaHardware final : public Hardware {
     const auto begin = reinterpret_cast<uintptr_t>(data);
     auto lease = cuda::Registrations::of_process().lease_allocated(
         {begin, begin + uintptr_t(bytes)});
-    buffers_.emplace(data, Allocated{std::move(buffer), std::move(lease)});
+    buffers_.emplace(data, Allocation{std::move(buffer), std::move(lease)});
     return data;
   }
 
@@ -263,7 +263,7 @@ class CudaHardware final : public Hardware {
 
   /// Page-locked memory that was allocated for the caller. The lease is destroyed first,
   /// which waits for all runs that use it.
-  struct Allocated {
+  struct Allocation {
     cuda::HostBuffer buffer;
     cuda::Registrations::Lease lease;
   };
@@ -324,7 +324,7 @@ class CudaHardware final : public Hardware {
 
   int devices_;
   std::map<void*, cuda::Registrations::Lease> registered_;
-  std::map<void*, Allocated> buffers_;      // by address
+  std::map<void*, Allocation> buffers_;     // by address
   std::unique_ptr<CudaExecutor> executor_;  // waits for its runs before the memory is
                                             // freed
 };

@@ -133,7 +133,7 @@ std::optional<uint64_t> Registrations::number_of(const api::AddressRange& range)
 /// can free the memory afterwards. Releases the lock meanwhile, because calls that the
 /// runs wait for may need it.
 void Registrations::end_lasting(const Lease& lease) noexcept {
-  std::list<Held> users;
+  std::list<SubmittedRun> users;
   {
     const std::lock_guard lock{mutex_};
     // By owner: locking a weak_ptr here could create the last lease of its entry, whose
@@ -150,7 +150,7 @@ void Registrations::end_lasting(const Lease& lease) noexcept {
       run = next;
     }
   }
-  for (const Held& run : users)
+  for (const SubmittedRun& run : users)
     if (cudaEventSynchronize(*run.end) != cudaSuccess)
       cudaGetLastError();  // the run's own calls report the error
 }
@@ -175,7 +175,7 @@ void Registrations::hold(std::vector<Lease> leases, const StreamOnDevice& stream
 }
 
 void Registrations::drop_ended() {
-  std::list<Held> ended;  // their leases end without the lock
+  std::list<SubmittedRun> ended;  // their leases end without the lock
   const std::lock_guard lock{mutex_};
   for (auto run = runs_.begin(); run != runs_.end();) {
     const auto next = std::next(run);

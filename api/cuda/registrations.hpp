@@ -67,8 +67,8 @@ class Registrations {
     uint64_t number = 0;     // unique for each entry
     int lasting = 0;         // leases of lease_lasting and lease_allocated
   };
-  /// The leases of a submitted run.
-  struct Held {
+  /// A run that keeps its leases until `end`.
+  struct SubmittedRun {
     std::vector<Lease> leases;
     std::unique_ptr<PlainEvent> end;
   };
@@ -84,7 +84,7 @@ class Registrations {
   std::recursive_mutex mutex_;  // recursive: a lease can end while another is created
   std::list<Entry> entries_;
   uint64_t added_ = 0;
-  std::list<Held> runs_;
+  std::list<SubmittedRun> runs_;
 };
 
 }  // namespace tilerail::cuda

@@ -52,7 +52,7 @@ std::string seconds_or_dash(const std::optional<double>& seconds) {
 }
 
 /// The saving of the tuned plan over the policy's own choice, if both have the same
-/// judge.
+/// evaluator.
 std::string saved(const study::TuneResult& result) {
   if (!result.planned_s || result.tuned->evaluator != Evaluator::simulator ||
       *result.planned_s <= 0)

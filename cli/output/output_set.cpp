@@ -42,7 +42,7 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
 
 void OutputSet::expect_once(const OutputIdentity& identity, const std::string& path,
                             const std::string& option) {
-  for (const Expected& other : expected_)
+  for (const Output& other : expected_)
     if (other.identity == identity)
       throw InputError{
           "", path, fmt::format("is the same file as {} '{}'", other.option, other.path),

@@ -32,7 +32,7 @@ class OutputSet {
 
  private:
   /// An expected output.
-  struct Expected {
+  struct Output {
     OutputIdentity identity;
     std::string path, option;
   };
@@ -40,7 +40,7 @@ class OutputSet {
   void expect_once(const OutputIdentity& identity, const std::string& path,
                    const std::string& option);
 
-  std::vector<Expected> expected_;
+  std::vector<Output> expected_;
   std::vector<StagedFile> files_;
   std::optional<std::string> standard_output_;
 };

@@ -87,13 +87,13 @@ int start(const std::vector<std::string>& command, const Capture& output,
   return error;
 }
 
-struct Ended {
+struct ProcessResult {
   std::string output,
       fault;  // the last line of stderr, or how the program ended; "" after success
 };
 
 /// Runs a program to its end.
-Ended run(const std::vector<std::string>& command) {
+ProcessResult run(const std::vector<std::string>& command) {
   const std::string& program = command.front();
   const Capture output, errors;
   if (const int error = start(command, output, errors); error != 0)
@@ -144,7 +144,7 @@ std::string Painter::draw(std::vector<std::string> command,
     scratch.emplace_back(fmt::format("{}.{}.csv", path, scratch.size()), text);
     command.push_back(scratch.back().staged());
   }
-  Ended ended = run(command);
+  ProcessResult ended = run(command);
   if (!ended.fault.empty())
     throw InputError{option_ + ": the figure could not be drawn: " + ended.fault};
   return std::move(ended.output);

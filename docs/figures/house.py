@@ -24,7 +24,7 @@ INSIDE = {
     "cli": (1.15, "parses, calls, prints"),
     "api": (4.6, "C and C++, as BLAS"),
     "study": (1.15, "cases, runs, predictions,\ncalibration, error split"),
-    "study/planning": (2.3, "finds machines,\njudges plans"),
+    "study/planning": (2.3, "finds machines,\nevaluates plans"),
     "sched": (0, "policy, routes, tiles:\nmakes the plan"),
     "sched/emulation": (0, "policies like those\nof libraries"),
     "report": (1.15, "timelines, traces,\ntables"),

@@ -83,11 +83,11 @@ TunedPlan read_choice(const TomlTable& table) {
   TunedPlan tuned;
   tuned.seconds = table.need("seconds").in(any_makespan);
   if (const auto metric = table.find("metric")) tuned.metric = metric->in(any_metric);
-  const TomlValue judge = table.need("judge");
-  if (judge.text() == to_string(Evaluator::measurement))
+  const TomlValue evaluator = table.need("judge");
+  if (evaluator.text() == to_string(Evaluator::measurement))
     tuned.evaluator = Evaluator::measurement;
-  else if (judge.text() != to_string(tuned.evaluator))
-    judge.fail("is not a judge", "simulator or measurement");
+  else if (evaluator.text() != to_string(tuned.evaluator))
+    evaluator.fail("is not a judge", "simulator or measurement");
   tuned.preset = table.need("preset").text();
   tuned.tried = table.need("tried").integer(0, most_count);
   tuned.effort = Effort(table.need("effort").one_of(effort_names));

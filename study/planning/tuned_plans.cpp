@@ -13,7 +13,7 @@
 namespace tilerail::study {
 namespace {
 
-std::string judged_by(const TunedPlan& tuned) {
+std::string evaluation_of(const TunedPlan& tuned) {
   return fmt::format(
       "{} by {}, the fastest of {}", seconds_text(tuned.seconds),
       tuned.evaluator == Evaluator::simulator ? "the simulator" : "measurement",
@@ -69,7 +69,7 @@ TunedPlans::Answer TunedPlans::find(const GemmProblem& problem, const Topology& 
 TunedPlans::Answer TunedPlans::answer(Plan plan, const TunedPlan& tuned,
                                       const Topology& machine) const {
   Answer answer{std::move(plan), fmt::format("{}: {}, found by version {}", name_,
-                                             judged_by(tuned), tuned.version)};
+                                             evaluation_of(tuned), tuned.version)};
   PlanOrigin& origin = answer.plan->origin;
   origin.evaluator = tuned.evaluator, origin.why = answer.note;
   origin.candidates = {{fmt::format("tile={} gpus={}", answer.plan->tile,

@@ -147,8 +147,8 @@ class Tuning {
 
  private:
   bool is_enough(const TunedPlan& known) const {
-    const bool judged = !on_hardware_ || known.evaluator == Evaluator::measurement;
-    return judged && known.version == program_version() &&
+    const bool evaluated = !on_hardware_ || known.evaluator == Evaluator::measurement;
+    return evaluated && known.version == program_version() &&
            known.effort >= settings_.effort;
   }
 

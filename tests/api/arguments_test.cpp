@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadArgument{13, "at least 4", [](auto& x) { x.ldc = 3; }},
                       BadArgument{13, "2^40", [](auto& x) { x.ldc = huge; }}));
 
-TEST(GemmArguments, TheFirstOfSeveralBadOnesIsReported) {
+TEST(GemmArguments, TheFirstOfSeveralBadArgumentsIsReported) {
   GemmArguments x = legal();
   x.ldc = 0, x.k = -1, x.b = nullptr;
   EXPECT_EQ(first_defect(x)->position, Position::k);
@@ -84,7 +84,7 @@ TEST(GemmArguments, LeadingDimensionsAreAtLeastOneForEmptyMatrices) {
   EXPECT_EQ(first_defect(x)->position, Position::ldb);
 }
 
-TEST(GemmArguments, MatricesThatAreNotReadMayBeNull) {
+TEST(GemmArguments, MatricesThatAreNotReadCanBeNull) {
   GemmArguments x = legal();
   x.a = x.b = nullptr;
   x.alpha = 0;
@@ -95,7 +95,7 @@ TEST(GemmArguments, MatricesThatAreNotReadMayBeNull) {
   EXPECT_EQ(first_defect(x)->position, Position::c);
 }
 
-TEST(GemmArguments, NothingIsToBeDoneWithoutElementsOrWithoutAChange) {
+TEST(GemmArguments, CallsWithoutElementsOrChangesHaveNoWork) {
   const auto without_work = [](auto change) {
     GemmArguments x = legal();
     change(x);

@@ -75,7 +75,7 @@ TEST(CInterface, AShortageIsNotAnInvalidValue) {
   EXPECT_THAT(tilerail_last_error(full.get()), testing::HasSubstr("free for tiles"));
 }
 
-TEST(CInterface, NoExceptionLeavesIt) {
+TEST(CInterface, NoExceptionLeavesTheInterface) {
   Handle handle;
   double x[4] = {1, 2, 3, 4};
   handle.log->failures = 1;
@@ -114,7 +114,7 @@ TEST(CInterface, NoExceptionLeavesIt) {
   EXPECT_EQ(tilerail_set_devices(handle.get(), &absent, 1), TILERAIL_NO_HARDWARE);
 }
 
-TEST(CInterface, HostMemoryOfEitherKindIsGivenMeasuredAndTakenBack) {
+TEST(CInterface, HostMemoryOfEitherKindIsAllocatedMeasuredAndFreed) {
   Handle handle;
   for (const tilerail_pages_t pages : {TILERAIL_PAGES_SPREAD, TILERAIL_PAGES_PLAIN}) {
     void* memory = nullptr;
@@ -152,7 +152,7 @@ TEST(CInterface, SettersReachTheContext) {
   EXPECT_EQ(handle.log->reserved.size(), 1u);
 }
 
-TEST(CInterface, ANullHandleIsRefusedEverywhere) {
+TEST(CInterface, EveryFunctionRefusesANullHandle) {
   double x[4] = {};
   EXPECT_EQ(tilerail_dgemm(nullptr, 'N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, x, 2),
             TILERAIL_INVALID_HANDLE);
@@ -161,7 +161,7 @@ TEST(CInterface, ANullHandleIsRefusedEverywhere) {
   EXPECT_EQ(tilerail_destroy(nullptr), TILERAIL_SUCCESS);
 }
 
-TEST(CInterface, AHandleThatCannotBeMadeIsNullAndSaysWhy) {
+TEST(CInterface, FailedCreationReturnsANullHandleAndTheError) {
   tilerail_handle_t handle = reinterpret_cast<tilerail_handle_t>(&handle);
   const tilerail_status_t status =
       tilerail_create(&handle, "no-such-machine", nullptr, 0);

@@ -9,7 +9,7 @@
 namespace tilerail::api {
 namespace {
 
-TEST(LruCache, TheEntryUsedLongestAgoMakesRoom) {
+TEST(LruCache, TheLeastRecentlyUsedEntryIsEvicted) {
   LruCache<int, int> cache{2};
   cache.insert(1, 10);
   cache.insert(2, 20);
@@ -21,7 +21,7 @@ TEST(LruCache, TheEntryUsedLongestAgoMakesRoom) {
   EXPECT_EQ(cache.size(), 2u);
 }
 
-TEST(LruCache, HoldsTheEntryInUseEvenWhenNothingIsToBeKept) {
+TEST(LruCache, HoldsTheLatestEntryEvenWithCapacityZero) {
   LruCache<int, int> cache{0};
   cache.insert(1, 10) = 11;
   EXPECT_EQ(*cache.find(1), 11);

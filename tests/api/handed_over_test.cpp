@@ -13,7 +13,7 @@ namespace {
 using namespace test;
 using Steps = std::vector<std::string>;
 
-class HandedOver : public ::testing::Test {
+class AsynchronousCalls : public ::testing::Test {
  protected:
   GemmTimes call(Multiplication& product, void* stream = nullptr) {
     GemmTimes times;
@@ -24,7 +24,7 @@ class HandedOver : public ::testing::Test {
   std::unique_ptr<Session> session_ = fake_session(log_, small_tiles());
 };
 
-TEST_F(HandedOver, AreCallsOnPageLockedMatrices) {
+TEST_F(AsynchronousCalls, AcceptPageLockedMatrices) {
   log_->page_locked = true;
   int stream = 0;
   Multiplication product{40, 50, 64, 2, 3};
@@ -37,14 +37,14 @@ TEST_F(HandedOver, AreCallsOnPageLockedMatrices) {
   product.expect_right();
 }
 
-TEST_F(HandedOver, AreNoCallsThatHaveToUnlockMemoryAfterwards) {
+TEST_F(AsynchronousCalls, WaitIfMemoryMustBeUnlocked) {
   Multiplication product{40, 50, 64, 2, 3};
   EXPECT_FALSE(call(product).handed_over);
   EXPECT_EQ(log_->steps, (Steps{"wait", "access", "run", "finish", "release"}));
   product.expect_right();
 }
 
-TEST_F(HandedOver, AreSingleKernels) {
+TEST_F(AsynchronousCalls, IncludeSingleKernels) {
   const auto session = fake_session(log_);
   Multiplication product{40, 50, 64, 2, 3};
   for (const void* data :
@@ -57,7 +57,7 @@ TEST_F(HandedOver, AreSingleKernels) {
   product.expect_right();
 }
 
-TEST_F(HandedOver, AreWaitedForBeforeMemoryOfTheirsGoesOrIsRead) {
+TEST_F(AsynchronousCalls, EndBeforeTheirMemoryIsFreedOrRead) {
   log_->page_locked = true;
   void* const memory = session_->allocate_host(1 << 16, HostPages::spread);
   Multiplication product{40, 50, 64, 2, 3};
@@ -81,7 +81,7 @@ TEST_F(HandedOver, AreWaitedForBeforeMemoryOfTheirsGoesOrIsRead) {
             1);
 }
 
-TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
+TEST_F(AsynchronousCalls, ReleaseMemoryEvenAfterFailures) {
   log_->page_locked = true;
   void* const memory = session_->allocate_host(1 << 16, HostPages::spread);
   Multiplication product{40, 50, 64, 2, 3};
@@ -104,7 +104,7 @@ TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
   }
 }
 
-TEST_F(HandedOver, AreWaitedForByCallsThatWait) {
+TEST_F(AsynchronousCalls, EndBeforeSynchronousCalls) {
   log_->page_locked = true;
   Multiplication product{40, 50, 64, 2, 3};
   call(product);
@@ -113,7 +113,7 @@ TEST_F(HandedOver, AreWaitedForByCallsThatWait) {
   EXPECT_EQ(log_->synchronized, before + 1);
 }
 
-TEST_F(HandedOver, AreWaitedForWhenTheSessionGoes) {
+TEST_F(AsynchronousCalls, EndBeforeTheSession) {
   log_->page_locked = true;
   Multiplication product{40, 50, 64, 2, 3};
   call(product);
@@ -121,7 +121,7 @@ TEST_F(HandedOver, AreWaitedForWhenTheSessionGoes) {
   EXPECT_EQ(log_->steps.back(), "synchronize");
 }
 
-TEST_F(HandedOver, GoIntoNoStreamThatIsCaptured) {
+TEST_F(AsynchronousCalls, AreRefusedInACapturedStream) {
   log_->page_locked = true;
   int stream = 0;
   log_->captured = &stream;
@@ -132,7 +132,7 @@ TEST_F(HandedOver, GoIntoNoStreamThatIsCaptured) {
   product.expect_right();
 }
 
-TEST(CInterface, HandsCallsOverAndWaitsForThem) {
+TEST(CInterface, SubmitsAsynchronousCallsAndSynchronizes) {
   const auto log = std::make_shared<Log>();
   log->page_locked = true;
   tilerail_context handle{Context{fake_session(log, small_tiles())}};

@@ -46,7 +46,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpu) {
   call.expect_right();
 }
 
-TEST_F(KeptMatrices, ServeAnyPartOfThemAsEitherInput) {
+TEST_F(KeptMatrices, ServeAnyPartAsEitherInput) {
   Multiplication whole{70, 50, 64, 1, 0}, part{33, 40, 20, 1, 0};
   session_->keep(whole.x.a, whole.x.m, whole.x.k, whole.x.lda, sizeof(double));
   part.x.a = whole.a.data() + 5 + 7 * whole.x.lda, part.x.lda = whole.x.lda;
@@ -65,7 +65,7 @@ TEST_F(KeptMatrices, ServeAnyPartOfThemAsEitherInput) {
     }
 }
 
-TEST_F(KeptMatrices, AreNotTakenForWhatGoesBeyondThem) {
+TEST_F(KeptMatrices, AreNotUsedForMatricesBeyondTheirBounds) {
   Multiplication call{40, 50, 64, 1, 1};
   session_->keep(call.x.a, call.x.m - 1, call.x.k, call.x.lda, sizeof(double));
   session_->gemm(call.x);
@@ -78,7 +78,7 @@ TEST_F(KeptMatrices, AreNotTakenForWhatGoesBeyondThem) {
   EXPECT_EQ(place_of_a(), "host");
 }
 
-TEST_F(KeptMatrices, AreTakenUntilTheyAreReleasedAndCopiedAnewWhenKeptAgain) {
+TEST_F(KeptMatrices, AreUsedUntilReleaseAndCopiedAgainByALaterKeep) {
   Multiplication call{40, 50, 64, 1, 0};
   keep_a(call);
   for (double& value : call.a) value = -value;
@@ -127,7 +127,7 @@ TEST_F(KeptMatrices, AreNotKeptInPart) {
   EXPECT_EQ(place_of_a(), "host");
 }
 
-TEST_F(KeptMatrices, AreReadAtHomeWhereAllMatricesLieOnOneGpu) {
+TEST_F(KeptMatrices, AreReadAtHomeIfAllMatricesLieOnOneGpu) {
   Multiplication call{40, 50, 64, 1, 0};
   for (const void* data : {call.x.a, call.x.b, static_cast<const void*>(call.x.c)})
     log_->on_device[data] = 0;
@@ -140,7 +140,7 @@ TEST_F(KeptMatrices, AreReadAtHomeWhereAllMatricesLieOnOneGpu) {
 }
 
 /// The copies of other GPUs are poisoned.
-TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
+TEST_F(KeptMatrices, AreReadFromTheCopyOfTheComputingGpu) {
   session_ = fake_session(log_);
   for (const int device : {0, 1}) {
     Multiplication call{40, 50, 64, 1, 0};
@@ -190,7 +190,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) 
 }
 
 /// One GPU computes: it has both matrices, or reads its own copy.
-TEST_F(KeptMatrices, OfTheOnlyGpuAreReadThereIfTheOriginalIsOnTheGpuOfC) {
+TEST_F(KeptMatrices, AreReadOnTheOnlyGpuIfTheOriginalIsOnTheGpuOfC) {
   Multiplication call{40, 50, 64, 1, 0};
   session_->set_devices({0});
   log_->on_device = {{call.x.c, 0}, {call.x.a, 0}};
@@ -202,7 +202,7 @@ TEST_F(KeptMatrices, OfTheOnlyGpuAreReadThereIfTheOriginalIsOnTheGpuOfC) {
 
 /// A block of a kept matrix is changed and kept again: the copies of the whole matrix are
 /// outdated.
-TEST_F(KeptMatrices, AreGivenUpWithAnyPartThatIsKeptAgain) {
+TEST_F(KeptMatrices, AreDroppedIfAnyPartIsKeptAgain) {
   Multiplication call{40, 50, 64, 1, 0};
   keep_a(call);
   call.a[5 + 3 * size_t(call.x.lda)] += 100;
@@ -212,7 +212,7 @@ TEST_F(KeptMatrices, AreGivenUpWithAnyPartThatIsKeptAgain) {
   call.expect_right();
 }
 
-TEST_F(KeptMatrices, LeaveTheRowsBesideThemToC) {
+TEST_F(KeptMatrices, LeaveNeighbouringRowsToC) {
   Multiplication call{40, 50, 64, 1, 0};
   std::vector<double> panels(100 * 64, 1);  // rows 0 to 39 are kept, 45 to 84 are C
   session_->keep(panels.data(), 40, 64, 100, sizeof(double));
@@ -222,7 +222,7 @@ TEST_F(KeptMatrices, LeaveTheRowsBesideThemToC) {
   expect_input_error([&] { session_->gemm(call.x); }, {"matrix C", "kept"});
 }
 
-TEST_F(KeptMatrices, HaveAShape) {
+TEST_F(KeptMatrices, RequireAValidShape) {
   const std::vector<double> data(100);
   const auto keep = [&](const void* at, int64_t rows, int64_t cols, int64_t ld) {
     return [=, this] { session_->keep(at, rows, cols, ld, sizeof(double)); };

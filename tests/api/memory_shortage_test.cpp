@@ -30,7 +30,7 @@ class MemoryShortage : public ::testing::Test {
   Topology machine_ = FakeHardware::machine();
 };
 
-TEST_F(MemoryShortage, PlansWithWhatIsFreeAndSaysSo) {
+TEST_F(MemoryShortage, PlansWithTheFreeMemoryAndReportsTheShortage) {
   const auto session = fake_session(log_);
   log_->room = {{gpu(0), 400'000}, {gpu(1), 400'000}};
   const PlanInfo info = call(*session);
@@ -47,12 +47,12 @@ TEST_F(MemoryShortage, LeavesOutAGpuThatIsFull) {
   EXPECT_THAT(call(*session).devices, ElementsAre(1));
 }
 
-TEST_F(MemoryShortage, SaysNothingWhereMemorySuffices) {
+TEST_F(MemoryShortage, ReportsNothingIfMemorySuffices) {
   const auto session = fake_session(log_);
   EXPECT_THAT(call(*session).why, Not(HasSubstr("short")));
 }
 
-TEST_F(MemoryShortage, PlansAnewIfTheMemoryOfAPlanThatIsHeldIsGone) {
+TEST_F(MemoryShortage, ReplansIfTheMemoryOfACachedPlanIsGone) {
   const auto session = fake_session(log_);
   call(*session);
   log_->arena_gone = true;
@@ -70,7 +70,7 @@ TEST_F(MemoryShortage, PlansAnewIfTheMemoryOfAPlanThatIsHeldIsGone) {
   EXPECT_EQ(log_->binds, 3) << "also for a call that does not wait";
 }
 
-TEST_F(MemoryShortage, FailsOnlyWhereNothingFits) {
+TEST_F(MemoryShortage, FailsOnlyIfNoPlanFits) {
   const auto session = fake_session(log_);
   log_->room = {{gpu(0), 100}, {gpu(1), 50}};
   expect_input_error([&] { call(*session); }, {"free for tiles are 100 B in 'gpu0'"});

@@ -73,7 +73,7 @@ class ApiPlanCache : public ::testing::Test {
   std::string file_;
 };
 
-TEST_F(ApiPlanCache, WithoutOneTheEstimateDecidesAndSaysSo) {
+TEST_F(ApiPlanCache, TheEstimateChoosesPlansWithoutACache) {
   Context context{test::fake_session(std::make_shared<test::Log>())};
   const PlanInfo info = call(context);
   EXPECT_EQ(info.by, PlanInfo::By::estimate);
@@ -81,7 +81,8 @@ TEST_F(ApiPlanCache, WithoutOneTheEstimateDecidesAndSaysSo) {
   EXPECT_NE(info.tile, 32);
 }
 
-TEST_F(ApiPlanCache, TheEstimateDecidesAlsoAfterAnotherPolicyWasAskedForUnlessAJudgeIs) {
+TEST_F(ApiPlanCache,
+       TheEstimateChoosesAfterAPolicyChangeUnlessTheEffortAllowsTheSimulator) {
   Context context{test::fake_session(std::make_shared<test::Log>())};
   const std::string before = call(context).hash;
   context.set_policy("tilerail");
@@ -121,7 +122,7 @@ TEST_F(ApiPlanCache, OverridesWin) {
               HasSubstr("has no plan of this problem on these GPUs by this policy"));
 }
 
-TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
+TEST_F(ApiPlanCache, TheEnvironmentCanNameTheCache) {
   ::setenv(study::plan_cache_variable, file_.c_str(), 1);
   Context context{test::fake_session(std::make_shared<test::Log>())};
   EXPECT_EQ(call(context).by, PlanInfo::By::cache);
@@ -137,7 +138,7 @@ TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
                      {"the plans are for machine", "'two-gpu'"});
 }
 
-TEST_F(ApiPlanCache, WhatCannotBeReadLeavesTheContextAsItWas) {
+TEST_F(ApiPlanCache, AnUnreadableCacheLeavesTheContextUnchanged) {
   ContextOptions options;
   options.plan_cache = file_;
   Context context{test::fake_session(std::make_shared<test::Log>(), options)};

@@ -95,7 +95,7 @@ TEST(SamePlan, ComesFromTheCommandAndBothInterfaces) {
 
 /// Without this, the test above would not show whether the interfaces have the command's
 /// judge.
-TEST(SamePlan, DependsOnTheSimulatorsJudgement) {
+TEST(SamePlan, DependsOnTheSimulator) {
   const Topology machine = test::FakeHardware::machine();
   if (!make_simulator(machine)) GTEST_SKIP() << "this build has no simulator";
   const Plan judged = by_command(requests[1]);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-TEST(SessionSettings, SettersChangeWhatIsPlannedAndOldPlansStayCached) {
+TEST(SessionSettings, SettersChangeLaterPlansAndKeepOldPlansCached) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log, small_tiles());
   Multiplication call{40, 50, 64, 2, 1};
@@ -69,7 +69,7 @@ TEST(SessionSettings, PlansAreBoundedInNumber) {
   EXPECT_EQ(log->binds, 4);  // 10, 20, 30, and 10 again
 }
 
-TEST(SessionSettings, AReservationHasAllStreamsThatPlansMayTake) {
+TEST(SessionSettings, AReservationHasAllStreamsThatPlansCanUse) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log);
   for (const std::string streams : {"1", "3", "64"}) {

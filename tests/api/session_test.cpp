@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Session, EachPolicy,
                          ::testing::Values("caching=off", "c-tiles=lazy",
                                            "c-tiles=eager"));
 
-TEST(Session, NothingIsDoneWhereNothingIsToBeDoneButWaitingForCallsBefore) {
+TEST(Session, CallsWithoutWorkOnlyWaitForEarlierCalls) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log);
   for (const auto& change : std::vector<void (*)(GemmArguments&)>{
@@ -91,7 +91,7 @@ TEST(Session, NothingIsDoneWhereNothingIsToBeDoneButWaitingForCallsBefore) {
   EXPECT_EQ(session->cached_plans(), 0u);
 }
 
-TEST(Session, NotANumberGoesThroughAsInBlas) {
+TEST(Session, NanPropagatesAsInBlas) {
   const auto session = fake_session(std::make_shared<Log>(), small_tiles());
   Multiplication call{20, 20, 20, nan, 1};
   session->gemm(call.x);
@@ -138,7 +138,7 @@ TEST(Session, PlacesComeFromThePointers) {
   expect_input_error([&] { session->gemm(call.x); }, {"matrix B: lies on CUDA device 5"});
 }
 
-TEST(Session, ThreadsMayShareOne) {
+TEST(Session, ThreadsCanShareASession) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log, small_tiles());
   std::vector<Multiplication> calls;

@@ -74,7 +74,7 @@ TEST(SingleGpu, AnAssumedDescriptionHasToPromiseMoreThanAMeasuredOne) {
 }
 
 /// On eight GPUs, more than two are estimated to be faster, but not certainly.
-TEST(SingleGpu, FewerGpusAreTakenWhereMoreAreNotSureToBeFaster) {
+TEST(SingleGpu, FewerGpusAreUsedUnlessMoreAreSurelyFaster) {
   const Topology two = *assumed(2), eight = *assumed(8);
   ASSERT_EQ(planned(two, 4096).info.devices.size(), 2u);
   const PlanInfo info = planned(eight, 4096, 3).info;
@@ -82,7 +82,7 @@ TEST(SingleGpu, FewerGpusAreTakenWhereMoreAreNotSureToBeFaster) {
   EXPECT_THAT(info.devices, ::testing::Contains(3)) << "the one with the matrices";
 }
 
-TEST(SingleGpu, WhoAsksForGpusOrTilesGetsThem) {
+TEST(SingleGpu, RequestedGpusAndTilesAreUsed) {
   const Topology two = *assumed(2);
   EXPECT_THAT(planned(two, 1024, 0, "devices=all").info.devices, ElementsAre(0, 1));
   EXPECT_EQ(planned(two, 1024, 0, "tile=256").info.tile, 256);
@@ -109,7 +109,7 @@ TEST(SingleGpu, RunsFromTheCallWithoutAnyOtherPreparationAndIsKept) {
   EXPECT_EQ(log->binds, 1);
 }
 
-TEST(SingleGpu, WithoutAProductCIsScaledTheSameWay) {
+TEST(SingleGpu, CallsWithoutAProductScaleCInOneKernel) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log);
   Multiplication call{40, 50, 64, 0, 2.5};

@@ -15,7 +15,7 @@ Topology fitted(const Topology& machine) {
   return Topology{fit_topology(Meter{machine}.everything(), HostPages::spread)};
 }
 
-TEST(FitColumns, TheyCostWhatTheyDidByPitchAndAgain) {
+TEST(FitColumns, TheFitReproducesCostsOfEachPitchAndOfReuse) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
   EXPECT_NEAR(t.description().strided.cache.value,
               machine.description().strided.cache.value, 4e6);
@@ -33,7 +33,7 @@ TEST(FitColumns, TheyCostWhatTheyDidByPitchAndAgain) {
 
 // Finding the pages takes as long as the packed copy alone: half the rate. Under load it
 // takes 1.5 times as long: 1 / (1 + 1.5). A run with almost no loss contributes nothing.
-TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
+TEST(FitColumns, KernelsLengthenFindingPages) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   const auto add = [&](double column, double strided, bool beside) {
     m.strided.push_back({"host",
@@ -60,7 +60,7 @@ TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
 // Columns of 4 KiB lose nothing at a pitch of 16 KiB, and take twice as long at 64 KiB.
 // Under load, the latter take 1 + 1.5, and the former lose a third of the 1.5; 0.33 x 1.5
 // is nearest in hundredths.
-TEST(FitColumns, WhatKernelsPushOutIsToldByColumnsThatShareLines) {
+TEST(FitColumns, ColumnsThatShareLinesShowEvictionByKernels) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   std::erase_if(m.strided, [](const StridedRun& run) {
     return run.between_bytes >= fills_any_cache;
@@ -88,7 +88,7 @@ TEST(FitColumns, WhatKernelsPushOutIsToldByColumnsThatShareLines) {
 }
 
 // A copy that was measured alone is compared with the prediction for copies alone.
-TEST(FitColumns, WhatPlansPayBesideKernelsIsNoUncertainty) {
+TEST(FitColumns, InterferenceOfKernelsDoesNotIncreaseUncertainty) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   const Topology::Description before = fit_topology(m, HostPages::spread);
   const auto loses = [](const StridedRun& run) {

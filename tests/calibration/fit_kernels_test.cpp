@@ -58,14 +58,14 @@ TEST(FitKernels, TimesOfOtherShapesAreNearTheTruth) {
   EXPECT_LT(sum / count, 0.05);
 }
 
-TEST(FitKernels, FactsOfTheDeviceAreTaken) {
+TEST(FitKernels, TheFitKeepsFactsOfTheDevice) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   EXPECT_EQ(found.multiprocessors, truth.multiprocessors);
   EXPECT_EQ(found.memory_bandwidth, truth.memory_bandwidth);
   EXPECT_EQ(found.gemm.size(), truth.gemm.size());
 }
 
-TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
+TEST(FitKernels, LoadFactorsComeFromLoadedRuns) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   for (const double duty : {0.0, 0.6, 0.7, 0.8, 0.9, 1.0}) {
     const double expected =
@@ -80,7 +80,7 @@ TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
 
 // One point per 5 ms, slow from 60 ms and from 90 ms on, with an earlier slow point that
 // is an outlier.
-TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
+TEST(FitKernels, LoadAppliesFromTheTimeAtWhichKernelsStaySlow) {
   Measurements m = measured();
   const double fast = 1e-3, slow = fast * fitted(m).gemm.at(0).sustained.back().factor;
   const auto add = [&](DType dtype, double from) {
@@ -111,7 +111,7 @@ TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
 
 // For 512^3 in f64 with time t alone in a stream: t - 2 us in a graph, and 0.4 of that
 // for each of many.
-TEST(FitKernels, WhatGraphsGainAndWhatKernelsTakeSideBySideIsToldBySquares) {
+TEST(FitKernels, SquaresGiveTimesInGraphsAndSharesOfConcurrentKernels) {
   Measurements m = measured();
   const auto alone = std::ranges::find_if(m.kernels, [](const KernelRun& run) {
     return run.dtype == DType::f64 && run.trans == "NN" && run.m == 512 && run.n == 512 &&
@@ -135,7 +135,7 @@ TEST(FitKernels, WhatGraphsGainAndWhatKernelsTakeSideBySideIsToldBySquares) {
   EXPECT_TRUE(fitted(m).gemm.at(1).tiled->in_graph.empty()) << "f32 was not measured";
 }
 
-TEST(FitKernels, HandingOverIsThatOfEachShape) {
+TEST(FitKernels, EachShapeHasItsMeasuredIssueCost) {
   Measurements m = measured();
   m.kernels.front().issue = {9e-6, 0, 3};
   const KernelRun& run = m.kernels.front();
@@ -146,7 +146,7 @@ TEST(FitKernels, HandingOverIsThatOfEachShape) {
                    .gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no));
 }
 
-TEST(FitKernels, UnalignedColumnsCostWhatTheyDid) {
+TEST(FitKernels, TheFitReproducesFactorsOfUnalignedColumns) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   for (const double bytes : {4., 8., 16., 32., 64.})
     EXPECT_NEAR(found.alignment_factor(DType::f32, Trans::no, Trans::no, bytes),
@@ -159,7 +159,7 @@ std::optional<Watts> watts_of(const Measurements& m, DType dtype = DType::f64) {
   return fitted(m).gemm_watts(dtype, Trans::no, Trans::no);
 }
 
-TEST(FitKernels, WattsAreThoseOfADeviceThatKernelsFillAllTheTime) {
+TEST(FitKernels, WattsDescribeADeviceThatIsAlwaysFull) {
   const Measurements m = measured();
   ASSERT_TRUE(watts_of(m));
   EXPECT_NEAR(watts_of(m)->value, 310, 1e-9);
@@ -176,7 +176,7 @@ TEST(FitKernels, WattsOfSeveralLoadsAreALine) {
               0.1);  // rounded to four digits
 }
 
-TEST(FitKernels, WattsThatTheLimitHeldBackDoNotCount) {
+TEST(FitKernels, WattsAtThePowerLimitDoNotCount) {
   Measurements m = measured();
   const auto draws = [&](double watts) {
     for (KernelRun& run : m.kernels)
@@ -198,7 +198,7 @@ TEST(FitKernels, WattsThatWereNotMeasuredOverStepsOfTheCounterDoNotCount) {
   EXPECT_FALSE(watts_of(m));
 }
 
-TEST(FitKernels, WattsNeedThoseOfAnIdleDevice) {
+TEST(FitKernels, WattsRequireIdleWatts) {
   Measurements m = measured();
   m.devices[0].idle_watts = 0;
   EXPECT_FALSE(watts_of(m));
@@ -217,7 +217,7 @@ TEST(FitKernels, LoadFactorsNeverFallWithTheLoad) {
   }
 }
 
-TEST(FitKernels, TransposesHaveCurvesWithTheShapesMeasuredOfThem) {
+TEST(FitKernels, MeasuredTransposesHaveTheirOwnCurves) {
   Measurements m = measured();
   KernelRun transposed = m.kernels.front();
   transposed.trans = "TN", transposed.m = transposed.n = transposed.k = 2048;
@@ -233,7 +233,7 @@ TEST(FitKernels, TransposesHaveCurvesWithTheShapesMeasuredOfThem) {
 }
 
 // Half as fast at four sizes, therefore also at a size far from all of them.
-TEST(FitKernels, TransposesAreSlowerAsAWholeWhereTheyWere) {
+TEST(FitKernels, SlowTransposesAreSlowAtAllSizes) {
   Measurements m = measured();
   for (const long long s : {1024, 2048, 4096, 8192}) {
     KernelRun run = m.kernels.front();
@@ -259,7 +259,7 @@ TEST(FitKernels, RunsSideBySideUnalignedOrOnOtherDevicesDoNotCount) {
   EXPECT_EQ(seconds(fitted(m), 128, 128, 128), seconds(before, 128, 128, 128));
 }
 
-TEST(FitTopology, WhatIsMissingIsNamed) {
+TEST(FitTopology, MissingMeasurementsAreNamed) {
   const auto without = [](auto change) {
     Measurements m = Meter{Topology{switch_machine(2)}}.everything();
     change(m);

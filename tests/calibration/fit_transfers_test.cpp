@@ -166,7 +166,7 @@ Topology fitted(const Topology& machine, double noise = 0) {
 
 class FitTransfers : public testing::TestWithParam<double> {};  // noise
 
-TEST_P(FitTransfers, UplinksOfPairsAreFoundAsTheyAre) {
+TEST_P(FitTransfers, SharedUplinksOfPairsAreFound) {
   const Topology t = fitted(Topology{pcie_machine(8)}, GetParam());
   EXPECT_EQ(shared_inputs(t),
             (std::vector<std::string>{"host to gpu0 to gpu1", "host to gpu2 to gpu3",
@@ -181,7 +181,7 @@ TEST_P(FitTransfers, UplinksOfPairsAreFoundAsTheyAre) {
   }
 }
 
-TEST_P(FitTransfers, OnlyTheHalfThatSharesIsAGroup) {
+TEST_P(FitTransfers, OnlyTheHalfWithASharedLinkIsAGroup) {
   const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
   EXPECT_EQ(shared_inputs(t),
             (std::vector<std::string>{"host to gpu0 to gpu3", "host to GPUs"}));
@@ -239,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(Calibration, FitTransfers, testing::Values(0.0, 0.02),
                            return param.param > 0 ? "Noisy" : "Exact";
                          });
 
-TEST(FitLinks, PlainPagesGiveAMachineOfTheirOwn) {
+TEST(FitLinks, PlainPagesGiveASeparateMachine) {
   auto slower = switch_machine(2);
   for (Link& link : slower.links)
     if (link.from.index() == 0) link.bandwidth = Rate{30 * giga};
@@ -254,7 +254,7 @@ TEST(FitLinks, PlainPagesGiveAMachineOfTheirOwn) {
   expect_pair_rates(Topology{fit_topology(m, HostPages::spread)}, spread, 0.002);
 }
 
-TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
+TEST(FitLinks, PairsOfUnequalRatesHaveSeparateLinks) {
   auto d = pcie_machine(4);
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j)
@@ -267,7 +267,7 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
               Each(Field("kind", &Node::kind, Ne(NodeKind::network_switch))));
 }
 
-TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
+TEST(FitCosts, TheFitReproducesIssueCosts) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
   const IssueCost &found = t.description().issue, &expected = machine.description().issue;
   EXPECT_NEAR(found.per_op.value, expected.per_op.value, 1e-9);
@@ -285,7 +285,7 @@ TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   EXPECT_NEAR(found.graph->between_gpus.value, expected.graph->between_gpus.value, 1e-9);
 }
 
-TEST(FitCosts, WithoutRunsOfGraphsTheyHaveNoCosts) {
+TEST(FitCosts, GraphsWithoutRunsHaveNoCosts) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();
   std::erase_if(m.issue, [](const IssueRun& run) {
     return run.what.starts_with("graph") || run.what == "hand on";
@@ -308,7 +308,7 @@ TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {
   }
 }
 
-TEST(FitCosts, ACopyBetweenMemoriesMayBeHandedOverFasterThanOneWithinADevice) {
+TEST(FitCosts, CopiesBetweenMemoriesCanBeIssuedFasterThanCopiesWithinADevice) {
   Measurements m =
       Meter{Topology{switch_machine(4)}}.everything();  // 2 us within a device
   const auto per_op = [&] {

@@ -28,7 +28,7 @@ TEST(Mean, OneSampleHasNoWidth) {
 
 // With two degrees of freedom, t(0.95) = 0.9 / sqrt(2 * 0.95 * 0.05), and one more sample
 // scatters by sqrt(1 + 1 / 3) deviations of 1 about the mean of 2.
-TEST(Mean, OneMoreSampleLiesWithinItsScatter) {
+TEST(Mean, AFurtherSampleLiesWithinTheScatter) {
   const std::array<double, 3> samples{1, 2, 3};
   const double t = 0.9 / std::sqrt(2 * 0.95 * 0.05);
   EXPECT_NEAR(scatter(mean_of(samples), 0.9), t * std::sqrt(4.0 / 3) / 2, 1e-12);
@@ -37,7 +37,7 @@ TEST(Mean, OneMoreSampleLiesWithinItsScatter) {
 
 // The tenth of ten values from one distribution has each rank with equal probability: it
 // is at most the largest of the other nine with probability 0.9.
-TEST(Mean, TheRankThatCoversCountsTheValueToCome) {
+TEST(Mean, TheCoveringRankIncludesTheNextValue) {
   EXPECT_EQ(covering({9, 1, 8, 2, 7, 3, 6, 4, 5}, 0.9), 9);
   EXPECT_EQ(
       covering({19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0.9),

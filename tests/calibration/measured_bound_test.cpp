@@ -152,7 +152,7 @@ TEST(MeasuredBound, HoldsForAllResultsOnH200) {
                          // 55.29
 }
 
-TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
+TEST(MeasuredBound, HoldsForPublishedMeasurements) {
   const std::map<std::string, std::string> machine_of{
       {"karolina_dgemm.csv", "karolina-hgx-a100"},
       {"clx_ai_hetero.csv", "clx-ai-hetero"},

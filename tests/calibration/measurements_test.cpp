@@ -45,7 +45,7 @@ Measurements one_of_each() {
 }
 
 /// Files of an old version without this figure.
-TEST(Measurements, WattsMayComeWithoutSeconds) {
+TEST(Measurements, WattsCanComeWithoutSeconds) {
   std::string json = to_json(one_of_each());
   const std::string with = ",\"watts_seconds\":0.625";
   ASSERT_NE(json.find(with), std::string::npos);
@@ -56,7 +56,7 @@ TEST(Measurements, WattsMayComeWithoutSeconds) {
 }
 
 /// In older files too, kernels between copies used more than a cache.
-TEST(Measurements, ColumnsMayTellWhetherKernelsRan) {
+TEST(Measurements, ColumnsCanRecordWhetherKernelsRan) {
   const std::string json = to_json(one_of_each()), with = "\"between_bytes\":30000000.0";
   ASSERT_NE(json.find(with), std::string::npos);
   for (const bool busy : {false, true}) {
@@ -126,7 +126,7 @@ TEST(Measurements, SurviveWritingAndReading) {
   expect_same(a.issue[0].seconds, b.issue[0].seconds);
 }
 
-TEST(Measurements, HaveOneRunALine) {
+TEST(Measurements, HaveOneLinePerRun) {
   const std::string text = to_json(one_of_each());
   for (const char* line : {"\n  {\"name\":\"gpu0\"", "\n  {\"kind\":\"both ways\"",
                            "\n  {\"gpu\":\"gpu0\",\"dtype\"", "\n  {\"what\":\"gemm\""})

@@ -45,7 +45,7 @@ double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
   return sum / double(rule.shapes.size());
 }
 
-TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
+TEST(Recorded, TheFitReproducesTheShippedFiles) {
   const Measurements measurements = recorded();
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
     const Topology file = shipped(pages), fitted{fit_topology(measurements, pages)};
@@ -60,7 +60,7 @@ TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
   }
 }
 
-TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
+TEST(Recorded, TheShippedFilesHaveTheUncertaintyOfTheFit) {
   for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2",
                               "hgx-h200-4", "hgx-h200-4-plain"}) {
     std::string name = machine;
@@ -100,7 +100,7 @@ TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheInterferenceOfTheFit) {
   EXPECT_NEAR(file.strided.forgotten / fitted.strided.forgotten, 1, 1e-3);
 }
 
-TEST(Recorded, TheyReproduceTheMeasurements) {
+TEST(Recorded, TheShippedFilesReproduceTheMeasurements) {
   const Measurements measurements = recorded();
   for (const HostPages pages : {HostPages::spread, HostPages::plain})
     EXPECT_LT(median_error(transfer_residuals(measurements, pages, shipped(pages))),
@@ -124,7 +124,7 @@ TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
   }
 }
 
-TEST(Recorded, WattsOfKernelsAreThoseBelowThePowerLimit) {
+TEST(Recorded, WattsOfKernelsComeFromRunsBelowThePowerLimit) {
   const Topology fitted{fit_topology(recorded("hgx-h200-1"), HostPages::spread)};
   const Topology file = test::shipped("hgx-h200-1");
   const MemoryId gpu = file.gpus()[0];

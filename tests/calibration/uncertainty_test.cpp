@@ -42,7 +42,7 @@ TEST(Deviations, AreTheDistanceAndTheScatterOfOneMoreBatch) {
   EXPECT_TRUE(once.empty());
 }
 
-TEST(Uncertainty, OfHandingOverIsWhatNineOfTenCallsDeviateBy) {
+TEST(Uncertainty, OfIssueCoversNineOfTenCalls) {
   Measurements m = measured();
   m.issue.clear(), m.latencies.clear();
   for (int i = 0; i < 18; ++i) m.issue.push_back(issue_of("gemm", 10e-6));
@@ -56,7 +56,7 @@ TEST(Uncertainty, OfHandingOverIsWhatNineOfTenCallsDeviateBy) {
   EXPECT_NEAR(fitted(m)->issue, 15 / 10.5 - 1, 1e-4);
 }
 
-TEST(Uncertainty, OfTypesIsThatOfTheirOwnKernels) {
+TEST(Uncertainty, OfEachTypeComesFromKernelsOfTheType) {
   Measurements m = measured();
   for (KernelRun& run : m.kernels)
     if (run.dtype == DType::f32) run.seconds.half_width = 0.2;
@@ -69,7 +69,7 @@ TEST(Uncertainty, OfTypesIsThatOfTheirOwnKernels) {
   EXPECT_FALSE(u.of_kernels(DType::f16)) << "not measured";
 }
 
-TEST(Uncertainty, OfLoadIsWhatLoadedRunsDeviateBy) {
+TEST(Uncertainty, OfLoadIsTheDeviationOfLoadedRuns) {
   EXPECT_LT(fitted(measured())->load, 0.03);
   Measurements m = measured();
   for (KernelRun& run : m.kernels)
@@ -79,7 +79,7 @@ TEST(Uncertainty, OfLoadIsWhatLoadedRunsDeviateBy) {
       << "of four loads that slow down, the one that scatters most";
 }
 
-TEST(Uncertainty, OfCopiesIsThatOfTheirRates) {
+TEST(Uncertainty, OfCopiesComesFromTheirRates) {
   EXPECT_LT(fitted(measured())->copies, 0.03);
   Measurements m = measured();
   for (TransferRun& run : m.transfers) run.total.half_width = 0.1;
@@ -87,7 +87,7 @@ TEST(Uncertainty, OfCopiesIsThatOfTheirRates) {
   EXPECT_NEAR(fitted(m)->copies, scatter, 0.03);
 }
 
-TEST(Uncertainty, ColumnsBetweenMeasuredOnesAreLessCertainWhereTheCurveBends) {
+TEST(Uncertainty, ColumnsBetweenMeasurementsAreLessCertainIfTheCurveBends) {
   Measurements m = measured();
   const double straight = fitted(m)->columns;
   // Every second column has half its rate, so interpolation between columns fails.
@@ -96,13 +96,13 @@ TEST(Uncertainty, ColumnsBetweenMeasuredOnesAreLessCertainWhereTheCurveBends) {
   EXPECT_GT(fitted(m)->columns, straight + 0.1);
 }
 
-TEST(Uncertainty, IsUnknownWhereNothingWasMeasuredTwice) {
+TEST(Uncertainty, IsUnknownWithoutRepeatedMeasurements) {
   Measurements m = measured();
   for (KernelRun& run : m.kernels) run.seconds.count = 1;
   EXPECT_FALSE(fitted(m));
 }
 
-TEST(Uncertainty, HasASourceAndOneOfItsOwnForPlainPages) {
+TEST(Uncertainty, HasASourceAndASeparateSourceForPlainPages) {
   Measurements m = measured();
   Meter{Topology{switch_machine(1)}}.host_flows(m, HostPages::plain);
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
@@ -137,7 +137,7 @@ double held(const Measurements& m, DType dtype) {
   return double(inside) / shapes;
 }
 
-TEST(Uncertainty, NineOfTenShapesThatWereNotMeasuredLieWithin) {
+TEST(Uncertainty, CoversNineOfTenUnmeasuredShapes) {
   EXPECT_GE(held(measured(), DType::f64), 0.9);
   EXPECT_GE(held(measured(0.02), DType::f64), 0.9);
 }

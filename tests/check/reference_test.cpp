@@ -80,7 +80,7 @@ TEST(RandomMatrix, DetectsWrites) {
   EXPECT_TRUE(x.padding_untouched());
 }
 
-TEST(RandomMatrix, RefusesWhatItCannotHold) {
+TEST(RandomMatrix, RefusesHalvesAndSizesBeyondMemory) {
   EXPECT_THROW((RandomMatrix{1, 1, 1, DType::f16, 0}), InputError);
   const int64_t huge = int64_t{1} << 31;
   EXPECT_THROW((RandomMatrix{huge, huge, huge, DType::f64, 0}), InputError);
@@ -130,7 +130,7 @@ TEST(GemmCheck, RejectsOneWrongElement) {
   }
 }
 
-TEST(GemmCheck, AnOverflowIsRightWhereItIsExpected) {
+TEST(GemmCheck, AcceptsOnlyExpectedOverflows) {
   GemmProblem p = problem(8, 8, 50);
   p.alpha = 1e308;  // half of the sums of 50 random products exceed 1.8
   const GemmData data{p, 4};
@@ -158,7 +158,7 @@ TEST(GemmCheck, RejectsAMissedProduct) {
   EXPECT_FALSE(data.check().passed());
 }
 
-TEST(GemmCheck, SeesWritesIntoPaddingAndInputs) {
+TEST(GemmCheck, DetectsWritesIntoPaddingAndInputs) {
   GemmProblem p = problem(8, 8, 8);
   p.lda = p.ldc = 9;
   const GemmData data{p, 4};

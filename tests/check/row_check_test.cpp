@@ -72,7 +72,7 @@ TEST(RowCheck, AcceptsTheDefinitionWithAllTransposesAndScalars) {
       }
 }
 
-TEST(RowCheck, FindsOneWrongElementInARowThatItLooksAt) {
+TEST(RowCheck, FindsOneWrongElementInACheckedRow) {
   Case c{problem_of(Trans::no, Trans::no, 1, 1)};
   c.c[Case::at(77 + 21 * c.p.ldc)] += 1e-9;
   const RowCheck result = c.check(1);
@@ -81,7 +81,7 @@ TEST(RowCheck, FindsOneWrongElementInARowThatItLooksAt) {
   EXPECT_EQ(result.col, 21);
 }
 
-TEST(RowCheck, FindsATileOfWhichAProductIsMissing) {
+TEST(RowCheck, FindsATileWithAMissingProduct) {
   Case c{problem_of(Trans::no, Trans::no, 1, 0)};
   for (int64_t i = 32; i < 64; ++i)
     c.c[Case::at(i + 3 * c.p.ldc)] -= c.a[Case::at(i)] * c.b[Case::at(3 * c.p.ldb)];
@@ -94,7 +94,7 @@ TEST(RowCheck, FailsOnNaN) {
   EXPECT_TRUE(std::isinf(c.check(1).residual));
 }
 
-TEST(RowCheck, AnOverflowIsRightWhereItIsExpectedAndNowhereElse) {
+TEST(RowCheck, AcceptsOnlyExpectedOverflows) {
   Case c{problem_of(Trans::no, Trans::no, 1e308, 1.7e308)};
   const auto finite =
       std::ranges::find_if(c.c, [](double x) { return std::isfinite(x) && x != 0; });

@@ -194,12 +194,12 @@ CASES = {
 
 
 class BadArguments(CommandTest):
-    def test_each_is_refused(self):
+    def test_each_bad_argument_is_refused(self):
         for name, (arguments, quoted) in CASES.items():
             with self.subTest(name):
                 self.assert_refused(arguments, quoted)
 
-    def test_a_tile_of_the_size_that_is_advised_fits(self):
+    def test_a_tile_of_the_suggested_size_fits(self):
         self.succeed("plan", "--gemm", "20000", "--tile", "5771", "--policy", "gemmex", "--topology", "two-gpu", "-o",
                      "plan.json")
 
@@ -210,7 +210,7 @@ class BadArguments(CommandTest):
         self.assert_refused(problem(place="h:h:7") + outputs, "'7'")
         self.assert_refused(problem(set="order=0") + outputs, "0")
 
-    def test_one_output_that_fails_leaves_the_others_as_they_were(self):
+    def test_one_failing_output_leaves_all_outputs_unchanged(self):
         # A fake Python that has matplotlib but cannot draw.
         (self.folder / "bin").mkdir()
         fake = self.folder / "bin" / "python3"

@@ -178,7 +178,7 @@ TIMELINES = {
 
 
 class BadMachines(CommandTest):
-    def test_each_is_refused_with_its_place(self):
+    def test_each_bad_machine_is_refused_with_its_place(self):
         for name, (old, new, quoted) in MACHINES.items():
             with self.subTest(name):
                 bad = GOOD_MACHINE.replace(old, new, 1)
@@ -194,13 +194,13 @@ class BadMachines(CommandTest):
                                   capture_output=True, timeout=HANG)
             self.assertEqual(done.returncode, code, done.stderr)
 
-    def test_not_text(self):
+    def test_a_machine_that_is_not_text_is_refused(self):
         (self.folder / "bad.toml").write_bytes(bytes(range(256)))
         self.assert_refused(["topo", "show", "bad.toml"], "bad.toml:")
 
 
 class BadPlans(CommandTest):
-    def test_each_is_refused(self):
+    def test_each_bad_plan_is_refused(self):
         self.succeed("plan", *SMALL, "-o", "good.json")
         good = (self.folder / "good.json").read_text()
         self.write("out.json", OLD)
@@ -213,7 +213,7 @@ class BadPlans(CommandTest):
                 self.assert_refused(["simulate", "--plan", "bad.json", *outputs], quoted)
                 self.assert_refused(["run", "--backend", "host", "--plan", "bad.json", *outputs], quoted)
 
-    def test_a_plan_for_another_machine(self):
+    def test_a_plan_for_another_machine_is_refused(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
         machines = "plan.json: plan: made for machine 'two-gpu', whose memories differ from "
         self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"],
@@ -223,7 +223,7 @@ class BadPlans(CommandTest):
         self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "other.toml"],
                             machines + "'other'")
 
-    def test_not_json(self):
+    def test_a_plan_that_is_not_json_is_refused(self):
         self.succeed("plan", *SMALL, "-o", "good.json")
         good = (self.folder / "good.json").read_text()
         for name, text in {"empty": "", "cut off": good[: len(good) // 2], "a list": "[]", "TOML": "schema = 1"}.items():
@@ -233,7 +233,7 @@ class BadPlans(CommandTest):
 
 
 class BadTimelines(CommandTest):
-    def test_each_is_refused_on_either_side(self):
+    def test_each_bad_timeline_is_refused_on_either_side(self):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         good = (self.folder / "good.csv").read_text().splitlines()
         self.write("out.json", OLD)
@@ -246,7 +246,7 @@ class BadTimelines(CommandTest):
                 self.assert_refused(["compare", "bad.csv", "good.csv", *outputs], quoted)
                 self.assert_refused(["compare", "good.csv", "bad.csv", *outputs], quoted)
 
-    def test_not_text(self):
+    def test_a_timeline_that_is_not_utf8_is_refused(self):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         good = (self.folder / "good.csv").read_bytes()
         for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):  # invalid byte; truncated character; half of a pair
@@ -255,7 +255,7 @@ class BadTimelines(CommandTest):
         (self.folder / "good.csv").write_bytes(good.replace(b"policy=", "policy=\u00b5".encode()))
         self.succeed("compare", "good.csv", "good.csv")
 
-    def test_a_timeline_of_another_plan(self):
+    def test_a_timeline_of_another_plan_is_refused(self):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         self.succeed("run", "--backend", "host", *SMALL, "--set", "caching=off", "--timeline", "other.csv")
         self.assert_refused(["compare", "good.csv", "other.csv"], "plan")

@@ -75,7 +75,7 @@ class CalibrateFrom(CommandTest):
         self.assertIn("plain host pages: 4 runs of copies: median error", text)
         self.assertIn("5 kernels: median error", text)
 
-    def test_a_name_that_no_machine_may_have_is_refused(self):
+    def test_invalid_names_of_machines_are_refused(self):
         self.record()
         host = ["calibrate", "--backend", "host", "-o", "host.toml"]
         for name in ("", 129 * "x", "a\nb"):
@@ -85,7 +85,7 @@ class CalibrateFrom(CommandTest):
         self.record(lambda measurements: measurements.update(machine="a\nb"))
         self.assert_refused(FROM, "m.json: /machine: '\"a\\nb\"' is not 1 to 128 characters")
 
-    def test_what_copies_share_is_found(self):
+    def test_shared_limits_of_copies_are_found(self):
         self.record()
         self.succeed(*FROM)
         group = next(g for g in self.machine("node.toml")["group"] if g["name"] == "host to GPUs")
@@ -108,7 +108,7 @@ class CalibrateFrom(CommandTest):
         self.assertGreater(result["makespan_s"], 2 * 2048**3 / (2 * PEAK))
         self.assertGreater(result["makespan_s"], 2 * 2048**2 * 8 / 60e9)
 
-    def test_a_name_and_a_copy_of_the_measurements(self):
+    def test_options_set_the_name_and_copy_the_measurements(self):
         self.record()
         self.succeed(*FROM, "--name", "other", "--measurements", "again.json")
         self.assertEqual(self.machine("node.toml")["name"], "other")

@@ -63,7 +63,7 @@ class Cases(CommandTest):
         self.write("cases.csv", CASES.replace("48,32", "48\r,32"))
         self.assert_refused(compare("--no-simulate"), "cases.csv:4:3: control character 0x0d")
 
-    def test_rows_say_what_was_asked_and_planned(self):
+    def test_rows_contain_the_request_and_the_plan(self):
         self.write("cases.csv", CASES)
         _, results = self.measured("--no-simulate")
         third = results[2]
@@ -76,7 +76,7 @@ class Cases(CommandTest):
         self.assertEqual(results[0]["ops"], str(len(plan["ops"])))
 
     @needs_simulator
-    def test_predictions_are_those_of_simulate_and_their_errors_are_split(self):
+    def test_predictions_equal_simulate_and_errors_are_split(self):
         self.write("cases.csv", CASES)
         _, results = self.measured()
         # Runs execute the plan, without the overhead of gemmex's own library.
@@ -90,7 +90,7 @@ class Cases(CommandTest):
             self.assertLessEqual(float(row["measured_min_s"]), float(row["measured_s"]))
 
     @needs_simulator
-    def test_every_case_stands_next_to_its_bound(self):
+    def test_every_row_has_its_bound(self):
         self.write("cases.csv", CASES)
         _, results = self.measured()
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
@@ -106,7 +106,7 @@ class Cases(CommandTest):
         self.assertEqual(float(results[2]["bound_s"]), json.loads(self.succeed(*one))["bound_s"])
 
     @needs_simulator
-    def test_the_table_has_a_line_a_case(self):
+    def test_the_table_has_a_line_per_case(self):
         self.write("cases.csv", CASES)
         text, results = self.measured()
         lines = text.splitlines()

@@ -8,7 +8,7 @@ from support import GEMMS, SMALL, TOPOLOGIES, CommandTest, needs_simulator
 
 
 class Help(CommandTest):
-    def test_version(self):
+    def test_version_is_printed(self):
         self.assertRegex(self.succeed("--version"), r"^tilerail \d+\.\d+\.\d+\n$")
 
     def test_verbose_may_stand_before_and_after_the_command(self):
@@ -43,7 +43,7 @@ class Topo(CommandTest):
         self.assertEqual(shown[alone + 2].split(), ["host", "-", "10.0", "10.0"])
         self.assertEqual(shown[alone + 3].split(), ["gpu0", "10.0", "-", "40.0"])
 
-    def test_show_finds_a_path_a_name_and_a_name_beside_the_folder(self):
+    def test_show_accepts_a_path_and_a_name_with_or_without_the_variable(self):
         by_name = self.succeed("topo", "show", "two-gpu")
         self.assertEqual(self.succeed("topo", "show", TOPOLOGIES / "two-gpu.toml"), by_name)
         self.assertEqual(self.succeed("topo", "show", "two-gpu", TILERAIL_TOPOLOGIES=""), by_name)
@@ -59,7 +59,7 @@ class Predict(CommandTest):
     def predicted(self, *arguments):
         return json.loads(self.succeed(*self.ARGUMENTS, "--json", "-", *arguments))
 
-    def test_every_model_stands_beside_the_simulator(self):
+    def test_every_model_and_the_simulator_have_a_row(self):
         result = self.predicted()
         rows = {row["model"]: row for row in result["predictions"]}
         self.assertEqual(list(rows), ["baseline", "dataloc", "bts", "dr", "dr2", "cso", "policy", "simulator"])
@@ -72,7 +72,7 @@ class Predict(CommandTest):
             self.assertEqual([row["model"] for row in with_tile], [model, "policy", "simulator"])
 
     @needs_simulator
-    def test_what_it_calls_simulated_is_what_simulate_prints(self):
+    def test_simulated_times_equal_simulate(self):
         for job in (["--gemm", "2K"], ["--gemm", "1K,256,4K", "--policy", "gemmex"], ["--gemm", "1K", "--tile", "512"],
                     ["--gemv", "2K,1K"]):
             on_one = [*job, "--topology", "two-gpu", "--devices", "0"]
@@ -158,7 +158,7 @@ class Policies(CommandTest):
                 self.assertRegex(explained, rf"(?m)^{re.escape(key)} = .*\n  [A-Z]\w+ .*\.$")
 
     @needs_simulator
-    def test_texts_of_a_plan_file_do_nothing_to_a_terminal(self):
+    def test_texts_of_a_plan_file_are_escaped_for_terminals(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
         plan = json.loads((self.folder / "plan.json").read_text())
         plan["origin"]["without_effect"] = ["\x1b[31mred\x07"]
@@ -205,7 +205,7 @@ class Plan(CommandTest):
         self.succeed("plan", *SMALL, "-o", "two.json")
         self.assertEqual((self.folder / "one.json").read_bytes(), (self.folder / "two.json").read_bytes())
 
-    def test_stdout_holds_the_plan_alone(self):
+    def test_stdout_contains_only_the_plan(self):
         plan = json.loads(self.succeed("plan", *SMALL, "-o", "-"))
         self.assertEqual(sum(op["op"] == "gemm" for op in plan["ops"]), GEMMS)
         self.assertEqual(plan["tile"], 32)

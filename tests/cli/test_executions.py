@@ -9,7 +9,7 @@ from support import GEMMS, SMALL, SOURCE, TOPOLOGIES, CommandTest, needs_simulat
 
 @needs_simulator
 class Simulate(CommandTest):
-    def test_json_holds_what_the_readme_promises(self):
+    def test_json_has_the_fields_of_the_readme(self):
         result = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         for key in ("makespan_s", "tflops", "ops", "plan_s", "execute_s", "plan_hash", "policy", "tile", "devices"):
             self.assertIn(key, result)
@@ -35,7 +35,7 @@ class Simulate(CommandTest):
         alone = json.loads(self.succeed("simulate", *SMALL, "--devices", "1", "--json", "-"))
         self.assertEqual(len(alone["compute"]), 1)
 
-    def test_all_outputs_at_once(self):
+    def test_all_outputs_can_be_combined(self):
         outputs = ["--json", "r.json", "--timeline", "t.csv", "--timeline", "t.json"]
         text = self.succeed("simulate", *SMALL, *outputs, "--gantt", "g.svg", "--gantt", "g.png")
         self.assertIn("makespan", text)
@@ -139,7 +139,7 @@ class Compare(CommandTest):
         self.assertEqual(len({event["pid"] for event in events if event["ph"] == "X"}), 2)
         self.assertIn("<svg", (self.folder / "both.svg").read_text())
 
-    def test_energies_are_those_of_the_timelines(self):
+    def test_energies_come_from_the_timelines(self):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertAlmostEqual(result["energy"]["predicted_j"], simulated["energy_j"], places=12)
@@ -155,7 +155,7 @@ class Compare(CommandTest):
         self.assertFalse({"energy_j", "edp_js", "metrics"} & result.keys())
         self.assertNotIn("energy_j", (self.folder / "m.csv").read_text())
 
-    def test_a_simulation_is_no_measurement(self):
+    def test_a_simulation_is_not_a_measurement(self):
         self.assert_refused(["compare", "m.csv", "p.csv"], "but predicted has 'host'; expected the prediction first")
 
     def test_a_timeline_equals_itself(self):

@@ -44,7 +44,7 @@ class Homes(CommandTest):
         self.assertLessEqual({"host0->cpu0 1/2", "host1->cpu1 1/2"}, set(route.split(";")))
 
     @needs_simulator
-    def test_nothing_of_what_each_gpu_has_a_copy_of_is_copied(self):
+    def test_replicas_are_not_copied(self):
         home, kept = (self.simulated(place, "--timeline", f"{place[0]}.csv") for place in ("h:h:h", "g*:h:h"))
         self.assertEqual(kept["problem"]["place"], ["g*", "host0", "host0"])
         self.assertLess(kept["makespan_s"], home["makespan_s"])
@@ -53,7 +53,7 @@ class Homes(CommandTest):
         copied = [row["label"][0] for row in rows(self.folder / "g.csv") if row["kind"] == "copy"]
         self.assertEqual(set(copied), {"B", "C"})
 
-    def test_copies_on_each_gpu_are_computed_with_and_saved(self):
+    def test_replicas_are_inputs_of_runs_and_of_saved_plans(self):
         for place, arguments in (("g*:h:1", []), ("g*:g*:h", ["--devices", "1,3"]), ("h:g*:2", ["--transb", "T"])):
             problem = ["--gemm", "300,200,260", "--tile", "64", "--topology", "two.toml", "--place", place, *arguments]
             self.assertIn("check: passed", self.succeed("run", "--backend", "host", *problem, "--check"))
@@ -67,13 +67,13 @@ class Homes(CommandTest):
         for command in (["simulate"], ["plan"], ["predict"], ["run", "--backend", "host"]):
             self.assert_refused([*command, "--gemm", "2K", "--topology", "two.toml", "--place", "h:h:g*"], "'h:h:g*'")
 
-    def test_one_host_is_all_hosts(self):
+    def test_places_on_all_hosts_mean_the_host_of_a_machine_with_one(self):
         for place in ("h*:h/cols:h/rows", "h:h:h"):
             self.succeed("plan", *GEMM, "--topology", "two-gpu", "--place", place, "-o", "plan.json")
             plan = json.loads((self.folder / "plan.json").read_text())
             self.assertEqual(plan["problem"]["place"], [0, 0, 0])
 
-    def test_the_host_backend_computes_them(self):
+    def test_the_host_backend_computes_problems_of_these_places(self):
         for place in ("h*:h/cols:h/rows", "h/rows:h/rows:h/cols"):
             out = self.succeed("run", "--backend", "host", "--gemm", "300,200,260", "--tile", "64", "--transa", "T",
                                "--topology", "two.toml", "--place", place, "--check")
@@ -104,7 +104,7 @@ class Homes(CommandTest):
         self.assertIn("has no plan of this problem", other["plan_cache"])
 
     @needs_simulator
-    def test_of_one_host_they_are_tuned_as_that_host(self):
+    def test_places_on_one_host_share_a_tuned_plan(self):
         problem = ["--gemm", "256", "--topology", "two-gpu"]
         tune = ["tune", *problem, "--effort", "fast", "--plan-cache", "plans.toml"]
         self.succeed(*tune)
@@ -179,7 +179,7 @@ class Routes(CommandTest):
         links = {link["name"]: link["bytes"] for link in summary["links"]}
         self.assertEqual([links[f"gpu0->rail{i}"] for i in (0, 1)], [MATRIX, MATRIX])  # halves of A and B
 
-    def test_a_pair_with_one_has_its_rate(self):
+    def test_a_pair_with_one_route_has_its_rate(self):
         self.machine(rail(0))
         self.assertEqual(self.rate(), 20)
 

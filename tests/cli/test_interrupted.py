@@ -59,7 +59,7 @@ class Interrupted(InterruptedTest):
         self.assertEqual(len(written), int(told[1]))
         self.assertTrue(all(float(row["makespan_s"]) > 0 for row in written))
 
-    def test_the_signal_is_seen_where_nobody_reads_what_is_said(self):
+    def test_the_signal_is_handled_if_nobody_reads_messages(self):
         process = self.start([*ENDLESS_SWEEP, "--csv", "all.csv"])
 
         def catches_it():
@@ -128,7 +128,7 @@ class InterruptedRuns(InterruptedTest):
                           "command begins anew", ""))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["cases.csv"])
 
-    def test_a_second_signal_ends_it_at_once(self):
+    def test_a_second_signal_ends_the_command_immediately(self):
         os.mkfifo(self.folder / "unread")  # all other outputs would follow this one
         process = self.start_cases(200, csv="unread")
         self.read_up_to(process, "case 0")

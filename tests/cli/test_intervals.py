@@ -40,7 +40,7 @@ class Intervals(CommandTest):
                 self.assert_refused(["topo", "validate", "bad.toml"], quoted)
 
     @needs_simulator
-    def test_simulate_says_where_the_makespan_lies(self):
+    def test_simulate_prints_the_interval_of_the_makespan(self):
         result = json.loads(self.succeed("simulate", *KERNEL, "--json", "-"))
         makespan, interval = result["makespan_s"], result["interval"]
         self.assertAlmostEqual(makespan, 1e-3, delta=1e-5)
@@ -56,11 +56,11 @@ class Intervals(CommandTest):
         self.assertNotIn("interval", self.succeed("simulate", *KERNEL))
         self.assertNotIn("predicted", self.succeed("plan", *KERNEL))
 
-    def test_plan_says_it_too(self):
+    def test_plan_prints_the_interval(self):
         self.assertIn("predicted   1.000 ms, 900.0 us to 1.100 ms in 90% of cases\n", self.succeed("plan", *KERNEL))
 
     @needs_simulator
-    def test_compare_says_whether_the_measurement_lies_in_it(self):
+    def test_compare_prints_whether_the_interval_contains_the_measurement(self):
         self.succeed("simulate", *KERNEL, "--timeline", "p.csv")
         text = (self.folder / "p.csv").read_text()
         self.assertIn("\n# interval_s=9e-04;0.0011\n", text)
@@ -78,7 +78,7 @@ class Intervals(CommandTest):
         self.assert_refused(["compare", "bad.csv", "m.csv"], "interval_s: 'x")
 
     @needs_simulator
-    def test_cases_count_the_measurements_that_lie_in_it(self):
+    def test_cases_count_measurements_within_their_intervals(self):
         self.write("cases.csv", "m,n,k,tile,policy\n256,256,256,128,gemmex\n128,128,128,128,baseline\n")
         command = ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "m.toml", "--iters", "1"]
         text = self.succeed(*command, "--csv", "r.csv")
@@ -91,14 +91,14 @@ class Intervals(CommandTest):
         self.assertIn(f"in the 90% prediction interval: {held} of 2, {50 * held}%", text)
 
     @needs_simulator
-    def test_an_interval_that_holds_almost_anything_is_no_success(self):
+    def test_very_wide_intervals_are_marked_as_useless(self):
         for share, wide in ((0.1, False), (0.49, False), (0.99, True)):
             uncertainty = UNCERTAINTY.replace("f64 = 0.1", f"f64 = {share}").replace("copies = 0.2", f"copies = {share}")
             self.write("m.toml", machine(uncertainty))
             self.assertEqual("wider than +-50%: too wide to be useful\n" in self.succeed("simulate", *KERNEL), wide)
 
     @needs_simulator
-    def test_the_table_of_a_sweep_has_it(self):
+    def test_the_table_of_a_sweep_has_intervals(self):
         self.succeed("sweep", *KERNEL, "--vary", "beta=0,1", "--csv", "s.csv")
         for row in rows(self.folder / "s.csv"):
             low, makespan, high = (float(row[key]) for key in ("interval_low_s", "makespan_s", "interval_high_s"))
@@ -112,7 +112,7 @@ class Intervals(CommandTest):
 
 class Check(CommandTest):
     @needs_simulator
-    def test_a_fresh_description_is_held_against_ten_plans(self):
+    def test_a_new_description_is_checked_with_ten_plans(self):
         done = self.run_command("calibrate", "--backend", "host", "--seconds", "2", "-o", "m.toml", "--check")
         self.assertEqual(done.returncode, 0, done.stderr)  # on a busy machine, any figures are possible
         self.assertIn("valid", self.succeed("topo", "validate", "m.toml"))

@@ -45,7 +45,7 @@ class Limits(CommandTest):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertRegex(done.stdout, "check: passed")
 
-    def test_studies_do_without_further_threads(self):
+    def test_studies_run_without_further_threads(self):
         for command in (["whatif", *SMALL], ["sweep", *SMALL[:2], "--topology", "two-gpu", "--vary", "tile=32,64"],
                         ["tune", *SMALL[:2], "--topology", "two-gpu", "--plan-cache", "plans.toml"]):
             with self.subTest(command[0]):

@@ -29,7 +29,7 @@ class Settings(CommandTest):
         summary = json.loads(self.succeed("simulate", "--plan", "plan.json", *DOUBLED, "--json", "-"))
         self.assertEqual(summary["machine"], NAME)
 
-    def test_a_plan_of_a_changed_machine_says_what_is_missing(self):
+    def test_a_plan_of_a_changed_machine_names_its_machine(self):
         self.succeed("plan", *SMALL, *DOUBLED, "-o", "plan.json")
         self.assert_refused(["simulate", "--plan", "plan.json"], f"--topology: '{NAME}' is the machine of plan.json")
         self.assert_refused(["simulate", "--plan", "plan.json", "--topo-set", "gpus=9"], "--topology")
@@ -51,7 +51,7 @@ class Settings(CommandTest):
         predict = ["predict", "--gemm", "2K", "--topology", "two-gpu", "--devices", "0", "--model", "cso"]
         self.assertNotEqual(self.succeed(*predict, *DOUBLED), self.succeed(*predict))
 
-    def test_what_fits_nothing_is_refused(self):
+    def test_settings_that_match_nothing_are_refused(self):
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:gpu7.capacity=1 GB"],
                             "memory 'gpu7' does not exist; known: 'host', 'gpu0', 'gpu1'")
         self.assert_refused(["plan", *SMALL, "--topo-set", "gpus=3"], "'3' is out of range; expected 1 to 2")
@@ -65,7 +65,7 @@ class Removed(CommandTest):
         return json.loads(self.succeed("simulate", "--gemm", "8K", "--topology", "clx-ai", "--devices", "0,3", "--place",
                                        "0:0:3", "--json", "-", *more))["makespan_s"]
 
-    def test_show_has_no_such_link(self):
+    def test_show_lacks_a_removed_link(self):
         self.assertIn("gpu0->gpu3", self.succeed("topo", "show", "clx-ai"))
         shown = self.succeed("topo", "show", "clx-ai", *self.BROKEN)
         self.assertNotRegex(shown, "\n *gpu0->gpu3 ")
@@ -79,7 +79,7 @@ class Removed(CommandTest):
         self.assertEqual(self.makespan("--topo-set", "link:gpu0<->gpu3=x1"), whole)
 
     @needs_simulator
-    def test_a_sweep_has_the_machine_with_and_without_it(self):
+    def test_a_sweep_has_the_machine_with_and_without_a_link(self):
         self.succeed("sweep", "--gemm", "8K", "--topology", "clx-ai", "--devices", "0,3", "--place", "0:0:3", "--vary",
                      "link:gpu0<->gpu3=x1,none", "--csv", "s.csv")
         with open(self.folder / "s.csv", newline="") as file:
@@ -87,7 +87,7 @@ class Removed(CommandTest):
         self.assertEqual(times, [self.makespan(), self.makespan(*self.BROKEN)])
 
     @needs_simulator
-    def test_whatif_asks_about_the_machine_that_is_left(self):
+    def test_whatif_changes_the_remaining_machine(self):
         asked = ["whatif", "--gemm", "2K", "--topology", "clx-ai", "--devices", "0,3", "--each", "--jobs", "1"]
         self.assertIn("link:gpu0->gpu3", self.succeed(*asked, "--only", "link:gpu0->gpu*", "--place", "0:0:3"))
         self.assertNotIn("link:gpu0->gpu3 ", self.succeed(*asked, *self.BROKEN, "--only", "link:gpu0->gpu*", "--place", "0:0:3"))
@@ -99,7 +99,7 @@ class Removed(CommandTest):
         self.assertNotIn("gpu3", plan["memories"])
         self.assert_refused(["plan", *left, "--place", "3:h:h"], "--place: '3' is not a memory of clx-ai+memory:gpu3=none")
 
-    def test_a_machine_needs_its_hosts_and_the_way_to_them(self):
+    def test_hosts_and_their_last_links_cannot_be_removed(self):
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "link:pcie0->gpu0=none"],
                             "two-gpu+link:pcie0->gpu0=none: memory 'gpu0': unreachable memory; expected a path from a host")
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:host=none"],
@@ -131,7 +131,7 @@ class Flat(CommandTest):
 
 
 class Facts(CommandTest):
-    def test_show_says_routes_nearest_hosts_and_bisection(self):
+    def test_show_prints_routes_nearest_hosts_and_bisection(self):
         shown = self.succeed("topo", "show", "pcie-tree-8")
         self.assertRegex(shown, r"GPU to GPU +32 +5 +.* 18.0  gpu0 plx0 root0 root1 plx2 gpu4")
         self.assertRegex(shown, r"gpu0 to gpu7 +host +24.0 +24.0 +10.0 +10.0 +9.0 +9.0")
@@ -166,7 +166,7 @@ class Graph(CommandTest):
         self.assert_refused(["topo", "show", "pcie-tree-8", "--graph", "p.svg", "--timeline", "use.json"],
                             "is not in pcie-tree-8")
 
-    def test_what_cannot_be_drawn_leaves_no_file(self):
+    def test_a_figure_that_cannot_be_drawn_leaves_no_file(self):
         self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.pdf"], "--graph: 'm.pdf' has an unknown extension")
         self.assert_refused(["topo", "show", "two-gpu", "--timeline", "use.json"], "--graph")
         self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.svg", "--timeline", "no.json"],
@@ -243,7 +243,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.assertIn({"host2", "gpu1"}, ends)
         self.assertNotIn({"gpu0", "gpu1"}, ends)
 
-    def test_what_nvbandwidth_lacks_is_said(self):
+    def test_missing_matrices_and_unused_cases_of_nvbandwidth_are_reported(self):
         self.write("b.json", json.dumps({"nvbandwidth": {"testcases": [
             {"name": "host_to_device_memcpy_ce", "status": "Passed", "bandwidth_matrix": [["55.00", "54.00"]]},
             {"name": "device_local_copy", "status": "Error"}]}}))
@@ -273,7 +273,7 @@ class New(CommandTest):
     TWO_ISLANDS = ["topo", "new", "--gpus", "16", "--islands", "2", "--sockets", "4", "--pcie", "5", "--nvlink", "450",
                    "--bridge", "100", "--kernels", "h200"]
 
-    def test_a_new_machine_says_how_it_was_made_and_loads(self):
+    def test_a_new_machine_contains_its_command_and_loads(self):
         self.succeed(*self.TWO_ISLANDS, "-o", "new.toml")
         text = (self.folder / "new.toml").read_text()
         self.assertEqual(text.splitlines()[0].split(" ")[:4], ["#", "tilerail", "topo", "new"])

@@ -22,7 +22,7 @@ class FullDevice(CommandTest):
         self.assertEqual(done.returncode, 2, arguments)
         self.assertEqual(done.stderr, "tilerail: error: standard output could not be written: No space left on device\n")
 
-    def test_every_command_reports_it(self):
+    def test_every_command_reports_a_full_device(self):
         self.write("cases.csv", "m,n,k\n64,64,64\n")
         for arguments in (["plan", *LARGE, "-o", "-"], ["plan", *SMALL], ["run", "--backend", "host", *SMALL],
                           ["topo", "list"], ["topo", "show", "hgx-h200", "--link-map", "-"], ["policies"],
@@ -33,7 +33,7 @@ class FullDevice(CommandTest):
             with self.subTest(arguments):
                 self.assert_told(*arguments)
 
-    def test_an_output_file_on_a_full_device_is_told(self):
+    def test_an_output_file_on_a_full_device_is_reported(self):
         done = self.run_command("plan", *LARGE, "-o", "/dev/full")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(done.stderr, "tilerail: error: '/dev/full' cannot be written: No space left on device\n")

@@ -25,14 +25,14 @@ class PlacesTest(CommandTest):
 
 
 class Spellings(PlacesTest):
-    def test_each_of_the_table_works(self):
+    def test_every_spelling_of_the_table_works(self):
         words = spellings()
         self.assertGreaterEqual(len(words), 10)
         for word in words:
             with self.subTest(word):
                 self.planned(f"{word}:h:{'h' if word == 'g*' else word}")
 
-    def test_each_names_the_memory_that_the_table_says(self):
+    def test_every_spelling_names_the_memory_of_the_table(self):
         for word, name in (("h", "host0"), ("h0", "host0"), ("h1", "host1"), ("h*", "h[*]"), ("h/cols", "h/cols"), ("3", "gpu3"),
                            ("gpu2", "gpu2"), ("host1", "host1")):
             self.assertRegex(self.planned(f"{word}:h:h"), f"place={name}:host0:host0")
@@ -72,7 +72,7 @@ class Note(PlacesTest):
         compared = self.succeed("compare", "--cases", "cases.csv", "--backend", "host", *job[2:], "--iters", "1")
         self.assertEqual(compared.count(f"\nnote: {self.WORDS}\n"), 1)
 
-    def test_what_is_plain_needs_no_note(self):
+    def test_unambiguous_places_have_no_note(self):
         for place in ("h0:h0:h0", "h*:h*:h*", "0:1:2"):
             self.assertNotIn("note", self.succeed("simulate", "--gemm", "512", "--topology", "two.toml", "--place", place))
         self.assertNotIn("note", self.succeed("simulate", "--gemm", "512", "--topology", "two-gpu"))
@@ -86,7 +86,7 @@ class Memories(PlacesTest):
         summary = json.loads(self.succeed("simulate", "--gemm", "1K", "--topology", "two.toml", *arguments, "--json", "-"))
         return {memory["name"]: memory for memory in summary["memories"]}, summary
 
-    def test_each_holds_its_matrices_and_tiles(self):
+    def test_each_memory_contains_its_matrices_and_tiles(self):
         memories, summary = self.memories("--place", "h*:2:h1", "--topo-set", "memory:host1.capacity=1 GB")
         self.assertEqual(memories["host0"]["matrix_bytes"], self.MATRIX / 2)
         self.assertIsNone(memories["host0"]["capacity_bytes"])
@@ -97,7 +97,7 @@ class Memories(PlacesTest):
             self.assertEqual(memory["tile_bytes"], summary["peak_bytes"][name])
         self.assertNotIn("h*", memories)
 
-    def test_text_says_how_full_each_is(self):
+    def test_text_has_the_use_of_each_memory(self):
         text = self.succeed("simulate", "--gemm", "1K", "--topology", "two.toml", "--place", "h1:h1:h1",
                             "--topo-set", "memory:host1.capacity=100 MB")
         self.assertRegex(text, r"\nmemory +matrices +tiles +capacity +used\n")

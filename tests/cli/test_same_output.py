@@ -23,7 +23,7 @@ class SameOutput(CommandTest):
         self.assert_refused([*SHOW, "--csv", first, "--json", second],
                             f"--json: '{second}' is the same file as --csv '{first}'; expected a different file")
 
-    def test_names_of_a_file_that_does_not_exist_yet(self):
+    def test_two_names_of_a_new_file_are_refused(self):
         for first, second in (("o", "o"), ("o", "./o"), ("sub/../o", "o"), ("o", self.folder / "o"), ("sub/o", "linked/o"),
                               ("linked/../o", "./o"), ("dangling", "target"), ("target", "dangling"),
                               ("further", "sub/../target"), ("into", "linked/o"), ("-", "-"), ("-", "/dev/stdout"),
@@ -31,7 +31,7 @@ class SameOutput(CommandTest):
             with self.subTest(first=first, second=second):
                 self.assert_same(first, second)
 
-    def test_names_of_a_file_that_exists(self):
+    def test_two_names_of_an_existing_file_are_refused(self):
         self.write("o", OLD)
         os.link(self.folder / "o", self.folder / "hard")
         for first, second in (("o", "sub/../o"), ("hard", "o")):
@@ -43,7 +43,7 @@ class SameOutput(CommandTest):
         self.assertNotEqual((self.folder / "o").read_text(), (self.folder / "O").read_text())
         self.succeed(*SHOW, "--csv", "/dev/null", "--json", "/dev/null")
 
-    def test_every_command_with_several_outputs(self):
+    def test_every_command_with_several_outputs_checks_their_names(self):
         self.write("cases.csv", "m,n,k\n64,64,64\n")
         run = ["run", "--backend", "host", *SMALL]
         sweep = ["sweep", *SMALL[:2], "--topology", "two-gpu", "--vary", "tile=32,64"]
@@ -101,7 +101,7 @@ class LinksToNothing(CommandTest):
 
 
 class OwnInputs(CommandTest):
-    def test_an_output_that_is_an_input_by_another_name(self):
+    def test_another_name_of_an_input_is_refused_as_an_output(self):
         self.write("o.json", self.succeed("plan", *SMALL, "-o", "-"))
         os.link(self.folder / "o.json", self.folder / "hard.json")
         (self.folder / "link.json").symlink_to("o.json")
@@ -112,7 +112,7 @@ class OwnInputs(CommandTest):
                     self.assert_refused(["run", "--backend", "host", "--plan", "o.json", option, output],
                                         f"{option}: '{output}' is read as 'o.json', too; expected a file of its own")
 
-    def test_files_of_topo(self):
+    def test_topo_refuses_inputs_as_outputs(self):
         self.write("x.json", "{}")
         self.write("machine.toml", (TOPOLOGIES / "two-gpu.toml").read_text())
         kernels = ["--kernels", "two-gpu"]
@@ -138,7 +138,7 @@ class AllOrNone(CommandTest):
                 self.assert_refused(arguments, ": '/dev/full' cannot be written: No space left on device")
                 self.assertEqual((self.folder / "o").read_text(), OLD)
 
-    def test_files_are_written_where_nobody_reads_standard_output_to_its_end(self):
+    def test_files_are_written_even_if_the_reader_of_stdout_stops(self):
         reader, writer = os.pipe()
         os.close(reader)
         done = subprocess.run([TILERAIL, *SHOW, "--json", "o"], stdout=writer, stderr=subprocess.PIPE, text=True,

@@ -30,7 +30,7 @@ class SplitRoutes(CommandTest):
         super().setUp()
         self.write("rails.toml", machine_text("rails", 1, self.LINKS, self.SWITCHES + self.ROUTES))
 
-    def test_the_table_has_both_ways_and_their_rate(self):
+    def test_the_table_has_both_routes_and_their_rate(self):
         shown = self.succeed("topo", "show", "rails.toml")
         self.assertRegex(shown, r"host to GPU +1 +4 +2.000 us +30.0  host s0 gpu0 and 2 parts host s1 gpu0")
         self.assertRegex(shown, r"GPU to host +1 +4 +2.000 us +24.0  gpu0 s0 host and gpu0 s1 host")
@@ -66,7 +66,7 @@ class SplitRoutes(CommandTest):
         ends = set(link.split("->"))
         return 10 if machine == "hosts.toml" else next(rate for a, b, rate in self.LINKS if {a, b} == ends)
 
-    def test_paths_of_equal_time_are_split_where_the_file_says_so(self):
+    def test_paths_of_equal_time_are_split_if_the_file_requests_it(self):
         links = [(start, end, 10) for start, end, _ in self.LINKS]
         self.write("one.toml", machine_text("one", 1, links, self.SWITCHES))
         split = '[copies]\nmultipath = "split"\nsource = "made"\n'
@@ -76,7 +76,7 @@ class SplitRoutes(CommandTest):
         self.write("bad.toml", machine_text("bad", 1, links, self.SWITCHES + split.replace("split", "both")))
         self.assert_refused(["topo", "show", "bad.toml"], "multipath 'both' is unknown; expected one or split")
 
-    def test_parts_that_are_too_many_are_refused_where_they_stand(self):
+    def test_too_many_parts_are_refused_at_their_line(self):
         for share, words in ((0, "share '0' is out of range"), (17, "expected 1 to 16")):
             self.write("bad.toml", machine_text("bad", 1, self.LINKS, self.SWITCHES + self.ROUTES.replace(
                 "share = 2", f"share = {share}")))

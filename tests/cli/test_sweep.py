@@ -21,7 +21,7 @@ class Sweep(CommandTest):
         with open(self.folder / name, newline="") as file:
             return list(csv.DictReader(file))
 
-    def test_every_point_is_what_simulate_says(self):
+    def test_every_point_equals_simulate(self):
         self.succeed(*BASE, *AXES, "--csv", "all.csv")
         rows = self.rows()
         self.assertEqual([int(row["point"]) for row in rows], list(range(18)))
@@ -54,18 +54,18 @@ class Sweep(CommandTest):
         table = text[text.index(f"\nwhich {self.RATE}_GB/s?\n"):].strip().splitlines()[2:]
         return [" ".join(line.split()) for line in table]
 
-    def test_it_answers_from_which_value_on_more_gains_nothing_and_the_problem_is_compute_bound(self):
+    def test_answers_give_the_values_from_which_gains_end_and_kernels_bind(self):
         self.assertEqual(self.answers("--vary", f"{self.RATE}=0.25..64 x4 GB/s", "--vary", "n=4K,2K"),
                          ["4096 from 16 from 16 from 1", "2048 from 16 nowhere, kernels 83.6% at most from 4"])
         # Sizes, watts and latencies have no answers.
         for axis in ("m=64,128", "memory:gpu*.watts.busy=300,400 W", "link:*.latency=1,2 us"):
             self.assertNotIn("which", self.succeed(*BASE, "--vary", axis))
 
-    def test_where_the_last_value_still_gains_enough_is_beyond_it(self):
+    def test_answers_are_beyond_the_last_value_that_gains_enough(self):
         self.assertEqual(self.answers("--vary", f"{self.RATE}=0.25,0.5 GB/s"),
                          ["beyond 0.5 nowhere, kernels 33.9% at most nowhere"])
 
-    def test_a_column_says_what_the_row_was_made_of(self):
+    def test_columns_contain_the_values_of_each_row(self):
         self.succeed(*BASE, "--vary", "m=64,1K", "--vary", "transa=T,N", "--csv", "all.csv")
         for row in self.rows():
             simulated = json.loads(self.succeed("simulate", "--gemm", f"{row['m']},256,256", "--topology", "two-gpu",
@@ -135,7 +135,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
                      "--figure", "t.svg")
         self.assertIn("x $y$ &amp; z[1]", (self.folder / "t.svg").read_text())
 
-    def test_failures_are_listed_and_the_rest_is_done(self):
+    def test_failures_are_listed_and_other_points_run(self):
         done = self.run_command("sweep", "--topology", "two-gpu", "--place", "0:0:0", "--policy", "gemmex", "--vary",
                                 "gemm=256,16K,512", "--csv", "all.csv", "--json", "all.json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -160,7 +160,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
         text = self.succeed(*BASE, "--vary", "tile=16..240 +4", "--vary", "dtype=f64,f32")
         self.assertIn("the 10 fastest of 114 points", text)
 
-    def test_figures_are_chosen_by_what_was_varied(self):
+    def test_the_varied_values_select_the_figure(self):
         for axes in (["tile=32,64,128"], ["policy=gemmex,baseline"], ["tile=32,64,128", "policy=gemmex,baseline"],
                      ["tile=32,64,128", "gemm=128,192,256"], ["policy=gemmex,baseline", "place=h:h:h;0:0:0"],
                      ["tile=32,64,128", "k=64,128,256", "dtype=f64,f32"], []):
@@ -169,7 +169,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
                 self.succeed(*BASE, *arguments, "--figure", "f.svg")
                 self.assertIn("<svg", (self.folder / "f.svg").read_text())
 
-    def test_what_is_wrong_is_refused_before_anything_runs(self):
+    def test_wrong_arguments_are_refused_before_any_point_runs(self):
         for arguments, quoted in [
             ([*BASE, "--vary", "colour=red"], "'colour' is not a key"),
             ([*BASE, "--vary", "tile"], "vary 'tile': 'tile' is not KEY=VALUES"),

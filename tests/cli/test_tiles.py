@@ -21,7 +21,7 @@ class LongTiles(CommandTest):
                         plan = self.plan(*problem, "--policy", policy, "--tile", tile)
                         self.assertEqual(plan["tile"], longest)
 
-    def test_it_is_the_plan_of_that_tile(self):
+    def test_the_plan_equals_the_plan_of_the_longest_tile(self):
         longer = self.plan("--gemm", "1K", "--policy", "gemmex", "--tile", "100000")
         same = self.plan("--gemm", "1K", "--policy", "gemmex", "--tile", "1K")
         self.assertEqual(longer["ops"], same["ops"])

@@ -23,10 +23,10 @@ class Tune(CommandTest):
     def simulated(self, *arguments, **environment):
         return json.loads(self.succeed("simulate", *arguments, "--json", "-", **environment))
 
-    def test_the_help_of_an_option_is_about_it(self):
+    def test_the_help_omits_exclusions_of_options(self):
         self.assertNotIn("Excludes", self.succeed("tune", "--help"))
 
-    def test_what_is_tuned_is_taken_by_every_command(self):
+    def test_every_command_uses_tuned_plans(self):
         text = self.succeed(*TUNE)
         self.assertIn("gemm 512,512,512 f64 NN", text)
         (plan,) = self.plans()
@@ -49,7 +49,7 @@ class Tune(CommandTest):
         self.assertIn("has no plan of this problem", miss["plan_cache"])
         self.assertIn("chosen", self.succeed("run", "--backend", "host", *PROBLEM, "--plan-cache", "plans.toml"))
 
-    def test_the_environment_may_name_the_file(self):
+    def test_the_environment_can_name_the_file(self):
         here = {"TILERAIL_PLAN_CACHE": "plans.toml"}
         self.succeed("tune", *PROBLEM, "--effort", "fast", **here)
         self.assertIn("plan cache", self.simulated(*PROBLEM, **here)["plan_cache"])
@@ -58,13 +58,13 @@ class Tune(CommandTest):
         self.assert_refused(["simulate", *PROBLEM], "TILERAIL_PLAN_CACHE: 'gone.toml' cannot be read",
                             TILERAIL_PLAN_CACHE="gone.toml")
 
-    def test_another_policy_makes_its_own_plan_and_it_is_said(self):
+    def test_a_miss_of_another_policy_is_reported(self):
         self.succeed(*TUNE)
         tile = self.plans()[0]["decided"]["tile"]
         self.assertIn("has no plan of this problem on these GPUs by this policy",
                       self.simulated(*PROBLEM, "--plan-cache", "plans.toml", "--tile", tile)["plan_cache"])
 
-    def test_many_are_tuned_and_known_ones_are_skipped(self):
+    def test_many_problems_are_tuned_and_known_problems_are_skipped(self):
         many = [*TUNE, "--vary", "gemm=128,256", "--vary", "place=h:h:h;0:1:h"]
         first = self.succeed(*many)
         self.assertEqual(len(self.plans()), 4)
@@ -82,7 +82,7 @@ class Tune(CommandTest):
         self.assertIn("1 plans for machine 'two-gpu'", listed)
         self.assertIn("gemm 512,512,512 f64 NN", listed)
 
-    def test_a_tuning_that_is_killed_keeps_what_it_has(self):
+    def test_a_killed_tuning_keeps_its_plans(self):
         many = ["tune", "--topology", "two-gpu", "--vary", "gemm=64..640 +64", "--plan-cache", "plans.toml", "--jobs", "2",
                 "--effort", "fast"]
         tuning = subprocess.Popen([TILERAIL, *many], cwd=self.folder, stdout=subprocess.DEVNULL,
@@ -109,7 +109,7 @@ class Tune(CommandTest):
         self.assert_refused([*TUNE, "--backend", "host"], "'gpu0' of machine 'two-gpu' is a GPU")
         self.assert_refused(["tune", *problem, *on_host, "--topo-set", "issue.per_op=1 us"], "--topo-set")
 
-    def test_bad_input_is_refused_and_loses_nothing(self):
+    def test_bad_input_is_refused_and_leaves_the_file_unchanged(self):
         self.succeed(*TUNE)
         good = (self.folder / "plans.toml").read_text()
         self.write("broken.toml", good.replace("[plan.decided]", "[plan.decided"))

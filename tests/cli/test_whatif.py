@@ -32,7 +32,7 @@ class WhatIf(CommandTest):
             self.assertLessEqual(row["bound_s"], row["best_s"])
         self.assertEqual({row["factor"] for row in rows}, {"2", "0.5", "inf"})
 
-    def test_a_changed_machine_takes_what_simulate_says_of_it(self):
+    def test_the_time_of_a_changed_machine_equals_simulate(self):
         rows, _ = self.rows(*SMALL, "--only", "link:host->pcie0")
         halved = next(row for row in rows if row["factor"] == "0.5")
         changed = json.loads(self.succeed("simulate", *SMALL[1:], "--json", "-", "--topo-set",
@@ -57,12 +57,12 @@ class WhatIf(CommandTest):
         for words in ("makespan", "link:host->pcie0", "more changes save or cost less than 0.1%"):
             self.assertIn(words, text)
 
-    def test_links_that_nothing_crosses_do_nothing(self):
+    def test_unused_links_have_no_effect(self):
         idle = self.rows(*SMALL, "--devices", "0")[1].split("could be half as good")[1]
         self.assertIn("link:gpu*->gpu*", idle)
         self.assertNotIn("link:host->pcie0", idle)
 
-    def test_nothing_to_do_is_no_error(self):
+    def test_a_problem_without_work_is_not_an_error(self):
         self.assertIn("no part can save any", self.succeed("whatif", "--gemm", "0", "--topology", "two-gpu"))
 
     def test_a_figure_is_drawn(self):
@@ -74,7 +74,7 @@ class WhatIf(CommandTest):
         self.assertEqual((self.folder / "again.svg").read_text(), figure)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["again.svg", "tornado.svg"])
 
-    def test_what_is_wrong_is_refused(self):
+    def test_wrong_arguments_are_refused(self):
         self.write("old.csv", OLD)
         for arguments, quoted in [
             (["--jobs", "0"], "--jobs: '0'"),

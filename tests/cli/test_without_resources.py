@@ -21,7 +21,7 @@ class WithoutResources(CommandTest):
             [TILERAIL, *arguments], cwd=self.folder, preexec_fn=lower, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=HANG, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
 
-    def test_measured_cases_that_no_file_can_hold_are_printed(self):
+    def test_measured_cases_are_printed_if_no_file_can_be_written(self):
         self.write("cases.csv", "m,n,k,policy,tile\n48,48,48,gemmex,16\n")
         done = self.run_limited(resource.RLIMIT_FSIZE, 0, "compare", "--cases", "cases.csv", "--backend", "host",
                                 "--topology", "two-gpu", "--no-simulate", "--csv", "results.csv")
@@ -31,7 +31,7 @@ class WithoutResources(CommandTest):
         self.assertEqual([row["m"] for row in rows], ["48"], done.stdout)
         self.assertFalse((self.folder / "results.csv").exists())
 
-    def test_a_python_that_is_killed_while_it_draws_is_told(self):
+    def test_a_killed_python_is_reported(self):
         # A fake Python that has matplotlib.
         (self.folder / "bin").mkdir()
         fake = self.folder / "bin" / "python3"

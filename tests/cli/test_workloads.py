@@ -20,7 +20,7 @@ class WorkloadTest(CommandTest):
 
 
 class Workloads(WorkloadTest):
-    def test_all_devices_stand_beside_the_choice_of_each_metric_and_the_policy(self):
+    def test_the_table_has_all_devices_each_metric_and_the_policy(self):
         rows = self.predicted()
         self.assertEqual(list(rows), ["all", *METRICS, "policy"])
         self.assertEqual(rows["all"]["devices"], ["gpu0", "gpu1"])
@@ -43,7 +43,7 @@ class Workloads(WorkloadTest):
             self.assertEqual((row["simulated_s"], row["simulated_energy_j"], row["tile"], row["devices"]),
                              (summary["makespan_s"], summary["energy_j"], summary["tile"], summary["devices"]), choice)
 
-    def test_one_gpu_is_bound_by_its_kernels_or_by_what_it_fetches(self):
+    def test_kernels_or_fetches_bound_one_gpu(self):
         kernels, fetched = 2 * 2048**3 / 1e12, 3 * 10e-6 + 8 * (2048**2 + 2 * 2048 * 256) / 10e9
         for gemm, seconds in (("2K", kernels), ("2K,2K,256", fetched)):
             row = self.predicted("--devices", "1", "--model", "paralia", gemm=gemm)["all"]
@@ -68,7 +68,7 @@ class Workloads(WorkloadTest):
 
 
 class LinkMaps(WorkloadTest):
-    def test_it_is_written_to_stdout_or_beside_the_text(self):
+    def test_link_maps_are_written_to_stdout_or_in_addition_to_the_text(self):
         text = self.succeed("topo", "show", "two-gpu", "--link-map", "map.csv")
         self.assertEqual(text, self.succeed("topo", "show", "two-gpu"))
         csv = self.succeed("topo", "show", "two-gpu", "--link-map", "-")

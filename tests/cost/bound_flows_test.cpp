@@ -36,7 +36,7 @@ Topology slow_peers() {
 // A, B and C are 1.07 GB each. In the 112.0 ms of a plan whose copies between GPUs go
 // over the host, 2.8 GB can leave a GPU over its link to the host, whereas its links to
 // its peers carry 1.07 GB in 61 ms.
-TEST(BoundOfFlows, CopiesBetweenGpusMayGoOverTheHost) {
+TEST(BoundOfFlows, CopiesBetweenGpusCanPassTheHost) {
   const Topology machine = slow_peers();
   GemmProblem p = cube(16384, DType::f32);
   p.place_a = memory(machine, "g0"), p.place_b = memory(machine, "g1"),
@@ -82,7 +82,7 @@ TEST(BoundOfFlows, SumsThatLeaveAGpuEnterAnother) {
   EXPECT_LT(bound.time.value, 29.4e-3);
 }
 
-TEST(BoundOfFlows, FasterLinksNeverRaiseIt) {
+TEST(BoundOfFlows, FasterLinksNeverRaiseTheBound) {
   constexpr double precise = 1e-5;
   double last = of_interleaved(two_sockets(30)).time.value;
   for (const double rate :
@@ -96,7 +96,7 @@ TEST(BoundOfFlows, FasterLinksNeverRaiseIt) {
 
 // Copies of 100 GB/s between g0 and g1 without a source: A, B and C are on the host, with
 // 1 GB/s to both.
-TEST(BoundOfFlows, GpusPassOnOnlyWhatCameFromTheHome) {
+TEST(BoundOfFlows, GpusForwardOnlyBytesFromTheHome) {
   auto d = memories_and_switches(3, 2);
   d.kernels[0].gemm = {gemms(DType::f64, {{1024, 1000}})};
   add_links(d, "h", "s0", 1), add_links(d, "s0", "g0", 100);
@@ -115,7 +115,7 @@ TEST(BoundOfFlows, GpusPassOnOnlyWhatCameFromTheHome) {
 
 // 137 GFLOP at 1 TFLOP/s, with a load factor of 1.25 at a duty of 1 and no slowdown up to
 // 0.9, which a plan with pauses achieves.
-TEST(BoundOfFlows, KernelsMayPauseSoThatLoadDoesNotSlowThem) {
+TEST(BoundOfFlows, KernelsCanPauseToAvoidSlowdownByLoad) {
   auto d = memories_and_switches(1, 0);
   d.kernels[0].gemm = {gemms(DType::f64, {{1024, 1}})};
   d.kernels[0].gemm[0].sustained = {{0.9, 1.0}, {1.0, 1.25}};

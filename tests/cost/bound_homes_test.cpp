@@ -26,7 +26,7 @@ class BoundOfHomes : public testing::Test {
   static constexpr double c_bytes = 8.0 * 8192 * 8192, precise = 2e-4;
 };
 
-TEST_F(BoundOfHomes, OneHostTakesAll) {
+TEST_F(BoundOfHomes, OneHostReceivesAllOfC) {
   const Bound b = bound("h0");
   EXPECT_NEAR(b.time.value, c_bytes / 20e9, precise * b.time.value);
   EXPECT_THAT(b.binding, ::testing::FieldsAre(TimeUse::link, "s0->h0", 0));
@@ -40,7 +40,7 @@ TEST_F(BoundOfHomes, HalfOfInterleavedPagesCrossTheBridge) {
 }
 
 // Each GPU can compute the part that its own host holds.
-TEST_F(BoundOfHomes, OfBlocksNothingHasToCross) {
+TEST_F(BoundOfHomes, BlocksNeedNoTrafficBetweenHosts) {
   for (const char* place : {"h/cols", "h/rows"}) {
     const Bound b = bound(place);
     EXPECT_NEAR(b.time.value, c_bytes / 2 / 20e9, 2 * precise * b.time.value)

@@ -49,25 +49,25 @@ class BoundOnMachines : public testing::Test {
   std::pair<LinkId, LinkId> host;  // to s0 and back
 };
 
-TEST_F(BoundOnMachines, AnEngineIsFasterWhereOthersCopyTheSameWay) {
+TEST_F(BoundOnMachines, AnEngineIsFasterIfCopiesInItsDirectionRaiseTheCapacity) {
   add_group(d, "memory", {host.first}, {host.second}).capacity =
       capacity({{1, 10}, {2, 60}});
   expect_near(bound(writing(), 2), c_bytes / 60e9);
 }
 
-TEST_F(BoundOnMachines, AnEngineIsFasterWhereOthersCopyTheOtherWay) {
+TEST_F(BoundOnMachines, AnEngineIsFasterIfOppositeCopiesRaiseTheCapacity) {
   CapacityGroup& group = add_group(d, "memory", {host.first}, {host.second});
   group.capacity = capacity(10), group.both_busy = capacity({{1, 20}, {2, 60}, {3, 30}});
   expect_near(bound(reading_and_writing(), 1), 2 * c_bytes / 60e9);
 }
 
-TEST_F(BoundOnMachines, ASlowerOtherWayLimitsNoCopyAlone) {
+TEST_F(BoundOnMachines, TheCapacityOfBothDirectionsDoesNotLimitOneDirection) {
   CapacityGroup& group = add_group(d, "memory", {host.first}, {host.second});
   group.capacity = capacity(40), group.both_busy = capacity(20);
   expect_near(bound(writing(), 1), c_bytes / 40e9);
 }
 
-TEST_F(BoundOnMachines, AnEngineGetsWhatOneCopyGets) {
+TEST_F(BoundOnMachines, AnEngineHasTheRateOfOneCopy) {
   d.links[host.second.index()].per_flow = Rate{10e9};
   expect_near(bound(writing(), 1), c_bytes / 10e9);
   expect_near(bound(writing(), 2), c_bytes / 20e9);
@@ -75,7 +75,7 @@ TEST_F(BoundOnMachines, AnEngineGetsWhatOneCopyGets) {
   expect_near(bound(writing(), 2), c_bytes / 80e9);
 }
 
-TEST_F(BoundOnMachines, AnEngineGetsTheCapsOfAllPartsOfACopy) {
+TEST_F(BoundOnMachines, AnEngineAddsTheCapsOfAllPartsOfACopy) {
   d.nodes.push_back({"s1", NodeKind::network_switch, "s"});
   const auto [to_rail, from_rail] = add_links(d, "g0", "s1", 100);
   const auto [to_host, from_host] = add_links(d, "s1", "h", 100);
@@ -126,7 +126,7 @@ TEST_F(BoundOfKernels, AnAxpyReadsAndWrites) {
   expect_near(in_place(axpy_problem(100'000'000), 1, 1), 1e-6);
 }
 
-TEST_F(BoundOfKernels, ScalingReadsOnlyWhereBetaIsNotZero) {
+TEST_F(BoundOfKernels, ScalingReadsCOnlyIfBetaIsNotZero) {
   expect_near(in_place(writing(), 0, 2), 2 * c_bytes / 1e12);
   expect_near(in_place(writing(), 0, 0), c_bytes / 1e12);
 }
@@ -152,7 +152,7 @@ TEST_F(BoundOfKernels, LoadDoesNotSlowVectors) {
               3 * 2.0 * 512 * 512 * 512 / 10e12 / 1.01);
 }
 
-TEST_F(BoundOfKernels, NothingIsShorterThanALaunch) {
+TEST_F(BoundOfKernels, NoKernelIsShorterThanALaunch) {
   expect_near(in_place(gemm(1, 1, 1, 0), 1, 0), 1e-6);
   expect_near(in_place(gemm(8, 8, 8, 0), 0, 2), 1e-6);
 }
@@ -166,7 +166,7 @@ TEST_F(BoundOfKernels, WithoutALaunchOrLatencyFewBytesBind) {
   EXPECT_EQ(in_place(gemm(1, 1, 1, 0), 0, 2), 0);
 }
 
-TEST_F(BoundOfKernels, TheShareOfTheTimeThatItExplainsNamesAResource) {
+TEST_F(BoundOfKernels, TheBindingResourceExplainsTheLargestShareOfTheTime) {
   const auto kernels = ::testing::FieldsAre(TimeUse::kernels, "g0", 0);
   const auto latency = ::testing::FieldsAre(TimeUse::latency, "", 0);
   const auto binding = [&](const GemmProblem& p) {

@@ -38,7 +38,7 @@ Topology rails(int count) {
 // The first GPU sends less than the others need, so they receive some from each other.
 // With so many GPUs, copies from any others are one flow, which loads the links that
 // their routes share in proportion to the parts.
-TEST(BoundOfRails, TwoAreAsGoodAsOneThatIsTwiceAsWide) {
+TEST(BoundOfRails, TwoRailsEqualOneRailOfTwiceTheWidth) {
   const Topology one = rails(1), two = rails(2);
   GemmProblem p;
   p.m = p.n = p.k = 4096, p.beta = 0;

@@ -35,7 +35,7 @@ class LowerBound : public testing::Test {
   static constexpr double precise = 2e-4;
 };
 
-TEST_F(LowerBound, KernelsAndTheFirstAndLastLatency) {
+TEST_F(LowerBound, AddsKernelsAndTheFirstAndLastLatency) {
   const Bound one = bound(gemm(8192, 8192, 8192), 1);
   const double work = 2.0 * 8192 * 8192 * 8192 / 1e12;
   EXPECT_NEAR(one.time.value, work + 20e-6, precise * work);
@@ -58,7 +58,7 @@ TEST_F(LowerBound, AProductOfDepthOneWritesC) {
   EXPECT_THAT(bound(p, 2).binding, FieldsAre(TimeUse::link, "pcie0->host", 0));
 }
 
-TEST_F(LowerBound, CIsReadOnlyIfBetaSaysSo) {
+TEST_F(LowerBound, CIsReadOnlyIfBetaIsNotZero) {
   // Scaling only: C goes to the GPU and back, in both directions simultaneously.
   GemmProblem scale = gemm(4096, 4096, 4096);
   scale.alpha = 0, scale.beta = 2;
@@ -68,7 +68,7 @@ TEST_F(LowerBound, CIsReadOnlyIfBetaSaysSo) {
   EXPECT_EQ(bound(scale, 1).time, Seconds{0});
 }
 
-TEST_F(LowerBound, WhatIsAtHomeNeedNotMove) {
+TEST_F(LowerBound, DataAtHomeNeedNotMove) {
   GemmProblem p = gemm(64, 8192, 8192);
   p.beta = 0;
   const double a = 8.0 * 64 * 8192 / 10e9, b = 8.0 * 8192 * 8192 / 10e9,
@@ -78,7 +78,7 @@ TEST_F(LowerBound, WhatIsAtHomeNeedNotMove) {
   EXPECT_NEAR(bound(p, 1).time.value, work + 20e-6, precise * work);  // A in, C out
 }
 
-TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
+TEST_F(LowerBound, ForwardedBytesLoadTheLinksOfTheGpus) {
   // All on gpu0: the speedup by gpu1 is limited by the link to it.
   GemmProblem p = gemm(2048, 2048, 2048);
   p.place_a = p.place_b = p.place_c = MemoryId{1};
@@ -91,7 +91,7 @@ TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
 
 // Just below such a bound no solution exists: the binding resource is found just above
 // it.
-TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
+TEST_F(LowerBound, ProblemsInTheMemoryOfOneGpuAreBoundByKernels) {
   const Topology machine = test::shipped("hgx-h200-1");
   for (const int64_t side : {1024, 2048, 4096, 8192, 16384}) {
     GemmProblem p = gemm(side, side, side);
@@ -129,7 +129,7 @@ Topology two_islands(Rate bridge) {
 // most 0.26 of each, which, with half of C on its way back, suffices for 0.18 of the
 // work. Each GPU of the other pair alone would need less, since both can touch the same
 // data.
-TEST_F(LowerBound, ABridgeIsLoadedByWhatAnIslandNeedsTogether) {
+TEST_F(LowerBound, TheJointNeedOfAnIslandLoadsTheBridge) {
   const Topology narrow = two_islands(Rate{1e9}), wide = two_islands(Rate{1e12});
   GemmProblem p = gemm(4096, 4096, 4096);
   p.place_a = p.place_b = p.place_c = narrow.gpus()[0];
@@ -143,7 +143,7 @@ TEST_F(LowerBound, ABridgeIsLoadedByWhatAnIslandNeedsTogether) {
   EXPECT_LT(bound.time.value, work / 2);
 }
 
-TEST_F(LowerBound, NothingTakesNoTime) {
+TEST_F(LowerBound, EmptyProblemsTakeNoTime) {
   EXPECT_EQ(bound(gemm(0, 5, 5), 2).time, Seconds{0});
   EXPECT_EQ(bound(gemm(5, 0, 5), 2).binding.kind, TimeUse::nothing);
 }

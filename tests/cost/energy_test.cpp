@@ -49,7 +49,7 @@ void expect_energies(const TimedPlan& run, const Topology& topology, double firs
 }
 
 // Idle watts count for the whole makespan of 4 s, also on the idle GPU.
-TEST(Energy, IsIdlePowerAndWhatKernelsAdd) {
+TEST(Energy, AddsIdlePowerAndPowerOfKernels) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0.5, 1.5);
   run.add(OpKind::join, gpu1, 0, 4, 4);
@@ -65,7 +65,7 @@ TEST(Energy, AKernelThatFillsAQuarterCountsAQuarter) {
 
 // Two full kernels from 1 to 2 s draw the watts of one, as do a full kernel and a
 // quarter.
-TEST(Energy, KernelsThatShareAGpuNeverCountForMoreThanOne) {
+TEST(Energy, ConcurrentKernelsCountAtMostAsOneFullGpu) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 2);
   run.gemm(gpu0, 1024, 1, 3);
@@ -80,7 +80,7 @@ TEST(Energy, ElementwiseKernelsCountAsGemmsDo) {
   expect_energies(run, two_gpu(), 250, 50);
 }
 
-TEST(Energy, WattsOfAGemmReplaceThoseOfABusyDevice) {
+TEST(Energy, WattsOfAGemmReplaceWattsOfABusyDevice) {
   auto d = two_gpu().description();
   for (GemmCurve& curve : d.kernels[0].gemm)
     if (curve.dtype == DType::f64) curve.watts = Watts{150};
@@ -91,7 +91,7 @@ TEST(Energy, WattsOfAGemmReplaceThoseOfABusyDevice) {
   expect_energies(run, Topology{d}, 250, 50);
 }
 
-TEST(Energy, ADeviceNeverDrawsMoreThanItIsAllowed) {
+TEST(Energy, ADeviceNeverExceedsItsPowerLimit) {
   auto d = two_gpu().description();
   for (GemmCurve& curve : d.kernels[0].gemm)
     curve.watts = Watts{350};  // the limit of the GPUs is 250
@@ -101,7 +101,7 @@ TEST(Energy, ADeviceNeverDrawsMoreThanItIsAllowed) {
   expect_energies(run, Topology{d}, 250, 50 + 0.5 * 300);
 }
 
-TEST(Energy, IsUnknownWhereTheDescriptionLacksWattsOfADevice) {
+TEST(Energy, IsUnknownIfTheDescriptionLacksWattsOfADevice) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
   auto d = two_gpu().description();
@@ -118,7 +118,7 @@ TEST(Energy, IsUnknownWithoutTimesOfTheGemms) {
   EXPECT_FALSE(device_energies(run.plan, two_gpu(), run.times));
 }
 
-TEST(Energy, OfARunWithoutTimeIsNothing) {
+TEST(Energy, OfARunWithoutTimeIsZero) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 0);
   expect_energies(run, two_gpu(), 0, 0);

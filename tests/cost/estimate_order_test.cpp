@@ -42,7 +42,7 @@ class Copies {
   int queues_ = 0;
 };
 
-TEST(EstimateOrder, WhatMayStartFirstIsServedFirst) {
+TEST(EstimateOrder, TheOperationWithTheEarliestStartIsServedFirst) {
   // The copy to gpu1 starts immediately, although the earlier copy to gpu0 waits 25 ms.
   Copies c;
   c.copy(host, gpu0, {c.copy(gpu1, gpu0)});
@@ -50,7 +50,7 @@ TEST(EstimateOrder, WhatMayStartFirstIsServedFirst) {
   EXPECT_NEAR(c.seconds(), 2.0 / 12, 1e-9);
 }
 
-TEST(EstimateOrder, OfThoseThatMayStartTogetherTheOneThatStandsFirst) {
+TEST(EstimateOrder, SimultaneousOperationsAreServedInPlanOrder) {
   Copies first, second;
   first.copy(gpu0, gpu1, {first.copy(host, gpu0)});
   first.copy(host, gpu1);
@@ -60,7 +60,7 @@ TEST(EstimateOrder, OfThoseThatMayStartTogetherTheOneThatStandsFirst) {
   EXPECT_NEAR(second.seconds(), 2.0 / 12 + 0.025, 1e-9);
 }
 
-TEST(EstimateOrder, TimeInWhichALinkRestsIsLost) {
+TEST(EstimateOrder, IdleTimeOfALinkIsLost) {
   Copies c;
   const OpId before = c.copy(gpu1, gpu0);
   c.copy(host, gpu0, {before});

@@ -29,7 +29,7 @@ TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
   EXPECT_NEAR(d.busiest(), 0.1 + 0.12, 1e-9);
 }
 
-TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
+TEST(Estimate, NarrowColumnsDoNotSlowOtherCopies) {
   // To each GPU they move at a quarter of 10 GB/s, and both together stay below the
   // shared bandwidth.
   Draft d;
@@ -39,7 +39,7 @@ TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
   EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
 }
 
-TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
+TEST(Estimate, OneColumnOfATallMatrixIsContiguous) {
   Draft d;
   constexpr int64_t rows = 125'000'000;  // 1 GB
   const View tall = d.matrix(host, 2 * rows, 1);
@@ -47,7 +47,7 @@ TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
   EXPECT_NEAR(d.estimate(), 0.1, 1e-9);
 }
 
-TEST(CopyColumns, AreThoseOfTheHostOrOfTheSideWhereTheyAreFarthestApart) {
+TEST(CopyColumns, AreTakenFromTheHostOrTheSideWithTheLargerPitch) {
   Draft d;
   const Topology topology = machine();
   const View on_host = d.matrix(host, 128, 512, 4096),
@@ -86,7 +86,7 @@ TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
   EXPECT_NEAR(d.busiest(), kernel, 1e-6);  // they run in sequence
 }
 
-TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
+TEST(Estimate, TheBusiestResourceServesAllDevicesOrIsTheMeanOverSome) {
   const Topology topology = testing::shipped("two-gpu");
   Plan plan;
   plan.memories = {"host", "gpu0", "gpu1"};

@@ -37,7 +37,7 @@ bool is_graph(double microseconds, int gpus = 2, bool wanted = true,
 }
 
 // 4096^3 in tiles of 512: 256 kernels of 268 us per GPU, 69 ms, and shorter copies.
-TEST(GraphGain, IsWhereThreadsWouldHoldThePlanUp) {
+TEST(GraphGain, AppliesIfThreadsWouldDelayThePlan) {
   for (const int gpus : {1, 2}) {
     EXPECT_FALSE(is_graph(1, gpus)) << gpus;
     EXPECT_TRUE(is_graph(300, gpus)) << gpus;
@@ -57,7 +57,7 @@ TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestWork) {
 // 512 kernels of 128^3 on one GPU take 10 us each, mostly launch overhead. Concurrent
 // kernels need as long as their flops take at the peak, 4.2 us each, so that submission
 // in 5 us is the bottleneck.
-TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
+TEST(GraphGain, CountsConcurrentKernelsByTheirOccupancy) {
   const auto is_graph_at = [](double microseconds) {
     const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
     GemmProblem problem;
@@ -113,7 +113,7 @@ Plan at_home(const Topology& machine, int64_t size, int64_t tile, bool graph) {
 }
 
 // 4096^3 in tiles of 64 are 262,144 kernels.
-TEST(GraphGain, LargePlansAreNoGraphs) {
+TEST(GraphGain, LargePlansAreNotGraphs) {
   const Topology machine = test::shipped("hgx-h100-2");
   EXPECT_TRUE(at_home(machine, 2048, 64, true).graph) << "32,768 kernels";
   EXPECT_FALSE(at_home(machine, 4096, 64, true).graph);

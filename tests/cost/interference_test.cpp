@@ -52,7 +52,7 @@ TEST_F(InterferenceOfCopies, KernelsInterfereWhileTheyRun) {
   EXPECT_EQ(interference(d, topology, out), (Interference{1, 1}));
 }
 
-TEST_F(InterferenceOfCopies, CopiesWithinAMemoryHaveNone) {
+TEST_F(InterferenceOfCopies, CopiesWithinAMemoryHaveNoInterference) {
   const Topology topology = interfering(3, 0.5);
   for (const MemoryId memory : {host, gpu})
     EXPECT_EQ(interference(d, topology,
@@ -60,7 +60,7 @@ TEST_F(InterferenceOfCopies, CopiesWithinAMemoryHaveNone) {
               (Interference{0, 0}));
 }
 
-TEST_F(InterferenceOfCopies, IsNotComputedForAMachineWithoutItsFigures) {
+TEST_F(InterferenceOfCopies, IsNotComputedForMachinesWithoutFiguresOfInterference) {
   EXPECT_EQ(interference(d, interfering(1, 0), in), Interference{});
 }
 

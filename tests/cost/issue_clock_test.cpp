@@ -60,14 +60,14 @@ bool share(const Draft& draft, QueueId a, QueueId b) {
   return streams[a.index()] == streams[b.index()];
 }
 
-TEST(SharedStreams, CopiesToPeersShareOneWhereEachWaitsForTheOneBefore) {
+TEST(SharedStreams, PeerCopiesShareAStreamIfEachWaitsForThePreviousCopy) {
   Draft d;
   const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
   d.copy(gpu0, gpu1, {second});
   EXPECT_TRUE(share(d, d.copy_queue(gpu0, gpu1), d.copy_queue(gpu0, gpu2)));
 }
 
-TEST(SharedStreams, OneCopyThatDoesNotWaitKeepsThemApart) {
+TEST(SharedStreams, OneIndependentCopySeparatesTheStreams) {
   Draft d;
   const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
   d.copy(gpu0, gpu1, {second});
@@ -83,7 +83,7 @@ TEST(SharedStreams, CopiesOfOneQueueAreInOrderWithoutDependencies) {
   EXPECT_TRUE(share(d, d.copy_queue(gpu0, gpu1), d.copy_queue(gpu0, gpu2)));
 }
 
-TEST(SharedStreams, OtherSendersHostsAndKernelsHaveTheirOwn) {
+TEST(SharedStreams, OtherSendersHostsAndKernelsHaveSeparateStreams) {
   Draft d;
   const OpId first = d.copy(gpu0, gpu1), other = d.copy(gpu1, gpu2, {first});
   const OpId in = d.copy(host, gpu0, {other}), out = d.copy(gpu0, host, {in});
@@ -106,7 +106,7 @@ TEST(IssueClock, KernelsCopiesAndDependenciesHaveTheirCosts) {
   EXPECT_DOUBLE_EQ(clock.issue(join).value, (13 + 2) * us);
 }
 
-TEST(IssueClock, AProductCostsWhatItsShapeDoes) {
+TEST(IssueClock, AProductHasTheIssueCostOfItsShape) {
   auto description = testing::shipped("two-gpu").description();
   description.issue.per_call = Seconds{0};
   GemmCurve& curve = description.kernels.at(0).gemm.at(0);
@@ -123,7 +123,7 @@ TEST(IssueClock, AProductCostsWhatItsShapeDoes) {
   EXPECT_DOUBLE_EQ(clock.issue(kernel).value, 7 * us);
 }
 
-TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
+TEST(IssueClock, KernelsWithoutACostHaveTheCostOfOtherOperations) {
   auto description = machine().description();
   description.issue.per_kernel.reset();
   const Topology topology{description};
@@ -144,7 +144,7 @@ TEST(IssueClock, ACallCostsOnceForEachThread) {
   EXPECT_DOUBLE_EQ(clock.issue(other).value, (30 + 5) * us);
 }
 
-TEST(IssueClock, ARunTimeSystemTakesItsTimeBesideTheDriver) {
+TEST(IssueClock, ARunTimeSystemAddsItsTimeToTheDriver) {
   Draft d;
   d.plan.runtime = {Seconds{80 * us}, Seconds{7 * us}, Seconds{90 * us},
                     Seconds{300 * us}};
@@ -196,7 +196,7 @@ Topology machine_with_graphs() {
   return Topology{d};
 }
 
-TEST(IssueClock, AGraphIsHandedOverByItsCopies) {
+TEST(IssueClock, AGraphHasCostsPerCopyKernelAndDependency) {
   const Topology topology = machine_with_graphs();
   Draft d;
   d.plan.graph = true;
@@ -212,7 +212,7 @@ TEST(IssueClock, AGraphIsHandedOverByItsCopies) {
   EXPECT_DOUBLE_EQ(clock.issue(out).value, (13.75 + 3 + 0.25) * us);
 }
 
-TEST(IssueClock, AGraphOfSeveralGpusIsLaunchedByOneThreadAndEachGpuTakesItsKernels) {
+TEST(IssueClock, OneThreadLaunchesAGraphOfSeveralGpusAndEachGpuIssuesItsKernels) {
   const Topology topology = machine_with_graphs();
   Draft d;
   d.plan.graph = true;
@@ -230,8 +230,7 @@ TEST(IssueClock, AGraphOfSeveralGpusIsLaunchedByOneThreadAndEachGpuTakesItsKerne
   EXPECT_DOUBLE_EQ(clock.issue(last).value, (15.5 + 2 * 0.5) * us);
 }
 
-TEST(IssueClock,
-     ThreadsHandOverWhatIsNoGraphOrEmulatesALibraryOrRunsWhereGraphsHaveNoCosts) {
+TEST(IssueClock, ThreadsIssuePlansWithoutGraphsOrGraphCostsAndEmulatedLibraries) {
   const Topology with = machine_with_graphs(), without = machine();
   Draft threads, library, graph;
   library.plan.graph = graph.plan.graph = true;

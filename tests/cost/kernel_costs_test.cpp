@@ -22,7 +22,7 @@ TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
     EXPECT_THROW(costs.of(draft.plan, draft.plan.op(product), gpu), InputError);
 }
 
-TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
+TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandSlowAKernel) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);
   const double aligned = d.cost(d.gemm(even, even, even));
@@ -31,7 +31,7 @@ TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
   EXPECT_NEAR(d.cost(d.gemm(even, even, odd)), 2 * aligned, 1e-12);
 }
 
-TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
+TEST(PlanKernelCosts, ColumnsOfPartialWordsSlowAKernel) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512),
              tall = d.matrix(gpu, 512, 512);
@@ -52,7 +52,7 @@ TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
   EXPECT_LT(ratio, 1.01);
 }
 
-TEST(PlanKernelCosts, WhatRunsInPartsFillsWhatTheyFill) {
+TEST(PlanKernelCosts, AProductInPartsHasTheOccupancyOfItsParts) {
   const Topology h200 = testing::shipped("hgx-h200-4");
   const MemoryId device = h200.gpus()[0];
   PlanDraft draft{h200};
@@ -73,7 +73,7 @@ TEST(PlanKernelCosts, WhatRunsInPartsFillsWhatTheyFill) {
               words.time.value * words.share + row.time.value * row.share, 1e-12);
 }
 
-TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
+TEST(PlanKernelCosts, OnlyTheLargerOfMisalignmentAndLoadSlowsAKernel) {
   const KernelCost aligned{Seconds{1}, 1, 1, true}, slow{Seconds{2}, 1, 2, true};
   EXPECT_DOUBLE_EQ(aligned.under_load(1.5).value, 1.5);
   EXPECT_DOUBLE_EQ(slow.under_load(1.5).value, 2);
@@ -87,7 +87,7 @@ TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
   EXPECT_NEAR(d.estimate(), 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
 }
 
-TEST(PlanKernelCosts, SoDoesAnOperandThatStartsOffABorder) {
+TEST(PlanKernelCosts, AnOperandThatStartsOffABorderSlowsAKernel) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
   const double aligned = d.cost(d.gemm(even, even, even));

@@ -19,7 +19,7 @@ TEST(LinearProgram, FindsTheLeastCost) {
   EXPECT_NEAR(p.solve(), 3 * 2, 1e-9);  // y for half the amount
 }
 
-TEST(LinearProgram, SaysWhereThereIsNoSolution) {
+TEST(LinearProgram, ReportsInfeasiblePrograms) {
   LinearProgram p;
   const auto x = p.add_variable(1, 1);
   p.add_row(2, LinearProgram::infinity, {{x, 1}});

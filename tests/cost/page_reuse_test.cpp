@@ -12,7 +12,7 @@ using namespace cost_test;
 // 128 rows of doubles, 1 KiB per column, from a taller matrix: a quarter of 10 GB/s. The
 // pages of the next rows are cached, except where a column touches a new line of the
 // cache, 1 KiB of 64.
-TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
+TEST(Estimate, NarrowColumnsMoveFasterFromKnownPages) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9,
                    next = 1 / (1 + 1.0 / 64);
   struct Second {
@@ -53,7 +53,7 @@ TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
 // Two products fill 40 MB and 24 MB more, although the first shares its factors with a
 // product before the copy: that product does not matter, and nothing is left of the 50
 // MB.
-TEST(Estimate, WhatKernelsUsedBeforeACopyIsUsedAgainAfterIt) {
+TEST(Estimate, KernelsAfterACopyEvictPagesAlsoWithEarlierFactors) {
   constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9;
   for (const bool more : {false, true}) {
     Draft d;

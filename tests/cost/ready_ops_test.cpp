@@ -36,7 +36,7 @@ void expect_next(ReadyOps& ready, OpId op, double at) {
   EXPECT_EQ(next->at.value, at);
 }
 
-TEST(ReadyOps, TheEarliestIssuedComesFirstAndOfEqualOnesTheLowest) {
+TEST(ReadyOps, TheEarliestIssuedOperationComesFirstAndTiesTakeTheLowest) {
   Copies c;
   const OpId a = c.copy(), b = c.copy(), d = c.copy();
   ReadyOps ready{c.draft.plan, c.at({2, 1, 1})};

@@ -46,13 +46,13 @@ TEST(TrafficClocks, ALinkServesCopiesOneAfterAnother) {
   EXPECT_NEAR(c.run(gpu0, host, gigabyte, 0), 10 * us + 0.1, 1e-12) << "full duplex";
 }
 
-TEST(TrafficClocks, AnIdleLinkHasNothingToCatchUpWith) {
+TEST(TrafficClocks, ACopyOnAnIdleLinkStartsImmediately) {
   Clocks c{testing::shipped("two-gpu")};
   c.run(host, gpu0, gigabyte, 0);
   EXPECT_NEAR(c.run(host, gpu1, gigabyte, 5), 5 + 10 * us + 0.1, 1e-12);
 }
 
-TEST(TrafficClocks, WhatALinkWasBusyWithAndForWhom) {
+TEST(TrafficClocks, EachLinkHasItsBusyTimeAndUsers) {
   Clocks c{testing::shipped("two-gpu")};
   c.traffic.run({host, gpu0, Bytes{gigabyte}, 1}, Seconds{0});
   c.traffic.run({host, gpu1, Bytes{2 * gigabyte}, 1}, Seconds{0});

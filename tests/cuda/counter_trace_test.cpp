@@ -30,7 +30,7 @@ CounterTrace steady(double watts, double begin, double end) {
 
 // At 600 W and a reading span of 190 ms, one step gives 316 W and two give 632 W: a
 // difference of readings over 0.19 s is useless.
-TEST(CounterTrace, StepsGiveThePowerWhereReadingsDoNot) {
+TEST(CounterTrace, StepsGiveThePowerIfReadingsDoNot) {
   EXPECT_FALSE(steady(600, 0, 0.19).watts());
   for (const double begin : {0.0, 0.01, 0.03, 0.08}) {
     const CounterTrace trace = steady(600, begin, begin + 0.75);
@@ -40,7 +40,7 @@ TEST(CounterTrace, StepsGiveThePowerWhereReadingsDoNot) {
   }
 }
 
-TEST(CounterTrace, TheFirstReadingIsNoStep) {
+TEST(CounterTrace, TheFirstReadingIsNotAStep) {
   CounterTrace trace;
   trace.add(0, 100);
   EXPECT_TRUE(trace.steps().empty());
@@ -62,7 +62,7 @@ TEST(CounterTrace, EnergyBetweenStepsIsInProportion) {
   EXPECT_DOUBLE_EQ(trace.between(1.5, 2.25), 10 + 15);
 }
 
-TEST(CounterTrace, AResetDropsWhatWasBefore) {
+TEST(CounterTrace, AResetDropsEarlierReadings) {
   CounterTrace trace;
   for (const auto& [time, joules] :
        {std::pair{0., 100.}, {1., 110.}, {2., 5.}, {3., 25.}, {4., 55.}})
@@ -71,7 +71,7 @@ TEST(CounterTrace, AResetDropsWhatWasBefore) {
   EXPECT_EQ(trace.watts(), 30);
 }
 
-TEST(CounterTrace, ACounterThatIsNotThereGivesNothing) {
+TEST(CounterTrace, AMissingCounterGivesNoEnergy) {
   CounterTrace trace;
   for (int i = 0; i < 100; ++i) trace.add(i, 0);
   EXPECT_FALSE(trace.watts());

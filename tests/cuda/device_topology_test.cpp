@@ -48,7 +48,7 @@ TEST(DeviceTopology, EveryKindOfMachineCanBePlannedFor) {
   }
 }
 
-TEST(DeviceTopology, PeersAreJoinedOnlyWhereTheDevicesReachEachOther) {
+TEST(DeviceTopology, OnlyDevicesWithPeerAccessAreJoined) {
   MachineFacts facts = machine(3, PeerLink::none);
   facts.peers[0][1] = facts.peers[1][0] = PeerLink::nvlink;
   const Topology topology{describe(facts)};
@@ -59,7 +59,7 @@ TEST(DeviceTopology, PeersAreJoinedOnlyWhereTheDevicesReachEachOther) {
             topology.pair_rate(topology.hosts()[0], gpus[1]));
 }
 
-TEST(DeviceTopology, CopiesBetweenPeersOverPcieShareThePortWithThoseOfTheHost) {
+TEST(DeviceTopology, PeerCopiesOverPcieShareThePortWithHostCopies) {
   const Topology topology{describe(machine(2, PeerLink::pcie))};
   const MemoryId host = topology.hosts()[0], g0 = topology.gpus()[0],
                  g1 = topology.gpus()[1];
@@ -68,7 +68,7 @@ TEST(DeviceTopology, CopiesBetweenPeersOverPcieShareThePortWithThoseOfTheHost) {
   EXPECT_NEAR((rates[0] + rates[1]) / topology.pair_rate(host, g1), 1, 1e-9);
 }
 
-TEST(DeviceTopology, SaysThatItsFiguresAreAssumedAndSurvivesAFile) {
+TEST(DeviceTopology, MarksFiguresAsAssumedAndSurvivesAFile) {
   const Topology::Description description = describe(machine(2, PeerLink::nvlink));
   EXPECT_THAT(description.sources, testing::Each(testing::Field("kind", &Source::kind,
                                                                 Source::Kind::assumed)));

@@ -12,7 +12,7 @@
 namespace tilerail::cuda {
 namespace {
 
-TEST(GateTest, HoldsUntilItOpens) {
+TEST(GateTest, HoldsStreamsUntilOpened) {
   Gate gate;
   const Gate::Hold hold = gate.hold();
   std::atomic<bool> begun{false}, through{false};
@@ -32,7 +32,7 @@ TEST(GateTest, HoldsUntilItOpens) {
 
 /// An error while work is issued destroys the gate before its streams have started to
 /// wait for it.
-TEST(GateTest, StreamsThatComeAfterItIsDestroyedGoThrough) {
+TEST(GateTest, StreamsPassADestroyedGate) {
   for (const int holds : {1, 5}) {
     std::optional<Gate> gate{std::in_place};
     const std::weak_ptr<const void> kept = gate->state();

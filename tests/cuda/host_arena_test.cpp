@@ -79,7 +79,7 @@ TEST_F(HostArenaTest, TilesOfDifferentHostsAreInDifferentAllocations) {
   }
 }
 
-TEST_F(HostArenaTest, AnArenaThatCannotGrowStaysAsItIs) {
+TEST_F(HostArenaTest, AnArenaThatCannotGrowStaysUnchanged) {
   HostArena arena{allocator()};
   arena.reserve(100);
   std::byte* const before = arena.data();

@@ -56,18 +56,19 @@ class Copies {
     Staging staging{chunks,
                     {StagingRing{ring_.data(), slots_, bytes},
                      {ring_.data() + slots_ * bytes, slots_, bytes}},
-                    [this](Way, size_t) { return ++waits, true; },
+                    [this](Direction, size_t) { return ++waits, true; },
                     threads};
     size_t issued = 0;
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       const StagingChunks::Part part = chunks.of(OpId{i});
       for (size_t c = part.begin; c < part.end; ++c) {
         if (++issued > stop_after) return;
-        const StagingChunk& chunk = chunks.of(part.way)[c];
+        const StagingChunk& chunk = chunks.of(part.direction)[c];
         EXPECT_LE(chunk.width() * chunk.cols, slot_bytes_);
-        auto* const slot = reinterpret_cast<double*>(staging.await(part.way, c));
-        part.way == Way::in ? arrive(OpId{i}, chunk, slot) : leave(OpId{i}, chunk, slot);
-        staging.issued(part.way, c);
+        auto* const slot = reinterpret_cast<double*>(staging.await(part.direction, c));
+        part.direction == Direction::in ? arrive(OpId{i}, chunk, slot)
+                                        : leave(OpId{i}, chunk, slot);
+        staging.issued(part.direction, c);
       }
     }
     staging.finish();
@@ -122,7 +123,7 @@ class Copies {
   std::map<size_t, std::map<int64_t, double>> written_;  // by buffer
 };
 
-TEST(Staging, EveryTileArrivesAndGoesBackWhateverTheNumberOfSlotsAndThreads) {
+TEST(Staging, EveryTileArrivesAndReturnsWithAnyNumberOfSlotsAndThreads) {
   for (const size_t slots : {1u, 2u, 5u, 64u})
     for (const size_t threads : {1u, 4u})
       for (const int64_t slot_bytes : {64, 200, 4096, 1 << 20}) {
@@ -137,11 +138,12 @@ TEST(Staging, ASlotIsFilledAgainOnlyAfterItsCopyHasEnded) {
   Copies copies{on_host(100, 130, 70), 3, 4096};
   const StagingChunks chunks{copies.plan, {true, true, true}, copies.starts(), 4096};
   copies.run({2, 2});
-  const size_t in = chunks.of(Way::in).size(), out = chunks.of(Way::out).size();
+  const size_t in = chunks.of(Direction::in).size(),
+               out = chunks.of(Direction::out).size();
   EXPECT_EQ(size_t(copies.waits), in - 3 + out);
 }
 
-TEST(Staging, EndsWhereARunStopsHalfway) {
+TEST(Staging, EndsWithARunThatStopsHalfway) {
   for (const size_t stop : {0u, 1u, 7u, 20u}) {
     Copies copies{on_host(100, 130, 70), 2, 4096};
     copies.run({3, 3}, stop);
@@ -163,17 +165,18 @@ TEST(Staging, OneFillerAndOneEmptierAreEnough) {
   }
 }
 
-TEST(Staging, WhatStopsAThreadEndsTheRun) {
+TEST(Staging, AnErrorOfAThreadEndsTheRun) {
   Copies copies{on_host(100, 130, 70), 2, 4096};
   const StagingChunks chunks{copies.plan, {true, true, true}, copies.starts(), 4096};
   std::vector<std::byte> ring(4 * 4096);
-  Staging staging{chunks,
-                  {StagingRing{ring.data(), 2, 4096}, {ring.data() + 8192, 2, 4096}},
-                  [](Way, size_t) -> bool { throw ExecutionError{"the copy failed"}; },
-                  {2, 2}};
+  Staging staging{
+      chunks,
+      {StagingRing{ring.data(), 2, 4096}, {ring.data() + 8192, 2, 4096}},
+      [](Direction, size_t) -> bool { throw ExecutionError{"the copy failed"}; },
+      {2, 2}};
   const auto run = [&] {
-    for (size_t c = 0; c < chunks.of(Way::in).size(); ++c)
-      staging.await(Way::in, c), staging.issued(Way::in, c);
+    for (size_t c = 0; c < chunks.of(Direction::in).size(); ++c)
+      staging.await(Direction::in, c), staging.issued(Direction::in, c);
     staging.finish();
   };
   EXPECT_THROW(run(), ExecutionError);
@@ -181,19 +184,21 @@ TEST(Staging, WhatStopsAThreadEndsTheRun) {
 
 TEST(Staging, OnlyMatricesInPageableMemoryAreChunked) {
   const Copies copies{on_host(100, 130, 70), 1, 4096};
-  const auto bytes = [&](PageableMatrices pageable, Way way) {
+  const auto bytes = [&](PageableMatrices pageable, Direction direction) {
     int64_t all = 0;
     const StagingChunks chunks{copies.plan, pageable, copies.starts(), 4096};
-    for (const StagingChunk& chunk : chunks.of(way)) all += chunk.width() * chunk.cols;
+    for (const StagingChunk& chunk : chunks.of(direction))
+      all += chunk.width() * chunk.cols;
     return all;
   };
-  EXPECT_EQ(bytes({false, false, true}, Way::out), 100 * 130 * 8);
-  EXPECT_EQ(bytes({true, true, false}, Way::out), 0);
-  EXPECT_EQ(bytes({true, false, false}, Way::in) + bytes({false, true, true}, Way::in),
-            bytes({true, true, true}, Way::in));
+  EXPECT_EQ(bytes({false, false, true}, Direction::out), 100 * 130 * 8);
+  EXPECT_EQ(bytes({true, true, false}, Direction::out), 0);
+  EXPECT_EQ(bytes({true, false, false}, Direction::in) +
+                bytes({false, true, true}, Direction::in),
+            bytes({true, true, true}, Direction::in));
 }
 
-TEST(Staging, IsRefusedWhereAPlanReadsWhatItHasWritten) {
+TEST(Staging, IsRefusedForPlansThatReadWrittenPartsOfC) {
   const Topology machine = test::shipped("two-gpu");
   Plan plan = planned(on_host(100, 130, 70));
   EXPECT_TRUE(may_read_ahead(plan, machine));

@@ -100,7 +100,7 @@ TEST(StreamProgram, WaitsAreFewerThanDependenciesBetweenStreams) {
   EXPECT_LT(program.waits.size(), across);
 }
 
-TEST(StreamProgram, ACopyBelongsToItsSourceUnlessThatIsAHost) {
+TEST(StreamProgram, ACopyBelongsToItsSourceUnlessTheSourceIsAHost) {
   const Topology topology = machine();
   const Plan plan = planned(topology, 4);
   const StreamProgram program = stream_program(plan, topology);
@@ -114,7 +114,7 @@ TEST(StreamProgram, ACopyBelongsToItsSourceUnlessThatIsAHost) {
   }
 }
 
-TEST(StreamProgram, ThereIsOneIssuerForEachDeviceOrOneForAll) {
+TEST(StreamProgram, EachDeviceHasAnIssuerOrAllShareOne) {
   const Topology topology = machine();
   EXPECT_EQ(stream_program(planned(topology, 3), topology).issuers.size(), 3u);
   EXPECT_EQ(stream_program(planned(topology, 3, true), topology).issuers.size(), 1u);
@@ -128,7 +128,7 @@ TEST(StreamProgram, ACopyWithoutAGpuIsRefused) {
   EXPECT_THROW(stream_program(plan, topology), InputError);
 }
 
-TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
+TEST(StreamProgram, OnlyOrderedPeerCopiesOfAGpuShareAStream) {
   const Topology topology = machine();
   for (const bool ordered : {true, false}) {
     GemmProblem problem;

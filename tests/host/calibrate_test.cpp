@@ -59,7 +59,7 @@ Topology::Description quick(int devices, int workers) {
   return calibrate_host(options);
 }
 
-TEST(CalibrateHost, WarnsOfFiguresThatAreNotAsCertainAsWanted) {
+TEST(CalibrateHost, WarnsAboutFiguresOfInsufficientPrecision) {
   HostCalibrationOptions options;
   options.devices = 1, options.workers = 1, options.budget_seconds = 0,
   options.largest_gemm = 64;
@@ -126,7 +126,7 @@ TEST(CalibrateHost, MeasuresBothDTypesAndAllRoles) {
   EXPECT_EQ(points[1].flows, 2);
 }
 
-TEST(CalibrateHost, StatesSourcesAndMeasuresOnlyWhatItClaims) {
+TEST(CalibrateHost, MarksMeasuredAndAssumedFigures) {
   const Topology::Description d = quick(1, 2);
   const auto source = [&](const std::string& key) {
     const auto found = std::find_if(d.sources.begin(), d.sources.end(),

@@ -92,7 +92,7 @@ class Depths {
   std::vector<int> of_;
 };
 
-TEST(Dispatcher, AnOperationSeesWhatThoseBeforeItWrote) {
+TEST(Dispatcher, AnOperationReadsTheResultsOfEarlierOperations) {
   const Topology topology = test::machine(devices, workers);
   WorkerPool pool{std::vector<int>(devices, workers)};
   Dispatcher dispatcher{devices};
@@ -115,7 +115,7 @@ TEST(Dispatcher, AnOperationSeesWhatThoseBeforeItWrote) {
   }
 }
 
-TEST(Dispatcher, OfSeveralFailuresOneIsKeptAndTheNextRunIsClean) {
+TEST(Dispatcher, OneOfSeveralFailuresIsReportedAndTheNextRunIsClean) {
   const Topology topology = test::machine(devices, workers);
   WorkerPool pool{std::vector<int>(devices, workers)};
   Dispatcher dispatcher{devices};

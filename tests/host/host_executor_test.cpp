@@ -154,7 +154,7 @@ TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
   EXPECT_EQ(std::memcmp(data.matrices().a, data.matrices().c, 16 * 16 * 8), 0);
 }
 
-TEST(HostExecutor, APlanOfNothingTakesNoTime) {
+TEST(HostExecutor, AnEmptyPlanTakesNoTime) {
   const Topology topology = machine(1, 2);
   HostExecutor executor{topology};
   EXPECT_TRUE(executor.execute(PlanDraft(topology, on_host(0, 0, 0)).plan).ops.empty());
@@ -164,7 +164,7 @@ TEST(HostExecutor, APlanOfNothingTakesNoTime) {
   EXPECT_EQ(executor.execute(joins.plan).ops.size(), 2U);
 }
 
-TEST(HostExecutor, PoisonShowsBytesThatNothingWrote) {
+TEST(HostExecutor, PoisonShowsUnwrittenBytes) {
   // The plan multiplies with a tile that it never fetched.
   const Topology topology = machine(1, 1);
   GemmProblem p = on_host(16, 16, 16);

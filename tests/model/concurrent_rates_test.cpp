@@ -47,7 +47,7 @@ TEST(ConcurrentRates, OppositeDirectionsDoNotShare) {
 
 // s0->g0 (10) carries the copies from h and from g1: 5 each. The uplink (12) is not full:
 // g1 gets the other 12 - 5 = 7.
-TEST(ConcurrentRates, WhatAStoppedCopyLeavesGoesToTheOthers) {
+TEST(ConcurrentRates, OtherCopiesUseTheRestOfALimitedCopy) {
   expect_rates(rates(tree(), {{"h", "g0"}, {"g2", "g0"}, {"h", "g1"}}), {5, 5, 7});
 }
 
@@ -97,7 +97,7 @@ TEST(ConcurrentRates, AGroupBoundsTheSumOfItsLinks) {
   expect_rates(rates(d, {{"h", "g0"}, {"g1", "h"}, {"g2", "h"}}), {5, 5, 5});
 }
 
-TEST(ConcurrentRates, TheCapacityOfAGroupIsThatForItsNumberOfCopies) {
+TEST(ConcurrentRates, TheCapacityOfAGroupFollowsItsNumberOfCopies) {
   const auto d = grouped(
       CapacityCurve{{{1, Rate{8e9}}, {2, Rate{14e9}}, {3, Rate{12e9}}}}, std::nullopt);
   expect_rates(rates(d, {{"h", "g0"}}), {8});
@@ -159,7 +159,7 @@ TEST(ConcurrentRates, APairWithoutARouteIsAnError) {
 
 // Many copies on a machine where every limit is reached somewhere: no link exceeds its
 // bandwidth, and every copy is limited by some full link.
-TEST(ConcurrentRates, AllPairsAtOnceFillSomeLinkOfEveryCopy) {
+TEST(ConcurrentRates, AllPairsTogetherFillALinkOfEveryCopy) {
   auto d = tree();
   add_links(d, "g0", "g1", 3);
   const Topology t{d};

@@ -14,7 +14,7 @@ double of(std::string_view name) {
   return std::ranges::find(metrics, name, &Metric::name)->of(outcome);
 }
 
-TEST(Metrics, AreThoseOfTheThesis) {
+TEST(Metrics, FollowTheThesis) {
   EXPECT_DOUBLE_EQ(of("perf"), 3e9);
   EXPECT_DOUBLE_EQ(of("edp"), 3e9 * 3e9 / 150);
   EXPECT_DOUBLE_EQ(of("pdp"), 3e9 / 150);

@@ -20,7 +20,7 @@ TEST(InputError, IsComposedOfItsFields) {
   EXPECT_STREQ(InputError("a", "b\0c"s, "d\0e"s).what(), "a: 'b\\x00c' d\\x00e");
 }
 
-TEST(InputError, NamesWhatExists) {
+TEST(InputError, ListsTheExistingNames) {
   const std::vector<std::string> names{"one", "two"};
   EXPECT_STREQ(unknown_name("policy", "three", "a policy", names).what(),
                "policy: 'three' is not a policy; expected one of: one, two");
@@ -42,7 +42,7 @@ TEST(InputError, KeepsItsOtherFieldsWithAnotherSubject) {
   EXPECT_STREQ(error.what(), "--tile: '0' is out of range; expected at least 1");
 }
 
-TEST(InputError, BecomesPartOfASentenceAndKeepsWhatWasExpected) {
+TEST(InputError, BecomesPartOfASentenceAndKeepsTheExpectation) {
   const InputError error =
       InputError("tile", "0", "is too small", "at least 1", "a.csv:3").within("bad: ");
   EXPECT_EQ(error.problem, "bad: a.csv:3: tile: '0' is too small");
@@ -51,7 +51,7 @@ TEST(InputError, BecomesPartOfASentenceAndKeepsWhatWasExpected) {
                "tile 'x' is not a size");
 }
 
-TEST(InputError, EqualsAnotherOneOfTheSameFields) {
+TEST(InputError, EqualsAnErrorWithTheSameFields) {
   EXPECT_EQ(missing("tile", "a size"), missing("tile", "a size"));
   EXPECT_FALSE(missing("tile", "a size") == fault_of("", "tile: is missing", "a size"));
 }

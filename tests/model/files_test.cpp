@@ -49,7 +49,7 @@ class Files : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Files, WhatIsWrittenIsRead) {
+TEST_F(Files, ReadsReturnTheWrittenContent) {
   const std::string content("a\0b\n\xff", 5);
   write(path("f"), content);
   EXPECT_EQ(read_file(path("f")), content);
@@ -63,7 +63,7 @@ TEST_F(Files, LargeContentIsWhole) {
   EXPECT_EQ(read_file(path("f")), content);
 }
 
-TEST_F(Files, PiecesAreReadAsTheyWereWritten) {
+TEST_F(Files, PiecesSurviveWritingAndReading) {
   const std::string piece(100'000, 'x');
   StagedFile{path("f"),
              [&](const TextSink& sink) {
@@ -77,7 +77,7 @@ TEST_F(Files, PiecesAreReadAsTheyWereWritten) {
   EXPECT_EQ(text, read_file(path("f")));
 }
 
-TEST_F(Files, ContentThatCannotBeMadeLeavesTheOldAlone) {
+TEST_F(Files, FailedContentLeavesTheOldFileUnchanged) {
   write(path("f"), "old");
   const auto broken = [](const TextSink& sink) {
     sink("new");
@@ -88,7 +88,7 @@ TEST_F(Files, ContentThatCannotBeMadeLeavesTheOldAlone) {
   EXPECT_EQ(count(), 1u);
 }
 
-TEST_F(Files, WhatCannotBeReadIsRefusedBeforeItsFirstPiece) {
+TEST_F(Files, UnreadableFilesAreRefusedBeforeTheFirstPiece) {
   EXPECT_THROW(InputFile{folder_.string()}, InputError);
   EXPECT_THROW(InputFile{path("absent")}, InputError);
   EXPECT_THROW(InputFile{"/dev/zero"}, InputError);
@@ -133,7 +133,7 @@ TEST_F(Files, LinksThatLeadNowhereAreRefused) {
   EXPECT_EQ(count(), 3u);
 }
 
-TEST_F(Files, ANameIsThatOfItsFileWhetherThatExistsOrNot) {
+TEST_F(Files, NamesOfOneFileHaveOneIdentityEvenIfTheFileIsMissing) {
   fs::create_symlink("f", path("link"));
   const auto identity = [&](const std::string& name) {
     return identity_of(output_target(path(name)));
@@ -149,7 +149,7 @@ TEST_F(Files, ANameIsThatOfItsFileWhetherThatExistsOrNot) {
   EXPECT_FALSE(identity_of(output_target("/dev/null")));
 }
 
-TEST_F(Files, ADescriptorIsWrittenBehindWhatIsThere) {
+TEST_F(Files, ADescriptorIsWrittenAfterItsContent) {
   const int descriptor = ::open(path("f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::write(descriptor, "one ", 4), 4);
   write("/proc/self/fd/" + std::to_string(descriptor), "two");
@@ -162,14 +162,14 @@ TEST_F(Files, ADeviceIsWrittenInPlace) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-TEST_F(Files, AFolderThatIsNotThereIsNamed) {
+TEST_F(Files, AMissingFolderIsNamed) {
   EXPECT_EQ(refusal(path("no/f")), "'" + path("no/f") +
                                        "' cannot be written: the folder '" + path("no") +
                                        "' does not exist");
   EXPECT_EQ(count(), 0u);
 }
 
-TEST_F(Files, AFolderIsNoFile) {
+TEST_F(Files, AFolderIsNotAFile) {
   EXPECT_EQ(refusal(folder_.string()),
             "'" + folder_.string() + "' cannot be written: Is a directory");
   EXPECT_THROW(read_file(folder_.string()), InputError);
@@ -198,7 +198,7 @@ TEST_F(Files, TheLongestNameIsWritten) {
   EXPECT_NE(refusal(path(std::string(256, 'n'))), "no error");
 }
 
-TEST_F(Files, WhatIsNotCommittedLeavesNoTrace) {
+TEST_F(Files, UncommittedFilesLeaveNoTrace) {
   write(path("f"), "old");
   {
     const StagedFile staged{path("f"), "new"};
@@ -216,7 +216,7 @@ TEST_F(Files, StagedNamesKeepTheirExtensionAndDiffer) {
   EXPECT_EQ(read_file(one.staged()), "1");
 }
 
-TEST_F(Files, DiscardingRemovesWhatIsStagedAndKeepsWhatIsCommitted) {
+TEST_F(Files, DiscardingRemovesStagedFilesAndKeepsCommittedFiles) {
   StagedFile committed{path("f"), "x"}, staged{path("g"), "y"};
   committed.commit();
   discard_staged_files();

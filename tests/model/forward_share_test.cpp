@@ -47,19 +47,19 @@ TEST(ForwardShare, DoesNotCountWhileOneSideIsIdle) {
 }
 
 // One copy into a GPU is limited to 2 GB/s: the other direction gets 10, not 9.
-TEST(ForwardShare, LeavesTheOtherSideWhatOneDoesNotWant) {
+TEST(ForwardShare, LeavesUnusedCapacityToTheOtherSide) {
   auto d = shared(0.25);
   d.links[0].per_flow = Rate{2 * giga};
   expect_rates(d, {{"h", "g0"}, {"g1", "h"}}, {2, 10});
 }
 
-TEST(ForwardShare, OneCopyThatCrossesBothSidesSharesWithNobody) {
+TEST(ForwardShare, ACopyOverBothSidesSharesWithNoOtherCopy) {
   const auto bounds = shared(0.25).groups.at(0).bounds({1, 1, 1, 10 * giga, 10 * giga});
   EXPECT_EQ(bounds.all, Rate{12 * giga});
   EXPECT_TRUE(std::isinf(bounds.forward.value) && std::isinf(bounds.backward.value));
 }
 
-TEST(ForwardShare, BoundsOfAGroupAreTheShareOrWhatTheOtherSideLeaves) {
+TEST(ForwardShare, BoundsOfAGroupAreTheShareOrTheRestOfTheOtherSide) {
   const CapacityGroup group = shared(0.25).groups.at(0);
   const auto bounds = [&](double forward_demand, double backward_demand) {
     return group.bounds({2, 1, 1, forward_demand * giga, backward_demand * giga});

@@ -21,7 +21,7 @@ TEST(GemmParts, WholeWordsAreOnePart) {
               (std::vector<GemmPart>{{0, 4096, 0, 4096, 0, 4096}}));
 }
 
-TEST(GemmParts, TheRestOfWhatRunsAlongColumnsIsCutOff) {
+TEST(GemmParts, RemaindersAlongColumnsAreSeparateParts) {
   // Along columns: m of A and C, k of B.
   EXPECT_EQ(
       parts(DType::f64, N, N, 4097, 4097, 4096),
@@ -37,7 +37,7 @@ TEST(GemmParts, TheRestOfWhatRunsAlongColumnsIsCutOff) {
   EXPECT_EQ(parts(DType::f64, T, N, 4096, 4097, 4097).size(), 2u);
 }
 
-TEST(GemmParts, SmallAndThinProductsAndThoseOfNoTensorCoreStayWhole) {
+TEST(GemmParts, SmallThinAndNonTensorCoreProductsStayWhole) {
   EXPECT_EQ(parts(DType::f64, N, N, 1001, 1001, 1001).size(), 1u);
   EXPECT_EQ(parts(DType::f16, N, N, 1025, 1025, 1025).size(), 4u);
   EXPECT_EQ(parts(DType::f64, N, N, 7, 100001, 100001).size(), 1u);
@@ -46,7 +46,7 @@ TEST(GemmParts, SmallAndThinProductsAndThoseOfNoTensorCoreStayWhole) {
   EXPECT_EQ(parts(DType::f64, N, N, 0, 0, 0).size(), 1u);
 }
 
-TEST(ColumnAlignment, IsThatOfTheLeastAlignedColumns) {
+TEST(ColumnAlignment, FollowsTheLeastAlignedColumns) {
   const auto bytes = [](DType dtype, Trans ta, Trans tb, int64_t m, int64_t n,
                         int64_t k) { return column_alignment(dtype, ta, tb, m, n, k); };
   EXPECT_EQ(bytes(DType::f64, N, N, 10, 11, 12),

@@ -82,7 +82,7 @@ TEST(DumpsOfNvidiaSmi, Dgx1WithAnOldDriver) {
 
 // No affinities, a skipped number, and the remains of escapes after copying from a
 // terminal.
-TEST(DumpsOfNvidiaSmi, CloudNodeAsItIsPasted) {
+TEST(DumpsOfNvidiaSmi, CloudNodeAsPasted) {
   const Topology machine = from_smi(
       "$ nvidia-smi topo -m\r\n        [4mGPU0    GPU2    GPU NUMA ID[0m\r\nGPU0     X   "
       "   PHB     N/A\r\n"
@@ -229,7 +229,7 @@ TEST(DumpsOfNccl, NvlinksHaveTheRateOfTheirGeneration) {
 }
 
 // One NVLink is slower than PCIe 5.
-TEST(DumpsOfNccl, PeersTakeTheirNvlinkAlsoWherePcieIsFaster) {
+TEST(DumpsOfNccl, PeersUseNvlinkEvenIfPcieIsFaster) {
   const Topology machine = two_joined("80", 1);
   EXPECT_EQ(way(machine, "gpu0", "gpu1"), "gpu0->gpu1");
   EXPECT_EQ(
@@ -282,7 +282,7 @@ TEST(DumpsOfNvbandwidth, FieldsOfOldAndNewVersions) {
   }
 }
 
-TEST(LinkValues, SpeedsAndWidthsAreTakenAsTheyAreWrittenOrNotAtAll) {
+TEST(LinkValues, OnlyWellFormedSpeedsAndWidthsAreAccepted) {
   EXPECT_EQ(pcie_transfers("16.0 GT/s PCIe"), 16);
   EXPECT_EQ(pcie_transfers("2.5 GT/s"), 2.5);
   EXPECT_EQ(pcie_lanes("8"), 8);
@@ -303,7 +303,7 @@ TEST(LinkValues, ThePayloadDependsOnTheEncoding) {
   EXPECT_NEAR(pcie_payload(64, 16).value, 121e9, 1);  // equal to PCIe 6 in `--pcie 6`
 }
 
-TEST(Assumptions, LatenciesOfLinksAddUpToThoseOfCopies) {
+TEST(Assumptions, LatenciesOfLinksAddUpToLatenciesOfCopies) {
   using namespace assumptions;
   EXPECT_DOUBLE_EQ(host_latency.value, 2.5e-6);
   EXPECT_EQ(std::size(pcie), size_t(last_pcie - first_pcie + 1));

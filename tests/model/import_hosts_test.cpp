@@ -39,7 +39,7 @@ TEST(HostsOfNvidiaSmi, AreNumberedByTheirOrderIfTheFileHasNoNumbers) {
   EXPECT_TRUE(two_gpus("SYS", "N/A", "N/A").find_memory("host1"));
 }
 
-TEST(HostsOfNvidiaSmi, OfOneSocketAreJoinedFasterThanThoseOfTwo) {
+TEST(HostsOfNvidiaSmi, OfOneSocketHaveFasterLinksThanHostsOfTwoSockets) {
   EXPECT_EQ(pair(two_gpus("NODE", "0", "1"), "host1", "gpu0"), ImportRates{}.pcie);
   const Topology one = two_gpus("NODE", "0", "1"), two = two_gpus("SYS", "0", "1");
   const auto between = [](const Topology& machine) {
@@ -51,7 +51,7 @@ TEST(HostsOfNvidiaSmi, OfOneSocketAreJoinedFasterThanThoseOfTwo) {
   EXPECT_EQ(between(two).latency, assumptions::socket_latency);
 }
 
-TEST(HostsOfNvidiaSmi, OfOneSocketHaveEachAPartOfItsMemory) {
+TEST(HostsOfNvidiaSmi, OfOneSocketShareTheMemoryOfTheSocket) {
   const Rate half = two_gpus("NODE", "0", "1").links().front().bandwidth;
   EXPECT_EQ(half * 2, two_gpus("SYS", "0", "1").links().front().bandwidth);
 }
@@ -77,7 +77,7 @@ TEST(HostsOfNccl, NoDomainHasTheNumberZeroOfAMachineWithoutDomains) {
 }
 
 /// Four domains, two in each socket.
-TEST(MachineBuilder, DomainsOfTwoSocketsShareTheLinksBetweenThese) {
+TEST(MachineBuilder, DomainsShareTheLinksBetweenTwoSockets) {
   MachineBuilder machine{"m", "", kind()};
   std::vector<MachineBuilder::Domain> domains;
   for (size_t i = 0; i < 4; ++i) {
@@ -151,7 +151,7 @@ Topology assumed(int sockets, int gpus, int shared, int generation) {
 
 /// docs/machines.md#host-memory contains these values. The shares come from the first
 /// machine.
-TEST(AssumedHostMemory, IsThatOfMeasuredMachines) {
+TEST(AssumedHostMemory, EqualsMeasuredMachines) {
   const auto near = [](const Topology& machine, const char* measured,
                        std::array<double, 3> over) {
     const auto there = all_busy(test::shipped(measured)), here = all_busy(machine);
@@ -166,7 +166,7 @@ TEST(AssumedHostMemory, IsThatOfMeasuredMachines) {
   near(assumed(2, 8, 2, 4), "karolina-hgx-a100", {1.25, 1.10, 0.88});
 }
 
-TEST(AssumedHostMemory, SaysThatItIsAssumed) {
+TEST(AssumedHostMemory, IsMarkedAsAssumed) {
   const Topology machine = two_gpus("SYS", "0", "1");
   EXPECT_EQ(source_kind(machine, "host0->cpu0"), Source::Kind::assumed);
   EXPECT_EQ(std::ranges::find(machine.links(), "host0->cpu0", &Link::name)->source,
@@ -181,7 +181,7 @@ TEST(AssumedHostMemory, OfACoherentProcessorIsAsFastAsItsGpu) {
   EXPECT_EQ(pair(machine, "gpu0", "host0"), assumptions::c2c);
 }
 
-TEST(PcieGeneration, IsThatOfTheGpu) {
+TEST(PcieGeneration, FollowsTheGpu) {
   for (const auto& [name, generation] : {std::pair{"a100", 4},
                                          {"nvidia-a100-sxm4-40gb", 4},
                                          {"A100_PCIE", 4},
@@ -198,7 +198,7 @@ TEST(PcieGeneration, IsThatOfTheGpu) {
     EXPECT_EQ(gpu_model(name).pcie, generation) << name;
 }
 
-TEST(PcieGeneration, OfARateIsTheFirstThatHasIt) {
+TEST(PcieGeneration, OfARateIsTheFirstGenerationWithTheRate) {
   EXPECT_EQ(pcie_generation(Rate{12e9}), 3);
   EXPECT_EQ(pcie_generation(Rate{26e9}), 4);
   EXPECT_EQ(pcie_generation(Rate{55e9}), 5);

@@ -53,7 +53,7 @@ TEST(NcclXgmi, LinksHaveTheRateThatRcclCounts) {
             std::string::npos);
 }
 
-TEST(NcclXgmi, TheRateIsThatOfTheArchitecture) {
+TEST(NcclXgmi, TheRateFollowsTheArchitecture) {
   const std::pair<const char*, double> rates[] = {
       {"gfx906", 24e9}, {"gfx908", 24e9}, {"gfx90a", 36e9},
       {"gfx940", 48e9}, {"gfx950", 48e9}, {"gfx942:sramecc+:xnack-", 48e9},
@@ -86,7 +86,7 @@ TEST(NcclXgmi, LinksAreCheckedAsNvlinksAre) {
           {"n.xml:6: xgmi: tclass '0x068000' is unknown"});
 }
 
-TEST(NcclGpusThatAreNotInTheFile, NvlinksToThemAreLeftOutAndNamed) {
+TEST(NcclMissingGpus, NvlinksToMissingGpusAreOmittedAndNamed) {
   const Topology machine = imported_from(hidden_gpus());
   EXPECT_FALSE(machine.find_memory("nvsw"));
   EXPECT_EQ(machine.description().nodes.size(), 6U);  // two hosts, two sockets, two GPUs
@@ -97,7 +97,7 @@ TEST(NcclGpusThatAreNotInTheFile, NvlinksToThemAreLeftOutAndNamed) {
             std::string::npos);
 }
 
-TEST(NcclGpusThatAreNotInTheFile, SpellingsOfAddressesAreOneAddress) {
+TEST(NcclMissingGpus, SpellingsOfAddressesAreOneAddress) {
   for (const char* other : {"0000:0A:00.0", "0000:0a:00.0", "00000000:0A:00.0",
                             "0000:a:0.0", "0a:00.0", "0000:0a:00"}) {
     std::string text = replaced(hidden_gpus(), "0000:86:00.0", "0000:0A:00.0");
@@ -111,7 +111,7 @@ TEST(NcclGpusThatAreNotInTheFile, SpellingsOfAddressesAreOneAddress) {
     EXPECT_FALSE(pci_address(none)) << none;
 }
 
-TEST(NcclClasses, GpusWithoutTheirElementAreNumberedAsTheFileHasThem) {
+TEST(NcclClasses, GpusWithoutAnElementAreNumberedInFileOrder) {
   const Topology machine = imported_from(cloud());
   EXPECT_EQ(machine.gpus().size(), 4U);
   EXPECT_EQ(way(machine, "host1", "gpu2"), "host1->cpu1 cpu1->pci1 pci1->gpu2");
@@ -136,7 +136,7 @@ TEST(NcclClasses, DisplaysAndAcceleratorsAreGpus) {
 }
 
 // GPUs that are not visible to the job have no number.
-TEST(NcclClasses, GpusWithoutANumberGetThoseThatAreLeft) {
+TEST(NcclClasses, GpusWithoutANumberGetTheRemainingNumbers) {
   std::string text = replaced(
       cloud(),
       R"("0001:00:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>)",
@@ -232,7 +232,7 @@ TEST(NcclLinks, TargetsAreGpusSwitchesOrProcessors) {
           {"n.xml:5: nvlink: target '0000:06:00.0' is the GPU itself"});
 }
 
-TEST(NcclElements, UnknownOnesAreNamedWithTheirLine) {
+TEST(NcclElements, UnknownElementsAreNamedWithTheirLine) {
   const Topology machine = imported_from(replaced(xgmi(), "</gpu>", "<ualink/></gpu>"));
   EXPECT_NE(source_text(machine).find("1 x element 'ualink' (line 9)"), std::string::npos)
       << source_text(machine);
@@ -250,7 +250,7 @@ TEST(NcclElements, TextThatIsNotXmlIsRefused) {
           {"n.xml:4: gpu: an attribute is given twice; expected it once"});
 }
 
-TEST(NcclElements, DevicesAreWhereTheyCanBe) {
+TEST(NcclElements, InvalidAddressesAndParentsOfDevicesAreRefused) {
   refused(replaced(cloud(), "ffff:ff:02.0", "ffff:FF:01.0"),
           {"n.xml:13: pci: busid 'ffff:FF:01.0' is another device's"});
   refused(replaced(cloud(), "ffff:ff:02.0", "0001:00:00.0"),

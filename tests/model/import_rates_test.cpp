@@ -67,7 +67,7 @@ TEST(NvbandwidthPeers, NoGpuSendsMoreThanItsPort) {
   EXPECT_NEAR(all_pairs_busy(without), 3 * 390 + 345, 1e-6);
 }
 
-TEST(NvbandwidthPeers, IslandsWithoutAccessToEachOtherHaveSwitchesOfTheirOwn) {
+TEST(NvbandwidthPeers, IslandsWithoutMutualAccessHaveSeparateSwitches) {
   const Topology machine = imported_of(with_host(
       "55", 6, {{"device_to_device_memcpy_read_ce", pairs(6, [](size_t i, size_t j) {
                    return i / 3 == j / 3 ? "390" : "N/A";
@@ -78,7 +78,7 @@ TEST(NvbandwidthPeers, IslandsWithoutAccessToEachOtherHaveSwitchesOfTheirOwn) {
   EXPECT_NEAR(all_pairs_busy(machine), 6 * 390, 1e-6);
 }
 
-TEST(NvbandwidthPeers, LinksOfPairsAddUpWhereOneToAllSaysSo) {
+TEST(NvbandwidthPeers, OneToAllRatesDecideWhetherLinksOfPairsAddUp) {
   const Matrix equal = pairs(4, [](size_t, size_t) { return "90"; });
   EXPECT_NEAR(all_pairs_busy(imported_of(
                   with_host("25", 4, {{"device_to_device_memcpy_read_ce", equal}}))),
@@ -140,7 +140,7 @@ void expect_load(const Topology& machine, const std::vector<double>& one,
   }
 }
 
-TEST(NvbandwidthHost, EachGpuGetsWhatItGotWhileAllCopied) {
+TEST(NvbandwidthHost, EachGpuHasItsRateOfTheRunWithAllGpus) {
   const std::pair<std::vector<double>, std::vector<double>> loads[] = {
       {{44, 44, 25, 25}, {30, 30, 12, 12}},
       {{44, 25, 44, 25}, {30, 12, 30, 12}},
@@ -168,7 +168,7 @@ TEST(NvbandwidthHost, EachGpuGetsWhatItGotWhileAllCopied) {
 /// Rates of all GPUs in both directions: in and out.
 using BothWays = std::pair<std::vector<double>, std::vector<double>>;
 
-TEST(NvbandwidthHost, EachDirectionOfEachGpuGetsWhatItGot) {
+TEST(NvbandwidthHost, EachDirectionOfEachGpuHasItsMeasuredRate) {
   const BothWays loads[] = {{{40, 20}, {20, 10}},
                             {{10, 20}, {30, 15}},
                             {{30, 30, 20}, {15, 15, 25}},
@@ -189,7 +189,7 @@ TEST(NvbandwidthHost, EachDirectionOfEachGpuGetsWhatItGot) {
   }
 }
 
-TEST(NvbandwidthHost, OfOneGpuWhatAllGetIsNotUsed) {
+TEST(NvbandwidthHost, RatesOfAllGpusAreIgnoredOnMachinesOfOneGpu) {
   const Topology one = imported_of(with_host("55", 1));
   const Topology all =
       imported_of(with_host("55", 1,

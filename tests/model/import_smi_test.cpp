@@ -59,7 +59,7 @@ TEST(SmiNvlinks, AGpuWithFewerNvlinksUpHasASmallerPortOnTheSwitch) {
   }
 }
 
-TEST(SmiNvlinks, IslandsOfGpusHaveSwitchesOfTheirOwn) {
+TEST(SmiNvlinks, IslandsOfGpusHaveSeparateSwitches) {
   Links links(6, std::vector<int>(6));
   for (size_t i = 0; i < 3; ++i)
     for (size_t j = 0; j < 3; ++j) links[i][j] = 18, links[3 + i][3 + j] = 12;
@@ -171,7 +171,7 @@ TEST(SmiDomains, GpusThatAreSysToEachOtherAreBelowTwoSockets) {
             2U);
 }
 
-TEST(SmiDomains, NearRelationsAreOneSocketAndWhatIsOpenIsTheFirst) {
+TEST(SmiDomains, NearRelationsMeanOneSocketAndUndecidedGpusBelongToTheFirst) {
   for (const char* near : {"PIX", "PXB", "PHB", "NODE"})
     EXPECT_EQ(
         from_smi(smi_text({{"X", near, "SYS"}, {near, "X", "SYS"}, {"SYS", "SYS", "X"}}))
@@ -373,7 +373,7 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
           {"topo.txt:4: the GPUs of 'topo -p2p' differ"});
 }
 
-TEST(SmiPeerAccess, OfPairsInEachOfSeveralMatrices) {
+TEST(SmiPeerAccess, EveryMatrixCanDenyAccessToAPair) {
   const std::string matrix = text_of(switched({4, 4, 4})),
                     head = "\n\tGPU0\tGPU1\tGPU2\n";
   const Topology machine =
@@ -387,7 +387,7 @@ TEST(SmiPeerAccess, OfPairsInEachOfSeveralMatrices) {
   EXPECT_FALSE(reaches(1, 2) || reaches(2, 1));  // OK in one direction only
 }
 
-TEST(GpuKinds, PcieIsThatOfTheModel) {
+TEST(GpuKinds, PcieFollowsTheModel) {
   const std::pair<const char*, int> models[] = {{"v100", 3},
                                                 {"p100", 3},
                                                 {"a100", 4},

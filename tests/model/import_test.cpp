@@ -39,7 +39,7 @@ TEST(ImportNvidiaSmi, SwitchesDomainsAndNvlinksAreLinks) {
   EXPECT_EQ(source_kind(machine, "gpu0->gpu2"), Source::Kind::assumed);
 }
 
-TEST(ImportNvidiaSmi, MoreNvlinksThanAGpuHasAreThoseToASwitch) {
+TEST(ImportNvidiaSmi, MoreNvlinksThanAGpuHasLeadToASwitch) {
   std::string header, rows;
   for (int i = 0; i < 4; ++i) {
     header += "\tGPU" + std::to_string(i);
@@ -118,7 +118,7 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
             8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; without network cards
 }
 
-TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
+TEST(ImportNccl, NvlinksToOtherDevicesLeadToASwitch) {
   std::string text = nccl;
   for (size_t at; (at = text.find("tclass=\"0x030200\"")) != std::string::npos;)
     text.replace(at, 17, "tclass=\"0x068000\"");
@@ -168,7 +168,7 @@ TEST(ImportNccl, RefusesOtherTexts) {
       {"n.xml:1: elements in more than 200 others; expected fewer"});
 }
 
-TEST(ImportNccl, RefusesSpeedsWidthsAndCapabilitiesThatAreNone) {
+TEST(ImportNccl, RefusesInvalidSpeedsWidthsAndCapabilities) {
   for (const char* speed : {"fast", "0 GT/s", "-8 GT/s", "9 GT/s", "8"})
     nccl_refused(
         "link_speed=\"8 GT/s\"", fmt::format("link_speed=\"{}\"", speed),
@@ -186,7 +186,7 @@ TEST(ImportNccl, RefusesSpeedsWidthsAndCapabilitiesThatAreNone) {
                  {fmt::format("n.xml:5: gpu: sm is '{}'; expected 10 to 999", sm)});
 }
 
-TEST(ImportNccl, RefusesNumaDomainsThatAreNoneOrThereTwice) {
+TEST(ImportNccl, RefusesInvalidAndDuplicateNumaDomains) {
   nccl_refused(
       "numaid=\"1\"", "numaid=\"0\"",
       {"n.xml:13: cpu: numaid '0' is another cpu's; expected a number of its own"});
@@ -194,7 +194,7 @@ TEST(ImportNccl, RefusesNumaDomainsThatAreNoneOrThereTwice) {
   nccl_refused("numaid=\"1\"", "numaid=\"one\"", {"n.xml:13: cpu: numaid is 'one'"});
 }
 
-TEST(ImportNccl, RefusesNvlinksThatTheOtherDirectionHasNot) {
+TEST(ImportNccl, RefusesNvlinksWithoutAnOppositeDirection) {
   nccl_refused(
       "count=\"2\"", "count=\"3\"",
       {"n.xml:5: gpu: gpu0 has 3 links to gpu2, which has 2 back; expected as many"});
@@ -204,7 +204,7 @@ TEST(ImportNccl, RefusesNvlinksThatTheOtherDirectionHasNot) {
                {"n.xml:15: gpu: gpu2 has 2 links to gpu0, which has 0 back"});
 }
 
-TEST(ImportNccl, RefusesNumbersOfC2cThatAreNone) {
+TEST(ImportNccl, RefusesInvalidNumbersOfC2cLinks) {
   nccl_refused("<nvlink target=\"0000:85:00.0\"",
                "<c2c count=\"ten\" bw=\"44712\"/><nvlink target=\"0000:85:00.0\"",
                {"n.xml:5: c2c: count is 'ten'; expected 0 to 1000"});
@@ -221,7 +221,7 @@ std::string nvbandwidth(const std::string& more = "") {
          more + "]}}";
 }
 
-TEST(ImportNvbandwidth, RatesAreLinksAndWhatIsLeftIsGroups) {
+TEST(ImportNvbandwidth, RatesBecomeLinksAndSharedLimitsBecomeGroups) {
   const Topology machine = checked(import_nvbandwidth(nvbandwidth(), "b.json", kind()));
   EXPECT_EQ(pair(machine, "host", "gpu1"), Rate{56e9});
   EXPECT_EQ(pair(machine, "gpu2", "host"), Rate{53e9});
@@ -279,7 +279,7 @@ TEST(ImportNvbandwidth, WritesGoFromRowToColumn) {
   EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[2]));
 }
 
-TEST(ImportNvbandwidth, PairsThatAreAlikeShareASwitch) {
+TEST(ImportNvbandwidth, PairsOfEqualRatesShareASwitch) {
   const Topology machine = checked(
       import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce",
                        "bandwidth_matrix": [["0.00", "380", "381"], ["382", "0.00", "383"], ["384", "385", "0.00"]]})"),

@@ -25,20 +25,20 @@ Topology pairs() {
   return Topology{d};
 }
 
-TEST(Islands, AreWhatCopiesOfSomeRateJoin) {
+TEST(Islands, AreJoinedByCopiesOfAMinimumRate) {
   const Topology machine = pairs();
   EXPECT_THAT(islands(machine, machine.gpus()),
               ElementsAre(Set{0, 1}, Set{0, 1, 2, 3}, Set{2, 3}));
 }
 
-TEST(Islands, OfSomeDevicesAreNumberedAmongThem) {
+TEST(Islands, OfASubsetAreNumberedWithinTheSubset) {
   const Topology machine = pairs();
   const std::vector<MemoryId>& gpus = machine.gpus();
   EXPECT_THAT(islands(machine, std::vector{gpus[4], gpus[3], gpus[2]}),
               ElementsAre(Set{1, 2}));
 }
 
-TEST(Islands, AreNoneWhereAllAreEquallyNearOrNoneIs) {
+TEST(Islands, AreAbsentIfAllPairsAreEquivalent) {
   const Topology near = test::shipped("meluxina-a100"),
                  far = test::shipped("cocopelia-testbed-1");
   EXPECT_THAT(islands(near, near.gpus()), IsEmpty());

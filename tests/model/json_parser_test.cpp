@@ -17,7 +17,7 @@ void expect_refused(std::string_view json, const std::string& message) {
   expect_input_error([&] { parse_json(json, "f.json"); }, {message});
 }
 
-TEST(ParseJson, AKeyThatIsThereTwiceIsNamedByItsPath) {
+TEST(ParseJson, ADuplicateKeyIsNamedByItsPath) {
   expect_refused(R"({"a": 1, "b": 2, "a": 3})",
                  "f.json: /a: is given twice; expected it once");
   expect_refused(R"({"a": {"b": {}, "b": []}})", "f.json: /a/b: is given twice");
@@ -32,7 +32,7 @@ TEST(ParseJson, EqualKeysOfSeveralObjectsAreKept) {
   EXPECT_EQ(parse_json(text, "f.json").dump(), text);
 }
 
-TEST(ParseJson, WhatIsNotJsonIsNamedByLineAndColumn) {
+TEST(ParseJson, SyntaxErrorsAreNamedByLineAndColumn) {
   expect_refused("{\n\"a\": 1,\n  x}",
                  "f.json:3:3: not JSON: syntax error while parsing object key");
   expect_refused("[1, 2", "f.json:1:6: not JSON: syntax error");
@@ -47,7 +47,7 @@ TEST(ParseJson, AZeroByteIsRefused) {
   expect_refused("[1]\n\0{"sv, "f.json:2:1: a zero byte; expected text");
 }
 
-TEST(ParseJson, TheFirstOfTwoErrorsIsTold) {
+TEST(ParseJson, TheFirstOfTwoErrorsIsReported) {
   expect_refused(R"({"a": 1, "a": 2,)", "/a: is given twice");
   expect_refused(R"({"a": 1, "b": [2,}, "a": 2})", "f.json:1:18: not JSON");
 }
@@ -59,7 +59,7 @@ std::string repeated(std::string_view open, size_t times) {
   return text;
 }
 
-TEST(ParseJson, ValuesMayBeNestedToALimit) {
+TEST(ParseJson, ValuesCanBeNestedToALimit) {
   for (const auto& [open, value, close] :
        {std::array{"[", "1", "]"}, std::array{R"({"k":)", "1", "}"}}) {
     const std::string most = repeated(open, 100) + value + repeated(close, 100);
@@ -81,7 +81,7 @@ TEST(ParseJson, ValuesMayBeNestedToALimit) {
                      {"f.json:1:202: arrays and objects are nested"});
 }
 
-TEST(ParseJson, WhatIsQuotedIsShort) {
+TEST(ParseJson, QuotationsAreShort) {
   const std::string many(1'000'000, '7');
   for (const std::string& json :
        {many, "[" + many + "]", "{\"k\": -" + many + "}", "\"" + many,
@@ -124,19 +124,19 @@ TEST_F(StreamedJson, EntriesAreReadOneByOneAndNotKept) {
   EXPECT_EQ(kept.dump(), R"({"a":{"some":[1]},"some":[],"b":[{"some":[2]}]})");
 }
 
-TEST_F(StreamedJson, WhatIsNoArrayIsKept) {
+TEST_F(StreamedJson, OtherValuesThanArraysAreKept) {
   EXPECT_EQ(read(R"({"some": {"x": 1}})").dump(), R"({"some":{"x":1}})");
   EXPECT_TRUE(entries.empty());
 }
 
-TEST_F(StreamedJson, TheFirstEntryThatIsRefusedIsToldWhenItIsAskedFor) {
+TEST_F(StreamedJson, CheckReportsTheFirstRefusedEntry) {
   read(R"({"some": [{"x": 1}, {"x": 10}, {}, {"x": 3}]})");
   EXPECT_EQ(entries.size(), 1u);
   expect_input_error([&] { streamed[0].check(); },
                      {"f.json: /some/1/x: '10' is not an integer from 0 to 9"});
 }
 
-TEST_F(StreamedJson, AKeyThatIsThereTwiceIsNamedByItsPath) {
+TEST_F(StreamedJson, ADuplicateKeyIsNamedByItsPath) {
   expect_input_error([&] { read(R"({"some": [{"x": 1}, {"x": 1, "x": 2}]})"); },
                      {"f.json: /some/1/x: is given twice"});
   expect_input_error([&] { read(R"({"some": [], "some": []})"); },

@@ -24,7 +24,7 @@ GemmProblem gemm(int64_t m, int64_t n, int64_t k) {
   return p;
 }
 
-TEST(KernelLimits, EachKindHasItsOwn) {
+TEST(KernelLimits, EachKindHasSeparateLimits) {
   const KernelTimes k = kernels();
   const KernelLimits product = kernel_limits(k, gemm(64, 64, 64)),
                      vector = kernel_limits(k, gemm(64, 1, 64));
@@ -45,7 +45,7 @@ TEST(KernelLimits, AWorkerOfAHostIsOneOfMany) {
   EXPECT_DOUBLE_EQ(kernel_limits(k, axpy_problem(9)).memory.value().value, 8e12);
 }
 
-TEST(KernelLimits, MeasuredShapesMayBeFasterThanTheRule) {
+TEST(KernelLimits, MeasuredShapesCanBeFasterThanTheRule) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
   curve.points.clear();
@@ -84,7 +84,7 @@ TEST(KernelLimits, LoadAndPausesTogetherLeaveTheBestDuty) {
 }
 
 // Half a second at 0.8, then 0.505 of the time.
-TEST(KernelLimits, LoadIsNotFeltAtOnce) {
+TEST(KernelLimits, LoadAppliesAfterADelay) {
   KernelTimes k = kernels();
   k.gemm[0].sustained = {{0.5, 1}, {1, 2}}, k.gemm[0].sustained_after = Seconds{0.5};
   const KernelLimits limits = kernel_limits(k, gemm(64, 64, 64));
@@ -94,7 +94,7 @@ TEST(KernelLimits, LoadIsNotFeltAtOnce) {
 
 // Half a second at 0.8, half a second at F = 1.5 (1.01 / 1.5 of the time), and the rest
 // at 1.01 / 2.
-TEST(KernelLimits, LoadIsFeltInPartAtFirst) {
+TEST(KernelLimits, LoadAppliesInPartAtFirst) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
   curve.sustained = {{0, 2}}, curve.sustained_after = Seconds{0.5};

@@ -114,13 +114,13 @@ TEST(KernelTimes, AProductWithAVectorIsBoundByMemory) {
   EXPECT_DOUBLE_EQ(gemm(k, 100, 1, 100), 5e-6);  // the launch
 }
 
-TEST(KernelTimes, AProductWithAVectorIsBoundByArithmeticWhereThatIsSlower) {
+TEST(KernelTimes, AProductWithAVectorIsBoundByArithmeticIfArithmeticIsSlower) {
   KernelTimes k = measured();
   k.gemm[0].points = {{512, FlopRate{0.1e12}}};
   EXPECT_DOUBLE_EQ(gemm(k, 4096, 1, 8192), 2.0 * 4096 * 8192 / 0.1e12);
 }
 
-TEST(KernelTimes, AProductWithAVectorFillsTheDeviceByWhatItReads) {
+TEST(KernelTimes, BytesReadSetTheOccupancyOfAProductWithAVector) {
   const KernelTimes k = measured();  // blocks of 128 x 64, 10 at a time
   const auto share = [&](int64_t m, int64_t n, int64_t kk) {
     return k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no);
@@ -140,7 +140,7 @@ TEST(KernelTimes, EmptyResultsCostNothingAndEmptyKOnlyScales) {
                    2 * 8.0 * 4096 * 4096 / 800e9);  // C read and written once
 }
 
-TEST(KernelTimes, AxpbyMovesWhatItReadsAndWrites) {
+TEST(KernelTimes, AxpbyMovesItsInputsAndItsOutput) {
   EXPECT_DOUBLE_EQ(measured().axpby_time(4096, 2048, DType::f32, 2, 1).value,
                    3 * 4.0 * 4096 * 2048 / 800e9);
   KernelTimes no_memory = measured();
@@ -157,12 +157,12 @@ TEST(KernelTimes, ThePairOfTransposesHasItsOwnCurveElseTheCommonOne) {
                    2.6e-3);
 }
 
-TEST(KernelTimes, AMissingCurveIsAnErrorThatNamesIt) {
+TEST(KernelTimes, TheErrorNamesAMissingCurve) {
   expect_input_error([] { gemm(measured(), 64, 64, 64, DType::bf16); },
                      {"kernels: 'gpu'", "bf16 NN", "gemm"});
 }
 
-TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {
+TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunSimultaneously) {
   const KernelTimes k = measured();  // blocks of 128 x 64, 10 at a time
   EXPECT_DOUBLE_EQ(k.occupancy(128, 64), 0.1);
   EXPECT_DOUBLE_EQ(k.occupancy(129, 64), 0.2);
@@ -201,7 +201,7 @@ TEST(KernelTimes, AnAxpbyFillsAtLeastTheShareOfTheBandwidthThatItUses) {
   EXPECT_DOUBLE_EQ(large_blocks.axpby_occupancy(128, 4096, DType::f64, 2, 1), 1);
 }
 
-TEST(KernelTimes, WhereABlockHoldsAnyResultTheDeviceRunsOneAMultiprocessor) {
+TEST(KernelTimes, UnboundedBlocksRunOnePerMultiprocessor) {
   KernelTimes workers = measured();
   workers.block_m = workers.block_n = 1 << 30;
   EXPECT_DOUBLE_EQ(
@@ -270,7 +270,7 @@ TEST(KernelTimes, KernelsSideBySideAreNoFasterThanTheDevice) {
 }
 
 // Sizes of the hostile table that are multiples of both block sides.
-TEST(KernelTimes, MeasuredSquaresKeepTheirTimeWhereRatesGrowFasterThanTheWork) {
+TEST(KernelTimes, MeasuredSquaresKeepTheirTimeIfRatesGrowFasterThanTheWork) {
   const KernelTimes k = tables()[1];
   KernelTimes unbounded = k;
   unbounded.memory_bandwidth.reset();

@@ -16,7 +16,7 @@ using test::shipped;
 
 constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
 
-TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
+TEST(LinkMap, SlowdownOfTwoCopiesFollowsMaxMinFairSharing) {
   for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8",
                            "karolina-hgx-a100", "hgx-h200"}) {
     const Topology t = shipped(name);
@@ -104,7 +104,7 @@ TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
   EXPECT_TRUE(tiny.hops(m0, m1).empty()) << "100 bytes are all latency";
 }
 
-TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
+TEST(SharedLinks, MoreHopsAreUsedIfAllowed) {
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 30}, {m2, m3, 30}, {m3, m1, 30}});
   const std::vector devices{m1, m2, m3}, read{m0};
   const std::array<size_t, 3> all{0, 1, 2};
@@ -121,7 +121,7 @@ TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
   }
 }
 
-TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
+TEST(SharedLinks, BottleneckRuleTakesThePathWithTheWiderNarrowestLink) {
   // Links of 3 and 4 next to a direct link of 2: the sum of their times is larger, but
   // the narrower one counts as 0.8 * 3 > 2.
   const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 3}, {m2, m1, 4}});
@@ -143,7 +143,7 @@ TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
   EXPECT_TRUE(no_hops.hops(m0, m1).empty());
 }
 
-TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) {
+TEST(SharedLinks, BottleneckRuleKeepsALinkUnlessTheOtherPathIsAQuarterWider) {
   const std::vector devices{m1, m2}, read{m0};
   for (const double narrower : {2.4, 2.6}) {
     const LinkMap map = measured({{m0, m1, 2}, {m0, m2, narrower}, {m2, m1, 40}});
@@ -155,7 +155,7 @@ TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) 
 
 // Three links of 5 GB/s count as 0.8^2 x 5 = 3.2, two of 3 and 4 as 2.4, the direct link
 // as 2.
-TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
+TEST(SharedLinks, BottleneckRuleTakesSeriesUpToTheLimitOfHops) {
   const LinkMap map =
       measured({{m0, m1, 2}, {m0, m2, 5}, {m2, m3, 5}, {m3, m1, 5}, {m2, m1, 3}});
   const std::vector devices{m1, m2, m3}, read{m0};

@@ -68,14 +68,14 @@ bool own_links(const Joined& joined) {
   return gpus_have_own_links(Topology{d});
 }
 
-TEST(MachineFacts, GpusHaveOwnLinksIfBothWaysDo) {
+TEST(MachineFacts, GpusHaveOwnLinksIfBothDirectionsDo) {
   EXPECT_FALSE(own_links([](auto&) {}));
   EXPECT_FALSE(own_links([](auto& d) { small_machine::add_link(d, "g0", "g1", 50); }));
   EXPECT_FALSE(own_links([](auto& d) { small_machine::add_link(d, "g1", "g0", 50); }));
   EXPECT_TRUE(own_links([](auto& d) { small_machine::add_links(d, "g0", "g1", 50); }));
 }
 
-TEST(MachineFacts, GpusWithoutARouteHaveNoLinksOfTheirOwn) {
+TEST(MachineFacts, GpusWithoutARouteHaveNoOwnLinks) {
   auto d = small_machine::memories_and_switches(2, 0);
   for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "h", gpu, 10);
   EXPECT_FALSE(gpus_have_own_links(Topology{d}));

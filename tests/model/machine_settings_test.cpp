@@ -67,7 +67,7 @@ TEST(MachineSettings, AGroupWithoutBoundsIsGone) {
       before.groups().size() - 1);
 }
 
-TEST(MachineSettings, CurvesAreMultipliedPointByPointAndReplacedAsAFileHasThem) {
+TEST(MachineSettings, CurvesAreMultipliedPointByPointAndReplacedInTheSyntaxOfFiles) {
   const Topology before = shipped("hgx-h200-4");
   const std::string name = "GPUs to host";
   const auto& curve = group_of(before, name).capacity;
@@ -165,7 +165,7 @@ TEST(MachineSettings, ARemovedGpuLeavesTheNumbersOfTheOthers) {
     EXPECT_EQ(link.name.find("gpu3"), std::string::npos) << link.name;
 }
 
-TEST(MachineSettings, ALinkThatIsLeftIsAsItWas) {
+TEST(MachineSettings, RemainingLinksAreUnchanged) {
   const Topology before = shipped("clx-ai");
   const Topology after = set(before, {"link:gpu0<->gpu3=x1", "name=clx-ai"});
   EXPECT_EQ(to_toml(after.description()), to_toml(before.description()));
@@ -180,7 +180,7 @@ TEST(MachineSettings, RemovedPartsAreInTheNameAndASource) {
   }));
 }
 
-TEST(MachineSettings, ALinkWithoutWhichAGpuIsLostStays) {
+TEST(MachineSettings, TheLastLinkOfAGpuCannotBeRemoved) {
   expect_input_error(
       [] { set(shipped("hgx-h200-2"), {"link:host<->gpu0=none"}); },
       {"link:host<->gpu0=none", "memory 'gpu0'", "expected a path from a host"});
@@ -189,7 +189,7 @@ TEST(MachineSettings, ALinkWithoutWhichAGpuIsLostStays) {
       {"link:gpu1->host=none", "memory 'gpu1'", "no path from it to a host"});
 }
 
-TEST(MachineSettings, OnlyWhatWasSetIsAssumedAndSaysSo) {
+TEST(MachineSettings, OnlySetFiguresAreMarkedAsAssumed) {
   const Topology before = shipped("hgx-h200-4");
   const Topology after = set(before, {"link:host->gpu0.bandwidth=400 GB/s"});
   EXPECT_EQ(after.name(), "hgx-h200-4+link:host->gpu0.bandwidth=400 GB/s");
@@ -236,7 +236,7 @@ TEST(MachineSettings, AnExactNameComesBeforeAPattern) {
             group_of(machine, "a & c1").capacity.has_value());
 }
 
-TEST(MachineSettings, GraphsAndHandingOnHaveFiguresWhereTheMachineHasThem) {
+TEST(MachineSettings, CostsOfGraphsAndEventLatencyCanBeSet) {
   Topology::Description d = shipped("two-gpu").description();
   d.issue.graph = GraphCost{.per_copy = Seconds{2e-6}};
   const Topology machine{std::move(d)};
@@ -254,7 +254,7 @@ TEST(MachineSettings, AKeyEndsBeforeTheFirstEqualsSign) {
   EXPECT_EQ(split_setting("colour=a=b"), (Parts{"colour", "a=b"}));
 }
 
-TEST(MachineSettings, NamesAreAsLongInAnyLetters) {
+TEST(MachineSettings, LengthsOfNamesCountLettersAndNotBytes) {
   const auto named = [](size_t letters) {
     std::string name = "name=";
     for (size_t i = 0; i < letters; ++i) name += "\xc3\xa9";

@@ -33,7 +33,7 @@ TEST(Karolina, APairMovesAbout35GigabytesInBothDirectionsTogether) {
               0.03);  // grid 255_85
 }
 
-TEST(Karolina, GpuPairsGet150AndLittleLessBothWays) {
+TEST(Karolina, GpuPairsCopyAt150GBsAndSlightlyLessInARing) {
   const Topology t = shipped("karolina-hgx-a100");
   for (int g = 1; g < 8; ++g) expect_near(alone(t, "gpu0", gpu(g)), 150, 0.001);
   Copies ring;
@@ -59,7 +59,7 @@ TEST(Karolina, KernelsRunAtTheSustainedRate) {
 // ---------------------------------------------------------------------------------------------------------
 // H200
 
-TEST(HgxH200, HostRatesAreThoseOfSpreadPages) {
+TEST(HgxH200, HostRatesEqualRatesOfSpreadPages) {
   const Topology t = shipped("hgx-h200");
   for (int g = 0; g < 8; ++g) {
     expect_near(alone(t, "host", gpu(g)), 55.4, 0.002);

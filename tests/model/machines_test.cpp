@@ -45,7 +45,7 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
                                    "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}));
 }
 
-TEST(Machines, EveryFigureHasASourceOfAKnownKindThatSaysWhere) {
+TEST(Machines, EveryFigureHasAKnownSourceWithAText) {
   for (const auto& file : std::filesystem::directory_iterator{folder}) {
     const Topology t = load_topology(file.path().string());
     std::set<std::string> keys;
@@ -122,7 +122,7 @@ TEST(ClxAi, PeerCopiesBetweenTheNumaNodesShareEightGigabytes) {
 // ------------------------------------------------------------------------------------------------
 // other machines
 
-TEST(Machines, GpusHaveOwnLinksWhereTheirCopiesShareNoneWithThoseOfAHost) {
+TEST(Machines, GpusHaveOwnLinksIfTheirCopiesShareNoLinkWithHostCopies) {
   for (const char* name : {"karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "meluxina-a100",
                            "hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2"})
     EXPECT_TRUE(gpus_have_own_links(shipped(name))) << name;
@@ -130,7 +130,7 @@ TEST(Machines, GpusHaveOwnLinksWhereTheirCopiesShareNoneWithThoseOfAHost) {
     EXPECT_FALSE(gpus_have_own_links(shipped(name))) << name;
 }
 
-TEST(Meluxina, RatesAreThoseOfNvbandwidth) {
+TEST(Meluxina, RatesEqualNvbandwidth) {
   const Topology t = shipped("meluxina-a100");
   expect_near(alone(t, "host", "gpu2"), 26.2, 0.01);
   expect_near(alone(t, "gpu2", "host"), 16.4, 0.01);
@@ -155,7 +155,7 @@ TEST(Summit, CopiesBetweenSocketsPassBothProcessorsAndShareTheXBus) {
   expect_near(tflops(t, 0, 4096, DType::f64), 7.1, 0.02);
 }
 
-TEST(CocopeliaTestbeds, CopiesAndKernelsAreTheMeasuredOnes) {
+TEST(CocopeliaTestbeds, CopiesAndKernelsHaveMeasuredTimes) {
   const Topology one = shipped("cocopelia-testbed-1"),
                  two = shipped("cocopelia-testbed-2");
   expect_near(alone(one, "host", "gpu0"), 3.15, 0.001);

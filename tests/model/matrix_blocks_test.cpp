@@ -34,13 +34,13 @@ TEST_F(MatrixBlocks, AreAsManyAsHosts) {
                                    MatrixBlock{h1, 15, 0, 15, 50}));
 }
 
-TEST_F(MatrixBlocks, MeetAtMultiplesOf64WhereTheyAreLarge) {
+TEST_F(MatrixBlocks, MeetAtMultiplesOf64IfTheyAreLarge) {
   EXPECT_THAT(blocks(1, 10000, "h/cols"),
               testing::ElementsAre(MatrixBlock{h0, 0, 0, 1, 4992},
                                    MatrixBlock{h1, 0, 4992, 1, 5008}));
 }
 
-TEST(EvenBorders, ArePartsWithinOneUnitOfEqualOnes) {
+TEST(EvenBorders, DeviateFromEqualPartsByLessThanOneUnit) {
   EXPECT_THAT(even_borders(1584, 3), testing::ElementsAre(0, 512, 1088, 1584));  // of 528
   for (const int parts : {2, 3, 5, 6, 7})
     for (int64_t extent = 0; extent < 5000; extent += 7) {
@@ -72,7 +72,7 @@ TEST_F(MatrixBlocks, AnyOtherPlaceHoldsTheWhole) {
 
 // Borders for twice as many parts include these borders, so that grids of GPUs
 // distributed over the hosts are cut between pages.
-TEST(EvenBorders, OfTwiceAsManyPartsAreAmongThem) {
+TEST(EvenBorders, OfTwiceAsManyPartsIncludeTheBordersOfFewerParts) {
   for (const int64_t extent : {7, 100, 500, 10000, 16384})
     for (const int parts : {1, 2, 4}) {
       const auto coarse = even_borders(extent, parts),

@@ -39,7 +39,7 @@ TEST(NamePattern, ManyStarsTakeNoTime) {
   EXPECT_FALSE(NamePattern{stars + "b"}.matches(std::string(128, 'a')));
 }
 
-TEST(NamePattern, RefusesWhatIsNoRange) {
+TEST(NamePattern, RefusesInvalidRanges) {
   for (const char* text : {"g[", "gpu[0-1", "g[0]h[", "g[]", "g[a]", "g[1-]", "g[-1]",
                            "g[2-1]", "g[1-2-3]", "g[1,,2]", "g[9999999999]"})
     expect_input_error([&] { NamePattern{text}; }, {text, "expected such as [0-7]"});

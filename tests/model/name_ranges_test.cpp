@@ -66,7 +66,7 @@ TEST(NameRanges, RangesCountNamesAndDevices) {
   }
 }
 
-TEST(NameRanges, BlocksJoinNeighboursAndCyclicDealsThemOut) {
+TEST(NameRanges, BlockRangesJoinNeighboursAndCyclicRangesDealInTurn) {
   EXPECT_EQ(forward_links(four), (Names{"host->plx0", "host->plx1", "plx0->gpu0",
                                         "plx0->gpu1", "plx1->gpu2", "plx1->gpu3"}));
   std::string cyclic = four;
@@ -96,7 +96,7 @@ TEST(NameRanges, GroupsOfARangeTakeTheirPartOfTheLinks) {
   EXPECT_EQ(links, (Names{"host->plx1", "plx1->gpu2", "plx1->gpu3"}));
 }
 
-TEST(NameRanges, RoutesAndGroupsOfARangeMayShareALink) {
+TEST(NameRanges, RoutesAndGroupsOfARangeCanShareALink) {
   const Topology machine =
       read_topology(four +
                         "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = "
@@ -142,7 +142,7 @@ struct Broken {
   std::vector<std::string> words;
 };
 
-TEST(NameRanges, WhatDoesNotFitIsRefused) {
+TEST(NameRanges, MismatchedRangesAreRefused) {
   const std::vector<Broken> cases{
       {"gpu[0-3]\"\nkind",
        "gpu[3-0]\"\nkind",

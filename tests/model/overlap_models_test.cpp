@@ -38,7 +38,7 @@ TEST(OverlapModels, BaselineFetchesAndReturnsAllOperands) {
       << "it does not know where data are";
 }
 
-TEST(OverlapModels, DatalocCountsWhatHasToMove) {
+TEST(OverlapModels, DatalocCountsOnlyCopiedOperands) {
   // Equation 2: max(8, 15, 9) 7 + 15 + 8 + 9; with B on the GPU: max(8, 10, 9) 7 + 10 + 8
   // + 9.
   EXPECT_DOUBLE_EQ(time(OverlapModel::dataloc, gemm()), 15 * 7 + 32);
@@ -67,7 +67,7 @@ TEST(OverlapModels, DrFetchesEveryTileOnce) {
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr, p), 10 * 9 - 8 + 39);
 }
 
-TEST(OverlapModels, Dr2CountsTheSubKernelsThatWaitForTwoTilesForOneAndForNone) {
+TEST(OverlapModels, Dr2CountsSubKernelsByTheirNewTiles) {
   // 2 x 2 x 2 sub-kernels: the first, three that need two new tiles, three with one and
   // one without.
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, gemm()), 15 + 8 + 9 + 3 * 10 + 3 * 8 + 8);
@@ -81,7 +81,7 @@ TEST(OverlapModels, Dr2CountsTheSubKernelsThatWaitForTwoTilesForOneAndForNone) {
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, p), 10 + 8 + 9 + 10 + 2 * 8 + 3 * 8 + 8);
 }
 
-TEST(OverlapModels, CsoDividesWhatIsNotTheLongestByTheStreams) {
+TEST(OverlapModels, CsoDividesAllButTheLongestPartByTheStreams) {
   // In 3 (1 + 16) = 51, kernel 64, out 1 + 32 = 33: 64 + (51 + 33) / 8.
   EXPECT_DOUBLE_EQ(time(OverlapModel::cso, gemm()), 64 + 84.0 / 8);
 }
@@ -127,7 +127,7 @@ TEST(OverlapModels, ATileIsCutAtTheSizesOfTheRoutine) {
   EXPECT_DOUBLE_EQ(p.operands[0].tile_elements(2), 2);
 }
 
-TEST(OverlapModels, TheBestTileIsTheOneOfTheLeastTime) {
+TEST(OverlapModels, TheBestTileHasTheLeastTime) {
   const std::vector<int64_t> tiles{1, 2, 4};
   for (const OverlapModel model : overlap_models) {
     const int64_t best = best_tile(model, gemm(), tiles);

@@ -108,7 +108,7 @@ TEST(GemmProblem, RoutinesOnVectorsAreProductsOfOneColumn) {
   EXPECT_EQ(axpy.flops(), Flops{14});
 }
 
-TEST(GemmProblem, WhatARoutineDoesNotHaveIsRefused) {
+TEST(GemmProblem, OptionsThatARoutineLacksAreRefused) {
   GemmProblem p = gemv_problem(3, 5, Trans::no);
   p.n = 2;
   expect_input_error([&] { checked(p); }, {"gemv", "n = 2", "expected n = 1"});

@@ -52,7 +52,7 @@ TEST(SplitRoutes, AreMadeOfPartsTogetherWithHosts) {
   EXPECT_DOUBLE_EQ(machine_rates::alone(t, "h*", "g0"), 14);  // half of it from `far`
 }
 
-TEST(SplitRoutes, AShareIsSoManyParts) {
+TEST(SplitRoutes, AShareIsANumberOfParts) {
   auto d = two_rails(true);
   d.routes[0].share = 2, d.routes[1].share = 4;  // one part over 12 GB/s, two over 20
   const Topology t{d};

@@ -23,7 +23,7 @@ void expect_rates(const Topology::Description& d, const Copies& copies,
               testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
-TEST(SpreadMemories, AreThereWhereThereAreSeveralHosts) {
+TEST(SpreadMemories, ExistIfThereAreSeveralHosts) {
   const Topology t{two_hosts()};
   EXPECT_EQ(t.description().memories.size(), 4U);
   EXPECT_EQ(t.memories().size(), 8U);
@@ -39,7 +39,7 @@ TEST(SpreadMemories, AreThereWhereThereAreSeveralHosts) {
 }
 
 // A second machine from the description is equal, without duplicates.
-TEST(SpreadMemories, AreNoPartOfTheDescription) {
+TEST(SpreadMemories, AreNotPartOfTheDescription) {
   const Topology t{two_hosts()};
   EXPECT_EQ(Topology{t.description()}.memories().size(), t.memories().size());
 }
@@ -93,7 +93,7 @@ TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
   expect_rates(d, {{"h*", "g0"}, {"h0", "g0"}}, {5, 5});
 }
 
-TEST(SpreadMemories, TheLatencyIsThatOfTheSlowestPart) {
+TEST(SpreadMemories, TheSlowestPartSetsTheLatency) {
   auto d = two_hosts();
   d.links[0].latency = Seconds{1e-6},
   d.links[4].latency = Seconds{2e-6};  // h0->s0, h1->s1
@@ -104,7 +104,7 @@ TEST(SpreadMemories, TheLatencyIsThatOfTheSlowestPart) {
   EXPECT_DOUBLE_EQ(t.latency(memory(t, "h*"), memory(t, "g1")).value, 6e-6);
 }
 
-TEST(SpreadMemories, WithoutAWayForOnePartThereIsNone) {
+TEST(SpreadMemories, NeedARouteForEveryPart) {
   auto d = two_hosts();
   d.links.resize(8);  // no bridge
   const Topology t{d};

@@ -13,7 +13,7 @@ TEST(Median, IsTheMiddleValueOrTheMeanOfTheTwoMiddleOnes) {
   EXPECT_EQ(median({9, 1, 5, 6}), 5.5);
 }
 
-TEST(Quantile, IsExceededByAllButMoreThanItsShare) {
+TEST(Quantile, IsAtLeastMoreThanItsShareOfValues) {
   std::vector<double> to_20(20);
   std::iota(to_20.rbegin(), to_20.rend(), 1);
   EXPECT_EQ(quantile(to_20, 0), 1);
@@ -23,7 +23,7 @@ TEST(Quantile, IsExceededByAllButMoreThanItsShare) {
   EXPECT_EQ(quantile(to_20, 1), 20);
 }
 
-TEST(LeastSquaresFactor, IsTheSumOfProductsOverThatOfSquares) {
+TEST(LeastSquaresFactor, IsTheSumOfProductsOverTheSumOfSquares) {
   const std::vector<double> x{1, 2, 0}, y{1, 3, 8};
   EXPECT_DOUBLE_EQ(least_squares_factor(x, y), (1 * 1 + 2 * 3) / (1 + 4.0));
   EXPECT_EQ(least_squares_factor(std::vector<double>{0, 0}, std::vector<double>{1, 2}),

@@ -11,7 +11,7 @@ namespace {
 
 // Columns of 8 KiB have the packed rate at a pitch of 16 KiB, and half of it from 64 KiB
 // on: between them, linear in the logarithm of the pitch.
-TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
+TEST(StridedEfficiency, FallsWithThePitchAndLessForKnownPages) {
   const Bytes column{8192}, near{16384}, far{65536};
   StridedEfficiency strided;
   strided.points = {{column, 1.0, near}, {column, 0.5, far}};
@@ -35,7 +35,7 @@ TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
 
 // At half the rate, finding the pages takes as long as the bytes; three times that is a
 // quarter of the rate.
-TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
+TEST(StridedEfficiency, KernelsDelayFindingPages) {
   StridedEfficiency strided;
   strided.points = {{Bytes{8192}, 0.5}}, strided.again = {{Bytes{8192}, 0.8}},
   strided.peer = {{Bytes{8192}, 0.4}};
@@ -49,7 +49,7 @@ TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
 }
 
 // With interference for half of the time: twice as long.
-TEST(StridedEfficiency, InterferenceCountsForAsLongAsItIsThere) {
+TEST(StridedEfficiency, InterferenceCountsInProportionToItsDuration) {
   StridedEfficiency strided;
   strided.points = {{Bytes{8192}, 0.5}};
   strided.beside = 3;
@@ -87,7 +87,7 @@ TEST(StridedEfficiency, KernelsEvictLinesThatColumnsShare) {
       << "and takes longer";
 }
 
-TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {
+TEST(StridedEfficiency, PitchesOnAndOffTheBorderHaveSeparateCurves) {
   const Bytes column{8192};
   StridedEfficiency strided;
   strided.border = Bytes{16384};

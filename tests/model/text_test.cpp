@@ -34,7 +34,7 @@ TEST(Text, LettersAreCountedAndNotBytes) {
   EXPECT_EQ(letters_in("a" + euro + "b"), 3u);
 }
 
-TEST(Text, EscapesWhatATerminalWouldObey) {
+TEST(Text, EscapesControlCharactersOfTerminals) {
   EXPECT_EQ(escaped("plain " + euro), "plain " + euro);
   EXPECT_EQ(escaped("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
   EXPECT_EQ(escaped("a\xff" + euro + "\xe2\x82"), "a\\xff" + euro + "\\xe2\\x82");

@@ -52,7 +52,7 @@ TEST(Threads, AnExceptionOfAPartReachesTheCallerAfterAllThreadsHaveEnded) {
                std::runtime_error);
 }
 
-TEST(Threads, WorkThatNeedsAllItsThreadsSaysThatOneIsMissing) {
+TEST(Threads, WorkThatNeedsAllThreadsReportsAMissingThread) {
   std::atomic<int> ran{0};
   run_together(4, [&](size_t) { ++ran; });
   EXPECT_EQ(ran, 4);
@@ -66,7 +66,7 @@ TEST(Threads, WorkThatNeedsAllItsThreadsSaysThatOneIsMissing) {
   EXPECT_NO_THROW(start_thread([] {}).join()) << "the limit ends with its object";
 }
 
-TEST(Threads, AResultIsComputedByWhoAsksForItIfNoThreadCanBeStarted) {
+TEST(Threads, TheCallerComputesAResultIfNoThreadCanBeStarted) {
   const auto whose = [] { return std::this_thread::get_id(); };
   EXPECT_NE(in_background(whose).get(), std::this_thread::get_id());
   const ThreadLimit none{0};

@@ -78,7 +78,7 @@ TEST(TiledGemm, AShortKIsNotSplit) {
 }
 
 // 11 blocks are 1.1 waves of work in the time of two.
-TEST(TiledGemm, AWaveThatIsNotFullLeavesTheDeviceToOthers) {
+TEST(TiledGemm, APartialWaveLeavesPartOfTheDevice) {
   const auto waves = cost(squares(), 1001, 100, 100);
   EXPECT_DOUBLE_EQ(waves.occupancy, 1.1 * 150 * step / waves.time.value);
 }
@@ -90,7 +90,7 @@ TEST(TiledGemm, MemoryMustDeliverAAndBOnceAndCTwice) {
 }
 
 // The rule keeps a weight of 0.1: measured / rule is raised to 1 / 1.1.
-TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
+TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleWithinAnOctave) {
   TiledGemm tiled = squares();
   const auto rule =
       tiled.uncorrected({1000, 1000, 1000}, {multiprocessors, element, fast_memory});
@@ -120,7 +120,7 @@ TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanTheDevice) {
 
 // By the rule, launches take long; a measured shape moves its 16.16 MB at the memory
 // bandwidth, 1 GB/s.
-TEST(TiledGemm, NorFasterThanItsMemory) {
+TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanItsMemory) {
   constexpr Rate slow{1e9};
   const auto bytes = [](double m) {
     return element * (m * 10 + 10 * 1000 + 2 * m * 1000);
@@ -144,7 +144,7 @@ KernelTimes kernels() {
   return k;
 }
 
-TEST(TiledGemm, KernelTimesUseIt) {
+TEST(TiledGemm, KernelTimesUseTheTiledRule) {
   const KernelTimes k = kernels();
   const auto f64 = DType::f64;
   EXPECT_DOUBLE_EQ(k.gemm_time(1000, 100, 100, f64, Trans::no, Trans::yes).value,
@@ -169,7 +169,7 @@ TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
 }
 
 // Calls of 10 ms: the slowdown starts after 25 ms, in the middle of the third call.
-TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
+TEST(LoadFactor, AppliesToThePartOfACallAfterTheDelay) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
   const auto factor = [&](double calls_before) {
@@ -185,7 +185,7 @@ TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
 
 // Calls of 10 ms: half of the slowdown of 0.6 applies from 25 ms on, all of it from 45 ms
 // on.
-TEST(LoadFactor, IsFeltInPartAtFirst) {
+TEST(LoadFactor, AppliesInPartAtFirst) {
   KernelTimes k = kernels();
   GemmCurve& curve = k.gemm[0];
   curve.sustained_after = Seconds{0.025}, curve.sustained_at_first = 0.5,
@@ -201,7 +201,7 @@ TEST(LoadFactor, IsFeltInPartAtFirst) {
   EXPECT_DOUBLE_EQ(factor(3), 1.6);
 }
 
-TEST(TiledGemm, SideBySideItTakesTheShareThatWasMeasured) {
+TEST(TiledGemm, ConcurrentKernelsTakeTheMeasuredShare) {
   KernelTimes k = kernels();
   const auto share = [&](int64_t m, int64_t n) {
     return k.gemm_occupancy(m, n, 100, DType::f64, Trans::no, Trans::no);
@@ -213,7 +213,7 @@ TEST(TiledGemm, SideBySideItTakesTheShareThatWasMeasured) {
   EXPECT_DOUBLE_EQ(share(1600, 1600), 0.9);
 }
 
-TEST(TiledGemm, InAGraphItIsShorterAndTakesAnotherShare) {
+TEST(TiledGemm, KernelsInAGraphAreShorterAndTakeAnotherShare) {
   KernelTimes k = kernels();
   const auto in_graph = [&](int64_t m, int64_t n) {
     return k.gemm_in_graph(m, n, 100, DType::f64, Trans::no, Trans::no);
@@ -233,7 +233,7 @@ TEST(TiledGemm, InAGraphItIsShorterAndTakesAnotherShare) {
   EXPECT_EQ(in_graph(1000, 1).time, alone(1000, 1)) << "no product of this rule";
 }
 
-TEST(TiledGemm, HandingOverCostsWhatItDidForTheNearestShapes) {
+TEST(TiledGemm, TheNearestMeasuredShapesSetTheIssueCost) {
   KernelTimes k = kernels();
   const auto issue = [&](int64_t m, int64_t n, int64_t inner) {
     return k.gemm_issue(m, n, inner, DType::f64, Trans::no, Trans::no);
@@ -249,7 +249,7 @@ TEST(TiledGemm, HandingOverCostsWhatItDidForTheNearestShapes) {
   EXPECT_FALSE(issue(1000, 1, 1000)) << "no product of this rule";
 }
 
-TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
+TEST(AlignmentFactor, BelongsToTheLeastStepThatHoldsTheColumns) {
   KernelTimes k = kernels();
   k.gemm[0].alignment = {{2, 3.5}, {8, 1.3}};
   const auto factor = [&](double bytes) {

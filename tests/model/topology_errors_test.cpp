@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(Name, BadTopologyStructure, testing::ValuesIn(names()),
 INSTANTIATE_TEST_SUITE_P(Graph, BadTopologyStructure, testing::ValuesIn(structures()),
                          name_of);
 
-TEST(Topology, TheFileThatAllBadOnesStartFromIsGood) {
+TEST(Topology, TheTemplateOfAllBadFilesIsValid) {
   EXPECT_NO_THROW(read_topology(good, "good.toml"));
 }
 

@@ -252,7 +252,7 @@ TEST(TopologyToml, CostsOfGraphsAreReadAsWritten) {
   EXPECT_DOUBLE_EQ(graph->between_gpus.value, 4.5e-6);
 }
 
-TEST(TopologyToml, WhatCopiesLoseBesideOthersSurvivesWritingAndReading) {
+TEST(TopologyToml, InterferenceOfCopiesSurvivesWritingAndReading) {
   Topology::Description d = read_topology(good, "good.toml").description();
   d.strided.beside = 1.25, d.strided.forgotten = 0.125;
   const StridedEfficiency read =

@@ -137,7 +137,7 @@ std::string described_by(const std::string& toml) {
       .description;
 }
 
-TEST(TopologyToml, DotsOfTextsAndCommentsAreNoPartsOfKeys) {
+TEST(TopologyToml, DotsOfTextsAndCommentsAreNotPartsOfKeys) {
   const std::string dots(40, '.');
   EXPECT_EQ(described_by("\"" + dots + "\\\"" + dots + "\""), dots + "\"" + dots);
   EXPECT_EQ(described_by("'" + dots + "\\'  # \"" + dots), dots + "\\");
@@ -149,7 +149,7 @@ TEST(TopologyToml, DotsOfTextsAndCommentsAreNoPartsOfKeys) {
 }
 
 // The figures in the comment of the file.
-TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
+TEST(TopologyToml, TwoGpuHasTheFiguresOfItsComment) {
   const Topology t = test::shipped("two-gpu");
   const MemoryId host = memory(t, "host"), gpu0 = memory(t, "gpu0"),
                  gpu1 = memory(t, "gpu1");
@@ -251,7 +251,7 @@ TEST(TopologyToml, EveryShippedMachineSurvivesWritingAndReading) {
   EXPECT_GE(count, 9);
 }
 
-TEST(TopologyToml, MeasuredTimesAreWrittenAsTheyWere) {
+TEST(TopologyToml, WritingKeepsMeasuredTimesExactly) {
   const std::string links =
       "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
   const std::string gemm =
@@ -271,7 +271,7 @@ TEST(TopologyToml, WattsOfAGemmSurviveWritingAndReading) {
   EXPECT_EQ(again.gemm_watts(DType::f32, Trans::no, Trans::no), std::nullopt);
 }
 
-TEST(TopologyToml, WritingRefusesASourceThatIsNotThere) {
+TEST(TopologyToml, WritingRefusesAMissingSource) {
   auto d = memories_and_switches(1, 0);
   add_links(d, "h", "g0", 10);
   d.links[1].source = "rumour";

@@ -33,7 +33,7 @@ TEST(FitTransferLine, WeighsErrorsByTheTimes) {
   EXPECT_NEAR(line->of(Bytes{100}).value, 6000.0 / 13, 1e-9);
 }
 
-TEST(FitTransferLine, IsAbsentWhereNoLineStartsAboveNothingAndRises) {
+TEST(FitTransferLine, IsAbsentIfNoLineStartsAboveZeroAndRises) {
   EXPECT_FALSE(fit_transfer_line({}));
   EXPECT_FALSE(fit_transfer_line(Samples{sample(3, 5), sample(3, 6)}));
   EXPECT_FALSE(fit_transfer_line(Samples{sample(1, 1), sample(2, 4)}));  // starts at -2

@@ -100,7 +100,7 @@ TEST(UncertaintyToml, BadValuesAreRefusedAtTheirPlace) {
   expect_refused_with("source = \"s\"", "source = \"t\"", {"source 't' is unknown"});
 }
 
-TEST(UncertaintyToml, OneThatIsBuiltInCodeIsCheckedToo) {
+TEST(UncertaintyToml, AnUncertaintyBuiltInCodeIsCheckedToo) {
   auto d = read_topology(with(all), "m.toml").description();
   d.uncertainty->kernels[0].other_shapes = 2;
   expect_input_error([&] { Topology{d}; },

@@ -71,7 +71,7 @@ TEST(Workload, TwoDevicesShareInputsByHand) {
   EXPECT_NEAR(kernels.energy.value, 0.75 * 500, 1e-5);
 }
 
-TEST(Workload, DataOnADeviceCostItNothing) {
+TEST(Workload, ADeviceReadsItsOwnDataForFree) {
   WorkloadProblem p = gemm(0.1, 0.1);
   for (auto& operand : p.operands) operand.place = gpu0;
   const LinkMap map = two_gpus();
@@ -95,7 +95,7 @@ TEST(Workload, MetricsChooseDifferently) {
 
 // Both devices take 1/9 less time than gpu0 alone, or 1/11 less: after the increase by 5
 // %, 7 % better, or 5 % and equivalent to gpu0.
-TEST(Workload, ByTheLibrarysRuleFurtherDevicesHaveToGainMore) {
+TEST(Workload, TheLibrarysRuleRequiresALargerGainOfFurtherDevices) {
   const LinkMap map = two_gpus();
   const std::vector<size_t> both{0, 1}, one{0};
   const WorkloadProblem gains = gemm(1, 8), gains_little = gemm(1, 10);
@@ -113,7 +113,7 @@ TEST(Workload, ByTheLibrarysRuleFurtherDevicesHaveToGainMore) {
       one);
 }
 
-TEST(Workload, WithoutAWayToAnOperandADeviceIsNotChosen) {
+TEST(Workload, DevicesWithoutARouteToAnOperandAreNotChosen) {
   const std::vector<LinkMap::Link> links{{{host, gpu0}, Seconds{0}, Rate{1e9}},
                                          {{gpu0, host}, Seconds{0}, Rate{1e9}}};
   const LinkMap map{3, links, {}};
@@ -181,7 +181,7 @@ TEST(Workload, NoSelectionIsPredictedWorseThanAllDevices) {
   }
 }
 
-TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
+TEST(Workload, TheBeamFindsNearlyTheBestOfAllSubsets) {
   std::mt19937 random{5};
   for (int i = 0; i < 20; ++i) {
     const RandomCase c = random_case(8, random);
@@ -220,7 +220,7 @@ double best_of_growing_sets(const RandomCase& c) {
   return best;
 }
 
-TEST(Workload, OfManyDevicesTheBeamFindsSetsAsGoodAsThoseThatGrowByOne) {
+TEST(Workload, TheBeamFindsSetsOfManyDevicesAsGoodAsGreedyGrowth) {
   std::mt19937 random{13};
   for (int i = 0; i < 4; ++i) {
     RandomCase c = random_case(40, random);

@@ -39,7 +39,7 @@ TEST(Xml, ElementsHaveTheirLinesAndAttributes) {
                      {"n.xml:6: b: is bad; expected good"});
 }
 
-TEST(Xml, LinesAreThoseOfTheFileWhateverItsEncodingAndEnds) {
+TEST(Xml, LinesMatchTheFileInAnyEncodingAndLineEnds) {
   for (const char* begin :
        {"", "\xEF\xBB\xBF", "<?xml version='1.0' encoding='latin1'?>"}) {
     const std::string text =
@@ -50,7 +50,7 @@ TEST(Xml, LinesAreThoseOfTheFileWhateverItsEncodingAndEnds) {
   }
 }
 
-TEST(Xml, AttributesMayHoldMarkup) {
+TEST(Xml, AttributesCanContainMarkup) {
   EXPECT_EQ(attribute_of("<a x=\"/>\"/>", "x"), "/>");
   EXPECT_EQ(attribute_of("<a x='\"-->]]>'></a>", "x"), "\"-->]]>");
   EXPECT_EQ(attribute_of("<a x='&lt;&gt;&amp;&quot;&apos;&#65;&#x42;&#xe9;'/>", "x"),
@@ -58,7 +58,7 @@ TEST(Xml, AttributesMayHoldMarkup) {
   EXPECT_EQ(attribute_of("<a x='&nbsp;&lt'/>", "x"), "&nbsp;&lt");
 }
 
-TEST(Xml, RefusesWhatIsNotXmlWithItsLine) {
+TEST(Xml, RefusesInvalidXmlWithTheLine) {
   for (const auto& [xml, message] :
        {std::pair{"", "n.xml:1: No document element found; expected XML"},
         {"<!-- -->", "n.xml:1: No document element found"},

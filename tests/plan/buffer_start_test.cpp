@@ -76,7 +76,7 @@ TEST(BufferStart, BuffersOfMatricesStartAtTheirOffsetInTheMatrix) {
   }
 }
 
-TEST(BufferStart, TheCopyOfAnInputThatAMemoryHasIsReadThere) {
+TEST(BufferStart, AMemoryReadsItsCopyOfAnInput) {
   std::array<std::byte, 2> whole{}, copy{};
   const Matrices places{whole.data(), nullptr, nullptr, {{MemoryId{2}, copy.data()}}, {}};
   EXPECT_EQ(

@@ -37,14 +37,14 @@ class PlanJson : public ::testing::Test {
   }
 };
 
-TEST_F(PlanJson, ReadsWhatItWrote) {
+TEST_F(PlanJson, SurvivesWritingAndReading) {
   const Plan again = plan_from_json(to_json(plan), "plan.json");
   EXPECT_EQ(to_json(again), to_json(plan));
   EXPECT_EQ(content_hash(again), content_hash(plan));
   EXPECT_EQ(again.problem.beta, 0.1);
 }
 
-TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
+TEST_F(PlanJson, EveryRoutineReadsBackAndGemmIsTheDefault) {
   for (const GemmProblem& p :
        {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
     const Plan vectors = plan_gemm(p, machine, machine.gpus(), any_preset("tilerail"));
@@ -57,7 +57,7 @@ TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
   EXPECT_EQ(plan_from_json(j.dump(), "plan.json").problem.routine, Routine::gemm);
 }
 
-TEST_F(PlanJson, WhatWasGivenNeedNotBeSaid) {
+TEST_F(PlanJson, TheGivenMemoriesAreOptional) {
   json j = json::parse(to_json(plan));
   j["origin"].erase("given");
   EXPECT_TRUE(plan_from_json(j.dump(), "plan.json").origin.given.empty());
@@ -84,7 +84,7 @@ TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   EXPECT_NE(content_hash(other), before);
 }
 
-TEST_F(PlanJson, AGraphStaysOneAndHasAnotherHash) {
+TEST_F(PlanJson, AGraphStaysAGraphAndHasAnotherHash) {
   Plan graph = plan;
   graph.graph = !plan.graph;
   EXPECT_NE(content_hash(graph), content_hash(plan));
@@ -92,7 +92,7 @@ TEST_F(PlanJson, AGraphStaysOneAndHasAnotherHash) {
   EXPECT_EQ(plan_from_json(to_json(plan), "plan.json").graph, plan.graph);
 }
 
-TEST_F(PlanJson, AWarmPlanStaysOneAndHasAnotherHash) {
+TEST_F(PlanJson, AWarmPlanStaysWarmAndHasAnotherHash) {
   Plan warm = plan;
   warm.warm = true;
   EXPECT_NE(content_hash(warm), content_hash(plan));
@@ -168,7 +168,7 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});
 }
 
-TEST_F(PlanJson, AKeyThatIsThereTwiceIsRefused) {
+TEST_F(PlanJson, DuplicateKeysAreRefused) {
   const auto refuse = [&](const std::string& key, const std::string& twice,
                           const char* place) {
     std::string text = to_json(plan);
@@ -264,7 +264,7 @@ TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
 
 /// Simulations do not require this: they only model time, and plans of tests may use one
 /// address for everything.
-TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
+TEST_F(PlanJson, OperationsOfARunDoNotWriteTheirInputs) {
   for (const OpKind kind : {OpKind::gemm, OpKind::copy}) {
     Plan other = plan;
     for (size_t i = 0; i < plan.ops.size(); ++i) {
@@ -293,7 +293,7 @@ TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
 
 /// The memory of replicas on all GPUs does not contain tiles and is not the source of
 /// copies.
-TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
+TEST_F(PlanJson, OnlyInputsLieInThePlaceOfReplicas) {
   GemmProblem p = plan.problem;
   p.place_a = *machine.find_memory("g*");
   Policy policy = any_preset("gemmex");

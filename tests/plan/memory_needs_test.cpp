@@ -34,7 +34,7 @@ TEST(MemoryNeeds, AnAxpyHasTwoVectorsAndNoMore) {
   EXPECT_EQ(needs[2].total(), 8000);
 }
 
-TEST(MemoryNeeds, OfAMatrixOnSeveralHostsArePartsOfEach) {
+TEST(MemoryNeeds, AMatrixOnSeveralHostsNeedsMemoryOfEach) {
   using small_machine::memory;
   auto d = small_machine::two_hosts();
   d.memories[3].capacity = Bytes{3e9};  // h1

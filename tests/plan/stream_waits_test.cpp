@@ -36,21 +36,21 @@ struct Draft {
   }
 };
 
-TEST(StreamWaits, TheOrderOfAStreamNeedsNone) {
+TEST(StreamWaits, TheOrderOfAStreamNeedsNoWait) {
   Draft d;
   const OpId first = d.copy(d.in);
   d.copy(d.in, {first});
   EXPECT_THAT(d.waits(), ElementsAre(IsEmpty(), IsEmpty()));
 }
 
-TEST(StreamWaits, OneWaitForTheLastOfSeveralOfAStream) {
+TEST(StreamWaits, SeveralDependenciesOnAStreamNeedOneWait) {
   Draft d;
   const OpId first = d.copy(d.in), second = d.copy(d.in), other = d.copy(d.more);
   d.join(d.kernels, {first, second, other});
   EXPECT_THAT(d.waits().back(), ElementsAre(second, other));
 }
 
-TEST(StreamWaits, AStreamThatHasWaitedForALaterOneNeedsNoneAgain) {
+TEST(StreamWaits, AWaitForALaterOperationCoversEarlierOperations) {
   Draft d;
   const OpId first = d.copy(d.in), second = d.copy(d.in);
   d.join(d.kernels, {second});
@@ -60,7 +60,7 @@ TEST(StreamWaits, AStreamThatHasWaitedForALaterOneNeedsNoneAgain) {
                                      ElementsAre(first)));
 }
 
-TEST(StreamWaits, ALaterOperationIsWaitedForAgain) {
+TEST(StreamWaits, ALaterOperationNeedsAnotherWait) {
   Draft d;
   const OpId first = d.copy(d.in);
   d.join(d.kernels, {first});

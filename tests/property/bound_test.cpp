@@ -89,7 +89,7 @@ int random_count_of_gpus() {
       {{50, rc::gen::element(1, 1, 1, 2, 2, 3, 4, 6)}, {1, rc::gen::inRange(17, 21)}});
 }
 
-TEST(LowerBound, HoldsOnMachinesWhoseEveryFigureIsDrawn) {
+TEST(LowerBound, HoldsOnMachinesOfRandomFigures) {
   EXPECT_TRUE(rc::check("no plan is faster than its bound on any machine", [] {
     const Topology machine = over_whole_ranges([] {
       return random_topology(pick({1, 1, 1, 2, 3}), random_count_of_gpus());

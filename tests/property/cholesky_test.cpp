@@ -41,7 +41,7 @@ std::vector<double> product_of(int64_t n, std::vector<double>& lower) {
 
 /// With t tiles per side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2)
 /// / 6 gemm.
-TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
+TEST(CholeskyTasks, MatchTheCountsOfTheFormulas) {
   const TaskGraph graph = cholesky_tasks(6);
   std::array<int, op_kind_count> counts{};
   for (size_t t = 0; t < graph.size(); ++t) ++counts[size_t(graph.task(TaskId{t}).kind)];
@@ -106,7 +106,7 @@ TEST_P(Cholesky, IsSimulated) {
   EXPECT_GT(makespan, seconds / double(machine.gpus().size()));
 }
 
-TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
+TEST_P(Cholesky, IsRefusedByBackendsWithoutKernels) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
   const Plan plan = plan_cholesky(factorisation(64, *machine.find_memory(place)), machine,
@@ -127,14 +127,14 @@ Plan plan_with_room(double room, int64_t tile) {
   return plan;
 }
 
-TEST(CholeskyMemory, TheMatrixLeavesTheRestToTilesThatComeBack) {
+TEST(CholeskyMemory, TilesNeedMemoryInAdditionToTheMatrix) {
   EXPECT_GT(plan_with_room(4, 64).peak_bytes[2], 0);
   expect_input_error([] { plan_with_room(1.01, 64); },
                      {"memory: 'gpu1'", "bytes for tiles, too few"});
   expect_input_error([] { plan_with_room(0.5, 64); }, {"place", "gpu1", "for matrices"});
 }
 
-TEST(CholeskyChecks, AreThoseOfOtherPlanners) {
+TEST(CholeskyChecks, EqualTheChecksOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
   const GemmProblem problem = factorisation(4096, machine.hosts()[0]);
   expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); },

@@ -68,7 +68,7 @@ std::optional<Plan> planned(const Case& c, const Topology& machine) {
   }
 }
 
-TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
+TEST(Memory, NoPlanExceedsThePredictedMemory) {
   size_t plans = 0, full = 0;
   EXPECT_TRUE(rc::check("tiles lie within the memory that was predicted for them", [&] {
     const int gpus = *rc::gen::inRange(1, 6);

@@ -84,7 +84,7 @@ TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
   }));
 }
 
-TEST(PlanProperties, HoldWhereManyGpusHaveNoRouteToEachOther) {
+TEST(PlanProperties, HoldIfManyGpusHaveNoRouteToEachOther) {
   size_t planned = 0, asked = 0;
   EXPECT_TRUE(rc::check("tiles come over other GPUs, or a missing route is named", [&] {
     const int gpus = *rc::gen::inRange(2, 9);

@@ -70,7 +70,7 @@ TEST(Annotate, AnOperationIsReadyWhenItsQueueAndItsDependenciesHaveEnded) {
   EXPECT_DOUBLE_EQ(timeline.makespan(), 90e-3);
 }
 
-TEST(Annotate, MetadataSaysWhatWasRun) {
+TEST(Annotate, MetadataDescribesTheRun) {
   const TimelineMetadata metadata = sample_timeline().metadata;
   EXPECT_EQ(metadata.plan_hash, content_hash(SamplePlan{}.plan()));
   EXPECT_EQ(metadata.machine, "sample");
@@ -86,7 +86,7 @@ TEST(Annotate, MetadataSaysWhatWasRun) {
 }
 
 /// C (4 x 6) = op(A) op(B) with both transposed: A is stored k x m, B is stored n x k.
-TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
+TEST(Annotate, TransposedOperandsSwapRowsAndColumns) {
   const MemoryId host{0}, gpu{1};
   PlanDraft draft{
       sample_machine(),
@@ -105,7 +105,7 @@ TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
   EXPECT_EQ(timeline.label_of(timeline.ops[1]), "C[2:4,3:6]");
 }
 
-TEST(Annotate, ASumThatStartsFromXIsOfY) {
+TEST(Annotate, ASumThatStartsFromXIsPartOfY) {
   const Topology machine = sample_machine();
   GemmProblem p = axpy_problem(1000);
   p.beta = 0, p.place_a = p.place_c = machine.hosts()[0];

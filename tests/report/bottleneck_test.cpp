@@ -21,7 +21,7 @@ auto part(TimeUse kind, const char* name, double seconds) {
                Field(&Summary::PathPart::seconds, testing::DoubleNear(seconds, 1e-12)));
 }
 
-TEST(Bottleneck, TheCriticalPathSaysWhereTheMakespanWent) {
+TEST(Bottleneck, TheCriticalPathDividesTheMakespan) {
   // From the end: copy 10 (20 ms), kernel 9 (25 ms), copy 8 (10 ms), which starts after
   // 35 ms. Copy 7 occupies the engine for copies into gpu1 during the last 5 ms of these.
   // The uplink has a higher utilisation than any link: 560 kB at 8 GB/s, against 400 kB
@@ -49,7 +49,7 @@ TEST(Bottleneck, TheBusiestResourceIsNamed) {
   EXPECT_EQ(nlohmann::json::parse(to_json(summary))["busiest"]["name"], "gpu0");
 }
 
-TEST(Bottleneck, WhatIsFasterThanDescribedIsUsedForMoreThanAll) {
+TEST(Bottleneck, ResourcesFasterThanDescribedAreUsedAboveOneHundredPercent) {
   // A million times faster, with kernels of zero duration: links carry 400 kB at 10 GB/s
   // in 90 ns = 44400%, the group 560 kB at 8 GB/s = 77800%.
   AnnotatedTimeline fast = sample_timeline();
@@ -106,7 +106,7 @@ TEST(Bottleneck, WaitingForRoomIsWaitingForKernels) {
       ElementsAre(part(TimeUse::waiting, "kernels", 3), part(TimeUse::kernels, "", 2)));
 }
 
-TEST(Bottleneck, PartsBelowAHundredthAreNamedTogetherOnlyWhereTheyAreMore) {
+TEST(Bottleneck, SmallPartsAreNamedTogetherOnlyAboveOnePercent) {
   Workers run;
   run.kernel(0.005, 1);
   EXPECT_THAT(summary_table(run.summary()),

@@ -41,7 +41,7 @@ TEST(Compare, ATimelineAgreesWithItself) {
   EXPECT_TRUE(same.worst_durations.empty());
 }
 
-TEST(Compare, TwoSimulationsAreCalledByTheirMachinesOrFiles) {
+TEST(Compare, TwoSimulationsAreNamedAfterMachinesOrFiles) {
   const AnnotatedTimeline here = sample_timeline();
   AnnotatedTimeline there = here;
   there.metadata.machine = "faster";
@@ -54,11 +54,11 @@ TEST(Compare, TwoSimulationsAreCalledByTheirMachinesOrFiles) {
               ElementsAre("a.csv", "b.csv"));
 }
 
-TEST(Compare, APredictionAndAMeasurementAreCalledSo) {
+TEST(Compare, TheSidesAreNamedPredictedAndMeasured) {
   EXPECT_THAT(sample_comparison().sides, ElementsAre("predicted", "measured"));
 }
 
-TEST(Compare, OfTwoRunsNoneIsThePrediction) {
+TEST(Compare, TwoRunsAreNamedFirstAndSecond) {
   AnnotatedTimeline on_host = sample_timeline(), on_gpus = on_host;
   on_host.metadata.backend = "host", on_gpus.metadata.backend = "cuda";
   const Comparison runs = compare(on_host, on_gpus);
@@ -108,7 +108,7 @@ TEST(Compare, EnergyIsModelledFromBothTimelines) {
   EXPECT_THAT(comparison_table(comparison), testing::HasSubstr("energy, modelled"));
 }
 
-TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
+TEST(Compare, CountedEnergyIsComparedWithThePrediction) {
   AnnotatedTimeline measured = sample_timeline();  // of a machine without watts
   measured.metadata.counted_energy_j = {10, 15};
   EXPECT_FALSE(compare(sample_timeline(), measured).counted_energy);
@@ -123,7 +123,7 @@ TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
               testing::HasSubstr("energy, counted by the GPUs"));
 }
 
-TEST(Compare, WaitingAndIdleTimeAreNeverLessThanNone) {
+TEST(Compare, WaitingAndIdleTimeAreNeverNegative) {
   // Op 3 starts before it is ready, and ops 0 and 1 of one queue run simultaneously
   // during the whole makespan.
   AnnotatedTimeline measured = sample_timeline();
@@ -157,7 +157,7 @@ TEST(Compare, OnlyTheTenWorstAreKept) {
                           is_op(2)));  // op 11 takes 11 ms longer
 }
 
-TEST(Compare, RoundingIsNoDifference) {
+TEST(Compare, RoundingIsNotADifference) {
   AnnotatedTimeline measured = sample_timeline();
   measured.ops[3].end += 1e-13;
   EXPECT_TRUE(compare(sample_timeline(), measured).worst_durations.empty());

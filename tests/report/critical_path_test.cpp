@@ -109,7 +109,7 @@ const std::vector<Case> cases{
 INSTANTIATE_TEST_SUITE_P(Times, CriticalPathOf, testing::ValuesIn(cases),
                          [](const auto& test) { return std::string{test.param.name}; });
 
-TEST(CriticalPath, GoesOnAtTheKernelThatLeftNoRoomThoughAWorkerWasFree) {
+TEST(CriticalPath, ContinuesAtTheKernelThatFilledTheGpuDespiteAFreeWorker) {
   // The copy ends while two workers are busy. However, kernels do not wait for workers:
   // they wait for the room filled by `first`.
   const Streams s{machine_with_workers(2)};
@@ -117,7 +117,7 @@ TEST(CriticalPath, GoesOnAtTheKernelThatLeftNoRoomThoughAWorkerWasFree) {
               ElementsAre(s.after, s.second, s.first));
 }
 
-TEST(CriticalPath, AKernelHasRoomUntilThoseThatRunFillTheGpu) {
+TEST(CriticalPath, AKernelHasRoomUntilRunningKernelsFillTheGpu) {
   // One kernel fills 0.6 of the GPU, two kernels all of it, from 2 to 4.
   const Streams s{machine_with_small_kernels(4)};
   const std::vector<OpTime> times{{0, 1}, {6, 8}, {0, 5}, {2, 4}};
@@ -134,7 +134,7 @@ TEST(CriticalPath, ACopyLeavesNoRoomHoweverLongKernelsFillTheGpu) {
   EXPECT_THAT(s.path({{0, 2}, {4, 5}, {0, 4}, {3, 9}}), ElementsAre(s.second));
 }
 
-TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
+TEST(CriticalPath, EndsAtAContradictionOfTheTimeline) {
   // A kernel starts before its dependency, which starts at the kernel's end. Each is in
   // the path once.
   const Topology machine = machine_with_workers({});
@@ -150,7 +150,7 @@ TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
               ElementsAre(needed, early));
 }
 
-TEST(EngineUse, ARoleHasAsManyEnginesAsTheMachineSays) {
+TEST(EngineUse, ARoleHasTheEnginesOfTheMachine) {
   const MemoryId host{0}, gpu{1}, peer{2};
   struct Role {
     std::optional<int> Engines::*engines;

@@ -58,7 +58,7 @@ TEST(Interval, EachClassCountsByItsPartOfTheCriticalPath) {
               1e-3 * std::sqrt(2.5 * 2.5 + 7 * 7 + 10.5 * 10.5 + 12 * 12), 1e-9);
 }
 
-TEST(Interval, LoadCountsWhereItSlowsTheDeviceDown) {
+TEST(Interval, LoadCountsIfTheDeviceSlowsDown) {
   auto d = known_description();
   // gpu1 is busy for 25 of 90 ms with a kernel of a block of 16: for a share of 0.017, or
   // more if this kernel is fast.
@@ -68,7 +68,7 @@ TEST(Interval, LoadCountsWhereItSlowsTheDeviceDown) {
   EXPECT_NEAR(uncertainty_on(d)->load, 0.5 * 25e-3, 1e-12);
 }
 
-TEST(Interval, ShapesFarFromMeasuredOnesAreLessCertain) {
+TEST(Interval, ShapesFarFromMeasuredShapesAreLessCertain) {
   EXPECT_NEAR(kernels_near(100), 0.1 * 25e-3, 1e-12);
   EXPECT_NEAR(kernels_near(1000), 0.3 * 25e-3, 1e-12);
   const double near = std::exp(-1);  // of a shape 0.15 octaves away
@@ -76,7 +76,7 @@ TEST(Interval, ShapesFarFromMeasuredOnesAreLessCertain) {
               (near * 0.1 + (1 - near) * 0.3) * 25e-3, 1e-9);
 }
 
-TEST(Interval, MachinesThatDoNotTellHaveNone) {
+TEST(Interval, MachinesWithoutUncertaintyHaveNoInterval) {
   EXPECT_FALSE(uncertainty_on(test::sample_machine().description()));
   auto d = known_description();
   d.uncertainty->kernels = {{DType::f32, 0.1, 0.1}};
@@ -85,7 +85,7 @@ TEST(Interval, MachinesThatDoNotTellHaveNone) {
 }
 
 // 90 ms and the half width of the first test, 17.59 ms.
-TEST(Interval, SimulationsCarryItAndRunsDoNot) {
+TEST(Interval, SimulationsHaveAnIntervalAndRunsDoNot) {
   const Topology machine{known_description()};
   const SamplePlan sample;
   Timeline timeline = SamplePlan::timeline(sample.plan());
@@ -101,7 +101,7 @@ TEST(Interval, SimulationsCarryItAndRunsDoNot) {
   EXPECT_FALSE(annotate(sample.plan(), machine, timeline).metadata.interval);
 }
 
-TEST(Interval, AComparisonSaysOnWhichSideTheMeasurementIs) {
+TEST(Interval, AComparisonReportsTheSideOfTheMeasurement) {
   const AnnotatedTimeline predicted =
       test::sample_timeline(Topology{known_description()});
   const auto told = [&](double later) {

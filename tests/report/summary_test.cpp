@@ -54,7 +54,7 @@ Summary summary_of(Scalar alpha, Scalar beta) {
   return summarize(draft.plan, machine, annotate(draft.plan, machine, run), {});
 }
 
-TEST(Summary, WhereNothingIsMultipliedTheRateIsThatOfTheAdditions) {
+TEST(Summary, ProblemsWithoutMultiplicationsHaveTheRateOfAdditions) {
   const Summary scaled =
       summary_of(Scalar::zero, Scalar::beta);  // C = beta C: one operation per element
   EXPECT_DOUBLE_EQ(scaled.tflops, 1e6 / 1e12);
@@ -62,14 +62,14 @@ TEST(Summary, WhereNothingIsMultipliedTheRateIsThatOfTheAdditions) {
   EXPECT_DOUBLE_EQ(summary_of(Scalar::one, Scalar::beta).tflops, 2e6 / 1e12);
 }
 
-TEST(Summary, WhereNothingIsCalculatedThereIsNoRate) {
+TEST(Summary, ProblemsWithoutArithmeticHaveNoRate) {
   const Summary cleared = summary_of(Scalar::zero, Scalar::zero);
   EXPECT_EQ(cleared.tflops, 0);
   EXPECT_THAT(summary_table(cleared), testing::ContainsRegex("makespan +1.000 s\n"));
   EXPECT_THAT(summary_table(cleared), testing::Not(testing::HasSubstr("FLOP/s")));
 }
 
-TEST(Summary, BytesMovedAreThoseOfCopiesByDirection) {
+TEST(Summary, BytesOfCopiesAreCountedByDirection) {
   const Summary summary = sample_summary();
   EXPECT_EQ(summary.bytes_in, 5 * 80'000);   // ops 0, 1, 4, 7, 8
   EXPECT_EQ(summary.bytes_out, 2 * 80'000);  // ops 6, 10
@@ -85,7 +85,7 @@ TEST(Summary, AQueueIsBusyForTheSumOfItsOperations) {
   EXPECT_EQ(sample_summary().queues.size(), 9u);
 }
 
-TEST(Summary, ALinkIsMeasuredAgainstWhatItsQueuesCanDo) {
+TEST(Summary, UseOfALinkIsRelativeToTheRateOfItsQueues) {
   const Summary summary = sample_summary();
   // 400 kB of the 900 MB possible at 10 GB/s.
   const auto uplink = named(summary.links, "host->pcie");
@@ -97,7 +97,7 @@ TEST(Summary, ALinkIsMeasuredAgainstWhatItsQueuesCanDo) {
   EXPECT_EQ(named(summary.links, "gpu1->gpu0").bytes, 0);
 }
 
-TEST(Summary, ALinkIsMeasuredAgainstItsBandwidthWhereItsQueuesCouldDoMore) {
+TEST(Summary, UseOfALinkIsRelativeToItsBandwidthIfItsQueuesAreFaster) {
   // Three queues cross host->pcie, each with at most 4 GB/s: 12 GB/s in total, above the
   // 10 GB/s of the link.
   auto d = sample_machine().description();
@@ -158,7 +158,7 @@ TEST(Summary, ARunThatTakesNoTimeHasNoRatesAndNoBottleneck) {
   EXPECT_FALSE(summary_table(summary).empty());
 }
 
-TEST(Summary, JsonHoldsWhatScriptsNeed) {
+TEST(Summary, JsonHasTheFieldsForScripts) {
   const auto json = nlohmann::json::parse(to_json(sample_summary()));
   EXPECT_EQ(json["makespan_s"], sample_summary().makespan_s);
   EXPECT_EQ(json["ops"], 12);
@@ -181,7 +181,7 @@ TEST(Summary, JsonHoldsWhatScriptsNeed) {
     EXPECT_TRUE(json[key].is_number()) << key;
 }
 
-TEST(Summary, EnergyIsThatOfTheDevicesThatTakePart) {
+TEST(Summary, EnergyCountsParticipatingDevices) {
   const Topology machine = test::powered_machine();
   const Summary summary =
       summarize(SamplePlan{}.plan(), machine, sample_timeline(machine), {});

@@ -40,14 +40,14 @@ std::string small_csv() {
          "1,gemm,gpu0 compute 0,gpu0,gpu0,gpu0,0,1024,,\"C[0:8,0:8]\",0.5,0.625,0.75\n";
 }
 
-TEST(TimelineCsv, ReadsBackExactlyWhatItWrote) {
+TEST(TimelineCsv, SurvivesWritingAndReadingExactly) {
   const AnnotatedTimeline timeline = sample_timeline();
   const std::string csv = to_csv(timeline);
   EXPECT_TRUE(timeline_from_csv(csv, "t.csv") == timeline);
   EXPECT_EQ(to_csv(timeline_from_csv(csv, "t.csv")), csv);
 }
 
-TEST(TimelineCsv, WritesOneRowAnOperationInPlainText) {
+TEST(TimelineCsv, WritesOneRowPerOperationInPlainText) {
   const std::string csv = to_csv(timeline_from_csv(small_csv(), "t.csv"));
   EXPECT_EQ(csv, small_csv());
 }
@@ -66,7 +66,7 @@ TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
   EXPECT_THAT(error_of(with("a;1")), testing::HasSubstr("interval_s: 'a'"));
 }
 
-TEST(TimelineCsv, LinesMayEndAsOnWindows) {
+TEST(TimelineCsv, LinesCanEndAsOnWindows) {
   std::string csv = small_csv();
   for (size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2)
     csv.insert(at, 1, '\r');
@@ -87,7 +87,7 @@ TEST(TimelineCsv, ReadsMetadataAndColumns) {
   EXPECT_EQ(timeline.queue_of(timeline.ops[0]).route, "host->gpu0");
 }
 
-TEST(TimelineCsv, EnergiesAreKeptWhereTheyAreKnown) {
+TEST(TimelineCsv, KnownEnergiesAreKept) {
   AnnotatedTimeline timeline = sample_timeline(test::powered_machine());
   ASSERT_EQ(timeline.metadata.energy_j.size(), 2u);
   timeline.metadata.counted_energy_j = {12.5, 1e-3};
@@ -97,7 +97,7 @@ TEST(TimelineCsv, EnergiesAreKeptWhereTheyAreKnown) {
   EXPECT_THAT(to_csv(sample_timeline()), testing::Not(testing::HasSubstr("energy")));
 }
 
-TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
+TEST(TimelineCsv, EachDeviceHasAnEnergy) {
   const auto with = [](const std::string& line) {
     return replaced(small_csv(), "# ops=2", line + "\n# ops=2");
   };
@@ -113,7 +113,7 @@ TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
               testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
 }
 
-TEST(TimelineCsv, RowsMayComeInAnyOrder) {
+TEST(TimelineCsv, RowsCanComeInAnyOrder) {
   std::string csv = small_csv();
   const size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
   const std::string shuffled =
@@ -124,7 +124,7 @@ TEST(TimelineCsv, RowsMayComeInAnyOrder) {
   EXPECT_EQ(to_csv(timeline), csv);
 }
 
-TEST(TimelineCsv, QuotesWhatHoldsCommasAndQuotes) {
+TEST(TimelineCsv, QuotesCellsWithCommasAndQuotes) {
   AnnotatedTimeline timeline = timeline_from_csv(small_csv(), "t.csv");
   timeline.queues[0].name = "a \"b\", c";
   EXPECT_TRUE(timeline_from_csv(to_csv(timeline), "t.csv") == timeline);
@@ -155,7 +155,7 @@ struct BadCase {
 
 void PrintTo(const BadCase& bad, std::ostream* out) { *out << bad.name; }
 
-TEST(TimelineCsv, AnotherFileIsNamedAsNoTimeline) {
+TEST(TimelineCsv, OtherFilesAreRefusedAsTimelines) {
   for (const char* other : {"{\"schema\": 2}", "m,n,k\n64,64,64\n"})
     EXPECT_EQ(error_of(other),
               "t.csv: this is not a timeline; expected '# schema=1' in its first line");
@@ -301,7 +301,7 @@ TEST(TimelineCsv, AHundredThousandOperationsComeBack) {
   EXPECT_TRUE(timeline_from_csv(to_csv(timeline), "t.csv").ops == timeline.ops);
 }
 
-TEST(TimelineCsv, AFileThatIsNotThereIsNamed) {
+TEST(TimelineCsv, AMissingFileIsNamed) {
   try {
     load_timeline("no/such/timeline.csv");
     FAIL();

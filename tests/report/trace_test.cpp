@@ -46,7 +46,7 @@ TEST(Tracks, SlicesOfATrackDoNotOverlap) {
   }
 }
 
-TEST(ChromeJson, HasAProcessATimelineAThreadAQueueAndAnEventAnOperation) {
+TEST(ChromeJson, HasAProcessPerTimelineAThreadPerQueueAndAnEventPerOperation) {
   const AnnotatedTimeline predicted = sample_timeline(),
                           measured = delayed(predicted, 3, 10e-3);
   const std::vector<NamedTimeline> both = {{"predicted", &predicted},

@@ -83,7 +83,7 @@ TEST_F(Arenas, SlotsComeBackInTheOrderInWhichTheyWereGiven) {
   EXPECT_EQ(arena.peak(), 8000);
 }
 
-TEST_F(Arenas, AFullPoolAsksForRoomOnce) {
+TEST_F(Arenas, AFullPoolRequestsRoomOnce) {
   Arena arena{builder, gpu, "gpu0", 2000, 1000};
   const Arena::Slot first = arena.take(4, 4, DType::f64, nothing);
   arena.take(4, 4, DType::f64, nothing);

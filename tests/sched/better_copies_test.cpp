@@ -58,7 +58,7 @@ double seconds(const GemmProblem& p, const Topology& machine,
 
 constexpr int host = -1;
 
-TEST(BetterCopies, AreStagedWherePeersAreSlow) {
+TEST(BetterCopies, AreStagedIfPeersAreSlow) {
   const Topology machine = slow_peers(6, 3.5);
   const GemmProblem p = placed(8192, machine, {0, 1, 2});
   const double chosen = seconds(p, machine),
@@ -67,7 +67,7 @@ TEST(BetterCopies, AreStagedWherePeersAreSlow) {
   EXPECT_DOUBLE_EQ(chosen, seconds(p, machine, {"peer-copies=staged"}));
 }
 
-TEST(BetterCopies, AreNeverSlowerThanTheChoicesThereAre) {
+TEST(BetterCopies, AreNeverSlowerThanExistingChoices) {
   const auto some = [](int i, int j) { return (i + j) % 2 == 0 ? 2.0 : 50.0; };
   const std::vector<Topology> machines{slow_peers(2, 1), slow_peers(3, 12),
                                        slow_peers(4, 24), star(4, some)};
@@ -103,7 +103,7 @@ TEST(BetterCopies, JoinGpusWithoutPeerAccess) {
                InputError);
 }
 
-TEST(FasterOverHost, IsACopyWhoseWaysOverTheHostAreBothFaster) {
+TEST(FasterOverHost, RequiresBothLegsOverTheHostToBeFaster) {
   const auto faster = [](double rate) {
     const Topology machine = slow_peers(2, rate);
     return faster_over_host(machine, machine.gpus()[0], machine.gpus()[1]);

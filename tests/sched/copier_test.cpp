@@ -71,7 +71,7 @@ class OverTheHost : public ::testing::Test {
   }
 };
 
-TEST_F(OverTheHost, EachPieceLeavesTheBufferOnceItIsThere) {
+TEST_F(OverTheHost, EachPieceLeavesTheBufferOnArrival) {
   send(1, 8, 10);
   ASSERT_EQ(plan.ops.size(), 8U) << "four pieces in, four out";
   int64_t column = 0;
@@ -134,7 +134,7 @@ TEST_F(OverTheHost, BuffersOfTwoDevicesAreApartAndAligned) {
   EXPECT_GE(peak(), *all.rbegin() + 10 * 16 * 8);
 }
 
-TEST_F(OverTheHost, ALargerTileGetsMemoryOfItsOwn) {
+TEST_F(OverTheHost, ALargerTileGetsSeparateMemory) {
   send(1, 64, 64), send(1, 64, 64);
   send(1, 64, 128);
   EXPECT_GE(host_buffers().back().offset, 2 * 64 * 64 * 8);
@@ -143,7 +143,7 @@ TEST_F(OverTheHost, ALargerTileGetsMemoryOfItsOwn) {
 
 // The first of four pieces arrives after 2/4 of the time of one way, and the three others
 // 1/4 later each.
-TEST_F(OverTheHost, BothWaysOverlapInItsTime) {
+TEST_F(OverTheHost, BothLegsOverlap) {
   const double one_way = 1000 * 1000 * 8 / 10e9;
   const Leg leg = context.router.leg(g0, g1, false);
   EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value,
@@ -171,7 +171,7 @@ Topology triangle() {
 
 // Piece j of a copy depends on piece j of the copy that brought the tile, or, if the
 // numbers of pieces differ, on all of them.
-TEST(DirectCopies, FollowThePiecesBeforeThem) {
+TEST(DirectCopies, FollowEarlierPieces) {
   const Topology machine = triangle();
   const GemmProblem problem = cube(64);
   const Resources resources{machine};

@@ -56,7 +56,7 @@ TEST(DecidedPlan, IsThePlanThatTheSearchFound) {
   }
 }
 
-TEST(DecidedPlan, IsThatOfEveryPresetAndOfEveryRoutine) {
+TEST(DecidedPlan, ReproducesEveryPresetAndRoutine) {
   const Topology machine = shipped("clx-ai-hetero");
   for (const std::string& name : any_preset_names()) {
     expect_same(cube(2048), machine, any_preset(name), {});
@@ -85,7 +85,7 @@ struct Made {
   }
 };
 
-TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
+TEST(DecidedPlan, DecisionsThatDoNotFitAreNamed) {
   Made made;
   made.refuse("routing", "teleport", {"routing: 'teleport'", "link-eta"});
   made.refuse("devices", "gpu7", {"devices: 'gpu7'", "two-gpu"});

@@ -68,7 +68,7 @@ TEST(Detour, GoesOverAGpuThatHasRoutesToBoth) {
   }
 }
 
-TEST(Detour, TakesSeveralHopsWhereItMust) {
+TEST(Detour, TakesSeveralHopsIfNecessary) {
   const Topology machine = machine_with(4, chain);
   const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
                               policy("paralia", {"devices=all"}));
@@ -77,7 +77,7 @@ TEST(Detour, TakesSeveralHopsWhereItMust) {
                                                              "g1>g3", "g3>g2", "g2>g0"}));
 }
 
-TEST(Detour, ThereIsNoneWhereNothingIsKept) {
+TEST(Detour, RequiresCaching) {
   const Topology machine = machine_with(3, star);
   expect_input_error(
       [&] {
@@ -87,7 +87,7 @@ TEST(Detour, ThereIsNoneWhereNothingIsKept) {
       {"no route from 'g1' to 'g0'"});
 }
 
-TEST(Detour, GpusThatNeedOneMayBeChosen) {
+TEST(Detour, GpusThatNeedADetourCanBeChosen) {
   const Topology machine = machine_with(4, chain);
   const GemmProblem problem = placed(machine, "g0", "g1", 16384);
   const auto gpus = machine.gpus();
@@ -125,7 +125,7 @@ TEST(Detour, PlansThatCannotRunAreNotSimulated) {
 }
 
 // C is also forwarded by g1: without g0 the plan takes 1.5 times as long.
-TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
+TEST(Detour, GpusThatReturnCOverOtherGpusCanBeChosen) {
   const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
   const Resources resources{machine};
   GemmProblem problem = placed(machine, "g0", "g1", 4096);
@@ -156,7 +156,7 @@ std::vector<int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
 // One tile; A and B on g0, which computes, and C on g1, forwarded by g2 both ways. With
 // four pieces per hop, piece j of the second hop depends on piece j of the first; by the
 // other rule, one whole copy depends on the other.
-TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
+TEST(Detour, TilesOfCPassOtherGpusInPiecesUnderTheBottleneckRule) {
   const Topology machine = machine_with(3, star);
   const MemoryId g0 = memory(machine, "g0"), g1 = memory(machine, "g1"),
                  g2 = memory(machine, "g2");
@@ -189,7 +189,7 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
 }
 
 // Policies that use all GPUs reject invalid plans; a selection drops such sets.
-TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
+TEST(Detour, WithoutARouteForCPlansAreRefusedAndSelectionsTakeOtherGpus) {
   const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
   GemmProblem problem = placed(machine, "h", "h");
   problem.place_c = memory(machine, "g2");
@@ -210,7 +210,7 @@ TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
 }
 
 // Forwarded tiles take memory on the forwarding GPU.
-TEST(Detour, TilesThatArePassedOnMayFillAMemory) {
+TEST(Detour, ForwardedTilesCanFillAMemory) {
   for (const double megabytes : {60, 70, 80, 90, 100, 110, 120, 140, 160}) {
     auto d = small_machine::memories_and_switches(3, 0);
     d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};

@@ -66,7 +66,7 @@ TEST(Distribution, EqualSharesByHand) {
   // clang-format on
 }
 
-TEST(Distribution, UnequalSharesLeaveNoTileThatBetterChangedHands) {
+TEST(Distribution, NoTileOfUnequalSharesIsBetterOnAnotherDevice) {
   const std::vector<double> shares{3.5, 3.5, 5, 5, 3.5, 7, 3.5, 7};
   const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (const auto distribution : {Distribution::blocks, Distribution::sequential,
@@ -129,7 +129,7 @@ TEST(Distribution, EvenBlocksDealTheRestInTurn) {
       << "no blocks: row by row";
 }
 
-TEST(Distribution, EvenBlocksPassOnWhatIsMoreThanTheirPart) {
+TEST(Distribution, EvenBlocksPassTilesAboveTheirShareToOtherDevices) {
   const std::vector<double> shares{1, 1, 3, 1};
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 4, 3, {2, 2}, shares),
               ::testing::ElementsAre(0, 1, 2, 0, 1, 2, 2, 3, 2, 2, 3, 2))
@@ -144,7 +144,7 @@ TEST(Distribution, EvenBlocksPassOnWhatIsMoreThanTheirPart) {
       << "to the next one, not to the one before";
 }
 
-TEST(Distribution, LibrariesHaveTheirOwnGrid) {
+TEST(Distribution, LibrariesHaveASeparateGrid) {
   const Topology machine = shipped("clx-ai");
   const auto grid = [&](const char* preset, size_t gpus) {
     const Plan plan = plan_gemm(cube(4096), machine,
@@ -193,7 +193,7 @@ TEST(Distribution, FasterGpusComputeMore) {
   EXPECT_DOUBLE_EQ(equal[0], equal[1]);
 }
 
-TEST(Distribution, SharesByAMetricAreThoseOfEachGpuAlone) {
+TEST(Distribution, SharesByAMetricFollowEachGpuAlone) {
   auto description = fast_second_gpu();
   for (Memory& memory : description.memories)
     if (memory.device == 1) memory.busy_watts = 2 * memory.busy_watts.value();

@@ -91,7 +91,7 @@ int cases() {
   return set ? int(parse_integer(set, "TILERAIL_SUBSET_CASES", 1, 1'000'000)) : 6;
 }
 
-TEST(MoreGpus, AreNotSlowerThanSomeOfThem) {
+TEST(MoreGpus, AreNotSlowerThanASubset) {
   int compared = 0, slower = 0;
   double most = 0;
   for (int seed = 0; seed < cases(); ++seed) {
@@ -122,7 +122,7 @@ struct Shown {
 
 class ChosenGpus : public ::testing::TestWithParam<Shown> {};
 
-TEST_P(ChosenGpus, HaveTheSamePlanWhenOnlyTheyAreGiven) {
+TEST_P(ChosenGpus, HaveTheSamePlanIfNoOtherGpusAreGiven) {
   const Topology machine = shipped(GetParam().machine);
   const GemmProblem problem = cube(GetParam().side);
   const Plan all = judged(problem, machine, machine.gpus(), any_preset("tilerail"));
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Shown, ChosenGpus,
                            return name;
                          });
 
-TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
+TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastGpus) {
   const Topology machine = shipped("cocopelia-testbed-2");
   const Devices two{machine.gpus()[0], machine.gpus()[1]};
   for (const int64_t side : {2048, 4096, 12288}) {

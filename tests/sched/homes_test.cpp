@@ -62,7 +62,7 @@ class HomesInBlocks : public ::testing::Test {
 
 // A and C by columns meet at column 500 of 1000, B by rows at row 500: k and n are cut
 // there, but m is not.
-TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
+TEST_F(HomesInBlocks, EveryCopyUsesTheHostThatHoldsTheBytes) {
   const Plan made = plan(problem("h/cols", "h/rows", "h/cols"));
   validate(made, machine);
   double from_each[2] = {}, to_each[2] = {};
@@ -126,7 +126,7 @@ TEST_F(HomesInBlocks, APlanKeepsItsBlocksInItsFile) {
   EXPECT_NO_THROW(validate(read, machine));
 }
 
-TEST_F(HomesInBlocks, BlocksThatAreNotThoseOfThePlaceAreRefused) {
+TEST_F(HomesInBlocks, BlocksThatDoNotMatchThePlaceAreRefused) {
   const Plan made = plan(problem("h/cols", "h0", "h0"));
   Plan moved = made;
   std::swap(moved.buffers[0].memory, moved.buffers[1].memory);

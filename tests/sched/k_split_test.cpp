@@ -87,7 +87,7 @@ TEST(KSplit, UsesTheLargestDivisorUpToTheOption) {
 }
 
 // Each GPU holds a panel and its partial sums; if they do not fit, k is not split.
-TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
+TEST(KSplit, IsOmittedIfSumsDoNotFit) {
   const GemmProblem problem = gemm(8192, 8192, 1024);
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict(fraction=0.01)"}),
@@ -97,7 +97,7 @@ TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
 
 // GPUs have only direct links to each other: at first none, then between the first GPUs
 // of both layers of two, then also between the second ones.
-TEST(KSplit, IsGivenUpWhereSumsHaveNoWay) {
+TEST(KSplit, IsOmittedIfSumsHaveNoRoute) {
   auto d = small_machine::memories_and_switches(4, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   for (const char* gpu : {"g0", "g1", "g2", "g3"})
@@ -119,7 +119,7 @@ TEST(KSplit, IsGivenUpWhereSumsHaveNoWay) {
   EXPECT_EQ(grid({"tile=256", "grid=square(layers=2)", "distribution=1d-cyclic"}), "2x2");
 }
 
-TEST(KSplit, AddsUpWhereCIs) {
+TEST(KSplit, AddsSumsOnTheGpuOfC) {
   const Topology machine = test::shipped("pcie-tree-8");
   GemmProblem problem = gemm(1024, 1024, 8192);
   problem.place_c = machine.gpus()[5];
@@ -130,7 +130,7 @@ TEST(KSplit, AddsUpWhereCIs) {
   }
 }
 
-TEST(KSplit, IsFasterWhereKIsLongAndLinksAreSlow) {
+TEST(KSplit, IsFasterForLongKOverSlowLinks) {
   const Topology machine = test::shipped("pcie-tree-8");
   const GemmProblem problem = gemm(2000, 2000, 30000);
   const auto seconds = [&](const char* split) {

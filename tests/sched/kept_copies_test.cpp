@@ -52,7 +52,7 @@ double bytes_read_of(const Plan& plan, Buffer::Kind matrix) {
 
 class KeptCopies : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(KeptCopies, NothingOfThemIsCopied) {
+TEST_P(KeptCopies, AreNeverCopied) {
   const Topology machine = two_gpu();
   const Policy policy = tiled(GetParam());
   const Plan home =
@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, KeptCopies,
                          ::testing::Values("baseline", "cublasxt", "blasx", "xkblas",
                                            "paralia", "gemmex", "tilerail"));
 
-TEST(KeptCopiesOf, OtherProductsNeedNoPlaceForThem) {
+TEST(Replicas, AddNoMemoryToOtherProducts) {
   const Topology machine = two_gpu();
   const Plan plan = plan_gemm(product(machine, "host", "host"), machine, machine.gpus(),
                               tiled("gemmex"));
@@ -100,13 +100,13 @@ TEST(KeptCopiesOf, OtherProductsNeedNoPlaceForThem) {
   EXPECT_EQ(kept.memories, (std::vector<std::string>{"host", "gpu0", "gpu1", "g*"}));
 }
 
-TEST(KeptCopiesOf, AMachineOfOneGpuHaveNoPlaceOfTheirOwn) {
+TEST(Replicas, OfAMachineWithOneGpuHaveNoSeparatePlace) {
   auto d = test::shipped("two-gpu").description();
   EXPECT_TRUE(Topology{d}.find_memory("g*"));
   EXPECT_FALSE(test::shipped("cocopelia-testbed-1").find_memory("g*"));
 }
 
-TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
+TEST(Replicas, TakeTheBytesOfTheMatrixOnEachGpu) {
   const Topology machine = two_gpu(Bytes{7e6});
   const GemmProblem p =
       checked(product(machine, "g*", "host"));  // A has 5.76 MB, B 4.48 MB
@@ -122,7 +122,7 @@ TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
 }
 
 /// Replicas are not a home on a GPU: cubes are for matrices on hosts.
-TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
+TEST(Replicas, DoNotPreventCubes) {
   const Topology machine = two_gpu(Bytes{9e6});
   Policy policy = tiled("gemmex");
   policy.choices.tile = 128, policy.choices.memory_fraction = 0.3,
@@ -138,7 +138,7 @@ TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
   EXPECT_EQ(tiles("g*"), "cubes");
 }
 
-TEST(KeptCopiesOf, AMatrixNeedNoRoomOnAGpuThatTakesNoPart) {
+TEST(Replicas, NeedNoRoomOnAnUnusedGpu) {
   const Topology machine = two_gpu(Bytes{1e6});
   const std::vector<MemoryId> first{gpu0};
   const Plan plan =
@@ -149,7 +149,7 @@ TEST(KeptCopiesOf, AMatrixNeedNoRoomOnAGpuThatTakesNoPart) {
   EXPECT_NO_THROW(plan_gemm(product(machine, "g*", "host"), machine, first, alone));
 }
 
-TEST(KeptCopiesOf, CAreRefused) {
+TEST(Replicas, OfCAreRefused) {
   const Topology machine = two_gpu();
   expect_input_error(
       [&] {
@@ -159,7 +159,7 @@ TEST(KeptCopiesOf, CAreRefused) {
       {"place", "'g*' is not a place for C", "expected one place"});
 }
 
-TEST(KeptCopiesOf, APlanDoNotMakeThemDevices) {
+TEST(Replicas, AreNotDevices) {
   const Topology machine = two_gpu();
   Plan plan =
       plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
@@ -170,7 +170,7 @@ TEST(KeptCopiesOf, APlanDoNotMakeThemDevices) {
 
 /// A has 512 MB, too much for 10 GB/s from the host or 40 GB/s between the GPUs in 6 ms;
 /// B and C are small.
-TEST(KeptCopiesOf, AMatrixAreNotCountedByTheBound) {
+TEST(Replicas, DoNotCountInTheBound) {
   const Topology machine = two_gpu();
   const auto bound = [&](std::string_view a) {
     GemmProblem p = product(machine, a, "host");
@@ -181,7 +181,7 @@ TEST(KeptCopiesOf, AMatrixAreNotCountedByTheBound) {
   EXPECT_LT(bound("g*"), Seconds{6e-3});
 }
 
-TEST(KeptCopiesOf, AMatrixTakeNoRoomForTiles) {
+TEST(Replicas, TakeNoRoomForTiles) {
   const Topology machine = two_gpu();
   const auto peak = [&](std::string_view a, std::string_view b) {
     return plan_gemm(product(machine, a, b), machine, machine.gpus(), tiled("gemmex"))
@@ -192,7 +192,7 @@ TEST(KeptCopiesOf, AMatrixTakeNoRoomForTiles) {
   EXPECT_LE(peak("host", "g*"), peak("host", "host") - 8 * 800 * 700 / 2);
 }
 
-TEST(KeptCopiesOf, AMatrixAreNoTrafficOfAGrid) {
+TEST(Replicas, AreNotTrafficOfAGrid) {
   const Topology machine = two_gpu();
   const Resources resources{machine};
   const GemmProblem p = checked(product(machine, "g*", "host"));
@@ -202,7 +202,7 @@ TEST(KeptCopiesOf, AMatrixAreNoTrafficOfAGrid) {
         << batch;
 }
 
-TEST(KeptCopiesOf, AMatrixAreNoTransfersOfTheModels) {
+TEST(Replicas, AreNotTransfersOfTheModels) {
   const Topology machine = two_gpu();
   const GemmProblem p = checked(product(machine, "g*", "host"));
   const WorkloadProblem workload = workload_problem(p, machine, machine.gpus(), 256, 1);
@@ -215,7 +215,7 @@ TEST(KeptCopiesOf, AMatrixAreNoTransfersOfTheModels) {
   }
 }
 
-TEST(KeptCopiesOf, AMatrixAreNoReasonToCopyBetweenGpus) {
+TEST(Replicas, CauseNoCopiesBetweenGpus) {
   const Topology machine = two_gpu();
   EXPECT_FALSE(
       may_copy_between_gpus(product(machine, "g*", "host"), machine, std::vector{gpu0}));
@@ -224,7 +224,7 @@ TEST(KeptCopiesOf, AMatrixAreNoReasonToCopyBetweenGpus) {
 }
 
 /// Also if islands of GPUs limit the incoming data.
-TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
+TEST(Replicas, NeverRaiseTheBound) {
   for (const char* name :
        {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200", "two-gpu"}) {
     const Topology machine = test::shipped(name);
@@ -240,7 +240,7 @@ TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
   }
 }
 
-TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
+TEST(Replicas, NeedNoRelays) {
   for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "meluxina-a100",
                            "two-gpu", "karolina-hgx-a100"}) {
     const Topology machine = test::shipped(name);
@@ -254,7 +254,7 @@ TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
 }
 
 /// GPUs without links to each other still have their copies.
-TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
+TEST(Replicas, NeedNoLinksBetweenGpus) {
   auto description = test::shipped("two-gpu").description();
   // Room for A and for the half of B and of C that a GPU uses, but not for all of B.
   for (const MemoryId gpu : {gpu0, gpu1})

@@ -130,7 +130,7 @@ TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
 }
 
 // Searches, selections and link-map routing use routes over the host.
-TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
+TEST_F(Libraries, GpusThatAHostJoinsCanBeChosen) {
   const Topology apart = gpus_apart();
   GemmProblem p = cube(2048);
   p.place_c = gpu0;
@@ -153,7 +153,7 @@ TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
 
 // Only a tile of A is copied, once, without write-backs; GPU 0 gets 12.33 GB/s alone,
 // less during a copy to the host.
-TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
+TEST_F(Libraries, DuplexRatesEqualRatesOfOppositeCopies) {
   const Topology testbed = shipped("cocopelia-testbed-2");
   const MemoryId home = testbed.hosts()[0], gpu = testbed.gpus()[0];
   GemmProblem p = cube(4096);
@@ -178,7 +178,7 @@ TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
 }
 
 // All other GPUs also copy both ways, but not during a staged copy.
-TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
+TEST_F(Libraries, StagedCopiesOverlapOnlyOppositeCopiesOfTheirGpu) {
   const Topology node = shipped("clx-ai");
   const MemoryId home = node.hosts()[0], gpu = node.gpus()[0];
   const auto all = duplex_rate(node, home, gpu, node.gpus(), false);
@@ -191,7 +191,7 @@ TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
 
 // Alone a copy gets 10 GB/s; with copies of both GPUs in both directions 60 / 4, above
 // the rate of one copy.
-TEST_F(Libraries, ADuplexRateAboveThatOfACopyAloneIsALimitToo) {
+TEST_F(Libraries, DuplexRatesAboveTheRateOfOneCopyAreLimitsToo) {
   auto d = small_machine::memories_and_switches(2, 1);
   const auto [out, in] = small_machine::add_links(d, "h", "s0", 100);
   for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "s0", gpu, 100);

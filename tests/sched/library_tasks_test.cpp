@@ -39,7 +39,7 @@ Plan planned(const Topology& machine, const Policy& policy, const GemmProblem& p
 }
 
 // Thesis figure 3.5: measured transfers of a 16384^3 DGEMM with T = 2048 on eight V100.
-TEST(Xkblas, MovesWhatWasMeasured) {
+TEST(Xkblas, CopiesAsManyTilesAsMeasured) {
   const Topology machine = shipped("clx-ai");
   const Copies from_host =
       copies_of(planned(machine, policy("xkblas"), cube(16384)), machine);
@@ -65,7 +65,7 @@ GemmProblem on_three(const Topology& machine) {
 // once here) and, within GPUs, 16 on GPU 1 and 16 on GPU 2: all tiles of B and C that
 // these need. GPU 0 had 11 of its 32 tiles of A, as others had requested them first; here
 // GPUs request in the order of their numbers, and it has 17.
-TEST(Xkblas, CopiesFromAndToTheHomeOfATileOverTheHostWhereGpusLackOwnLinks) {
+TEST(Xkblas, CopiesWithTheHomeOfATileOverTheHostIfGpusLackOwnLinks) {
   const Topology machine = shipped("clx-ai");
   const Plan plan =
       planned(machine, policy("xkblas", {"peer-copies=staged-home(chunks=1)"}),
@@ -93,7 +93,7 @@ TEST(Xkblas, CopiesFromAndToTheHomeOfATileOverTheHostWhereGpusLackOwnLinks) {
   EXPECT_EQ(within[machine.gpus()[0]], 17);
 }
 
-TEST(Xkblas, CopiesFromTheHomeOfATileDirectlyWhereGpusHaveOwnLinks) {
+TEST(Xkblas, CopiesFromTheHomeOfATileDirectlyIfGpusHaveOwnLinks) {
   const Topology machine = shipped("karolina-hgx-a100");
   const Plan plan = planned(machine, policy("xkblas"), on_three(machine));
   EXPECT_EQ(copies_of(plan, machine).to_gpus + copies_of(plan, machine).home, 0);
@@ -151,7 +151,7 @@ TEST(Xkblas, OwnersAreDealtInBothDirections) {
 
 // Waits of the host are dependencies: the k of a tile run in sequence, so copies for the
 // next k depend on the kernel of the previous k.
-TEST(Xkblas, AsksForTheNextKWhenTheLastOneHasEnded) {
+TEST(Xkblas, RequestsTheNextKAfterThePreviousKernel) {
   const Topology machine = shipped("two-gpu");
   GemmProblem problem = cube(1024);
   problem.k = 8192;
@@ -188,7 +188,7 @@ TEST(Blasx, TakesTilesInBatchesOfFour) {
 // same half of the columns again or, for four GPUs, the other half, 32 tiles that others
 // have. Some tiles are requested just before the batch that fetched them ends. The trace
 // of thesis figure 3.5 has 385 and 207 (docs/model.md#libraries).
-TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
+TEST(Blasx, FetchesFromOtherGpusOnlyTilesOfEarlierBatches) {
   const Topology machine = shipped("clx-ai");
   const Copies copies =
       copies_of(planned(machine, policy("blasx"), cube(16384)), machine);
@@ -199,7 +199,7 @@ TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
 
 /// Each tile taken from another GPU was fetched there by a batch whose kernels had all
 /// been submitted before.
-TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
+TEST(Blasx, FetchesNoTileOfAnUnfinishedBatch) {
   const Topology machine = shipped("clx-ai");
   constexpr size_t batch = 4;
   for (const int64_t side : {12288, 16384, 20480}) {
@@ -291,7 +291,7 @@ TEST(Blasx, AWarmCallFetchesOnlyC) {
 
 // The tiles of sub-kernel n + 1 are requested when the tiles of n have arrived, possibly
 // from another memory: A is on gpu1, B and C on the host.
-TEST(Paralia, AsksForTilesInTurn) {
+TEST(Paralia, RequestsTilesInTurn) {
   const Topology machine = shipped("two-gpu");
   const MemoryId host = machine.hosts()[0], gpu0 = machine.gpus()[0],
                  gpu1 = machine.gpus()[1];
@@ -314,7 +314,7 @@ TEST(Paralia, AsksForTilesInTurn) {
   EXPECT_FALSE(awaits_the_host("agent=none"));
 }
 
-TEST(RuntimeCosts, ThoseOfACallAreOfEachGpuThatTakesPart) {
+TEST(RuntimeCosts, OfACallCountForEachParticipatingGpu) {
   const Topology machine = shipped("clx-ai");
   const auto of_call = [&](size_t gpus) {
     return plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus),

@@ -44,7 +44,7 @@ const std::vector<Published> gemmex_runs{
     {16384, 16384, 16384, 1, 4096}, {16384, 16384, 16384, 4, 4096},
     {16384, 16384, 16384, 8, 2048}};
 
-TEST(LibraryTiles, MostOfGemmexComeOutOfItsRuleAndNearlyAllAreAmongItsBestFive) {
+TEST(LibraryTiles, TheRuleOfGemmexGivesMostTilesAndItsBestFiveNearlyAll) {
   ptrdiff_t best = 0, timed = 0;
   for (const auto& [m, n, k, gpus, tile] : gemmex_runs) {
     const std::vector<int64_t> tiles =
@@ -71,7 +71,7 @@ TEST(LibraryTiles, GemmexWeighsPaddingOverlapAndLatencyAsPrinted) {
   EXPECT_THAT(gemmex_tiles(11264, 11264, 45056, {1, 3}, no_limit, 1), ElementsAre(2816));
 }
 
-TEST(LibraryTiles, ParaliaGivesThoseOfItsRuns) {
+TEST(LibraryTiles, ParaliaReproducesTilesOfItsRuns) {
   const auto cube_tile = [](int64_t n, int gpus) { return paralia_tile(n, n, n, gpus); };
   // Karolina, evaluation data of the thesis, section 4.3.
   for (const int64_t n : {8192, 16384, 32768}) {
@@ -85,7 +85,7 @@ TEST(LibraryTiles, ParaliaGivesThoseOfItsRuns) {
   EXPECT_EQ(paralia_tile(8192, 8192, 256, 8), 256);
 }
 
-TEST(LibraryTiles, ParaliaTakesNoAbsurdTileWhereASizeIsThin) {
+TEST(LibraryTiles, ParaliaTakesNoAbsurdTileForThinSizes) {
   EXPECT_EQ(paralia_tile(20000, 128, 20000, 8),
             1024);  // 20 x 1 x 20 sub-kernels; the common divisor is 32
   EXPECT_LE(ceil_div(2048, paralia_tile(2048, 4, 6000, 8)) *
@@ -95,7 +95,7 @@ TEST(LibraryTiles, ParaliaTakesNoAbsurdTileWhereASizeIsThin) {
             5);  // the common divisor is 10007
 }
 
-TEST(LibraryTiles, CublasxtTriesWhatItsEvaluationsTried) {
+TEST(LibraryTiles, CublasxtTriesTheTilesOfItsEvaluations) {
   EXPECT_THAT(cublasxt_tiles(8192, 8192, 8192, 16384),
               ElementsAre(1024, 2048, 3072, 4096, 5120, 6144, 7168, 8192));
   EXPECT_THAT(cublasxt_tiles(20000, 128, 20000, 30000), ElementsAre(128));

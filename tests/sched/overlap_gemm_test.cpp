@@ -13,7 +13,7 @@ namespace {
 
 constexpr MemoryId gpu0{1}, gpu1{2};
 
-TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
+TEST(OverlapGemm, TransfersFollowTheRoutes) {
   const Topology machine = shipped(
       "two-gpu");  // host to GPU 10 GB/s after 10 us, GPU to GPU 40 GB/s after 5 us
   GemmProblem p = cube(1000);
@@ -32,7 +32,7 @@ TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
   EXPECT_EQ(o.kernel(5000), o.whole_kernel);
 }
 
-TEST(OverlapGemm, SlowdownsAreThoseOfOneCopyEachWay) {
+TEST(OverlapGemm, SlowdownsEqualOneCopyPerDirection) {
   const Topology machine = shipped("cocopelia-testbed-2");  // Table II: 1.27 and 1.41
   const OverlapProblem o =
       overlap_problem(checked(cube(4096)), machine, machine.gpus()[0]);
@@ -86,7 +86,7 @@ TEST(OverlapGemm, AMatrixTimesAVectorHasTwoDimensions) {
 
 // Eq. 4 of the paper with t = 10 us + 8 T / (10 GB/s), k = 4: fetching x and y takes
 // longer than kernel and write-back.
-TEST(OverlapGemm, TheTimeOfAnAxpyIsThatOfItsFetches) {
+TEST(OverlapGemm, AnAxpyTakesTheTimeOfItsFetches) {
   const Topology machine = shipped("two-gpu");
   const OverlapProblem axpy =
       overlap_problem(checked(axpy_problem(1 << 24)), machine, gpu0);

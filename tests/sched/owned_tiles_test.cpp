@@ -38,7 +38,7 @@ class OutputTiles : public OnTwoGpu {
   }
 };
 
-TEST_F(OutputTiles, EagerOnesComeBeforeTheirFirstKernelWhichScalesThem) {
+TEST_F(OutputTiles, TheFirstKernelScalesEagerTilesAfterTheirArrival) {
   const Plan p = planned({"c-tiles=eager"});
   const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
   ASSERT_EQ(in.size(), 4U);
@@ -57,7 +57,7 @@ TEST_F(OutputTiles, EagerOnesComeBeforeTheirFirstKernelWhichScalesThem) {
   }
 }
 
-TEST_F(OutputTiles, LazyOnesComeInTurnThroughTwoBuffersAndAreAdded) {
+TEST_F(OutputTiles, LazyTilesArriveInTurnInTwoBuffersAndAreAdded) {
   const Plan p = planned({"c-tiles=lazy"});
   const auto in = copies(p, host), sums = ops(p, OpKind::axpby),
              kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
@@ -82,7 +82,7 @@ TEST_F(OutputTiles, LazyOnesComeInTurnThroughTwoBuffersAndAreAdded) {
   EXPECT_EQ(p.peak_bytes[gpu0.index()], (4 + 2) * tile_bytes);
 }
 
-TEST_F(OutputTiles, WithoutBetaNothingComes) {
+TEST_F(OutputTiles, WithoutBetaNoTileIsFetched) {
   for (const char* when : {"c-tiles=eager", "c-tiles=lazy"}) {
     const Plan p = planned({when}, 0);
     EXPECT_TRUE(copies(p, host).empty());
@@ -118,7 +118,7 @@ TEST_F(OutputTiles, WriteBacksGoInTheQueueThatThePolicyNames) {
 
 // A tile goes home when the next one has arrived, and the next one's kernels wait for the
 // write-back; the last tile goes at the end.
-TEST_F(OutputTiles, WithTheNextOneATileGoesWhenAnotherBegins) {
+TEST_F(OutputTiles, WithNextWritesATileBackAfterTheNextTileArrives) {
   const Plan p = planned({"write-backs=with-next", "c-tiles=eager"});
   const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
   ASSERT_EQ(out.size(), 4U);

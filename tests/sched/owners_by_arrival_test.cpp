@@ -48,7 +48,7 @@ Plan planned(const std::string& order, int64_t n, int64_t k,
   return plan_gemm(p, topology, {topology.gpus().data(), 1}, policy);
 }
 
-TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
+TEST(OwnersByArrival, PrefersPresentInputsOfAnyTileOfC) {
   // One pair brings A00, B00; then, of sub-problems missing one tile, the lowest is
   // taken: B01 for (0, 1, 0). With one tile of C after another, A01 and B10 for (0, 0, 1)
   // come first.
@@ -68,7 +68,7 @@ TEST(OwnersByArrival, ATileOfCThatHasToComeCountsAsAnInput) {
   EXPECT_EQ(all[1], (SubProblemIn{0, 0, 1}));
 }
 
-TEST(OwnersByArrival, GivesEverySubProblemOnceTheFirstKFirstAndTheLastLast) {
+TEST(OwnersByArrival, GivesEverySubProblemOnceFromTheFirstToTheLastK) {
   const std::vector<SubProblemIn> all = order_of(planned("eta-all", 1024, 1280), 256);
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> ks;
   for (const auto& [i, j, k] : all) ks[{i, j}].push_back(k);
@@ -81,7 +81,7 @@ TEST(OwnersByArrival, GivesEverySubProblemOnceTheFirstKFirstAndTheLastLast) {
   }
 }
 
-TEST(OwnersByArrival, OneKIsTheFirstAndTheLast) {
+TEST(OwnersByArrival, ASingleKIsTheFirstAndTheLast) {
   EXPECT_EQ(order_of(planned("eta-all", 512, 256), 256).size(), 4U);
   EXPECT_EQ(order_of(planned("eta-all", 512, 100), 256).size(), 4U);
 }

@@ -11,7 +11,7 @@
 namespace tilerail::testing {
 namespace {
 
-TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
+TEST(TooManyKernels, NameAGivenTile) {
   const Topology machine = shipped("two-gpu");
   Policy policy = any_preset("gemmex");
   policy.choices.tile = 8;
@@ -22,7 +22,7 @@ TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
 }
 
 /// Some megabytes have room only for tiles of 64: 256^3 kernels.
-TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
+TEST(TooManyKernels, NameTheGpusIfTheirMemoryHoldsOnlySmallTiles) {
   auto description = shipped("two-gpu").description();
   for (const size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
   const Topology machine{std::move(description)};

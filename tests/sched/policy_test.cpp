@@ -87,7 +87,7 @@ std::vector<std::string> values_of(const PolicyField& field) {
   return all;
 }
 
-TEST(Decisions, AreTheOptionsAsTheyAreWritten) {
+TEST(Decisions, HaveTheSpellingOfTheOptions) {
   const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "shares"};
   const Topology machine =
       test::shipped("clx-ai");  // its GPUs have no links of their own

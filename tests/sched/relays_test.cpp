@@ -20,7 +20,7 @@ GemmProblem placed(const Topology& machine, int64_t n, int gpu) {
   return checked(p);
 }
 
-TEST(Relays, HelpWhereNvlinksMakeAWayRoundPcieOnly) {
+TEST(Relays, HelpOnlyIfNvlinksBypassPcie) {
   const Topology clx = shipped("clx-ai"), hgx = shipped("hgx-h200"),
                  tree = shipped("pcie-tree-8");
   EXPECT_TRUE(relays_help(placed(clx, 4096, 0), Resources{clx}, clx.gpus()));
@@ -35,7 +35,7 @@ TEST(Relays, HelpWhereNvlinksMakeAWayRoundPcieOnly) {
   EXPECT_FALSE(relays_help(axpy, Resources{clx}, clx.gpus()));
 }
 
-TEST(Relays, ThePlanIsTheBetterEstimatedOne) {
+TEST(Relays, ThePlanWithTheBetterEstimateIsTaken) {
   const Topology machine = shipped("clx-ai");
   const Resources resources{machine};
   for (const int home : {0, 3}) {
@@ -54,7 +54,7 @@ TEST(Relays, ThePlanIsTheBetterEstimatedOne) {
   }
 }
 
-TEST(Relays, KeepWhatTheUserAskedFor) {
+TEST(Relays, KeepTheUsersOptions) {
   const Topology machine = shipped("clx-ai");
   GemmProblem problem = cube(8192);
   problem.beta = 1;

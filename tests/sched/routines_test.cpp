@@ -146,7 +146,7 @@ TEST_F(Routines, WithoutRoomForTheVectorsTheirMemoryIsUsedAgain) {
       {.subject = "tile", .value = "50000000"});
 }
 
-TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
+TEST_F(Routines, BytesAndNotSidesSetTheSizeOfTiles) {
   const Topology roomy = shipped("cocopelia-testbed-2");
   // C_overlap is 1 / (N / T), and C_latency is 0 from 2048^2 elements on: the minimum is
   // at 2048^2.
@@ -165,7 +165,7 @@ TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
             4u * 50'000);
 }
 
-TEST_F(Routines, CTimesBetaIsPlannedAlikeWhateverAAndBWouldBe) {
+TEST_F(Routines, ScalingOfCIsPlannedIndependentlyOfAAndB) {
   GemmProblem empty = cube(3000);
   empty.k = 0, empty.beta = 0.5;
   GemmProblem idle = cube(3000);

@@ -34,14 +34,14 @@ TEST_F(TwoGpu, TwoTilesOnOnePairArriveOneTransferApart) {
   EXPECT_NEAR(send(pairs, host, gpu0, 10e6), 2e-3 + 20e-6, 1e-12);
 }
 
-TEST_F(TwoGpu, PairsBelieveInBandwidthThatASharedUplinkDoesNotHave) {
+TEST_F(TwoGpu, PairRatesIgnoreASharedUplinkAndLinkRatesDoNot) {
   send(pairs, host, gpu0, 12e6);
   EXPECT_NEAR(send(pairs, host, gpu1, 12e6), 1.2e-3 + 10e-6, 1e-12);  // alone on its pair
   send(links, host, gpu0, 12e6);
   EXPECT_NEAR(send(links, host, gpu1, 12e6), 2e-3, 1e-12);  // 24 MB over 12 GB/s
 }
 
-TEST_F(TwoGpu, PiecesArePassedOnAsTheyArrive) {
+TEST_F(TwoGpu, PiecesAreForwardedOnArrival) {
   // 8 pieces of 1 MB: each takes 10 us + 0.1 ms to gpu0 and 5 us + 25 us on to gpu1.
   const auto first_hop = pairs.estimate(pairs.hop(host, gpu0), Bytes{8e6}, 8, {});
   EXPECT_NEAR(first_hop.first.value, 110e-6, 1e-12);
@@ -62,7 +62,7 @@ TEST_F(TwoGpu, ChainTakesThePeerLinkInsteadOfTheUplinkTwice) {
                 gpu0, gpu1}));  // both orders cost the same: the lower id first
 }
 
-TEST_F(TwoGpu, ChainEntersWhereTheLinkIsFree) {
+TEST_F(TwoGpu, ChainStartsAtTheFreeLink) {
   send(pairs, host, gpu0, 50e6);
   const std::vector<Holder> home{{host, {}}};
   const std::vector<MemoryId> both{gpu0, gpu1};
@@ -71,7 +71,7 @@ TEST_F(TwoGpu, ChainEntersWhereTheLinkIsFree) {
   EXPECT_EQ(chain->hops, (std::vector<MemoryId>{gpu1, gpu0}));
 }
 
-TEST_F(TwoGpu, SearchLeavesTheClockAsItWas) {
+TEST_F(TwoGpu, SearchLeavesTheClockUnchanged) {
   const std::vector<Holder> home{{host, {}}};
   const std::vector<MemoryId> both{gpu0, gpu1};
   EXPECT_TRUE(find_chain(links, home, both, Bytes{8e6}, 8));

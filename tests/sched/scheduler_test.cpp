@@ -46,7 +46,7 @@ TEST_F(OnTwoGpu, LazyFetchesCAfterTheLastKernelAndAddsIt) {
   EXPECT_EQ(add.beta, Scalar::one);
 }
 
-TEST_F(OnTwoGpu, AutoIsLazyOnlyWhereCSharesItsHomeWithAOrB) {
+TEST_F(OnTwoGpu, AutoIsLazyOnlyIfCSharesItsHomeWithAOrB) {
   GemmProblem p = cube(256);
   EXPECT_EQ(count(plan(p, policy("gemmex")), OpKind::axpby), 1);
   p.place_c = gpu1;
@@ -71,7 +71,7 @@ TEST_F(OnTwoGpu, MatricesOnTheDeviceAreUsedInPlace) {
   EXPECT_EQ(local.peak_bytes[gpu0.index()], 0);
 }
 
-TEST_F(OnTwoGpu, CachingFetchesEveryTileOnceAndItsAbsenceEveryTime) {
+TEST_F(OnTwoGpu, TilesAreFetchedOnceWithCachingAndEveryTimeWithout) {
   const GemmProblem p =
       cube(1024);  // 4 x 4 x 4 tiles: 64 kernels, 16 tiles each of A, B and C
   EXPECT_DOUBLE_EQ(moved(plan(p, policy("gemmex", {"tile=256"})), host, gpu0),
@@ -136,7 +136,7 @@ TEST(Batch, AsATreeLeavesScarceLinksAlone) {
             0.2 * moved_between_sockets("batch=chain"));
 }
 
-TEST_F(OnTwoGpu, StagedCopiesAreInNoBatch) {
+TEST_F(OnTwoGpu, StagedCopiesAreNotBatched) {
   const auto staged = [&](const char* batch) {
     return words(plan(cube(1024),
                       policy("gemmex", {"tile=256", "peer-copies=staged", batch}),
@@ -146,7 +146,7 @@ TEST_F(OnTwoGpu, StagedCopiesAreInNoBatch) {
   EXPECT_EQ(staged("batch=tree"), staged("batch=off"));
 }
 
-TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
+TEST_F(OnTwoGpu, WithoutOverlapADeviceRunsOneOperationAfterAnother) {
   const Plan serial = plan(cube(512), policy("baseline", {"tile=256"}));
   for (size_t i = 1; i < serial.ops.size(); ++i) {
     if (serial.ops[i].queue == serial.ops[i - 1].queue) continue;
@@ -154,7 +154,7 @@ TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
   }
 }
 
-TEST_F(OnTwoGpu, NothingToDoIsAnEmptyPlan) {
+TEST_F(OnTwoGpu, AProblemWithoutWorkHasAnEmptyPlan) {
   GemmProblem p = cube(256);
   p.m = 0;
   EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());
@@ -163,14 +163,14 @@ TEST_F(OnTwoGpu, NothingToDoIsAnEmptyPlan) {
   EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());  // beta = 1: C does not change
 }
 
-TEST(NothingToDo, IsAnEmptyPlanOnGpusOfDifferentSpeed) {
+TEST(ProblemsWithoutWork, HaveAnEmptyPlanOnGpusOfDifferentSpeed) {
   const Topology machine = shipped("cocopelia-testbed-2");
   GemmProblem p = cube(256);
   p.m = 0;
   EXPECT_TRUE(plan_gemm(p, machine, machine.gpus(), policy("tilerail")).ops.empty());
 }
 
-TEST_F(OnTwoGpu, NoProductOnlyScales) {
+TEST_F(OnTwoGpu, AProblemWithoutAProductOnlyScales) {
   GemmProblem p = cube(256);
   p.k = 0;
   p.beta = 3;
@@ -226,7 +226,7 @@ TEST_F(OnTwoGpu, BadDevicesAndPlacesAreNamed) {
                      {"8000", "512000000", "gpu0"});
 }
 
-TEST_F(OnTwoGpu, MatricesHaveToFitWhereNothingComputes) {
+TEST_F(OnTwoGpu, MatricesMustFitInMemoriesWithoutKernels) {
   // 10^4 x 10^4 doubles: 0.8 GB. Two of them are on gpu1, which has 1 GB, while gpu0
   // computes; three on a host of 2 GB.
   GemmProblem p = cube(10000);
@@ -343,7 +343,7 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
   }
 }
 
-TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
+TEST(Scheduler, ComputeStreamsJustFillAGpu) {
   // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 blocks, a tile of 2048
   // has 256.
   const Topology machine = shipped("hgx-h200");
@@ -362,7 +362,7 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
   }
 }
 
-TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
+TEST(Scheduler, ChunksAreNeverSmallerThanTheMinimumOfThePolicy) {
   const Topology machine = shipped("hgx-h200");
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;

@@ -16,7 +16,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 /// On pcie-tree-8, where GPUs 0 to 3 and GPUs 4 to 7 are close to each other.
-class SetsOf : public ::testing::Test {
+class CandidateSets : public ::testing::Test {
  protected:
   DeviceSets sets(int a, int b, int c,
                   const std::vector<std::string>& overrides = {}) const {
@@ -38,19 +38,19 @@ class SetsOf : public ::testing::Test {
   Resources resources_{machine_};
 };
 
-TEST_F(SetsOf, HaveTheIslandThatHoldsTheMostMatrices) {
+TEST_F(CandidateSets, IncludeTheIslandWithTheMostMatrices) {
   EXPECT_EQ(sets(0, 5, 6).front(), machine_.gpus());
   EXPECT_THAT(sets(0, 5, 6), Contains(gpus({4, 5, 6, 7})));
   EXPECT_THAT(sets(0, 1, 6), Contains(gpus({0, 1, 2, 3})));
   EXPECT_THAT(sets(0, 1, 6), Not(Contains(gpus({4, 5, 6, 7}))));
 }
 
-TEST_F(SetsOf, AreListedOnce) {
+TEST_F(CandidateSets, AreListedOnce) {
   EXPECT_THAT(sets(0, 1, 2),
               Contains(gpus({0, 1, 2, 3})).Times(1));  // the first half is an island
 }
 
-TEST_F(SetsOf, AreOneWhereThePolicyTakesAll) {
+TEST_F(CandidateSets, ContainOnlyAllGpusIfThePolicyRequiresAll) {
   EXPECT_THAT(sets(0, 5, 6, {"devices=all"}), SizeIs(1));
 }
 

@@ -39,7 +39,7 @@ TEST(DeviceSubsets, TakeTheFirstAndEvenlySpacedOnes) {
   EXPECT_EQ(device_subsets(placed(0, 0, 0), all, 8), Sets{all});
 }
 
-TEST(DeviceSubsets, KeepTheGpusWhereMatricesAre) {
+TEST(DeviceSubsets, KeepTheGpusWithMatrices) {
   const auto all = ids({1, 2, 3, 4, 5, 6});
   EXPECT_EQ(device_subsets(placed(6, 0, 6), all, 3),
             (Sets{ids({1, 2, 6}), ids({1, 3, 6})}));
@@ -56,7 +56,7 @@ TEST(DeviceSubsets, LeaveOutHomesThatAreNotAmongTheDevices) {
   EXPECT_EQ(device_subsets(placed(7, 7, 7), ids({1, 2}), 1), Sets{ids({1})});
 }
 
-TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
+TEST(Search, TheSearchedTileIsNearTheBest) {
   // The returned plan is estimated at most 0.5 % slower than the best plan of a single
   // tile.
   const Topology machine = shipped("hgx-h200");
@@ -79,7 +79,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
   }
 }
 
-TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
+TEST(Search, FewerGpusAreTakenIfMoreWouldOnlyWait) {
   const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   const MemoryId fifth = machine.gpus()[4];
@@ -111,7 +111,7 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
     }
 }
 
-TEST(Search, LongPlansAreNotMadeForGpusThatAreTooFewForTheirKernels) {
+TEST(Search, LongPlansAreNotMadeForTooFewGpus) {
   const Topology machine = shipped("clx-ai");
   const Resources resources{machine};
   GemmProblem problem;

@@ -68,7 +68,7 @@ TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
   }
 }
 
-TEST(Selection, EnergyWantsFewerDevicesThanSpeed) {
+TEST(Selection, EnergySelectsFewerDevicesThanSpeed) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
   for (const char* preset : {"paralia", "tilerail"}) {

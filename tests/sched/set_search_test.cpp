@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> strategy_of(const std::string& 
   return all;
 }
 
-TEST(SetSearch, NamesNoValueThatLeavesThePlanAsItIs) {
+TEST(SetSearch, NamesNoValueWithoutEffectOnThePlan) {
   const Asked asked{2048};
   const Question question = asked.by(asked.policy);
   const Plan start = estimated_plan(question.estimated());

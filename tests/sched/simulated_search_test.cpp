@@ -132,7 +132,7 @@ TEST(SimulatedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
 }
 
 // GPU d needs d + 1 seconds per multiplication.
-TEST(SimulatedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
+TEST(SimulatedSearch, BalancesTheWorkOfGpusThatEndApartAndReportsIt) {
   const PlanSimulator simulator{[](const Plan& plan) {
     std::vector<Seconds> ends(plan.devices.size());
     for (const Op& op : plan.ops)

@@ -67,7 +67,7 @@ class StrategiesOf : public ::testing::Test {
   std::optional<Question> question_;
 };
 
-TEST_F(StrategiesOf, StartWithThePolicysOwnThePlainestAndRelaysAndListNoneTwice) {
+TEST_F(StrategiesOf, StartWithThePolicysOwnThePlainestAndRelaysWithoutDuplicates) {
   ask("meluxina-a100", 4, {});
   Surrogate surrogate;
   Strategies strategies{*question_, surrogate};
@@ -103,7 +103,7 @@ TEST_F(StrategiesOf, UseLinkMapsUnlessTheUserSetsTheRouting) {
   EXPECT_THAT(values("routing"), Contains("link-map"));
 }
 
-TEST_F(StrategiesOf, AreThePoliciesThatTheyCameFrom) {
+TEST_F(StrategiesOf, ReproduceThePoliciesOfTheirOrigin) {
   ask("clx-ai", 8, {});
   Surrogate surrogate;
   Strategies strategies{*question_, surrogate};

@@ -22,13 +22,13 @@ TEST_F(SurrogateOf, NumbersEachFeatureOnce) {
   EXPECT_NE(first_[0].first, second_[0].first);
 }
 
-TEST_F(SurrogateOf, ExpectsNoEffectOfWhatIsUnknown) {
+TEST_F(SurrogateOf, ExpectsNoEffectOfUnknownFeatures) {
   EXPECT_EQ(model_.predict(first_).mean, 0);
   EXPECT_GT(model_.predict(first_).deviation, 0);
   EXPECT_GT(model_.predict(both_).deviation, model_.predict(first_).deviation);
 }
 
-TEST_F(SurrogateOf, LearnsWhatAFeatureDoes) {
+TEST_F(SurrogateOf, LearnsTheEffectOfAFeature) {
   const double before = model_.predict(first_).deviation;
   for (int i = 0; i < 100; ++i) model_.learn(first_, -0.2, 0.01);
   EXPECT_NEAR(model_.predict(first_).mean, -0.2, 1e-3);

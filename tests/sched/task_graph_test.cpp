@@ -26,7 +26,7 @@ TEST(TaskGraph, AWriterWaitsForAllReadersOfTheVersionBefore) {
   EXPECT_EQ(graph.predecessors(writer), 2u);
 }
 
-TEST(TaskGraph, WhatATaskReadsAndWritesIsNoReasonToWaitForItself) {
+TEST(TaskGraph, ATaskThatReadsItsOutputDoesNotWaitForItself) {
   TaskGraph graph;
   const TaskId only = graph.insert(task(x, x));
   EXPECT_THAT(graph.successors(only), IsEmpty());

@@ -48,7 +48,7 @@ TEST(TileShape, DepthGrowsAndTheLastTakesASmallRest) {
         << extent;
 }
 
-TEST(TileShape, AllRowsAreThoseOfABlock) {
+TEST(TileShape, AllRowsSpanABlock) {
   const Tiling tiling{cube_of_4096, {2, 1}, cut(1024, TileRows::all, TileDepth::all)};
   EXPECT_THAT(ends(tiling.m), ElementsAre(2048, 4096));
   EXPECT_THAT(ends(tiling.n), ElementsAre(1024, 2048, 3072, 4096));
@@ -72,7 +72,7 @@ TEST(TileShape, WholeColumnsEndAtLayersAndBorders) {
   EXPECT_EQ(squares.column_of(3).size(), 1);
 }
 
-TEST(TileShape, OfTheMatrixWhoseColumnsRunAlongK) {
+TEST(TileShape, WholeColumnsApplyToTheMatrixWithColumnsAlongK) {
   const Tiling tiling{cube_of_4096, {1, 1}, cut(1024, TileRows::all, TileDepth::columns)};
   GemmProblem p = cube(4096);
   const GemmTasks plain{p, tiling};
@@ -106,7 +106,7 @@ std::vector<Op> ops_of(const Plan& plan, OpKind kind) {
   return all;
 }
 
-TEST(TileShape, OfWholeColumnsMakesEveryCopyOne) {
+TEST(TileShape, WholeColumnsMakeEveryCopyContiguous) {
   for (const char* depth : {"tile-depth=columns", "tile-depth=all"}) {
     const Plan plan = planned({"tile-rows=all", depth});
     for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 2048);
@@ -115,7 +115,7 @@ TEST(TileShape, OfWholeColumnsMakesEveryCopyOne) {
   }
 }
 
-TEST(TileShape, IsASquareWhereTilesDoNotAllFit) {
+TEST(TileShape, IsASquareIfNotAllTilesFit) {
   const Plan plan = planned(
       {"tile-rows=all", "tile-depth=columns", "memory=evict(fraction=0.05)"}, cube(4096));
   for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 512);

@@ -47,7 +47,7 @@ TEST(SmallTiles, AreTheLastOfEachBlockOfC) {
               ElementsAre(1024, 2048, 3072, 4096));
 }
 
-TEST(SmallTiles, StopAtMultiplesOf64AndWhereTilesAreSmallAnyway) {
+TEST(SmallTiles, StopAtMultiplesOf64AndAtSmallTiles) {
   EXPECT_THAT(ends(with_small_first({{0, 300}, {300, 600}})),
               ElementsAre(64, 128, 300, 600));
   EXPECT_THAT(ends(with_small_last({{0, 300}, {300, 600}})), ElementsAre(300, 428, 600));
@@ -102,7 +102,7 @@ TEST(Proportional, BlocksFollowTheSharesOfRowsAndColumns) {
               ElementsAre(8000));  // of whole tiles
 }
 
-TEST(Balance, GivesMoreToThoseThatAreDoneEarly) {
+TEST(Balance, GivesMoreToDevicesThatEndEarly) {
   const std::vector<double> equal{1, 1};
   const std::vector<Seconds> ends{Seconds{1}, Seconds{3}};
   EXPECT_DOUBLE_EQ(imbalance(ends), 0.5);
@@ -167,7 +167,7 @@ TEST(Balance, IsPartOfASearch) {
       content_hash(plan));
 }
 
-TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
+TEST(Balance, KeepsTheUsersOptions) {
   const Topology machine = test::shipped("two-gpu");
   OneFastGpu fast;
   for (const char* option : {"shares=equal", "distribution=blocks", "effort=fixed"}) {

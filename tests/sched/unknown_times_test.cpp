@@ -55,7 +55,7 @@ TEST(UnknownTimes, RefuseATypeWithoutTimesOnEveryGpu) {
   }
 }
 
-TEST(UnknownTimes, LeaveTheGpuOutWhereThePolicyPicks) {
+TEST(UnknownTimes, LeaveTheGpuOutIfThePolicySelectsGpus) {
   const Topology machine = half_on_the_first_only();
   for (const std::string& name : any_preset_names()) {
     for (const char* picks : {"devices=search", "devices=best"}) {

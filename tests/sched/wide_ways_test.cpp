@@ -48,7 +48,7 @@ std::map<std::string, std::vector<OpId>> copies(const Plan& plan,
 }
 
 // Links of 30 GB/s take more time in total than one of 20, but 0.8 x 30 is wider.
-TEST(WideWays, AreTakenWhereTheirTimesAddUpToMore) {
+TEST(WidePaths, AreTakenEvenIfTheirTimesAddUpToMore) {
   const Topology wide = machine_with(30), narrow = machine_with(24);  // 0.8 x 24 < 20
   EXPECT_FALSE(copies(planned(wide, {"tile=512"}), wide).contains("g0>g1"));
   EXPECT_TRUE(
@@ -60,7 +60,7 @@ TEST(WideWays, AreTakenWhereTheirTimesAddUpToMore) {
   EXPECT_TRUE(copies(planned(narrow, {"tile=512"}), narrow).contains("g0>g1"));
 }
 
-TEST(WideWays, PiecesLeaveAsTheyArrive) {
+TEST(WidePaths, ForwardPiecesOnArrival) {
   const Topology machine = machine_with(30);
   const Plan plan =
       planned(machine, {"tile=512", "routing=link-map(rule=bottleneck,chunks=4)"});
@@ -102,7 +102,7 @@ std::vector<size_t> sent_to_others(double host_rate, const char* rule,
 }
 
 // g2 fetches a tile from g0 or g1, whichever has sent it fewer tiles.
-TEST(WideWays, EquallyWideSourcesTakeTurns) {
+TEST(WidePaths, EquallyWideSourcesTakeTurns) {
   EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"),
             (std::vector<size_t>{72, 72, 144}));
   EXPECT_EQ(sent_to_others(10, "routing=link-map"), (std::vector<size_t>{144, 0, 144}));
@@ -110,7 +110,7 @@ TEST(WideWays, EquallyWideSourcesTakeTurns) {
 
 // Rates within a tenth of the fastest are equal, and the lowest GPU is taken; lower rates
 // are not equal.
-TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
+TEST(PeerRank, TakesTheLowestGpuOfNearlyEqualRates) {
   EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37),
             (std::vector<size_t>{144, 0, 144}));
   EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 35),
@@ -119,7 +119,7 @@ TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
 
 // Without agents, all tiles of other GPUs are in flight; 0.9 x 40 GB/s lies between 35
 // and 37.
-TEST(WideWays, WhatIsOnItsWayCountsLess) {
+TEST(WidePaths, TilesInFlightCountLess) {
   EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"),
             (std::vector<size_t>{72, 72, 144}));
   EXPECT_EQ(sent_to_others(37, "routing=link-map(rule=bottleneck)"),

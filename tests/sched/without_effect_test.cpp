@@ -115,7 +115,7 @@ TEST(WithoutEffect, ThePresetsOwnValueAndOptionsOfTheSearchAreNotNamed) {
 }
 
 // A search may have chosen a value other than the preset's for every open field.
-TEST(WithoutEffect, IsToldOfPlansThatASearchFound) {
+TEST(WithoutEffect, AppliesToPlansOfASearch) {
   const Topology machine = shipped("clx-ai");
   GemmProblem problem = testing::cube(4096);
   problem.place_a = machine.gpus()[0], problem.place_c = machine.gpus()[1];

@@ -32,7 +32,7 @@ std::vector<FlowRoute> every_route(const Topology& machine) {
 
 class FairSharesOn : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(FairSharesOn, AreThoseOfConcurrentFlows) {
+TEST_P(FairSharesOn, EqualRatesOfConcurrentFlows) {
   const Topology machine = test::shipped(GetParam());
   const std::vector<FlowRoute> routes = every_route(machine);
   FairShares shares{machine, routes};
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Every, FairSharesOn, ::testing::ValuesIn(test::shipped_
                            return name;
                          });
 
-TEST(FairShares, OfTwoFlowsOfWhichOneIsCapped) {
+TEST(FairShares, GiveTheRestOfACappedFlowToTheOther) {
   const Topology machine = test::shipped("two-gpu");
   const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
   const double alone = machine.pair_rate(host, gpu).value;

@@ -37,7 +37,7 @@ TEST(SimKernels, AKernelAloneTakesItsTime) {
   expect_times(t, quarter, large, large + small);
 }
 
-TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
+TEST(SimKernels, FourQuartersRunSimultaneouslyAndAFifthWaits) {
   const Topology machine = with_room();
   for (int kernels : {4, 5, 8}) {
     const Timeline t = run_side_by_side(machine, kernels, 256, 2048);
@@ -46,14 +46,14 @@ TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
   }
 }
 
-TEST(SimKernels, KernelsAtThePeakRunOneAfterAnotherHoweverFewBlocksTheyHave) {
+TEST(SimKernels, KernelsAtThePeakRunOneAfterAnotherEvenWithFewBlocks) {
   const Topology machine = two_gpu();
   constexpr double alone = 2.0 * 256 * 256 * 8192 / 1e12;
   const Timeline t = run_side_by_side(machine, 8, 256, 8192);
   for (int i = 0; i < 8; ++i) expect_times(t, OpId{i}, i * alone, (i + 1) * alone);
 }
 
-TEST(SimKernels, KernelsThatLaunchingBoundsFillWhatTheirWorkTakesAtThePeak) {
+TEST(SimKernels, LaunchBoundKernelsFillTheirShareOfThePeak) {
   // 128^3 has one block of 16 and 4.19 Mflop, 4.19 us at the peak, in the 10 us of a
   // launch: it fills 0.419. A third kernel starts next to two (0.839 < 1); three share
   // the GPU and take 3 x 4.19 us; two fit together.
@@ -75,7 +75,7 @@ TEST(SimKernels, WholeKernelsRunInTheOrderInWhichTheyBecameReady) {
   expect_times(t, OpId{2}, 0, large);  // another GPU
 }
 
-TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
+TEST(SimKernels, AWholeKernelGetsTheRestOfAQuarter) {
   const Topology machine = with_room();
   HandPlan p{machine};
   const OpId quarter = add_small(p, 0), whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
@@ -95,7 +95,7 @@ TEST(SimKernels, AQuarterWaitsForAWholeKernelBeforeIt) {
   expect_times(t, quarter, large, large + small);
 }
 
-TEST(SimKernels, AxpbyReadsOnlyWhatItUses) {
+TEST(SimKernels, AxpbyReadsOnlyUsedOperands) {
   const Topology machine = two_gpu();
   constexpr double pass = 2048.0 * 2048 * 8 / 1e12;  // s, one operand at 1 TB/s
   HandPlan p{machine};

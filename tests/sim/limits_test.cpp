@@ -32,7 +32,7 @@ TEST(SimEngines, AnEngineStaysWithAQueueThatHasMoreForIt) {
   expect_times(t, waited, 2 * c, 3 * c);
 }
 
-TEST(SimEngines, AnEarlierOperationThatBecomesReadyGoesBeforeOneThatWaits) {
+TEST(SimEngines, AnEarlierOperationThatBecomesReadyPassesAWaitingOperation) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
   const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0),
@@ -67,7 +67,7 @@ TEST(SimEngines, CopiesOutCountOnTheGpuTheyLeave) {
   expect_times(t, OpId{3}, peer, 2 * peer);
 }
 
-TEST(SimEngines, TwoEnginesRunTwoCopiesAtOnce) {
+TEST(SimEngines, TwoEnginesRunTwoCopiesSimultaneously) {
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.h2d = 2; });
   HandPlan p{machine};
   for (int i = 0; i < 3; ++i) p.copy(host, gpu0, 10 * MB, {}, i);
@@ -90,7 +90,7 @@ TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
   expect_times(t, OpId{2}, c + g, 2 * c + g);
 }
 
-TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
+TEST(SimEngines, AWorkerTakesTheLowestReadyOperationOfAnyQueue) {
   const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
   HandPlan p{machine};
   // When 0 ends, the kernel 1 becomes ready, 2 has waited, and 3, in the queue of 0,
@@ -154,7 +154,7 @@ TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
   expect_times(t, again, c + peer, c + 2 * peer);
 }
 
-TEST(SimEngines, AnEngineThatTheFirstInLineCannotUseGoesToTheNext) {
+TEST(SimEngines, AnEngineGoesToTheNextOperationIfTheFirstIsBlocked) {
   // Both slots of gpu1 are taken until the copy ends at c, which lets `passes` start, and
   // until the kernel ends at g. `blocked` is next in line, but `passes` still holds the
   // peer engine of gpu0, and so `out` starts.
@@ -198,7 +198,7 @@ TEST(SimIssue, OperationsStartNoEarlierThanTheyAreIssued) {
   expect_times(t, kernel, 7 * ms, 7 * ms + 2.0 * 1024 * 1024 * 1024 / 1e12);
 }
 
-TEST(SimIssue, ASingleIssuerHandsOverEverything) {
+TEST(SimIssue, ASingleIssuerSubmitsAllOperations) {
   const Topology machine = slow_issue();
   HandPlan p{machine};
   const OpId a = p.copy(host, gpu0, 1 * MB), b = p.copy(host, gpu1, 1 * MB);
@@ -208,7 +208,7 @@ TEST(SimIssue, ASingleIssuerHandsOverEverything) {
   expect_times(t, b, 2 * ms, 2.11 * ms);
 }
 
-TEST(SimIssue, EnginesTellEachOtherWhenACopyHasEnded) {
+TEST(SimIssue, EventLatencyDelaysOperationsAfterCopies) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{3e-3}; });
   HandPlan p{machine};
   constexpr double copied = 0.11 * ms, kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
@@ -224,7 +224,7 @@ TEST(SimIssue, EnginesTellEachOtherWhenACopyHasEnded) {
   expect_times(t, out, copied + 6 * ms + 2 * kernel, 2 * copied + 6 * ms + 2 * kernel);
 }
 
-TEST(SimIssue, APlanThatIsOneGraphIsHandedOverAtItsCosts) {
+TEST(SimIssue, APlanAsAGraphHasTheIssueCostsOfTheGraph) {
   const Topology machine = two_gpu([](auto& d) {
     d.issue.per_op = Seconds{1e-3};
     d.issue.graph = GraphCost{.per_call = Seconds{7e-6}, .per_copy = Seconds{2e-6}};
@@ -235,7 +235,7 @@ TEST(SimIssue, APlanThatIsOneGraphIsHandedOverAtItsCosts) {
   expect_times(SimExecutor{machine}.execute(p.plan), copy, 9 * us, 0.11 * ms + 9 * us);
 }
 
-TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
+TEST(SimIssue, LatencyBetweenGpusDelaysOperationsOfAGraph) {
   const Topology machine = two_gpu([](auto& d) {
     d.issue.hand_on = Seconds{1e-3};
     d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}};
@@ -256,7 +256,7 @@ TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
 
 // In a graph a join is not a node: its successors get the event latency of the kernel on
 // GPU 1, whichever GPU the join belongs to.
-TEST(SimIssue, GpusHearThroughJoins) {
+TEST(SimIssue, LatencyBetweenGpusPassesThroughJoins) {
   const Topology machine =
       two_gpu([](auto& d) { d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}}; });
   constexpr double kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
@@ -274,7 +274,7 @@ TEST(SimIssue, GpusHearThroughJoins) {
 
 // A kernel that waits for a join gets the event latency of the copy before the join; of
 // two copies, of the later one.
-TEST(SimIssue, EnginesHearThroughJoins) {
+TEST(SimIssue, EventLatencyPassesThroughJoins) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1e-3}; });
   HandPlan p{machine};
   const OpId first = p.copy(host, gpu0, 1 * MB), second = p.copy(host, gpu0, 1 * MB);
@@ -287,7 +287,7 @@ TEST(SimIssue, EnginesHearThroughJoins) {
 
 // If two joins depend on one queue, its latest operation counts, whichever join ends
 // last.
-TEST(SimIssue, EnginesHearOfTheLatestThroughJoins) {
+TEST(SimIssue, JoinsPassTheEventLatencyOfTheLatestOperation) {
   const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1}; });
   HandPlan p{machine};
   const OpId early = p.copy(host, gpu0, 1 * MB), late = p.copy(host, gpu0, 1 * MB);
@@ -299,7 +299,7 @@ TEST(SimIssue, EnginesHearOfTheLatestThroughJoins) {
   EXPECT_NEAR(t.ops[kernel.index()].start, t.ops[late.index()].end + 1, 1e-12);
 }
 
-TEST(SimIssue, CanBeLeftOut) {
+TEST(SimIssue, CostsCanBeIgnored) {
   const Topology machine = slow_issue();
   HandPlan p{machine};
   const OpId a = p.copy(host, gpu0, 1 * MB);

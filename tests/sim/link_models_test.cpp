@@ -90,7 +90,7 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
   static constexpr int64_t bytes = 512 * MB;
 };
 
-TEST_P(LinkModels, TimeACopyAloneAlike) {
+TEST_P(LinkModels, AgreeOnACopyAlone) {
   for (size_t s = 0; s < machine_.sources(); ++s)
     for (size_t d = 0; d < machine_.sources(); ++d) {
       const MemoryId src{s}, dst{d};
@@ -110,7 +110,7 @@ TEST_P(LinkModels, TimeACopyAloneAlike) {
     }
 }
 
-TEST_P(LinkModels, TimeFetchesAndWriteBacksOfAllGpusAlike) {
+TEST_P(LinkModels, AgreeOnFetchesAndWriteBacksOfAllGpus) {
   const MemoryId host = machine_.hosts()[0];
   Copies in, out, both;
   for (const MemoryId gpu : gpus_) {
@@ -124,7 +124,7 @@ TEST_P(LinkModels, TimeFetchesAndWriteBacksOfAllGpusAlike) {
   }
 }
 
-TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
+TEST_P(LinkModels, AgreeOnARingOfAllGpus) {
   Copies ring;
   for (size_t i = 0; i < gpus_.size(); ++i) {
     const MemoryId src = gpus_[i], dst = gpus_[(i + 1) % gpus_.size()];
@@ -138,7 +138,7 @@ TEST_P(LinkModels, TimeARingOfAllGpusAlike) {
 
 // Rows of blocks, one per GPU, from the host: each GPU fetches its rows of A, all of B
 // and its rows of C, and writes its rows of C.
-TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
+TEST_P(LinkModels, AgreeOnTheTrafficOfAGrid) {
   const auto gpus = int64_t(gpus_.size());
   GemmProblem problem;
   problem.m = 1024 * gpus, problem.n = 8192, problem.k = 256, problem.beta = 1;
@@ -161,7 +161,7 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
 
 // A relay helps if a copy to a third GPU and one on from there take less time than the
 // copy itself.
-TEST_P(LinkModels, FindRelaysWhereTheyAreFaster) {
+TEST_P(LinkModels, FindFasterRelays) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 8192;
   problem.place_a = problem.place_b = problem.place_c = machine_.hosts()[0];

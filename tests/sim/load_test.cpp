@@ -38,7 +38,7 @@ TEST(SimLoad, ADeviceThatIsAlwaysBusyIsSlowest) {
 
 // Load takes effect after five products, so it never slows a first call of three
 // products, and always a third call.
-TEST(SimLoad, ALaterCallFeelsWhatAFirstOneDoesNot) {
+TEST(SimLoad, LoadSlowsLaterCallsAndNotTheFirstCall) {
   auto d = loaded().description();
   d.kernels[0].gemm[0].sustained_after = Seconds{5 * large};
   const Topology machine{std::move(d)};
@@ -57,7 +57,7 @@ TEST(SimLoad, ALaterCallFeelsWhatAFirstOneDoesNot) {
   EXPECT_NEAR(makespan(1), 4 * large, 0.01 * large);
 }
 
-TEST(SimLoad, AnotherDeviceThatRestsIsNot) {
+TEST(SimLoad, AnIdleDeviceIsNotSlowedByABusyDevice) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   for (int i = 0; i < 4; ++i) p.gemm(gpu0, 1024, 1024, 1024);
@@ -83,7 +83,7 @@ TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
 
 // Pauses of 18.4 times the kernel: a duty of 0.0515 at first, and each pass adds about
 // 0.03 to a factor that agrees with its load only near 2.1.
-TEST(SimLoad, NoFactorIsTooSmallWhereTheLoadFollowsSlowly) {
+TEST(SimLoad, TheFactorIsNotTooSmallIfTheLoadFollowsSlowly) {
   const Topology machine = two_gpu([](auto& d) {
     for (GemmCurve& curve : d.kernels[0].gemm)
       curve.sustained = {{0.05, 1}, {0.1, 2.05}, {1, 21}};
@@ -118,7 +118,7 @@ TEST(SimLoad, OnlyGemmsAreSlower) {
   EXPECT_EQ(with.ops[axpby.index()].end, without.ops[axpby.index()].end);
 }
 
-TEST(SimLoad, AResultOfOneRowOrColumnIsNotSlowerWhateverItIsPartOf) {
+TEST(SimLoad, AResultOfOneRowOrColumnIsNeverSlower) {
   const Topology machine = loaded();
   for (const auto& [m, n] : {std::pair{1024, 1}, std::pair{1, 1024}}) {
     HandPlan p = plan_on(machine);
@@ -129,7 +129,7 @@ TEST(SimLoad, AResultOfOneRowOrColumnIsNotSlowerWhateverItIsPartOf) {
   }
 }
 
-TEST(SimLoad, AProductIsSlowerWhateverTheRoutineIsCalled) {
+TEST(SimLoad, AProductOfAnyRoutineIsSlower) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
   p.plan.problem.routine = Routine::gemv, p.plan.problem.n = 1;
@@ -154,7 +154,7 @@ double end_of_unaligned(double factor) {
 
 // The device is always busy: 1.5 times as long, which is more than 1.4 for waiting for
 // operands, but less than 2.
-TEST(SimLoad, OfWaitingForOperandsAndOfTheLoadOnlyTheLargerCounts) {
+TEST(SimLoad, OnlyTheLargerOfMisalignmentAndLoadCounts) {
   expect_time(end_of_unaligned(1.4), 1.5 * large);
   expect_time(end_of_unaligned(2), 2 * large);
 }
@@ -187,7 +187,7 @@ TEST(SimLoad, BothDirectionsGetTheSharesOfTheDescription) {
 
 // Copies from the host use 1 of their 2 GB/s: the other direction gets 7 instead of 6,
 // and 28 MB take 4 ms.
-TEST(SimLoad, OneDirectionGetsWhatACappedCopyOfTheOtherLeaves) {
+TEST(SimLoad, OneDirectionGetsTheRestOfACappedOppositeCopy) {
   const Topology machine = shared([](auto& d) {
     d.links[link_named(d, "pcie0->gpu0").index()].per_flow = Rate{1e9};
   });
@@ -200,7 +200,7 @@ TEST(SimLoad, OneDirectionGetsWhatACappedCopyOfTheOtherLeaves) {
 
 // The same, capped by columns of 1 KiB that move at a tenth of 10 GB/s: 10000 of them
 // take 10.24 ms.
-TEST(SimLoad, OneDirectionGetsWhatAStridedCopyOfTheOtherLeaves) {
+TEST(SimLoad, OneDirectionGetsTheRestOfAStridedOppositeCopy) {
   const Topology machine = shared([](auto& d) {
     d.strided = {.points = {{Bytes{1024}, 0.1}}, .source = "round"};
   });
@@ -212,7 +212,7 @@ TEST(SimLoad, OneDirectionGetsWhatAStridedCopyOfTheOtherLeaves) {
   expect_times(t, in, 0, 10 * us + 10.24 * ms);
 }
 
-TEST(SimLoad, RatesAreThoseOfConcurrentRates) {
+TEST(SimLoad, RatesEqualConcurrentRates) {
   const Topology machine = shared();
   const std::pair<MemoryId, MemoryId> flows[] = {
       {host, gpu0}, {host, gpu1}, {gpu0, host}, {gpu1, host}};

@@ -73,7 +73,7 @@ TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
   expect_same(first, SimExecutor{machine}.execute(plan));
 }
 
-TEST(SimProcess, MachinesMayAlternate) {
+TEST(SimProcess, MachinesCanAlternate) {
   const Topology machine = two_gpu(),
                  slow = two_gpu([](auto&d) {
                    d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{5e9};
@@ -131,7 +131,7 @@ TEST(SimProcess, ATypeWithoutKernelTimesIsRefused) {
   expect_times(sim.execute(p.plan), kernel, 0, 2.0 * 1024 * 1024 * 1024 / 1e12);
 }
 
-TEST(SimProcess, ThreadsMaySimulateAtOnce) {
+TEST(SimProcess, ThreadsCanSimulateSimultaneously) {
   const Topology machine = two_gpu();
   const Plan plan = busy_plan(machine);
   const Timeline expected = SimExecutor{machine}.execute(plan);
@@ -143,7 +143,7 @@ TEST(SimProcess, ThreadsMaySimulateAtOnce) {
   for (const Timeline& result : results) expect_same(expected, result);
 }
 
-TEST(SimProcess, NothingIsPrintedAndSignalsStayTheProgramsOwn) {
+TEST(SimProcess, SimulationsPrintNothingAndKeepSignalHandlers) {
   const Topology machine = two_gpu();
   const Plan plan = busy_plan(machine);
   struct sigaction before, after;

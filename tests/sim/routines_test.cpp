@@ -38,7 +38,7 @@ TEST(SimRoutines, AxpyIsAsLongAsItsFetchesAndTheLastTile) {
   expect_time(simulated(scaled, T), copy(T) + memory(2.0 * T) + 2 * copy(T));
 }
 
-TEST(SimRoutines, AxpyOnTheGpuIsItsKernels) {
+TEST(SimRoutines, AxpyOnTheGpuTakesTheTimeOfItsKernels) {
   GemmProblem p = axpy_problem(2 * T);
   p.place_a = p.place_c = gpu0;
   expect_time(simulated(p, T), 2 * memory(3.0 * T));

@@ -47,7 +47,7 @@ TEST(CaseSummary, NeedsPredictions) {
   EXPECT_FALSE(summary_of({}));
 }
 
-TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownOnesEmpty) {
+TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownCellsAreEmpty) {
   const Topology machine = testing::shipped("two-gpu");
   Case c;
   c.sizes = {"64", "32", "64"}, c.label = "one, two";
@@ -77,7 +77,7 @@ TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
                "cases.csv:3:2: m: '5' is too large");
 }
 
-TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
+TEST(Case, ErrorsWithoutACellNameTheCellOfTheirOrigin) {
   Case c = case_of({{"m", 5}, {"k", 7}, {"set", 15}});
   EXPECT_EQ(c.located({"shares", "edp", "needs watts"}).place, "cases.csv:3:15");
   EXPECT_EQ(c.located(fault_of("gemm", "is too large")).place, "cases.csv:3:5");
@@ -109,7 +109,7 @@ TEST(CaseStudy, AnErrorKeepsTheCasesBeforeIt) {
 }
 
 // cuBLASXt's overhead of 2.1 ms per GPU would dominate this call.
-TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
+TEST(CaseStudy, PredictionsExcludeOverheadsOfLibrariesOutsidePlans) {
   const Topology machine = testing::shipped("two-gpu");
   Case c;
   c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "cublasxt",

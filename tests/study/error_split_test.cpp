@@ -82,7 +82,7 @@ TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
   EXPECT_DOUBLE_EQ(split.total(), 8 - 6);
 }
 
-TEST(ErrorSplit, WhatKeptTheOnlyWorkerBusyIsOnThePath) {
+TEST(ErrorSplit, TheOperationThatOccupiedTheOnlyWorkerIsOnThePath) {
   // One worker executes a, k, b and l in turn; k takes three seconds instead of one. b is
   // ready at 0, but the path continues at k, which frees the worker. Predicted, the
   // worker executes b before k, so the pauses are 1 - 2 + 1 = 0.
@@ -116,12 +116,12 @@ ErrorSplit split_of_a_slow_kernel_in_another_queue(std::optional<int> workers) {
                      {"test", "", {{0, 4}, {4, 6}}});
 }
 
-TEST(ErrorSplit, ASlowKernelOfAnotherStreamIsAKernel) {
+TEST(ErrorSplit, ASlowKernelOfAnotherStreamCountsAsAKernel) {
   expect_parts(split_of_a_slow_kernel_in_another_queue(std::nullopt),
                {.kernel = 2.0 - 4});
 }
 
-TEST(ErrorSplit, ASlowKernelThatLeftNoRoomIsAKernelThoughAWorkerWasFree) {
+TEST(ErrorSplit, ASlowKernelThatFilledTheGpuCountsAsAKernelDespiteAFreeWorker) {
   expect_parts(split_of_a_slow_kernel_in_another_queue(2), {.kernel = 2.0 - 4});
 }
 

@@ -31,19 +31,19 @@ class FindMachine : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FindMachine, ANameIsLookedUpAndAPathIsTakenAsItIs) {
+TEST_F(FindMachine, NamesAreLookedUpAndPathsStayUnchanged) {
   EXPECT_EQ(find_machine("mine"), folder_ / "mine.toml");
   EXPECT_EQ(find_machine(folder_ / "mine.toml"), folder_ / "mine.toml");
   EXPECT_THAT(machine_names(), ::testing::Contains("mine"));
 }
 
-TEST_F(FindMachine, WhatIsNoFileButCanBeReadIsTaken) {
+TEST_F(FindMachine, DevicesAndPipesAreAccepted) {
   EXPECT_EQ(find_machine("/dev/null"), "/dev/null");
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(find_machine(folder_ / "pipe"), folder_ / "pipe");
 }
 
-TEST_F(FindMachine, WhatIsNotThereIsToldFromAFolder) {
+TEST_F(FindMachine, ErrorsDistinguishMissingFilesFromFolders) {
   expect_input_error(
       [&] { find_machine(folder_); },
       {"topology: '" + folder_.string() + "' is a folder; expected a .toml file"});

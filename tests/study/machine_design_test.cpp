@@ -70,7 +70,7 @@ TEST(MachineDesign, SharedUplinksHavePcieSwitches) {
   EXPECT_EQ(machine.link(route[2]).bandwidth, Rate{31.5e9 * 0.87});
 }
 
-TEST(MachineDesign, ManySocketsShareASwitchAndTheFileSaysSo) {
+TEST(MachineDesign, TheFileStatesThatManySocketsShareASwitch) {
   for (const auto& [hosts, links] : {std::pair{8, 8 * 7}, {9, 9 * 2}}) {
     const std::string count = std::to_string(hosts);
     const std::string text = design_machine(
@@ -81,7 +81,7 @@ TEST(MachineDesign, ManySocketsShareASwitchAndTheFileSaysSo) {
   }
 }
 
-TEST(MachineDesign, PcieIsOfTheGenerationOfTheGpus) {
+TEST(MachineDesign, PcieHasTheGenerationOfTheGpus) {
   const auto rate = [](const std::string& machine, const std::string& pcie) {
     const std::string gpus = TILERAIL_SOURCE_DIR "/topologies/" + machine + ".toml";
     return pair(
@@ -94,7 +94,7 @@ TEST(MachineDesign, PcieIsOfTheGenerationOfTheGpus) {
   EXPECT_EQ(rate("hgx-h100-1", ""), rate("hgx-h100-1", "5"));
 }
 
-TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndSaysThatItIsAssumed) {
+TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndIsMarkedAsAssumed) {
   const auto host = [](const DesignText& text) {
     const Topology machine = read_topology(design_machine(text), "new.toml");
     const CapacityGroup& both = machine.groups().front();
@@ -121,7 +121,7 @@ TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndSaysThatItIsAssumed) {
 }
 
 /// Counts have the form 2^a 3^b, small and large.
-TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
+TEST(MachineDesign, EveryDesignLoadsAndEqualsItsFlatFile) {
   std::mt19937 random{7};
   const auto one_of = [&](std::vector<size_t> values) {
     return values[random() % values.size()];
@@ -177,7 +177,7 @@ TEST(MachineDesign, KernelsAreFoundByTheWordsOfTheirName) {
   ::unsetenv("TILERAIL_TOPOLOGIES");
 }
 
-TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
+TEST(MachineDesign, MismatchedOptionsAreRefusedByName) {
   const auto refused = [](DesignText text, const std::vector<std::string>& words) {
     if (text.kernels.empty()) text.kernels = kernels;
     expect_input_error([&] { design_machine(text); }, words);

@@ -41,14 +41,14 @@ TEST(Parallel, AnErrorLeavesOutTasksThatHaveNotBegun) {
   EXPECT_LE(begun, 3);
 }
 
-TEST(Parallel, NoTaskBeginsOnceAStopIsAsked) {
+TEST(Parallel, NoTaskBeginsAfterAStopRequest) {
   std::atomic<int> done{0};
   const Workers workers{.count = 1, .stop_asked = [&] { return done >= 5; }};
   in_parallel(workers, 1000, [&](size_t) { ++done; });
   EXPECT_EQ(done, 5);
 }
 
-TEST(Parallel, ThreadsThatCannotBeStartedAreDoneWithout) {
+TEST(Parallel, TasksRunWithoutThreadsThatCannotBeStarted) {
   const ThreadLimit none{0};
   std::atomic<int> done{0};
   in_parallel({.count = 8}, 20, [&](size_t) { ++done; });

@@ -71,7 +71,7 @@ class PlanCacheFile : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(PlanCacheFile, ReadsWhatItWrites) {
+TEST_F(PlanCacheFile, SurvivesWritingAndReading) {
   PlanCache cache{owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"};
   PlanKey odd = key(300);
   odd.alpha_is_zero = odd.beta_is_zero = true, odd.trans_a = Trans::yes,
@@ -86,7 +86,7 @@ TEST_F(PlanCacheFile, ReadsWhatItWrites) {
   EXPECT_EQ(to_toml(read), to_toml(cache));
 }
 
-TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
+TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndTheExpectation) {
   const std::string good =
       to_toml({owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"});
   const auto refuse = [&](const std::string& old, const std::string& with,
@@ -138,7 +138,7 @@ TEST_F(PlanCacheFile, BelongsToOneMachine) {
                   .plan);
 }
 
-TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
+TEST_F(PlanCacheFile, AHitReturnsTheTunedPlanWithItsOrigin) {
   const std::string file = path("plans.toml");
   keep(file, 512, tuned(512, {"tile=128", "sends=free"}));
   const TunedPlans plans{file, machine_};
@@ -156,7 +156,7 @@ TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
   EXPECT_THAT(found.origin.why, mentions({"plans.toml", "250.0 ms", "17", "0.1.0"}));
 }
 
-TEST_F(PlanCacheFile, MissesSayWhy) {
+TEST_F(PlanCacheFile, MissesReportTheReason) {
   const std::string file = path("plans.toml");
   keep(file, 512, tuned(512, {"tile=128"}));
   TunedPlan stale = tuned(256, {"tile=64"});
@@ -187,7 +187,7 @@ TEST_F(PlanCacheFile, MissesSayWhy) {
   EXPECT_EQ(TunedPlans{}.find(cube(512), machine_, all, any_preset("tilerail")).note, "");
 }
 
-TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
+TEST_F(PlanCacheFile, HandWrittenDecisionsAreRefusedOnUse) {
   const std::string file = path("plans.toml");
   TunedPlan odd = tuned(512, {});
   for (PlanDecision& decision : odd.decisions)
@@ -209,7 +209,7 @@ TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
   EXPECT_THAT(answer.note, mentions({"plans.toml", "made differently now; tune again"}));
 }
 
-TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOver) {
+TEST_F(PlanCacheFile, UnknownDecisionsOfAnotherVersionAreIgnored) {
   const std::string file = path("plans.toml");
   TunedPlan newer = tuned(512, {});
   newer.decisions.push_back({"warp", "9"}), newer.version = "99.1";
@@ -244,7 +244,7 @@ TEST_F(PlanCacheFile, ManyWritersLoseNothing) {
             1);  // no lock file remains
 }
 
-TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
+TEST_F(PlanCacheFile, FilesThatCannotBeWrittenStayUnchanged) {
   const std::string file = path("plans.toml");
   std::ofstream{file} << "no plan cache";
   expect_input_error([&] { keep(file, 64, tuned(64, {})); }, {file, "expected TOML"});

@@ -27,7 +27,7 @@ TEST(PlanSimulator, ReturnsTheEndOfEachGpu) {
   EXPECT_NE(cost.ends[0], cost.ends[1]);  // the operands are on one of the GPUs
 }
 
-TEST(PlanSimulator, PrefersAllGpusWhereDevicesAllIsFaster) {
+TEST(PlanSimulator, PrefersAllGpusIfDevicesAllIsFaster) {
   const std::string kernels =
       TILERAIL_SOURCE_DIR "/topologies/karolina-hgx-a100.toml:a100";
   const Topology machine =

@@ -76,7 +76,7 @@ class SlowTracer final : public RealExecutor {
   std::vector<std::string>& log_;
 };
 
-TEST(Runner, OnTheHostTheTimelineIsThatOfTheMedianIteration) {
+TEST(Runner, TheTimelineOnTheHostShowsTheMedianIteration) {
   const Topology topology = machine();
   const Plan plan = small_plan(topology);
   const std::array plans{&plan};
@@ -129,7 +129,7 @@ TEST(Runner, AWrongResultDoesNotPass) {
   EXPECT_FALSE(runner.run(plan).check->passed);
 }
 
-TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedAtOnce) {
+TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedImmediately) {
   const Topology topology = machine();
   Plan plan = small_plan(topology);
   plan.peak_bytes[1] = int64_t{1} << 60;
@@ -137,7 +137,7 @@ TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedAtOnce) {
   EXPECT_THROW(Runner("host", topology, plans, {}), InputError);
 }
 
-TEST(Factory, NamesWhatThereIs) {
+TEST(Factory, ListsTheBackends) {
   const Topology topology = machine();
   expect_input_error([&] { make_executor("gpu", topology); },
                      {"'gpu' is not a backend; expected one of: sim, host, cuda"});

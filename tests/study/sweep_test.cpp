@@ -37,7 +37,7 @@ TEST(Sweep, TheLastAxisChangesFastest) {
   check_sweep(s);
 }
 
-TEST(Sweep, AFieldOfAPolicyReplacesWhatTheBaseSays) {
+TEST(Sweep, AFieldOfAPolicyReplacesTheValueOfTheBase) {
   Sweep s = sweep({"routing=eta"});
   s.base.policy.overrides = {"routing=initial", "batch=off"};
   EXPECT_THAT(s.job(0).policy.overrides,
@@ -93,7 +93,7 @@ TEST(Sweep, AnErrorOfAFirstValueNamesItsAxis) {
   expect_input_error([&] { check_sweep(based); }, {"dtype: 'f65'"});
 }
 
-TEST(Sweep, NamesInKeysMayHoldWhatPartsThem) {
+TEST(Sweep, NamesInKeysCanContainSeparators) {
   const auto keys = [](const std::string& text) { return parse_axis(text).keys; };
   using ::testing::ElementsAre;
   EXPECT_THAT(keys("link:a&b->c.bandwidth=1,2 GB/s"),
@@ -118,7 +118,7 @@ TEST(Sweep, MachinesCanBeNamed) {
   EXPECT_EQ(machine_of(s.job(1), check_sweep(s)).name(), "b");
 }
 
-TEST(Sweep, EachPointHasARowAlsoThoseThatFail) {
+TEST(Sweep, EveryPointHasARowEvenIfItFails) {
   Sweep s = sweep({"gemm=64,100000", "dtype=f64,f32"});
   s.base.problem.place = "0:0:0";  // a cube of 64 fits there
   const auto rows = run_sweep(s, check_sweep(s), {.count = 2});

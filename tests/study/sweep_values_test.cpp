@@ -37,7 +37,7 @@ TEST(SweepValues, SizesAreWrittenWithAllDigits) {
   EXPECT_THAT(values("4K..16K x2").values, ElementsAre("4096", "8192", "16384"));
 }
 
-TEST(SweepValues, ALetterBeforeAUnitBelongsToIt) {
+TEST(SweepValues, APrefixBelongsToItsUnit) {
   EXPECT_THAT(values("400MB/s,800 MB/s").values, ElementsAre("400MB/s", "800 MB/s"));
 }
 
@@ -48,7 +48,7 @@ TEST(SweepValues, BareNumbersGetTheLastUnit) {
   EXPECT_THAT(values("25 GB/s,50 us").numbers, IsEmpty());
 }
 
-TEST(SweepValues, NothingSeparatesWithinParentheses) {
+TEST(SweepValues, SeparatorsWithinParenthesesAreIgnored) {
   EXPECT_THAT(values("off,tree(chunks=4,min-bytes=0)").values,
               ElementsAre("off", "tree(chunks=4,min-bytes=0)"));
   EXPECT_THAT(values("tree(chunks=4,min-bytes=0);off").values,
@@ -63,7 +63,7 @@ TEST(SweepValues, FactorsAreNumbers) {
   EXPECT_THAT(values("x1..x8 x2").values, ElementsAre("x1", "x2", "x4", "x8"));
 }
 
-TEST(SweepValues, NamesAreNoNumbers) {
+TEST(SweepValues, NamesAreNotNumbers) {
   for (const char* text :
        {"f64,bf16", "auto,1024", "h:h:h", "inf,x2", "../machine.toml,clx-ai"})
     EXPECT_THAT(values(text).numbers, IsEmpty()) << text;
@@ -75,11 +75,11 @@ TEST(SweepValues, NumbersBeyondAllRangesAreTexts) {
     EXPECT_THAT(values(text).numbers, IsEmpty()) << text;
 }
 
-TEST(SweepValues, TextsStayAsTheyStand) {
+TEST(SweepValues, TextsStayUnchanged) {
   EXPECT_THAT(values("1e2, 4K").values, ElementsAre("1e2", "4K"));
 }
 
-TEST(SweepValues, SemicolonsPartValuesThatHoldCommas) {
+TEST(SweepValues, SemicolonsSeparateValuesWithCommas) {
   EXPECT_THAT(values("8K,8K,64; 16K").values, ElementsAre("8K,8K,64", "16K"));
 }
 
@@ -89,13 +89,13 @@ TEST(SweepValues, LongTextsAreNames) {
   EXPECT_THAT(values(digits + ".." + digits + " x2").numbers, IsEmpty());
 }
 
-TEST(SweepValues, WhatIsNoRangeIsAText) {
+TEST(SweepValues, OtherValuesThanRangesAreTexts) {
   for (const char* text : {"1..8", "25 GB/s..100 GB/s x2 MB/s", "x1..x8 x2 GB/s",
                            "1..8 -1", "1 GB/s..8 us x2"})
     EXPECT_THAT(values(text).values, ElementsAre(text));
 }
 
-TEST(SweepValues, WhatIsNoneIsRefused) {
+TEST(SweepValues, InvalidValuesAreRefused) {
   for (const auto& [text, quoted] : {std::pair{"", "'' is not a value"},
                                      {"1,,2", "'' is not a value"},
                                      {"8..1 x2", "does not ascend"},

@@ -28,7 +28,7 @@ class Tune : public ::testing::Test {
       ::testing::TempDir() + "tune-test-plans-" + std::to_string(::getpid()) + ".toml";
 };
 
-TEST_F(Tune, PointsThatAskForOnePlanAreOneTask) {
+TEST_F(Tune, PointsWithOnePlanAreOneTask) {
   const Sweep points = sweep({"m=64,48", "alpha=1,2"});
   EXPECT_EQ(tune_tasks(points, machine_of_tune(points)).size(), 2u);
 }

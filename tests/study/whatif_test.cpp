@@ -37,7 +37,7 @@ TEST(WhatIfParts, EqualGpusAreEquivalent) {
                                "all links and groups"}));
 }
 
-TEST(WhatIfParts, UnequalFiguresAreToldApart) {
+TEST(WhatIfParts, UnequalFiguresAreSeparateParts) {
   Topology::Description d = test::shipped("two-gpu").description();
   const std::string name = "pcie0->gpu1";
   const auto link = std::ranges::find(d.links, name, &Link::name);
@@ -67,7 +67,7 @@ TEST(WhatIfParts, NoTwoPartsHaveOneName) {
   }
 }
 
-TEST(WhatIfParts, EachAloneAndOnlySome) {
+TEST(WhatIfParts, OptionsSelectSingleParts) {
   const Topology machine = test::shipped("two-gpu");
   EXPECT_THAT(names(parts(machine, {.each = true, .only = {"link:pcie0->gpu*"}})),
               UnorderedElementsAre("link:pcie0->gpu0", "link:pcie0->gpu1"));
@@ -78,14 +78,14 @@ TEST(WhatIfParts, EachAloneAndOnlySome) {
       {"only: 'link:hist->*' is not a part of two-gpu", "'link:host->pcie0'"});
 }
 
-TEST(WhatIfParts, NamesMayHoldWhatPatternsAreWrittenWith) {
+TEST(WhatIfParts, NamesCanContainCharactersOfPatterns) {
   Topology::Description d = test::shipped("two-gpu").description();
   d.kernels.front().name = "a&b[1]";
   EXPECT_THAT(names(parts(Topology{d}, {.only = {"kernels:a&b[1]"}})),
               UnorderedElementsAre("kernels:a&b[1]"));
 }
 
-TEST(WhatIfParts, EveryPartOfEveryMachineCanChangeAndIsStillAMachine) {
+TEST(WhatIfParts, EveryChangeOfAPartGivesAValidMachine) {
   for (const std::string& name : test::shipped_names()) {
     const Topology machine = test::shipped(name);
     for (const Part& part : parts(machine))
@@ -95,7 +95,7 @@ TEST(WhatIfParts, EveryPartOfEveryMachineCanChangeAndIsStillAMachine) {
   }
 }
 
-TEST(WhatIfParts, FiguresAreSoManyTimesAsGood) {
+TEST(WhatIfParts, FiguresImproveByTheFactor) {
   const Topology machine = test::shipped("clx-ai");
   const auto& before = machine.description();
   for (const Knob& knob : knobs(machine)) {
@@ -120,7 +120,7 @@ TEST(WhatIfParts, FiguresAreSoManyTimesAsGood) {
   }
 }
 
-TEST(WhatIfParts, WithoutLimitThereIsNone) {
+TEST(WhatIfParts, UnlimitedPartsHaveNoLimit) {
   const Topology machine = test::shipped("karolina-hgx-a100");
   for (const Knob& knob : knobs(machine)) {
     const Topology changed = improved(machine, std::span{&knob, 1}, without_limit);
@@ -152,7 +152,7 @@ TEST(WhatIf, OneEngineCannotBeHalved) {
   EXPECT_EQ(factors, (std::multiset<double>{2, without_limit}));
 }
 
-TEST(WhatIf, ThePlanOfTheMachineAsItIsIsTheBestOfAll) {
+TEST(WhatIf, TheUnchangedMachineHasTheBestOfAllPlans) {
   const WhatIf what = asked({"link:*"});
   for (const WhatIfRow& row : what.rows) {
     ASSERT_TRUE(row.trial);

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 /// Thrown by an issuer that waits for another, if any issuer has failed.
-struct Abandoned {};
+struct Cancellation {};
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void PlanRun::issue_all(size_t issuer, bool waited_for) noexcept {
     progress_[issuer].issue_seconds = seconds(Clock::now() - start) - waited;
     current.reset();
     if (waited_for) wait_for_streams(issuer);
-  } catch (const Abandoned&) {
+  } catch (const Cancellation&) {
   } catch (const std::exception& error) {
     fail(current, error.what());
   }
@@ -146,7 +146,7 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
       });
       waited += seconds(Clock::now() - start);
     }
-    if (failed_) throw Abandoned{};
+    if (failed_) throw Cancellation{};
     check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0),
           "waiting for an event");
   }

@@ -32,10 +32,11 @@ StagingMemory::~StagingMemory() {
 }
 
 std::array<StagingRing, 2> StagingMemory::rings(const StagingChunks& chunks) {
-  const auto slots = [&](Way way) {
-    return std::clamp<size_t>(chunks.of(way).size(), 1, most_slots[size_t(way)]);
+  const auto slots = [&](Direction direction) {
+    return std::clamp<size_t>(chunks.of(direction).size(), 1,
+                              most_slots[size_t(direction)]);
   };
-  const size_t in = slots(Way::in), out = slots(Way::out);
+  const size_t in = slots(Direction::in), out = slots(Direction::out);
   memory_.reserve(int64_t((in + out) * slot_bytes));
   return {StagingRing{memory_.data(), in, slot_bytes},
           StagingRing{memory_.data() + in * slot_bytes, out, slot_bytes}};
@@ -43,9 +44,9 @@ std::array<StagingRing, 2> StagingMemory::rings(const StagingChunks& chunks) {
 
 void StagingMemory::open(int device) {
   const DeviceScope scope{device};
-  for (const Way way : {Way::in, Way::out}) {
-    auto& events = events_[{device, way}];
-    while (events.size() < most_slots[size_t(way)]) {
+  for (const Direction direction : {Direction::in, Direction::out}) {
+    auto& events = events_[{device, direction}];
+    while (events.size() < most_slots[size_t(direction)]) {
       cudaEvent_t event = nullptr;
       check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
             "creating an event");
@@ -64,18 +65,22 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan,
       rings_{memory.rings(chunks_)},
       devices_{[&] {
         std::array<std::vector<int>, 2> of_chunks;
-        for (const Way way : {Way::in, Way::out})
-          for (const StagingChunk& chunk : chunks_.of(way)) {
+        for (const Direction direction : {Direction::in, Direction::out})
+          for (const StagingChunk& chunk : chunks_.of(direction)) {
             const Op& op = plan.op(chunk.op);
-            const BufferId on_gpu = way == Way::in ? op.y.buffer : op.a.buffer;
-            of_chunks[size_t(way)].push_back(devices[plan.buffer(on_gpu).memory.index()]);
+            const BufferId on_gpu =
+                direction == Direction::in ? op.y.buffer : op.a.buffer;
+            of_chunks[size_t(direction)].push_back(
+                devices[plan.buffer(on_gpu).memory.index()]);
           }
         for (const auto& all : of_chunks)
           for (const int device : all) memory.open(device);
         return of_chunks;
       }()},
       staging_{chunks_, rings_,
-               [this](Way way, size_t chunk) { return has_ended(way, chunk); },
+               [this](Direction direction, size_t chunk) {
+                 return has_ended(direction, chunk);
+               },
                threads()} {}
 
 bool StagedCopies::has(OpId op) const {
@@ -85,12 +90,12 @@ bool StagedCopies::has(OpId op) const {
 
 /// Called by threads that have chosen no device yet: the first call of the runtime would
 /// open device 0.
-bool StagedCopies::has_ended(Way way, size_t chunk) {
-  const auto which = size_t(way);
+bool StagedCopies::has_ended(Direction direction, size_t chunk) {
+  const auto which = size_t(direction);
   const int device = devices_[which][chunk];
   check(cudaSetDevice(device), "choosing a device");
   const cudaError_t status =
-      cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), device));
+      cudaEventQuery(memory_.event(direction, rings_[which].slot_of(chunk), device));
   if (status == cudaErrorNotReady) return false;
   check(status, "a copy of pageable memory");
   return true;
@@ -99,24 +104,25 @@ bool StagedCopies::has_ended(Way way, size_t chunk) {
 double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
   const StagingChunks::Part part = chunks_.of(id);
   const Op& op = plan_.op(id);
-  const View& view = part.way == Way::in ? op.y : op.a;
+  const View& view = part.direction == Direction::in ? op.y : op.a;
   const Buffer& buffer = plan_.buffer(view.buffer);
   double waited = 0;
   for (size_t i = part.begin; i < part.end; ++i) {
-    const StagingChunk& chunk = chunks_.of(part.way)[i];
+    const StagingChunk& chunk = chunks_.of(part.direction)[i];
     const int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
     const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows,
                        chunk.cols, buffer.ld};
     const auto start = std::chrono::steady_clock::now();
-    const Block slot{staging_.await(part.way, i), chunk.rows, chunk.cols, chunk.rows};
+    const Block slot{staging_.await(part.direction, i), chunk.rows, chunk.cols,
+                     chunk.rows};
     waited +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    part.way == Way::in ? copy(slot, on_gpu, chunk.element, stream)
-                        : copy(on_gpu, slot, chunk.element, stream);
-    const size_t number = rings_[size_t(part.way)].slot_of(i);
-    check(cudaEventRecord(memory_.event(part.way, number, device), stream),
+    part.direction == Direction::in ? copy(slot, on_gpu, chunk.element, stream)
+                                    : copy(on_gpu, slot, chunk.element, stream);
+    const size_t number = rings_[size_t(part.direction)].slot_of(i);
+    check(cudaEventRecord(memory_.event(part.direction, number, device), stream),
           "recording an event");
-    staging_.issued(part.way, i);
+    staging_.issued(part.direction, i);
   }
   return waited;
 }

@@ -25,15 +25,15 @@ class StagingMemory {
   /// locked.
   std::array<StagingRing, 2> rings(const StagingChunks& chunks);
   /// Event of a slot for a copy of this device.
-  cudaEvent_t event(Way way, size_t slot, int device) {
-    return events_.at({device, way})[slot];
+  cudaEvent_t event(Direction direction, size_t slot, int device) {
+    return events_.at({device, direction})[slot];
   }
   /// Makes the events of a device. Throws CudaError.
   void open(int device);
 
  private:
   HostArena memory_{pinned_memory()};
-  std::map<std::pair<int, Way>, std::vector<cudaEvent_t>> events_;  // by slot
+  std::map<std::pair<int, Direction>, std::vector<cudaEvent_t>> events_;  // by slot
 };
 
 /// The copies of one run that go through slots.
@@ -53,7 +53,7 @@ class StagedCopies {
   void abandon() { staging_.abandon(); }
 
  private:
-  bool has_ended(Way way, size_t chunk);
+  bool has_ended(Direction direction, size_t chunk);
 
   StagingMemory& memory_;
   const Plan& plan_;

@@ -16,16 +16,17 @@ constexpr std::chrono::microseconds rest{20};
 }  // namespace
 
 Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings,
-                 Copied copied, std::array<size_t, 2> threads)
+                 CopyQuery has_ended, std::array<size_t, 2> threads)
     : chunks_{chunks},
       rings_{rings},
-      copied_{std::move(copied)},
-      stages_{Stages(chunks.of(Way::in).size()), Stages(chunks.of(Way::out).size())} {
+      has_ended_{std::move(has_ended)},
+      stages_{Stages(chunks.of(Direction::in).size()),
+              Stages(chunks.of(Direction::out).size())} {
   threads_.reserve(threads[0] + threads[1]);
   try {
-    for (const Way way : {Way::in, Way::out})  // each needs one
-      if (!stages(way).empty())
-        threads_.push_back(start_thread([this, way] { work(way); }));
+    for (const Direction direction : {Direction::in, Direction::out})  // each needs one
+      if (!stages(direction).empty())
+        threads_.push_back(start_thread([this, direction] { work(direction); }));
     start_more(threads);
   } catch (...) {  // started threads must not outlive this object
     stop();
@@ -36,9 +37,10 @@ Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings,
 /// Adds as many threads as possible to the first one of each direction.
 void Staging::start_more(std::array<size_t, 2> threads) {
   try {
-    for (const Way way : {Way::in, Way::out})
-      for (size_t t = 1; t < threads[size_t(way)] && !stages(way).empty(); ++t)
-        threads_.push_back(start_thread([this, way] { work(way); }));
+    for (const Direction direction : {Direction::in, Direction::out})
+      for (size_t t = 1; t < threads[size_t(direction)] && !stages(direction).empty();
+           ++t)
+        threads_.push_back(start_thread([this, direction] { work(direction); }));
   } catch (const ThreadShortage&) {
   }
 }
@@ -51,8 +53,8 @@ void Staging::stop() {
     if (thread.joinable()) thread.join();
 }
 
-void Staging::wait_for(Way way, size_t chunk, int stage, bool rests) {
-  const std::atomic<int>& now = stages(way)[chunk];
+void Staging::wait_for(Direction direction, size_t chunk, int stage, bool rests) {
+  const std::atomic<int>& now = stages(direction)[chunk];
   const auto over = [&] {
     return abandoned_ || now.load(std::memory_order_acquire) >= stage;
   };
@@ -66,24 +68,24 @@ void Staging::wait_for(Way way, size_t chunk, int stage, bool rests) {
   }
 }
 
-void Staging::wait_for_copy(Way way, size_t chunk) {
-  while (!copied_(way, chunk)) std::this_thread::sleep_for(rest);
+void Staging::wait_for_copy(Direction direction, size_t chunk) {
+  while (!has_ended_(direction, chunk)) std::this_thread::sleep_for(rest);
 }
 
-std::byte* Staging::await(Way way, size_t chunk) {
-  if (way == Way::in) wait_for(way, chunk, 1, false);
-  if (way == Way::out && chunk >= ring(way).slots)
-    wait_for(way, chunk - ring(way).slots, 2, false);
-  return ring(way).memory_of(chunk);
+std::byte* Staging::await(Direction direction, size_t chunk) {
+  if (direction == Direction::in) wait_for(direction, chunk, 1, false);
+  if (direction == Direction::out && chunk >= ring(direction).slots)
+    wait_for(direction, chunk - ring(direction).slots, 2, false);
+  return ring(direction).memory_of(chunk);
 }
 
-void Staging::work(Way way) {
-  std::atomic<size_t>& next = next_[size_t(way)];
+void Staging::work(Direction direction) {
+  std::atomic<size_t>& next = next_[size_t(direction)];
   try {
     for (;;) {
       const size_t chunk = next.fetch_add(1);
-      if (chunk >= stages(way).size()) return;
-      way == Way::in ? fill(chunk) : empty(chunk);
+      if (chunk >= stages(direction).size()) return;
+      direction == Direction::in ? fill(chunk) : empty(chunk);
     }
   } catch (...) {
     {
@@ -95,25 +97,25 @@ void Staging::work(Way way) {
 }
 
 void Staging::fill(size_t chunk) {
-  if (const size_t slots = ring(Way::in).slots; chunk >= slots) {
-    wait_for(Way::in, chunk - slots, 2, true);
-    wait_for_copy(Way::in, chunk - slots);
+  if (const size_t slots = ring(Direction::in).slots; chunk >= slots) {
+    wait_for(Direction::in, chunk - slots, 2, true);
+    wait_for_copy(Direction::in, chunk - slots);
   }
-  const StagingChunk& c = chunks_.of(Way::in)[chunk];
-  std::byte* slot = ring(Way::in).memory_of(chunk);
+  const StagingChunk& c = chunks_.of(Direction::in)[chunk];
+  std::byte* slot = ring(Direction::in).memory_of(chunk);
   for (int64_t col = 0; col < c.cols; ++col)
     std::memcpy(slot + col * c.width(), c.host + col * c.pitch, size_t(c.width()));
-  set(Way::in, chunk, 1);
+  set(Direction::in, chunk, 1);
 }
 
 void Staging::empty(size_t chunk) {
-  wait_for(Way::out, chunk, 1, true);
-  wait_for_copy(Way::out, chunk);
-  const StagingChunk& c = chunks_.of(Way::out)[chunk];
-  const std::byte* slot = ring(Way::out).memory_of(chunk);
+  wait_for(Direction::out, chunk, 1, true);
+  wait_for_copy(Direction::out, chunk);
+  const StagingChunk& c = chunks_.of(Direction::out)[chunk];
+  const std::byte* slot = ring(Direction::out).memory_of(chunk);
   for (int64_t col = 0; col < c.cols; ++col)
     std::memcpy(c.host + col * c.pitch, slot + col * c.width(), size_t(c.width()));
-  set(Way::out, chunk, 2);
+  set(Direction::out, chunk, 2);
 }
 
 void Staging::finish() {

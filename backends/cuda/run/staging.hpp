@@ -37,23 +37,25 @@ struct StagingRing {
 class Staging {
  public:
   /// Whether an issued copy of a chunk has ended; can throw.
-  using Copied = std::function<bool(Way way, size_t chunk)>;
+  using CopyQuery = std::function<bool(Direction direction, size_t chunk)>;
 
   /// Starts the threads, fillers and emptiers, or fewer if the system allows no more.
   /// `chunks` must outlive it. Throws ThreadShortage if chunks need a filler or an
   /// emptier and none can be started.
-  Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
-          std::array<size_t, 2> threads);
+  Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings,
+          CopyQuery has_ended, std::array<size_t, 2> threads);
   /// Abandons the remaining chunks.
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Waits until the slot of this chunk is full (Way::in) or empty (Way::out). Throws
-  /// ExecutionError after `abandon`.
-  std::byte* await(Way way, size_t chunk);
+  /// Waits until the slot of this chunk is full (Direction::in) or empty
+  /// (Direction::out). Throws ExecutionError after `abandon`.
+  std::byte* await(Direction direction, size_t chunk);
   /// Marks the copy of the chunk as issued.
-  void issued(Way way, size_t chunk) { set(way, chunk, way == Way::in ? 2 : 1); }
+  void issued(Direction direction, size_t chunk) {
+    set(direction, chunk, direction == Direction::in ? 2 : 1);
+  }
   /// Waits until every chunk is at its destination; all must have been issued. Throws the
   /// error that stopped a thread.
   void finish();
@@ -64,25 +66,25 @@ class Staging {
   // Stages of a chunk: in: 1 in its slot, 2 issued; out: 1 issued, 2 out of its slot.
   using Stages = std::vector<std::atomic<int>>;
 
-  void work(Way way);
+  void work(Direction direction);
   void start_more(std::array<size_t, 2> threads);
   void stop();
   /// Throws the error that stopped a thread, if any.
   void rethrow_failure();
-  void wait_for_copy(Way way, size_t chunk);
+  void wait_for_copy(Direction direction, size_t chunk);
   void fill(size_t chunk);
   void empty(size_t chunk);
-  void set(Way way, size_t chunk, int stage) {
-    stages(way)[chunk].store(stage, std::memory_order_release);
+  void set(Direction direction, size_t chunk, int stage) {
+    stages(direction)[chunk].store(stage, std::memory_order_release);
   }
   /// `rests`: whether the thread sleeps between polls.
-  void wait_for(Way way, size_t chunk, int stage, bool rests);
-  const StagingRing& ring(Way way) const { return rings_[size_t(way)]; }
-  Stages& stages(Way way) { return stages_[size_t(way)]; }
+  void wait_for(Direction direction, size_t chunk, int stage, bool rests);
+  const StagingRing& ring(Direction direction) const { return rings_[size_t(direction)]; }
+  Stages& stages(Direction direction) { return stages_[size_t(direction)]; }
 
   const StagingChunks& chunks_;
   std::array<StagingRing, 2> rings_;
-  Copied copied_;
+  CopyQuery has_ended_;
   std::array<Stages, 2> stages_;
   std::array<std::atomic<size_t>, 2> next_{};
   std::atomic<bool> abandoned_{false};

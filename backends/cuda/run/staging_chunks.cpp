@@ -25,17 +25,17 @@ StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable,
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
     if (pageable.has(plan.buffer(op.a.buffer).kind))
-      add(Way::in, plan, OpId{i}, op.a, starts, slot_bytes);
+      add(Direction::in, plan, OpId{i}, op.a, starts, slot_bytes);
     else if (pageable.has(plan.buffer(op.y.buffer).kind))
-      add(Way::out, plan, OpId{i}, op.y, starts, slot_bytes);
+      add(Direction::out, plan, OpId{i}, op.y, starts, slot_bytes);
   }
 }
 
-void StagingChunks::add(Way way, const Plan& plan, OpId op, const View& host,
+void StagingChunks::add(Direction direction, const Plan& plan, OpId op, const View& host,
                         std::span<std::byte* const> starts, int64_t slot_bytes) {
-  auto& chunks = chunks_[size_t(way)];
+  auto& chunks = chunks_[size_t(direction)];
   Part& part = parts_[op.index()];
-  part = {way, chunks.size(), chunks.size()};
+  part = {direction, chunks.size(), chunks.size()};
   if (host.rows == 0 || host.cols == 0) return;
   const Buffer& buffer = plan.buffer(host.buffer);
   const int64_t element = buffer.element(),

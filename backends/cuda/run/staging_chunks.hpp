@@ -11,7 +11,7 @@
 namespace tilerail::cuda {
 
 /// To a GPU, or from one.
-enum class Way : uint8_t { in, out };
+enum class Direction : uint8_t { in, out };
 
 /// The matrices in pageable memory.
 struct PageableMatrices {
@@ -46,17 +46,19 @@ class StagingChunks {
   StagingChunks(const Plan& plan, PageableMatrices pageable,
                 std::span<std::byte* const> starts, int64_t slot_bytes);
 
-  const std::vector<StagingChunk>& of(Way way) const { return chunks_[size_t(way)]; }
+  const std::vector<StagingChunk>& of(Direction direction) const {
+    return chunks_[size_t(direction)];
+  }
 
   struct Part {
-    Way way = Way::in;
+    Direction direction = Direction::in;
     size_t begin = 0, end = 0;  // of its chunks; empty if the operation is not such a
                                 // copy
   };
   Part of(OpId op) const { return parts_[op.index()]; }
 
  private:
-  void add(Way way, const Plan& plan, OpId op, const View& host,
+  void add(Direction direction, const Plan& plan, OpId op, const View& host,
            std::span<std::byte* const> starts, int64_t slot_bytes);
 
   std::array<std::vector<StagingChunk>, 2> chunks_;

@@ -8,15 +8,15 @@
 namespace tilerail::cuda {
 namespace {
 
-/// Destroys the graph unless ownership was passed on.
-struct Recorded {
+/// Destroys the graph.
+struct GraphOwner {
   cudaGraph_t graph = nullptr;
-  Recorded() = default;
-  ~Recorded() {
+  GraphOwner() = default;
+  ~GraphOwner() {
     if (graph) cudaGraphDestroy(graph);
   }
-  Recorded(const Recorded&) = delete;
-  Recorded& operator=(const Recorded&) = delete;
+  GraphOwner(const GraphOwner&) = delete;
+  GraphOwner& operator=(const GraphOwner&) = delete;
 };
 
 /// Later work in `stream` runs after the present work in `before`. The event belongs to
@@ -36,7 +36,7 @@ StreamGraph::StreamGraph(std::span<const StreamOnDevice> streams,
   const DeviceScope scope{first_.device};
   const auto others = streams.subspan(1);
   std::deque<PlainEvent> events;
-  Recorded recorded;
+  GraphOwner recorded;
   check(cudaStreamBeginCapture(first_.stream, cudaStreamCaptureModeThreadLocal),
         "recording a graph");
   try {

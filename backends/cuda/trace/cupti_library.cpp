@@ -23,7 +23,7 @@ std::vector<std::string> candidates() {
   return paths;
 }
 
-struct Opened {
+struct LoadResult {
   CuptiLibrary library;
   std::string why;
 };
@@ -34,8 +34,8 @@ void* load_library() {
   return nullptr;
 }
 
-Opened open_library() {
-  Opened opened;
+LoadResult open_library() {
+  LoadResult opened;
   void* const handle = load_library();
   if (!handle) {
     opened.why = candidates().front() + " does not exist";
@@ -65,7 +65,7 @@ Opened open_library() {
 }  // namespace
 
 const CuptiLibrary* CuptiLibrary::open(std::string& why) {
-  static const Opened opened = open_library();
+  static const LoadResult opened = open_library();
   why = opened.why;
   return why.empty() ? &opened.library : nullptr;
 }

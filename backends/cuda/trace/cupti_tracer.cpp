@@ -37,7 +37,7 @@ using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 
 /// The data that the callbacks collect. CUPTI has one set of callbacks per process and
 /// calls them on its own threads.
-struct Collected {
+struct ActivityLog {
   const CuptiLibrary* cupti = nullptr;
   CUpti_SubscriberHandle subscriber = nullptr;  // one per process
   std::mutex mutex;
@@ -49,8 +49,8 @@ struct Collected {
   size_t dropped = 0;
 };
 
-Collected& collected() {
-  static Collected instance;
+ActivityLog& activity_log() {
+  static ActivityLog instance;
   return instance;
 }
 
@@ -60,14 +60,14 @@ void add_activity(const CUpti_Activity* activity) {
   const uint64_t launcher = record->graphNodeId != 0
                                 ? launcher_of_node(record->graphNodeId)
                                 : launcher_of_call(record->correlationId);
-  collected().records.push_back({launcher, record->start, record->end});
+  activity_log().records.push_back({launcher, record->start, record->end});
 }
 
 /// A graph is recorded node by node, and copied at instantiation: records name the nodes
 /// of the copy.
 void CUPTIAPI node_was_made(void*, CUpti_CallbackDomain, CUpti_CallbackId kind,
                             const void* data) {
-  Collected& all = collected();
+  ActivityLog& all = activity_log();
   const std::lock_guard lock{all.mutex};
   const auto* graph = static_cast<const CUpti_GraphData*>(
       static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
@@ -93,7 +93,7 @@ void add(const CUpti_Activity* activity) {
       const auto* record =
           reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(activity);
       if (record->externalKind == correlation_kind)
-        collected().marks.push_back(
+        activity_log().marks.push_back(
             {launcher_of_call(record->correlationId), OpId{size_t(record->externalId)}});
       return;
     }
@@ -110,7 +110,7 @@ void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* most_record
 
 void CUPTIAPI complete_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
                               size_t valid) {
-  Collected& all = collected();
+  ActivityLog& all = activity_log();
   const std::lock_guard lock{all.mutex};
   CUpti_Activity* record = nullptr;
   while (valid > 0 && all.cupti->next_record(buffer, valid, &record) == CUPTI_SUCCESS)
@@ -159,7 +159,7 @@ class CuptiTracer final : public Tracer {
 
   std::vector<OpTime> end() override {
     cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    Collected& all = collected();
+    ActivityLog& all = activity_log();
     const std::lock_guard lock{all.mutex};
     if (all.dropped > 0)
       throw CudaError{fmt::format("the profiler dropped {} records", all.dropped)};
@@ -192,7 +192,7 @@ class CuptiTracer final : public Tracer {
   }
 
   static void clear() {
-    Collected& all = collected();
+    ActivityLog& all = activity_log();
     const std::lock_guard lock{all.mutex};
     all.records.clear(), all.marks.clear(), all.op_of_node.clear();
     all.issuing.reset();
@@ -200,7 +200,7 @@ class CuptiTracer final : public Tracer {
   }
 
   static void set_issuing(std::optional<OpId> op) {
-    Collected& all = collected();
+    ActivityLog& all = activity_log();
     const std::lock_guard lock{all.mutex};
     all.issuing = op;
   }
@@ -208,7 +208,7 @@ class CuptiTracer final : public Tracer {
   /// If another profiler has already subscribed, graphs are not traced.
   void watch_graphs(bool wanted) {
     if (wanted == watches_graphs_) return;
-    CUpti_SubscriberHandle& subscriber = collected().subscriber;
+    CUpti_SubscriberHandle& subscriber = activity_log().subscriber;
     if (wanted && !subscriber &&
         cupti_.subscribe(&subscriber, node_was_made, nullptr) != CUPTI_SUCCESS)
       subscriber = nullptr;
@@ -232,7 +232,7 @@ class CuptiTracer final : public Tracer {
 std::unique_ptr<Tracer> make_cupti_tracer(std::string& why) {
   const CuptiLibrary* cupti = CuptiLibrary::open(why);
   if (!cupti) return nullptr;
-  collected().cupti = cupti;
+  activity_log().cupti = cupti;
   CUptiResult status = cupti->register_callbacks(request_buffer, complete_buffer);
   for (const CUpti_ActivityKind kind : kinds) {
     if (status == CUPTI_SUCCESS) status = cupti->enable(kind);

@@ -49,7 +49,7 @@ class Calibration {
     CopyRole role;
     std::vector<size_t> figures;  // by number of simultaneous copies
   };
-  struct Strided {
+  struct StridedCopy {
     int64_t rows, cols;
     size_t figure;
   };
@@ -92,7 +92,7 @@ class Calibration {
   size_t empty_ = 0, axpby_ = 0, thin_ = 0, square_ = 0;  // figures
   std::vector<int> at_once_;
   std::vector<Copies> copies_;
-  std::vector<Strided> strided_;
+  std::vector<StridedCopy> strided_;
   std::vector<Gemms> gemms_;
   double latency_ = 0;
   double widest_ = 0;  // half width of the least certain figure of a source
@@ -219,7 +219,7 @@ void Calibration::write_links(CopyRole role, double single, double saturated) {
 /// Efficiency of a 2-D copy: its rate relative to the rate of a packed copy, both alone.
 void Calibration::write_strided(double packed_rate) {
   d_.strided.source = "copies";
-  for (const Strided& s : strided_) {
+  for (const StridedCopy& s : strided_) {
     const double efficiency = rate(double(s.rows * s.cols), s.figure) / packed_rate;
     d_.strided.points.push_back(
         {Bytes{element * double(s.rows)}, std::min(1.0, efficiency)});
@@ -289,7 +289,7 @@ void Calibration::write_uncertainty() {
       copies.add(latency_ + at_once_[i] * bytes / together, runs_.of(role.figures[i]));
     }
   }
-  for (const Strided& s : strided_)
+  for (const StridedCopy& s : strided_)
     columns.add(runs_.of(s.figure).mean, runs_.of(s.figure));
   if (u.kernels.empty() || copies.empty()) return;
   u.copies = copies.half_width(), u.columns = columns.half_width(),

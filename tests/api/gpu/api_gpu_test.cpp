@@ -71,7 +71,7 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
 }
 
 /// A copy on the host would give correct results, but slowly.
-TEST_F(Api, WholeMatricesAreUsedInPlaceWhateverTheirMemory) {
+TEST_F(Api, WholeMatricesInAnyMemoryAreUsedInPlace) {
   for (const MemoryKind kind : test::memory_kinds) {
     ApiCase one{square(200), {kind, 0}, {kind, 0}, {kind, 0}, 13};
     api::Matrices matrices;
@@ -90,14 +90,14 @@ TEST_F(Api, WholeMatricesAreUsedInPlaceWhateverTheirMemory) {
   }
 }
 
-TEST_F(Api, AnAutomaticDescriptionHasTheDevicesThatAreHere) {
+TEST_F(Api, AnAutomaticDescriptionHasTheDevicesOfTheMachine) {
   unsetenv("TILERAIL_TOPOLOGY");
   Context context;
   EXPECT_EQ(context.topology_name(), "automatic");
   EXPECT_EQ(int(context.devices().size()), cuda::device_count());
 }
 
-TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
+TEST_F(Api, LaterCallsWithAnyScalarsReuseThePlan) {
   Context context{in_tiles()};
   for (const double alpha : {1.0, -2.0, 0.5}) {
     ApiCase one{square(300, alpha, alpha + 1), {}, {}, {}, 3};
@@ -115,7 +115,7 @@ void occupy(cudaStream_t stream, void* scratch, size_t bytes) {
 }
 
 /// A is written after other work in the caller's stream.
-TEST_F(Api, ReadsComeAfterTheCallersStream) {
+TEST_F(Api, ReadsRunAfterTheCallersStream) {
   Context context{in_tiles()};
   constexpr size_t scratch_bytes = size_t{256} << 20;
   for (const bool blocking : {true, false}) {
@@ -148,7 +148,7 @@ TEST_F(Api, ReadsComeAfterTheCallersStream) {
   }
 }
 
-TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
+TEST_F(Api, CallsKeepTheCurrentDeviceEvenAfterErrors) {
   for (int device = 0; device < gpus_; ++device) {
     const cuda::DeviceScope scope{device};
     Context context{in_tiles()};
@@ -174,7 +174,7 @@ TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
   }
 }
 
-TEST_F(Api, ThreadsMayShareAContext) {
+TEST_F(Api, ThreadsCanShareAContext) {
   Context context{in_tiles()};
   std::vector<std::unique_ptr<ApiCase>> calls;
   for (unsigned t = 0; t < 4; ++t)
@@ -195,7 +195,7 @@ TEST_F(Api, ThreadsMayShareAContext) {
 
 /// Both register the same pages for their calls; neither may end a registration that the
 /// other still uses.
-TEST_F(Api, ContextsMayShareAPageableMatrix) {
+TEST_F(Api, ContextsCanShareAPageableMatrix) {
   constexpr int64_t n = 600;
   ApiCase one{square(n), {}, {}, {}, 7}, two{square(n), {}, {}, {}, 8};
   std::copy(one.a->given.begin(), one.a->given.end(), two.a->data<std::byte>());
@@ -245,7 +245,7 @@ TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
   }
 }
 
-TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
+TEST_F(Api, MatricesCanOverlapInMemoryAndShareAnAllocation) {
   Context context{in_tiles()};
   constexpr int64_t n = 300;
   ApiCase one{square(n), {}, {}, {}, 10};

@@ -58,7 +58,7 @@ TEST_F(DirectCalls, AreRightWithAllTypesInAnyStream) {
 }
 
 /// A is written after other work.
-TEST_F(DirectCalls, ComeAfterTheCallersWork) {
+TEST_F(DirectCalls, RunAfterTheCallersWork) {
   constexpr size_t scratch_bytes = size_t{256} << 20;
   Context context{options(false)};
   for (const bool default_stream : {true, false}) {

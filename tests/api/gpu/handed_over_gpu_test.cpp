@@ -25,7 +25,7 @@ using test::MemoryKind;
 using test::steps;
 using test::tile;
 
-class HandedOver : public ApiOnGpus {
+class AsynchronousCalls : public ApiOnGpus {
  protected:
   static void reset_c(const ApiCase& one) {
     cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(),
@@ -36,7 +36,7 @@ class HandedOver : public ApiOnGpus {
 
 // Single kernels, plans that are submitted operation by operation and, if one GPU has all
 // matrices, as a graph.
-TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) {
+TEST_F(AsynchronousCalls, ReturnWhileTheStreamIsBusyAndRunInItsOrder) {
   struct Setting {
     MemoryKind kind;
     bool tiles, one_gpu;
@@ -89,7 +89,7 @@ TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) 
 
 // Each call reads the result of its predecessor, whatever its stream; plans and their
 // graphs are dropped meanwhile.
-TEST_F(HandedOver, CallsRunOneAfterAnother) {
+TEST_F(AsynchronousCalls, RunOneAfterAnother) {
   ContextOptions few = in_tiles();
   few.cached_plans = 1;
   Context context{few};
@@ -112,7 +112,7 @@ TEST_F(HandedOver, CallsRunOneAfterAnother) {
     EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
 }
 
-TEST_F(HandedOver, RandomCallsAreRight) {
+TEST_F(AsynchronousCalls, AreRightForRandomProblems) {
   Context tiles{in_tiles()}, searched{shipped_machine()};
   std::mt19937_64 random{test::test_seed()};
   BusyStream stream;
@@ -135,7 +135,7 @@ TEST_F(HandedOver, RandomCallsAreRight) {
   }
 }
 
-TEST_F(HandedOver, NoCallGoesIntoAStreamThatIsCaptured) {
+TEST_F(AsynchronousCalls, AreRefusedOnGpusInACapturedStream) {
   Context context{shipped_machine()};
   const cuda::DeviceScope scope{0};
   const ApiCase::Where where{MemoryKind::device, 0};

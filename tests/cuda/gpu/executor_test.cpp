@@ -266,7 +266,7 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
   EXPECT_EQ(small.mismatch(3), "");
 }
 
-TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
+TEST_F(Gpu, APlanThatDoesNotFitReportsAMemoryFractionThatFits) {
   const Topology topology = roomy_machine();
   CudaExecutor executor{topology};
   const GemmProblem problem = square(2048);
@@ -277,7 +277,7 @@ TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   expect_input_error([&] { executor.prepare(plan); }, {"a memory fraction of at most"});
 }
 
-TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {
+TEST_F(Gpu, RunsKeepTheCallersDevice) {
   const Topology topology = machine();
   const int chosen = gpus_ - 1;
   cuda::check(cudaSetDevice(chosen), "choosing a device");

@@ -15,7 +15,7 @@ namespace {
 using test::CudaGemmCase;
 using test::square;
 
-TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
+TEST_F(Gpu, APlanOfOneGpuIsAGraphIfItsRunsAreEqual) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   GemmProblem problem = square(900);
@@ -43,7 +43,7 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
 }
 
 // New allocations often get the addresses of freed ones: the matrix there is another one.
-TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
+TEST_F(Gpu, GraphsRunOnMatricesAtReusedAddresses) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   GemmProblem problem = square(900);
@@ -113,7 +113,7 @@ TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
 }
 
 // Each product adds to the result of its predecessor.
-TEST_F(Gpu, RunsThatAreHandedOverAreGraphsToo) {
+TEST_F(Gpu, SubmittedRunsAreGraphsToo) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   GemmProblem problem = square(900);
@@ -135,7 +135,7 @@ TEST_F(Gpu, RunsThatAreHandedOverAreGraphsToo) {
 
 // A launch continues when its graph is destroyed: with its plan, or for a graph with
 // other values.
-TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
+TEST_F(Gpu, AGraphThatIsDestroyedDuringARunEndsNormally) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   GemmProblem problem = square(900, 1, 0);
@@ -165,7 +165,7 @@ TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
   }
 }
 
-TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
+TEST_F(Gpu, APlanWithoutTheGraphOptionIsNeverAGraph) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   Policy policy = in_tiles(300);

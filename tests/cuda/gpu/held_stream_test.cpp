@@ -12,7 +12,7 @@ namespace {
 
 /// An error destroys the gate before the stream has started to wait for it, because the
 /// stream first waits for another gate.
-TEST_F(Gpu, AStreamThatIsHeldGoesOnAfterAnErrorHasDestroyedItsGate) {
+TEST_F(Gpu, AHeldStreamContinuesAfterAnErrorDestroysItsGate) {
   cudaStream_t stream = nullptr;
   cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
               "creating a stream");

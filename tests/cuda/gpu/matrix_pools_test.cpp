@@ -50,7 +50,7 @@ std::vector<double> first_numbers(const void* matrix) {
 /// Equal matrices would hide which one an operation reads, and a dot product would be of
 /// a vector with itself, whose error grows with its length. Each matrix fills its memory
 /// to the last byte.
-TEST_F(MatrixPools, MatricesInMemoriesOfTheirOwnAreDifferent) {
+TEST_F(MatrixPools, MatricesInSeparateMemoriesDiffer) {
   const Topology topology = machine();
   const MemoryId first = *topology.find_gpu(0),
                  second = *topology.find_gpu(gpus_ > 1 ? 1 : 0);

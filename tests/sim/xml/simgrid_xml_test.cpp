@@ -109,7 +109,7 @@ TEST(SimGridXml, SplitCopiesTakeOurTimes) {
   expect_our_times(Topology{d});
 }
 
-TEST(SimGridXml, NamesMayHaveCharactersOfXml) {
+TEST(SimGridXml, NamesCanContainCharactersOfXml) {
   const std::vector<std::string> settings{"name=<\"&'>"};
   expect_our_times(with_settings(test::shipped("two-gpu"), settings));
 }
