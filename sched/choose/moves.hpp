@@ -47,7 +47,8 @@ struct Move {
       false;  // the change follows from a simulation, which the estimate does not contain
 };
 
-/// The candidates that a search draws, the same ones in every run. docs/model.md#judge
+/// The candidates that a search draws, the same ones in every run.
+/// docs/model.md#evaluator
 class Moves {
  public:
   /// Keeps references. `tiles`: candidate tiles, ascending.

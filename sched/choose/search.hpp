@@ -23,7 +23,7 @@ Plan estimated_plan(const Question& question, Copies copies = Copies::any);
 Feasible<Plan> estimated_candidate(const Question& question, Copies copies = Copies::any);
 
 /// The estimated plan or, if the question is simulated, the best simulated plan.
-/// docs/model.md#judge
+/// docs/model.md#evaluator
 Plan search_plan(const Question& question, const PlanSimulator& simulator);
 
 /// Names of GPUs for candidates, "gpu0,gpu3"; for more than 16 GPUs their number.

@@ -10,7 +10,7 @@
 namespace tilerail {
 
 /// Sets of GPUs and tiles of a search with simulation. Its strategies:
-/// sched/choose/strategies.hpp. docs/model.md#judge
+/// sched/choose/strategies.hpp. docs/model.md#evaluator
 
 /// All devices first; then smaller sets, if the policy leaves the devices open.
 DeviceSets sets_for(const Question& question);

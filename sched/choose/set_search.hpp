@@ -18,13 +18,13 @@ struct SearchResult {
 
 /// The search for the fastest plan on all devices of a question. The sequence of plans
 /// depends on the question alone: a longer search tries all plans of a shorter search and
-/// more. docs/model.md#judge
+/// more. docs/model.md#evaluator
 class SetSearch {
  public:
   virtual ~SetSearch() = default;
 
-  /// Continues until the search has spent `ops` operations (docs/model.md#judge) or no
-  /// plan is left.
+  /// Continues until the search has spent `ops` operations (docs/model.md#evaluator) or
+  /// no plan is left.
   virtual void run_until(int64_t ops) = 0;
   /// The time of the fastest plan so far; infinite if no plan was simulated.
   virtual double seconds() const = 0;

@@ -10,7 +10,7 @@ namespace tilerail {
 
 /// A linear model of how features change the logarithm of a plan's time: Bayesian
 /// regression with independent normal priors of mean 0 for the features.
-/// docs/model.md#judge
+/// docs/model.md#evaluator
 class Surrogate {
  public:
   /// Feature differences between two candidates: feature numbers and differences, each
