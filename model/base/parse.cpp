@@ -1,6 +1,7 @@
 #include "model/base/parse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
@@ -61,6 +62,12 @@ std::array<int64_t, 3> parse_shape(std::string_view text, std::string_view subje
   const auto parts = split(text, ',');
   if (parts.size() != 1 && parts.size() != 3)
     throw InputError{subject, text, "", "M,N,K or one size for a cube"};
+  std::string lacking;
+  for (size_t i = 0; parts.size() > 1 && i < 3; ++i)
+    if (parts[i].empty()) lacking += "mnk"[i];
+  if (!lacking.empty())
+    throw InputError{subject, text, fmt::format("lacks {}", fmt::join(lacking, " and ")),
+                     "M,N,K or one size for a cube"};
   std::array<int64_t, 3> shape{};
   for (size_t i = 0; i < 3; ++i)
     shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], subject);
