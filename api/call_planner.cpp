@@ -154,10 +154,10 @@ PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& proble
     } catch (const InputError& error) {
       if (free.size() == 1)
         throw MemoryShortage{
-            fmt::format("free for tiles are {}: {}", seen, error.what())};
+            "", {}, fmt::format("free for tiles are {}: {}", seen, error.what())};
     }
   }
-  throw MemoryShortage{"no GPU is left to plan for"};
+  throw MemoryShortage{"devices", {}, "no GPU is left to plan for"};
 }
 
 }  // namespace tilerail::api

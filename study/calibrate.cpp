@@ -64,9 +64,7 @@ GpuCalibration calibrate_gpus(const CalibrationSettings& settings) {
   options.name = settings.name.value_or(options.name);
   options.progress = log_progress;
   Measurements measurements = measure_gpus(options);
-  measurements.command = fmt::format(
-      "tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}",
-      options.name, measurements.devices.size(), options.seconds);
+  measurements.command = settings.command;
   GpuCalibration calibration = fitted(measurements);
   calibration.warnings = missed_targets(measurements);
   return calibration;

@@ -15,6 +15,7 @@ struct CalibrationSettings {
   std::optional<int> devices, workers;  // workers: of each device of a host
   std::optional<double> seconds;        // approximate duration
   std::optional<std::string> name;      // of the machine
+  std::string command;                  // recorded with the measurements of GPUs
 };
 
 /// Relative errors of a description against its measurements.

@@ -68,7 +68,7 @@ Topology MachineText::changed(const Topology& machine) const {
   try {
     return with_settings(machine, settings);
   } catch (const InputError& error) {
-    throw error.within("").about("topo-set");
+    throw error.within("topo-set");
   }
 }
 
@@ -97,7 +97,7 @@ Policy PolicyText::resolve() const {
   for (const std::string& assignment : overrides) {
     const auto key = std::string_view{assignment}.substr(0, assignment.find('='));
     if (key == "tile" || key == "effort")
-      throw InputError{"set", assignment, "has an argument of its own", key};
+      throw InputError{key, assignment, "has an argument of its own", "this argument"};
     const auto [first, fresh] = given.emplace(key, assignment);
     if (!fresh && first->second != assignment)
       throw InputError{"set", assignment, fmt::format("contradicts '{}'", first->second),

@@ -22,7 +22,7 @@ fs::path executable() {
   return error ? fs::path{"./tilerail"} : program;
 }
 
-fs::path find_python_package(const std::string& option) {
+fs::path find_python_package(const std::string& subject) {
   const fs::path program = executable_folder();
   for (const fs::path& folder :
        {program / "../share/tilerail/python", program / "../../python"}) {
@@ -30,8 +30,8 @@ fs::path find_python_package(const std::string& option) {
     if (fs::is_regular_file(folder / "tilerail/__main__.py", error))
       return folder.lexically_normal();
   }
-  throw fault_of(option, fmt::format("the 'tilerail' Python package is not next to '{}'",
-                                     program.string()));
+  throw fault_of(subject, fmt::format("the 'tilerail' Python package is not next to '{}'",
+                                      program.string()));
 }
 
 std::vector<fs::path> experiment_scripts() {

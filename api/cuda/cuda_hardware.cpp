@@ -316,8 +316,8 @@ class CudaHardware final : public Hardware {
     if (cudaMalloc(&memory, size_t(bytes)) != cudaSuccess) {
       cudaGetLastError();
       throw MemoryShortage{
-          fmt::format("a matrix of {} does not fit in the free memory of CUDA device {}",
-                      bytes_text(double(bytes)), device)};
+          "matrix", bytes_text(double(bytes)),
+          fmt::format("does not fit in the free memory of CUDA device {}", device)};
     }
     return {memory, [](void* data) { cudaFree(data); }};
   }

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "cli/commands/command.hpp"
-#include "cli/options/option_group.hpp"
+#include "cli/options/options.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
@@ -56,6 +56,7 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
     throw out_of_range("seconds", options.seconds,
                        fmt::format("0 to {:g}", most_seconds));
   settings.name = options.name;
+  settings.command = command_of("tilerail calibrate", *options.app);
   return settings;
 }
 

@@ -70,8 +70,9 @@ int run_sweep(const SweepOptions& options) {
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");
   if (!any)
-    throw InputError{fmt::format("all {} points failed, the first with: {}", rows.size(),
-                                 cells.front()["error"].get<std::string>())};
+    throw fault_of("",
+                   fmt::format("all {} points failed, the first with: {}", rows.size(),
+                               cells.front()["error"].get<std::string>()));
   return exit_ok;
 }
 

@@ -3,8 +3,7 @@
 #include <memory>
 
 #include "cli/commands/topo_actions.hpp"
-#include "cli/options/option_group.hpp"
-#include "model/base/text.hpp"
+#include "cli/options/options.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "study/design/machine_design.hpp"
@@ -21,20 +20,9 @@ struct NewOptions {
   std::string out = "-";
 };
 
-/// The command, on one line that can be entered again.
-std::string command_of(const CLI::App& app) {
-  std::string text = "tilerail topo new";
-  for (const CLI::Option* option :
-       app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
-    if (option->get_name() != "--output")
-      text +=
-          fmt::format(" {} '{}'", option->get_name(), escaped(option->as<std::string>()));
-  return text;
-}
-
 int run_new(const CLI::App& app, const NewOptions& options) {
   study::DesignText design = options.design;
-  design.command = command_of(app);
+  design.command = command_of("tilerail topo new", app);
   write_machine(options.out, [&] {
     std::string text = study::design_machine(design);
     read_topology(text, "the new machine");  // throws if it is too large

@@ -1,6 +1,19 @@
 #include "cli/options/options.hpp"
 
+#include <fmt/format.h>
+
+#include "model/base/text.hpp"
+
 namespace tilerail::cli {
+
+std::string command_of(std::string command, const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) {
+         return o->count() > 0 && !o->check_name("--output");
+       }))
+    command +=
+        fmt::format(" {} '{}'", option->get_name(), escaped(option->as<std::string>()));
+  return command;
+}
 
 void add_options(CLI::App& app, study::ProblemText& problem) {
   OptionGroup group{app,

@@ -8,6 +8,10 @@
 
 namespace tilerail::cli {
 
+/// `command` with the given options except --output, on one line that can be entered
+/// again.
+std::string command_of(std::string command, const CLI::App& app);
+
 /// PROBLEM: one of --gemm --gemv --dot --axpy, and --dtype --transa --transb --alpha
 /// --beta --place --lda --ldb --ldc.
 void add_options(CLI::App& app, study::ProblemText& problem);

@@ -20,8 +20,8 @@ bool is_standard_output(const std::string& path) {
 void print(std::string_view text) {
   const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
   if (written == text.size() && std::fflush(stdout) == 0) return;
-  throw InputError{"standard output could not be written: " +
-                   std::generic_category().message(errno)};
+  throw fault_of("standard output",
+                 "could not be written: " + std::generic_category().message(errno));
 }
 
 void OutputSet::expect(const std::string& path, const std::string& option) {
@@ -37,7 +37,7 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
   } catch (const InputError& error) {
     throw error.about(option);
   }
-  refuse_to_read(path, fmt::format("{}: '{}'", option, path));
+  refuse_to_read(path, option);
 }
 
 void OutputSet::expect_once(const OutputIdentity& identity, const std::string& path,

@@ -146,7 +146,7 @@ std::string Painter::draw(std::vector<std::string> command,
   }
   ProcessResult ended = run(command);
   if (!ended.fault.empty())
-    throw InputError{option_ + ": the figure could not be drawn: " + ended.fault};
+    throw fault_of(option_, "the figure could not be drawn: " + ended.fault);
   return std::move(ended.output);
 }
 

@@ -18,8 +18,8 @@ Number in_range(const CsvReader& csv, const CsvReader::Cell& cell, std::string_v
                 std::string_view kind, Number high) {
   const auto value = number_in<Number>(cell.text);
   if (!value || !(*value >= 0 && *value <= high))
-    csv.fail(cell, fmt::format("{}: '{}'", what, excerpt(cell.text)),
-             fmt::format("{} from 0 to {}", kind, high));
+    csv.fail(cell,
+             {what, excerpt(cell.text), "", fmt::format("{} from 0 to {}", kind, high)});
   return *value;
 }
 
@@ -38,10 +38,8 @@ CsvReader::CsvReader(std::string_view csv, std::string file)
   if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
 }
 
-void CsvReader::fail(const Cell& place, std::string_view problem,
-                     std::string_view expected) const {
-  throw InputError{problem, expected}.at(
-      fmt::format("{}:{}:{}", file_, place.line, place.column));
+void CsvReader::fail(const Cell& place, const InputError& error) const {
+  throw error.at(fmt::format("{}:{}:{}", file_, place.line, place.column));
 }
 
 bool CsvReader::next_line() {

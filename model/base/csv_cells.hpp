@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/base/error.hpp"
+
 namespace tilerail {
 
 /// An excerpt that fits in a one-line error message.
@@ -39,10 +41,9 @@ class CsvReader {
   /// Throws InputError at "file:line:column"; the first form names the current line.
   [[noreturn]] void fail(size_t column, std::string_view problem,
                          std::string_view expected = {}) const {
-    fail({{}, number_ == 0 ? 1 : number_, column}, problem, expected);
+    fail({{}, number_ == 0 ? 1 : number_, column}, fault_of("", problem, expected));
   }
-  [[noreturn]] void fail(const Cell& place, std::string_view problem,
-                         std::string_view expected = {}) const;
+  [[noreturn]] void fail(const Cell& place, const InputError& error) const;
 
   /// The number in a cell, in [0, high]; `what` names the cell in errors.
   int64_t integer(const Cell& cell, std::string_view what, int64_t high) const;

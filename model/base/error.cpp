@@ -38,16 +38,8 @@ InputError::InputError(std::string_view of, std::optional<std::string_view> give
       expected{wanted},
       place{where} {}
 
-InputError InputError::at(std::string_view outer) const {
-  return {subject, value, problem, expected,
-          fmt::format("{}{}{}", outer, place.empty() ? "" : ": ", place)};
-}
-
-InputError InputError::within(const std::string& words) const {
-  const bool is_whole = problem.empty();  // "is not EXPECTED" cannot be divided
-  return InputError{
-      words + composed(subject, value, problem, is_whole ? expected : "", place),
-      is_whole ? "" : expected};
+std::string InputError::joined(std::string_view outer, const std::string& inner) {
+  return fmt::format("{}{}{}", outer, inner.empty() ? "" : ": ", inner);
 }
 
 InputError unknown_name(std::string_view subject, std::string_view name,

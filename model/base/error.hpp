@@ -14,15 +14,15 @@ namespace tilerail {
 /// given fields: "PLACE: SUBJECT: 'VALUE' PROBLEM; expected EXPECTED". The command line
 /// exits with code 2.
 struct InputError : std::runtime_error {
-  explicit InputError(std::string_view fault, std::string_view wanted = {})
-      : InputError{"", {}, fault, wanted} {}
   /// Without a problem, the text is "SUBJECT: 'VALUE' is not EXPECTED".
   InputError(std::string_view of, std::optional<std::string_view> given,
              std::string_view fault, std::string_view wanted = {},
              std::string_view where = {});
 
   /// The same error, with `outer` before its place.
-  InputError at(std::string_view outer) const;
+  InputError at(std::string_view outer) const {
+    return {subject, value, problem, expected, joined(outer, place)};
+  }
   InputError at(const std::string& file, size_t line) const {
     return at(file + ":" + std::to_string(line));
   }
@@ -31,9 +31,10 @@ struct InputError : std::runtime_error {
     return {other, value, problem, expected, place};
   }
 
-  /// The same error in a sentence that begins with `words`: its place, subject and value
-  /// become part of its problem.
-  InputError within(const std::string& words) const;
+  /// The same error, with `outer` before its subject.
+  InputError within(std::string_view outer) const {
+    return about(joined(outer, subject));
+  }
 
   bool operator==(const InputError& other) const {
     return std::tie(subject, value, problem, expected, place) ==
@@ -45,6 +46,10 @@ struct InputError : std::runtime_error {
   std::optional<std::string> value;  // as given; none if nothing was given
   std::string problem, expected;
   std::string place;  // "file:line", an entry of a file, or ""
+
+ private:
+  /// "OUTER: INNER"
+  static std::string joined(std::string_view outer, const std::string& inner);
 };
 
 /// An error without a value: "SUBJECT: PROBLEM; expected EXPECTED".

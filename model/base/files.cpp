@@ -45,7 +45,7 @@ class File {
 };
 
 // files that must not be read
-std::map<std::pair<dev_t, ino_t>, std::string> refused_files;
+std::map<std::pair<dev_t, ino_t>, InputError> refused_files;
 
 void write_piece(const File& file, std::string_view piece, const std::string& path) {
   while (!piece.empty()) {
@@ -63,8 +63,8 @@ void close_written(File& file, const std::string& path) {
 void check_refused(const struct stat& status, const std::string& path) {
   if (const auto refused = refused_files.find({status.st_dev, status.st_ino});
       refused != refused_files.end())
-    throw InputError{fmt::format("{} is read as '{}', too", refused->second, path),
-                     "a file of its own"};
+    throw InputError{refused->second.subject, refused->second.value,
+                     fmt::format("is read as '{}', too", path), "a file of its own"};
 }
 
 /// Opens a file that can be read: not a folder, not an endless device.
@@ -182,10 +182,11 @@ void StagedFile::commit() {
   std::exchange(name_, nullptr)->there = false;
 }
 
-void refuse_to_read(const std::string& path, const std::string& what) {
+void refuse_to_read(const std::string& path, const std::string& subject) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
-    refused_files.emplace(std::pair{status.st_dev, status.st_ino}, what);
+    refused_files.emplace(std::pair{status.st_dev, status.st_ino},
+                          InputError{subject, path, ""});
 }
 
 void check_to_be_read(const std::string& path) {

@@ -33,8 +33,8 @@ using TextSink = std::function<void(std::string_view piece)>;
 using TextSource = std::function<void(const TextSink& sink)>;
 
 /// Makes later reads of the file at `path`, if it exists, fail, because the file will be
-/// replaced. `what` names the file in errors. Call before other threads start.
-void refuse_to_read(const std::string& path, const std::string& what);
+/// replaced. Errors are about `subject`. Call before other threads start.
+void refuse_to_read(const std::string& path, const std::string& subject);
 
 /// Throws InputError if the file is refused: for files that other programs read.
 void check_to_be_read(const std::string& path);

@@ -105,8 +105,8 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool open(Json value) {
     if (open_.size() == most_depth)
-      throw InputError{"arrays and objects are nested too deep",
-                       fmt::format("at most {} levels", most_depth)}
+      throw fault_of("", "arrays and objects are nested too deep",
+                     fmt::format("at most {} levels", most_depth))
           .at(fmt::format("{}:{}:{}", file_, place_.line, place_.column));
     const bool of_root = open_.size() == 1 && !open_.back().value->is_array();
     JsonEntries* const to = of_root && value.is_array()
@@ -176,18 +176,18 @@ class Builder final : public nlohmann::json_sax<Json> {
 /// Converts the library's message "[json.exception.parse_error.101] parse error at line
 /// 3, column 14: syntax error ..." to "plan.json:3:14: not JSON: syntax error ...". Some
 /// errors have no position.
-std::string message(const std::string& file, const Place& read, std::string_view text) {
+InputError not_json(const std::string& file, const Place& read, std::string_view text) {
   constexpr std::string_view at_line = "parse error at line ", at_column = ", column ";
   if (const size_t name = text.find("] "); name != text.npos)
     text.remove_prefix(name + 2);
   const size_t column = text.find(at_column), end = text.find(": ");
   if (!text.starts_with(at_line) || column == text.npos || end == text.npos)
-    return fmt::format("{}:{}:{}: not JSON: {}", file, read.line, read.column,
-                       shown(text));
+    return fault_of("not JSON", shown(text))
+        .at(fmt::format("{}:{}:{}", file, read.line, read.column));
   const std::string_view line = text.substr(at_line.size(), column - at_line.size());
   const size_t number = column + at_column.size();
-  return fmt::format("{}:{}:{}: not JSON: {}", file, line,
-                     text.substr(number, end - number), shown(text.substr(end + 2)));
+  return fault_of("not JSON", shown(text.substr(end + 2)))
+      .at(fmt::format("{}:{}:{}", file, line, text.substr(number, end - number)));
 }
 
 template <class Iterator>
@@ -196,10 +196,10 @@ Json parse(Iterator begin, Iterator end, const std::string& file,
   Place place;
   Builder builder{file, place, streamed};
   if (!Json::sax_parse(PlaceIterator{begin, place}, PlaceIterator{end, place}, &builder))
-    throw InputError{message(file, place, builder.error())};
+    throw not_json(file, place, builder.error());
   if (place.has_ended)
-    throw InputError{"a zero byte", "text"}.at(
-        fmt::format("{}:{}:{}", file, place.line, place.column));
+    throw fault_of("", "a zero byte", "text")
+        .at(fmt::format("{}:{}:{}", file, place.line, place.column));
   return std::move(builder.root);
 }
 

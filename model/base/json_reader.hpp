@@ -58,8 +58,8 @@ class JsonReader {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{"unknown field"}.at(
-            fmt::format("{}: {}/{}", file_, path(), shown(key)));
+        throw fault_of("", "unknown field")
+            .at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
   }
 
   int64_t integer(int64_t low, int64_t high) const {

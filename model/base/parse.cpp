@@ -61,6 +61,10 @@ std::array<int64_t, 3> parse_shape(std::string_view text, std::string_view subje
   const auto parts = split(text, ',');
   if (parts.size() != 1 && parts.size() != 3)
     throw InputError{subject, text, "", "M,N,K or one size for a cube"};
+  const auto empty = std::ranges::find(parts, "") - parts.begin();
+  if (parts.size() == 3 && empty < 3)
+    throw InputError{subject, text, fmt::format("lacks {}", "mnk"[empty]),
+                     "M,N,K or one size for a cube"};
   std::array<int64_t, 3> shape{};
   for (size_t i = 0; i < 3; ++i)
     shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], subject);

@@ -16,7 +16,9 @@ constexpr int no_limit = std::numeric_limits<int>::max();
 std::atomic<int> admitted{no_limit};
 
 [[noreturn]] void none_left(const char* why) {
-  throw ThreadShortage{fmt::format("no more threads can be started ({})", why),
+  throw ThreadShortage{"",
+                       {},
+                       fmt::format("no more threads can be started ({})", why),
                        "a higher limit on processes and threads (ulimit -u)"};
 }
 

@@ -13,18 +13,12 @@ std::string toml_place(const std::string& file, const toml::source_position& pos
 }
 
 void TomlValue::fail(std::string_view problem, std::string_view expected) const {
-  throw InputError{fmt::format("{} {} {}", what_, shown(), problem), expected}.at(
-      place());
-}
-
-std::string TomlValue::shown() const {
-  if (const auto* value = node_->as_string()) return in_quotes(value->get());
-  if (const auto* value = node_->as_integer()) return fmt::format("'{}'", value->get());
-  if (const auto* value = node_->as_floating_point())
-    return in_quotes(shortest(value->get()));
-  if (const auto* value = node_->as_boolean()) return value->get() ? "'true'" : "'false'";
-  if (is_table()) return "(a table)";
-  return is_list() ? "(a list)" : "(a date or time)";
+  std::optional<std::string> value;  // of a scalar
+  if (is_text()) value = text();
+  if (const auto* number = node_->as_integer()) value = fmt::to_string(number->get());
+  if (const auto* number = node_->as_floating_point()) value = shortest(number->get());
+  if (const auto* flag = node_->as_boolean()) value = fmt::to_string(flag->get());
+  throw InputError{what_, value, problem, expected, place()};
 }
 
 std::string TomlValue::text() const {
@@ -95,15 +89,15 @@ std::string TomlTable::named(std::string_view key) const {
 }
 
 void TomlTable::fail(std::string_view problem, std::string_view expected) const {
-  throw InputError{named(problem), expected}.at(place());
+  throw fault_of(what_, problem, expected).at(place());
 }
 
 void TomlTable::allow_only(const std::vector<std::string>& keys) const {
   for (const auto& [key, value] : all())
     if (std::ranges::find(keys, key) == keys.end())
-      throw InputError{named("unknown key " + in_quotes(key)),
-                       fmt::format("one of {}", fmt::join(keys, ", "))}
-          .at(toml_place(*file_, table_->find(key)->first.source().begin));
+      throw InputError{what_, key, "is an unknown key",
+                       fmt::format("one of {}", fmt::join(keys, ", ")),
+                       toml_place(*file_, table_->find(key)->first.source().begin)};
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {

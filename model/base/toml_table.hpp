@@ -23,8 +23,8 @@ std::string toml_place(const std::string& file, const toml::source_position& pos
 class TomlTable;
 
 /// One value of a TOML file with its subject, such as "link 'a->b': bandwidth". Every
-/// conversion throws InputError "file:line:column: what 'value' ...; expected ..." if the
-/// value has another type or is out of range.
+/// conversion throws InputError "file:line:column: what: 'value' ...; expected ..." if
+/// the value has another type or is out of range.
 class TomlValue {
  public:
   /// `file` and `node` must outlive this object.
@@ -69,13 +69,12 @@ class TomlValue {
     if (!node_->is_string())
       fail("is not a text with a unit", std::string{range.text} + ", in quotes");
     try {
-      if (const Q value = parse(text(), ""); range.holds(value)) return value;
+      if (const Q value = parse(text(), what_); range.holds(value)) return value;
     } catch (const InputError& error) {
-      throw error.within(what_ + " ").at(place());
+      throw error.at(place());
     }
     fail("is out of range", range.text);
   }
-  std::string shown() const;  // the quoted value, if it is a scalar
 
   const toml::node* node_;
   const std::string* file_;

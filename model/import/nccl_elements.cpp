@@ -29,23 +29,23 @@ bool has_an_attribute_twice(pugi::xml_node element) {
 XmlFile::XmlFile(std::string_view text, const std::string& name)
     : text_{text}, name_{name} {
   if (const size_t zero = text.find('\0'); zero != text.npos)
-    throw InputError{"a zero byte", "XML"}.at(name, line_at(ptrdiff_t(zero)));
+    throw fault_of("", "a zero byte", "XML").at(name, line_at(ptrdiff_t(zero)));
   // Another encoding would shift offsets.
   const auto result = document_.load_buffer(text.data(), text.size(),
                                             pugi::parse_default | pugi::parse_fragment,
                                             pugi::encoding_utf8);
   if (!result)
-    throw InputError{result.description(), "XML"}.at(name, line_at(result.offset));
+    throw fault_of("", result.description(), "XML").at(name, line_at(result.offset));
   // pugixml accepts the rest.
   if (const pugi::xml_node element = document_.find_node(has_an_attribute_twice))
-    fail(element, "an attribute is given twice", "it once");
+    fail(element, given_twice("attribute"));
   if (!root())
-    throw InputError{"No document element found", "XML"}.at(
-        name, line_at(ptrdiff_t(text.size())));
+    throw fault_of("", "No document element found", "XML")
+        .at(name, line_at(ptrdiff_t(text.size())));
   for (const pugi::xml_node& node : document_.children())
     if (node != root())
-      throw InputError{"not XML: text or an element next to the outermost element",
-                       "one outermost element"}
+      throw fault_of("not XML", "text or an element next to the outermost element",
+                     "one outermost element")
           .at(name, line_of(node));
 }
 
@@ -53,9 +53,8 @@ size_t XmlFile::line_at(ptrdiff_t offset) const {
   return 1 + size_t(std::ranges::count(text_.substr(0, size_t(offset)), '\n'));
 }
 
-void XmlFile::fail(pugi::xml_node element, std::string_view problem,
-                   std::string_view expected) const {
-  throw fault_of(element.name(), problem, expected).at(name_, line_of(element));
+void XmlFile::fail(pugi::xml_node element, const InputError& error) const {
+  throw error.within(element.name()).at(name_, line_of(element));
 }
 
 std::string attribute(pugi::xml_node element, const char* name) {

@@ -24,9 +24,8 @@ class XmlFile {
   pugi::xml_node root() const { return document_.document_element(); }
   /// The line in which an element begins.
   size_t line_of(pugi::xml_node element) const { return line_at(element.offset_debug()); }
-  /// Throws InputError "NAME:LINE: ELEMENT: PROBLEM; expected EXPECTED".
-  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem,
-                         std::string_view expected) const;
+  /// Throws the error at "NAME:LINE", within the name of the element.
+  [[noreturn]] void fail(pugi::xml_node element, const InputError& error) const;
 
  private:
   size_t line_at(ptrdiff_t offset) const;

@@ -82,8 +82,8 @@ class Importer {
       add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
-      throw InputError{"no element 'pci' with a 'gpu' or of class 0x03 or 0x12",
-                       "one for each GPU"}
+      throw missing("element 'pci' with a 'gpu' or of class 0x03 or 0x12",
+                    "one for each GPU")
           .at(file_.name());
     machine_.join_domains(domains, rates_.sockets, assumed);
     for (Gpu& gpu : gpus_) add_gpu_links(gpu);
@@ -117,18 +117,15 @@ class Importer {
     NodeId node;
   };
 
-  [[noreturn]] void fail(pugi::xml_node element, std::string_view problem,
-                         std::string_view expected) const {
-    file_.fail(element, problem, expected);
+  [[noreturn]] void fail(pugi::xml_node element, const InputError& error) const {
+    file_.fail(element, error);
   }
 
   /// The number in an attribute, within these limits.
   int number(pugi::xml_node element, const char* name, int least, int most) const {
     const std::string text = attribute(element, name);
     const auto value = whole_number(text, least, most);
-    if (!value)
-      fail(element, fmt::format("{} is {}", name, in_quotes(text)),
-           fmt::format("{} to {}", least, most));
+    if (!value) fail(element, {name, text, "", fmt::format("{} to {}", least, most)});
     return *value;
   }
 
@@ -140,12 +137,11 @@ class Importer {
   /// NCCL's files have version 1, RCCL's version 2.
   void check_system(pugi::xml_node system) const {
     if (system.name() != std::string_view{"system"})
-      throw InputError{"no element 'system'", "NCCL's topology file"}.at(
-          file_.name(), file_.line_of(system));
+      throw missing("element 'system'", "NCCL's topology file")
+          .at(file_.name(), file_.line_of(system));
     const std::string version = attribute(system, "version");
     if (!version.empty() && version != "1" && version != "2")
-      fail(system, fmt::format("version {} is unknown", in_quotes(version)),
-           "1, or RCCL's 2");
+      fail(system, {"version", version, "is unknown", "1, or RCCL's 2"});
   }
 
   /// Collects the GPU numbers in the file and the ignored elements.
@@ -154,9 +150,8 @@ class Importer {
         "cpu", "pci", "gpu", "nic", "net", "nvlink", "xgmi", "c2c", "pcilink"};
     constexpr int most_depth = 200;
     if (depth > most_depth)
-      throw InputError{fmt::format("elements in more than {} others", most_depth),
-                       "fewer"}
-          .at(file_.name(), file_.line_of(element));
+      fail(element,
+           fault_of("", fmt::format("is in more than {} others", most_depth), "fewer"));
     for (const pugi::xml_node& child : element.children()) {
       if (child.type() != pugi::node_element) continue;
       if (!known.contains(child.name()))
@@ -175,10 +170,9 @@ class Importer {
     const std::string host = attribute(cpu, "host_hash"),
                       first = attribute(first_cpu_, "host_hash");
     if (host != first)
-      fail(cpu,
-           fmt::format("host_hash {} differs from {} of the first host", in_quotes(host),
-                       in_quotes(first)),
-           "the file of one host");
+      fail(cpu, {"host_hash", host,
+                 fmt::format("differs from {} of the first host", in_quotes(first)),
+                 "the file of one host"});
   }
 
   /// The unique NUMA domain of a processor; -1 (a machine without NUMA) becomes 0.
@@ -186,8 +180,7 @@ class Importer {
     std::string domain =
         std::to_string(std::max(0, number(cpu, "numaid", -1, assumptions::last_domain)));
     if (!domains_.emplace(attribute(cpu, "host_hash"), domain).second)
-      fail(cpu, fmt::format("numaid '{}' is another cpu's", domain),
-           "a number of its own");
+      fail(cpu, {"numaid", domain, "is another cpu's", "a number of its own"});
     return domain;
   }
 
@@ -199,12 +192,13 @@ class Importer {
     const auto transfers = pcie_transfers(speed);
     const auto lanes = pcie_lanes(width);
     if (!transfers)
-      fail(pci, fmt::format("link_speed {} is unknown", in_quotes(speed)),
-           fmt::format("{} GT/s, or 'Unknown'",
-                       fmt::join(assumptions::pcie_transfers, ", ")));
+      fail(pci, {"link_speed", speed, "is unknown",
+                 fmt::format("{} GT/s, or 'Unknown'",
+                             fmt::join(assumptions::pcie_transfers, ", "))});
     if (!lanes)
-      fail(pci, fmt::format("link_width {} is unknown", in_quotes(width)),
-           fmt::format("{} lanes, or 0", fmt::join(assumptions::pcie_widths, ", ")));
+      fail(pci,
+           {"link_width", width, "is unknown",
+            fmt::format("{} lanes, or 0", fmt::join(assumptions::pcie_widths, ", "))});
     if (*transfers == 0) return {rates_.pcie, assumed};
     if (*lanes == 0) return {pcie_payload(*transfers, usual_lanes) * reached, assumed};
     return {pcie_payload(*transfers, *lanes) * reached, from_file};
@@ -246,8 +240,8 @@ class Importer {
     const std::string text = attribute(pci, "class");
     const bool needed = !is_gpu(pci) && !has_gpu(pci) && !pci.child("nic");
     if (!pci_class(text) && (needed || !text.empty()))
-      fail(pci, fmt::format("class {} is not a PCI class", in_quotes(text)),
-           "such as 0x0302, 0x12, 0x02 or 0x0604");
+      fail(pci,
+           {"class", text, "is not a PCI class", "such as 0x0302, 0x12, 0x02 or 0x0604"});
   }
 
   void count_device(pugi::xml_node pci) {
@@ -269,11 +263,9 @@ class Importer {
     const std::string bus = attribute(pci, "busid");
     const auto address = pci_address(bus);
     if (!address)
-      fail(pci, fmt::format("busid {} is not an address of PCI", in_quotes(bus)),
-           "such as 0000:06:00.0");
+      fail(pci, {"busid", bus, "is not an address of PCI", "such as 0000:06:00.0"});
     if (by_bus_.contains(*address))
-      fail(pci, fmt::format("busid {} is another device's", in_quotes(bus)),
-           "one of its own");
+      fail(pci, {"busid", bus, "is another device's", "one of its own"});
     return *address;
   }
 
@@ -312,7 +304,7 @@ class Importer {
     constexpr int most_capability = 999;  // 99.9
     constexpr size_t most_gpus = TopologyLimits::memories / 2;
     if (gpus_.size() >= most_gpus)
-      fail(pci, "too many GPUs", fmt::format("at most {}", most_gpus));
+      fail(pci, fault_of("", "too many GPUs", fmt::format("at most {}", most_gpus)));
     const pugi::xml_node gpu = pci.child("gpu");
     const int device = gpu ? given_device(gpu) : next_device();
     const uint64_t address = bus_of(pci);
@@ -327,7 +319,8 @@ class Importer {
   int given_device(pugi::xml_node gpu) {
     const int device = number(gpu, "dev", 0, TopologyLimits::device.most);
     if (!devices_.insert(device).second)
-      fail(gpu, fmt::format("dev '{}' is another GPU's", device), "a number of its own");
+      fail(gpu,
+           {"dev", std::to_string(device), "is another GPU's", "a number of its own"});
     return device;
   }
 
@@ -373,10 +366,8 @@ class Importer {
     std::vector<std::string_view> kinds;
     for (const auto& [kind, _] : rates) kinds.push_back(kind);
     if (!is_known && !rates_.nvlink)
-      fail(link,
-           fmt::format("the link rate of a GPU with gcn {} is unknown",
-                       in_quotes(gpu.gcn)),
-           fmt::format("{}, or a given link rate", fmt::join(kinds, ", ")));
+      fail(link, {"gcn", gpu.gcn, "of the GPU has no known link rate",
+                  fmt::format("{}, or a given link rate", fmt::join(kinds, ", "))});
     return link_unit(gpu.gcn.empty() ? "xGMI" : "xGMI of " + gpu.gcn,
                      is_known ? known->second : Rate{0}, Source::Kind::published,
                      "one xGMI link of this GPU has this rate in one direction, as RCCL "
@@ -423,18 +414,16 @@ class Importer {
       return true;
     }
     if (!is_nvlink(link) || (!tclass.empty() && kind != PciClass::nvswitch))
-      fail(link, fmt::format("tclass {} is unknown", in_quotes(tclass)),
-           "0x03 or 0x12 (GPU); in an nvlink also 0x068000 (NVSwitch) or 0x068001 "
-           "(processor)");
+      fail(link, {"tclass", tclass, "is unknown",
+                  "0x03 or 0x12 (GPU); in an nvlink also 0x068000 (NVSwitch) or 0x068001 "
+                  "(processor)"});
     return false;
   }
 
   void add_links_between(Gpu& gpu, NodeId peer, pugi::xml_node link, int count) {
     if (peer == gpu.node || std::ranges::find(gpus_, peer, &Gpu::node) == gpus_.end())
-      fail(link,
-           fmt::format("target {} is the GPU itself, or a PCIe switch",
-                       in_quotes(attribute(link, "target"))),
-           "another GPU");
+      fail(link, {"target", attribute(link, "target"),
+                  "is the GPU itself, or a PCIe switch", "another GPU"});
     const LinkUnit unit = is_nvlink(link) ? nvlink_unit(gpu) : xgmi_unit(gpu, link);
     PeerLinks& links = gpu.to_peers[peer];
     links.count += count;
@@ -454,10 +443,10 @@ class Importer {
     for (const Gpu& gpu : gpus_)
       for (const Gpu& peer : gpus_)
         if (const int there = links(gpu, peer), back = links(peer, gpu); there > back)
-          fail(gpu.element,
-               fmt::format("{} has {} links to {}, which has {} back", name(gpu), there,
-                           name(peer), back),
-               "as many");
+          fail(gpu.element, fault_of(name(gpu),
+                                     fmt::format("has {} links to {}, which has {} back",
+                                                 there, name(peer), back),
+                                     "as many"));
   }
 
   /// Joins switches that are parts of one chip.
@@ -466,8 +455,8 @@ class Importer {
       const std::string target = attribute(link, "target");
       const auto address = pci_address(target);
       if (!address)
-        fail(link, fmt::format("target {} is not an address of PCI", in_quotes(target)),
-             "such as 0000:06:00.0");
+        fail(link,
+             {"target", target, "is not an address of PCI", "such as 0000:06:00.0"});
       const auto other = by_bus_.find(*address);
       if (other == by_bus_.end())
         omissions_.add("pcilink to a switch that no GPU is below", link);
@@ -479,10 +468,8 @@ class Importer {
   void join_bridges(const Bridge& bridge, NodeId other, pugi::xml_node link) {
     if (other == bridge.node ||
         std::ranges::find(bridges_, other, &Bridge::node) == bridges_.end())
-      fail(link,
-           fmt::format("target {} is the switch itself, or a GPU",
-                       in_quotes(attribute(link, "target"))),
-           "another PCIe switch");
+      fail(link, {"target", attribute(link, "target"), "is the switch itself, or a GPU",
+                  "another PCIe switch"});
     if (!joined_.insert(std::minmax(bridge.node, other)).second) return;
     machine_.join(bridge.node, other, assumptions::within_switch,
                   assumptions::pcie_switch_latency, assumed);

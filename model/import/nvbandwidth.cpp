@@ -65,8 +65,8 @@ class Cases {
     }
     const MeasuredPairs in = cells("host_to_device_memcpy_ce");
     if (in.empty() || in.front().empty())
-      throw InputError{"no matrix host_to_device_memcpy_ce",
-                       fmt::format("{}, with that test case", expected_text)}
+      throw missing("host_to_device_memcpy_ce",
+                    fmt::format("{}, with that test case", expected_text))
           .at(file);
     gpus_ = in.front().size();
   }
@@ -80,10 +80,9 @@ class Cases {
     const MeasuredPairs rows = cells(name);
     if (rows.empty()) return {};
     if (rows.size() > 1)
-      throw InputError{fmt::format("{} has {} rows", name, rows.size()), "one"}.at(file_);
+      throw fault_of(name, fmt::format("{} rows", rows.size()), "one").at(file_);
     if (rows[0].size() != gpus_)
-      throw InputError{fmt::format("{} has {} GPUs", name, rows[0].size()),
-                       std::to_string(gpus_)}
+      throw fault_of(name, fmt::format("{} GPUs", rows[0].size()), fmt::to_string(gpus_))
           .at(file_);
     return rows[0];
   }
@@ -107,8 +106,8 @@ class Cases {
       return row.size() == gpus_;
     };
     if (rows.size() != gpus_ || !std::ranges::all_of(rows, has_all_columns))
-      throw InputError{fmt::format("the matrix of {} is not {} x {}", name, gpus_, gpus_),
-                       "a cell for each pair"}
+      throw fault_of(name, fmt::format("the matrix is not {} x {}", gpus_, gpus_),
+                     "a cell for each pair")
           .at(file_);
     MeasuredPairs pairs(gpus_, MeasuredRates(gpus_));
     for (size_t i = 0; i < gpus_; ++i)
@@ -137,7 +136,7 @@ HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId hos
                       out = cases.host("device_to_host_memcpy_ce");
   for (const auto i : indices(gpus)) {
     if (!in[i])
-      throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(file);
+      throw missing(fmt::format("rate from the host to GPU {}", i), "one").at(file);
     const bool there = !out.empty() && out[i];
     links.in_rate.push_back(*in[i]);
     links.out_rate.push_back(there ? *out[i] : *in[i]);

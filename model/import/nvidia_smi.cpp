@@ -138,22 +138,22 @@ class Domains {
 
   [[noreturn]] void fail(size_t i, size_t j, const std::string& but,
                          const std::string& expected) const {
-    throw fault_of("",
-                   fmt::format("GPU{} to GPU{} is {}, {}", m_.devices[j], m_.devices[i],
-                               in_quotes(m_.cells[j][i]), but),
-                   expected)
+    throw InputError{fmt::format("GPU{} to GPU{}", m_.devices[j], m_.devices[i]),
+                     m_.cells[j][i], but, expected}
         .at(file_, m_.lines[j]);
   }
 
   void check(size_t i, size_t j) const {
     if (socket_[i] == socket_[j] && far_[i][j])
-      fail(i, j, "and other relations or affinities put both below one socket",
+      fail(i, j,
+           "contradicts other relations or affinities, which put both "
+           "below one socket",
            "GPUs of one socket or of two");
     if (first_[i] != first_[j] || !differ(i, j)) return;
     const auto& affinities = number(i) ? m_.domains : m_.cpus;
     fail(i, j,
-         fmt::format("and their {} affinities are {} and {}", number(i) ? "NUMA" : "CPU",
-                     *affinities[j], *affinities[i]),
+         fmt::format("does not fit the {} affinities {} and {}",
+                     number(i) ? "NUMA" : "CPU", *affinities[j], *affinities[i]),
          "one affinity for GPUs below one host bridge");
   }
 

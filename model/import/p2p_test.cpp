@@ -34,13 +34,13 @@ class Matrices {
       if (!words_.empty()) take(trimmed(line));
     }
     if (all_.empty())
-      throw InputError{"no line with the title of a matrix",
-                       "the output of p2pBandwidthLatencyTest"}
+      throw missing("line with the title of a matrix",
+                    "the output of p2pBandwidthLatencyTest")
           .at(file, 1);
     for (const auto& [title, matrix] : all_)
       if (matrix.numbers.size() != gpus_)
-        fail(matrix.line, fmt::format("{} rows", matrix.numbers.size()),
-             fmt::format("{}, one for each GPU", gpus_));
+        fail(matrix.line, {"rows", fmt::to_string(matrix.numbers.size()), "",
+                           fmt::format("{}, one for each GPU", gpus_)});
   }
 
   size_t gpus() const { return gpus_; }
@@ -52,8 +52,8 @@ class Matrices {
       return matrix->numbers[from][to] != 0;
     const auto said = access_.find({int(from), int(to)});
     if (said == access_.end())
-      throw InputError{
-          fmt::format("no line 'Device={} CAN Access Peer Device={}'", from, to), "one"}
+      throw missing(fmt::format("line 'Device={} CAN Access Peer Device={}'", from, to),
+                    "one")
           .at(file_);
     return said->second;
   }
@@ -63,9 +63,8 @@ class Matrices {
     return known == all_.end() ? nullptr : &known->second;
   }
 
-  [[noreturn]] void fail(size_t line, std::string_view problem,
-                         std::string_view expected = {}) const {
-    throw InputError{problem, expected}.at(file_, line);
+  [[noreturn]] void fail(size_t line, const InputError& error) const {
+    throw error.at(file_, line);
   }
 
  private:
@@ -91,7 +90,8 @@ class Matrices {
     const auto device = word.starts_with(begin)
                             ? whole_number(word.substr(begin.size()), 0, most_gpus)
                             : std::nullopt;
-    if (!device) fail(line_, "expected such as 'Device=0 CAN Access Peer Device=1'");
+    if (!device)
+      fail(line_, {"", word, "", "such as 'Device=0 CAN Access Peer Device=1'"});
     return *device;
   }
 
@@ -99,28 +99,29 @@ class Matrices {
     const size_t gpus = words_.size() - 1;
     for (size_t i = 0; i < gpus; ++i)
       if (words_[i + 1] != std::to_string(i))
-        fail(line_, "the column " + in_quotes(words_[i + 1]), std::to_string(i));
+        fail(line_, {"column", words_[i + 1], "", std::to_string(i)});
+    const std::string count = std::to_string(gpus);
     if (gpus == 0 || gpus > most_gpus)
-      fail(line_, fmt::format("{} GPUs", gpus), fmt::format("1 to {}", most_gpus));
+      fail(line_, {"GPUs", count, "", fmt::format("1 to {}", most_gpus)});
     if (gpus_ == 0) gpus_ = gpus;
     if (gpus != gpus_)
-      fail(line_, fmt::format("{} GPUs", gpus), fmt::format("{}, as before", gpus_));
+      fail(line_, {"GPUs", count, "", fmt::format("{}, as before", gpus_)});
     const std::string name = words_[0] == "CPU" ? title_ + " of CPU" : title_;
     const auto [known, fresh] = all_.try_emplace(name, Matrix{line_});
-    if (!fresh) fail(line_, "another " + in_quotes(name), "the output of one run");
+    if (!fresh) fail(line_, {"", name, "appears twice", "the output of one run"});
     matrix_ = &known->second;
   }
 
   void add_row() {
     if (words_.size() != gpus_ + 1)
-      fail(line_, fmt::format("{} cells", words_.size() - 1), std::to_string(gpus_));
-    if (words_[0] != std::to_string(matrix_->numbers.size()))
-      fail(line_, "the row " + in_quotes(words_[0]),
-           std::to_string(matrix_->numbers.size()));
+      fail(line_,
+           {"cells", std::to_string(words_.size() - 1), "", std::to_string(gpus_)});
+    if (const std::string row = std::to_string(matrix_->numbers.size()); words_[0] != row)
+      fail(line_, {"row", words_[0], "", row});
     auto& row = matrix_->numbers.emplace_back();
     for (size_t i = 1; i < words_.size(); ++i) {
       const auto value = finite_number(words_[i]);
-      if (!value) fail(line_, fmt::format("{} is not a number", in_quotes(words_[i])));
+      if (!value) fail(line_, {"", words_[i], "", "a number"});
       row.push_back(*value);
     }
   }
@@ -168,7 +169,7 @@ std::vector<std::vector<std::optional<Quantity>>> of_peers(const Matrices& matri
       const Quantity value{directed.matrix->numbers[row][column] * unit};
       if (!range.holds(value))
         matrices.fail(directed.matrix->line + 1 + row,
-                      to_text(value) + " is out of range", range.text);
+                      out_of_range("", to_text(value), range.text));
       result[i][j] = value;
     }
   return result;
@@ -179,8 +180,7 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   const DirectedMatrix one =
       find_directed(matrices, "Unidirectional P2P=Enabled Bandwidth ", rates);
   if (one.matrix == nullptr)
-    throw InputError{"no matrix Unidirectional P2P=Enabled",
-                     "the output of p2pBandwidthLatencyTest"}
+    throw missing("Unidirectional P2P=Enabled", "the output of p2pBandwidthLatencyTest")
         .at(file);
   const DirectedMatrix both{matrices.find("Bidirectional P2P=Enabled Bandwidth " + rates),
                             true};

@@ -104,15 +104,14 @@ class TablesReader {
         add_row(words);
     }
     if (tables_.empty())
-      fail(1, "no line with GPU0, GPU1, ...", "the output of 'nvidia-smi topo -m'");
+      fail(1, missing("line with GPU0, GPU1, ...", "the output of 'nvidia-smi topo -m'"));
     finish();
     return std::move(tables_);
   }
 
  private:
-  [[noreturn]] void fail(size_t line, std::string_view problem,
-                         std::string_view expected) const {
-    throw InputError{problem, expected}.at(file_, line);
+  [[noreturn]] void fail(size_t line, const InputError& error) const {
+    throw error.at(file_, line);
   }
 
   Table& table() { return tables_.back(); }
@@ -121,8 +120,8 @@ class TablesReader {
     finish();
     constexpr size_t most_columns = 8 * most_gpus;
     if (words.size() > most_columns)
-      fail(line_, fmt::format("{} words in a header", words.size()),
-           fmt::format("at most {}", most_columns));
+      fail(line_, {"words in a header", std::to_string(words.size()), "",
+                   fmt::format("at most {}", most_columns)});
     in_legend_ = false;
     tables_.push_back({line_});
     for (const std::string_view name : {"GPU NUMA ID", "NUMA AFFINITY", "CPU AFFINITY"}) {
@@ -143,13 +142,14 @@ class TablesReader {
     const bool is_bad_gpu =
         word.starts_with("GPU") && !word.starts_with("GPU-") && !device;
     if (contains(parts, word) || is_bad_gpu)
-      fail(line_, fmt::format("the column {} is unknown", in_quotes(word)),
-           "GPUs and network cards, then CPU Affinity, NUMA Affinity and GPU NUMA ID");
+      fail(line_,
+           {"column", word, "is unknown",
+            "GPUs and network cards, then CPU Affinity, NUMA Affinity and GPU NUMA ID"});
     if (device) {
       if (contains(table().devices, *device))
-        fail(line_, in_quotes(word) + " appears twice", "different GPUs");
+        fail(line_, {"", word, "appears twice", "different GPUs"});
       if (table().devices.size() == most_gpus)
-        fail(line_, fmt::format("more than {} GPUs", most_gpus), "fewer");
+        fail(line_, fault_of("", fmt::format("more than {} GPUs", most_gpus), "fewer"));
       table().devices.push_back(*device);
       table().gpu_columns.push_back(table().columns.size());
     }
@@ -163,18 +163,19 @@ class TablesReader {
     if (!device && table().is_complete() && std::ranges::none_of(words, is_cell)) return;
     if (!device && contains(table().columns, words.front())) return;
     if (!device || !contains(table().devices, *device))
-      fail(line_, fmt::format("the row {} is unknown", in_quotes(words.front())),
-           fmt::format("rows of the GPUs and network cards of the header in line {}",
-                       table().line));
+      fail(line_,
+           {"row", words.front(), "is unknown",
+            fmt::format("rows of the GPUs and network cards of the header in line {}",
+                        table().line)});
     const size_t columns = table().columns.size();
     if (words.size() <= columns)
-      fail(line_, fmt::format("{} cells", words.size() - 1),
-           fmt::format("{}, one for each column", columns));
+      fail(line_, {"cells", std::to_string(words.size() - 1), "",
+                   fmt::format("{}, one for each column", columns)});
     const auto behind = words.begin() + ptrdiff_t(1 + columns);
     const Table::Row row{
         line_, {words.begin() + 1, behind}, texts_behind({behind, words.end()})};
     if (!table().rows.emplace(*device, row).second)
-      fail(line_, "another row of " + in_quotes(words.front()), "one for each GPU");
+      fail(line_, {"row", words.front(), "appears twice", "one for each GPU"});
   }
 
   /// Returns one text per column after the cells. For unknown values, drivers leave all
@@ -186,10 +187,12 @@ class TablesReader {
       texts.insert(texts.begin(), expected - texts.size(), "");
     if (texts.size() != expected || std::ranges::any_of(texts, is_relation))
       fail(line_,
-           fmt::format("header and row differ in their number of columns: {} behind the "
-                       "{} of GPUs and network cards, {} in the header in line {}",
-                       texts.size(), table().columns.size(), expected, table().line),
-           "as many");
+           fault_of("",
+                    fmt::format(
+                        "header and row differ in their number of columns: {} behind the "
+                        "{} of GPUs and network cards, {} in the header in line {}",
+                        texts.size(), table().columns.size(), expected, table().line),
+                    "as many"));
     return texts;
   }
 
@@ -198,9 +201,10 @@ class TablesReader {
     if (tables_.empty()) return;
     if (!table().is_complete())
       fail(table().line,
-           fmt::format("{} GPUs in the header, {} rows of them", table().devices.size(),
-                       table().rows.size()),
-           "as many");
+           fault_of("",
+                    fmt::format("{} GPUs in the header, {} rows of them",
+                                table().devices.size(), table().rows.size()),
+                    "as many"));
     const auto& rows = table().rows;
     table().of_peer_access =
         std::ranges::any_of(rows.begin()->second.cells, is_peer_state) ||
@@ -209,10 +213,11 @@ class TablesReader {
       for (const std::string& cell : row.cells)
         if (table().of_peer_access ? cell != "X" && !is_peer_state(cell)
                                    : !is_relation(cell))
-          fail(row.line, fmt::format("the cell {} is unknown", in_quotes(cell)),
-               fmt::format("X, NV1 to NV{}, PIX, PXB, PHB, NODE or SYS, or, of 'topo "
-                           "-p2p', {}",
-                           most_nvlinks, fmt::join(peer_states, ", ")));
+          fail(row.line,
+               {"cell", cell, "is unknown",
+                fmt::format("X, NV1 to NV{}, PIX, PXB, PHB, NODE or SYS, or, of 'topo "
+                            "-p2p', {}",
+                            most_nvlinks, fmt::join(peer_states, ", "))});
   }
 
   const std::string& file_;
@@ -230,8 +235,9 @@ class MatrixReader {
     const auto table = std::ranges::find(tables, false, &Table::of_peer_access);
     if (table == tables.end())
       fail(tables.front().line,
-           "this is the output of 'nvidia-smi topo -p2p', a file of peer access",
-           "the output of 'nvidia-smi topo -m'");
+           fault_of("",
+                    "this is the output of 'nvidia-smi topo -p2p', a file of peer access",
+                    "the output of 'nvidia-smi topo -m'"));
     matrix_.devices = table->devices;
     matrix_.cells = cells_of_gpus(*table);
     check_pairs(*table);
@@ -241,16 +247,16 @@ class MatrixReader {
         add_access(other);
       else if (&other != &*table)
         fail(other.line,
-             fmt::format("another matrix than the one in line {}", table->line),
-             "the output of one machine");
+             fault_of("",
+                      fmt::format("another matrix than the one in line {}", table->line),
+                      "the output of one machine"));
     }
     return std::move(matrix_);
   }
 
  private:
-  [[noreturn]] void fail(size_t line, std::string_view problem,
-                         std::string_view expected) const {
-    throw InputError{problem, expected}.at(file_, line);
+  [[noreturn]] void fail(size_t line, const InputError& error) const {
+    throw error.at(file_, line);
   }
 
   /// Checks that exactly the diagonal is X.
@@ -262,10 +268,8 @@ class MatrixReader {
       for (const auto i : indices(table.devices)) {
         const std::string& cell = row.cells[table.gpu_columns[i]];
         if ((cell == "X") != (table.devices[i] == device))
-          fail(row.line,
-               fmt::format("GPU{} to GPU{} is {}", device, table.devices[i],
-                           in_quotes(cell)),
-               "X from a GPU to itself and nowhere else");
+          fail(row.line, {fmt::format("GPU{} to GPU{}", device, table.devices[i]), cell,
+                          "", "X from a GPU to itself and nowhere else"});
         cells.back().push_back(cell);
       }
     }
@@ -280,16 +284,17 @@ class MatrixReader {
       for (size_t i = 0; i < j; ++i)
         if (cells[i][j] != cells[j][i])
           fail(table.rows.at(devices[j]).line,
-               fmt::format("GPU{} to GPU{} is {}, and GPU{} to GPU{} is {}", devices[j],
-                           devices[i], in_quotes(cells[j][i]), devices[i], devices[j],
-                           in_quotes(cells[i][j])),
-               "the same");
+               {fmt::format("GPU{} to GPU{}", devices[j], devices[i]), cells[j][i],
+                fmt::format("differs from {} of the other direction",
+                            in_quotes(cells[i][j])),
+                "the same"});
   }
 
   void add_access(const Table& table) {
     if (!std::ranges::is_permutation(table.devices, matrix_.devices))
-      fail(table.line, "the GPUs of 'topo -p2p' differ from the GPUs of 'topo -m'",
-           "the same GPUs");
+      fail(table.line,
+           fault_of("", "the GPUs of 'topo -p2p' differ from the GPUs of 'topo -m'",
+                    "the same GPUs"));
     const auto cells = cells_of_gpus(table);
     for (const auto i : indices(cells))
       for (const auto j : indices(cells))
@@ -305,8 +310,8 @@ class MatrixReader {
     matrix_.own_domains.push_back(own ? whole_number(*own, 0, assumptions::last_domain)
                                       : std::nullopt);
     if (own && !matrix_.own_domains.back())
-      fail(row.line, "GPU NUMA ID is " + in_quotes(*own),
-           fmt::format("0 to {}, or N/A", assumptions::last_domain));
+      fail(row.line, {"GPU NUMA ID", *own, "",
+                      fmt::format("0 to {}, or N/A", assumptions::last_domain)});
     matrix_.cards.emplace_back();
     for (const auto column : indices(table.columns))
       if (!contains(table.gpu_columns, column))
@@ -329,8 +334,7 @@ class MatrixReader {
     static const std::regex list{"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*"};
     auto text = text_of(table, row, name);
     if (text && !std::regex_match(*text, list))
-      fail(row.line, fmt::format("{} is {}", name, in_quotes(*text)),
-           "numbers such as 0-23,48-71, or N/A");
+      fail(row.line, {name, *text, "", "numbers such as 0-23,48-71, or N/A"});
     return text;
   }
 

@@ -166,9 +166,9 @@ class Writer {
 std::string to_simgrid_xml(const Topology& topology) {
   const size_t memories = topology.description().memories.size();
   if (memories > most_memories)
-    throw InputError{fmt::format("{} memories", memories),
-                     fmt::format("at most {}, since the file has a route for each pair",
-                                 most_memories)}
+    throw out_of_range("memories", fmt::to_string(memories),
+                       fmt::format("at most {}, since the file has a route for each pair",
+                                   most_memories))
         .at(topology.name());
   return Writer{topology}.platform();
 }

@@ -18,7 +18,7 @@ void check_keys(std::string_view text, const std::string& file) {
     if (c == '\n') ++line;
     if (std::string_view{"=,[]{}\n"}.find(c) != std::string_view::npos) dots = 0;
     if (c == '.' && ++dots > most_dots)
-      throw InputError{"a key has too many parts", fmt::format("at most {}", most_dots)}
+      throw fault_of("key", "has too many parts", fmt::format("at most {}", most_dots))
           .at(file, line);
   }
 }
@@ -27,14 +27,14 @@ void check_keys(std::string_view text, const std::string& file) {
 
 toml::table parsed_toml(std::string_view text, const std::string& file) {
   if (text.size() > most_bytes)
-    throw InputError{fmt::format("the file has {} bytes", text.size()), "at most 16 MiB"}
+    throw fault_of("file", fmt::format("has {} bytes", text.size()), "at most 16 MiB")
         .at(file);
   check_keys(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw InputError{error.description(), "TOML"}.at(
-        toml_place(file, error.source().begin));
+    throw fault_of("", error.description(), "TOML")
+        .at(toml_place(file, error.source().begin));
   }
 }
 

@@ -350,8 +350,10 @@ Seconds Topology::latency(MemoryId src, MemoryId dst) const {
 
 Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
   if (!has_route(src, dst))
-    throw InfeasibleError{fmt::format("{}: no route from '{}' to '{}'", name(),
-                                      memory(src).name, memory(dst).name)};
+    throw InfeasibleError{
+        name(),
+        {},
+        fmt::format("no route from '{}' to '{}'", memory(src).name, memory(dst).name)};
   const Route& taken = routes_->of(src, dst);
   Rate rate{infinity};
   const auto bounded = [&](Rate bound, int parts) {

@@ -30,7 +30,10 @@ struct Entry {
   std::string what = {};  // "link 'a->b'"
 
   [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
-    throw TopologyDefect{table, index, what, problem, expected};
+    fail(fault_of("", problem, expected));
+  }
+  [[noreturn]] void fail(const InputError& error) const {
+    throw TopologyDefect{table, index, error.within(what)};
   }
   void require(bool holds, std::string_view problem, std::string_view expected) const {
     if (!holds) fail(problem, expected);
@@ -58,15 +61,13 @@ template <class Member, class Quantity, class Value>
 void check_figure(const Entry& entry, const std::string& key,
                   const Figure<Member, Quantity>& figure, Value value) {
   if (!figure.range.holds(value))
-    entry.fail(fmt::format("{} {} is out of range", key, to_text(value)),
-               figure.range.text);
+    entry.fail(out_of_range(key, to_text(value), figure.range.text));
 }
 
 template <class Value>
 void require_above(const Entry& entry, const std::string& key, Value value, Value last) {
   if (!(value > last))
-    entry.fail(fmt::format("{} {} does not ascend", key, to_text(value)),
-               "above " + to_text(last));
+    entry.fail({key, to_text(value), "does not ascend", "above " + to_text(last)});
 }
 
 template <class Member, class Columns, class Value>
@@ -75,8 +76,8 @@ void check_figure(const Entry& entry, const std::string& key,
   const std::string inside = key + ": ";
   if constexpr (requires { value.front(); }) {
     if (value.empty() || value.size() > F::points)
-      entry.fail(fmt::format("{} has {} entries", key, value.size()),
-                 fmt::format("1 to {}", F::points));
+      entry.fail(fault_of(key, fmt::format("has {} entries", value.size()),
+                          fmt::format("1 to {}", F::points)));
     const auto& first = std::get<0>(rows.columns);
     for (const auto i : indices(value)) {
       check_figures(entry, inside, value[i], rows.columns);
@@ -112,8 +113,9 @@ void check_limits(const Description& d) {
       {"routes", d.routes.size(), F::routes}};
   for (const auto& [what, count, most] : limits)
     if (count > most)
-      throw TopologyDefect{"", 0, "", fmt::format("{} {}", count, what),
-                           fmt::format("at most {}", most)};
+      throw TopologyDefect{
+          "", 0,
+          out_of_range(what, fmt::to_string(count), fmt::format("at most {}", most))};
 }
 
 void check_nodes(const Description& d) {
@@ -134,8 +136,7 @@ void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve&
       fmt::format("gemm {}{}: ", to_string(curve.dtype), curve.trans);
   if (!curve.trans.empty() &&
       std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
-    entry.fail(fmt::format("{}trans '{}' is unknown", prefix, curve.trans),
-               "NN, NT, TN or TT");
+    entry.fail({prefix + "trans", curve.trans, "is unknown", "NN, NT, TN or TT"});
   check_figures(entry, prefix, curve, F::of_gemms);
   if (!curve.tiled) return check_figure(entry, prefix + "rates", F::rates, curve.points);
   entry.require(kernels.memory_bandwidth.has_value(),
@@ -163,18 +164,17 @@ void check_memories(const Description& d) {
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     check_figures(entry, "", memory, F::of_memories);
     if (memory.busy_watts && *memory.busy_watts < memory.idle_watts)
-      entry.fail(fmt::format("its busy watts {} are below its idle watts",
-                             to_text(*memory.busy_watts)),
-                 "at least " + to_text(*memory.idle_watts));
+      entry.fail({"busy watts", to_text(*memory.busy_watts), "is below the idle watts",
+                  "at least " + to_text(*memory.idle_watts)});
     if (memory.kind != NodeKind::gpu) return;
     entry.require(memory.kernels < d.kernels.size(), "it has no kernel times",
                   "a [kernels.*] table");
     check_figure(entry, "device", F::of_device, memory.device);
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
-      entry.fail(
-          fmt::format("device {} also belongs to '{}'", memory.device, same->second),
-          "a number of its own");
+      entry.fail({"device", fmt::to_string(memory.device),
+                  fmt::format("also belongs to '{}'", same->second),
+                  "a number of its own"});
   });
   if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
     Entry{"", 0, "machine"}.fail("no host memory", "a memory of kind 'host'");
@@ -203,8 +203,7 @@ void check_groups(const Description& d) {
     for (const auto* links : {&group.forward, &group.backward})
       for (const LinkId link : *links)
         if (!seen.insert(link).second)
-          entry.fail(fmt::format("link '{}' is listed twice", d.links[link.index()].name),
-                     "it once");
+          entry.fail({"link", d.links[link.index()].name, "is listed twice", "it once"});
   });
 }
 

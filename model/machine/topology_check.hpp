@@ -10,9 +10,8 @@ namespace tilerail {
 /// A description violates an invariant. Identifies the entry, so that the reader of the
 /// file can report its line.
 struct TopologyDefect : InputError {
-  TopologyDefect(std::string_view where, size_t which, std::string_view of,
-                 std::string_view fault, std::string_view wanted)
-      : InputError{of, {}, fault, wanted}, table{where}, index{which} {}
+  TopologyDefect(std::string_view where, size_t which, const InputError& error)
+      : InputError{error}, table{where}, index{which} {}
   std::string_view table;  // "memory", "node", "link", ...; "" for the machine
   size_t index;
 };

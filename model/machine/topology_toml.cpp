@@ -42,8 +42,7 @@ Names expanded(const TomlValue& text, size_t most) {
   try {
     return NamePattern{pattern}.expanded(most);
   } catch (const InputError& error) {
-    const InputError whole = error.within("is not a list of names: ");
-    text.fail(whole.problem, whole.expected);
+    text.fail(error.problem, error.expected);
   }
 }
 

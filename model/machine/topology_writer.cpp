@@ -165,9 +165,7 @@ class Writer {
   }
   void source(const std::string& key) {
     if (std::ranges::find(d_.sources, key, &Source::key) == d_.sources.end())
-      throw InputError{fmt::format("source {} is unknown", in_quotes(key)),
-                       "a key of the sources"}
-          .at(where_);
+      throw InputError{"source", key, "is unknown", "a key of the sources", where_};
     line("source", toml_text(key));
   }
   template <class Part, class Figures>

@@ -70,7 +70,7 @@ double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by) {
 LinkMap::LinkMap(size_t memories) : count_{memories} {
   if (memories > most_memories)
     throw InfeasibleError{
-        fmt::format("the machine has {} memories", memories),
+        "memories", fmt::to_string(memories), "are too many",
         fmt::format("at most {} for routing=link-map and devices=best", most_memories)};
   latency_.resize(memories * memories);
   per_byte_.resize(memories * memories, no_way);

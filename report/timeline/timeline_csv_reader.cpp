@@ -82,8 +82,8 @@ class RowReader {
     row.start = reader_.number(cell(start), columns[start], most_seconds);
     row.end = reader_.number(cell(end), columns[end], most_seconds);
     if (row.end < row.start) {
-      reader_.fail(cell(end),
-                   fmt::format("end_s: {} is before start_s {}", row.end, row.start));
+      reader_.fail(cell(end), {"end_s", cell(end).text,
+                               fmt::format("is before start_s {}", row.start)});
     }
     places_.push_back({id, reader_.line_number()});
     timeline_.ops.push_back(row);
@@ -97,13 +97,13 @@ class RowReader {
     for (const auto i : indices(places_)) {
       const auto [id, line] = places_[i];
       if (id >= count) {
-        reader_.fail({{}, line, 1}, fmt::format("op: {} of {} operations", id, count),
-                     fmt::format("ids from 0 to {}", count - 1));
+        reader_.fail({{}, line, 1}, out_of_range("op", std::to_string(id),
+                                                 fmt::format("0 to {}", count - 1)));
       }
       size_t& earlier = line_of[size_t(id)];
       if (earlier != 0) {
-        reader_.fail({{}, line, 1},
-                     fmt::format("op: {} was already on line {}", id, earlier));
+        reader_.fail({{}, line, 1}, {"op", std::to_string(id),
+                                     fmt::format("was already on line {}", earlier)});
       }
       earlier = line;
       sorted[size_t(id)] = timeline_.ops[i];
@@ -125,8 +125,8 @@ class RowReader {
       if (cell(kind).text == to_string(candidate)) return candidate;
       known.push_back(to_string(candidate));
     }
-    reader_.fail(cell(kind), fmt::format("kind: '{}'", excerpt(cell(kind).text)),
-                 fmt::format("one of: {}", fmt::join(known, ", ")));
+    reader_.fail(cell(kind), {"kind", excerpt(cell(kind).text), "",
+                              fmt::format("one of: {}", fmt::join(known, ", "))});
   }
 
   uint32_t read_queue() {
@@ -135,7 +135,7 @@ class RowReader {
     if (number == queues.size()) {
       for (const Column name : {queue, device, src, dst}) {
         if (cell(name).text.empty())
-          reader_.fail(cell(name), fmt::format("{}: expected a name", columns[name]));
+          reader_.fail(cell(name), {columns[name], "", "", "a name"});
       }
       queues.push_back({std::string{cell(queue).text}, std::string{cell(device).text},
                         std::string{cell(src).text}, std::string{cell(dst).text},
@@ -152,9 +152,9 @@ class RowReader {
 
   void require_same(Column column, const std::string& known) const {
     if (cell(column).text == known) return;
-    reader_.fail(cell(column), fmt::format("{}: '{}'; queue '{}' had '{}' before",
-                                           columns[column], excerpt(cell(column).text),
-                                           excerpt(cell(queue).text), excerpt(known)));
+    reader_.fail(cell(column), {columns[column], excerpt(cell(column).text),
+                                fmt::format("differs from '{}' of queue '{}' before",
+                                            excerpt(known), excerpt(cell(queue).text))});
   }
 
   CsvReader& reader_;
@@ -171,8 +171,8 @@ std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view 
   for (const std::string& number : split(cell.text))
     energies.push_back(reader.number({number, cell.line, cell.column}, key, most_joules));
   if (energies.size() != devices)
-    reader.fail(cell, fmt::format("{}: {} numbers", key, energies.size()),
-                fmt::format("one for each of {} devices", devices));
+    reader.fail(cell, {key, excerpt(cell.text), "",
+                       fmt::format("a number for each of {} devices", devices)});
   return energies;
 }
 
@@ -181,15 +181,14 @@ PredictedInterval read_interval(const CsvReader::Cell& cell, std::string_view ke
                                 const CsvReader& reader) {
   const std::vector<std::string> ends = split(cell.text);
   if (ends.size() != 2)
-    reader.fail(cell, fmt::format("{}: '{}'", key, excerpt(cell.text)),
-                "two numbers, the low end and the high one");
+    reader.fail(
+        cell, {key, excerpt(cell.text), "", "two numbers, the low end and the high one"});
   const auto end = [&](size_t i) {
     return reader.number({ends[i], cell.line, cell.column}, key, most_seconds);
   };
   const PredictedInterval interval{end(0), end(1)};
   if (interval.high < interval.low)
-    reader.fail(cell, fmt::format("{}: {} is below {}", key, ends[1], ends[0]),
-                "the low end first");
+    reader.fail(cell, {key, cell.text, "", "a low end and a higher one"});
   return interval;
 }
 
@@ -203,7 +202,7 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
   };
   if (text("schema") != schema) {
     reader.fail(given.find("schema")->second,
-                fmt::format("schema: '{}'", excerpt(text("schema"))), schema);
+                {"schema", excerpt(text("schema")), "", schema});
   }
   TimelineMetadata metadata;
   metadata.version = text("version");
@@ -231,8 +230,8 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
 
 AnnotatedTimeline timeline_from_csv(std::string_view csv, const std::string& file) {
   if (!csv.empty() && csv.find('#') > std::string_view{"\xEF\xBB\xBF"}.size())
-    throw InputError{"this is not a timeline",
-                     fmt::format("'# schema={}' in its first line", schema)}
+    throw fault_of("", "this is not a timeline",
+                   fmt::format("'# schema={}' in its first line", schema))
         .at(file);
   CsvReader reader{csv, file};
   const Metadata given = read_metadata(reader);

@@ -73,11 +73,11 @@ std::vector<size_t> read_header(CsvReader& csv) {
   for (const auto& cell : csv.cells()) {
     const auto found = std::ranges::find(columns, cell.text);
     if (found == columns.end())
-      csv.fail(cell, fmt::format("'{}' is not a column", excerpt(cell.text)),
-               fmt::format("any of: {}", fmt::join(columns, ", ")));
+      csv.fail(cell, {"", excerpt(cell.text), "is not a column",
+                      fmt::format("any of: {}", fmt::join(columns, ", "))});
     const auto column = size_t(found - columns.begin());
     if (std::ranges::find(order, column) != order.end())
-      csv.fail(cell, fmt::format("column '{}' appears twice", cell.text), "it once");
+      csv.fail(cell, {"column", cell.text, "appears twice", "it once"});
     order.push_back(column);
   }
   for (size_t size = 0; size < sizes; ++size)
@@ -118,7 +118,7 @@ std::vector<Case> read_cases(const std::string& file) {
       for (const auto i : indices(order)) {
         if (order[i] != column) continue;
         if (column < sizes && cells[i].text.empty())
-          csv.fail(cells[i], "is empty", "a size");
+          csv.fail(cells[i], {"", "", "", "a size"});
         if (cells[i].text.empty()) continue;
         c.places.emplace(columns[column], cells[i].column);
         set_cell(c, column, std::string{cells[i].text});

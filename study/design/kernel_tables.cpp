@@ -78,7 +78,7 @@ GpuKind find_gpu_kind(const std::string& text) {
     for (const KernelTimes& each : kernels) known.insert(each.name);
   }
   throw InputError{"kernels", text, "is not a kind of GPU",
-                   fmt::format("a machine or one of: {}", fmt::join(known, ", "))};
+                   or_one_of("a machine", {known.begin(), known.end()})};
 }
 
 }  // namespace tilerail::study

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/base/error.hpp"
+#include "model/base/number_text.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
@@ -10,9 +11,7 @@
 
 namespace tilerail::study {
 Rate design_rate(const std::string& text, std::string_view subject) {
-  const bool plain =
-      !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
-  const Rate rate = parse_rate(plain ? text + " GB/s" : text, subject);
+  const Rate rate = parse_rate(number_in<double>(text) ? text + " GB/s" : text, subject);
   if (!TopologyLimits::rate.holds(rate))
     throw out_of_range(subject, text, TopologyLimits::rate.text);
   return rate;

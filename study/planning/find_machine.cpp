@@ -61,6 +61,12 @@ std::vector<std::string> machine_names() {
   return {names.begin(), names.end()};
 }
 
+std::string or_one_of(std::string_view a, const std::vector<std::string>& names) {
+  return names.empty()
+             ? fmt::format("{}; TILERAIL_TOPOLOGIES names no folder of machines", a)
+             : fmt::format("{} or one of: {}", a, fmt::join(names, ", "));
+}
+
 std::optional<fs::path> known_machine(const std::string& text) {
   if (is_readable_kind(text)) return text;
   if (!text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml"))
@@ -78,8 +84,7 @@ fs::path find_machine(const std::string& text) {
                                                               : "does not exist";
   throw InputError{
       "topology", text, problem,
-      fmt::format("a .toml file, as 'tilerail calibrate' writes it, or one of: {}",
-                  fmt::join(machine_names(), ", "))};
+      or_one_of("a .toml file, as 'tilerail calibrate' writes it,", machine_names())};
 }
 
 }  // namespace tilerail::study

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilerail::study {
@@ -14,6 +15,9 @@ std::vector<std::filesystem::path> machine_folders();
 
 /// Names of the machines on the search path, ascending.
 std::vector<std::string> machine_names();
+
+/// "A or one of: NAMES"; without names, "A; no machines were found in FOLDERS".
+std::string or_one_of(std::string_view a, const std::vector<std::string>& names);
 
 /// The machine file for `text`, if it exists: a path, else NAME.toml in the first folder
 /// of the search path that contains it.

@@ -92,13 +92,13 @@ PlanCache load_plan_cache(const std::string& file) {
 void require_owner(const PlanCache& cache, const CacheOwner& owner) {
   if (cache.owner == owner) return;
   throw InputError{
-      fmt::format("the plans are for machine '{}' of hash {}", cache.owner.machine,
-                  cache.owner.hash),
+      "machine", cache.owner.machine,
+      fmt::format("of hash {} is the machine of the plans", cache.owner.hash),
       fmt::format("'{}' of hash {}: {}", owner.machine, owner.hash,
                   cache.owner.machine == owner.machine
                       ? "its description has changed, so tune it again into another file"
-                      : "name another file, or tune this machine into one")}
-      .at(cache.file);
+                      : "name another file, or tune this machine into one"),
+      cache.file};
 }
 
 PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner) {

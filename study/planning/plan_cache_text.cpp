@@ -180,9 +180,9 @@ std::string to_toml(const PlanCache& cache) {
       schema, toml_text(cache.owner.machine), toml_text(cache.owner.hash));
   for (const auto& [key, tuned] : cache.plans) text += text_of(key, tuned);
   if (text.size() > most_bytes)
-    throw InputError{
-        fmt::format("{} plans take {} bytes", cache.plans.size(), text.size()),
-        "at most 16 MiB: forget some, or tune into several files"}
+    throw fault_of("",
+                   fmt::format("{} plans take {} bytes", cache.plans.size(), text.size()),
+                   "at most 16 MiB: forget some, or tune into several files")
         .at(cache.file);
   return text;
 }

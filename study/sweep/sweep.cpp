@@ -16,8 +16,8 @@ void require_few_points(const Sweep& sweep) {
   double count = 1;
   for (const SweepAxis& axis : sweep.axes) count *= double(axis.values.size());
   if (count > most)
-    throw InputError{fmt::format("the sweep has {:.4g} points", count),
-                     fmt::format("at most {:.0f}", most)};
+    throw fault_of("vary", fmt::format("the sweep has {:.4g} points", count),
+                   fmt::format("at most {:.0f}", most));
 }
 
 void check_keys(const Sweep& sweep) {

@@ -143,6 +143,10 @@ void read_values(SweepAxis& axis, std::string_view text) {
       }
       continue;
     }
+    if (const size_t dots = item.find("..");
+        dots != std::string::npos && number_in(item.substr(0, dots)))
+      throw InputError{"", item, "",
+                       "a range with a step, such as 1..9 +1 or 1..16 x2 GB/s"};
     axis.values.push_back(item);
     if (const auto number = number_in(item)) numbers.push_back(*number);
   }

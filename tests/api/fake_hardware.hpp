@@ -61,7 +61,7 @@ class FakeHardware final : public Hardware {
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
     for (const auto& [gpu, bytes] : log_->room)
       if (plan.peak_bytes[gpu.index()] > bytes)
-        throw MemoryShortage{"made to be short of memory"};
+        throw MemoryShortage{"", {}, "made to be short of memory"};
     ++log_->binds;
     log_->arena_gone = false;
     return std::make_unique<Bound>(plan);
@@ -80,7 +80,7 @@ class FakeHardware final : public Hardware {
   RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices,
                  const Copies& copies) override {
     log_->steps.push_back("run");
-    if (log_->arena_gone) throw MemoryShortage{"the arena is gone"};
+    if (log_->arena_gone) throw MemoryShortage{"", {}, "the arena is gone"};
     ++log_->runs;
     if (log_->failures > 0) {
       --log_->failures;
@@ -92,7 +92,7 @@ class FakeHardware final : public Hardware {
   RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access,
                     const Matrices&, const Copies& copies) override {
     log_->steps.push_back("submit");
-    if (log_->arena_gone) throw MemoryShortage{"the arena is gone"};
+    if (log_->arena_gone) throw MemoryShortage{"", {}, "the arena is gone"};
     log_->stream = stream;
     execute(plan, access.pointers(), copies);
     return {0.5, 0.25};
@@ -105,7 +105,7 @@ class FakeHardware final : public Hardware {
   }
   void refuse_captured(void* stream) const override {
     if (stream && stream == log_->captured)
-      throw InputError{"the caller's stream is being captured"};
+      throw InputError{"", {}, "the caller's stream is being captured"};
   }
   bool page_locked(const Matrices&) const override { return log_->page_locked; }
   Location locate(const void* data) const override {
@@ -128,7 +128,7 @@ class FakeHardware final : public Hardware {
     for (const MemoryId gpu : gpus) {
       if (const auto room = log_->room.find(gpu);
           room != log_->room.end() && room->second < matrix.bytes())
-        throw MemoryShortage{"made to be short of memory"};
+        throw MemoryShortage{"", {}, "made to be short of memory"};
       const auto bytes = [&](int64_t rows) { return size_t(rows * matrix.element); };
       const auto copy = std::make_shared<std::vector<std::byte>>(bytes(ld * matrix.cols));
       for (int64_t col = 0; col < matrix.cols; ++col)
@@ -142,7 +142,7 @@ class FakeHardware final : public Hardware {
     return copies;
   }
   void register_memory(void*, int64_t) override {}
-  void unregister_memory(void*) override { throw InputError{"not registered"}; }
+  void unregister_memory(void*) override { throw InputError{"", {}, "not registered"}; }
   void* allocate_host(int64_t bytes, HostPages pages) override {
     log_->host_pages = pages;
     buffers_.emplace_back(size_t(bytes));
@@ -152,7 +152,7 @@ class FakeHardware final : public Hardware {
     log_->steps.push_back("free");
     const auto removed =
         std::erase_if(buffers_, [&](auto& buffer) { return buffer.data() == data; });
-    if (removed == 0) throw InputError{"not allocated"};
+    if (removed == 0) throw InputError{"", {}, "not allocated"};
   }
   double host_rate(const void*, int64_t bytes, std::span<const int> devices) override {
     return double(bytes) * double(devices.size());

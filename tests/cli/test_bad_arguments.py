@@ -17,6 +17,9 @@ def problem(**changes):
     return arguments
 
 
+NEW = ["topo", "new", "--gpus", "2", "--kernels", "h200"]
+SWEEP = ["sweep", "--topology", "two-gpu"]
+
 # Arguments, and the quotes in the error.
 CASES = {
     "no command": ([], "--help"),
@@ -68,8 +71,8 @@ CASES = {
     "unknown transpose": (problem(transa="C"), "'C'"),
     "unknown second transpose": (problem(transb="X"), "'X'"),
     "setting of no machine": (problem(topo_set="host=3"), "--topo-set: host=3: the key 'host' is unknown"),
-    "setting of a missing link": (problem(topo_set="link:a->b.bandwidth=x2"), "link 'a->b' does not exist"),
-    "setting without its unit": (problem(topo_set="link:*.latency=3"), "--topo-set: link:*.latency=3: the value '3'"),
+    "setting of a missing link": (problem(topo_set="link:a->b.bandwidth=x2"), "link: 'a->b' does not exist"),
+    "setting without its unit": (problem(topo_set="link:*.latency=3"), "--topo-set: link:*.latency=3: '3'"),
     "setting of cases without cases": (["compare", "--topo-set", "gpus=1"], "--cases"),
     "alpha that is a word": (problem(alpha="one"), "one"),
     "alpha not a number": (problem(alpha="nan"), "nan"),
@@ -152,9 +155,14 @@ CASES = {
                                  "--host-buffers: 'plain' is invalid on the host; expected --backend cuda"),
     "energy of the host": (["run", "--backend", "host", "--energy", "0", *SMALL],
                            "--energy: '0' is invalid on the host; expected --backend cuda"),
-    "tile twice": (problem(set="tile=64"), "--set: 'tile=64' has an argument of its own; expected tile"),
+    "tile twice": (problem(set="tile=64"), "--tile: 'tile=64' has an argument of its own; expected this argument"),
+    "rate below zero": (NEW + ["--nvlink", "-5"], "--nvlink: '-5' is out of range; expected 1 MB/s to "),
+    "rate that is too large": (NEW + ["--nvlink", "1e99"], "--nvlink: '1e99' is out of range; expected "),
+    "one size of a sweep": (SWEEP + ["--vary", "m=512,1024"], "vary 'm=512,1024': gemm: '512,,' lacks n; expected M,N,K"),
+    "range without a step": (SWEEP + ["--gemm", "64", "--vary", "gpus=1..9"],
+                             "vary 'gpus=1..9': '1..9' is not a range with a step, such as 1..9 +1"),
     "unknown effort": (problem(effort="low"), "--effort: 'low' is invalid; expected fast, fixed, normal, high"),
-    "effort as another field": (problem(set="effort=high"), "'effort=high' has an argument of its own; expected effort"),
+    "effort as another field": (problem(set="effort=high"), "--effort: 'effort=high' has an argument of its own"),
     "field twice": (problem(set="order=eta") + ["--set", "order=fifo"], "--set: 'order=fifo' contradicts 'order=eta'"),
     "two fields after one option": (problem(set="order=eta") + ["batch=off"], "'batch=off' is not expected"),
     "no metric": (problem(set="devices="), "devices="),

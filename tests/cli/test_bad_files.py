@@ -15,11 +15,11 @@ GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 MACHINES = {
     "not TOML": ('name = "two-gpu"', 'name = "two-gpu', "7:"),
     "key of many parts": ("[kernels.flat]", "[kernels.flat" + 50000 * ".a" + "]",
-                          ":69: a key has too many parts; expected at most 1000"),
+                          ":69: key: has too many parts; expected at most 1000"),
     "no schema": ("schema = 1\n", "", "schema"),
     "schema of the future": ("schema = 1", "schema = 99", "99"),
     "no name": ('name = "two-gpu"\n', "", "name"),
-    "name with a tab": ('name = "two-gpu"', 'name = "two\\tgpu"', ":7:8: name 'two\\x09gpu' is not a name; expected 1 to 128 "),
+    "name with a tab": ('name = "two-gpu"', 'name = "two\\tgpu"', ":7:8: name: 'two\\x09gpu' is not a name; expected 1 to 128 "),
     "long name": ('name = "two-gpu"', f'name = "{129 * "x"}"', "is not a name; expected 1 to 128 characters"),
     "group with a tab": (
         "[kernels.flat]",
@@ -53,7 +53,7 @@ MACHINES = {
     "engine that never copies": ("h2d = 1", "h2d = 0", "0"),
     "unknown dtype": ('dtype = "f64"', 'dtype = "f8"', "f8"),
     "efficiency above one": ("efficiency = [[1, 1.0]]", "efficiency = [[1, 1.5]]", "1.5"),
-    "efficiency without points": ("efficiency = [[1, 1.0]]", "efficiency = []", "rates has 0 entries; expected 1 to 4096"),
+    "efficiency without points": ("efficiency = [[1, 1.0]]", "efficiency = []", "rates: has 0 entries; expected 1 to 4096"),
     "no multiprocessor": ("multiprocessors = 16", "multiprocessors = 0", "0"),
     "block of one side": ("block = [128, 128]", "block = [128]", "block"),
     "route over a missing link": (

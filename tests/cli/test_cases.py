@@ -146,7 +146,7 @@ BAD_FILES = {
     "no k": ("m,n\n1,1\n", "no column 'k'"),
     "too few cells": ("m,n,k\n64,64,64\n64,64\n", "cases.csv:3"),
     "blank line": ("m,n,k\n64,64,64\n\n", "cases.csv:3:1: has 1 cells"),
-    "empty size": ("m,n,k\n64,,64\n", "cases.csv:2:4: is empty"),
+    "empty size": ("m,n,k\n64,,64\n", "cases.csv:2:4: '' is not a size"),
     "size that is a word": ("m,n,k\n64,64,64\n64,big,64\n", "cases.csv:3:4: n: 'big'"),
     "unknown routine": ("m,n,k,routine\n1,1,1,trsm\n", "cases.csv:2:7: routine: 'trsm'"),
     "gemv of two columns": ("m,n,k,routine\n8,2,8,gemv\n", "cases.csv:2:3: n: '2' is not 1"),
@@ -164,7 +164,7 @@ BAD_FILES = {
     "no columns": ("m,n,k\n64,64,64\n64,0,64\n", "cases.csv:3:4: n: there is no work"),
     "empty sum": ("m,n,k,alpha\n64,64,0,1\n", "cases.csv:2:7: k: there is no work"),
     "nothing added": ("m,n,k,alpha\n64,64,64,0\n", "cases.csv:2:10: alpha: there is no work"),
-    "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:13: set: 'tile=16' has an argument of its own; expected tile"),
+    "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:10: tile: 'tile=16' has an argument of its own; expected this argument"),
     "tile of too many kernels": ("m,n,k,tile\n64,1M,1M,1\n", "cases.csv:2:10: tile: '1' cuts the problem into"),
     "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: '5' is not a GPU"),
 }

@@ -2,11 +2,14 @@
 
 import csv
 import json
+import os
 import re
+import shutil
+import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from support import SMALL, SOURCE, CommandTest, kernels_text, machine_text, needs_matplotlib, needs_simulator
+from support import HANG, SMALL, SOURCE, TILERAIL, CommandTest, kernels_text, machine_text, needs_matplotlib, needs_simulator
 
 DOUBLED = ["--topo-set", "link:*.bandwidth=x2"]
 NAME = "two-gpu+link:*.bandwidth=x2"
@@ -53,7 +56,7 @@ class Settings(CommandTest):
 
     def test_settings_that_match_nothing_are_refused(self):
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:gpu7.capacity=1 GB"],
-                            "memory 'gpu7' does not exist; known: 'host', 'gpu0', 'gpu1'")
+                            "memory: 'gpu7' does not exist; known: 'host', 'gpu0', 'gpu1'")
         self.assert_refused(["plan", *SMALL, "--topo-set", "gpus=3"], "'3' is out of range; expected 1 to 2")
 
 
@@ -104,7 +107,7 @@ class Removed(CommandTest):
                             "two-gpu+link:pcie0->gpu0=none: memory 'gpu0': unreachable memory; expected a path from a host")
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:host=none"],
                             "'host' is host memory; expected GPUs")
-        self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "link 'gpu0->gpu7' does not exist")
+        self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "link: 'gpu0->gpu7' does not exist")
 
 
 SHORT = machine_text("short", 4, [("host", "gpu[0-3]", 10)], kernels_text('rates = [[1024, "5 TFLOP/s"]]'))
@@ -127,7 +130,7 @@ class Flat(CommandTest):
     def test_the_first_error_of_a_file_is_reported(self):
         self.write("short.toml", SHORT.replace("10 GB/s", "10 Gb").replace("1 us", "1").replace("schema = 1", "schema = 3"))
         for action in ("show", "validate"):
-            self.assert_refused(["topo", action, "short.toml"], "short.toml:1:10: schema '3'")
+            self.assert_refused(["topo", action, "short.toml"], "short.toml:1:10: schema: '3'")
 
 
 class Facts(CommandTest):
@@ -142,6 +145,16 @@ class Facts(CommandTest):
                                              kernels_text('rates = [[64, "1 GFLOP/s"]]'), 'description = "made up"'))
         self.assertRegex(self.succeed("topo", "list", TILERAIL_TOPOLOGIES=str(self.folder)),
                          r"mine +1 host, 2 GPUs with kernels k: made up\n")
+
+    def test_without_machines_the_searched_folders_are_named(self):
+        (self.folder / "bin").mkdir()
+        program = shutil.copy(TILERAIL, self.folder / "bin")
+        for arguments, words in ((["topo", "new", "--gpus", "2", "--kernels", "h200"], "expected a machine"),
+                                 (["topo", "show", "h200"], "expected a .toml file")):
+            error = subprocess.run([program, *arguments], cwd=self.folder, env={**os.environ, "TILERAIL_TOPOLOGIES": ""},
+                                   capture_output=True, text=True, timeout=HANG).stderr
+            self.assertIn(words, error)
+            self.assertRegex(error, "; TILERAIL_TOPOLOGIES names no folder of machines\n$")
 
     def test_a_broken_machine_does_not_hide_the_others_of_the_list(self):
         self.write("bad.toml", "schema = 7")
@@ -264,7 +277,7 @@ class Export(CommandTest):
 
     def test_too_large_a_machine_is_refused(self):
         self.succeed("topo", "new", "--gpus", "300", "--kernels", "h200", "-o", "large.toml")
-        self.assert_refused(["topo", "export", "large.toml", "--simgrid", "p.xml"], "301 memories; expected at most 256")
+        self.assert_refused(["topo", "export", "large.toml", "--simgrid", "p.xml"], "memories: '301' is out of range; expected at most 256")
         self.assert_refused(["topo", "export", "two-gpu"],
                             "topo export: is missing; expected a file, such as --simgrid machine.xml")
 

@@ -177,7 +177,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
             ([*BASE, "--vary", "dtype=f64,f65"], "vary 'dtype=f64,f65': "),
             ([*BASE, "--vary", "gpus=1,3"], "vary 'gpus=1,3': "),
             ([*BASE, "--vary", "gemm=1e400"], "vary 'gemm=1e400': gemm: '1e400'"),
-            ([*BASE, "--vary", "link:*.bandwidth=1..8 GB/s x2 MB/s"], "has no known unit"),
+            ([*BASE, "--vary", "link:*.bandwidth=1..8 GB/s x2 MB/s"], "is not a range with a step"),
             ([*BASE, "--vary", "tile=64", "--csv", "no/folder.csv"], "the folder 'no' does not exist"),
             (["sweep", "--topology", "two-gpu", "--vary", "tile=64"], "--gemm: is missing"),
         ]:

@@ -129,7 +129,7 @@ TEST(Dispatcher, OneOfSeveralFailuresIsReportedAndTheNextRunIsClean) {
   };
   for (int i = 0; i < 50; ++i) {
     run([](OpId op) {
-      if (op.value >= 100) throw InputError{"no " + std::to_string(op.value)};
+      if (op.value >= 100) throw fault_of("", "no " + std::to_string(op.value));
     });
     ASSERT_TRUE(dispatcher.failure().has_value());
     EXPECT_GE(dispatcher.failure()->op.value, 100);

@@ -16,7 +16,7 @@ TEST(InputError, IsComposedOfItsFields) {
   EXPECT_STREQ(InputError("tile", "x", "", "a size").what(), "tile: 'x' is not a size");
   EXPECT_STREQ(InputError("", "x", "is unknown").what(), "'x' is unknown");
   EXPECT_STREQ(missing("tile", "a size").what(), "tile: is missing; expected a size");
-  EXPECT_STREQ(InputError{"no rows"}.what(), "no rows");
+  EXPECT_STREQ(fault_of("", "no rows").what(), "no rows");
   EXPECT_STREQ(InputError("a", "b\0c"s, "d\0e"s).what(), "a: 'b\\x00c' d\\x00e");
 }
 
@@ -42,13 +42,12 @@ TEST(InputError, KeepsItsOtherFieldsWithAnotherSubject) {
   EXPECT_STREQ(error.what(), "--tile: '0' is out of range; expected at least 1");
 }
 
-TEST(InputError, BecomesPartOfASentenceAndKeepsTheExpectation) {
-  const InputError error =
-      InputError("tile", "0", "is too small", "at least 1", "a.csv:3").within("bad: ");
-  EXPECT_EQ(error.problem, "bad: a.csv:3: tile: '0' is too small");
-  EXPECT_EQ(error.expected, "at least 1");
-  EXPECT_STREQ(InputError("", "x", "", "a size").within("tile ").what(),
-               "tile 'x' is not a size");
+TEST(InputError, KeepsItsOtherFieldsWithinAnotherSubject) {
+  const InputError error = out_of_range("tile", "0", "at least 1").within("set");
+  EXPECT_EQ(error.subject, "set: tile");
+  EXPECT_EQ(error.value, "0");
+  EXPECT_STREQ(InputError("", "x", "", "a size").within("tile").what(),
+               "tile: 'x' is not a size");
 }
 
 TEST(InputError, EqualsAnErrorWithTheSameFields) {

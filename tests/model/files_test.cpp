@@ -81,7 +81,7 @@ TEST_F(Files, FailedContentLeavesTheOldFileUnchanged) {
   write(path("f"), "old");
   const auto broken = [](const TextSink& sink) {
     sink("new");
-    throw InputError{"no more of it"};
+    throw fault_of("", "no more of it");
   };
   EXPECT_THROW(StagedFile(path("f"), broken), InputError);
   EXPECT_EQ(read_file(path("f")), "old");

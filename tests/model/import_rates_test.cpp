@@ -256,7 +256,7 @@ TEST(NvbandwidthJson, MissingPeersAreNamedAndSecondRowsRefused) {
                               {{"host_to_all_memcpy_ce", {{"5", "5"}, {"6", "6"}}}})),
             "b", kind());
       },
-      {"b: host_to_all_memcpy_ce has 2 rows; expected one"});
+      {"b: host_to_all_memcpy_ce: 2 rows; expected one"});
 }
 
 /// The rows of a matrix of p2pBandwidthLatencyTest, with `own` on the diagonal.
@@ -422,14 +422,14 @@ TEST(ImportP2pTest, RefusesOtherTextsByLine) {
     expect_input_error([&] { import_p2p_test(text, "p2p.txt", kind(), {}); }, words);
   };
   expect_input_error([] { import_p2p_test("nothing", "p2p.txt", kind(), {}); },
-                     {"p2p.txt:1: no line with the title of a matrix"});
+                     {"p2p.txt:1: line with the title of a matrix"});
   refused(p2p_text(), "     3\t     0     0     1     1\n", "",
-          {"p2p.txt:22: 3 rows; expected 4, one for each GPU"});
+          {"p2p.txt:22: rows: '3' is not 4, one for each GPU"});
   refused(p2p_text(), "50.00", "5e9",
-          {"p2p.txt:35: 5000 PB/s is out of range; expected 1 MB/s to 1 PB/s"});
+          {"p2p.txt:35: '5000 PB/s' is out of range; expected 1 MB/s to 1 PB/s"});
   refused(p2p_text(), "641.00", "fast", {"p2p.txt:35: 'fast' is not a number"});
   refused(p2p_text(), "Unidirectional P2P=Enabled", "Unidirectional P2P=Disabled",
-          {"p2p.txt: no matrix Unidirectional P2P=Enabled"});
+          {"p2p.txt: Unidirectional P2P=Enabled"});
 }
 
 }  // namespace

@@ -213,19 +213,20 @@ TEST(SmiDomains, NetworkCardsSeparateSocketsWithoutAffinities) {
 TEST(SmiDomains, ContradictionsAreRefused) {
   refused(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity",
                    "\t0-15\t0"),
-          {"topo.txt:3: GPU1 to GPU0 is 'SYS', and other relations or affinities put "
+          {"topo.txt:3: GPU1 to GPU0: 'SYS' contradicts other relations or affinities, "
+           "which put "
            "both below one socket; expected "
            "GPUs of "
            "one socket or of two"});
   refused(smi_text({{"X", "PHB", "SYS"}, {"PHB", "X", "NODE"}, {"SYS", "NODE", "X"}}),
-          {"topo.txt:4: GPU2 to GPU0 is 'SYS', and other relations"});
+          {"topo.txt:4: GPU2 to GPU0: 'SYS' contradicts other relations"});
   refused(
       "\tGPU0\tGPU1\tCPU Affinity\tNUMA "
       "Affinity\nGPU0\tX\tPIX\t0-15\t0\nGPU1\tPIX\tX\t16-31\t1\n",
-      {"topo.txt:3: GPU1 to GPU0 is 'PIX', and their NUMA affinities are 1 and 0; "
+      {"topo.txt:3: GPU1 to GPU0: 'PIX' does not fit the NUMA affinities 1 and 0; "
        "expected one affinity"});
   refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-15\nGPU1\tPHB\tX\t16-31\n",
-          {"topo.txt:3: GPU1 to GPU0 is 'PHB', and their CPU affinities are 16-31 and "
+          {"topo.txt:3: GPU1 to GPU0: 'PHB' does not fit the CPU affinities 16-31 and "
            "0-15; expected one affinity"});
 }
 
@@ -258,20 +259,20 @@ TEST(SmiColumns, HeadersThatLostATabAreRefused) {
     refused(text(header),
             {"topo.txt:2: header and row differ in their number of columns"});
   refused(text("NIC0\tNIC1\tNIC2CPU Affinity\tNUMA Affinity\tGPU NUMA ID"),
-          {"topo.txt:1: the column 'AFFINITY' is unknown; expected GPUs and network "
-           "cards, then CPU Affinity"});
+          {"topo.txt:1: column: 'AFFINITY' is unknown; expected GPUs and network cards, "
+           "then CPU Affinity"});
   for (const char* name : {"GPUX", "GPU99999999999"})
     refused(std::string{"\tGPU0\t"} + name + "\nGPU0\tX\tSYS\n" + name + "\tSYS\tX\n",
-            {"topo.txt:1: the column", name, "is unknown"});
+            {"topo.txt:1: column: ", name, "is unknown"});
   refused(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\tColour"),
-          {"topo.txt:1: the column 'CPU' is unknown; expected GPUs and network cards, "
-           "then CPU Affinity"});
+          {"topo.txt:1: column: 'CPU' is unknown; expected GPUs and network cards, then "
+           "CPU Affinity"});
   refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",
-          {"topo.txt:2: CPU AFFINITY is 'MANY'"});
+          {"topo.txt:2: CPU AFFINITY: 'MANY'"});
   for (const char* domain : {"-1", "1,", "2147483648", "1,99999999999999", "0-1-2"})
     refused(std::string{"\tGPU0\tGPU1\tNUMA Affinity\nGPU0\tX\tPIX\t"} + domain +
                 "\nGPU1\tPIX\tX\t" + domain + "\n",
-            {"topo.txt:2: NUMA AFFINITY is '", domain, "expected numbers such as"});
+            {"topo.txt:2: NUMA AFFINITY: '", domain, "is not numbers such as"});
 }
 
 TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
@@ -320,18 +321,18 @@ TEST(SmiColumns, OneToSixteenGpus) {
 TEST(SmiColumns, UnknownColumnsAreNamed) {
   const std::string two =
       smi_text({{"X", "PHB"}, {"PHB", "X"}}, "\tCPU Affinity", "\t0-15");
-  refused(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: the row 'MIG0' is unknown"});
-  refused(two + "GPU5\tPHB\tPHB\n", {"topo.txt:4: the row 'GPU5' is unknown"});
+  refused(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: row: 'MIG0' is unknown"});
+  refused(two + "GPU5\tPHB\tPHB\n", {"topo.txt:4: row: 'GPU5' is unknown"});
   refused(two + smi_text({{"X", "SYS"}, {"SYS", "X"}}),
           {"topo.txt:4: another matrix than the one in line 1"});
   refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}),
-          {"topo.txt:5: the cell 'LOST' is unknown"});
+          {"topo.txt:5: cell: 'LOST' is unknown"});
 }
 
 TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
   std::string wide = "\tGPU0", long_text;
   for (int i = 0; i < 100000; ++i) wide += fmt::format("\tNIC{}", i);
-  refused(wide + "\n", {"topo.txt:1: 100001 words in a header; expected at most 1024"});
+  refused(wide + "\n", {"topo.txt:1: words in a header: '100001' is not at most 1024"});
   for (int i = 0; i < 10000; ++i)
     long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
   refused(long_text, {"topo.txt:3: the GPUs of 'topo -p2p' differ"});
@@ -366,7 +367,7 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   }
   EXPECT_EQ(to_toml(import_nvidia_smi(matrix + states("OK"), "t", kind(), {})),
             to_toml(import_nvidia_smi(matrix, "t", kind(), {})));
-  refused(matrix + states("MAYBE"), {"topo.txt:10: the cell 'MAYBE' is unknown"});
+  refused(matrix + states("MAYBE"), {"topo.txt:10: cell: 'MAYBE' is unknown"});
   refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a "
                          "file of peer access; expected"});
   refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),

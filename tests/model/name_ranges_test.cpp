@@ -146,26 +146,26 @@ TEST(NameRanges, MismatchedRangesAreRefused) {
   const std::vector<Broken> cases{
       {"gpu[0-3]\"\nkind",
        "gpu[3-0]\"\nkind",
-       {"names 'gpu[3-0]' is not a list of names", "[0-7]"}},
+       {"names: 'gpu[3-0]' has the bracket '3-0'", "[0-7]"}},
       {"gpu[0-3]\"\nkind",
        "gpu[0-99999]\"\nkind",
        {"too many names; expected at most 16384"}},
       {"names = \"plx",
        "name = \"x\"\nnames = \"plx",
-       {"names 'plx[0-1]' stands next to 'name'"}},
-      {"names = \"plx[0-1]\"", "names = []", {"names (a list) is empty"}},
+       {"names: 'plx[0-1]' stands next to 'name'"}},
+      {"names = \"plx[0-1]\"", "names = []", {"names: is empty"}},
       {"names = \"plx[0-1]\"",
        "names = \"plx[0,0]\"",
        {"'plx0' is the name of another node"}},
       {"\"blocks\"",
        "\"zip\"",
-       {"pairing 'zip' joins 2 nodes with 4; expected as many on both sides"}},
+       {"pairing: 'zip' joins 2 nodes with 4; expected as many on both sides"}},
       {"\"blocks\"",
        "\"rows\"",
-       {"pairing 'rows' is unknown; expected all, zip, blocks or cyclic"}},
+       {"pairing: 'rows' is unknown; expected all, zip, blocks or cyclic"}},
       {"\"plx[0-1]\"\nbandwidth",
        "\"plx[0-2]\"\nbandwidth",
-       {"to 'plx[0-2]' 'plx2' is not a node"}}};
+       {"to: 'plx[0-2]' 'plx2' is not a node"}}};
   for (const Broken& each : cases) {
     std::string text = four;
     ASSERT_NE(text.find(each.from), std::string::npos) << each.from;

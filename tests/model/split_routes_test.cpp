@@ -65,7 +65,7 @@ TEST(SplitRoutes, AShareIsANumberOfParts) {
   EXPECT_EQ(Topology{d}.parts(MemoryId{0}, MemoryId{1}), 1);
   d.routes[0].share = 0;
   expect_input_error([&] { Topology{d}; },
-                     {"route 'h' to 'g0'", "share 0 is out of range"});
+                     {"route 'h' to 'g0'", "share: '0' is out of range"});
 }
 
 /// h and g0, joined by this many switches with 10 GB/s each.

@@ -276,7 +276,7 @@ TEST(TopologyToml, WritingRefusesAMissingSource) {
   add_links(d, "h", "g0", 10);
   d.links[1].source = "rumour";
   expect_input_error([&] { to_toml(d); },
-                     {"[[link]]", "source 'rumour'", "expected a key"});
+                     {"[[link]]", "source: 'rumour'", "expected a key"});
 }
 
 TEST(Topology, ADescriptionBuiltInCodeIsCheckedToo) {

@@ -86,25 +86,27 @@ void expect_refused_with(const std::string& from, const std::string& to,
 
 TEST(UncertaintyToml, BadValuesAreRefusedAtTheirPlace) {
   expect_refused_with("f64 = 0.02", "f64 = 1.5",
-                      {"uncertainty: kernels: f64 '1.5' is out of range",
+                      {"uncertainty: kernels: f64: '1.5' is out of range",
                        "expected a share of the time, 0 to 0.99"});
   expect_refused_with("copies = 0.01", "copies = -0.01",
-                      {"uncertainty: copies '-0.01' is out of range"});
+                      {"uncertainty: copies: '-0.01' is out of range"});
   expect_refused_with("columns = 0.07", "columns = nan", {"columns", "expected"});
-  expect_refused_with("load = 0.06", "load = \"6 %\"", {"load '6 %'", "is not a number"});
-  expect_refused_with("issue = 0.1", "issues = 0.1", {"unknown key 'issues'", "issue"});
-  expect_refused_with("f64 = 0.02", "f63 = 0.02", {"unknown key 'f63'", "f64"});
+  expect_refused_with("load = 0.06", "load = \"6 %\"",
+                      {"load: '6 %'", "is not a number"});
+  expect_refused_with("issue = 0.1", "issues = 0.1",
+                      {"'issues' is an unknown key", "issue"});
+  expect_refused_with("f64 = 0.02", "f63 = 0.02", {"'f63' is an unknown key", "f64"});
   expect_refused_with("{ f64 = 0.13 }", "{ f32 = 0.13 }",
-                      {"f32 '0.13' is of a type that 'kernels' lacks"});
+                      {"f32: '0.13' is of a type that 'kernels' lacks"});
   expect_refused_with("copies = 0.01\n", "", {"uncertainty: key 'copies' is missing"});
-  expect_refused_with("source = \"s\"", "source = \"t\"", {"source 't' is unknown"});
+  expect_refused_with("source = \"s\"", "source = \"t\"", {"source: 't' is unknown"});
 }
 
 TEST(UncertaintyToml, AnUncertaintyBuiltInCodeIsCheckedToo) {
   auto d = read_topology(with(all), "m.toml").description();
   d.uncertainty->kernels[0].other_shapes = 2;
   expect_input_error([&] { Topology{d}; },
-                     {"uncertainty", "2 is out of range", "0 to 0.99"});
+                     {"uncertainty", "'2' is out of range", "0 to 0.99"});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Xml, ElementsHaveTheirLinesAndAttributes) {
   EXPECT_EQ(attribute(a, "z"), "");
   EXPECT_EQ(file.line_of(a.child("b")), 6U);
   EXPECT_EQ(file.line_of(a.child("b.c")), 6U);
-  expect_input_error([&] { file.fail(a.child("b"), "is bad", "good"); },
+  expect_input_error([&] { file.fail(a.child("b"), fault_of("", "is bad", "good")); },
                      {"n.xml:6: b: is bad; expected good"});
 }
 

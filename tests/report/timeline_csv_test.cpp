@@ -60,9 +60,9 @@ TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
   EXPECT_EQ(timeline.metadata.interval, (PredictedInterval{0.5, 1.5}));
   EXPECT_EQ(to_csv(timeline), with("0.5;1.5"));
   EXPECT_THAT(error_of(with("0.5")),
-              testing::HasSubstr("t.csv:11:14: interval_s: '0.5'; expected two numbers"));
+              testing::HasSubstr("t.csv:11:14: interval_s: '0.5' is not two numbers"));
   EXPECT_THAT(error_of(with("2;1")),
-              testing::HasSubstr("interval_s: 1 is below 2; expected the low end first"));
+              testing::HasSubstr("is not a low end and a higher one"));
   EXPECT_THAT(error_of(with("a;1")), testing::HasSubstr("interval_s: 'a'"));
 }
 
@@ -104,9 +104,9 @@ TEST(TimelineCsv, EachDeviceHasAnEnergy) {
   EXPECT_EQ(timeline_from_csv(with("# energy_j=1.5;2"), "t.csv").metadata.energy_j,
             (std::vector<double>{1.5, 2}));
   EXPECT_EQ(error_of(with("# energy_j=1.5")),
-            "t.csv:11:12: energy_j: 1 numbers; expected one for each of 2 devices");
+            "t.csv:11:12: energy_j: '1.5' is not a number for each of 2 devices");
   EXPECT_EQ(error_of(with("# energy_j=")),
-            "t.csv:11:12: energy_j: 0 numbers; expected one for each of 2 devices");
+            "t.csv:11:12: energy_j: '' is not a number for each of 2 devices");
   EXPECT_THAT(error_of(with("# counted_energy_j=1.5;hot")),
               testing::HasSubstr("t.csv:11:20: counted_energy_j: 'hot'"));
   EXPECT_THAT(error_of(with("# energy_j=1;-2")),
@@ -186,9 +186,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"MetadataWithoutValue", "# tile=64", "# tile",
                 "t.csv:7:1: expected '# key=value'"},
         BadCase{"OtherSchema", "# schema=1", "# schema=2",
-                "t.csv:1:10: schema: '2'; expected 1"},
+                "t.csv:1:10: schema: '2' is not 1"},
         BadCase{"BadTile", "# tile=64", "# tile=-64",
-                "t.csv:7:8: tile: '-64'; expected a whole number from 0"},
+                "t.csv:7:8: tile: '-64' is not a whole number from 0"},
         BadCase{"OtherColumns", "flops,route", "route,flops",
                 "t.csv:12:1: other columns than expected: op,kind,"},
         BadCase{"FewerCells", "0,copy,host->gpu0,", "0,copy,",
@@ -198,44 +198,45 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"EmptyLine", "\n1,gemm", "\n\n1,gemm",
                 "t.csv:14:1: 1 columns; expected 13"},
         BadCase{"UnknownKind", "1,gemm", "1,laswp",
-                "t.csv:14:3: kind: 'laswp'; expected one of: copy, gemm, axpby, join, "
+                "t.csv:14:3: kind: 'laswp' is not one of: copy, gemm, axpby, join, "
                 "potrf, trsm, syrk"},
         BadCase{"EmptyQueue", "host->gpu0,gpu0", ",gpu0",
-                "t.csv:13:8: queue: expected a name"},
+                "t.csv:13:8: queue: '' is not a name"},
         BadCase{"BytesNotANumber", ",512,", ",512B,",
-                "t.csv:13:34: bytes: '512B'; expected a whole number from 0 to 9"},
+                "t.csv:13:34: bytes: '512B' is not a whole number from 0 to 9"},
         BadCase{"NegativeBytes", ",512,", ",-1,",
-                "t.csv:13:34: bytes: '-1'; expected a whole number"},
+                "t.csv:13:34: bytes: '-1' is not a whole number"},
         BadCase{"HugeBytes", ",512,", ",99999999999999999999,",
-                "t.csv:13:34: bytes: '99999999999999999999'; expected"},
+                "t.csv:13:34: bytes: '99999999999999999999' is not"},
         BadCase{"FlopsNan", ",1024,", ",nan,",
-                "t.csv:14:40: flops: 'nan'; expected a number from 0 to 1e+30"},
+                "t.csv:14:40: flops: 'nan' is not a number from 0 to 1e+30"},
         BadCase{"TimeNan", ",0.75\n", ",nan\n",
-                "t.csv:14:69: end_s: 'nan'; expected a number from 0 to"},
+                "t.csv:14:69: end_s: 'nan' is not a number from 0 to"},
         BadCase{"TimeInfinite", ",0.75\n", ",inf\n",
-                "t.csv:14:69: end_s: 'inf'; expected a number from 0 to"},
+                "t.csv:14:69: end_s: 'inf' is not a number from 0 to"},
         BadCase{"TimeNegative", ",0.5,0.625", ",-0.5,0.625",
-                "t.csv:14:59: ready_s: '-0.5'; expected"},
+                "t.csv:14:59: ready_s: '-0.5' is not"},
         BadCase{"TimeTooLarge", ",0.75\n", ",1e300\n",
-                "t.csv:14:69: end_s: '1e300'; expected a number from 0"},
+                "t.csv:14:69: end_s: '1e300' is not a number from 0"},
         BadCase{"TimeWithRest", "0.625", "0.625s",
-                "t.csv:14:63: start_s: '0.625s'; expected"},
-        BadCase{"TimeEmpty", "0.625", "", "t.csv:14:63: start_s: ''; expected"},
+                "t.csv:14:63: start_s: '0.625s' is not"},
+        BadCase{"TimeEmpty", "0.625", "", "t.csv:14:63: start_s: '' is not"},
         BadCase{"EndBeforeStart", ",0.75\n", ",0.5\n",
-                "t.csv:14:69: end_s: 0.5 is before start_s 0.625"},
+                "t.csv:14:69: end_s: '0.5' is before start_s 0.625"},
         BadCase{"DoubledOp", "\n1,gemm", "\n0,gemm",
-                "t.csv:14:1: op: 0 was already on line 13"},
+                "t.csv:14:1: op: '0' was already on line 13"},
         BadCase{"MissingOp", "\n1,gemm", "\n2,gemm",
-                "t.csv:14:1: op: 2 of 2 operations; expected ids from 0 to 1"},
+                "t.csv:14:1: op: '2' is out of range; expected 0 to 1"},
         BadCase{"HugeOp", "\n1,gemm", "\n999999999,gemm",
-                "t.csv:14:1: op: 999999999 of 2 operations"},
+                "t.csv:14:1: op: '999999999' is out of range"},
         BadCase{"OpNotANumber", "\n1,gemm", "\nx,gemm",
-                "t.csv:14:1: op: 'x'; expected a whole number"},
+                "t.csv:14:1: op: 'x' is not a whole number"},
         BadCase{"FewerOps", "# ops=2", "# ops=3",
                 "t.csv:14:1: 2 operations up to here; '# ops=' says 3"},
         BadCase{"QueueOnAnotherDevice", "gpu0 compute 0,gpu0,gpu0,gpu0",
                 "host->gpu0,gpu1,host,gpu0",
-                "t.csv:14:19: device: 'gpu1'; queue 'host->gpu0' had 'gpu0' before"},
+                "t.csv:14:19: device: 'gpu1' differs from 'gpu0' of queue 'host->gpu0' "
+                "before"},
         BadCase{"QuoteNeverClosed", "\"C[0:8,0:8]\"", "\"C[0:8",
                 "t.csv:14:46: this quote is never closed"},
         BadCase{"TextAfterQuote", "\"C[0:8,0:8]\"", "\"C\"8",

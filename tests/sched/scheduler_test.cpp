@@ -319,7 +319,7 @@ TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
   EXPECT_EQ(tried(large, "tilerail").size(), 0U);
   expect_input_error(
       [&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"devices=best"})); },
-      {"1101 memories", "at most 1024", "devices=best"});
+      {"memories: '1101' are too many", "at most 1024", "devices=best"});
 }
 
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {

@@ -96,18 +96,18 @@ TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndTheExpectation) {
     text.replace(text.find(old), old.size(), with);
     expect_input_error([&] { read_plan_cache(text, "f"); }, words);
   };
-  refuse("schema = 2", "schema = 1", {"f:2:", "schema '1'", "expected 2"});
+  refuse("schema = 2", "schema = 1", {"f:2:", "schema: '1'", "expected 2"});
   refuse("machine_hash = \"", "machine_hash = \"x", {"f:4:", "is not a hash"});
   refuse("routine = \"gemm\"", "routine = \"spmv\"", {"f:7:", "spmv"});
   refuse("m = 512", "m = -1", {"f:8:", "'-1'", "out of range"});
-  refuse("m = 512", "mm = 512", {"unknown key 'mm'"});
+  refuse("m = 512", "mm = 512", {"'mm' is an unknown key"});
   refuse("trans = \"NN\"", "trans = \"\xc3\xa9\"", {"trans", "N or T"});
   refuse("judge = \"simulator\"", "judge = \"oracle\"", {"'oracle'", "measurement"});
   refuse("effort = \"normal\"", "effort = \"low\"", {"'low'", "high"});
   refuse("seconds = 0.25", "seconds = nan", {"seconds", "finite"});
   refuse("place = [", "place = [\"x\", ", {"place"});
   refuse("version = \"0.1.0\"", "", {"'version' is missing"});
-  refuse("[plan.decided]", "[plan.other]", {"unknown key 'other'"});
+  refuse("[plan.decided]", "[plan.other]", {"'other' is an unknown key"});
   refuse("[[plan]]", "[[plan", {"expected TOML"});
   const std::string entry = good.substr(good.find("[[plan]]"));
   expect_input_error([&] { read_plan_cache(good + "\n" + entry, "f"); },

@@ -38,7 +38,7 @@ constexpr DType dtype_of(const BFloat16*) { return DType::bf16; }
 /// ... 13 = ldc.
 struct ArgumentError : InputError {
   ArgumentError(int position, const std::string& message)
-      : InputError{message}, argument{position} {}
+      : InputError{"", {}, message}, argument{position} {}
   int argument;
 };
 

@@ -113,8 +113,8 @@ Device::Compute Device::open_compute() const {
   if (status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED) {
     cudaGetLastError();
     cudaStreamDestroy(made.stream);
-    throw MemoryShortage{
-        fmt::format("CUDA device {} has no memory for a cuBLAS handle", ordinal_)};
+    throw MemoryShortage{"CUDA device", std::to_string(ordinal_),
+                         "has no memory for a cuBLAS handle"};
   }
   check(status, "creating a cuBLAS handle");
   void* memory = nullptr;
@@ -128,8 +128,8 @@ Device::Compute Device::open_compute() const {
   if (memory == nullptr) {
     cublasDestroy(made.handle);
     cudaStreamDestroy(made.stream);
-    throw MemoryShortage{
-        fmt::format("CUDA device {} has no memory for a cuBLAS workspace", ordinal_)};
+    throw MemoryShortage{"CUDA device", std::to_string(ordinal_),
+                         "has no memory for a cuBLAS workspace"};
   }
   made.workspace = static_cast<std::byte*>(memory);
   made.scalar = made.workspace + made.workspace_bytes;

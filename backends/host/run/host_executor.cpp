@@ -91,9 +91,9 @@ Timeline HostExecutor::State::execute(const Plan& plan) {
   pool_.run([this, &run](host::WorkerId id) { dispatcher_.work(id.device, run); },
             [this, &timeline] { dispatcher_.start(timeline.ops); });
   if (const auto& failure = dispatcher_.failure()) {
-    const std::string text = describe(plan, failure->op) + ": " + failure->what;
-    if (failure->bad_input) throw InputError{text};
-    throw std::runtime_error{text};
+    const std::string op = describe(plan, failure->op);
+    if (failure->bad_input) throw fault_of(op, failure->what);
+    throw std::runtime_error{op + ": " + failure->what};
   }
   return timeline;
 }

@@ -22,8 +22,10 @@ WorkerPool::WorkerPool(std::vector<int> workers) : workers_{std::move(workers)} 
   } catch (const ThreadShortage& error) {  // running threads would wait forever
     const int started = size();
     close();
-    throw ThreadShortage{fmt::format("the host backend: {} of {} worker threads: {}",
-                                     started, wanted, error.what())};
+    throw ThreadShortage{
+        "the host backend",
+        {},
+        fmt::format("{} of {} worker threads: {}", started, wanted, error.what())};
   } catch (...) {
     close();
     throw;

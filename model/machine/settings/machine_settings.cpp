@@ -109,12 +109,14 @@ std::optional<double> factor_of(std::string_view text) {
 
 /// A value as text and, if it is valid TOML, as a parsed node. Copies of nodes lose their
 /// line number.
-toml::table both_forms(const std::string& text) try {
-  const toml::table parsed = parsed_toml("value = " + text, "");
-  if (parsed.size() > 1) throw InputError{text};
-  return toml::table{{"text", text}, {"parsed", *parsed.get("value")}};
-} catch (const InputError&) {  // without quotes, "12 GB/s" is not TOML
-  return toml::table{{"text", text}, {"parsed", text}};
+toml::table both_forms(const std::string& text) {
+  toml::table forms{{"text", text}, {"parsed", text}};
+  try {
+    const toml::table parsed = parsed_toml("value = " + text, "");
+    if (parsed.size() == 1) forms.insert_or_assign("parsed", *parsed.get("value"));
+  } catch (const InputError&) {  // without quotes, "12 GB/s" is not TOML
+  }
+  return forms;
 }
 
 /// The value of a setting: a figure as in a topology file, but without quotes; "x2", a
@@ -136,7 +138,7 @@ class SettingValue {
   bool is_none() const { return text_ == "none"; }
   const std::string& text() const { return text_; }
   [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
-    throw InputError{"", text_, problem, expected}.at(setting_);
+    throw InputError{setting_, text_, problem, expected};
   }
 
   /// Replaces a required figure. "inf" for a rate is the maximum of the range.
@@ -196,10 +198,9 @@ class SettingValue {
     return static_cast<Value>(result);
   }
 
-  TomlValue value(const char* form) const {
-    return {table_.at(form), setting_, "the value"};
-  }
+  TomlValue value(const char* form) const { return {table_.at(form), no_file, setting_}; }
 
+  inline static const std::string no_file;
   std::string text_;
   std::string setting_;
   std::optional<double> factor_;
@@ -337,13 +338,13 @@ class DescriptionEditor {
                             fmt::format("set: {}", fmt::join(marked_, "; "))});
     if (!renamed_) d_.name = name_with(d_.name, settings_);
     if (!is_name(d_.name))
-      throw InputError{"is not a name", expected_name}.at("name=" + d_.name);
+      throw InputError{"name=" + d_.name, d_.name, "is not a name", expected_name};
     return std::move(d_);
   }
 
  private:
   [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
-    throw InputError{problem, expected}.at(setting_);
+    throw fault_of(setting_, problem, expected);
   }
 
   /// Sets `source` to the source with the settings.
@@ -375,10 +376,9 @@ class DescriptionEditor {
     if (std::ranges::count(fits, true) > 0) return fits;
     Strings names;
     for (const auto& item : items) names.push_back(item.name);
-    throw InputError{fmt::format("{} {} does not exist; {}", key.kind->name,
-                                 in_quotes(key.name), known_names(names))};
+    throw InputError{key.kind->name, key.name, "does not exist; " + known_names(names)};
   } catch (const InputError& error) {
-    throw error.at(setting_);
+    throw error.within(setting_);
   }
 
   /// Removes the matching items if the value is "none".
@@ -519,7 +519,7 @@ std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const size_t equals = setting.find('=');
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
-    throw InputError{fmt::format("{} is not a setting", in_quotes(setting)),
+    throw InputError{"", setting, "is not a setting",
                      fmt::format("KEY=VALUE, where KEY is {}", setting_keys)};
   return {key, trimmed(setting.substr(equals + 1))};
 }
@@ -545,7 +545,7 @@ Topology with_settings(const Topology& machine, std::span<const std::string> set
   try {
     return Topology{std::move(description)};
   } catch (const TopologyDefect& defect) {
-    throw defect.at(name);
+    throw defect.within(name);
   }
 }
 
