@@ -34,7 +34,7 @@ std::vector<int> gpu_numbers(const Topology& machine) {
 InputFile plan_reader(const std::string& file) try {
   return InputFile{file};
 } catch (const InputError& error) {
-  throw error.about("plan");
+  throw error.subject.empty() ? error.about("plan") : error;
 }
 
 Job load_job(const JobText& options) {

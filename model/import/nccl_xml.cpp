@@ -150,8 +150,9 @@ class Importer {
         "cpu", "pci", "gpu", "nic", "net", "nvlink", "xgmi", "c2c", "pcilink"};
     constexpr int most_depth = 200;
     if (depth > most_depth)
-      fail(element,
-           fault_of("", fmt::format("is in more than {} others", most_depth), "fewer"));
+      throw InputError{"element", element.name(),
+                       fmt::format("is in more than {} others", most_depth), "fewer"}
+          .at(file_.name(), file_.line_of(element));
     for (const pugi::xml_node& child : element.children()) {
       if (child.type() != pugi::node_element) continue;
       if (!known.contains(child.name()))

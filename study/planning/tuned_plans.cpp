@@ -31,7 +31,7 @@ TunedPlans::TunedPlans(const std::string& file, const Topology& machine) {
   try {
     cache_ = load_plan_cache(path);
   } catch (const InputError& error) {
-    throw asked ? error.about("plan-cache") : error.at(plan_cache_variable);
+    throw asked ? error.within("plan-cache") : error.at(plan_cache_variable);
   }
   const CacheOwner owner = owner_of(machine);
   if (asked) require_owner(*cache_, owner);

@@ -135,7 +135,7 @@ TEST_F(ApiPlanCache, TheEnvironmentCanNameTheCache) {
   EXPECT_THAT(call(elsewhere).why, mentions({"is not used", "'two-gpu'"}));
   other.plan_cache = file_;
   expect_input_error([&] { test::fake_session(std::make_shared<test::Log>(), other); },
-                     {"the plans are for machine", "'two-gpu'"});
+                     {"machine: 'two-gpu' of hash"});
 }
 
 TEST_F(ApiPlanCache, AnUnreadableCacheLeavesTheContextUnchanged) {

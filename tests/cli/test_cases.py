@@ -142,7 +142,7 @@ BAD_FILES = {
     "empty": ("", "cases.csv:1"),
     "no cases": ("m,n,k\n", "has no cases"),
     "unknown column": ("m,n,k,colour\n1,1,1,red\n", "cases.csv:1:7: 'colour'"),
-    "column twice": ("m,n,k,m\n1,1,1,1\n", "column 'm'"),
+    "column twice": ("m,n,k,m\n1,1,1,1\n", "column: 'm' appears twice"),
     "no k": ("m,n\n1,1\n", "no column 'k'"),
     "too few cells": ("m,n,k\n64,64,64\n64,64\n", "cases.csv:3"),
     "blank line": ("m,n,k\n64,64,64\n\n", "cases.csv:3:1: has 1 cells"),

@@ -28,7 +28,7 @@ class Intervals(CommandTest):
 
     def test_bad_tables_are_refused_at_their_place(self):
         for wrong, quoted in (
-            ("{ f64 = 1 }", "uncertainty: kernels: f64 '1' is out of range; expected a share of the time, 0 to 0.99"),
+            ("{ f64 = 1 }", "uncertainty: kernels: f64: '1' is out of range; expected a share of the time, 0 to 0.99"),
             ("{ f65 = 0.1 }", "uncertainty: kernels: 'f65' is an unknown key"),
             ("0.1", "uncertainty: kernels"),
         ):

@@ -20,7 +20,7 @@ class FullDevice(CommandTest):
             done = subprocess.run([TILERAIL, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG,
                                   cwd=self.folder, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
         self.assertEqual(done.returncode, 2, arguments)
-        self.assertEqual(done.stderr, "tilerail: error: standard output could not be written: No space left on device\n")
+        self.assertEqual(done.stderr, "tilerail: error: standard output: could not be written: No space left on device\n")
 
     def test_every_command_reports_a_full_device(self):
         self.write("cases.csv", "m,n,k\n64,64,64\n")

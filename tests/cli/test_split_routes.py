@@ -74,10 +74,10 @@ class SplitRoutes(CommandTest):
         self.assertRegex(self.succeed("topo", "show", "one.toml"), r"host to GPU .* 10.0  host s0 gpu0\n")
         self.assertRegex(self.succeed("topo", "show", "split.toml"), r"host to GPU .* 20.0  host s0 gpu0 and host s1 gpu0\n")
         self.write("bad.toml", machine_text("bad", 1, links, self.SWITCHES + split.replace("split", "both")))
-        self.assert_refused(["topo", "show", "bad.toml"], "multipath 'both' is unknown; expected one or split")
+        self.assert_refused(["topo", "show", "bad.toml"], "multipath: 'both' is unknown; expected one or split")
 
     def test_too_many_parts_are_refused_at_their_line(self):
-        for share, words in ((0, "share '0' is out of range"), (17, "expected 1 to 16")):
+        for share, words in ((0, "share: '0' is out of range"), (17, "expected 1 to 16")):
             self.write("bad.toml", machine_text("bad", 1, self.LINKS, self.SWITCHES + self.ROUTES.replace(
                 "share = 2", f"share = {share}")))
             self.assert_refused(["topo", "show", "bad.toml"], words)

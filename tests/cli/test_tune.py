@@ -119,10 +119,10 @@ class Tune(CommandTest):
         other = ["--gemm", "512", "--topology", "clx-ai", "--plan-cache", "plans.toml"]
         use = ["simulate", *PROBLEM, "--plan-cache"]
         for arguments, quoted in (
-                (["simulate", *other], "plans.toml: the plans are for machine 'two-gpu'"),
-                (["tune", *other], "the plans are for machine 'two-gpu'"),
+                (["simulate", *other], "plans.toml: machine: 'two-gpu' of hash"),
+                (["tune", *other], "'two-gpu' of hash"),
                 ([*use, "broken.toml"], "broken.toml:"),
-                ([*use, "future.toml"], "schema '9'"),
+                ([*use, "future.toml"], "schema: '9'"),
                 ([*use, "odd.toml"], f"odd.toml:{plan}:1: gemm 512,"),
                 ([*use, "gone.toml"], "'gone.toml' cannot be read"),
                 ([*use, "plans.toml", "--topo-set", "issue.per_op=9 us"], "of hash"),

@@ -53,7 +53,7 @@ class Command(ExperimentTest):
                                   cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG)
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr,
-                         "tilerail: error: standard output could not be written: No space left on device\n")
+                         "tilerail: error: standard output: could not be written: No space left on device\n")
 
     def test_a_folder_that_cannot_be_made_is_refused(self):
         (self.folder / "file").write_text("")

@@ -162,7 +162,7 @@ TEST(ImportNccl, RefusesOtherTexts) {
       [&] {
         import_nccl_xml("<system>" + deep + end + "</system>", "n.xml", kind(), {});
       },
-      {"n.xml:1: a: is in more than 200 others; expected fewer"});
+      {"n.xml:1: element: 'a' is in more than 200 others; expected fewer"});
 }
 
 TEST(ImportNccl, RefusesInvalidSpeedsWidthsAndCapabilities) {
