@@ -129,8 +129,7 @@ TEST(Selection, EndsWithTheSearchOfTheSimulator) {
     }};
     return simulator
         .of(plan_gemm(problem, machine, machine.gpus(),
-                      policy("tilerail", {"devices=best", more}),
-                      simulator))
+                      policy("tilerail", {"devices=best", more}), simulator))
         .makespan.value;
   };
   EXPECT_EQ(makespan("effort=normal"), 1);

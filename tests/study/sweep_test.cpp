@@ -67,8 +67,7 @@ TEST(Sweep, SizesAreOfGemmOrAllThree) {
   Sweep one = sweep({"m=1K,2K"});
   EXPECT_EQ(one.job(1).problem.gemm, "2K,64,64");
   one.base.problem.gemm.reset();
-  expect_input_error([&] { check_sweep(one); },
-                     {"vary 'm=1K,2K': gemm: '1K,,' lacks n"});
+  expect_input_error([&] { check_sweep(one); }, {"vary 'm=1K,2K': gemm: '1K,,' lacks n"});
   Sweep all = sweep({"m=1K,2K", "n & k=64,128"});
   all.base.problem.gemm.reset();
   check_sweep(all);
