@@ -137,13 +137,11 @@ Decisions decide(const Question& q, int64_t tile, Grid grid) {
 }
 
 Policy with_relays(Policy policy) {
-  const auto set = [&](std::string_view key, auto& field, auto value) {
-    if (!overrides(policy, key)) field = value;
-  };
-  set("routing", policy.choices.routing, Routing::link_map);
-  set("batch", policy.choices.batch, Batch::off);
-  set("sends", policy.choices.sends, Sends::free);
-  set("write-backs", policy.choices.write_backs, WriteBacks::own_queues);
+  for (const auto& [key, value] : {std::pair{"routing", "link-map"},
+                                   {"batch", "off"},
+                                   {"sends", "free"},
+                                   {"write-backs", "own-queues"}})
+    if (!overrides(policy, key)) set_value(policy, key, value);
   return policy;
 }
 

@@ -45,9 +45,8 @@ Decisions decide(const Question& question, int64_t tile, Grid grid);
 constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted",
                            tiles_in_cubes = "cubes", tiles_not_kept = "not kept";
 
-/// The policy with routes over other GPUs. Tiles then arrive out of order, so copies do
-/// not wait for each other, unless the user overrode such fields. Source: PARALiA (thesis
-/// 3.2).
+/// The policy with routes over other GPUs: tiles arrive out of order, so copies do not
+/// wait for each other. Overridden fields stay. Source: PARALiA (thesis 3.2).
 Policy with_relays(Policy policy);
 /// Keys and values as in the plan file, in the order of the policy's fields.
 std::vector<PlanDecision> to_text(const Decisions& decisions, const Topology& topology);
