@@ -25,7 +25,7 @@ or a setting of the machine (link:host->gpu*.bandwidth, group:host memory.capaci
 VALUES are a list, in which 25..1600 x2 GB/s and 2..8 +2 are ranges; lists of values with commas are separated by ';'.
 Examples:
   tilerail sweep --gemm 16K --topology hgx-h200-4 --vary 'link:host<->*.bandwidth=25..200 x2 GB/s' --csv pcie.csv
-  tilerail sweep --topology clx-ai --vary gemm=4K..32K x2 --vary policy=tilerail,gemmex --figure sizes.svg)";
+  tilerail sweep --topology clx-ai --vary 'gemm=4K..32K x2' --vary policy=tilerail,gemmex --figure sizes.svg)";
 
 struct SweepOptions {
   study::JobText job;
