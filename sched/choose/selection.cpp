@@ -97,7 +97,7 @@ class SetsSearch {
     }
   }
 
-  void enter(const std::vector<MemoryId>& set, Policy policy) {
+  void enter(const std::vector<MemoryId>& set, const Policy& policy) {
     auto [start, error] =
         estimated_candidate(question_.on(set).by(policy), Copies::by_policy);
     if (!start) {
