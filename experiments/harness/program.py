@@ -158,7 +158,7 @@ def run_experiment(main) -> None:
         print(f"tilerail: error: {failure}", file=sys.stderr)
         code = failure.code
     except OSError as error:
-        what = f"{error.filename}" if error.filename else "standard output could not be written"
+        what = f"{error.filename}" if error.filename else "standard output: could not be written"
         print(f"tilerail: error: {what}: {error.strerror}", file=sys.stderr)
         code = 2
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest of its buffer goes nowhere
