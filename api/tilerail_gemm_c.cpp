@@ -17,7 +17,7 @@ std::string text_of(const tilerail::PlanInfo& plan) {
   const char* const evaluator = plan.by == By::estimate    ? "estimate: "
                                 : plan.by == By::simulator ? "simulator: "
                                                            : "";
-  return plan.why.empty() ? std::string{"there was no work"} : evaluator + plan.why;
+  return plan.why.empty() ? std::string{"nothing to compute"} : evaluator + plan.why;
 }
 
 void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments,

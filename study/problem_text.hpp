@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
 
@@ -43,5 +44,10 @@ MemoryId place_of(std::string_view text, const Topology& topology);
 /// For types up to the width of f32, kernels convert the value to f32: it must not become
 /// infinite or round to 0. Throws InputError with this subject.
 double coefficient(const std::string& text, DType dtype, std::string_view subject);
+
+/// The error of a problem whose result is its input.
+inline InputError changes_nothing(std::string_view subject) {
+  return fault_of(subject, "changes nothing", "sizes and scalars that change a result");
+}
 
 }  // namespace tilerail::study

@@ -82,7 +82,7 @@ void add_options(CLI::App& app, study::PolicyText& policy) {
   group.add("--tile", "T", policy.tile,
             "Tile size, or a rule of 'tilerail policies' [auto: the policy's]");
   group.add("--effort", "EFFORT", policy.effort,
-            "Effort of the search: fast, normal or high [the policy's]");
+            "Effort of the search: fast, fixed, normal or high [the policy's]");
   group.add("--set", "KEY=VALUE", policy.overrides,
             "Override another field of the preset");
 }

@@ -24,7 +24,7 @@ Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
   if (!job.plan.ops.empty()) return job;
   const GemmProblem& p = job.plan.problem;
   const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
-  throw fault_of(blame, "there is no work", "sizes and scalars that change a result");
+  throw changes_nothing(blame);
 }
 
 }  // namespace

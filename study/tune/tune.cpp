@@ -29,8 +29,7 @@ void refuse_fixed(const Policy& policy) {
 void refuse_idle(const TuneTask& task) {
   const GemmProblem& p = task.problem;
   if (p.m > 0 && p.n > 0 && !(p.scales_only() && p.beta == 1)) return;
-  throw fault_of(text_of(task.key), "there is no work",
-                 "sizes and scalars that change a result");
+  throw changes_nothing(text_of(task.key));
 }
 
 /// CPU threads in place of GPUs cannot measure plans of GPUs. Calibrated hosts differ

@@ -133,7 +133,7 @@ class Tune(CommandTest):
                 ([*TUNE, "--policy", "gemmex"], "cannot be tuned"),
                 ([*TUNE, "--vary", "issue.per_op=1 us,2 us"], "'issue.per_op' changes the machine"),
                 ([*TUNE, "--vary", "topology=two-gpu,clx-ai"], "'topology' changes the machine"),
-                ([*TUNE, "--vary", "gemm=0,64"], "gemm 0,0,0 f64 NN host:host:host: there is no work"),
+                ([*TUNE, "--vary", "gemm=0,64"], "gemm 0,0,0 f64 NN host:host:host: changes nothing"),
                 (["tune", *PROBLEM, "--plan-cache", "plans.toml", "--effort", "all"],
                  "--effort: 'all' is invalid; expected fast, fixed, normal, high"),
                 ([*TUNE, "--backend", "abacus"], "abacus"),
