@@ -1,9 +1,10 @@
-// More GPUs are not slower than a subset.
+// More GPUs are not slower than a subset; more effort simulates more plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,24 @@ TEST(MoreGpus, AreNotSlowerThanASubset) {
   }
   RecordProperty("compared", compared), RecordProperty("slower", slower);
   RecordProperty("most", std::to_string(most));
+}
+
+TEST(MoreEffort, SimulatesEveryPlanOfTheNormalSearch) {
+  for (int seed = 0; seed < cases(); ++seed) {
+    Draws draws{unsigned(seed)};
+    const Topology machine = unequal_machine(draws);
+    const GemmProblem problem = drawn_problem(draws, machine);
+    const auto times = [&](std::string_view effort) {
+      std::multiset<double> all;
+      for (const PlanCandidate& each :
+           judged(problem, machine, machine.gpus(), policy("tilerail", {effort}))
+               .origin.candidates)
+        all.insert(each.seconds);
+      return all;
+    };
+    EXPECT_TRUE(std::ranges::includes(times("effort=high"), times("effort=normal")))
+        << "seed " << seed;
+  }
 }
 
 struct Shown {
