@@ -158,7 +158,8 @@ Command add_tune(CLI::App& root) {
   app->footer(footer);
   add_options(*app, options->job, false);
   app->get_option("--effort")
-      ->description("Effort of the search from each preset: fast, fixed, normal or high [high]");
+      ->description(
+          "Effort of the search from each preset: fast, fixed, normal or high [high]");
   OptionGroup{*app, "PROBLEMS"}.add(
       "--vary", "KEY=VALUES", options->vary,
       "Keys with several values; keys joined by & take the same");
