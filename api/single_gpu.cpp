@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cost/estimate.hpp"
-#include "sched/choose/search.hpp"
+#include "sched/choose/tile_search.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::api {

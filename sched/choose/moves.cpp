@@ -20,8 +20,7 @@ Moves::Moves(const Question& question, Strategies& strategies, Surrogate& surrog
       strategies_{strategies},
       surrogate_{surrogate},
       tiles_{std::move(tiles)},
-      any_tile_{question.policy.choices.tile == 0 &&
-                question.policy.tile_choice == TileChoice::search} {}
+      any_tile_{tilerail::any_tile(question.policy)} {}
 
 Move Moves::child(const Trial& from, const Trial& other) {
   constexpr double balanced = 0.1, mixed = 0.5;  // probabilities

@@ -46,9 +46,7 @@ bool may_shape(const Question& q) {
 
 std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
   std::set<int64_t> tiles{start.tile};
-  const bool any_tile =
-      q.policy.choices.tile == 0 && q.policy.tile_choice == TileChoice::search;
-  if (any_tile) {
+  if (any_tile(q.policy)) {
     const TileScheduler scheduler{q};
     const auto more =
         tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(),
@@ -57,7 +55,7 @@ std::vector<int64_t> tiles_for(const Question& q, const Plan& start) {
   }
   constexpr int64_t narrowest =
       512;  // columns of C, the minimum for kernels that fill a GPU
-  if (any_tile && may_shape(q))
+  if (any_tile(q.policy) && may_shape(q))
     for (int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2)
       tiles.insert(side);
   return {tiles.begin(), tiles.end()};

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cost/energy.hpp"
-#include "sched/choose/search.hpp"
+#include "sched/choose/tile_search.hpp"
 
 namespace tilerail {
 

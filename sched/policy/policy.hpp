@@ -56,6 +56,11 @@ struct Policy {
   Choices choices = {};
 };
 
+/// Whether the search tries several tiles.
+inline bool any_tile(const Policy& policy) {
+  return policy.choices.tile == 0 && policy.tile_choice == TileChoice::search;
+}
+
 /// The preset tilerail; sched/emulation/presets.hpp has the presets of libraries and
 /// papers. Throws InputError for any other name.
 Policy preset(std::string_view name);

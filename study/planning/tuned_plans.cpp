@@ -7,7 +7,7 @@
 
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
-#include "sched/choose/search.hpp"
+#include "sched/choose/tile_search.hpp"
 #include "sched/decided_plan.hpp"
 
 namespace tilerail::study {

@@ -9,6 +9,7 @@
 #include "model/base/error.hpp"
 #include "model/published/workload.hpp"
 #include "sched/choose/search.hpp"
+#include "sched/choose/tile_search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/plan_simulator.hpp"

@@ -81,10 +81,18 @@ TEST(Detour, RequiresCaching) {
   const Topology machine = machine_with(3, star);
   expect_input_error(
       [&] {
-        plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
-                  policy("tilerail", {"devices=all", "caching=off"}));
+        plan_gemm(
+            placed(machine, "g0", "g1"), machine, machine.gpus(),
+            policy("tilerail", {"devices=all", "caching=off", "peer-copies=direct"}));
       },
       {"no route from 'g1' to 'g0'"});
+}
+
+TEST(Detour, AHostReplacesItWithoutCaching) {
+  const Topology machine = machine_with(3, star);
+  const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
+                              policy("tilerail", {"devices=all", "caching=off"}));
+  EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g1>h", "h>g0"}));
 }
 
 TEST(Detour, GpusThatNeedADetourCanBeChosen) {

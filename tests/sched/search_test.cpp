@@ -111,7 +111,7 @@ TEST(Search, FewerGpusAreTakenIfMoreWouldOnlyWait) {
     }
 }
 
-TEST(Search, LongPlansAreNotMadeForTooFewGpus) {
+TEST(Search, OfAGivenTileTriesFewerGpus) {
   const Topology machine = shipped("clx-ai");
   const Resources resources{machine};
   GemmProblem problem;
@@ -122,17 +122,11 @@ TEST(Search, LongPlansAreNotMadeForTooFewGpus) {
                      policy("tilerail", {"devices=" + std::string{devices}, "tile=512"}));
   };
   const Plan plan = planned(8, "search");
-  const auto tried = [&](std::string_view gpus) {
-    return std::ranges::any_of(plan.origin.candidates, [&](const PlanCandidate& c) {
-      return c.what.ends_with(gpus);
-    });
-  };
-  EXPECT_TRUE(tried("gpu6,gpu7"));
-  EXPECT_FALSE(tried("gpus=gpu0,gpu1,gpu2,gpu3"));
   const auto estimated = [&](const Plan& of) {
     return estimate_plan(of, machine, resources).makespan;
   };
-  EXPECT_LT(estimated(plan), estimated(planned(4, "all")));
+  for (const size_t gpus : {2, 4, 8})
+    EXPECT_LE(estimated(plan), 1.01 * estimated(planned(gpus, "all"))) << gpus;
 }
 
 /// two-gpu with its second GPU on a separate host, without a route to the first GPU's

@@ -66,6 +66,20 @@ TEST(SimulatedSearch, TakesTheFastestSimulatedPlan) {
   EXPECT_THAT(plan.origin.why, StartsWith(taken->what + ":"));
 }
 
+TEST(SimulatedSearch, OfTooManyOperationsOnTheOnlyPossibleSetIsAnEstimate) {
+  Topology::Description small = test::shipped("two-gpu").description();
+  const MemoryId second = test::shipped("two-gpu").gpus()[1];
+  small.memories[second.index()].capacity = Bytes{100e3};
+  const Topology machine{small};
+  GemmProblem problem = cube(4096);
+  problem.trans_a = Trans::yes, problem.beta = 0;
+  Asked asked{[](const Plan&) { return 1.0; }};
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(),
+                              policy("tilerail", {"tile=71"}), asked.simulator());
+  EXPECT_EQ(plan.origin.evaluator, Evaluator::estimate);
+  EXPECT_THAT(plan.devices, ::testing::ElementsAre(machine.gpus()[0]));
+}
+
 TEST(SimulatedSearch, AHighEffortSimulatesThePlansOfANormalEffortAndMore) {
   const auto judged = [](const char* effort) {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
