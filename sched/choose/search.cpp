@@ -57,7 +57,7 @@ class Search {
         policy_.device_choice != DeviceChoice::search) {  // nothing to choose from
       const TileScheduler all{question_};
       Plan only = all.plan(given_tile(all, all.grid()), all.grid());
-      only.origin.why = "the only candidate";
+      only.origin.reasons = {{PlanReason::only_candidate}};
       return only;
     }
     return explained(best());
@@ -86,19 +86,13 @@ class Search {
     PlanOrigin& origin = best.plan.origin;
     origin.evaluator = Evaluator::estimate, origin.candidates = tried_;
     if (tried_.empty()) return std::move(best.plan);  // an invalid plan
-    const PlanCandidate& fastest =
-        *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
-    const double gain = 1 - fastest.seconds / best.candidate.seconds;
-    if (tried_.size() == 1)
-      origin.why = "the only candidate";
-    else if (gain <= 0)
-      origin.why = fmt::format("{}: the fastest of the {} tried, by the estimate",
-                               best.candidate.what, tried_.size());
-    else
-      origin.why = fmt::format(
-          "{}: of the {} tried, {} is estimated to be {:.1f} % faster, too little to "
-          "prefer it",
-          best.candidate.what, tried_.size(), fastest.what, 100 * gain);
+    const auto fastest = std::ranges::min_element(tried_, {}, &PlanCandidate::seconds),
+               taken = std::ranges::find(tried_, best.candidate);
+    const auto reason = tried_.size() == 1                  ? PlanReason::only_candidate
+                        : fastest->seconds < taken->seconds ? PlanReason::too_little_gain
+                                                            : PlanReason::fastest;
+    origin.reasons = {{reason, size_t(taken - tried_.begin()), tried_.size(),
+                       size_t(fastest - tried_.begin())}};
     return std::move(best.plan);
   }
 

@@ -161,18 +161,16 @@ class SetsSearch {
 
   Plan explained() {
     CandidateSet& best = fastest();
-    SearchResult taken = best.search->take();
-    std::vector<PlanCandidate> tried = std::move(taken.plan.origin.candidates);
+    Plan taken = best.search->take();
+    std::vector<PlanCandidate>& tried = taken.origin.candidates;
     for (CandidateSet& set : candidates_)
       if (set.search && &set != &best)
-        std::ranges::move(set.search->take().plan.origin.candidates,
+        std::ranges::move(set.search->take().origin.candidates,
                           std::back_inserter(tried));
-    PlanOrigin& origin = taken.plan.origin;
-    if (tried.size() > 1 && std::isfinite(taken.seconds))
-      origin.why =
-          fmt::format("{}: the fastest of {} simulated", taken.what, tried.size());
-    origin.candidates = std::move(tried);
-    return std::move(taken.plan);
+    if (tried.size() > 1 && std::isfinite(best.seconds()))
+      taken.origin.reasons = {
+          {PlanReason::fastest, taken.origin.reasons.front().chosen, tried.size()}};
+    return taken;
   }
 
   const Question question_;
@@ -214,8 +212,9 @@ class Selection {
     if (!found.plan) throw InfeasibleError{*found.refused};
     Plan& best = *found.plan;
     if (question_.simulated) improve(best, found.value, metric, tried);
-    best.origin.why = fmt::format("the best {} of {} plans on sets of GPUs; it: {}",
-                                  metric.name, tried.size(), best.origin.why);
+    best.origin.reasons.push_back({.kind = PlanReason::best_set,
+                                   .count = tried.size(),
+                                   .name = std::string{metric.name}});
     best.origin.evaluator = evaluator();
     std::ranges::move(tried, std::back_inserter(best.origin.candidates));
     return best;
