@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 9> sentences{
     "{0}: of the {5} tried, {3} is estimated to be {4:.1f} % faster, too little to "
     "prefer it",
     "the best {6} of {5} plans on sets of GPUs",
-    "the best GPUs and shares for {6} by PARALiA's model",
+    "its GPUs and shares are the best for {6} by PARALiA's model",
     "{7}: {1} by {2}, the fastest of {5}, found by version {8}",
     "{7} has no plan of this problem on these GPUs by this policy",
     "{7} is not used: it is for machine '{8}'",

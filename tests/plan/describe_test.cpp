@@ -34,8 +34,9 @@ TEST(ReasonText, SelectionsFollow) {
   EXPECT_EQ(
       text_of({{PlanReason::fastest, 1, 3}, {PlanReason::best_set, 0, 8, 0, "edp"}}),
       "B: the fastest of 3 by the estimate; the best edp of 8 plans on sets of GPUs");
-  EXPECT_EQ(text_of({{PlanReason::only_candidate}, {PlanReason::model, 0, 0, 0, "edp"}}),
-            "the only candidate; the best GPUs and shares for edp by PARALiA's model");
+  EXPECT_EQ(
+      text_of({{PlanReason::only_candidate}, {PlanReason::model, 0, 0, 0, "edp"}}),
+      "the only candidate; its GPUs and shares are the best for edp by PARALiA's model");
 }
 
 TEST(ReasonText, ContainsTheResultOfThePlanCache) {
