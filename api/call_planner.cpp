@@ -13,6 +13,7 @@
 #include "model/base/error.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "model/base/text.hpp"
+#include "plan/describe.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/plan_simulator.hpp"
@@ -20,26 +21,27 @@
 namespace tilerail::api {
 namespace {
 
-PlanInfo info_of(const Plan& plan, const Topology& topology) {
+PlannedCall call_of(Plan plan, const Topology& topology) {
   PlanInfo info;
   using enum PlanInfo::By;
+  const auto& reasons = plan.origin.reasons;
   info.by =
       std::array{nothing, estimate, simulator, cache}[size_t(plan.origin.evaluator)];
-  info.why = plan.origin.why, info.hash = content_hash(plan), info.tile = plan.tile;
+  if (!reasons.empty() && reasons.back().kind == PlanReason::tuned) info.by = cache;
+  info.why = reason_text(plan.origin), info.hash = content_hash(plan),
+  info.tile = plan.tile;
   info.operations = plan.ops.size();
   for (const MemoryId gpu : plan.devices)
     info.devices.push_back(topology.memory(gpu).device);
-  return info;
-}
-
-PlannedCall call_of(Plan plan, const Topology& topology) {
-  PlanInfo info = info_of(plan, topology);
   return {std::move(plan), std::move(info)};
 }
 
 PlannedCall single_call(Plan single, const std::string& why, const Topology& topology) {
-  single.origin.evaluator = Evaluator::estimate, single.origin.why = why;
-  return call_of(std::move(single), topology);
+  PlannedCall call = call_of(std::move(single), topology);
+  call.info.by = PlanInfo::By::estimate;
+  call.info.why = fmt::format("one kernel on {}, {}",
+                              topology.memory(call.plan.devices.front()).name, why);
+  return call;
 }
 
 /// Half of several GPUs: the GPU with the matrices and the first of the others.
@@ -62,10 +64,8 @@ struct Free {
 /// The machine with its free memory as capacity: free bytes for tiles plus the matrices
 /// that are already there.
 Topology with_free(const Topology& topology, std::span<const Free> free,
-                   const GemmProblem& problem) {
+                   std::span<const MemoryId> gpus, const GemmProblem& problem) {
   Topology::Description less = topology.description();
-  std::vector<MemoryId> gpus;
-  for (const Free& one : free) gpus.push_back(one.gpu);
   const std::vector<MemoryNeed> needs =
       needs_of_parts(memory_needs(problem, topology.memories().size()), topology, gpus);
   for (const Free& one : free)
@@ -93,41 +93,27 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem,
   const GemmProblem whole = checked(problem);
   std::optional<Plan> single = single_kernel_plan(whole, topology_, devices, policy);
   if (single)
-    if (const Trust trust = trust_in_others(*single, topology_, devices); !trust.several)
-      return single_call(std::move(*single), trust.why, topology_);
-  PlannedCall call = by_cache_or_estimate(problem, devices, policy);
+    if (const auto why = doubt_in_others(*single, topology_, devices))
+      return single_call(std::move(*single), *why, topology_);
+  const auto searched = [&] {
+    return plan_gemm(problem, topology_, devices, policy, simulator_);
+  };
+  PlannedCall call =
+      call_of(tuned_.plan(problem, topology_, devices, policy, searched), topology_);
   if (!single) return call;
-  std::string why;
-  for (std::vector<MemoryId> some; call.plan.devices.size() > 1;) {
-    const Trust trust = trust_in(call.plan, *single, topology_);
-    if (trust.several) return call;
-    if (why.empty()) why = trust.why;
+  std::optional<std::string> why;
+  while (call.plan.devices.size() > 1) {
+    const auto doubt = doubt_in(call.plan, *single, topology_);
+    if (!doubt) return call;
+    if (!why) why = doubt;
     if (call.plan.devices.size() < 4)
-      break;  // half of them would be only the GPU with
-              // the matrices
-    some = half_of(call.plan.devices, whole.place_c);
+      break;  // half of them would be only the GPU with the matrices
+    const std::vector<MemoryId> some = half_of(call.plan.devices, whole.place_c);
     call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
   }
-  if (why.empty())
-    why = fmt::format(
-        "one kernel on {}, where all matrices are: more GPUs are not estimated to be "
-        "faster",
-        topology_.memory(whole.place_c).name);
-  return single_call(std::move(*single), why, topology_);
-}
-
-PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem,
-                                              std::span<const MemoryId> devices,
-                                              const Policy& policy) const {
-  study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices, policy);
-  const bool tuned = known.plan.has_value();
-  if (!tuned) {
-    known.plan = plan_gemm(problem, topology_, devices, policy, simulator_);
-    study::note_origin(*known.plan, known.note);
-  }
-  PlannedCall call = call_of(std::move(*known.plan), topology_);
-  if (tuned) call.info.by = PlanInfo::By::cache;
-  return call;
+  constexpr const char* slower =
+      "where all matrices are: more GPUs are not estimated to be faster";
+  return single_call(std::move(*single), why.value_or(slower), topology_);
 }
 
 PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& problem,
@@ -141,14 +127,14 @@ PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& proble
     free.push_back({gpu, room(gpu, policy.choices.compute_streams)});
   const std::string seen = text(free, topology_);
   std::ranges::stable_sort(free, std::greater{}, &Free::bytes);
-  for (std::string why; !free.empty(); free.pop_back()) {
+  for (; !free.empty(); free.pop_back()) {
     std::vector<MemoryId> left;
     for (const Free& one : free) left.push_back(one.gpu);
     std::ranges::sort(left);
     try {
-      PlannedCall call =
-          call_of(plan_gemm(problem, with_free(topology_, free, problem), left, policy),
-                  topology_);
+      PlannedCall call = call_of(
+          plan_gemm(problem, with_free(topology_, free, left, problem), left, policy),
+          topology_);
       call.info.why += fmt::format("; memory was short: free for tiles were {}", seen);
       return call;
     } catch (const InputError& error) {

@@ -39,10 +39,6 @@ class CallPlanner {
                           std::span<const MemoryId> devices, const Policy& policy) const;
 
  private:
-  PlannedCall by_cache_or_estimate(const GemmProblem& problem,
-                                   std::span<const MemoryId> devices,
-                                   const Policy& policy) const;
-
   const Topology& topology_;
   PlanSimulator simulator_;
   study::TunedPlans tuned_;

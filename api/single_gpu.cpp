@@ -59,34 +59,29 @@ bool is_single_kernel(const Plan& plan) {
          });
 }
 
-Trust trust_in_others(const Plan& single, const Topology& topology,
-                      std::span<const MemoryId> devices) {
+std::optional<std::string> doubt_in_others(const Plan& single, const Topology& topology,
+                                           std::span<const MemoryId> devices) {
+  if (devices.size() == 1) return "the only GPU, where all matrices are";
   const Seconds alone = estimate(single, topology).makespan;
-  const std::string& name = topology.memory(single.devices.front()).name;
-  if (devices.size() == 1)
-    return {false,
-            fmt::format("one kernel on {}, the only GPU, where all matrices are", name)};
-  if (alone < least_shared)
-    return {false, fmt::format("one kernel on {}, where all matrices are: an estimated "
-                               "{} are too little to share",
-                               name, text(alone))};
-  return {true, ""};
+  if (alone >= least_shared) return {};
+  return fmt::format("where all matrices are: an estimated {} are too little to share",
+                     text(alone));
 }
 
-Trust trust_in(const Plan& several, const Plan& single, const Topology& topology) {
+std::optional<std::string> doubt_in(const Plan& several, const Plan& single,
+                                    const Topology& topology) {
   const Estimate shared = estimate(several, topology);
   const Seconds alone = estimate(single, topology).makespan;
   const double doubt = is_measured(topology) ? doubt_if_measured : doubt_if_assumed;
   const Seconds ideal = std::min(alone, shared.kernels) / double(several.devices.size());
   const Seconds at_worst = ideal + doubt * std::max(Seconds{0}, shared.makespan - ideal);
-  if (at_worst < alone) return {true, ""};
-  return {false,
-          fmt::format("one kernel on {}, where all matrices are: {} by the estimate; {} "
-                      "are estimated to take {}, but {} "
-                      "if the machine moves data {:.0f} times as slowly as described",
-                      topology.memory(single.devices.front()).name, text(alone),
-                      gpus_text(topology, several.devices), text(shared.makespan),
-                      text(at_worst), doubt)};
+  if (at_worst < alone) return {};
+  return fmt::format(
+      "where all matrices are: {} by the estimate; {} are estimated to take {}, but {} "
+      "if "
+      "the machine moves data {:.0f} times as slowly as described",
+      text(alone), gpus_text(topology, several.devices), text(shared.makespan),
+      text(at_worst), doubt);
 }
 
 }  // namespace tilerail::api

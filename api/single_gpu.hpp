@@ -22,15 +22,14 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& problem,
 /// copies nothing and needs no memory for tiles.
 bool is_single_kernel(const Plan& plan);
 
-/// Whether to use a plan instead of the single kernel, and the reason in a sentence.
+/// Why the single kernel is used instead of a plan on several GPUs, a sentence for users
+/// that begins after "one kernel on gpu0, ". Nothing if the plan is certainly faster.
 /// docs/model.md#calls-on-one-gpu
-struct Trust {
-  bool several = false;
-  std::string why;
-};
+///
 /// Before any plan is made: products below `least_shared` never gain from other GPUs.
-Trust trust_in_others(const Plan& single, const Topology& topology,
-                      std::span<const MemoryId> devices);
-Trust trust_in(const Plan& several, const Plan& single, const Topology& topology);
+std::optional<std::string> doubt_in_others(const Plan& single, const Topology& topology,
+                                           std::span<const MemoryId> devices);
+std::optional<std::string> doubt_in(const Plan& several, const Plan& single,
+                                    const Topology& topology);
 
 }  // namespace tilerail::api

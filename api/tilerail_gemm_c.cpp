@@ -1,4 +1,5 @@
 // Products of the C interface.
+#include <array>
 #include <functional>
 #include <string>
 
@@ -13,11 +14,8 @@ using tilerail::GemmArguments;
 namespace {
 
 std::string text_of(const tilerail::PlanInfo& plan) {
-  using By = tilerail::PlanInfo::By;
-  const char* const evaluator = plan.by == By::estimate    ? "estimate: "
-                                : plan.by == By::simulator ? "simulator: "
-                                                           : "";
-  return plan.why.empty() ? std::string{"nothing to compute"} : evaluator + plan.why;
+  constexpr std::array evaluators{"", "estimate: ", "simulator: ", ""};
+  return plan.why.empty() ? "nothing to compute" : evaluators[size_t(plan.by)] + plan.why;
 }
 
 void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments,

@@ -23,6 +23,9 @@ constexpr int schema = 2;  // schema 1 had values for coefficients, and one elem
 constexpr std::array<string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
 constexpr std::array<string_view, 4> buffer_names = {"A", "B", "C", "tile"};
 constexpr std::array<string_view, 2> queue_names = {"compute", "copy"};
+constexpr std::array<string_view, 9> reason_names = {
+    "only-candidate", "fastest",   "too-little-gain", "best-set", "model",
+    "tuned",          "not-tuned", "other-machine",   "outdated"};
 constexpr std::array<string_view, 4> trans_names = {"NN", "NT", "TN",
                                                     "TT"};  // for A and B
 
@@ -37,6 +40,9 @@ static void to_json(Json& j, Id<Tag> id) {
 static void to_json(Json& j, const PlanDecision& d) { j = {d.key, d.value}; }
 static void to_json(Json& j, const PlanCandidate& c) {
   j = {c.what, c.seconds, to_string(c.evaluator)};
+}
+static void to_json(Json& j, const PlanReason& r) {
+  j = {reason_names[size_t(r.kind)], r.chosen, r.count, r.rival, r.name, r.owner};
 }
 static void to_json(Json& j, const Queue& q) {
   j = {queue_names[size_t(q.kind)], q.src, q.dst, q.index};
@@ -75,7 +81,7 @@ PlanDecision read_decision(const JsonReader& r) {
 }
 
 Evaluator read_evaluator(const JsonReader& r) {
-  return static_cast<Evaluator>(r.one_of(evaluator_names));
+  return Evaluator(r.one_of(evaluator_names));
 }
 
 PlanCandidate read_candidate(const JsonReader& r) {
@@ -83,12 +89,22 @@ PlanCandidate read_candidate(const JsonReader& r) {
   return {r.entry(0).text(), r.entry(1).real(), read_evaluator(r.entry(2))};
 }
 
+PlanReason read_reason(const JsonReader& r) {
+  r.sized(6);
+  return {PlanReason::Kind(r.entry(0).one_of(reason_names)),
+          size_t(r.entry(1).index()),
+          size_t(r.entry(2).integer(0, INT64_MAX)),
+          size_t(r.entry(3).index()),
+          r.entry(4).text(),
+          r.entry(5).text()};
+}
+
 PlanOrigin read_origin(const JsonReader& r) {
   PlanOrigin origin;
   origin.decisions = list(r.at("decisions"), read_decision);
   origin.evaluator = read_evaluator(r.at("judge"));
   origin.candidates = list(r.at("candidates"), read_candidate);
-  origin.why = r.at("why").text();
+  if (r.has("reasons")) origin.reasons = list(r.at("reasons"), read_reason);
   origin.without_effect = list(r.at("without_effect"), text);
   if (r.has("given")) origin.given = list(r.at("given"), id<MemoryId>);
   return origin;
@@ -121,12 +137,10 @@ OpKind read_kind(const JsonReader& r) {
   std::array<string_view, op_kind_count> names;
   std::ranges::transform(all_op_kinds(), names.begin(),
                          [](OpKind kind) { return to_string(kind); });
-  return static_cast<OpKind>(r.one_of(names));
+  return OpKind(r.one_of(names));
 }
 
-Scalar read_scalar(const JsonReader& r) {
-  return static_cast<Scalar>(r.one_of(scalar_names));
-}
+Scalar read_scalar(const JsonReader& r) { return Scalar(r.one_of(scalar_names)); }
 
 View read_view(const JsonReader& r) {
   r.sized(5);
@@ -148,8 +162,8 @@ Op read_op(const JsonReader& r) {
   }
   if (kind.has_trans) {
     const size_t both = r.at("trans").one_of(trans_names);
-    op.trans_a = static_cast<Trans>(both / 2);
-    op.trans_b = static_cast<Trans>(both % 2);
+    op.trans_a = Trans(both / 2);
+    op.trans_b = Trans(both % 2);
   }
   return op;
 }
@@ -163,7 +177,7 @@ void add_op(const JsonReader& r, Plan& plan) {
 
 Buffer read_buffer(const JsonReader& r) {
   r.sized(7);
-  const auto kind = static_cast<Buffer::Kind>(r.entry(0).one_of(buffer_names));
+  const auto kind = Buffer::Kind(r.entry(0).one_of(buffer_names));
   const int64_t offset = r.entry(5).integer(0, INT64_MAX);
   const DType dtype = r.entry(6).parsed(dtype_from_string);
   return {kind,
@@ -177,7 +191,7 @@ Buffer read_buffer(const JsonReader& r) {
 
 Queue read_queue(const JsonReader& r) {
   r.sized(4);
-  const auto kind = static_cast<Queue::Kind>(r.entry(0).one_of(queue_names));
+  const auto kind = Queue::Kind(r.entry(0).one_of(queue_names));
   return {kind, id<MemoryId>(r.entry(1)), id<MemoryId>(r.entry(2)), r.entry(3).index()};
 }
 
@@ -251,7 +265,7 @@ Json header_json(const Plan& plan) {
                     {"duplex", costs.duplex}};
   j["origin"] = {
       {"decisions", origin.decisions},           {"judge", to_string(origin.evaluator)},
-      {"candidates", origin.candidates},         {"why", origin.why},
+      {"candidates", origin.candidates},         {"reasons", origin.reasons},
       {"without_effect", origin.without_effect}, {"given", origin.given}};
   j["devices"] = plan.devices;
   j["queues"] = plan.queues;

@@ -80,16 +80,36 @@ struct PlanCandidate {
   bool operator==(const PlanCandidate&) const = default;
 };
 
+/// A reason why a plan was taken. The fields in use depend on `kind`. In words:
+/// plan/describe.hpp.
+struct PlanReason {
+  enum class Kind : uint8_t {
+    only_candidate,
+    fastest,          // `chosen`, of `count` candidates
+    too_little_gain,  // `rival` is faster, but by less than estimates are accurate
+    best_set,         // by the metric `name`, of `count` plans on sets of GPUs
+    model,            // GPUs and shares by PARALiA's model for the metric `name`
+    // The result of the plan cache `name`:
+    tuned,  // `chosen`, the fastest of `count` plans, found by version `owner`
+    not_tuned,
+    other_machine,  // the cache belongs to machine `owner`
+    outdated,       // version `owner` planned the same decisions differently
+  };
+  using enum Kind;
+  Kind kind = only_candidate;
+  size_t chosen = 0, count = 0, rival = 0;  // chosen, rival: indices of candidates
+  std::string name = {}, owner = {};
+};
+
 /// Origin of a plan: no effect on execution, and not covered by the hash.
 struct PlanOrigin {
   std::vector<PlanDecision> decisions;
   Evaluator evaluator = Evaluator::none;  // none: there was no choice
   std::vector<PlanCandidate> candidates;  // in the order in which they were tried
-  std::string why;                        // in a sentence: why this plan was taken
+  std::vector<PlanReason> reasons;
   std::vector<std::string>
       without_effect;                // options without effect here, each with the reason
   std::vector<MemoryId> given = {};  // GPUs available to the plan; empty: not stated
-  bool operator==(const PlanOrigin&) const = default;
 };
 
 /// Overhead of a library's run-time system: host time in addition to the submission

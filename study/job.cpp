@@ -40,12 +40,14 @@ InputFile plan_reader(const std::string& file) try {
 Job load_job(const JobText& options) {
   Plan plan = plan_from_json(plan_reader(options.plan_file).stream(), options.plan_file);
   MachineText machine = options.machine;
-  if (machine.topology.empty()) machine.topology = plan.machine;
-  if (options.machine.topology.empty() && !known_machine(plan.machine))
-    throw InputError{
-        "topology", plan.machine,
-        fmt::format("is the machine of {}, and is unknown", options.plan_file),
-        "its file, and the settings that changed it"};
+  if (machine.topology.empty()) {
+    machine.topology = plan.machine;
+    if (!known_machine(plan.machine))
+      throw InputError{
+          "topology", plan.machine,
+          fmt::format("is the machine of {}, and is unknown", options.plan_file),
+          "its file, and the settings that changed it"};
+  }
   return {machine.load(), std::move(plan), 0};
 }
 
@@ -151,11 +153,11 @@ Plan searched_plan(const Topology& topology, const JobText& text,
   if (!other || !fits(*other, topology)) return plan;
   const Seconds time = simulator.of(*other).makespan;
   if (time >= simulator.of(plan).makespan) return plan;
-  const std::string what = "plan of the machine without settings";
   PlanOrigin origin = std::move(plan.origin);
-  origin.candidates.push_back({what, time.value, Evaluator::simulator});
-  origin.why =
-      fmt::format("{}: the fastest of {} simulated", what, origin.candidates.size());
+  const size_t before = origin.candidates.size();
+  origin.candidates.push_back(
+      {"plan of the machine without settings", time.value, Evaluator::simulator});
+  origin.reasons = {{PlanReason::fastest, before, before + 1}};
   origin.decisions = other->origin.decisions;
   plan = *other;
   plan.machine = topology.name();
@@ -169,17 +171,13 @@ Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tu
              UnchangedPlans* shared) {
   const auto [problem, devices, policy] = text.on(topology);
   const auto begin = std::chrono::steady_clock::now();
-  TunedPlans::Answer known = tuned.find(problem, topology, devices, policy);
-  if (!known.plan) {
-    UnchangedPlans own;
-    known.plan = searched_plan(topology, text, shared ? *shared : own);
-    note_origin(*known.plan, known.note);
-  }
+  UnchangedPlans own;
+  Plan plan = tuned.plan(problem, topology, devices, policy, [&] {
+    return searched_plan(topology, text, shared ? *shared : own);
+  });
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  spdlog::debug("planned {} operations in {:.3f} s", known.plan->ops.size(),
-                spent.count());
-  return {topology, std::move(*known.plan), spent.count(), known.note,
-          text.problem.place_note(topology)};
+  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
+  return {topology, std::move(plan), spent.count(), text.problem.place_note(topology)};
 }
 
 Job shown_job(const Topology& topology, const JobText& text, const TunedPlans& tuned) {

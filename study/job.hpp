@@ -63,9 +63,8 @@ struct JobText {
 struct Job {
   Topology topology;
   Plan plan;
-  double plan_s = 0;            // seconds spent planning; 0 for a plan from a file
-  std::string plan_cache = {};  // message of the plan cache; "" without a cache
-  std::string note = {};        // explains the placement; "" if it needs no explanation
+  double plan_s = 0;      // seconds spent planning; 0 for a plan from a file
+  std::string note = {};  // explains the placement; "" if it needs no explanation
 };
 
 /// The plans of jobs for their machines without settings. Plans each once, also if

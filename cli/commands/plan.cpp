@@ -9,6 +9,7 @@
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
 #include "model/base/text.hpp"
+#include "plan/describe.hpp"
 #include "plan/json.hpp"
 #include "report/timeline/annotate.hpp"
 #include "study/evaluation.hpp"
@@ -55,7 +56,7 @@ void add_origin(Lines& lines, const PlanOrigin& origin) {
         {&candidate == &origin.candidates.front() ? "candidates" : "",
          fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds),
                      to_string(candidate.evaluator))});
-  if (!origin.why.empty()) lines.push_back({"why", origin.why});
+  if (!origin.reasons.empty()) lines.push_back({"why", reason_text(origin)});
   for (const std::string& option : origin.without_effect)
     lines.push_back({"no effect", option});
 }

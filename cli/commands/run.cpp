@@ -122,7 +122,6 @@ int run_run(const RunOptions& options) {
     annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   Summary summary = summarize(job.plan, job.topology, annotated, times);
-  summary.plan_cache = job.plan_cache;
   summary.note = job.note;
   if (!result.gpu && are_gpus(job.plan, job.topology)) {
     leave_out_energy(summary, annotated.metadata);

@@ -33,7 +33,6 @@ int run_simulate(const SimulateOptions& options) {
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);
   Summary summary =
       summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
-  summary.plan_cache = job.plan_cache;
   summary.note = job.note;
   outputs.write({{"predicted", &annotated}}, summary_table(summary), to_json(summary));
   return exit_ok;

@@ -9,6 +9,7 @@
 #include "cost/energy.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/intervals.hpp"
+#include "plan/describe.hpp"
 #include "plan/memory_needs.hpp"
 #include "report/summary/group_use.hpp"
 #include "report/timeline/critical_path.hpp"
@@ -212,6 +213,7 @@ Summary summarize(const Plan& plan, const Topology& topology,
   Summary summary;
   summary.metadata = timeline.metadata;
   summary.plan_machine = plan.machine;
+  summary.plan_cache = reason_text(plan.origin, PlanReason::tuned);
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
   for (const MemoryId place :

@@ -1,7 +1,5 @@
 #include "sched/choose/search.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -63,7 +61,7 @@ class Search {
     // A high effort begins with all steps of a normal effort: its plan is never slower.
     if (question_.policy.effort == Effort::high) search(operations_of(Effort::normal));
     search(most_ops_);
-    return fastest().search ? explained() : estimated();
+    return std::isfinite(fastest().seconds()) ? explained() : estimated();
   }
 
  private:
@@ -76,7 +74,7 @@ class Search {
   Plan only_plan() const {
     const TileScheduler scheduler{question_};
     Plan only = scheduler.plan(unsearched_tile(question_), scheduler.grid());
-    only.origin.why = "the only candidate";
+    only.origin.reasons = {{PlanReason::only_candidate}};
     return only;
   }
 
@@ -181,39 +179,31 @@ class Search {
 
   Plan explained() {
     CandidateSet& best = fastest();
-    SearchResult taken = best.search->take();
-    std::vector<PlanCandidate> tried = std::move(taken.plan.origin.candidates);
+    Plan taken = best.search->take();
+    std::vector<PlanCandidate>& tried = taken.origin.candidates;
     for (CandidateSet& set : candidates_)
       if (set.search && &set != &best)
-        std::ranges::move(set.search->take().plan.origin.candidates,
+        std::ranges::move(set.search->take().origin.candidates,
                           std::back_inserter(tried));
-    PlanOrigin& origin = taken.plan.origin;
-    if (tried.size() > 1 && std::isfinite(taken.seconds))
-      origin.why =
-          fmt::format("{}: the fastest of {} simulated", taken.what, tried.size());
-    origin.candidates = std::move(tried);
-    return std::move(taken.plan);
+    if (tried.size() > 1)
+      taken.origin.reasons = {
+          {PlanReason::fastest, taken.origin.reasons.front().chosen, tried.size()}};
+    return taken;
   }
 
   Plan explained(EstimatedPlan& best) const {
     PlanOrigin& origin = best.plan.origin;
     origin.evaluator = Evaluator::estimate;
+    std::vector<PlanCandidate>& tried = origin.candidates;
     for (const CandidateSet& set : candidates_)
-      std::ranges::copy(set.start.tried, std::back_inserter(origin.candidates));
-    const std::vector<PlanCandidate>& tried = origin.candidates;
-    const PlanCandidate& fastest =
-        *std::ranges::min_element(tried, {}, &PlanCandidate::seconds);
-    const double gain = 1 - fastest.seconds / best.candidate.seconds;
-    if (tried.size() == 1)
-      origin.why = "the only candidate";
-    else if (gain <= 0)
-      origin.why = fmt::format("{}: the fastest of the {} tried, by the estimate",
-                               best.candidate.what, tried.size());
-    else
-      origin.why = fmt::format(
-          "{}: of the {} tried, {} is estimated to be {:.1f} % faster, too little to "
-          "prefer it",
-          best.candidate.what, tried.size(), fastest.what, 100 * gain);
+      std::ranges::copy(set.start.tried, std::back_inserter(tried));
+    const auto fastest = std::ranges::min_element(tried, {}, &PlanCandidate::seconds),
+               taken = std::ranges::find(tried, best.candidate);
+    const auto reason = tried.size() == 1                   ? PlanReason::only_candidate
+                        : fastest->seconds < taken->seconds ? PlanReason::too_little_gain
+                                                            : PlanReason::fastest;
+    origin.reasons = {{reason, size_t(taken - tried.begin()), tried.size(),
+                       size_t(fastest - tried.begin())}};
     return std::move(best.plan);
   }
 

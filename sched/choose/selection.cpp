@@ -58,8 +58,9 @@ class Selection {
     if (!found.plan) throw InfeasibleError{*found.refused};
     Plan& best = *found.plan;
     if (question_.simulated) improve(best, found.value, metric, tried);
-    best.origin.why = fmt::format("the best {} of {} plans on sets of GPUs; it: {}",
-                                  metric.name, tried.size(), best.origin.why);
+    best.origin.reasons.push_back({.kind = PlanReason::best_set,
+                                   .count = tried.size(),
+                                   .name = std::string{metric.name}});
     best.origin.evaluator = evaluator();
     std::ranges::move(tried, std::back_inserter(best.origin.candidates));
     return best;

@@ -54,14 +54,15 @@ class Search final : public SetSearch {
     return best_->seconds;
   }
 
-  SearchResult take() override {
-    if (!best_) return {start_, seconds(), {}};
+  Plan take() override {
+    if (!best_) return start_;
     simplify(*best_);
     simulated_[best_number_].what = what(*best_);
     PlanOrigin& origin = best_->plan->origin;
-    origin.evaluator = Evaluator::simulator, origin.why = "the only candidate";
+    origin.evaluator = Evaluator::simulator;
+    origin.reasons = {{PlanReason::only_candidate, best_number_}};
     origin.candidates = std::move(simulated_);
-    return {std::move(*best_->plan), seconds(), what(*best_)};
+    return std::move(*best_->plan);
   }
 
  private:

@@ -2,19 +2,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "plan/plan.hpp"
 #include "sched/choose/plan_simulator.hpp"
 #include "sched/policy/question.hpp"
 
 namespace tilerail {
-
-struct SearchResult {
-  Plan plan;
-  double seconds;    // simulated; infinite if no plan was simulated
-  std::string what;  // the plan's tile, grid, GPUs and strategy
-};
 
 /// The search for the fastest plan on all devices of a question. The sequence of plans
 /// depends on the question alone: a longer search tries all plans of a shorter search and
@@ -30,7 +23,7 @@ class SetSearch {
   virtual double seconds() const = 0;
   /// The fastest plan, or `start` if no plan was simulated. The plan's origin lists all
   /// simulated plans. Ends the search.
-  virtual SearchResult take() = 0;
+  virtual Plan take() = 0;
 };
 
 /// All arguments must outlive the search.

@@ -10,8 +10,6 @@
 #include "sched/emulation/profile.hpp"
 #include "sched/emulation/xkblas_tasks.hpp"
 
-#include <fmt/format.h>
-
 namespace tilerail {
 
 Grid xkblas_grid(int gpus) {
@@ -55,9 +53,8 @@ std::optional<Plan> LibraryEmulation::selected_plan(const Question& question,
   const std::vector<MemoryId> gpus = best.devices(question.devices);
   const std::vector<double> shares = shares_by(metric, best, workload);
   Plan plan = estimated_plan(question.on(gpus, shares).estimated());
-  plan.origin.why =
-      fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}",
-                  metric.name, plan.origin.why);
+  plan.origin.reasons.push_back(
+      {.kind = PlanReason::model, .name = std::string{metric.name}});
   return plan;
 }
 

@@ -120,8 +120,7 @@ std::optional<Plan> LibraryEmulation::timed_plan(const Question& q,
       std::ranges::min_element(tried, {}, &PlanCandidate::seconds) - tried.begin();
   Plan plan = std::move(plans[size_t(best)]);
   plan.origin.evaluator = by;
-  plan.origin.why = fmt::format("{}: the fastest of the {} timed, by the {}",
-                                tried[size_t(best)].what, tried.size(), to_string(by));
+  plan.origin.reasons = {{PlanReason::fastest, size_t(best), tried.size()}};
   plan.origin.candidates = std::move(tried);
   return plan;
 }

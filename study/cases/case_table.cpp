@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "plan/describe.hpp"
 #include "plan/json.hpp"
 #include "report/summary/summary.hpp"
 #include "study/json_cells.hpp"
@@ -24,7 +25,7 @@ Json problem_and_plan(const CaseResult& result) {
   cells["tile"] = plan.tile;
   cells["ops"] = plan.ops.size();
   cells["plan_s"] = result.job.plan_s;
-  cells["plan_cache"] = result.job.plan_cache;
+  cells["plan_cache"] = reason_text(plan.origin, PlanReason::tuned);
   cells["without_effect"] =
       fmt::format("{}", fmt::join(plan.origin.without_effect, "; "));
   return cells;

@@ -44,11 +44,10 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine,
               p.trans_b,
               p.alpha == 0,
               p.beta == 0,
-              {},
+              {name(p.place_a), name(p.place_b), name(p.place_c)},
               {p.lda, p.ldb, p.ldc},
               {},
               name_of(policy)};
-  key.place = {name(p.place_a), name(p.place_b), name(p.place_c)};
   for (const MemoryId device : devices) key.devices.push_back(name(device));
   return key;
 }
@@ -84,9 +83,7 @@ CacheOwner owner_of(const Topology& machine) {
 }
 
 PlanCache load_plan_cache(const std::string& file) {
-  PlanCache cache = read_plan_cache(read_file(file), file);
-  cache.file = file;
-  return cache;
+  return read_plan_cache(read_file(file), file);
 }
 
 void require_owner(const PlanCache& cache, const CacheOwner& owner) {

@@ -47,11 +47,9 @@ void read_problem(PlanKey& key, const TomlTable& table) {
   const auto extent = [&](const char* name) {
     return table.need(name).integer(0, most_extent);
   };
-  key.routine = read_as(table.need("routine"),
-                        [](auto& text) { return routine_from_string(text); });
+  key.routine = read_as(table.need("routine"), routine_from_string);
   key.m = extent("m"), key.n = extent("n"), key.k = extent("k");
-  key.dtype =
-      read_as(table.need("dtype"), [](auto& text) { return dtype_from_string(text); });
+  key.dtype = read_as(table.need("dtype"), dtype_from_string);
   const TomlValue trans = table.need("trans");
   const std::string both = trans.text();
   if (both.size() != 2 || both.find_first_not_of("NT") != std::string::npos)
@@ -121,11 +119,10 @@ std::string list(const auto& names) {
 }
 
 std::string key_text(const std::string& name) {
-  const auto is_bare = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
-  };
-  return !name.empty() && std::ranges::all_of(name, is_bare) ? name : toml_text(name);
+  constexpr const char* bare =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  const bool is_bare = !name.empty() && name.find_first_not_of(bare) == std::string::npos;
+  return is_bare ? name : toml_text(name);
 }
 
 std::string text_of(const PlanKey& key, const TunedPlan& tuned) {

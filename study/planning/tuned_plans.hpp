@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,31 +21,21 @@ class TunedPlans {
   TunedPlans() = default;  // an empty cache
   /// From `file` or, if empty, from the cache in the environment, if set. Throws
   /// InputError if the file cannot be read, or if `file` belongs to another machine. A
-  /// cache from the environment that belongs to another machine is ignored, and the notes
-  /// of answers say so.
+  /// cache from the environment that belongs to another machine is ignored, and the
+  /// plans' reasons say so.
   TunedPlans(const std::string& file, const Topology& machine);
 
-  struct Answer {
-    std::optional<Plan> plan = {};
-    std::string note = {};  // a sentence: the origin of the plan, or why it is missing;
-                            // "" without a cache
-  };
-  /// The tuned plan of exactly this problem, these GPUs and this policy. The machine is
-  /// the constructor's. Throws InputError with the file if the plan's decisions do not
-  /// fit machine or problem.
-  Answer find(const GemmProblem& problem, const Topology& machine,
-              std::span<const MemoryId> devices, const Policy& policy) const;
+  /// The tuned plan of exactly this problem, these GPUs and this policy, else the plan
+  /// that `other` makes. Adds the result of the cache to its reasons. The machine is the
+  /// constructor's. Throws InputError with the file if the plan's decisions do not fit
+  /// machine or problem.
+  Plan plan(const GemmProblem& problem, const Topology& machine,
+            std::span<const MemoryId> devices, const Policy& policy,
+            const std::function<Plan()>& other) const;
 
  private:
-  Answer answer(Plan plan, const TunedPlan& tuned, const Topology& machine) const;
-
-  std::string name_;  // of the cache, in notes
   std::optional<PlanCache> cache_;
   bool is_for_this_machine_ = false;
 };
-
-/// Adds to the plan's origin why it does not come from the cache. Does nothing for an
-/// empty note.
-void note_origin(Plan& plan, const std::string& note);
 
 }  // namespace tilerail::study

@@ -162,9 +162,11 @@ class Policies(CommandTest):
         self.succeed("plan", *SMALL, "-o", "plan.json")
         plan = json.loads((self.folder / "plan.json").read_text())
         plan["origin"]["without_effect"] = ["\x1b[31mred\x07"]
+        plan["origin"]["reasons"] = [["outdated", 0, 0, 0, "plans.toml", "\x1b[31m"]]
         self.write("red.json", json.dumps(plan))
         text = self.succeed("simulate", "--plan", "red.json")
         self.assertIn("no effect   \\x1b[31mred\\x07\n", text)
+        self.assertIn("its plan of version \\x1b[31m is not used", text)
         self.assertNotIn("\x1b", text)
 
     @needs_simulator

@@ -40,6 +40,8 @@ class Tune(CommandTest):
         self.succeed("plan", *PROBLEM, "--plan-cache", "plans.toml", "-o", "plan.json")
         saved = json.loads((self.folder / "plan.json").read_text())
         self.assertEqual((saved["hash"], saved["origin"]["judge"]), (result["plan_hash"], "simulator"))
+        self.assertEqual([reason[0] for reason in saved["origin"]["reasons"]], ["tuned"])
+        self.assertEqual(self.simulated("--plan", "plan.json")["plan_cache"], result["plan_cache"])
         self.write("cases.csv", "m,n,k\n512,512,512\n64,64,64\n")
         self.succeed("compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--iters", "1",
                      "--warmup", "1", "--plan-cache", "plans.toml", "--csv", "results.csv")

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "plan/describe.hpp"
 #include "plan/validate.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
@@ -127,12 +129,29 @@ TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
 // Timelines of equivalent plans are comparable, whatever their origin.
 TEST_F(PlanJson, TheOriginIsNotHashed) {
   Plan other = plan;
-  other.origin.why = "another sentence",
   other.origin.decisions.push_back({"routing", "eta"});
   other.origin.candidates.push_back({"tile=1", 1.5, Evaluator::estimate});
+  other.origin.reasons = {{PlanReason::too_little_gain, 3, 5, 4},
+                          {PlanReason::outdated, 0, 0, 0, "plans.toml", "0.1.0"}};
   EXPECT_EQ(content_hash(other), content_hash(plan));
   const Plan again = plan_from_json(to_json(other), "plan.json");
-  EXPECT_EQ(again.origin, other.origin);
+  EXPECT_EQ(to_json(again), to_json(other));
+  const PlanReason &first = again.origin.reasons.at(0),
+                   &last = again.origin.reasons.at(1);
+  EXPECT_EQ(first.kind, PlanReason::too_little_gain);
+  EXPECT_EQ(std::tuple(first.chosen, first.count, first.rival), std::tuple(3U, 5U, 4U));
+  EXPECT_EQ(last.kind, PlanReason::outdated);
+  EXPECT_EQ(last.name, "plans.toml");
+  EXPECT_EQ(last.owner, "0.1.0");
+}
+
+TEST_F(PlanJson, OlderFilesHaveNoReasons) {
+  json older = json::parse(to_json(plan));
+  older["origin"].erase("reasons");
+  older["origin"]["why"] = "the only candidate";
+  const Plan again = plan_from_json(older.dump(), "plan.json");
+  EXPECT_TRUE(again.origin.reasons.empty());
+  EXPECT_EQ(reason_text(again.origin), "");
 }
 
 TEST_F(PlanJson, TamperedPlansAreRefused) {
@@ -160,6 +179,11 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
                  {"/problem/alpha", "finite"});
   expect_refused([](json& j) { j["queues"][0][0] = "print"; },
                  {"/queues/0/0", "compute"});
+  expect_refused(
+      [](json& j) {
+        j["origin"]["reasons"] = {{"luck", 0, 0, 0, "", ""}};
+      },
+      {"/origin/reasons/0/0", "luck", "too-little-gain"});
   expect_refused([](json& j) { j["single_issuer"] = 1; },
                  {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});

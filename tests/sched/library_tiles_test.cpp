@@ -177,6 +177,8 @@ TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   const Plan timed = plan_gemm(problem, machine, machine.gpus(), policy, simulator);
   EXPECT_EQ(timed.tile, tiles.back());
   EXPECT_EQ(timed.origin.evaluator, Evaluator::simulator);
+  EXPECT_EQ(timed.origin.reasons.at(0).kind, PlanReason::fastest);
+  EXPECT_EQ(timed.origin.reasons.at(0).chosen, 4U);
   EXPECT_EQ(
       plan_gemm(sized(65536, 65536, 65536), machine, machine.gpus(), policy, simulator)
           .origin.evaluator,

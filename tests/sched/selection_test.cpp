@@ -54,6 +54,8 @@ TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
     for (const double share : best.shares) all += std::pow(share, power);
     const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
     ASSERT_EQ(plan.devices.size(), best.active.size());
+    EXPECT_EQ(plan.origin.reasons.back().kind, PlanReason::model);
+    EXPECT_EQ(plan.origin.reasons.back().name, name);
     std::vector<double> kernels(plan.devices.size(), 0.0);
     for (const Op& op : plan.ops)
       if (op.kind == OpKind::gemm)
@@ -96,8 +98,12 @@ TEST(Selection, TheBestSimulatedPlanWins) {
   }};
   EXPECT_LT(plan_gemm(problem, machine, machine.gpus(), tilerail, few).devices.size(),
             8u);
-  EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), tilerail, many).devices.size(),
-            8u);
+  const Plan best = plan_gemm(problem, machine, machine.gpus(), tilerail, many);
+  EXPECT_EQ(best.devices.size(), 8u);
+  const PlanReason& reason = best.origin.reasons.back();
+  EXPECT_EQ(reason.kind, PlanReason::best_set);
+  EXPECT_EQ(reason.name, tilerail.select->name);
+  EXPECT_GT(reason.count, 1u);
 }
 
 TEST(Selection, TheBudgetBoundsHowManyPlansAreSimulated) {

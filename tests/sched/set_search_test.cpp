@@ -11,6 +11,7 @@
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/fields.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
@@ -58,21 +59,22 @@ TEST(SetSearch, NamesNoValueWithoutEffectOnThePlan) {
   };
   const auto search = set_search(question, simulator, start);
   search->run_until(100'000);
-  const SearchResult found = search->take();
-  const auto strategy = strategy_of(found.what);
-  ASSERT_FALSE(strategy.empty()) << found.what;
+  const Plan found = search->take();
+  const std::string what = chosen(found).what;
+  const auto strategy = strategy_of(what);
+  ASSERT_FALSE(strategy.empty()) << what;
   const auto hash_without = [&](size_t left_out) {
     Policy policy = asked.policy;
     for (size_t i = 0; i < strategy.size(); ++i)
       if (i != left_out) set_value(policy, strategy[i].first, strategy[i].second);
     const Question by = asked.by(policy);
     const TileScheduler scheduler{by};
-    return content_hash(scheduler.plan(
-        found.plan.tile, scheduler.fitting(scheduler.grid(), found.plan.tile)));
+    return content_hash(
+        scheduler.plan(found.tile, scheduler.fitting(scheduler.grid(), found.tile)));
   };
-  EXPECT_EQ(hash_without(strategy.size()), content_hash(found.plan));
+  EXPECT_EQ(hash_without(strategy.size()), content_hash(found));
   for (size_t i = 0; i < strategy.size(); ++i)
-    EXPECT_NE(hash_without(i), content_hash(found.plan))
+    EXPECT_NE(hash_without(i), content_hash(found))
         << strategy[i].first << "=" << strategy[i].second;
 }
 

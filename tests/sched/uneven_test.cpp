@@ -157,7 +157,7 @@ TEST(Balance, IsPartOfASearch) {
       plan_gemm(problem, machine, machine.gpus(), searching, fast.simulator(machine));
   validate(plan, machine);
   EXPECT_EQ(decided(plan, "distribution"), "proportional");
-  EXPECT_THAT(plan.origin.why, HasSubstr(" shares="));
+  EXPECT_THAT(chosen(plan).what, HasSubstr(" shares="));
   const double made = fast.simulator(machine).of(plan).makespan.value;
   EXPECT_NEAR(made, 1e-12 * 0.75 * 4096.0 * 4096 * 4096,
               0.03 * made);  // three quarters of the work on gpu0
@@ -174,7 +174,7 @@ TEST(Balance, KeepsTheUsersOptions) {
     const Policy asking = policy("tilerail", {"tile=1024", "devices=all", option});
     const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking,
                                 fast.simulator(machine));
-    EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << option;
+    EXPECT_THAT(chosen(plan).what, ::testing::Not(HasSubstr("shares="))) << option;
   }
 }
 

@@ -67,6 +67,12 @@ class PlanCacheFile : public ::testing::Test {
     keep_plan(file, owner_of(machine_), key(side), plan);
   }
 
+  /// The plan of the cache, else a plan without operations.
+  Plan cached(const TunedPlans& plans, const GemmProblem& problem,
+              const Policy& asked = any_preset("tilerail")) const {
+    return plans.plan(problem, machine_, machine_.gpus(), asked, [] { return Plan{}; });
+  }
+
   const Topology machine_ = shipped("two-gpu");
   fs::path folder_;
 };
@@ -130,12 +136,13 @@ TEST_F(PlanCacheFile, BelongsToOneMachine) {
   expect_input_error([&] { TunedPlans(file, other); }, {file, "'two-gpu'", "'clx-ai'"});
   ::setenv(plan_cache_variable, file.c_str(), 1);
   const TunedPlans unused{"", other};
-  const auto answer = unused.find(cube(512), other, other.gpus(), any_preset("tilerail"));
-  EXPECT_FALSE(answer.plan);
-  EXPECT_THAT(answer.note, mentions({"is not used", "'two-gpu'"}));
-  EXPECT_TRUE(TunedPlans("", machine_)
-                  .find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"))
-                  .plan);
+  const Plan plan = unused.plan(cube(512), other, other.gpus(), any_preset("tilerail"),
+                                [] { return Plan{}; });
+  EXPECT_TRUE(plan.ops.empty());
+  const PlanReason& reason = plan.origin.reasons.at(0);
+  EXPECT_EQ(reason.kind, PlanReason::other_machine);
+  EXPECT_EQ(reason.owner, "two-gpu");
+  EXPECT_FALSE(cached(TunedPlans("", machine_), cube(512)).ops.empty());
 }
 
 TEST_F(PlanCacheFile, AHitReturnsTheTunedPlanWithItsOrigin) {
@@ -144,16 +151,19 @@ TEST_F(PlanCacheFile, AHitReturnsTheTunedPlanWithItsOrigin) {
   const TunedPlans plans{file, machine_};
   GemmProblem problem = cube(512);
   problem.alpha = -7, problem.beta = 0.5;  // nonzero, like the tuned values
-  const auto hit = plans.find(problem, machine_, machine_.gpus(), any_preset("tilerail"));
-  ASSERT_TRUE(hit.plan);
+  Plan found = cached(plans, problem);
   Plan direct = plan_gemm(problem, machine_, machine_.gpus(),
                           policy("tilerail", {"tile=128", "sends=free"}));
-  Plan found = *hit.plan;
   EXPECT_EQ(tuned_hash(found), tuned_hash(direct));
   EXPECT_EQ(found.policy, "tilerail");
   EXPECT_EQ(found.problem.alpha, -7);
   EXPECT_EQ(found.origin.evaluator, Evaluator::simulator);
-  EXPECT_THAT(found.origin.why, mentions({"plans.toml", "250.0 ms", "17", "0.1.0"}));
+  const PlanReason& reason = found.origin.reasons.at(0);
+  EXPECT_EQ(reason.kind, PlanReason::tuned);
+  EXPECT_EQ(found.origin.candidates.at(reason.chosen).seconds, 0.25);
+  EXPECT_EQ(reason.count, 17u);
+  EXPECT_EQ(reason.name, file);
+  EXPECT_EQ(reason.owner, "0.1.0");
 }
 
 TEST_F(PlanCacheFile, MissesReportTheReason) {
@@ -163,28 +173,41 @@ TEST_F(PlanCacheFile, MissesReportTheReason) {
   stale.plan_hash = "0123456789abcdef", stale.version = "0.0.7";
   keep(file, 256, stale);
   const TunedPlans plans{file, machine_};
-  const auto note = [&](const GemmProblem& problem, const std::vector<MemoryId>& gpus,
-                        const Policy& asked) {
-    const auto answer = plans.find(problem, machine_, gpus, asked);
-    EXPECT_FALSE(answer.plan);
-    return answer.note;
+  const auto reason = [&](const GemmProblem& problem, const Policy& asked) {
+    const Plan plan = cached(plans, problem, asked);
+    EXPECT_TRUE(plan.ops.empty());
+    return plan.origin.reasons.at(0);
   };
-  const std::vector<MemoryId> all = machine_.gpus();
+  const Policy tilerail = any_preset("tilerail");
   GemmProblem zero = cube(512);
   zero.beta = 0;
-  EXPECT_THAT(note(cube(513), all, any_preset("tilerail")),
-              mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(zero, all, any_preset("tilerail")),
-              mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), {all[0]}, any_preset("tilerail")),
-              mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), all, any_preset("gemmex")),
-              mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), all, policy("tilerail", {"tile=128"})),
-              mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(256), all, any_preset("tilerail")),
-              mentions({"version 0.0.7", "tune again"}));
-  EXPECT_EQ(TunedPlans{}.find(cube(512), machine_, all, any_preset("tilerail")).note, "");
+  EXPECT_EQ(reason(cube(513), tilerail).kind, PlanReason::not_tuned);
+  EXPECT_EQ(reason(zero, tilerail).kind, PlanReason::not_tuned);
+  EXPECT_EQ(reason(cube(512), any_preset("gemmex")).kind, PlanReason::not_tuned);
+  EXPECT_EQ(reason(cube(512), policy("tilerail", {"tile=128"})).kind,
+            PlanReason::not_tuned);
+  const std::vector<MemoryId> one{machine_.gpus()[0]};
+  EXPECT_EQ(plans.plan(cube(512), machine_, one, tilerail, [] { return Plan{}; })
+                .origin.reasons.at(0)
+                .kind,
+            PlanReason::not_tuned);
+  EXPECT_EQ(reason(cube(256), tilerail).kind, PlanReason::outdated);
+  EXPECT_EQ(reason(cube(256), tilerail).owner, "0.0.7");
+  EXPECT_TRUE(cached(TunedPlans{}, cube(512)).origin.reasons.empty());
+}
+
+TEST_F(PlanCacheFile, TheResultOfTheCacheFollowsTheReasonsOfTheSearch) {
+  const std::string file = path("plans.toml");
+  keep(file, 512, tuned(512, {}));
+  Plan searched;
+  searched.origin.reasons = {{PlanReason::only_candidate}};
+  const Plan plan =
+      TunedPlans{file, machine_}.plan(cube(64), machine_, machine_.gpus(),
+                                      any_preset("tilerail"), [&] { return searched; });
+  ASSERT_EQ(plan.origin.reasons.size(), 2u);
+  EXPECT_EQ(plan.origin.reasons[0].kind, PlanReason::only_candidate);
+  EXPECT_EQ(plan.origin.reasons[1].kind, PlanReason::not_tuned);
+  EXPECT_EQ(plan.origin.reasons[1].name, file);
 }
 
 TEST_F(PlanCacheFile, HandWrittenDecisionsAreRefusedOnUse) {
@@ -195,18 +218,15 @@ TEST_F(PlanCacheFile, HandWrittenDecisionsAreRefusedOnUse) {
   keep(file, 512, odd);
   const TunedPlans plans{file, machine_};
   expect_input_error(
-      [&] {
-        (void)plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
-      },
+      [&] { (void)cached(plans, cube(512)); },
       {"plans.toml:6:1: gemm 512,512,512 f64 NN host:host:host", "routing: 'teleport'"});
   odd = tuned(512, {"tile=128"});
   for (PlanDecision& decision : odd.decisions)
     if (decision.key == "tile") decision.value = "64";
   keep(file, 512, odd);
-  const auto answer = TunedPlans{file, machine_}.find(
-      cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
-  EXPECT_FALSE(answer.plan);
-  EXPECT_THAT(answer.note, mentions({"plans.toml", "made differently now; tune again"}));
+  const Plan plan = cached(TunedPlans{file, machine_}, cube(512));
+  EXPECT_TRUE(plan.ops.empty());
+  EXPECT_EQ(plan.origin.reasons.at(0).kind, PlanReason::outdated);
 }
 
 TEST_F(PlanCacheFile, UnknownDecisionsOfAnotherVersionAreIgnored) {
@@ -215,10 +235,10 @@ TEST_F(PlanCacheFile, UnknownDecisionsOfAnotherVersionAreIgnored) {
   newer.decisions.push_back({"warp", "9"}), newer.version = "99.1";
   keep(file, 512, newer);
   const TunedPlans plans{file, machine_};
-  const auto answer =
-      plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
-  EXPECT_FALSE(answer.plan);
-  EXPECT_THAT(answer.note, mentions({"version 99.1", "tune again"}));
+  const Plan plan = cached(plans, cube(512));
+  EXPECT_TRUE(plan.ops.empty());
+  EXPECT_EQ(plan.origin.reasons.at(0).kind, PlanReason::outdated);
+  EXPECT_EQ(plan.origin.reasons.at(0).owner, "99.1");
 }
 
 TEST_F(PlanCacheFile, ManyWritersLoseNothing) {

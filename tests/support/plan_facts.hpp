@@ -13,6 +13,13 @@
 
 namespace tilerail::testing {
 
+/// The candidate that became the plan; empty if nothing was compared.
+inline PlanCandidate chosen(const Plan& plan) {
+  const PlanOrigin& origin = plan.origin;
+  return origin.candidates.empty() ? PlanCandidate{}
+                                   : origin.candidates.at(origin.reasons.at(0).chosen);
+}
+
 /// The value of a decision of the plan; "" if the plan has no such decision.
 inline std::string decided(const Plan& plan, std::string_view key) {
   const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
