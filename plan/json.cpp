@@ -245,8 +245,9 @@ Json header_json(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   const PlanOrigin& origin = plan.origin;
   const RuntimeCosts& costs = plan.runtime;
-  Json j = {
-      {"schema", schema}, {"hash", content_hash(plan)}, {"problem", problem_json(p)}};
+  Json j = {{"schema", schema},
+            {"hash", content_hash(plan)},
+            {"problem", problem_columns().json(p)}};
   j["problem"]["place"] = {p.place_a, p.place_b, p.place_c};
   j["problem"]["ld"] = {p.lda, p.ldb, p.ldc};
   j["machine"] = plan.machine;
@@ -304,20 +305,17 @@ void add_op(std::string& out, const Plan& plan, OpId id) {
 
 }  // namespace
 
-Json problem_json(const GemmProblem& p) {
-  return {{"routine", to_string(p.routine)},
-          {"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"dtype", to_string(p.dtype)},
-          {"transa", to_string(p.trans_a)},
-          {"transb", to_string(p.trans_b)},
-          {"alpha", p.alpha},
-          {"beta", p.beta}};
-}
-
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : nullptr;
+Columns<GemmProblem> problem_columns() {
+  using P = GemmProblem;
+  return {{"routine", &P::routine},
+          {"m", &P::m},
+          {"n", &P::n},
+          {"k", &P::k},
+          {"dtype", &P::dtype},
+          {"transa", &P::trans_a},
+          {"transb", &P::trans_b},
+          {"alpha", &P::alpha},
+          {"beta", &P::beta}};
 }
 
 void write_json(const Plan& plan, const TextSink& sink) {

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <istream>
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 
 #include "model/base/files.hpp"
+#include "model/base/table.hpp"
 #include "plan/plan.hpp"
 
 namespace tilerail {
@@ -21,8 +20,6 @@ Plan plan_from_json(std::istream& json, const std::string& file);
 
 /// The routine, sizes, data type, transpositions and scalars of a problem, with the keys
 /// of plan files.
-nlohmann::ordered_json problem_json(const GemmProblem& problem);
-
-nlohmann::ordered_json or_null(const std::optional<double>& value);
+Columns<GemmProblem> problem_columns();
 
 }  // namespace tilerail

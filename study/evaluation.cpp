@@ -37,6 +37,11 @@ Evaluation evaluation_of(const Summary& summary) {
   return e;
 }
 
+Columns<PredictedInterval> interval_columns() {
+  return {{"interval_low_s", &PredictedInterval::low},
+          {"interval_high_s", &PredictedInterval::high}};
+}
+
 Summary simulated(const Plan& plan, const Topology& topology) {
   validate(plan, topology);
   const Timeline timeline{fluid_backend, content_hash(plan),

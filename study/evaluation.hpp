@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "model/base/table.hpp"
 #include "report/summary/summary.hpp"
 
 namespace tilerail::study {
@@ -22,9 +23,17 @@ struct Evaluation {
                                           // kernels, copies, issue or waiting
   std::string plan_hash;
   int64_t tile = 0, ops = 0;
+
+  /// Makespan / bound; nullopt if the bound is 0.
+  std::optional<double> over_bound() const {
+    return bound > 0 ? std::optional{makespan / bound} : std::nullopt;
+  }
 };
 
 Evaluation evaluation_of(const Summary& summary);
+
+/// Both ends.
+Columns<PredictedInterval> interval_columns();
 
 /// Simulates the plan on the fluid machine. Throws InputError if it does not fit the
 /// machine.

@@ -85,7 +85,7 @@ int compare_cases(const CompareOptions& options) {
   runs.measure(options.backend, settings);
   const size_t done = runs.results().size();
   if (done > 0) {
-    const std::string csv = study::to_csv(runs.results());
+    const std::string csv = csv_table(study::case_columns().json_rows(runs.results()));
     try {
       files.add(options.csv, csv);
       files.finish(to_text(runs.results()));

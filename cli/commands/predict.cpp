@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <memory>
 #include <variant>
 
@@ -11,9 +10,7 @@
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_text.hpp"
-#include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "plan/json.hpp"
 #include "study/predict/prediction.hpp"
 
 namespace tilerail::cli {
@@ -38,36 +35,7 @@ struct PredictOptions {
 
 using study::WorkloadPrediction;
 
-/// A JSON value as a table cell, with the unit from the suffix of its key.
-std::string cell_text(const std::string& key, const Json& value) {
-  if (value.is_null()) return "-";
-  if (key.ends_with("_s")) return seconds_text(value);
-  if (key.ends_with("_j")) return joules_text(value);
-  if (!value.is_array())
-    return value.is_string() ? value.get<std::string>() : value.dump();
-  std::vector<std::string> items;
-  for (const Json& item : value)
-    items.push_back(item.is_string() ? item.get<std::string>() : share_text(item));
-  return fmt::format("{}", fmt::join(items, ","));
-}
-
-/// A row per prediction, under a header of the keys without units.
-std::string predictions_text(const Json& predictions) {
-  Lines lines(1);
-  for (const auto& [key, _] : predictions.front().items()) {
-    std::string heading =
-        key.ends_with("_s") || key.ends_with("_j") ? key.substr(0, key.size() - 2) : key;
-    std::ranges::replace(heading, '_', ' ');
-    lines.front().push_back(heading);
-  }
-  for (const Json& prediction : predictions) {
-    lines.emplace_back();
-    for (const auto& [key, value] : prediction.items())
-      lines.back().push_back(cell_text(key, value));
-  }
-  return aligned(lines, "lr");
-}
-
+std::string note_of(const study::OverlapPrediction&, const Topology&) { return {}; }
 std::string note_of(const WorkloadPrediction& prediction, const Topology& topology) {
   return fmt::format("{} counts kernels and transfers of tiles of {}\n",
                      study::workload_model, prediction.tile) +
@@ -77,46 +45,19 @@ std::string note_of(const WorkloadPrediction& prediction, const Topology& topolo
                             topology.name()));
 }
 
-Json json_of(const study::OverlapPrediction& prediction, const Topology&) {
+Json head_of(const study::OverlapPrediction& prediction) {
   const auto transfer = [](const TransferTime& t) {
     return Json{{"latency_s", t.latency.value},
                 {"bytes_per_s", inverse(t.per_byte).value},
                 {"slowdown", t.slowdown}};
   };
-  Json json{{"schema", 1},
-            {"h2d", transfer(prediction.h2d)},
-            {"d2h", transfer(prediction.d2h)}};
-  const auto add = [&](std::string_view model, const study::TilePrediction& p) {
-    json["predictions"].push_back({{"model", model},
-                                   {"tile", p.tile},
-                                   {"predicted_s", or_null(p.predicted)},
-                                   {"simulated_s", or_null(p.simulated)}});
-  };
-  for (const auto& [model, tile] : prediction.of_models) add(to_string(model), tile);
-  add("policy", prediction.of_policy);
-  add("simulator", prediction.fastest);
-  return json;
+  return {{"schema", 1},
+          {"h2d", transfer(prediction.h2d)},
+          {"d2h", transfer(prediction.d2h)}};
 }
 
-Json json_of(const WorkloadPrediction& prediction, const Topology& topology) {
-  Json json{{"schema", 1}, {"model", study::workload_model}, {"tile", prediction.tile}};
-  const auto add = [&](std::string_view choice, const study::DevicePrediction& p) {
-    std::vector<std::string> names;
-    for (const MemoryId device : p.devices) names.push_back(topology.memory(device).name);
-    json["predictions"].push_back(
-        {{"choice", choice},
-         {"devices", names},
-         {"shares", p.shares.empty() ? nullptr : Json(p.shares)},
-         {"predicted_s", or_null(p.predicted_s)},
-         {"predicted_energy_j", or_null(p.predicted_j)},
-         {"tile", p.tile},
-         {"simulated_s", p.simulated_s},
-         {"simulated_energy_j", or_null(p.simulated_j)}});
-  };
-  add("all", prediction.of_all);
-  for (const auto& [metric, devices] : prediction.of_metrics) add(metric->name, devices);
-  add("policy", prediction.of_policy);
-  return json;
+Json head_of(const WorkloadPrediction& prediction) {
+  return {{"schema", 1}, {"model", study::workload_model}, {"tile", prediction.tile}};
 }
 
 int run_predict(const PredictOptions& options) {
@@ -127,13 +68,16 @@ int run_predict(const PredictOptions& options) {
     const Progress progress{"simulating"};
     return study::predict(options.what, topology);
   }();
-  const Json json =
-      std::visit([&](const auto& each) { return json_of(each, topology); }, prediction);
-  const auto* const workload = std::get_if<WorkloadPrediction>(&prediction);
-  files.add(options.json, json.dump(2) + "\n");
-  files.finish(note_text(options.what.problem.place_note(topology)) +
-               predictions_text(json["predictions"]) +
-               (workload ? note_of(*workload, topology) : ""));
+  std::visit(
+      [&](const auto& of) {
+        const auto columns = columns_of(of, topology);
+        Json json = head_of(of);
+        json["predictions"] = columns.json_rows(of.choices);
+        files.add(options.json, json.dump(2) + "\n");
+        files.finish(note_text(options.what.problem.place_note(topology)) +
+                     aligned(columns.lines(of.choices), "lr") + note_of(of, topology));
+      },
+      prediction);
   return exit_ok;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
@@ -12,7 +11,6 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
 #include "model/base/error.hpp"
-#include "study/json_cells.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace tilerail::cli {
@@ -56,23 +54,20 @@ int run_sweep(const SweepOptions& options) {
   const StopRequest stop;
   const auto rows = run(sweep, workers, machines, stop);
   const bool is_whole = rows.size() == sweep.points();
-  nlohmann::ordered_json cells;
-  for (const study::SweepRow& row : rows) cells.push_back(row.cells);
-  const bool any =
-      std::ranges::any_of(cells, [](const auto& row) { return row["error"].is_null(); });
+  const bool any = std::ranges::any_of(
+      rows, [](const study::SweepRow& row) { return row.result.has_value(); });
   const std::string progress =
       fmt::format("after {} of {} points", rows.size(), sweep.points());
   if (rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
   const bool has_reader =
       is_whole || (options.study.csv.empty() && options.study.json.empty());
-  outputs.write(study::csv_table(cells), study::json_table(cells),
+  outputs.write(study::columns_of(sweep).json_rows(rows),
                 any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
                 has_reader ? place_note(sweep, machines) + to_text(sweep, rows) : "");
   if (!is_whole) stop.end_program(progress + "; the outputs contain these");
   if (!any)
-    throw fault_of("",
-                   fmt::format("all {} points failed, the first with: {}", rows.size(),
-                               cells.front()["error"].get<std::string>()));
+    throw fault_of("", fmt::format("all {} points failed, the first with: {}",
+                                   rows.size(), *rows.front().error));
   return exit_ok;
 }
 

@@ -1,12 +1,10 @@
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
-#include "study/json_cells.hpp"
 #include "study/whatif/whatif.hpp"
 
 namespace tilerail::cli {
@@ -38,8 +36,7 @@ int run_whatif(const WhatIfOptions& options) {
     workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
     return study::what_if(machine, options.job, options.selection, workers);
   }();
-  const auto rows = study::rows_of(what);
-  outputs.write(study::csv_table(rows), study::json_table(rows), {"tornado"},
+  outputs.write(study::columns_of(what).json_rows(what.rows), {"tornado"},
                 places + to_text(what));
   return exit_ok;
 }

@@ -12,31 +12,10 @@ namespace {
 
 using study::CaseResult;
 
-std::vector<std::string> line_of(const CaseResult& result) {
-  const double median = result.measured.median();
-  const auto share = [&](double seconds) {
-    return result.predicted ? fmt::format("{:+.1f}%", 100 * seconds / median) : "-";
-  };
-  const std::optional<bool> in = result.in_interval();
-  const auto& [kernel, copy, waiting, issue] = result.split;
-  return {result.name(),
-          result.job.plan.policy,
-          std::to_string(result.job.plan.tile),
-          result.predicted ? seconds_text(*result.predicted) : "-",
-          seconds_text(median),
-          share(result.predicted.value_or(0) - median),
-          in ? (*in ? "yes" : "no") : "-",
-          share(kernel),
-          share(copy),
-          share(waiting),
-          share(issue),
-          result.measured.check ? (result.failed() ? "FAILED" : "passed") : "-"};
-}
-
 /// The case with the largest error.
 const CaseResult& worst_of(std::span<const CaseResult> results) {
   return *std::ranges::max_element(
-      results, {}, [](const CaseResult& result) { return std::abs(result.error()); });
+      results, {}, [](const CaseResult& result) { return std::abs(*result.error()); });
 }
 
 std::string intervals_text(const study::CaseSummary& summary) {
@@ -59,10 +38,7 @@ std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) 
 }  // namespace
 
 std::string to_text(std::span<const CaseResult> results) {
-  Lines lines{{"case", "policy", "tile", "predicted", "measured", "error", "in 90%",
-               "kernel", "copy", "waiting", "issue", "check"}};
-  for (const CaseResult& result : results) lines.push_back(line_of(result));
-  std::string text = aligned(lines, "llr");
+  std::string text = aligned(study::case_columns().lines(results), "llr");
   const auto noted = std::ranges::find_if(
       results, [](const CaseResult& result) { return !result.job.note.empty(); });
   if (noted != results.end()) text += note_text(noted->job.note);

@@ -28,10 +28,11 @@ StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
   painter_.emplace("--figure");
 }
 
-void StudyOutputs::write(const std::string& csv, const std::string& json,
-                         const Words& command, const std::string& text) {
+void StudyOutputs::write(const Json& rows, const Words& command,
+                         const std::string& text) {
+  const std::string csv = csv_table(rows);
   files_.add(options_.csv, csv);
-  files_.add(options_.json, json);
+  files_.add(options_.json, json_table(rows));
   files_.finish(text);
   if (painter_ && !command.empty())
     StagedFile{options_.figure, painter_->draw(command, {csv}, options_.figure)}.commit();

@@ -8,6 +8,7 @@
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/painter.hpp"
+#include "model/base/table.hpp"
 #include "study/parallel.hpp"
 
 namespace tilerail::cli {
@@ -30,11 +31,11 @@ class StudyOutputs {
 
   using Words = std::vector<std::string>;
 
-  /// Writes the files, then `text` or the output for stdout, and last the figure that
-  /// `command` of the Python package draws from the CSV; no figure if `command` is empty.
-  /// A failure to draw does not affect the other output. Throws InputError.
-  void write(const std::string& csv, const std::string& json, const Words& command,
-             const std::string& text);
+  /// Writes the rows into the files, then `text` or the output for stdout, and last the
+  /// figure that `command` of the Python package draws from the CSV; no figure if
+  /// `command` is empty. A failure to draw does not affect the other output. Throws
+  /// InputError.
+  void write(const Json& rows, const Words& command, const std::string& text);
 
  private:
   const StudyOptions& options_;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -16,12 +15,6 @@ namespace {
 using study::WhatIf;
 using study::WhatIfRow;
 
-/// "x2", "x1/2" or "no limit".
-std::string change_text(double factor) {
-  if (!std::isfinite(factor)) return "no limit";
-  return factor < 1 ? fmt::format("x1/{:g}", 1 / factor) : fmt::format("x{:g}", factor);
-}
-
 std::string head(const WhatIf& what) {
   const auto& metadata = what.summary.metadata;
   const study::Evaluation& now = what.now;
@@ -31,10 +24,9 @@ std::string head(const WhatIf& what) {
               {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
               {"plan", fmt::format("{}, {} operations", metadata.plan_hash, now.ops)},
               {"makespan", seconds_text(now.makespan)}};
-  if (now.bound > 0)
-    lines.push_back(
-        {"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound),
-                              to_text(now.binding), now.makespan / now.bound)});
+  if (const auto times = now.over_bound())
+    lines.push_back({"bound", fmt::format("{} ({}), {:.2f} x", seconds_text(now.bound),
+                                          to_text(now.binding), *times)});
   if (now.makespan > 0)
     lines.push_back(
         {"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path",
@@ -44,25 +36,12 @@ std::string head(const WhatIf& what) {
   return aligned(lines, "l");
 }
 
-std::vector<std::string> line_of(const WhatIf& what, const WhatIfRow& row) {
-  const study::Part& part = what.parts[row.part];
-  const double saved = what.saved(row);
-  return {part.name,
-          part.now,
-          change_text(row.factor),
-          fmt::format("{}{}", saved < 0 ? "-" : "", seconds_text(std::abs(saved))),
-          fmt::format("{:+.1f}%", 100 * saved / what.now.makespan),
-          seconds_text(row.trial->planned.makespan),
-          seconds_text(row.trial->kept.makespan),
-          share_text(row.trial->best().kernels)};
-}
-
 /// Rows that change something; the number of the others follows the table.
 std::string table(const WhatIf& what) {
-  Lines lines{
-      {"part", "now", "change", "saved", "of all", "re-planned", "plan kept", "kernels"}};
+  const auto columns = columns_of(what);
+  Lines lines{columns.head()};
   for (const WhatIfRow& row : what.rows)
-    if (row.trial && !what.is_negligible(row)) lines.push_back(line_of(what, row));
+    if (row.trial && !what.is_negligible(row)) lines.push_back(columns.line(row));
   std::string text = "\n" + aligned(lines, "lllr");
   const auto negligible = std::ranges::count_if(
       what.rows, [&](const WhatIfRow& row) { return what.is_negligible(row); });
@@ -71,7 +50,7 @@ std::string table(const WhatIf& what) {
   for (const WhatIfRow& row : what.rows)
     if (!row.trial)
       text += fmt::format("{} {} failed: {}\n", what.parts[row.part].name,
-                          change_text(row.factor), row.error);
+                          study::change_text(row.factor), row.error);
   return text;
 }
 

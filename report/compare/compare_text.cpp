@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "model/base/table.hpp"
 #include "model/base/text.hpp"
-#include "plan/json.hpp"
 
 namespace tilerail {
 namespace {
@@ -13,21 +13,7 @@ namespace {
 Json figures_json(const Figures& figures, const std::string& unit = "s") {
   return {{"predicted_" + unit, figures.predicted},
           {"measured_" + unit, figures.measured},
-          {"error", or_null(figures.error())}};
-}
-
-Json differences_json(const std::vector<Comparison::OpDifference>& items) {
-  Json array = Json::array();
-  for (const auto& item : items) {
-    array.push_back({{"op", item.op},
-                     {"kind", to_string(item.kind)},
-                     {"queue", item.queue},
-                     {"label", item.label},
-                     {"predicted_duration_s", item.duration.predicted},
-                     {"measured_duration_s", item.duration.measured},
-                     {"duration_difference_s", item.duration.difference()}});
-  }
-  return array;
+          {"error", cell_of(figures.error())}};
 }
 
 std::vector<std::string> figures_line(const std::string& name, const Figures& figures,
@@ -54,18 +40,20 @@ std::string signed_seconds(double seconds) {
   return fmt::format("{}{}", seconds > 0 ? "+" : "", seconds_text(seconds));
 }
 
-std::string differences_section(const Comparison& comparison) {
+/// Differences of durations.
+Columns<Comparison::OpDifference> difference_columns(const Comparison& comparison) {
+  using D = Comparison::OpDifference;
   const auto& [first, second] = comparison.sides;
-  Lines lines = {
-      {"op, by duration", "kind", "queue", "region", first, second, "difference"}};
-  for (const auto& item : comparison.worst_durations) {
-    const Figures& duration = item.duration;
-    lines.push_back({std::to_string(item.op), std::string{to_string(item.kind)},
-                     item.queue, item.label, seconds_text(duration.predicted),
-                     seconds_text(duration.measured),
-                     signed_seconds(duration.difference())});
-  }
-  return lines.size() > 1 ? "\n" + aligned(lines, "llllr") : "";
+  return {
+      {"op", &D::op, "op, by duration"},
+      {"kind", &D::kind, "kind"},
+      {"queue", &D::queue, "queue"},
+      {"label", &D::label, "region"},
+      {Columns<Figures>{
+           {"predicted_duration_s", &Figures::predicted, first, seconds_text},
+           {"measured_duration_s", &Figures::measured, second, seconds_text},
+           {"duration_difference_s", &Figures::difference, "difference", signed_seconds}},
+       &D::duration}};
 }
 
 }  // namespace
@@ -87,7 +75,8 @@ std::string to_json(const Comparison& comparison) {
                {"copy", figures_json(comparison.copies)},
                {"waiting", figures_json(comparison.waiting)},
                {"idle", figures_json(comparison.idle)},
-               {"worst_durations", differences_json(comparison.worst_durations)}};
+               {"worst_durations",
+                difference_columns(comparison).json_rows(comparison.worst_durations)}};
   if (const auto& interval = comparison.interval)
     json["interval"] = {{"level", Uncertainty::level},
                         {"low_s", interval->low},
@@ -124,7 +113,10 @@ std::string comparison_table(const Comparison& comparison) {
   text += fmt::format("\n{}", aligned(totals, "lr"));
   if (comparison.interval)
     text += interval_line(*comparison.interval, comparison.makespan.measured);
-  text += differences_section(comparison);
+  if (!comparison.worst_durations.empty())
+    text +=
+        "\n" + aligned(difference_columns(comparison).lines(comparison.worst_durations),
+                       "llllr");
   return text;
 }
 

@@ -10,19 +10,6 @@
 namespace tilerail {
 namespace {
 
-Json placed_problem_json(const Summary& summary) {
-  Json problem = problem_json(summary.problem);
-  problem["place"] = summary.place;
-  return problem;
-}
-
-template <class Items, class Write>
-Json list(const Items& items, Write write) {
-  Json array = Json::array();
-  for (const auto& item : items) array.push_back(write(item));
-  return array;
-}
-
 void add_energy(Json& json, const Summary::Energy& energy) {
   json["energy_j"] = energy.joules;
   json["watts"] = energy.watts;
@@ -33,22 +20,24 @@ void add_energy(Json& json, const Summary::Energy& energy) {
 }
 
 void add_bottleneck(Json& json, const Summary& summary) {
-  json["critical_path"] = list(summary.critical_path, [](const auto& part) -> Json {
-    return {
-        {"kind", to_string(part.kind)}, {"name", part.name}, {"seconds", part.seconds}};
-  });
+  using Part = Summary::PathPart;
+  json["critical_path"] = Columns<Part>{
+      {"kind", &Part::kind},
+      {"name", &Part::name},
+      {"seconds",
+       &Part::seconds}}.json_rows(summary.critical_path);
   json["busiest"] = nullptr;
   if (const auto& use = summary.busiest)
     json["busiest"] = {
         {"kind", to_string(use->kind)}, {"name", use->name}, {"share", use->share}};
 }
 
-Json loads_json(const std::vector<Summary::LinkUse>& loads) {
-  return list(loads, [](const auto& load) -> Json {
-    return {{"name", load.name},
-            {"bytes", load.bytes},
-            {"utilisation", or_null(load.utilisation)}};
-  });
+/// Links or groups.
+Columns<Summary::LinkUse> load_columns(const char* title) {
+  using Use = Summary::LinkUse;
+  return {{"name", &Use::name, title},
+          {"bytes", &Use::bytes, "bytes", bytes_text},
+          {"utilisation", &Use::utilisation, "utilisation", share_text}};
 }
 
 void add_resources(Json& json, const Summary& summary) {
@@ -61,21 +50,22 @@ void add_resources(Json& json, const Summary& summary) {
     json["memories"].push_back({{"name", memory.name},
                                 {"matrix_bytes", memory.matrix_bytes},
                                 {"tile_bytes", memory.peak_bytes},
-                                {"capacity_bytes", or_null(memory.capacity_bytes)}});
+                                {"capacity_bytes", cell_of(memory.capacity_bytes)}});
   }
-  json["compute"] = list(summary.devices, [](const auto& device) -> Json {
-    Json use = {{"name", device.name}, {"busy_s", device.busy_s}};
-    if (device.energy_j) use["energy_j"] = *device.energy_j;
-    return use;
-  });
-  json["queues"] = list(summary.queues, [](const auto& queue) -> Json {
-    return {{"name", queue.name},
-            {"busy_s", queue.busy_s},
-            {"bytes", queue.bytes},
-            {"ops", queue.ops}};
-  });
-  json["links"] = loads_json(summary.links);
-  json["groups"] = loads_json(summary.groups);
+  json["compute"] = Json::array();
+  for (const auto& device : summary.devices) {
+    json["compute"].push_back({{"name", device.name}, {"busy_s", device.busy_s}});
+    if (device.energy_j) json["compute"].back()["energy_j"] = *device.energy_j;
+  }
+  using Queue = Summary::QueueUse;
+  json["queues"] = Columns<Queue>{
+      {"name", &Queue::name},
+      {"busy_s", &Queue::busy_s},
+      {"bytes", &Queue::bytes},
+      {"ops",
+       &Queue::ops}}.json_rows(summary.queues);
+  json["links"] = load_columns("link").json_rows(summary.links);
+  json["groups"] = load_columns("group").json_rows(summary.groups);
 }
 
 std::string of_makespan(const Summary& summary, double seconds) {
@@ -204,13 +194,9 @@ Lines memory_lines(const Summary& summary) {
 }
 
 /// The use of links or of groups.
-Lines load_lines(const char* title, const std::vector<Summary::LinkUse>& loads) {
-  Lines lines = {{title, "bytes", "utilisation"}};
-  for (const auto& [name, bytes, utilisation] : loads)
-    if (bytes > 0)
-      lines.push_back(
-          {name, bytes_text(bytes), utilisation ? share_text(*utilisation) : "-"});
-  return lines;
+Lines load_lines(const char* title, std::vector<Summary::LinkUse> loads) {
+  std::erase_if(loads, [](const Summary::LinkUse& load) { return load.bytes <= 0; });
+  return load_columns(title).lines(loads);
 }
 
 std::string named(TimeUse kind, const char* between, const std::string& name) {
@@ -249,11 +235,12 @@ std::string to_json(const Summary& summary) {
                {"without_effect", summary.without_effect},
                {"tile", metadata.tile},
                {"devices", metadata.devices},
-               {"problem", placed_problem_json(summary)},
+               {"problem", problem_columns().json(summary.problem)},
                {"bytes_moved", summary.bytes_moved},
                {"bytes_in", summary.bytes_in},
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
+  json["problem"]["place"] = summary.place;
   if (const auto& interval = metadata.interval)
     json["interval"] = interval_json(*interval);
   if (!summary.plan_cache.empty()) json["plan_cache"] = summary.plan_cache;

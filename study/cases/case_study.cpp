@@ -109,7 +109,7 @@ std::optional<double> CaseStudy::energy_of(const Plan& plan,
 std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
   if (results.empty() || !results.front().predicted) return std::nullopt;
   std::vector<double> errors;
-  for (const CaseResult& result : results) errors.push_back(std::abs(result.error()));
+  for (const CaseResult& result : results) errors.push_back(std::abs(*result.error()));
   CaseSummary summary;
   summary.cases = errors.size(), summary.median = median(errors);
   summary.within_95 = quantile(errors, 0.95), summary.largest = quantile(errors, 1);

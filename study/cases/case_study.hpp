@@ -9,6 +9,7 @@
 
 #include "backends/executor.hpp"
 #include "cost/bound.hpp"
+#include "model/base/table.hpp"
 #include "report/timeline/interval.hpp"
 #include "study/cases/cases.hpp"
 #include "study/error_split.hpp"
@@ -28,9 +29,12 @@ struct CaseResult {
   std::optional<double> predicted_j = {},
                         modelled_j = {};  // of the predicted and the measured timeline
   RunResult measured = {};                // without its timeline
-  ErrorSplit split = {};                  // if there is a prediction
+  std::optional<ErrorSplit> split = {};   // if there is a prediction
 
-  double error() const { return *predicted / measured.median() - 1; }
+  /// Nullopt without a prediction.
+  std::optional<double> error() const {
+    return predicted ? std::optional{*predicted / measured.median() - 1} : std::nullopt;
+  }
   /// Whether the measured median lies in the interval; nullopt without an interval.
   std::optional<bool> in_interval() const {
     return interval ? std::optional{interval->holds(measured.median())} : std::nullopt;
@@ -88,7 +92,7 @@ struct CaseSummary {
 /// Nullopt without predictions.
 std::optional<CaseSummary> summary_of(std::span<const CaseResult> results);
 
-/// A header and one line per case (docs/formats.md#cases).
-std::string to_csv(std::span<const CaseResult> results);
+/// docs/formats.md#cases
+Columns<CaseResult> case_columns();
 
 }  // namespace tilerail::study

@@ -1,84 +1,101 @@
-#include "model/base/json.hpp"
-#include "study/cases/case_study.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "model/base/text.hpp"
 #include "plan/describe.hpp"
 #include "plan/json.hpp"
 #include "report/summary/summary.hpp"
-#include "study/json_cells.hpp"
+#include "study/cases/case_study.hpp"
+#include "study/evaluation.hpp"
 
 namespace tilerail::study {
 namespace {
 
-Json problem_and_plan(const CaseResult& result) {
-  const Plan& plan = result.job.plan;
-  Json cells = problem_json(plan.problem);
-  cells["place"] = result.what.problem.place_or_default();
-  cells["devices"] = plan.devices.size();
-  cells["policy"] = plan.policy;
-  cells["group"] = result.what.group;
-  cells["label"] = result.what.label;
-  cells["tile"] = plan.tile;
-  cells["ops"] = plan.ops.size();
-  cells["plan_s"] = result.job.plan_s;
-  cells["plan_cache"] = reason_text(plan.origin, PlanReason::tuned);
-  cells["without_effect"] =
-      fmt::format("{}", fmt::join(plan.origin.without_effect, "; "));
-  return cells;
+using R = CaseResult;
+
+std::string plan_cache(const R& result) {
+  return reason_text(result.job.plan.origin, PlanReason::tuned);
 }
 
-void add_times(Json& cells, const CaseResult& result) {
-  const RunResult& measured = result.measured;
-  const auto of_gpu = [&](double GpuRunFacts::*figure) {
-    return measured.gpu ? Json((*measured.gpu).*figure) : nullptr;
-  };
-  const auto part = [&](double ErrorSplit::*figure) {
-    return result.predicted ? Json(result.split.*figure) : nullptr;
-  };
-  const auto& interval = result.interval;
-  cells["first_s"] = of_gpu(&GpuRunFacts::first_s);
-  cells["bound_s"] = result.bound.time.value;
-  cells["bound_by"] = to_text(result.bound.binding);
-  cells["predicted_s"] = or_null(result.predicted);
-  cells["interval_low_s"] = interval ? Json(interval->low) : nullptr;
-  cells["interval_high_s"] = interval ? Json(interval->high) : nullptr;
-  cells["in_interval"] = !interval ? "" : *result.in_interval() ? "yes" : "no";
-  cells["measured_s"] = measured.median();
-  cells["measured_min_s"] = *std::ranges::min_element(measured.makespans);
-  cells["over_bound"] = or_null(result.over_bound());
-  cells["traced_s"] = of_gpu(&GpuRunFacts::traced_s);
-  cells["issue_per_op_s"] = of_gpu(&GpuRunFacts::issue_per_op);
-  cells["kernel_s"] = part(&ErrorSplit::kernel);
-  cells["copy_s"] = part(&ErrorSplit::copy);
-  cells["waiting_s"] = part(&ErrorSplit::waiting);
-  cells["issue_s"] = part(&ErrorSplit::issue);
+Columns<R> job_columns() {
+  return {{"", &R::name, "case"},
+          {problem_columns(), [](auto& result) { return result.job.plan.problem; }},
+          {"place", [](auto& result) { return result.what.problem.place_or_default(); }},
+          {"devices", [](auto& result) { return result.job.plan.devices.size(); }},
+          {"policy", [](auto& result) { return result.job.plan.policy; }, "policy"},
+          {Columns<Case>{{"group", &Case::group}, {"label", &Case::label}}, &R::what},
+          {"tile", [](auto& result) { return result.job.plan.tile; }, "tile"},
+          {"ops", [](auto& result) { return result.job.plan.ops.size(); }},
+          {"plan_s", [](auto& result) { return result.job.plan_s; }},
+          {"plan_cache", plan_cache},
+          {"without_effect", [](auto& result) {
+             return fmt::format("{}",
+                                fmt::join(result.job.plan.origin.without_effect, "; "));
+           }}};
 }
 
-/// Energies: predicted, modelled from the measured timeline, and counted by the GPUs.
-void add_energy(Json& cells, const CaseResult& result) {
-  const CountedEnergy* counted = result.counted();
-  cells["predicted_energy_j"] = or_null(result.predicted_j);
-  cells["modelled_energy_j"] = or_null(result.modelled_j);
-  cells["counted_energy_j"] = counted ? Json(counted->total()) : nullptr;
-  cells["counted_call_s"] = counted ? Json(counted->seconds) : nullptr;
+Columns<R> gpu_column(const char* name, double GpuRunFacts::*figure) {
+  return {Columns<GpuRunFacts>{name, figure},
+          [](auto& result) { return result.measured.gpu; }};
+}
+
+std::string percent_text(double share) { return error_text(share); }
+
+/// Seconds in files, a share of the measured median for users.
+Columns<R> error_column(const char* name, const char* heading, double ErrorSplit::*part) {
+  const auto share = [part](const R& result) {
+    return result.split ? std::optional{(*result.split).*part / result.measured.median()}
+                        : std::nullopt;
+  };
+  return {{Columns<ErrorSplit>{name, part}, &R::split},
+          {"", share, heading, percent_text}};
+}
+
+std::optional<std::string_view> in_interval(const R& result) {
+  const auto in = result.in_interval();
+  return in ? std::optional{*in ? "yes" : "no"} : std::nullopt;
 }
 
 }  // namespace
 
-std::string to_csv(std::span<const CaseResult> results) {
-  Json rows = Json::array();
-  for (const CaseResult& result : results) {
-    Json cells = problem_and_plan(result);
-    add_times(cells, result);
-    add_energy(cells, result);
-    cells["check"] = !result.measured.check ? "" : result.failed() ? "FAILED" : "passed";
-    rows.push_back(std::move(cells));
-  }
-  return csv_table(rows);
+Columns<CaseResult> case_columns() {
+  return {
+      job_columns(),
+      gpu_column("first_s", &GpuRunFacts::first_s),
+      {"bound_s", [](auto& result) { return result.bound.time.value; }},
+      {"bound_by", [](auto& result) { return result.bound.binding; }},
+      {"predicted_s", &R::predicted, "predicted", seconds_text},
+      {interval_columns(), &R::interval},
+      {"in_interval", in_interval},
+      {"measured_s", [](auto& result) { return result.measured.median(); }, "measured",
+       seconds_text},
+      {"", &R::error, "error", percent_text},
+      {"", in_interval, "in 90%"},
+      {"measured_min_s",
+       [](auto& result) { return *std::ranges::min_element(result.measured.makespans); }},
+      {"over_bound", &R::over_bound},
+      gpu_column("traced_s", &GpuRunFacts::traced_s),
+      gpu_column("issue_per_op_s", &GpuRunFacts::issue_per_op),
+      error_column("kernel_s", "kernel", &ErrorSplit::kernel),
+      error_column("copy_s", "copy", &ErrorSplit::copy),
+      error_column("waiting_s", "waiting", &ErrorSplit::waiting),
+      error_column("issue_s", "issue", &ErrorSplit::issue),
+      // Energies: predicted, modelled from the measured timeline, and counted by the
+      // GPUs.
+      {"predicted_energy_j", &R::predicted_j},
+      {"modelled_energy_j", &R::modelled_j},
+      {Columns<CountedEnergy>{{"counted_energy_j", &CountedEnergy::total},
+                              {"counted_call_s", &CountedEnergy::seconds}},
+       &R::counted},
+      {"check",
+       [](auto& result) {
+         return result.measured.check
+                    ? std::optional{result.failed() ? "FAILED" : "passed"}
+                    : std::nullopt;
+       },
+       "check"}};
 }
 
 }  // namespace tilerail::study

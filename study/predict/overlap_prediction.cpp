@@ -74,26 +74,25 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   const std::vector<int64_t> tiles = policy.choices.tile > 0
                                          ? std::vector{policy.choices.tile}
                                          : overlap_tiles(problem, int64_t{1} << 40);
-  OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}, {}, {}};
+  std::vector<TilePrediction> choices;
   const Plan chosen = simulations.plan(
       policy, simulations.simulator);  // first: its errors concern the problem
-  std::vector<TilePrediction> all;
   for (const OverlapModel model : overlap_models) {
     if (!text.model.empty() && text.model != to_string(model)) continue;
     const int64_t tile = best_tile(model, overlap, tiles);
-    all.push_back(
-        {tile, predicted_time(model, overlap, double(tile)).value, simulations.of(tile)});
-    prediction.of_models.emplace_back(model, all.back());
+    choices.push_back({to_string(model), tile,
+                       predicted_time(model, overlap, double(tile)).value,
+                       simulations.of(tile)});
   }
-  prediction.of_policy = {chosen.tile, {}, simulations.of(chosen)};
-  all.push_back(prediction.of_policy);
+  choices.push_back({"policy", chosen.tile, {}, simulations.of(chosen)});
+  std::vector<TilePrediction> all = choices;
   if (const auto tile = simulations.best(tiles))
-    all.push_back({*tile, {}, simulations.of(*tile)});
-  prediction.fastest = *std::ranges::min_element(all, {}, [](const TilePrediction& each) {
-    return each.simulated.value_or(INFINITY);
-  });
-  prediction.fastest.predicted.reset();
-  return prediction;
+    all.push_back({"", *tile, {}, simulations.of(*tile)});
+  const TilePrediction& fastest = *std::ranges::min_element(
+      all, {},
+      [](const TilePrediction& each) { return each.simulated.value_or(INFINITY); });
+  choices.push_back({"simulator", fastest.tile, {}, fastest.simulated});
+  return {overlap.h2d, overlap.d2h, std::move(choices)};
 }
 
 }  // namespace tilerail::study

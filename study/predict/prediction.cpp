@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -53,6 +54,41 @@ Prediction predict(const PredictionText& text, const Topology& topology) {
   if (is_workload(text, problem, devices.size()))
     return predict_workload(text, topology, problem, devices);
   return predict_overlap(text, topology, problem, devices[0]);
+}
+
+Columns<TilePrediction> columns_of(const OverlapPrediction&, const Topology&) {
+  using P = TilePrediction;
+  return {{"model", &P::chosen_by, "model"},
+          {"tile", &P::tile, "tile"},
+          {"predicted_s", &P::predicted, "predicted", seconds_text},
+          {"simulated_s", &P::simulated, "simulated", seconds_text}};
+}
+
+Columns<DevicePrediction> columns_of(const WorkloadPrediction&,
+                                     const Topology& topology) {
+  using P = DevicePrediction;
+  const auto names = [&](const P& prediction) {
+    std::vector<std::string> texts;
+    for (const MemoryId device : prediction.devices)
+      texts.push_back(topology.memory(device).name);
+    return texts;
+  };
+  const auto joined = [](const std::vector<std::string>& texts) {
+    return fmt::format("{}", fmt::join(texts, ","));
+  };
+  const auto shares = [=](const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    for (const double share : values) texts.push_back(share_text(share));
+    return joined(texts);
+  };
+  return {{"choice", &P::chosen_by, "choice"},
+          {"devices", names, "devices", joined},
+          {"shares", &P::shares, "shares", shares},
+          {"predicted_s", &P::predicted_s, "predicted", seconds_text},
+          {"predicted_energy_j", &P::predicted_j, "predicted energy", joules_text},
+          {"tile", &P::tile, "tile"},
+          {"simulated_s", &P::simulated_s, "simulated", seconds_text},
+          {"simulated_energy_j", &P::simulated_j, "simulated energy", joules_text}};
 }
 
 }  // namespace tilerail::study

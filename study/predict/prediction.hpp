@@ -4,11 +4,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
-#include "model/kernels/energy.hpp"
+#include "model/base/table.hpp"
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
 #include "model/published/overlap_models.hpp"
@@ -26,15 +25,15 @@ struct PredictionText : JobText {
 
 /// A tile for one GPU. Times in seconds.
 struct TilePrediction {
+  std::string_view chosen_by;  // name of a model, "policy" or "simulator"
   int64_t tile = 0;
   std::optional<double> predicted = {}, simulated = {};  // by the model; with the plan
 };
 
 struct OverlapPrediction {
   TransferTime h2d, d2h;  // copies as the models describe them
-  std::vector<std::pair<OverlapModel, TilePrediction>>
-      of_models;                      // the best tile of each
-  TilePrediction of_policy, fastest;  // fastest: of all simulated
+  std::vector<TilePrediction>
+      choices;  // the best of each model, the policy's, and the fastest of all simulated
 };
 
 /// For all overlap models or the named one. Plans of more than `most_candidate_kernels`
@@ -46,8 +45,9 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
 /// A choice of devices: PARALiA's prediction and the simulated plan. Times in seconds,
 /// energies in joules; unknown values are absent.
 struct DevicePrediction {
+  std::string_view chosen_by;  // "all", name of a metric, or "policy"
   std::vector<MemoryId> devices;
-  std::vector<double> shares = {};  // predicted, of the sub-kernels; empty for "policy"
+  std::optional<std::vector<double>> shares = {};  // predicted, of the sub-kernels
   std::optional<double> predicted_s = {}, predicted_j = {};
   int64_t tile = 0;  // of the plan
   double simulated_s = 0;
@@ -55,12 +55,10 @@ struct DevicePrediction {
 };
 
 struct WorkloadPrediction {
-  int64_t tile = 0;         // of the modelled kernels and transfers
-  bool has_watts = false;   // without watts, metrics of energy are omitted
-  DevicePrediction of_all;  // devices
-  std::vector<std::pair<const Metric*, DevicePrediction>>
-      of_metrics;  // the model's choice
-  DevicePrediction of_policy;
+  int64_t tile = 0;        // of the modelled kernels and transfers
+  bool has_watts = false;  // without watts, metrics of energy are omitted
+  std::vector<DevicePrediction>
+      choices;  // all devices, the model's for each metric, and the policy's
 };
 
 /// `problem` must be a GEMM that multiplies something.
@@ -76,6 +74,12 @@ std::vector<std::string> prediction_models();
 /// InputError, also for problems that the model does not support.
 using Prediction = std::variant<OverlapPrediction, WorkloadPrediction>;
 Prediction predict(const PredictionText& text, const Topology& topology);
+
+/// Descriptions of the choices. The topology must outlive them.
+Columns<TilePrediction> columns_of(const OverlapPrediction& prediction,
+                                   const Topology& topology);
+Columns<DevicePrediction> columns_of(const WorkloadPrediction& prediction,
+                                     const Topology& topology);
 
 /// The link map of a machine's routes (docs/formats.md#link-map).
 std::string link_map_csv(const Topology& topology);

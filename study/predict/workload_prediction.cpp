@@ -38,18 +38,16 @@ struct Predictor {
   WorkloadProblem workload = workload_problem(question());
 
   WorkloadPrediction predict() const {
-    WorkloadPrediction prediction{
-        unsearched_tile(question()), has_watts(), of_workload(of_all_devices()), {}, {}};
+    std::vector<DevicePrediction> choices{of_workload("all", of_all_devices())};
     for (const Metric& metric : metrics)
       if (!metric.needs_energy || has_watts())
-        prediction.of_metrics.emplace_back(
-            &metric,
-            of_workload(
-                ranked_workloads(workload, map, metric, library_selection).front()));
+        choices.push_back(of_workload(
+            metric.name,
+            ranked_workloads(workload, map, metric, library_selection).front()));
     const Plan plan =
         plan_gemm(problem, topology, devices, text.policy.resolve(), simulator);
-    prediction.of_policy = simulated({plan.devices}, plan);
-    return prediction;
+    choices.push_back(simulated({"policy", plan.devices}, plan));
+    return {unsearched_tile(question()), has_watts(), std::move(choices)};
   }
 
   /// A product is its own workload. Other routines are not predicted.
@@ -84,10 +82,10 @@ struct Predictor {
                    "devices with links to all operands and to each other");
   }
 
-  DevicePrediction of_workload(const Workload& best) const {
-    DevicePrediction made{best.devices(devices), best.shares, best.time.value};
+  DevicePrediction of_workload(std::string_view choice, const Workload& best) const {
+    DevicePrediction made{choice, best.devices(devices), best.shares, best.time.value};
     if (has_watts()) made.predicted_j = best.energy.value;
-    const Plan plan = estimated_plan(question().on(made.devices, made.shares));
+    const Plan plan = estimated_plan(question().on(made.devices, best.shares));
     return simulated(std::move(made), plan);
   }
 

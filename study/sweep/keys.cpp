@@ -53,18 +53,9 @@ std::map<std::string, Text, std::less<>> texts_of(JobText& job) {
           {"effort", &job.policy.effort}};
 }
 
-const std::vector<std::string>& policy_fields() {
-  static const std::vector<std::string> keys = [] {
-    std::vector<std::string> found;
-    for (const PolicyField& field : fields_of(any_preset("tilerail")))
-      found.push_back(field.key);
-    return found;
-  }();
-  return keys;
-}
-
 bool is_policy_field(const std::string& key) {
-  return std::ranges::find(policy_fields(), key) != policy_fields().end();
+  static const std::vector<PolicyField> fields = fields_of(any_preset("tilerail"));
+  return std::ranges::find(fields, key, &PolicyField::key) != fields.end();
 }
 
 void set_field(JobText& job, const std::string& key, const std::string& value) {

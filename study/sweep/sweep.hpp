@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cost/bound.hpp"
+#include "model/base/table.hpp"
+#include "study/evaluation.hpp"
 #include "study/job.hpp"
 #include "study/parallel.hpp"
 
@@ -58,10 +59,27 @@ Machines check_sweep(const Sweep& sweep);
 /// The machine of a job of the sweep.
 Topology machine_of(const JobText& job, const Machines& machines);
 
-struct SweepRow {                // NOLINT(bugprone-exception-escape): its cells are moved
-  nlohmann::ordered_json cells;  // docs/formats.md#sweep
-  TimeUse bound_by = TimeUse::nothing;
+/// The simulated plan of a point. Sizes in bytes.
+struct SweepResult : Evaluation {
+  GemmProblem problem;
+  std::string place, machine, policy;
+  size_t gpus = 0;  // of the plan
+  double tflops = 0;
+  std::optional<PredictedInterval> interval;
+  std::vector<Summary::PathPart> critical_path;  // longest part first
+  double bytes_in = 0, bytes_out = 0, bytes_peer = 0;
+  std::optional<double> energy_j;
 };
+
+struct SweepRow {
+  size_t point = 0;
+  std::optional<SweepResult> result = {};
+  std::optional<std::string> error = {};  // without a result
+};
+
+/// docs/formats.md#sweep. The columns after the first are the axes. Keeps a reference to
+/// the sweep.
+Columns<SweepRow> columns_of(const Sweep& sweep);
 
 /// Plans and simulates the points. Returns a row for each completed point, ascending.
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,

@@ -12,7 +12,6 @@
 #include "backends/fluid/simulation.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/base/json.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -153,43 +152,6 @@ class Question {
   JobText job_;
 };
 
-/// The cells of a row, in order. Without a trial, its cells are null.
-Json cells_of(const WhatIf& what, const WhatIfRow& row) {
-  const Part& part = what.parts[row.part];
-  Json cells{{"part", part.name},
-             {"knobs", part.knobs.size()},
-             {"now", part.now},
-             {"factor", row.factor}};
-  for (const char* figure :
-       {"best_s", "saved_s", "planned_s", "kept_s", "bound_s", "bound_by", "kernels",
-        "bottleneck", "tile", "ops", "plan_hash"})
-    cells[figure] = nullptr;
-  if (row.trial) {
-    const Evaluation& planned = row.trial->planned;
-    cells.update({{"best_s", row.trial->best().makespan},
-                  {"saved_s", what.saved(row)},
-                  {"planned_s", planned.makespan},
-                  {"kept_s", row.trial->kept.makespan},
-                  {"bound_s", planned.bound},
-                  {"bound_by", to_text(planned.binding)},
-                  {"kernels", planned.kernels},
-                  {"bottleneck", to_string(planned.bottleneck)},
-                  {"tile", planned.tile},
-                  {"ops", planned.ops},
-                  {"plan_hash", planned.plan_hash}});
-  }
-  cells.update({{"error", row.error},
-                {"machine", what.summary.metadata.machine},
-                {"problem", what.summary.metadata.problem},
-                {"policy", what.summary.metadata.policy},
-                {"version", what.summary.metadata.version},
-                {"base_s", what.now.makespan},
-                {"base_bound_s", what.now.bound},
-                {"base_bound_by", to_text(what.now.binding)},
-                {"base_plan_hash", what.now.plan_hash}});
-  return cells;
-}
-
 }  // namespace
 
 std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
@@ -227,12 +189,6 @@ std::vector<size_t> WhatIf::idle_parts() const {
 WhatIf what_if(const Topology& topology, const JobText& job,
                const PartSelection& selection, const Workers& workers) {
   return Question{topology, job}.answer(selection, workers);
-}
-
-Json rows_of(const WhatIf& what) {
-  Json rows = Json::array();
-  for (const WhatIfRow& row : what.rows) rows.push_back(cells_of(what, row));
-  return rows;
 }
 
 }  // namespace tilerail::study

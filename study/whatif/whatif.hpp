@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/base/table.hpp"
 #include "study/evaluation.hpp"
 #include "study/job.hpp"
 #include "study/parallel.hpp"
@@ -73,7 +73,10 @@ struct WhatIf {
 WhatIf what_if(const Topology& topology, const JobText& job,
                const PartSelection& selection, const Workers& workers);
 
-/// A row for each change of a part (docs/formats.md#what-if).
-nlohmann::ordered_json rows_of(const WhatIf& what);
+/// docs/formats.md#what-if. Keeps a reference to `what`.
+Columns<WhatIfRow> columns_of(const WhatIf& what);
+
+/// "x2", "x1/2" or "no limit".
+std::string change_text(double factor);
 
 }  // namespace tilerail::study

@@ -54,7 +54,7 @@ TEST(CaseTable, CellsWithCommasAreQuotedAndUnknownCellsAreEmpty) {
   c.problem.gemm = "64,32,64", c.policy.name = "gemmex", c.policy.tile = "32";
   CaseStudy study{{c}, machine};
   study.measure("host", {.iterations = 1});
-  const std::string csv = to_csv(study.results());
+  const std::string csv = csv_table(case_columns().json_rows(study.results()));
   EXPECT_THAT(csv, ::testing::StartsWith("routine,m,n,k,dtype,"));
   EXPECT_THAT(csv, ::testing::HasSubstr("\ngemm,64,32,64,f64,N,N,1,1,h:h:h,"));
   EXPECT_THAT(csv, ::testing::HasSubstr(",\"one, two\","));

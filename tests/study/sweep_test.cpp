@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/support/expect_error.hpp"
 
 namespace tilerail::study {
@@ -123,9 +121,9 @@ TEST(Sweep, EveryPointHasARowEvenIfItFails) {
   const auto rows = run_sweep(s, check_sweep(s), {.count = 2});
   ASSERT_EQ(rows.size(), 4u);
   for (size_t point = 0; point < rows.size(); ++point) {
-    EXPECT_EQ(rows[point].cells["point"], point);
-    EXPECT_EQ(rows[point].cells["error"].is_null(), point < 2);
-    EXPECT_EQ(rows[point].cells["makespan_s"].is_null(), point >= 2);
+    EXPECT_EQ(rows[point].point, point);
+    EXPECT_EQ(rows[point].result.has_value(), point < 2);
+    EXPECT_EQ(rows[point].error.has_value(), point >= 2);
   }
 }
 
@@ -135,7 +133,7 @@ TEST(Sweep, AfterARequestToStopNoFurtherPointBegins) {
   const auto rows =
       run_sweep(s, check_sweep(s), {.stop_asked = [&] { return ++asked > 1; }});
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].cells["point"], 0);
+  EXPECT_EQ(rows[0].point, 0u);
 }
 
 }  // namespace

@@ -1,24 +1,11 @@
-#include "study/json_cells.hpp"
+#include "model/base/table.hpp"
 
 #include <cstdint>
 
 #include "model/base/csv_cells.hpp"
 #include "model/base/json.hpp"
 
-namespace tilerail::study {
-namespace {
-
-template <class Text>
-void append_line(std::string& csv, const Json& row, const Text& text) {
-  std::string line;
-  for (const auto& [name, value] : row.items()) {
-    line += ',';
-    append_cell(line, text(name, value));
-  }
-  csv += line.substr(1) + '\n';
-}
-
-}  // namespace
+namespace tilerail {
 
 std::string cell_text(const Json& value) {
   std::string text;
@@ -31,11 +18,18 @@ std::string cell_text(const Json& value) {
 std::string csv_table(const Json& rows) {
   std::string csv;
   if (rows.empty()) return csv;
-  append_line(csv, rows.front(),
-              [](const std::string& name, const Json&) { return name; });
-  for (const Json& row : rows)
-    append_line(csv, row,
-                [](const std::string&, const Json& value) { return cell_text(value); });
+  for (const auto& [name, cell] : rows.front().items()) {
+    append_cell(csv, name);
+    csv += ',';
+  }
+  csv.back() = '\n';
+  for (const Json& row : rows) {
+    for (const Json& cell : row) {
+      append_cell(csv, cell_text(cell));
+      csv += ',';
+    }
+    csv.back() = '\n';
+  }
   return csv;
 }
 
@@ -44,4 +38,4 @@ std::string json_table(const Json& rows) {
   return table.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace tilerail::study
+}  // namespace tilerail
