@@ -23,12 +23,13 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& problem,
 bool is_single_kernel(const Plan& plan);
 
 /// Why the single kernel is used instead of a plan on several GPUs, a sentence for users
-/// that begins after "one kernel on gpu0, ". Nothing if the plan is certainly faster.
-/// docs/model.md#calls-on-one-gpu
+/// that begins after "one kernel on gpu0, ". docs/model.md#calls-on-one-gpu
 ///
-/// Before any plan is made: products below `least_shared` never gain from other GPUs.
+/// Before any plan is made: absent if there are several GPUs and the product takes at
+/// least `least_shared` on one of them.
 std::optional<std::string> doubt_in_others(const Plan& single, const Topology& topology,
                                            std::span<const MemoryId> devices);
+/// Absent if the plan is certainly faster.
 std::optional<std::string> doubt_in(const Plan& several, const Plan& single,
                                     const Topology& topology);
 

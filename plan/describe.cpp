@@ -10,18 +10,19 @@ namespace {
 
 /// By PlanReason::Kind. 0, 1: the chosen candidate and its time; 2: its evaluator; 3, 4:
 /// the rival and its gain; 5: count; 6: name; 7: plan cache; 8: owner.
-constexpr std::array<std::string_view, 9> sentences{
+constexpr std::array<std::string_view, PlanReason::kinds> sentences{
     "the only candidate",
     "{0}: the fastest of {5} by {2}",
     "{0}: of the {5} tried, {3} is estimated to be {4:.1f} % faster, too little to "
     "prefer it",
-    "the best {6} of {5} plans on sets of GPUs",
+    "the best of {5} plans on sets of GPUs by the metric {6}",
     "its GPUs and shares are the best for {6} by PARALiA's model",
     "{7}: {1} by {2}, the fastest of {5}, found by version {8}",
-    "{7} has no plan of this problem on these GPUs by this policy",
+    "{7} has no plan of this problem on these GPUs with this policy",
     "{7} is not used: it is for machine '{8}'",
     "{7}: its plan of version {8} is not used, because it is made differently now; tune "
     "again"};
+static_assert(!sentences.back().empty());
 constexpr std::array evaluators{"", "the estimate", "the simulator", "measurement"};
 
 std::string sentence(const PlanReason& reason, const PlanOrigin& origin) {
@@ -53,7 +54,8 @@ std::string describe(const Plan& plan, OpId id) {
 std::string reason_text(const PlanOrigin& origin, PlanReason::Kind from) {
   std::string text;
   for (const PlanReason& reason : origin.reasons)
-    if (reason.kind >= from)
+    if (reason.kind >= from &&
+        (reason.kind > PlanReason::only_candidate || origin.reasons.size() == 1))
       text += (text.empty() ? "" : "; ") + sentence(reason, origin);
   return text;
 }

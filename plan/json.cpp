@@ -23,9 +23,10 @@ constexpr int schema = 2;  // schema 1 had values for coefficients, and one elem
 constexpr std::array<string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
 constexpr std::array<string_view, 4> buffer_names = {"A", "B", "C", "tile"};
 constexpr std::array<string_view, 2> queue_names = {"compute", "copy"};
-constexpr std::array<string_view, 9> reason_names = {
+constexpr std::array<string_view, PlanReason::kinds> reason_names = {
     "only-candidate", "fastest",   "too-little-gain", "best-set", "model",
     "tuned",          "not-tuned", "other-machine",   "outdated"};
+static_assert(!reason_names.back().empty());
 constexpr std::array<string_view, 4> trans_names = {"NN", "NT", "TN",
                                                     "TT"};  // for A and B
 

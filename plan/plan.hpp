@@ -96,6 +96,7 @@ struct PlanReason {
     outdated,       // version `owner` planned the same decisions differently
   };
   using enum Kind;
+  static constexpr size_t kinds = size_t(outdated) + 1;
   Kind kind = only_candidate;
   size_t chosen = 0, count = 0, rival = 0;  // chosen, rival: indices of candidates
   std::string name = {}, owner = {};

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -45,12 +46,17 @@ class Search {
   /// By the estimate alone.
   Plan estimated() {
     if (has_no_choice()) return only_plan();
-    for (const std::vector<MemoryId>& set : sets_for(question_)) enter(set);
-    check_entered();
-    EstimatedPlan* best = nullptr;
-    for (CandidateSet& each : candidates_)
-      if (!best || each.start.beats(*best)) best = &each.start;
-    return explained(*best);
+    CandidateSet* best = nullptr;
+    for (const std::vector<MemoryId>& set : sets_for(question_)) {
+      enter(set);
+      for (CandidateSet& each : candidates_)
+        if (!best || each.start.beats(best->start)) best = &each;
+      for (CandidateSet& each : candidates_)
+        if (&each != best) each.start.plan = {};  // saves memory
+      if (best && best->start.plan.ops.size() > most_candidate_kernels) break;
+    }
+    if (!best) throw InfeasibleError{*refused_};
+    return explained(best->start);
   }
 
   Plan simulated() {
@@ -84,13 +90,9 @@ class Search {
          from = fastest().devices) {
       before = from;
       for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
-      check_entered();
+      if (candidates_.empty()) throw InfeasibleError{*refused_};
       halve(ops);
     }
-  }
-
-  void check_entered() const {
-    if (candidates_.empty()) throw InfeasibleError{*refused_};
   }
 
   /// Only for a given tile.
@@ -120,7 +122,10 @@ class Search {
   }
 
   void enter(const std::vector<MemoryId>& set, const Policy& policy) {
-    auto [start, error] = best_estimated(question_.estimated().on(set).by(policy));
+    const std::span<const double> shares =
+        set == all_ ? question_.shares : std::span<const double>{};
+    auto [start, error] =
+        best_estimated(question_.estimated().on(set, shares).by(policy));
     if (!start) {
       if (!refused_) refused_ = error;
       return;
@@ -185,9 +190,10 @@ class Search {
       if (set.search && &set != &best)
         std::ranges::move(set.search->take().origin.candidates,
                           std::back_inserter(tried));
-    if (tried.size() > 1)
-      taken.origin.reasons = {
-          {PlanReason::fastest, taken.origin.reasons.front().chosen, tried.size()}};
+    if (tried.size() > 1) {
+      PlanReason& reason = taken.origin.reasons.front();
+      reason.kind = PlanReason::fastest, reason.count = tried.size();
+    }
     return taken;
   }
 
@@ -199,11 +205,14 @@ class Search {
       std::ranges::copy(set.start.tried, std::back_inserter(tried));
     const auto fastest = std::ranges::min_element(tried, {}, &PlanCandidate::seconds),
                taken = std::ranges::find(tried, best.candidate);
-    const auto reason = tried.size() == 1                   ? PlanReason::only_candidate
-                        : fastest->seconds < taken->seconds ? PlanReason::too_little_gain
-                                                            : PlanReason::fastest;
-    origin.reasons = {{reason, size_t(taken - tried.begin()), tried.size(),
-                       size_t(fastest - tried.begin())}};
+    const auto place = [&](auto candidate) { return size_t(candidate - tried.begin()); };
+    if (tried.size() == 1)
+      origin.reasons = {{PlanReason::only_candidate}};
+    else if (fastest->seconds < taken->seconds)
+      origin.reasons = {
+          {PlanReason::too_little_gain, place(taken), tried.size(), place(fastest)}};
+    else
+      origin.reasons = {{PlanReason::fastest, place(taken), tried.size()}};
     return std::move(best.plan);
   }
 

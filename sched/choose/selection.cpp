@@ -3,23 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <deque>
 #include <iterator>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "cost/estimate.hpp"
 #include "model/published/workload.hpp"
-#include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
-#include "sched/choose/search_space.hpp"
-#include "sched/choose/set_search.hpp"
-#include "sched/choose/tile_choice.hpp"
 #include "sched/choose/tile_search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/policy/decisions.hpp"

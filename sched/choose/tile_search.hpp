@@ -17,8 +17,8 @@ struct EstimatedPlan {
   double busiest = 0;            // estimated, in seconds
   std::vector<PlanCandidate> tried = {};
 
-  /// Whether it replaces `best`, a plan with larger tiles, more GPUs or no relays: it
-  /// must be 1 % faster, since estimates are not more accurate.
+  /// Whether it replaces `best`, the best plan before it: it must be 1 % faster, since
+  /// estimates are not more accurate.
   bool beats(const EstimatedPlan& best) const;
 };
 

@@ -119,7 +119,7 @@ TEST_F(ApiPlanCache, OverridesWin) {
   const PlanInfo info = call(context);
   EXPECT_EQ(info.tile, 64);
   EXPECT_THAT(info.why,
-              HasSubstr("has no plan of this problem on these GPUs by this policy"));
+              HasSubstr("has no plan of this problem on these GPUs with this policy"));
 }
 
 TEST_F(ApiPlanCache, TheEnvironmentCanNameTheCache) {

@@ -63,7 +63,7 @@ class Tune(CommandTest):
     def test_a_miss_of_another_policy_is_reported(self):
         self.succeed(*TUNE)
         tile = self.plans()[0]["decided"]["tile"]
-        self.assertIn("has no plan of this problem on these GPUs by this policy",
+        self.assertIn("has no plan of this problem on these GPUs with this policy",
                       self.simulated(*PROBLEM, "--plan-cache", "plans.toml", "--tile", tile)["plan_cache"])
 
     def test_many_problems_are_tuned_and_known_problems_are_skipped(self):

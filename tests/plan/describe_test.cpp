@@ -33,10 +33,10 @@ TEST(ReasonText, NamesTheChosenCandidate) {
 TEST(ReasonText, SelectionsFollow) {
   EXPECT_EQ(
       text_of({{PlanReason::fastest, 1, 3}, {PlanReason::best_set, 0, 8, 0, "edp"}}),
-      "B: the fastest of 3 by the estimate; the best edp of 8 plans on sets of GPUs");
-  EXPECT_EQ(
-      text_of({{PlanReason::only_candidate}, {PlanReason::model, 0, 0, 0, "edp"}}),
-      "the only candidate; its GPUs and shares are the best for edp by PARALiA's model");
+      "B: the fastest of 3 by the estimate; the best of 8 plans on sets of GPUs by the "
+      "metric edp");
+  EXPECT_EQ(text_of({{PlanReason::only_candidate}, {PlanReason::model, 0, 0, 0, "edp"}}),
+            "its GPUs and shares are the best for edp by PARALiA's model");
 }
 
 TEST(ReasonText, ContainsTheResultOfThePlanCache) {
@@ -50,7 +50,7 @@ TEST(ReasonText, ContainsTheResultOfThePlanCache) {
       "plan cache 'plans.toml': 250.0 ms by measurement, the fastest of 17, found by "
       "version 0.1.0");
   EXPECT_EQ(text_of({{.kind = PlanReason::not_tuned, .name = "plans.toml"}}),
-            "plan cache 'plans.toml' has no plan of this problem on these GPUs by this "
+            "plan cache 'plans.toml' has no plan of this problem on these GPUs with this "
             "policy");
   EXPECT_EQ(text_of({{.kind = PlanReason::other_machine,
                       .name = "plans.toml",

@@ -52,20 +52,25 @@ TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
                                        library_selection)[0];
     double all = 0;
     for (const double share : best.shares) all += std::pow(share, power);
-    const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
-    ASSERT_EQ(plan.devices.size(), best.active.size());
-    EXPECT_EQ(plan.origin.reasons.back().kind, PlanReason::model);
-    EXPECT_EQ(plan.origin.reasons.back().name, name);
-    std::vector<double> kernels(plan.devices.size(), 0.0);
-    for (const Op& op : plan.ops)
-      if (op.kind == OpKind::gemm)
-        for (size_t d = 0; d < plan.devices.size(); ++d)
-          if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
-    for (size_t d = 0; d < plan.devices.size(); ++d) {
-      EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
-      EXPECT_NEAR(kernels[d] / (12 * 12 * 12), std::pow(best.shares[d], power) / all,
-                  1.5 / (12 * 12))
-          << name;
+    // The second policy also lets the search choose fields.
+    for (const char* effort : {"fast", "normal"}) {
+      Policy given = paralia;
+      apply_override(given, fmt::format("effort={}", effort));
+      const Plan plan = plan_gemm(problem, machine, machine.gpus(), given);
+      ASSERT_EQ(plan.devices.size(), best.active.size());
+      EXPECT_EQ(plan.origin.reasons.back().kind, PlanReason::model);
+      EXPECT_EQ(plan.origin.reasons.back().name, name);
+      std::vector<double> kernels(plan.devices.size(), 0.0);
+      for (const Op& op : plan.ops)
+        if (op.kind == OpKind::gemm)
+          for (size_t d = 0; d < plan.devices.size(); ++d)
+            if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
+      for (size_t d = 0; d < plan.devices.size(); ++d) {
+        EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
+        EXPECT_NEAR(kernels[d] / (12 * 12 * 12), std::pow(best.shares[d], power) / all,
+                    1.5 / (12 * 12))
+            << name << " " << effort;
+      }
     }
   }
 }
