@@ -42,6 +42,7 @@ struct Trial {
   const Evaluation& best() const {
     return planned.makespan <= kept.makespan ? planned : kept;
   }
+  double saved(double makespan) const { return makespan - best().makespan; }
 };
 
 /// A change of a part: its trial, or the error that prevented it.
@@ -60,7 +61,7 @@ struct WhatIf {
   Evaluation now = {};   // of the same plan: the baseline of savings
 
   double saved(const WhatIfRow& row) const {
-    return row.trial ? now.makespan - row.trial->best().makespan : 0;
+    return row.trial ? row.trial->saved(now.makespan) : 0;
   }
   /// Whether the row changes the makespan by less than 0.1 %.
   bool is_negligible(const WhatIfRow& row) const;

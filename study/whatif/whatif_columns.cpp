@@ -14,7 +14,7 @@ std::string change_text(double factor) {
 
 Columns<WhatIfRow> columns_of(const WhatIf& what) {
   const double base = what.now.makespan;
-  const auto saved = [=](const Trial& trial) { return base - trial.best().makespan; };
+  const auto saved = [=](const Trial& trial) { return trial.saved(base); };
   const auto of_all = [](const auto& value) { return [&value](auto&) { return value; }; };
   using E = Evaluation;
   const Columns<Trial> of_trial{
