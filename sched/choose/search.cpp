@@ -114,7 +114,7 @@ class Search {
     Policy policy = question_.policy;
     policy.device_choice = DeviceChoice::all;
     std::vector<PeerCopies> copies{policy.choices.peer_copies};
-    if (staging_may_help(question_)) copies.push_back(PeerCopies::staged);
+    if (staging_may_help(question_.on(set))) copies.push_back(PeerCopies::staged);
     for (const PeerCopies each : copies) {
       policy.choices.peer_copies = each;
       enter(set, policy);

@@ -66,6 +66,20 @@ TEST(SimulatedSearch, TakesTheFastestSimulatedPlan) {
   EXPECT_EQ(plan.origin.reasons.at(0).count, plan.origin.candidates.size());
 }
 
+TEST(SimulatedSearch, StagesCopiesOnlyOfSetsWhoseCopiesAHostMakesFaster) {
+  const Topology machine = test::shipped("pcie-tree-8");
+  GemmProblem problem = cube(2048);
+  problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+  Asked asked{[](const Plan& plan) { return double(plan.devices.size()); }};
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), any_preset("tilerail"),
+                              asked.simulator());
+  std::vector<std::string> alone;
+  for (const PlanCandidate& candidate : plan.origin.candidates)
+    if (candidate.what.ends_with(" gpus=gpu0")) alone.push_back(candidate.what);
+  EXPECT_GT(alone.size(), 1u);
+  EXPECT_EQ(std::set(alone.begin(), alone.end()).size(), alone.size());
+}
+
 TEST(SimulatedSearch, OfTooManyOperationsOnTheOnlyPossibleSetIsAnEstimate) {
   Topology::Description small = test::shipped("two-gpu").description();
   const MemoryId second = test::shipped("two-gpu").gpus()[1];
