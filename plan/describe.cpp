@@ -2,26 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 
 namespace tilerail {
 namespace {
 
-/// By PlanReason::Kind. 0, 1: the chosen candidate and its time; 2: its evaluator; 3, 4:
-/// the rival and its gain; 5: count; 6: name; 7: plan cache; 8: owner.
+/// By PlanReason::Kind.
 constexpr std::array<std::string_view, PlanReason::kinds> sentences{
     "the only candidate",
-    "{0}: the fastest of {5} by {2}",
-    "{0}: of the {5} tried, {3} is estimated to be {4:.1f} % faster, too little to "
-    "prefer it",
-    "the best of {5} plans on sets of GPUs by the metric {6}",
-    "its GPUs and shares are the best for {6} by PARALiA's model",
-    "{7}: {1} by {2}, the fastest of {5}, found by version {8}",
-    "{7} has no plan of this problem on these GPUs with this policy",
-    "{7} is not used: it is for machine '{8}'",
-    "{7}: its plan of version {8} is not used, because it is made differently now; tune "
-    "again"};
+    "{taken}: the fastest of {count} by {evaluator}",
+    "{taken}: of the {count} tried, {rival} is estimated to be {gain:.1f} % faster, too "
+    "little to prefer it",
+    "the best of {count} plans on sets of GPUs by the metric {name}",
+    "its GPUs and shares are the best for {name} by PARALiA's model",
+    "{cache}: {time} by {evaluator}, the fastest of {count}, found by version {owner}",
+    "{cache} has no plan of this problem on these GPUs with this policy",
+    "{cache} is not used: it is for machine '{owner}'",
+    "{cache}: its plan of version {owner} is not used, because it is made differently "
+    "now; tune again"};
 static_assert(!sentences.back().empty());
 constexpr std::array evaluators{"", "the estimate", "the simulator", "measurement"};
 
@@ -31,10 +33,14 @@ std::string sentence(const PlanReason& reason, const PlanOrigin& origin) {
     return i < origin.candidates.size() ? origin.candidates[i] : PlanCandidate{};
   };
   const PlanCandidate taken = candidate(chosen), faster = candidate(rival);
-  return fmt::format(fmt::runtime(sentences[size_t(kind)]), taken.what,
-                     seconds_text(taken.seconds), evaluators[size_t(taken.evaluator)],
-                     faster.what, 100 * (1 - faster.seconds / taken.seconds), count, name,
-                     "plan cache " + in_quotes(name), owner);
+  using fmt::arg;
+  return fmt::format(fmt::runtime(sentences[size_t(kind)]), arg("taken", taken.what),
+                     arg("time", seconds_text(taken.seconds)),
+                     arg("evaluator", evaluators[size_t(taken.evaluator)]),
+                     arg("count", count), arg("rival", faster.what),
+                     arg("gain", 100 * (1 - faster.seconds / taken.seconds)),
+                     arg("name", name), arg("owner", owner),
+                     arg("cache", "plan cache " + in_quotes(name)));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "model/base/table.hpp"
 
-#include <cstdint>
-
 #include "model/base/csv_cells.hpp"
 #include "model/base/json.hpp"
 
@@ -10,8 +8,10 @@ namespace tilerail {
 std::string cell_text(const Json& value) {
   std::string text;
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) append_number(text, value.get<double>());
-  if (value.is_number_integer()) append_number(text, value.get<int64_t>());
+  if (value.is_number_float())
+    append_number(text, value.get<double>());
+  else if (!value.is_null())
+    text = value.dump();
   return text;
 }
 

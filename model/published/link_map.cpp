@@ -231,7 +231,7 @@ void SharedLinks::share(std::span<const size_t> active) {
   const bool added = rule_ == HopRule::added;
   std::vector<char> is_active(candidates_, 0);
   for (const size_t c : active) is_active[c] = 1;
-  for (const Node src : ends_)
+  for (const Node src : ends_) {
     for (const Node dst : ends_) {
       double slower = 1;
       for (const auto& [candidate, value] : excess_[at(src, dst)])
@@ -246,6 +246,7 @@ void SharedLinks::share(std::span<const size_t> active) {
       routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
       series_[at(src, dst)] = with_user(dst), later_[at(src, dst)] = with_user(src);
     }
+  }
 }
 
 bool SharedLinks::uses(Node user, Node src, Node dst,

@@ -21,11 +21,9 @@ void add_energy(Json& json, const Summary::Energy& energy) {
 
 void add_bottleneck(Json& json, const Summary& summary) {
   using Part = Summary::PathPart;
-  json["critical_path"] = Columns<Part>{
-      {"kind", &Part::kind},
-      {"name", &Part::name},
-      {"seconds",
-       &Part::seconds}}.json_rows(summary.critical_path);
+  const Columns<Part> parts{
+      {"kind", &Part::kind}, {"name", &Part::name}, {"seconds", &Part::seconds}};
+  json["critical_path"] = parts.json_rows(summary.critical_path);
   json["busiest"] = nullptr;
   if (const auto& use = summary.busiest)
     json["busiest"] = {
@@ -58,12 +56,11 @@ void add_resources(Json& json, const Summary& summary) {
     if (device.energy_j) json["compute"].back()["energy_j"] = *device.energy_j;
   }
   using Queue = Summary::QueueUse;
-  json["queues"] = Columns<Queue>{
-      {"name", &Queue::name},
-      {"busy_s", &Queue::busy_s},
-      {"bytes", &Queue::bytes},
-      {"ops",
-       &Queue::ops}}.json_rows(summary.queues);
+  const Columns<Queue> queues{{"name", &Queue::name},
+                              {"busy_s", &Queue::busy_s},
+                              {"bytes", &Queue::bytes},
+                              {"ops", &Queue::ops}};
+  json["queues"] = queues.json_rows(summary.queues);
   json["links"] = load_columns("link").json_rows(summary.links);
   json["groups"] = load_columns("group").json_rows(summary.groups);
 }

@@ -59,8 +59,7 @@ TEST(ReasonText, ContainsTheResultOfThePlanCache) {
   EXPECT_EQ(
       text_of({{.kind = PlanReason::outdated, .name = "plans.toml", .owner = "0.1.0"}}),
       "plan cache 'plans.toml': its plan of version 0.1.0 is not used, because it is "
-      "made "
-      "differently now; tune again");
+      "made differently now; tune again");
 }
 
 TEST(ReasonText, CanBeginWithThePlanCache) {
