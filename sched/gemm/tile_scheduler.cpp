@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <optional>
 
 #include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
@@ -194,11 +192,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   builder.expect(size_t((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   const Matrices matrices = add_matrices(builder, problem_, topology_);
-  const std::optional<LinkMap> map = decisions.choices.routing == Routing::link_map
-                                         ? std::optional{LinkMap{topology_}}
-                                         : std::nullopt;
-  std::optional<SharedLinks> links;
-  if (map) links.emplace(link_map_routes(*map, decisions));
+  const auto links = link_map_routes(decisions);
   // Tiles used once need no memory to stay.
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
@@ -209,10 +203,9 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
                                : regions.size() > 1 ? tiles_in_cubes
                                                     : tiles_fit;
   KernelCosts costs{topology_};
-  const PlanSetup setup{problem_,   topology_,  question_.resources,
-                        decisions,  devices_,   capacities_,
-                        builder,    costs,      matrices.a,
-                        matrices.b, matrices.c, links ? &*links : nullptr};
+  const PlanSetup setup{
+      problem_, topology_, question_.resources, decisions,  devices_,   capacities_,
+      builder,  costs,     matrices.a,          matrices.b, matrices.c, links.get()};
   std::vector<TileDirectory::WarmTile> warm;
   for (const Region& region : regions) {
     if (&region != &regions.front())
@@ -281,8 +274,9 @@ bool TileScheduler::keeps_shape(const Decisions& decisions) const {
              decisions);
 }
 
-SharedLinks TileScheduler::link_map_routes(const LinkMap& map,
-                                           const Decisions& decisions) const {
+std::shared_ptr<const SharedLinks> TileScheduler::link_map_routes(
+    const Decisions& decisions) const {
+  if (decisions.choices.routing != Routing::link_map) return nullptr;
   std::vector<MemoryId> read, written;
   const auto add = [&](Buffer::Kind matrix, std::vector<MemoryId>& to) {
     if (topology_.has_copies(matrix_buffer(problem_, matrix).memory)) return;
@@ -295,17 +289,12 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map,
   const auto side = double(decisions.choices.tile);
   const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) *
                     double(element_size(problem_.dtype))};
-  SharedLinks links{map,
-                    devices_,
-                    read,
-                    written,
-                    bytes,
-                    decisions.choices.max_hops,
-                    decisions.choices.hop_rule};
-  std::vector<size_t> all(devices_.size());
-  std::iota(all.begin(), all.end(), 0);
-  links.activate(all);
-  return links;
+  return question_.link_routes->of(topology_, {{devices_.begin(), devices_.end()},
+                                               read,
+                                               written,
+                                               bytes.value,
+                                               decisions.choices.max_hops,
+                                               decisions.choices.hop_rule});
 }
 
 double TileScheduler::kernels(const Decisions& decisions) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -52,7 +53,8 @@ class TileScheduler {
   std::vector<TileDirectory::WarmTile> add_region(
       PlanContext& context, const Tiling& tiles, const Region& region,
       std::span<const TileDirectory::WarmTile> warm) const;
-  SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
+  /// Null unless routing=link-map.
+  std::shared_ptr<const SharedLinks> link_map_routes(const Decisions& decisions) const;
   TileCut cut_for(const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "cost/resources.hpp"
@@ -7,6 +8,7 @@
 #include "model/problem.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/policy.hpp"
+#include "sched/transport/link_routes.hpp"
 
 namespace tilerail {
 
@@ -22,6 +24,7 @@ struct Question {
   std::span<const double> shares =
       {};                  // of C, given by a model, one per device; empty: by the policy
   bool simulated = false;  // whether plans are simulated for comparison
+  std::shared_ptr<LinkRoutes> link_routes = std::make_shared<LinkRoutes>();
 
   /// The question on the first device only, if the policy asks for that.
   Question on_first() const {
@@ -32,17 +35,20 @@ struct Question {
   /// The question on these devices only.
   Question on(std::span<const MemoryId> some,
               std::span<const double> their_shares = {}) const {
-    return {given, problem, topology, resources, some, policy, their_shares, simulated};
+    return {given,  problem,      topology,  resources,  some,
+            policy, their_shares, simulated, link_routes};
   }
   /// Whether the search may change the field.
   bool varies(std::string_view key) const { return simulated && may_change(policy, key); }
   /// The question without simulation.
   Question estimated() const {
-    return {given, problem, topology, resources, devices, policy, shares, false};
+    return {given,  problem, topology, resources,  devices,
+            policy, shares,  false,    link_routes};
   }
   /// The question with another policy.
   Question by(const Policy& other) const {
-    return {given, problem, topology, resources, devices, other, shares, simulated};
+    return {given, problem, topology,  resources,  devices,
+            other, shares,  simulated, link_routes};
   }
 };
 

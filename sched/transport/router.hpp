@@ -56,6 +56,7 @@ class Router {
       : resources_{resources}, devices_{devices}, copies_{copies}, links_{links} {}
 
   Leg leg(MemoryId src, MemoryId dst, bool of_home) const {
+    if (copies_ == PeerCopies::direct) return {src, dst};  // for speed
     return leg_between(resources_.topology(), copies_, src, dst, of_home);
   }
   bool reaches(const Leg& leg) const { return exists(resources_.topology(), leg); }
