@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/choose/set_search.hpp"
@@ -46,28 +47,28 @@ class Search {
   /// By the estimate alone.
   Plan estimated() {
     if (has_no_choice()) return only_plan();
-    CandidateSet* best = nullptr;
     for (const std::vector<MemoryId>& set : sets_for(question_)) {
       enter(set);
+      if (candidates_.empty()) continue;
+      const CandidateSet& best = best_start();
       for (CandidateSet& each : candidates_)
-        if (!best || each.start.beats(best->start)) best = &each;
-      for (CandidateSet& each : candidates_)
-        if (&each != best) each.start.plan = {};  // saves memory
-      if (best && best->start.plan.ops.size() > most_candidate_kernels) break;
+        if (&each != &best) each.start.plan = {};  // saves memory
+      if (best.start.plan.ops.size() > most_candidate_kernels) break;
     }
-    if (!best) throw InfeasibleError{*refused_};
-    return explained(best->start);
+    if (candidates_.empty()) throw InfeasibleError{*refused_};
+    return explained(best_start().start);
   }
 
   Plan simulated() {
-    if (has_too_many_kernels()) return estimated();
     enter(all_);
-    if (!candidates_.empty() && is_too_large(candidates_.front().start.plan))
+    if (!candidates_.empty() && candidates_.front().start.plan.ops.empty())
       return estimated();
     // A high effort begins with all steps of a normal effort: its plan is never slower.
     if (question_.policy.effort == Effort::high) search(operations_of(Effort::normal));
     search(most_ops_);
-    return std::isfinite(fastest().seconds()) ? explained() : estimated();
+    const double least = fastest().seconds();
+    const bool is_known = std::isfinite(std::min(least, start_seconds_));
+    return is_known && (!is_large() || least < least_) ? explained() : estimated();
   }
 
  private:
@@ -84,26 +85,36 @@ class Search {
     return only;
   }
 
-  /// Ends when no subset of the best set is faster.
+  /// Ends when no subset of the best set is faster. No subsets if their plans are large.
+  /// The best plan by the estimate is simulated, too: it is what the least effort takes.
   void search(int64_t ops) {
     for (std::vector<MemoryId> from = all_, before; from != before;
          from = fastest().devices) {
       before = from;
-      for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
+      if (!is_large())
+        for (const std::vector<MemoryId>& set : sets_for(question_.on(from))) enter(set);
       if (candidates_.empty()) throw InfeasibleError{*refused_};
       halve(ops);
     }
+    CandidateSet& best = best_start();
+    if (best.start.plan.ops.size() > size_t(most_ops_) ||
+        (best.search && best.search->has_simulated(best.start.plan)))
+      return;
+    const double seconds = simulator_.of(best.start.plan).makespan.value;
+    if (seconds < start_seconds_) start_ = &best, start_seconds_ = seconds;
   }
 
-  /// Only for a given tile.
-  bool has_too_many_kernels() const {
-    const GemmProblem& p = question_.problem;
-    const int64_t tile = question_.policy.choices.tile;
-    return tile > 0 && kernel_count(p.m, p.n, p.k, {}, tile) > most_ops_;
+  CandidateSet& best_start() {
+    CandidateSet* best = &candidates_.front();
+    for (CandidateSet& each : candidates_)
+      if (each.start.beats(best->start)) best = &each;
+    return *best;
   }
 
-  bool is_too_large(const Plan& start) const {
-    return int64_t(start.ops.size()) > most_ops_ || start.ops.empty();
+  /// Whether the first plan on all GPUs has more operations than the search may spend.
+  bool is_large() const {
+    return !candidates_.empty() && candidates_.front().devices == all_ &&
+           candidates_.front().start.plan.ops.size() > size_t(most_ops_);
   }
 
   /// Adds a set, unless its kernels alone take longer than the best estimate so far.
@@ -134,15 +145,15 @@ class Search {
     candidates_.push_back({set, policy, *std::move(start)});
   }
 
-  /// The sets to search, in the order of their first plans: the first plan has at most
-  /// `ops` operations and is not much slower than the fastest first plan. The set of all
-  /// GPUs is always kept.
+  /// The sets to search, in the order of their first plans: the set of all GPUs, and
+  /// those whose first plan has at most `ops` operations and is not much slower than the
+  /// fastest first plan.
   std::vector<CandidateSet*> promising(int64_t ops) {
     constexpr double much = 1.2;
     std::vector<CandidateSet*> left;
     for (CandidateSet& each : candidates_)
-      if (int64_t(each.start.plan.ops.size()) <= ops &&
-          (each.devices == all_ || each.start.candidate.seconds < much * least_))
+      if (each.devices == all_ || (int64_t(each.start.plan.ops.size()) <= ops &&
+                                   each.start.candidate.seconds < much * least_))
         left.push_back(&each);
     std::ranges::stable_sort(
         left, {}, [](const CandidateSet* each) { return each->start.candidate.seconds; });
@@ -157,10 +168,11 @@ class Search {
     if (left.empty()) return;
     double best = unknown;
     for (size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
-      const auto is_slow = [&, place = size_t{0}](const CandidateSet* each) mutable {
-        return place++ >= count && each->devices != all_ && each->seconds() > 1.06 * best;
-      };
-      std::erase_if(left, is_slow);
+      std::vector<CandidateSet*> kept;
+      for (const auto i : indices(left))
+        if (i < count || left[i]->devices == all_ || left[i]->seconds() <= 1.06 * best)
+          kept.push_back(left[i]);
+      left = std::move(kept);
       for (CandidateSet* const each : left) search_on(*each, ops / int64_t(count));
       std::ranges::stable_sort(left, {},
                                [](const CandidateSet* each) { return each->seconds(); });
@@ -185,15 +197,23 @@ class Search {
   Plan explained() {
     CandidateSet& best = fastest();
     Plan taken = best.search->take();
-    std::vector<PlanCandidate>& tried = taken.origin.candidates;
-    for (CandidateSet& set : candidates_)
+    std::vector<PlanCandidate> tried = std::move(taken.origin.candidates);
+    for (const CandidateSet& set : candidates_)
       if (set.search && &set != &best)
-        std::ranges::move(set.search->take().origin.candidates,
-                          std::back_inserter(tried));
+        std::ranges::copy(set.search->simulated(), std::back_inserter(tried));
+    if (start_seconds_ < best.seconds()) {
+      taken = std::move(start_->start.plan);
+      taken.origin.evaluator = Evaluator::simulator;
+      taken.origin.reasons = {{PlanReason::only_candidate, tried.size()}};
+    }
+    if (start_)
+      tried.push_back(
+          {start_->start.candidate.what, start_seconds_, Evaluator::simulator});
     if (tried.size() > 1) {
       PlanReason& reason = taken.origin.reasons.front();
       reason.kind = PlanReason::fastest, reason.count = tried.size();
     }
+    taken.origin.candidates = std::move(tried);
     return taken;
   }
 
@@ -221,8 +241,10 @@ class Search {
   const PlanSimulator& simulator_;
   const int64_t most_ops_ = operations_of(question_.policy.effort);
   DeviceSets known_;
-  std::deque<CandidateSet> candidates_;     // searches refer to the elements
-  double least_ = unknown;                  // by the estimate
+  std::deque<CandidateSet> candidates_;  // searches refer to the elements
+  double least_ = unknown;               // by the estimate
+  CandidateSet* start_ = nullptr;        // the fastest simulated first plan
+  double start_seconds_ = unknown;
   std::optional<InfeasibleError> refused_;  // the first
 };
 

@@ -54,6 +54,11 @@ class Search final : public SetSearch {
     return best_->seconds;
   }
 
+  const std::vector<PlanCandidate>& simulated() const override { return simulated_; }
+  bool has_simulated(const Plan& plan) const override {
+    return known_.contains(content_hash(plan));
+  }
+
   Plan take() override {
     if (!best_) return start_;
     simplify(*best_);
@@ -87,11 +92,14 @@ class Search final : public SetSearch {
   }
 
   /// The starting strategies with the tile of the set's first plan, until `ops`
-  /// operations are planned.
+  /// operations are planned. If that plan is large, strategies with few kernels go first.
   std::vector<Trial> planned_starts(double ops) {
-    const std::vector<Strategy> starts = strategies_.starts();
+    std::vector<Strategy> starts = strategies_.starts();
     std::vector<Trial> trials;
     constexpr size_t least = 2 * threads;
+    if (double(least * start_.ops.size()) > 0.5 * normal_effort)
+      std::ranges::stable_sort(starts, {},
+                               [&](const Strategy& start) { return kernels_of(start); });
     while (trials.size() < starts.size() && (spent_ < ops || trials.size() < least)) {
       const size_t first = trials.size();
       trials.resize(std::min(starts.size(), first + threads));
@@ -134,6 +142,13 @@ class Search final : public SetSearch {
       }
       if (best.estimated < before) break;
     }
+  }
+
+  double kernels_of(const Strategy& strategy) const {
+    const Policy policy = strategies_.policy(strategy);
+    const TileScheduler scheduler{question_.by(policy)};
+    const Grid grid = scheduler.fitting(scheduler.grid(), start_.tile);
+    return scheduler.kernels(scheduler.decisions(start_.tile, grid));
   }
 
   void count(const Trial& trial) { spent_ += double(trial.ops) + cost_of_plan; }
@@ -245,7 +260,9 @@ class Search final : public SetSearch {
       decisions.choices.distribution = Distribution::blocks;  // the same plan
     for (const auto& [key, value] : to_text(decisions, question.topology))
       trial.decided += fmt::format("{}={} ", key, value);
-    if (only_new && known_.contains(trial.decided)) return trial;
+    if (only_new &&
+        (known_.contains(trial.decided) || scheduler.kernels(decisions) > normal_effort))
+      return trial;
     trial.plan = scheduler.plan(decisions);
     check_routes(*trial.plan, question_.topology);
     trial.ops = int64_t(trial.plan->ops.size());

@@ -36,6 +36,9 @@ class TileScheduler {
   /// The decisions of a plan with this tile: squares if other tiles do not all fit.
   Decisions decisions(int64_t tile, Grid grid) const;
 
+  /// Approximate number of kernels.
+  double kernels(const Decisions& decisions) const;
+
   /// Throws InputError if there are too many kernels, or if memory is too small for the
   /// least number of tiles.
   Plan plan(int64_t tile, Grid grid) const;
@@ -59,8 +62,6 @@ class TileScheduler {
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions,
                 const TileCut& how) const;
-  /// Approximate number of kernels.
-  double kernels(const Decisions& decisions) const;
   /// Whether there are tiles along m, n and k, whose sizes may differ.
   bool in_cubes() const {
     return problem_.routine == Routine::gemm && problem_.has_product();

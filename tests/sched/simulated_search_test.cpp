@@ -109,13 +109,31 @@ TEST(SimulatedSearch, AHighEffortSimulatesThePlansOfANormalEffortAndMore) {
   EXPECT_GT(high.size(), normal.size());
 }
 
-TEST(SimulatedSearch, LeavesPlansAboveItsLimitToTheEstimate) {
-  Asked asked{[](const Plan&) { return 1.0; }};
+TEST(SimulatedSearch, ALargePlanGivesWayOnlyToPlansThatAreFasterThanItsEstimate) {
   const std::vector<std::string> small{"tile=65"};  // 64^3 kernels
-  const Plan plan = planned(small, asked.simulator());
-  EXPECT_EQ(asked.plans, 0);
-  EXPECT_EQ(plan.origin.evaluator, Evaluator::estimate);
-  EXPECT_EQ(content_hash(plan), content_hash(planned(small, {})));
+  const Plan large = planned(small, {});
+  Asked slow{[](const Plan&) { return 1.0; }};
+  const Plan estimated = planned(small, slow.simulator());
+  EXPECT_EQ(estimated.origin.evaluator, Evaluator::estimate);
+  EXPECT_EQ(content_hash(estimated), content_hash(large));
+  Asked fast{[](const Plan& plan) { return 1e-9 * double(plan.ops.size()); }};
+  const Plan simulated = planned(small, fast.simulator());
+  EXPECT_EQ(simulated.origin.evaluator, Evaluator::simulator);
+  EXPECT_LT(simulated.ops.size(), large.ops.size() / 4);
+}
+
+TEST(SimulatedSearch, TakesThePlanOfTheLeastEffortIfNoOtherIsFaster) {
+  const auto hash = [](Plan plan) {  // of operations: the policy names the effort
+    plan.policy.clear(), plan.graph = false;
+    return content_hash(plan);
+  };
+  const std::string least = hash(planned({"effort=fast"}, {}));
+  for (const char* effort : {"effort=fixed", "effort=normal"}) {
+    Asked asked{[&](const Plan& plan) { return hash(plan) == least ? 1.0 : 2.0; }};
+    const Plan plan = planned({effort}, asked.simulator());
+    EXPECT_EQ(hash(plan), least) << effort;
+    EXPECT_EQ(chosen(plan).seconds, 1.0) << effort;
+  }
 }
 
 TEST(SimulatedSearch, IsTheSameEveryTime) {
