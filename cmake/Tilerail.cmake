@@ -7,7 +7,10 @@
 include(GNUInstallDirs)
 
 add_library(tilerail_options INTERFACE)
-target_compile_options(tilerail_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;$<$<BOOL:${TILERAIL_WERROR}>:-Werror>>")
+target_compile_options(tilerail_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;$<$<BOOL:${TILERAIL_WERROR}>:-Werror>>")
+if(NOT CMAKE_UNITY_BUILD)  # a local variable can have the name of another source's constant
+  target_compile_options(tilerail_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wshadow>)
+endif()
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tilerail_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
@@ -56,8 +59,8 @@ function(tilerail_library name)
   tilerail_room(tilerail_${name} ${path})
 endfunction()
 
-# tilerail_sanitized(TARGET): precompiles headers of a room in builds for debugging only, so that a release build shows
-# which includes a source lacks.
+# tilerail_sanitized(TARGET): precompiles headers of a room in builds for debugging only, so that a release build of
+# separate sources shows which includes a source lacks.
 function(tilerail_sanitized target)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     tilerail_precompile(${target} algorithm array cmath filesystem fmt/format.h fmt/ranges.h functional map optional set

@@ -23,7 +23,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* calibrate_footer =
     R"(With --backend cuda, FILE describes host buffers spread over all memory, and a second file, with -plain before the
 extension, host buffers as the runtime allocates them. --from repeats both from recorded measurements, without hardware.
 Examples:
@@ -165,7 +165,7 @@ Command add_calibrate(CLI::App& root) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* app =
       root.add_subcommand("calibrate", "Measure this machine and write its description");
-  app->footer(footer);
+  app->footer(calibrate_footer);
   options->app = app;
   OptionGroup group{*app};
   group

@@ -21,7 +21,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* compare_footer =
     R"(With --cases, each case of the file is planned, simulated and run; the difference is split along the measured critical
 path, and cases of one group are ranked against each other.
 Examples:
@@ -110,7 +110,7 @@ Command add_compare(CLI::App& root) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* app = root.add_subcommand(
       "compare", "Lay a predicted timeline over a measured one of the same plan");
-  app->footer(footer);
+  app->footer(compare_footer);
   options->app = app;
   app->add_option("predicted", options->predicted, "Timeline CSV of the prediction");
   app->add_option("measured", options->measured, "Timeline CSV of the measurement");

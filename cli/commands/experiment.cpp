@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* experiment_footer = R"(Examples:
   tilerail experiment list
   tilerail experiment run karolina_gemmex -o out/karolina
   tilerail experiment run thesis_fig_4_8 -- --sizes 8K,16K
@@ -59,7 +59,7 @@ fs::path find_script(const std::string& name) {
   throw unknown_name("experiment run", name, "an experiment", names);
 }
 
-struct RunOptions {
+struct ScriptOptions {
   std::string name, folder;
   bool quick = false;
   std::vector<std::string> extra;
@@ -67,7 +67,7 @@ struct RunOptions {
 
 /// Replaces this process with the script, so the script determines output, signals and
 /// exit code.
-int run(const RunOptions& options) {
+int run(const ScriptOptions& options) {
   const std::string script = find_script(options.name).string();
   const std::string python = python_with_matplotlib().value_or("python3");
   // A quick run never replaces the results of a full run.
@@ -98,11 +98,11 @@ int run(const RunOptions& options) {
 Command add_experiment(CLI::App& root) {
   CLI::App* app = root.add_subcommand(
       "experiment", "Repeat an experiment of a paper and compare the results");
-  app->footer(footer);
+  app->footer(experiment_footer);
   CLI::App* list_app = app->add_subcommand("list", "List the experiments");
   CLI::App* run_app = app->add_subcommand(
       "run", "Run one: tables to stdout, CSV and figure into a folder");
-  auto options = std::make_shared<RunOptions>();
+  auto options = std::make_shared<ScriptOptions>();
   run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")
       ->required();
   OptionGroup{*run_app}.add(

@@ -17,7 +17,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* plan_footer = R"(Examples:
   tilerail plan --gemm 16K --topology karolina-hgx-a100 --policy gemmex -o plan.json
   tilerail plan --gemm 8K,2K,4K --transa T --beta 0 --place 0:0:0 --topology clx-ai --devices 0-3 -o -)";
 
@@ -99,7 +99,7 @@ int run_plan(const PlanOptions& options) {
 Command add_plan(CLI::App& root) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* app = root.add_subcommand("plan", "Plan a problem and save the plan");
-  app->footer(footer);
+  app->footer(plan_footer);
   add_options(*app, options->job, false);
   add_plan_cache(*app, options->job.plan_cache);
   OptionGroup{*app, "OUTPUT"}.add(

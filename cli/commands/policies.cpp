@@ -16,7 +16,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* policies_footer = R"(Examples:
   tilerail policies
   tilerail policies tilerail
   tilerail simulate --gemm 16K --topology clx-ai --policy gemmex --set c-tiles=lazy --set 'batch=chain(chunks=4)')";
@@ -65,7 +65,7 @@ Command add_policies(CLI::App& root) {
   CLI::App* app = root.add_subcommand(
       "policies", "List the policies and their fields, or explain every field of one");
   app->add_option("NAME", *name, "A preset");
-  app->footer(footer);
+  app->footer(policies_footer);
   return {app, [name] {
             print(name->empty() ? presets_text() : preset_text(*name));
             return exit_ok;

@@ -16,7 +16,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* predict_footer =
     R"(One GPU: each model's best tile, its time for that tile, and the time of 'simulate --tile'; 'policy' is the time of
 'simulate', and 'simulator' the best of these and of other tiles.
 Several GPUs: the prediction of PARALiA's model for all GPUs and for its selection by each metric, and the simulation
@@ -87,7 +87,7 @@ Command add_predict(CLI::App& root) {
   auto options = std::make_shared<PredictOptions>();
   CLI::App* app = root.add_subcommand(
       "predict", "Predict a time, and a tile or devices, without planning");
-  app->footer(footer);
+  app->footer(predict_footer);
   study::PredictionText& what = options->what;
   add_options(*app, what, false);
   OptionGroup model{*app, "MODEL"};

@@ -20,7 +20,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* run_footer =
     R"(host: the timeline and the result come from the median iteration, of two the faster. cuda: iterations are not traced;
 the timeline comes from a traced one after them, and --check runs once more.
 Examples:
@@ -144,7 +144,7 @@ Command add_run(CLI::App& root) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* app =
       root.add_subcommand("run", "Execute a plan on real memory and measure it");
-  app->footer(footer);
+  app->footer(run_footer);
   add_options(*app, options->job, true);
   add_plan_cache(*app, options->job.plan_cache);
   OptionGroup group{*app, "RUN"};

@@ -11,7 +11,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* simulate_footer = R"(Examples:
   tilerail simulate --gemm 16K --topology karolina-hgx-a100 --policy gemmex
   tilerail simulate --gemm 8K --topology clx-ai --devices 0-3 --place 0:0:0 --set routing=bandwidth --json -
   tilerail simulate --plan plan.json --timeline predicted.csv --timeline trace.json --gantt gantt.svg)";
@@ -44,7 +44,7 @@ Command add_simulate(CLI::App& root) {
   auto options = std::make_shared<SimulateOptions>();
   CLI::App* app =
       root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
-  app->footer(footer);
+  app->footer(simulate_footer);
   add_options(*app, options->job, true);
   add_plan_cache(*app, options->job.plan_cache);
   options->output.add_to(*app, TraceKind::one_timeline);

@@ -16,7 +16,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* sweep_footer =
     R"(Plans and simulates every combination of values, on all cores, and writes one table.
 KEY is an option (gemm, m, n, k, dtype, place, topology, devices, policy, tile, effort ...), a field of policies (routing ...)
 or a setting of the machine (link:host->gpu*.bandwidth, group:host memory.capacity, gpus ...).
@@ -77,7 +77,7 @@ Command add_sweep(CLI::App& root) {
   auto options = std::make_shared<SweepOptions>();
   CLI::App* app = root.add_subcommand(
       "sweep", "Plan and simulate all combinations of values of any keys");
-  app->footer(footer);
+  app->footer(sweep_footer);
   add_options(*app, options->job, false);
   OptionGroup{*app, "SWEEP"}.add(
       "--vary", "KEY=VALUES", options->vary,

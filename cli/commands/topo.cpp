@@ -24,7 +24,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* topo_footer = R"(Examples:
   tilerail topo list
   tilerail topo show clx-ai
   tilerail topo show clx-ai --link-map clx-ai.csv
@@ -114,7 +114,7 @@ Command add_topo(CLI::App& root) {
   auto options = std::make_shared<TopoOptions>();
   CLI::App* app =
       root.add_subcommand("topo", "Show, check or make a machine description");
-  app->footer(footer);
+  app->footer(topo_footer);
   options->list = app->add_subcommand("list", "List the machines that need no path");
   options->show = app->add_subcommand(
       "show", "Nodes, links, groups, kernels and the pair bandwidth matrices");

@@ -12,7 +12,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Example:
+constexpr const char* topo_export_footer = R"(Example:
   tilerail topo export karolina-hgx-a100 --simgrid karolina.xml)";
 
 struct ExportOptions {
@@ -36,7 +36,7 @@ Command add_topo_export(CLI::App& topo) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* app =
       topo.add_subcommand("export", "Write a machine as a file of another program");
-  app->footer(footer);
+  app->footer(topo_export_footer);
   add_machine(*app, options->machine);
   const OptionGroup output{*app, "OUTPUT"};
   output.add("--simgrid", "FILE", options->simgrid,

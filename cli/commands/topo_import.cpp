@@ -19,7 +19,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* topo_import_footer = R"(Examples:
   nvidia-smi topo -m > topo.txt; tilerail topo import --nvidia-smi topo.txt --kernels h200 -o node.toml
   NCCL_TOPO_DUMP_FILE=nccl.xml ./any-nccl-program; tilerail topo import --nccl nccl.xml --kernels h200 -o node.toml
   nvbandwidth -j > rates.json; tilerail topo import --nvbandwidth rates.json --kernels h200 -o node.toml
@@ -100,7 +100,7 @@ Command add_topo_import(CLI::App& topo) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* app = topo.add_subcommand(
       "import", "Write the file of a machine that another tool describes");
-  app->footer(footer);
+  app->footer(topo_import_footer);
   OptionGroup from{*app, "FROM (one of them)"};
   from.add("--nvidia-smi", "FILE", options->nvidia_smi,
            "Output of 'nvidia-smi topo -m'; output of 'nvidia-smi topo -p2p r' can "

@@ -11,7 +11,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* topo_new_footer = R"(Examples:
   tilerail topo new --gpus 16 --islands 2 --sockets 4 --pcie 5 --nvlink 450 --bridge 100 --kernels h200 -o new.toml
   tilerail topo new --gpus 8 --pcie 4 --per-uplink 2 --kernels karolina-hgx-a100 -o pairs.toml)";
 
@@ -37,7 +37,7 @@ Command add_topo_new(CLI::App& topo) {
   auto options = std::make_shared<NewOptions>();
   CLI::App* app =
       topo.add_subcommand("new", "Write the file of a machine that does not exist");
-  app->footer(footer);
+  app->footer(topo_new_footer);
   study::DesignText& design = options->design;
   const OptionGroup group{*app, "MACHINE (rates without a unit: GB/s in one direction)"};
   group.add("--gpus", "N", design.gpus, "GPUs");

@@ -17,7 +17,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* tune_footer =
     R"(Simulates many more plans than 'plan' does, of all presets, and keeps the fastest of each problem in a plan cache, a file
 of one machine: 'plan', 'simulate', 'run' and 'compare' take --plan-cache FILE or $TILERAIL_PLAN_CACHE, programs of the
 library the same. Each plan is saved when found; an interrupted tuning continues when it is started again.
@@ -60,7 +60,7 @@ std::string saved(const study::TuneResult& result) {
   return fmt::format("{:.1f}%", 100 * (1 - result.tuned->seconds / *result.planned_s));
 }
 
-std::string to_text(const std::vector<study::TuneResult>& results) {
+std::string table_text(const std::vector<study::TuneResult>& results) {
   Lines lines{
       {"problem", "policy", "estimate", "planned", "tuned", "saved", "T", "GPUs", "by"}};
   std::string failed;
@@ -78,7 +78,7 @@ std::string to_text(const std::vector<study::TuneResult>& results) {
   return (lines.size() > 1 ? aligned(lines, "llrrrrrrl") : "") + failed;
 }
 
-std::string to_text(const study::PlanCache& cache) {
+std::string list_text(const study::PlanCache& cache) {
   std::string text =
       fmt::format("{}: {} plans for machine '{}' of hash {}\n", cache.file,
                   cache.plans.size(), cache.owner.machine, cache.owner.hash);
@@ -133,7 +133,7 @@ int run_tune(const TuneOptions& options) {
     workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
     return study::tune(tasks, machine, file, settings, workers);
   }();
-  print(to_text(results));
+  print(table_text(results));
   const bool any = std::ranges::any_of(
       results, [](const auto& result) { return result.tuned.has_value(); });
   return any ? exit_ok : exit_bad_input;
@@ -145,7 +145,7 @@ int run(const CLI::App& app, const TuneOptions& options) {
     if (other->count() > 0 && other->get_name() != "--list")
       throw fault_of("--list", fmt::format("excludes {}", other->get_name()),
                      "one of them");
-  print(to_text(study::load_plan_cache(options.list)));
+  print(list_text(study::load_plan_cache(options.list)));
   return exit_ok;
 }
 
@@ -155,7 +155,7 @@ Command add_tune(CLI::App& root) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* app = root.add_subcommand(
       "tune", "Search long for the fastest plans, and keep them in a plan cache");
-  app->footer(footer);
+  app->footer(tune_footer);
   add_options(*app, options->job, false);
   app->get_option("--effort")
       ->description(

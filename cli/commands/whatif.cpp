@@ -10,7 +10,7 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer =
+constexpr const char* whatif_footer =
     R"(Re-plans the problem with each link, group, engine, kernel table, the latency and the issue cost twice as fast, half as
 fast and infinitely fast, and simulates the existing plan with it. Parts of equal figures share a row if their
 names differ only in numbers.
@@ -47,7 +47,7 @@ Command add_whatif(CLI::App& root) {
   auto options = std::make_shared<WhatIfOptions>();
   CLI::App* app = root.add_subcommand(
       "whatif", "Rank upgrades of a machine by the time that they save");
-  app->footer(footer);
+  app->footer(whatif_footer);
   add_options(*app, options->job, false);
   OptionGroup group{*app, "PARTS"};
   app->add_flag("--each", options->selection.each,

@@ -25,7 +25,7 @@ std::string or_dash(const std::optional<int>& limit) {
   return limit ? std::to_string(*limit) : "-";
 }
 
-std::string watts_text(std::optional<Watts> watts) {
+std::string watts_cell(std::optional<Watts> watts) {
   return watts ? fmt::format("{:.4g} W", watts->value) : "-";
 }
 
@@ -55,8 +55,8 @@ std::string memories_text(const Topology& topology) {
                          ? topology.description().kernels[memory.kernels].name
                          : "-",
                      or_dash(engines.h2d), or_dash(engines.d2h), or_dash(engines.peer),
-                     or_dash(engines.total), watts_text(memory.idle_watts),
-                     watts_text(memory.busy_watts), memory.source});
+                     or_dash(engines.total), watts_cell(memory.idle_watts),
+                     watts_cell(memory.busy_watts), memory.source});
   }
   return "\nMemories (copy engines by role: simultaneous copies, - for no limit)\n" +
          aligned(lines, "lrlrrrrrrl", 2);
@@ -115,7 +115,7 @@ std::string kernels_text(const Topology& topology) {
       text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype),
                           curve.trans.empty() ? "any" : curve.trans,
                           rates_text(kernels, curve),
-                          curve.watts ? "  at " + watts_text(curve.watts) : "");
+                          curve.watts ? "  at " + watts_cell(curve.watts) : "");
   }
   return text;
 }

@@ -93,7 +93,7 @@ struct ProcessResult {
 };
 
 /// Runs a program to its end.
-ProcessResult run(const std::vector<std::string>& command) {
+ProcessResult run_to_end(const std::vector<std::string>& command) {
   const std::string& program = command.front();
   const Capture output, errors;
   if (const int error = start(command, output, errors); error != 0)
@@ -119,7 +119,7 @@ std::optional<std::string> python_with_matplotlib() {
   constexpr const char* check =
       "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
   for (const char* candidate : {"python3", "/usr/bin/python3"})
-    if (run({candidate, "-c", check}).fault.empty()) return candidate;
+    if (run_to_end({candidate, "-c", check}).fault.empty()) return candidate;
   return std::nullopt;
 }
 
@@ -144,7 +144,7 @@ std::string Painter::draw(std::vector<std::string> command,
     scratch.emplace_back(fmt::format("{}.{}.csv", path, scratch.size()), text);
     command.push_back(scratch.back().staged());
   }
-  ProcessResult ended = run(command);
+  ProcessResult ended = run_to_end(command);
   if (!ended.fault.empty())
     throw fault_of(option_, "the figure could not be drawn: " + ended.fault);
   return std::move(ended.output);

@@ -9,6 +9,9 @@
 
 namespace tilerail {
 
+/// Keys of the sources of data that an imported file does not contain.
+inline const std::string assumed_source = "assumed", assumed_rates = "assumed rates";
+
 /// Builds a description, node by node.
 class MachineBuilder {
  public:

@@ -18,7 +18,7 @@ namespace tilerail {
 namespace {
 
 using assumptions::gpu_latency, assumptions::nvlink_latency, assumptions::reached;
-const std::string from_file = "NCCL", assumed = "assumed rates";
+const std::string nccl_source = "NCCL";
 
 bool is_nvlink(pugi::xml_node link) { return link.name() == std::string_view{"nvlink"}; }
 
@@ -77,7 +77,7 @@ class Importer {
       }
       check_host(cpu);
       const NodeId domain =
-          machine_.add_domain(number, rates_.host(is_coherent(cpu)), assumed);
+          machine_.add_domain(number, rates_.host(is_coherent(cpu)), assumed_rates);
       domains.push_back({domain, domains.size()});
       add_children(cpu, domain, domain);
     }
@@ -85,7 +85,7 @@ class Importer {
       throw missing("element 'pci' with a 'gpu' or of class 0x03 or 0x12",
                     "one for each GPU")
           .at(file_.name());
-    machine_.join_domains(domains, rates_.sockets, assumed);
+    machine_.join_domains(domains, rates_.sockets, assumed_rates);
     for (Gpu& gpu : gpus_) add_gpu_links(gpu);
     check_both_directions();
     for (const Bridge& bridge : bridges_) add_pcilinks(bridge);
@@ -200,9 +200,10 @@ class Importer {
       fail(pci,
            {"link_width", width, "is unknown",
             fmt::format("{} lanes, or 0", fmt::join(assumptions::pcie_widths, ", "))});
-    if (*transfers == 0) return {rates_.pcie, assumed};
-    if (*lanes == 0) return {pcie_payload(*transfers, usual_lanes) * reached, assumed};
-    return {pcie_payload(*transfers, *lanes) * reached, from_file};
+    if (*transfers == 0) return {rates_.pcie, assumed_rates};
+    if (*lanes == 0)
+      return {pcie_payload(*transfers, usual_lanes) * reached, assumed_rates};
+    return {pcie_payload(*transfers, *lanes) * reached, nccl_source};
   }
 
   void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
@@ -229,7 +230,7 @@ class Importer {
   void add_switch(pugi::xml_node pci, NodeId above, NodeId socket) {
     const auto [rate, source] = rate_of(pci);
     const NodeId node =
-        machine_.add_switch(fmt::format("pci{}", bridges_.size()), from_file);
+        machine_.add_switch(fmt::format("pci{}", bridges_.size()), nccl_source);
     bridges_.push_back({pci, node});
     by_bus_.emplace(bus_of(pci), node);
     machine_.join(above, node, rate, assumptions::pcie_switch_latency, source);
@@ -289,7 +290,7 @@ class Importer {
     if (gpu.element.child("c2c")) {
       const auto rate = rate_of_c2c(gpu);
       machine_.join(socket, gpu.node, rate.value_or(rates_.c2c), gpu_latency,
-                    rate ? from_file : assumed);
+                    rate ? nccl_source : assumed_rates);
       return true;
     }
     int links = 0;
@@ -309,7 +310,8 @@ class Importer {
     const pugi::xml_node gpu = pci.child("gpu");
     const int device = gpu ? given_device(gpu) : next_device();
     const uint64_t address = bus_of(pci);
-    const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, from_file);
+    const NodeId node =
+        machine_.add_gpu(fmt::format("gpu{}", device), device, nccl_source);
     by_bus_.emplace(address, node);
     const int sm =
         attribute(gpu, "sm").empty() ? 0 : number(gpu, "sm", 10, most_capability);
@@ -388,7 +390,7 @@ class Importer {
     for (const auto& [peer, links] : gpu.to_peers)
       machine_.link_peers(gpu.node, peer, links.rate, nvlink_latency * 2, links.source);
     if (to_switch == 0) return;
-    if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", from_file);
+    if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", nccl_source);
     const LinkUnit unit = nvlink_unit(gpu);
     machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency,
                   unit.source);
@@ -473,18 +475,18 @@ class Importer {
                   "another PCIe switch"});
     if (!joined_.insert(std::minmax(bridge.node, other)).second) return;
     machine_.join(bridge.node, other, assumptions::within_switch,
-                  assumptions::pcie_switch_latency, assumed);
+                  assumptions::pcie_switch_latency, assumed_rates);
   }
 
   void add_sources() {
     const std::string missing = omissions_.text();
     machine_.source(
-        from_file, Source::Kind::measured,
+        nccl_source, Source::Kind::measured,
         fmt::format("the topology file: devices, speed and width of PCIe, links and rate "
                     "of NVLink-C2C; {} of their rates is reached, as by an H200; "
                     "latencies assumed{}{}",
                     reached, missing.empty() ? "" : "; not in this machine: ", missing));
-    machine_.source(assumed, Source::Kind::assumed,
+    machine_.source(assumed_rates, Source::Kind::assumed,
                     "the topology file contains no rates of host memories and sockets; "
                     "not every speed of PCIe");
     for (const auto& [key, source] : link_sources_)

@@ -15,7 +15,7 @@ namespace tilerail {
 namespace {
 
 using assumptions::host_latency, assumptions::most_gpus;
-const std::string measured = "nvbandwidth", assumed = "assumed";
+const std::string nvbandwidth_source = "nvbandwidth";
 constexpr const char* expected_text =
     "output of 'nvbandwidth -j' ('nvbandwidth --format json' in newer versions)";
 
@@ -141,9 +141,9 @@ HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId hos
     links.in_rate.push_back(*in[i]);
     links.out_rate.push_back(there ? *out[i] : *in[i]);
     links.in.push_back(
-        machine.link(host, gpus[i], links.in_rate[i], host_latency, measured));
+        machine.link(host, gpus[i], links.in_rate[i], host_latency, nvbandwidth_source));
     links.out.push_back(machine.link(gpus[i], host, links.out_rate[i], host_latency,
-                                     there ? measured : assumed));
+                                     there ? nvbandwidth_source : assumed_source));
   }
   return links;
 }
@@ -169,18 +169,18 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   MachineBuilder machine{
       "nvbandwidth", fmt::format("{} GPUs as nvbandwidth measured them", cases.gpus()),
       kind};
-  machine.source(measured, Source::Kind::measured,
+  machine.source(nvbandwidth_source, Source::Kind::measured,
                  "nvbandwidth: rates; latencies assumed");
-  machine.source(assumed, Source::Kind::assumed,
+  machine.source(assumed_source, Source::Kind::assumed,
                  "not measured by nvbandwidth: memories; GPUs share a switch if the rate "
                  "of each pair equals a port of either; peers no faster than PCIe share "
                  "its port; missing rates equal the other direction");
-  const NodeId host = machine.add_host("host", assumed);
+  const NodeId host = machine.add_host("host", assumed_source);
   std::vector<NodeId> gpus;
   for (size_t i = 0; i < cases.gpus(); ++i)
-    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed));
+    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed_source));
   const HostLinks links = add_host_links(machine, cases, host, gpus, file);
-  add_host_load(machine, links, load_of(cases), measured);
+  add_host_load(machine, links, load_of(cases), nvbandwidth_source);
   // A read goes from column to row, a write from row to column, contrary to the arrows in
   // some descriptions. Source: DeviceToDeviceReadCE and WriteCE of nvbandwidth, the same
   // in its first and later versions.
@@ -189,7 +189,7 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   peers.out = cases.host("one_to_all_write_ce", "all_to_one_read_ce");
   peers.in = cases.host("all_to_one_write_ce", "one_to_all_read_ce");
   peers.both = cases.pairs("device_to_device_bidirectional_memcpy_", "_ce_total", false);
-  add_peer_links(machine, peers, gpus, links, measured, assumed);
+  add_peer_links(machine, peers, gpus, links, nvbandwidth_source, assumed_source);
   if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
     notes->push_back(fmt::format(
         "{}: no matrix device_to_device_memcpy_read_ce or "

@@ -18,7 +18,7 @@ namespace tilerail {
 namespace {
 
 using assumptions::last_domain;
-const std::string from_file = "topo -m", assumed = "assumed rates";
+const std::string smi_source = "topo -m";
 
 /// NUMA domains with GPUs.
 struct SmiDomains {
@@ -234,23 +234,25 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
   const auto first = behind_one_switch(matrix);
   for (const auto i : indices(first)) {
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]),
-                                   matrix.devices[i], from_file));
+                                   matrix.devices[i], smi_source));
     NodeId parent = sockets[i];
     if (matrix.own_domains[i]) {
-      machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency, assumed);
+      machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency,
+                   assumed_rates);
       continue;
     }
     if (std::ranges::count(first, first[i]) > 1) {
       const auto [plx, fresh] =
           switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
       if (fresh) {
-        plx->second = machine.add_switch(plx->first, from_file);
+        plx->second = machine.add_switch(plx->first, smi_source);
         machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency,
-                     assumed);
+                     assumed_rates);
       }
       parent = plx->second;
     }
-    machine.join(parent, gpus.back(), rates.pcie, assumptions::gpu_latency, assumed);
+    machine.join(parent, gpus.back(), rates.pcie, assumptions::gpu_latency,
+                 assumed_rates);
   }
   return gpus;
 }
@@ -319,20 +321,20 @@ class Nvlinks {
   /// Adds a port with the largest count of each GPU. Copies always take the switch, even
   /// if the path over the host is faster.
   void add_switch(const std::string& name, const Island& island) {
-    const NodeId nvsw = machine_.add_switch(name, from_file);
+    const NodeId nvsw = machine_.add_switch(name, smi_source);
     std::map<size_t, LinkId> out, in;
     for (const size_t i : island) {
       const Rate rate = each_ * largest(i);
-      out.emplace(
-          i, machine_.link(gpus_[i], nvsw, rate, assumptions::nvlink_latency, assumed));
-      in.emplace(
-          i, machine_.link(nvsw, gpus_[i], rate, assumptions::nvlink_latency, assumed));
+      out.emplace(i, machine_.link(gpus_[i], nvsw, rate, assumptions::nvlink_latency,
+                                   assumed_rates));
+      in.emplace(i, machine_.link(nvsw, gpus_[i], rate, assumptions::nvlink_latency,
+                                  assumed_rates));
     }
     for (const size_t i : island)
       for (const size_t j : island)
         if (i != j &&
             each_ * std::min(largest(i), largest(j)) <= std::max(to_host(i), to_host(j)))
-          machine_.route(gpus_[i], gpus_[j], {out.at(i), in.at(j)}, assumed);
+          machine_.route(gpus_[i], gpus_[j], {out.at(i), in.at(j)}, assumed_rates);
   }
 
   void add_direct(const Island& island) {
@@ -340,7 +342,7 @@ class Nvlinks {
       for (const size_t j : island)
         if (count(i, j) > 0)
           machine_.link_peers(gpus_[i], gpus_[j], each_ * count(i, j),
-                              assumptions::nvlink_latency * 2, assumed);
+                              assumptions::nvlink_latency * 2, assumed_rates);
   }
 
   MachineBuilder& machine_;
@@ -363,11 +365,12 @@ std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine,
   for (const auto i : indices(domains.numbers)) {
     const size_t socket = domains.sockets[i];
     const auto in_socket = size_t(std::ranges::count(domains.sockets, socket));
-    nodes.push_back({machine.add_domain(domains.numbers[i],
-                                        rates.host(coherent[i], in_socket), assumed),
-                     socket});
+    nodes.push_back(
+        {machine.add_domain(domains.numbers[i], rates.host(coherent[i], in_socket),
+                            assumed_rates),
+         socket});
   }
-  machine.join_domains(nodes, rates.sockets, assumed);
+  machine.join_domains(nodes, rates.sockets, assumed_rates);
   return nodes;
 }
 
@@ -402,9 +405,9 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
       "nvidia-smi",
       fmt::format("{} GPUs as 'nvidia-smi topo -m' shows them", matrix.devices.size()),
       kind};
-  machine.source(from_file, Source::Kind::measured,
+  machine.source(smi_source, Source::Kind::measured,
                  "nvidia-smi topo -m: GPUs and their links");
-  machine.source(assumed, Source::Kind::assumed,
+  machine.source(assumed_rates, Source::Kind::assumed,
                  "nvidia-smi topo -m contains no rates, latencies and host memories; if "
                  "the NVLinks of a GPU add up to more than it has, all NVLinks of the "
                  "joined GPUs lead to a switch, the largest number of each GPU; a GPU "

@@ -15,7 +15,7 @@ namespace tilerail {
 namespace {
 
 using assumptions::most_gpus;
-const std::string measured = "p2pBandwidthLatencyTest", assumed = "assumed";
+const std::string p2p_source = "p2pBandwidthLatencyTest";
 
 /// One row of numbers per GPU.
 struct Matrix {
@@ -195,16 +195,16 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
 /// All GPUs share the host's memory.
 HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus,
                          const ImportRates& rates) {
-  const NodeId socket = machine.add_domain("", rates.host(false), assumed);
+  const NodeId socket = machine.add_domain("", rates.host(false), assumed_source);
   HostLinks links;
   links.over_switch = true;
   links.in_rate.assign(gpus.size(), rates.pcie);
   links.out_rate.assign(gpus.size(), rates.pcie);
   for (const NodeId gpu : gpus) {
     links.in.push_back(
-        machine.link(socket, gpu, rates.pcie, assumptions::gpu_latency, assumed));
+        machine.link(socket, gpu, rates.pcie, assumptions::gpu_latency, assumed_source));
     links.out.push_back(
-        machine.link(gpu, socket, rates.pcie, assumptions::gpu_latency, assumed));
+        machine.link(gpu, socket, rates.pcie, assumptions::gpu_latency, assumed_source));
   }
   return links;
 }
@@ -218,23 +218,23 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
       "p2p",
       fmt::format("{} GPUs as p2pBandwidthLatencyTest measured them", matrices.gpus()),
       kind};
-  machine.source(measured, Source::Kind::measured,
+  machine.source(p2p_source, Source::Kind::measured,
                  "p2pBandwidthLatencyTest: peer access, rates and latencies between GPUs "
                  "with it; rates without it, of "
                  "the memory of a GPU and of the CPU's calls are not used");
-  machine.source(assumed, Source::Kind::assumed,
+  machine.source(assumed_source, Source::Kind::assumed,
                  "p2pBandwidthLatencyTest does not measure the host: its memory and "
                  "PCIe; GPUs share a switch if the rate of each pair equals a port of "
                  "either; peers no faster than PCIe share its port");
   const PeerRates peers = peers_of(matrices, file);
   std::vector<NodeId> gpus;
   for (size_t i = 0; i < matrices.gpus(); ++i)
-    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), measured));
+    gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), p2p_source));
   const HostLinks links = add_host_links(machine, gpus, rates);
-  add_peer_links(machine, peers, gpus, links, measured, assumed);
+  add_peer_links(machine, peers, gpus, links, p2p_source, assumed_source);
   for (const auto i : indices(gpus))  // without peer access: no copies over the socket
     for (const auto j : indices(gpus))
-      if (i != j && !peers.alone[i][j]) machine.route(gpus[i], gpus[j], {}, measured);
+      if (i != j && !peers.alone[i][j]) machine.route(gpus[i], gpus[j], {}, p2p_source);
   return machine.description();
 }
 

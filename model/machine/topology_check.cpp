@@ -21,7 +21,7 @@ namespace {
 
 using F = MachineFigures;
 using Description = Topology::Description;
-using Names = std::unordered_set<std::string>;
+using NameSet = std::unordered_set<std::string>;
 
 /// A table entry under check, and its name in errors.
 struct Entry {
@@ -47,7 +47,7 @@ void each_entry(std::string_view table, const Items& items, const Check& check) 
     check(Entry{table, i, fmt::format("{} '{}'", table, items[i].name)}, items[i]);
 }
 
-void check_name(const Entry& entry, const std::string& name, Names& names) {
+void check_name(const Entry& entry, const std::string& name, NameSet& names) {
   entry.require(is_name(name), "its name is not allowed", expected_name);
   entry.require(names.insert(name).second, "another one has this name", "unique names");
 }
@@ -122,7 +122,7 @@ void check_nodes(const Description& d) {
   // Node names are used in "a->b#2", "A:B:C" and comma-separated lists.
   constexpr const char* allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  Names names;
+  NameSet names;
   each_entry("node", d.nodes, [&](const Entry& entry, const Node& node) {
     check_name(entry, node.name, names);
     entry.require(node.name.find_first_not_of(allowed) == std::string::npos,
@@ -144,7 +144,7 @@ void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve&
 }
 
 void check_kernels(const Description& d) {
-  Names names;
+  NameSet names;
   each_entry("kernels", d.kernels, [&](const Entry& entry, const KernelTimes& kernels) {
     check_name(entry, kernels.name, names);
     check_figures(entry, "", kernels, F::of_kernels);
@@ -188,7 +188,7 @@ void check_links(const Description& d) {
 }
 
 void check_groups(const Description& d) {
-  Names names;
+  NameSet names;
   each_entry("group", d.groups, [&](const Entry& entry, const CapacityGroup& group) {
     check_name(entry, group.name, names);
     entry.require(group.capacity || group.both_busy, "it bounds nothing",

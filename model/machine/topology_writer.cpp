@@ -106,9 +106,9 @@ std::optional<Seconds> square_time(const GemmCurve::Point& p) {
   return std::nullopt;
 }
 
-class Writer {
+class TomlWriter {
  public:
-  explicit Writer(Topology::Description d) : d_{std::move(d)} {}
+  explicit TomlWriter(Topology::Description d) : d_{std::move(d)} {}
 
   std::string machine() {
     line("schema", "1");
@@ -264,11 +264,11 @@ std::string figures_to_toml(const Memory& memory) {
 }
 
 std::string costs_to_toml(const Topology::Description& description) {
-  return Writer{description}.costs();
+  return TomlWriter{description}.costs();
 }
 
 std::string to_toml(const Topology::Description& description) {
-  return Writer{description}.machine();
+  return TomlWriter{description}.machine();
 }
 
 std::string machine_hash(const Topology& machine) {

@@ -43,13 +43,9 @@ void require_same_plan(const AnnotatedTimeline& predicted,
   }
 }
 
-bool is_simulation(const TimelineMetadata& metadata) {
-  return tilerail::is_simulation(metadata.backend);
-}
-
 /// Accepts two measurements or two simulations.
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
-  if (is_simulation(measured) && !is_simulation(predicted))
+  if (is_simulation(measured.backend) && !is_simulation(predicted.backend))
     throw fault_of("measured",
                    fmt::format("its backend is '{}', but predicted has '{}'",
                                measured.backend, predicted.backend),
@@ -125,8 +121,8 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   Comparison result;
   result.predicted = predicted.metadata;
   result.measured = measured.metadata;
-  result.of_prediction =
-      is_simulation(predicted.metadata) && !is_simulation(measured.metadata);
+  result.of_prediction = is_simulation(predicted.metadata.backend) &&
+                         !is_simulation(measured.metadata.backend);
   if (!result.of_prediction)
     result.sides =
         predicted.metadata.machine == measured.metadata.machine

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 3> optional_keys = {"energy_j", "counted_
 constexpr std::array<std::string_view, 13> columns = {
     "op",    "kind",  "queue", "device",  "src",     "dst",  "bytes",
     "flops", "route", "label", "ready_s", "start_s", "end_s"};
-enum Column {
+enum CsvColumn {
   op,
   kind,
   queue,

@@ -117,7 +117,7 @@ class RowReader {
     size_t line;
   };
 
-  const CsvReader::Cell& cell(Column column) const { return (*cells_)[column]; }
+  const CsvReader::Cell& cell(CsvColumn column) const { return (*cells_)[column]; }
 
   OpKind read_kind() const {
     std::vector<std::string_view> known;
@@ -133,7 +133,7 @@ class RowReader {
     const uint32_t number = names_.intern(cell(queue).text);
     std::vector<AnnotatedQueue>& queues = timeline_.queues;
     if (number == queues.size()) {
-      for (const Column name : {queue, device, src, dst}) {
+      for (const CsvColumn name : {queue, device, src, dst}) {
         if (cell(name).text.empty())
           reader_.fail(cell(name), {columns[name], "", "", "a name"});
       }
@@ -150,7 +150,7 @@ class RowReader {
     return number;
   }
 
-  void require_same(Column column, const std::string& known) const {
+  void require_same(CsvColumn column, const std::string& known) const {
     if (cell(column).text == known) return;
     reader_.fail(cell(column), {columns[column], excerpt(cell(column).text),
                                 fmt::format("differs from '{}' of queue '{}' before",

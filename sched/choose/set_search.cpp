@@ -36,9 +36,10 @@ constexpr double cost_of_plan = 100, cost_of_simulating = 2,
 
 constexpr size_t threads = 4;
 
-class Search final : public SetSearch {
+class EvolutionarySearch final : public SetSearch {
  public:
-  Search(const Question& question, const PlanSimulator& simulator, const Plan& start)
+  EvolutionarySearch(const Question& question, const PlanSimulator& simulator,
+                     const Plan& start)
       : question_{question}, simulator_{simulator}, start_{start} {}
 
   void run_until(int64_t ops) override {
@@ -398,7 +399,7 @@ class Search final : public SetSearch {
 
 std::unique_ptr<SetSearch> set_search(const Question& question,
                                       const PlanSimulator& simulator, const Plan& start) {
-  return std::make_unique<Search>(question, simulator, start);
+  return std::make_unique<EvolutionarySearch>(question, simulator, start);
 }
 
 }  // namespace tilerail

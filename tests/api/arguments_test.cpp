@@ -38,9 +38,9 @@ TEST_P(EachBadArgument, IsReportedWithItsPositionInBlas) {
   const auto defect = first_defect(x);
   ASSERT_TRUE(defect);
   EXPECT_EQ(defect->position, GetParam().position);
-  EXPECT_THAT(defect->message, testing::HasSubstr(GetParam().text));
+  EXPECT_THAT(defect->message, ::testing::HasSubstr(GetParam().text));
   EXPECT_THAT(defect->message,
-              testing::HasSubstr("argument " + std::to_string(GetParam().position)));
+              ::testing::HasSubstr("argument " + std::to_string(GetParam().position)));
 }
 
 constexpr int64_t huge = (int64_t{1} << 40) + 1;

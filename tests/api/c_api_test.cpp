@@ -72,7 +72,7 @@ TEST(CInterface, AShortageIsNotAnInvalidValue) {
   for (const MemoryId gpu : machine.gpus()) full.log->room[gpu] = 1;
   EXPECT_EQ(tilerail_dgemm(full.get(), 'N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, x, 2),
             TILERAIL_OUT_OF_MEMORY);
-  EXPECT_THAT(tilerail_last_error(full.get()), testing::HasSubstr("free for tiles"));
+  EXPECT_THAT(tilerail_last_error(full.get()), ::testing::HasSubstr("free for tiles"));
 }
 
 TEST(CInterface, NoExceptionLeavesTheInterface) {
@@ -81,7 +81,7 @@ TEST(CInterface, NoExceptionLeavesTheInterface) {
   handle.log->failures = 1;
   EXPECT_EQ(tilerail_dgemm(handle.get(), 'N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, x, 2),
             TILERAIL_EXECUTION_FAILED);
-  EXPECT_THAT(tilerail_last_error(handle.get()), testing::HasSubstr("made to fail"));
+  EXPECT_THAT(tilerail_last_error(handle.get()), ::testing::HasSubstr("made to fail"));
   EXPECT_EQ(tilerail_set_policy(handle.get(), nullptr), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(tilerail_set_policy(handle.get(), "none such"), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(tilerail_set_override(handle.get(), "tile=zero"), TILERAIL_INVALID_VALUE);

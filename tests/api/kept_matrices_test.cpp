@@ -167,7 +167,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfTheComputingGpu) {
 TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) {
   for (const bool b_on_gpu : {false, true})
     for (const bool a_is_kept : {true, false}) {
-      SCOPED_TRACE(testing::Message() << b_on_gpu << a_is_kept);
+      SCOPED_TRACE(::testing::Message() << b_on_gpu << a_is_kept);
       session_ = fake_session(log_, small_tiles());
       Multiplication call{40, 50, 64, 1, 0.5};
       log_->on_device = {{call.x.c, 0}, {a_is_kept ? call.x.a : call.x.b, 0}};

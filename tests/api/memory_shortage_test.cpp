@@ -13,13 +13,13 @@ using namespace test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t n = 256;  // a matrix has 512 KiB
+constexpr int64_t matrix_side = 256;  // a matrix has 512 KiB
 
 class MemoryShortage : public ::testing::Test {
  protected:
   MemoryId gpu(int number) const { return *machine_.find_gpu(number); }
   PlanInfo call(Session& session) {
-    Multiplication product{n, n, 64, 2, 1};
+    Multiplication product{matrix_side, matrix_side, 64, 2, 1};
     PlanInfo info;
     session.gemm(product.x, {.plan = &info});
     product.expect_right();
@@ -64,7 +64,7 @@ TEST_F(MemoryShortage, ReplansIfTheMemoryOfACachedPlanIsGone) {
   EXPECT_EQ(log_->binds, 2) << "the new plan is kept";
 
   log_->arena_gone = log_->page_locked = true;
-  Multiplication product{n, n, 64, 2, 1};
+  Multiplication product{matrix_side, matrix_side, 64, 2, 1};
   session->gemm(product.x, {.wait = false});
   product.expect_right();
   EXPECT_EQ(log_->binds, 3) << "also for a call that does not wait";

@@ -18,7 +18,7 @@
 namespace tilerail::api {
 namespace {
 
-constexpr int64_t n = 256;
+constexpr int64_t side = 256;
 constexpr double alpha = 1.5, beta = 0.5;
 
 struct Request {
@@ -39,7 +39,7 @@ const std::vector<Request> requests{
 
 /// The plan of `tilerail plan`.
 Plan by_command(const Request& request) {
-  const std::string size = std::to_string(n);
+  const std::string size = std::to_string(side);
   study::JobText job;
   job.problem.gemm = size, job.problem.alpha = std::to_string(alpha),
   job.problem.beta = std::to_string(beta);
@@ -53,7 +53,7 @@ Plan by_command(const Request& request) {
 }
 
 struct Arrays {
-  std::vector<double> a = std::vector<double>(n * n, 1.0), b = a, c = a;
+  std::vector<double> a = std::vector<double>(side * side, 1.0), b = a, c = a;
 };
 
 Plan by_cpp(const Request& request) {
@@ -63,8 +63,8 @@ Plan by_cpp(const Request& request) {
   options.devices = request.numbers;
   Context context{test::fake_session(log, options)};
   Arrays x;
-  gemm(context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(),
-       n);
+  gemm(context, 'N', 'N', side, side, side, alpha, x.a.data(), side, x.b.data(), side,
+       beta, x.c.data(), side);
   return *log->plan;
 }
 
@@ -78,8 +78,8 @@ Plan by_c(const Request& request) {
   EXPECT_EQ(tilerail_set_devices(&context, request.numbers.data(), count),
             TILERAIL_SUCCESS);
   Arrays x;
-  EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(),
-                           n, beta, x.c.data(), n),
+  EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', side, side, side, alpha, x.a.data(), side,
+                           x.b.data(), side, beta, x.c.data(), side),
             TILERAIL_SUCCESS);
   return *log->plan;
 }

@@ -11,12 +11,12 @@ namespace {
 
 using namespace made;
 
-Topology fitted(const Topology& machine) {
+Topology fitted_machine(const Topology& machine) {
   return Topology{fit_topology(Meter{machine}.everything(), HostPages::spread)};
 }
 
 TEST(FitColumns, TheFitReproducesCostsOfEachPitchAndOfReuse) {
-  const Topology machine{switch_machine(4)}, t = fitted(machine);
+  const Topology machine{switch_machine(4)}, t = fitted_machine(machine);
   EXPECT_NEAR(t.description().strided.cache.value,
               machine.description().strided.cache.value, 4e6);
   EXPECT_EQ(t.description().strided.border, machine.description().strided.border);

@@ -15,7 +15,8 @@ namespace tilerail {
 namespace {
 
 using namespace made;
-using testing::Each, testing::Field, testing::HasSubstr, testing::Ne, testing::Not;
+using ::testing::Each, ::testing::Field, ::testing::HasSubstr, ::testing::Ne,
+    ::testing::Not;
 
 struct Case {
   const char* name;
@@ -24,7 +25,7 @@ struct Case {
 };
 void PrintTo(const Case& machine, std::ostream* out) { *out << machine.name; }
 
-class FittedMachine : public testing::TestWithParam<Case> {
+class FittedMachine : public ::testing::TestWithParam<Case> {
  protected:
   Topology truth() const { return Topology{GetParam().machine(GetParam().gpus)}; }
 };
@@ -150,21 +151,21 @@ TEST_P(FittedMachine, CanBeWrittenAndReadAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Calibration, FittedMachine,
-                         testing::Values(Case{"Pcie1", pcie_machine, 1},
-                                         Case{"Pcie2", pcie_machine, 2},
-                                         Case{"Pcie4", pcie_machine, 4},
-                                         Case{"Pcie8", pcie_machine, 8},
-                                         Case{"Switch1", switch_machine, 1},
-                                         Case{"Switch2", switch_machine, 2},
-                                         Case{"Switch4", switch_machine, 4},
-                                         Case{"Switch8", switch_machine, 8}),
+                         ::testing::Values(Case{"Pcie1", pcie_machine, 1},
+                                           Case{"Pcie2", pcie_machine, 2},
+                                           Case{"Pcie4", pcie_machine, 4},
+                                           Case{"Pcie8", pcie_machine, 8},
+                                           Case{"Switch1", switch_machine, 1},
+                                           Case{"Switch2", switch_machine, 2},
+                                           Case{"Switch4", switch_machine, 4},
+                                           Case{"Switch8", switch_machine, 8}),
                          [](const auto& param) { return param.param.name; });
 
 Topology fitted(const Topology& machine, double noise = 0) {
   return Topology{fit_topology(Meter{machine, noise}.everything(), HostPages::spread)};
 }
 
-class FitTransfers : public testing::TestWithParam<double> {};  // noise
+class FitTransfers : public ::testing::TestWithParam<double> {};  // noise
 
 TEST_P(FitTransfers, SharedUplinksOfPairsAreFound) {
   const Topology t = fitted(Topology{pcie_machine(8)}, GetParam());
@@ -234,7 +235,7 @@ TEST_P(FitTransfers, PortsAndThroughTrafficHaveBounds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Calibration, FitTransfers, testing::Values(0.0, 0.02),
+INSTANTIATE_TEST_SUITE_P(Calibration, FitTransfers, ::testing::Values(0.0, 0.02),
                          [](const auto& param) {
                            return param.param > 0 ? "Noisy" : "Exact";
                          });

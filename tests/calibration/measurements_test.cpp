@@ -130,7 +130,7 @@ TEST(Measurements, HaveOneLinePerRun) {
   const std::string text = to_json(one_of_each());
   for (const char* line : {"\n  {\"name\":\"gpu0\"", "\n  {\"kind\":\"both ways\"",
                            "\n  {\"gpu\":\"gpu0\",\"dtype\"", "\n  {\"what\":\"gemm\""})
-    EXPECT_THAT(text, testing::HasSubstr(line));
+    EXPECT_THAT(text, ::testing::HasSubstr(line));
 }
 
 /// The JSON of one_of_each() with the first `find` replaced; the message contains the
@@ -141,7 +141,7 @@ struct BadJson {
 };
 void PrintTo(const BadJson& bad, std::ostream* out) { *out << bad.name; }
 
-class BadMeasurements : public testing::TestWithParam<BadJson> {};
+class BadMeasurements : public ::testing::TestWithParam<BadJson> {};
 
 TEST_P(BadMeasurements, AreRefusedWithPlaceValueAndExpectation) {
   std::string text = to_json(one_of_each());
@@ -149,13 +149,13 @@ TEST_P(BadMeasurements, AreRefusedWithPlaceValueAndExpectation) {
   ASSERT_NE(found, std::string::npos) << GetParam().find;
   text.replace(found, GetParam().find.size(), GetParam().replace);
   EXPECT_THAT([&] { measurements_from_json(text, "m.json"); },
-              testing::ThrowsMessage<InputError>(testing::AllOf(
-                  testing::StartsWith("m.json:"), mentions(GetParam().words))));
+              ::testing::ThrowsMessage<InputError>(::testing::AllOf(
+                  ::testing::StartsWith("m.json:"), mentions(GetParam().words))));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Calibration, BadMeasurements,
-    testing::Values(
+    ::testing::Values(
         BadJson{"NotJson", "{\"schema\"", "{schema", {"not JSON"}},
         BadJson{"Schema",
                 "\"schema\":1",

@@ -17,7 +17,7 @@ Measurements measured(double noise = 0) {
   return Meter{Topology{switch_machine(1)}, noise}.everything();
 }
 
-std::optional<Uncertainty> fitted(const Measurements& m) {
+std::optional<Uncertainty> fitted_uncertainty(const Measurements& m) {
   return fit_topology(m, HostPages::spread).uncertainty;
 }
 
@@ -49,18 +49,19 @@ TEST(Uncertainty, OfIssueCoversNineOfTenCalls) {
   m.issue.push_back(issue_of("gemm", 15e-6));
   // The mean of 19 is 195 / 19 us. The ceil(0.9 * 20) = 18th of 19 deviations counts, one
   // of the equal ones.
-  EXPECT_NEAR(fitted(m)->issue, 1 - 10 / (195.0 / 19), 5e-4);  // of 10.26 us, four digits
+  EXPECT_NEAR(fitted_uncertainty(m)->issue, 1 - 10 / (195.0 / 19),
+              5e-4);  // of 10.26 us, four digits
   m.issue.push_back(issue_of("gemm", 15e-6));
   // Two of 20 have a larger deviation; the ceil(0.9 * 21) = 19th is one of them. The mean
   // is 10.5 us.
-  EXPECT_NEAR(fitted(m)->issue, 15 / 10.5 - 1, 1e-4);
+  EXPECT_NEAR(fitted_uncertainty(m)->issue, 15 / 10.5 - 1, 1e-4);
 }
 
 TEST(Uncertainty, OfEachTypeComesFromKernelsOfTheType) {
   Measurements m = measured();
   for (KernelRun& run : m.kernels)
     if (run.dtype == DType::f32) run.seconds.half_width = 0.2;
-  const Uncertainty u = fitted(m).value();
+  const Uncertainty u = fitted_uncertainty(m).value();
   // Student's quantiles for 9 degrees of freedom: scatter of ten batches about their
   // mean.
   const double scatter = 0.2 * std::sqrt(10.0) / 2.262 * 1.833 * std::sqrt(1.1);
@@ -70,36 +71,36 @@ TEST(Uncertainty, OfEachTypeComesFromKernelsOfTheType) {
 }
 
 TEST(Uncertainty, OfLoadIsTheDeviationOfLoadedRuns) {
-  EXPECT_LT(fitted(measured())->load, 0.03);
+  EXPECT_LT(fitted_uncertainty(measured())->load, 0.03);
   Measurements m = measured();
   for (KernelRun& run : m.kernels)
     if (run.duty == 1.0 && run.dtype == DType::f64) run.seconds.half_width = 0.3;
   const double scatter = 0.3 * std::sqrt(10.0) / 2.262 * 1.833 * std::sqrt(1.1);
-  EXPECT_NEAR(fitted(m)->load, scatter, 0.02)
+  EXPECT_NEAR(fitted_uncertainty(m)->load, scatter, 0.02)
       << "of four loads that slow down, the one that scatters most";
 }
 
 TEST(Uncertainty, OfCopiesComesFromTheirRates) {
-  EXPECT_LT(fitted(measured())->copies, 0.03);
+  EXPECT_LT(fitted_uncertainty(measured())->copies, 0.03);
   Measurements m = measured();
   for (TransferRun& run : m.transfers) run.total.half_width = 0.1;
   const double scatter = 0.1 * std::sqrt(10.0) / 2.262 * 1.833 * std::sqrt(1.1);
-  EXPECT_NEAR(fitted(m)->copies, scatter, 0.03);
+  EXPECT_NEAR(fitted_uncertainty(m)->copies, scatter, 0.03);
 }
 
 TEST(Uncertainty, ColumnsBetweenMeasurementsAreLessCertainIfTheCurveBends) {
   Measurements m = measured();
-  const double straight = fitted(m)->columns;
+  const double straight = fitted_uncertainty(m)->columns;
   // Every second column has half its rate, so interpolation between columns fails.
   int number = 0;
   for (StridedRun& run : m.strided) run.strided.mean *= ++number % 2 == 0 ? 0.5 : 1;
-  EXPECT_GT(fitted(m)->columns, straight + 0.1);
+  EXPECT_GT(fitted_uncertainty(m)->columns, straight + 0.1);
 }
 
 TEST(Uncertainty, IsUnknownWithoutRepeatedMeasurements) {
   Measurements m = measured();
   for (KernelRun& run : m.kernels) run.seconds.count = 1;
-  EXPECT_FALSE(fitted(m));
+  EXPECT_FALSE(fitted_uncertainty(m));
 }
 
 TEST(Uncertainty, HasASourceAndASeparateSourceForPlainPages) {

@@ -121,14 +121,14 @@ TEST(HostGemm, TransposesEachOperand) {
 }
 
 /// Large enough for blocked BLAS kernels; 3 x 3 for kernels of small matrices.
-class ZeroScalars : public testing::TestWithParam<int64_t> {};
+class ZeroScalars : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(ZeroScalars, ZeroBetaOverwritesNaN) {
   const int64_t s = GetParam();
   std::vector<double> ones(size_t(s * s), 1.0), c(ones.size(), nan);
   gemm({DType::f64, Trans::no, Trans::no, s, s, s, 1.0, 0.0, ones.data(), ones.data(),
         c.data(), s, s, s});
-  EXPECT_THAT(c, testing::Each(double(s)));  // a sum of s ones
+  EXPECT_THAT(c, ::testing::Each(double(s)));  // a sum of s ones
 }
 
 TEST_P(ZeroScalars, ZeroAlphaNeverReadsAOrB) {
@@ -136,7 +136,7 @@ TEST_P(ZeroScalars, ZeroAlphaNeverReadsAOrB) {
   std::vector<double> nans(size_t(s * s), nan), c(nans.size(), 3.0);
   gemm({DType::f64, Trans::no, Trans::no, s, s, s, 0.0, 2.0, nans.data(), nans.data(),
         c.data(), s, s, s});
-  EXPECT_THAT(c, testing::Each(6.0));
+  EXPECT_THAT(c, ::testing::Each(6.0));
 }
 
 TEST_P(ZeroScalars, EmptyKOnlyScales) {
@@ -144,10 +144,10 @@ TEST_P(ZeroScalars, EmptyKOnlyScales) {
   std::vector<double> c(size_t(s * s), 3.0);
   gemm({DType::f64, Trans::no, Trans::no, s, s, 0, 1.0, 2.0, c.data(), c.data(), c.data(),
         s, 1, s});
-  EXPECT_THAT(c, testing::Each(6.0));
+  EXPECT_THAT(c, ::testing::Each(6.0));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, ZeroScalars, testing::Values(1, 3, 33, 200));
+INSTANTIATE_TEST_SUITE_P(Sizes, ZeroScalars, ::testing::Values(1, 3, 33, 200));
 
 TEST(HostGemm, RefusesHalfPrecision) {
   for (const DType dtype : {DType::f16, DType::bf16}) {

@@ -126,7 +126,7 @@ TEST(GemmCheck, RejectsOneWrongElement) {
     EXPECT_FALSE(check.passed()) << wrong;
     EXPECT_EQ(check.row, 3);
     EXPECT_EQ(check.col, 5);
-    EXPECT_THAT(check.summary(), testing::HasSubstr("C(3, 5)"));
+    EXPECT_THAT(check.summary(), ::testing::HasSubstr("C(3, 5)"));
   }
 }
 

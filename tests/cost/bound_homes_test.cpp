@@ -9,7 +9,7 @@
 namespace tilerail {
 namespace {
 
-class BoundOfHomes : public testing::Test {
+class BoundOfHomes : public ::testing::Test {
  protected:
   Bound bound(const char* place) const {
     GemmProblem p;

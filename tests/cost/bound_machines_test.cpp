@@ -14,7 +14,7 @@ namespace {
 
 using namespace small_machine;
 
-class BoundOnMachines : public testing::Test {
+class BoundOnMachines : public ::testing::Test {
  protected:
   /// h -- s0 -- g0, g1 ... over links of 100 GB/s without latency; GPUs of 1000 TFLOP/s,
   /// one copy per direction.

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::FieldsAre;
 
-class LowerBound : public testing::Test {
+class LowerBound : public ::testing::Test {
  protected:
   /// On this many GPUs, with links `links` times as fast.
   static Bound bound(GemmProblem p, size_t gpus, double links = 1) {
@@ -51,9 +51,9 @@ TEST_F(LowerBound, AProductOfDepthOneWritesC) {
   const double alone = 8.0 * 8192 * 8192 / 10e9, together = 8.0 * 8192 * 8192 / 12e9;
   EXPECT_NEAR(bound(p, 1).time.value, alone, precise * alone);
   EXPECT_THAT(bound(p, 1).binding,
-              testing::AnyOf(FieldsAre(TimeUse::link, "gpu0->pcie0", 0),
-                             FieldsAre(TimeUse::engines, "d2h engines of gpu0",
-                                       0)));  // both are full
+              ::testing::AnyOf(FieldsAre(TimeUse::link, "gpu0->pcie0", 0),
+                               FieldsAre(TimeUse::engines, "d2h engines of gpu0",
+                                         0)));  // both are full
   EXPECT_NEAR(bound(p, 2).time.value, together, precise * together);
   EXPECT_THAT(bound(p, 2).binding, FieldsAre(TimeUse::link, "pcie0->host", 0));
 }

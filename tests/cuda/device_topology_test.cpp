@@ -70,8 +70,8 @@ TEST(DeviceTopology, PeerCopiesOverPcieShareThePortWithHostCopies) {
 
 TEST(DeviceTopology, MarksFiguresAsAssumedAndSurvivesAFile) {
   const Topology::Description description = describe(machine(2, PeerLink::nvlink));
-  EXPECT_THAT(description.sources, testing::Each(testing::Field("kind", &Source::kind,
-                                                                Source::Kind::assumed)));
+  EXPECT_THAT(description.sources, ::testing::Each(::testing::Field(
+                                       "kind", &Source::kind, Source::Kind::assumed)));
   const Topology again = read_topology(to_toml(description), "automatic.toml");
   EXPECT_EQ(to_toml(again.description()), to_toml(Topology{description}.description()));
 }

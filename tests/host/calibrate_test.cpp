@@ -67,10 +67,10 @@ TEST(CalibrateHost, WarnsAboutFiguresOfInsufficientPrecision) {
   options.warning = [&](std::string_view what) { warnings.emplace_back(what); };
   calibrate_host(options);
   const auto missed = [](const std::string& what) {
-    return testing::StartsWith(
+    return ::testing::StartsWith(
         what + ": 95 % intervals within an unknown width (one sample) instead of 5.0 %");
   };
-  EXPECT_THAT(warnings, testing::ElementsAre(missed("copies"), missed("kernels")));
+  EXPECT_THAT(warnings, ::testing::ElementsAre(missed("copies"), missed("kernels")));
 }
 
 TEST(CalibrateHost, WritesUncertaintyOfRepeatedFigures) {
@@ -137,7 +137,7 @@ TEST(CalibrateHost, MarksMeasuredAndAssumedFigures) {
   EXPECT_EQ(source("kernels").kind, Source::Kind::measured);
   EXPECT_EQ(source("shape").kind, Source::Kind::assumed);  // the number of devices is a
                                                            // choice
-  EXPECT_THAT(source("kernels").text, testing::HasSubstr("2 simultaneous kernels"));
+  EXPECT_THAT(source("kernels").text, ::testing::HasSubstr("2 simultaneous kernels"));
   for (const StridedEfficiency::Point& point : d.strided.points) {
     EXPECT_GT(point.efficiency, 0);
     EXPECT_LE(point.efficiency, 1);

@@ -15,7 +15,7 @@
 namespace tilerail {
 namespace {
 
-class PlannedGemm : public testing::TestWithParam<const char*> {
+class PlannedGemm : public ::testing::TestWithParam<const char*> {
  protected:
   void expect_right(const GemmProblem& problem, const std::string& what) {
     Policy policy = any_preset(GetParam());
@@ -86,7 +86,7 @@ TEST_P(PlannedGemm, EmptyDimensions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, PlannedGemm,
-                         testing::Values("baseline", "gemmex", "tilerail"),
+                         ::testing::Values("baseline", "gemmex", "tilerail"),
                          [](const auto& instance) {
                            return std::string{instance.param};
                          });

@@ -14,7 +14,7 @@
 namespace tilerail {
 namespace {
 
-class PlannedRoutine : public testing::TestWithParam<const char*> {
+class PlannedRoutine : public ::testing::TestWithParam<const char*> {
  protected:
   void expect_right(const GemmProblem& problem, int64_t tile = 32) {
     Policy policy = any_preset(GetParam());
@@ -80,7 +80,7 @@ TEST_P(PlannedRoutine, LongVectorsInLargeTiles) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, PlannedRoutine,
-                         testing::Values("baseline", "gemmex", "tilerail"),
+                         ::testing::Values("baseline", "gemmex", "tilerail"),
                          [](const auto& instance) {
                            return std::string{instance.param};
                          });

@@ -20,7 +20,7 @@ std::vector<double> rates(
 
 void expect_rates(const std::vector<double>& actual,
                   const std::vector<double>& expected) {
-  EXPECT_THAT(actual, testing::Pointwise(testing::DoubleNear(1e-9), expected));
+  EXPECT_THAT(actual, ::testing::Pointwise(::testing::DoubleNear(1e-9), expected));
 }
 
 /// h -12- s0 -10- g0, g1, g2
@@ -138,7 +138,7 @@ TEST(ConcurrentRates, EqualCopiesGetEqualRates) {
                                     {"h", "g0"},
                                     {"h", "g0"},
                                     {"h", "g0"}});
-  EXPECT_THAT(seven, testing::Each(testing::DoubleEq(10.0 / 7)));
+  EXPECT_THAT(seven, ::testing::Each(::testing::DoubleEq(10.0 / 7)));
 }
 
 TEST(ConcurrentRates, ACopyWithinAMemoryIsUnbounded) {

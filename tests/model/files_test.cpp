@@ -19,11 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A new empty folder for each test.
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ =
-        fs::path{testing::TempDir()} / ("tilerail-files-" + std::to_string(::getpid()));
+        fs::path{::testing::TempDir()} / ("tilerail-files-" + std::to_string(::getpid()));
     fs::remove_all(folder_);
     fs::create_directory(folder_);
   }

@@ -11,6 +11,7 @@ namespace tilerail {
 namespace {
 
 using namespace small_machine;
+using machine_rates::expect_rates;
 
 /// Three GPUs, 10 GB/s each way; 12 GB/s in total while both directions are busy, of
 /// which copies into GPUs get this share.
@@ -25,13 +26,6 @@ Topology::Description shared(double share) {
   }
   d.groups.push_back(group);
   return d;
-}
-
-void expect_rates(const Topology::Description& d,
-                  std::initializer_list<std::pair<std::string, std::string>> copies,
-                  const std::vector<double>& expected) {
-  EXPECT_THAT(machine_rates::together(Topology{d}, copies),
-              testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
 TEST(ForwardShare, DividesTheBoundBetweenTheSides) {

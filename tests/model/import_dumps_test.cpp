@@ -11,7 +11,7 @@ namespace {
 
 using namespace imported;
 
-Topology from_smi(const std::string& text) {
+Topology smi_machine(const std::string& text) {
   return Topology{import_nvidia_smi(text, "topo.txt", kind(), {})};
 }
 Topology from_nccl(const std::string& text) {
@@ -39,7 +39,7 @@ TEST(DumpsOfNvidiaSmi, DgxA100) {
       "\nLegend:\n\n  X    = Self\n  NV#  = Connection traversing a bonded set of # "
       "NVLinks\n\nNIC Legend:\n\n  NIC0: "
       "m\n";
-  const Topology machine = from_smi(text);
+  const Topology machine = smi_machine(text);
   EXPECT_EQ(machine.gpus().size(), 8U);
   EXPECT_EQ(machine.hosts().size(), 4U);
   EXPECT_EQ(way(machine, "host3", "gpu1"), "host3->cpu3 cpu3->plx0 plx0->gpu1");
@@ -60,7 +60,7 @@ TEST(DumpsOfNvidiaSmi, DgxH100) {
     for (int card = 0; card < 4; ++card) text += card == gpu ? "\tPXB" : "\tNODE";
     text += "\t0-55,112-167\t0\t\tN/A\n";
   }
-  const Topology machine = from_smi(text);
+  const Topology machine = smi_machine(text);
   EXPECT_EQ(machine.hosts().size(), 1U);
   EXPECT_EQ(way(machine, "host0", "gpu1"), "host0->cpu0 cpu0->gpu1");
   EXPECT_EQ(way(machine, "gpu2", "gpu1"), "gpu2->nvsw nvsw->gpu1");
@@ -68,7 +68,7 @@ TEST(DumpsOfNvidiaSmi, DgxH100) {
 
 // The hybrid cube mesh, from a driver with SOC for SYS and without a NUMA column.
 TEST(DumpsOfNvidiaSmi, Dgx1WithAnOldDriver) {
-  const Topology machine = from_smi(
+  const Topology machine = smi_machine(
       "\tGPU0\tGPU1\tGPU2\tGPU3\tmlx5_0\tCPU Affinity\n"
       "GPU0\t X \tNV1\tNV2\tSOC\tPIX\t0-19\nGPU1\tNV1\t X \tPIX\tNV2\tPIX\t0-19\n"
       "GPU2\tNV2\tPIX\t X \tSOC\tPHB\t0-19\nGPU3\tSOC\tNV2\tSOC\t X "
@@ -83,7 +83,7 @@ TEST(DumpsOfNvidiaSmi, Dgx1WithAnOldDriver) {
 // No affinities, a skipped number, and the remains of escapes after copying from a
 // terminal.
 TEST(DumpsOfNvidiaSmi, CloudNodeAsPasted) {
-  const Topology machine = from_smi(
+  const Topology machine = smi_machine(
       "$ nvidia-smi topo -m\r\n        [4mGPU0    GPU2    GPU NUMA ID[0m\r\nGPU0     X   "
       "   PHB     N/A\r\n"
       "GPU2    PHB      X      N/A\r\n");
@@ -94,7 +94,7 @@ TEST(DumpsOfNvidiaSmi, CloudNodeAsPasted) {
 }
 
 TEST(DumpsOfNvidiaSmi, OneGpu) {
-  const Topology machine = from_smi(
+  const Topology machine = smi_machine(
       "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-15\t0\t\tN/A\n");
   EXPECT_EQ(machine.gpus().size(), 1U);
 }
@@ -233,7 +233,7 @@ TEST(DumpsOfNccl, PeersUseNvlinkEvenIfPcieIsFaster) {
   const Topology machine = two_joined("80", 1);
   EXPECT_EQ(way(machine, "gpu0", "gpu1"), "gpu0->gpu1");
   EXPECT_EQ(
-      way(from_smi(
+      way(smi_machine(
               "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV1\t0-3\nGPU1\tNV1\t X \t0-3\n"),
           "gpu1", "gpu0"),
       "gpu1->gpu0");

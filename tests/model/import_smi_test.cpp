@@ -19,7 +19,7 @@ Topology from_smi(const std::string& text, const ImportRates& rates = {}) {
   return written_again(import_nvidia_smi(text, "topo.txt", kind(), rates));
 }
 
-void refused(const std::string& text, const std::vector<std::string>& words) {
+void refused_matrix(const std::string& text, const std::vector<std::string>& words) {
   expect_input_error([&] { import_nvidia_smi(text, "topo.txt", kind(), {}); }, words);
 }
 
@@ -211,35 +211,38 @@ TEST(SmiDomains, NetworkCardsSeparateSocketsWithoutAffinities) {
 }
 
 TEST(SmiDomains, ContradictionsAreRefused) {
-  refused(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity",
-                   "\t0-15\t0"),
-          {"topo.txt:3: GPU1 to GPU0: 'SYS' contradicts other relations or affinities, "
-           "which put "
-           "both below one socket; expected "
-           "GPUs of "
-           "one socket or of two"});
-  refused(smi_text({{"X", "PHB", "SYS"}, {"PHB", "X", "NODE"}, {"SYS", "NODE", "X"}}),
-          {"topo.txt:4: GPU2 to GPU0: 'SYS' contradicts other relations"});
-  refused(
+  refused_matrix(
+      smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity",
+               "\t0-15\t0"),
+      {"topo.txt:3: GPU1 to GPU0: 'SYS' contradicts other relations or affinities, "
+       "which put "
+       "both below one socket; expected "
+       "GPUs of "
+       "one socket or of two"});
+  refused_matrix(
+      smi_text({{"X", "PHB", "SYS"}, {"PHB", "X", "NODE"}, {"SYS", "NODE", "X"}}),
+      {"topo.txt:4: GPU2 to GPU0: 'SYS' contradicts other relations"});
+  refused_matrix(
       "\tGPU0\tGPU1\tCPU Affinity\tNUMA "
       "Affinity\nGPU0\tX\tPIX\t0-15\t0\nGPU1\tPIX\tX\t16-31\t1\n",
       {"topo.txt:3: GPU1 to GPU0: 'PIX' does not fit the NUMA affinities 1 and 0; "
        "expected one affinity"});
-  refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-15\nGPU1\tPHB\tX\t16-31\n",
-          {"topo.txt:3: GPU1 to GPU0: 'PHB' does not fit the CPU affinities 16-31 and "
-           "0-15; expected one affinity"});
+  refused_matrix(
+      "\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-15\nGPU1\tPHB\tX\t16-31\n",
+      {"topo.txt:3: GPU1 to GPU0: 'PHB' does not fit the CPU affinities 16-31 and "
+       "0-15; expected one affinity"});
 }
 
 TEST(SmiColumns, RowsThatEndBeforeTheLastColumnAreRefused) {
-  refused(
+  refused_matrix(
       "        GPU0    GPU1    CPU Affinity    NUMA Affinity   GPU NUMA ID\nGPU0     X   "
       "   PHB     0-15    0\n"
       "GPU1    PHB      X      0-15    0\n",
       {"topo.txt:2: header and row differ in their number of columns: 2 behind the 2 of "
        "GPUs and network cards, 3 in "
        "the header in line 1; expected as many"});
-  refused("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\tX\t0-15\tN/A\n",
-          {"topo.txt:2: header and row differ in their number of columns"});
+  refused_matrix("\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\tX\t0-15\tN/A\n",
+                 {"topo.txt:2: header and row differ in their number of columns"});
 }
 
 TEST(SmiColumns, HeadersThatLostATabAreRefused) {
@@ -256,23 +259,26 @@ TEST(SmiColumns, HeadersThatLostATabAreRefused) {
        {"NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
         "NIC0NIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
         "NIC0\tNIC1\tNIC2\tCPU Affinity", "NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity"})
-    refused(text(header),
-            {"topo.txt:2: header and row differ in their number of columns"});
-  refused(text("NIC0\tNIC1\tNIC2CPU Affinity\tNUMA Affinity\tGPU NUMA ID"),
-          {"topo.txt:1: column: 'AFFINITY' is unknown; expected GPUs and network cards, "
-           "then CPU Affinity"});
+    refused_matrix(text(header),
+                   {"topo.txt:2: header and row differ in their number of columns"});
+  refused_matrix(
+      text("NIC0\tNIC1\tNIC2CPU Affinity\tNUMA Affinity\tGPU NUMA ID"),
+      {"topo.txt:1: column: 'AFFINITY' is unknown; expected GPUs and network cards, "
+       "then CPU Affinity"});
   for (const char* name : {"GPUX", "GPU99999999999"})
-    refused(std::string{"\tGPU0\t"} + name + "\nGPU0\tX\tSYS\n" + name + "\tSYS\tX\n",
-            {"topo.txt:1: column: ", name, "is unknown"});
-  refused(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\tColour"),
-          {"topo.txt:1: column: 'CPU' is unknown; expected GPUs and network cards, then "
-           "CPU Affinity"});
-  refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",
-          {"topo.txt:2: CPU AFFINITY: 'MANY'"});
+    refused_matrix(
+        std::string{"\tGPU0\t"} + name + "\nGPU0\tX\tSYS\n" + name + "\tSYS\tX\n",
+        {"topo.txt:1: column: ", name, "is unknown"});
+  refused_matrix(
+      text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\tColour"),
+      {"topo.txt:1: column: 'CPU' is unknown; expected GPUs and network cards, then "
+       "CPU Affinity"});
+  refused_matrix("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",
+                 {"topo.txt:2: CPU AFFINITY: 'MANY'"});
   for (const char* domain : {"-1", "1,", "2147483648", "1,99999999999999", "0-1-2"})
-    refused(std::string{"\tGPU0\tGPU1\tNUMA Affinity\nGPU0\tX\tPIX\t"} + domain +
-                "\nGPU1\tPIX\tX\t" + domain + "\n",
-            {"topo.txt:2: NUMA AFFINITY: '", domain, "is not numbers such as"});
+    refused_matrix(std::string{"\tGPU0\tGPU1\tNUMA Affinity\nGPU0\tX\tPIX\t"} + domain +
+                       "\nGPU1\tPIX\tX\t" + domain + "\n",
+                   {"topo.txt:2: NUMA AFFINITY: '", domain, "is not numbers such as"});
 }
 
 TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
@@ -321,21 +327,22 @@ TEST(SmiColumns, OneToSixteenGpus) {
 TEST(SmiColumns, UnknownColumnsAreNamed) {
   const std::string two =
       smi_text({{"X", "PHB"}, {"PHB", "X"}}, "\tCPU Affinity", "\t0-15");
-  refused(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: row: 'MIG0' is unknown"});
-  refused(two + "GPU5\tPHB\tPHB\n", {"topo.txt:4: row: 'GPU5' is unknown"});
-  refused(two + smi_text({{"X", "SYS"}, {"SYS", "X"}}),
-          {"topo.txt:4: another matrix than the one in line 1"});
-  refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}),
-          {"topo.txt:5: cell: 'LOST' is unknown"});
+  refused_matrix(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: row: 'MIG0' is unknown"});
+  refused_matrix(two + "GPU5\tPHB\tPHB\n", {"topo.txt:4: row: 'GPU5' is unknown"});
+  refused_matrix(two + smi_text({{"X", "SYS"}, {"SYS", "X"}}),
+                 {"topo.txt:4: another matrix than the one in line 1"});
+  refused_matrix(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}),
+                 {"topo.txt:5: cell: 'LOST' is unknown"});
 }
 
 TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
   std::string wide = "\tGPU0", long_text;
   for (int i = 0; i < 100000; ++i) wide += fmt::format("\tNIC{}", i);
-  refused(wide + "\n", {"topo.txt:1: words in a header: '100001' is not at most 1024"});
+  refused_matrix(wide + "\n",
+                 {"topo.txt:1: words in a header: '100001' is not at most 1024"});
   for (int i = 0; i < 10000; ++i)
     long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
-  refused(long_text, {"topo.txt:3: the GPUs of 'topo -p2p' differ"});
+  refused_matrix(long_text, {"topo.txt:3: the GPUs of 'topo -p2p' differ"});
 }
 
 TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
@@ -367,11 +374,12 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   }
   EXPECT_EQ(to_toml(import_nvidia_smi(matrix + states("OK"), "t", kind(), {})),
             to_toml(import_nvidia_smi(matrix, "t", kind(), {})));
-  refused(matrix + states("MAYBE"), {"topo.txt:10: cell: 'MAYBE' is unknown"});
-  refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a "
-                         "file of peer access; expected"});
-  refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
-          {"topo.txt:4: the GPUs of 'topo -p2p' differ"});
+  refused_matrix(matrix + states("MAYBE"), {"topo.txt:10: cell: 'MAYBE' is unknown"});
+  refused_matrix(states("OK"),
+                 {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a "
+                  "file of peer access; expected"});
+  refused_matrix(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
+                 {"topo.txt:4: the GPUs of 'topo -p2p' differ"});
 }
 
 TEST(SmiPeerAccess, EveryMatrixCanDenyAccessToAPair) {

@@ -81,7 +81,7 @@ TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
                      {"topo.txt:1: line with"});
 }
 
-const std::string nccl = R"(<system version="1">
+const std::string nccl_tree = R"(<system version="1">
   <cpu numaid="0" arch="x86_64">
     <pci busid="0000:03:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
       <pci busid="0000:06:00.0" class="0x030200" link_speed="8 GT/s" link_width="16">
@@ -102,7 +102,7 @@ const std::string nccl = R"(<system version="1">
 
 TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
   const Topology machine =
-      checked(import_nccl_xml(nccl, "n.xml", kind(), {.nvlink = Rate{20e9}}));
+      checked(import_nccl_xml(nccl_tree, "n.xml", kind(), {.nvlink = Rate{20e9}}));
   EXPECT_EQ(machine.gpus().size(), 3U);
   const double x16 = 8e9 * 16 / 8 * 128 / 130 * 0.87;
   EXPECT_NEAR(pair(machine, "host0", "gpu0").value, x16, 1);
@@ -117,7 +117,7 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
 }
 
 TEST(ImportNccl, NvlinksToOtherDevicesLeadToASwitch) {
-  std::string text = nccl;
+  std::string text = nccl_tree;
   for (size_t at; (at = text.find("tclass=\"0x030200\"")) != std::string::npos;)
     text.replace(at, 17, "tclass=\"0x068000\"");
   for (size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;)
@@ -131,7 +131,7 @@ TEST(ImportNccl, NvlinksToOtherDevicesLeadToASwitch) {
 /// Expects an error after replacing the first `from` with `to`.
 void nccl_refused(const std::string& from, const std::string& to,
                   const std::vector<std::string>& words) {
-  std::string text = nccl;
+  std::string text = nccl_tree;
   text.replace(text.find(from), from.size(), to);
   expect_input_error([&] { import_nccl_xml(text, "n.xml", kind(), {}); }, words);
 }

@@ -13,18 +13,18 @@
 namespace tilerail {
 namespace {
 
-void expect_refused(std::string_view json, const std::string& message) {
+void expect_refused_json(std::string_view json, const std::string& message) {
   expect_input_error([&] { parse_json(json, "f.json"); }, {message});
 }
 
 TEST(ParseJson, ADuplicateKeyIsNamedByItsPath) {
-  expect_refused(R"({"a": 1, "b": 2, "a": 3})",
-                 "f.json: /a: is given twice; expected it once");
-  expect_refused(R"({"a": {"b": {}, "b": []}})", "f.json: /a/b: is given twice");
-  expect_refused(R"({"a": [1, "x", [], {"k": null}, {"k": true, "k": 2.5}]})",
-                 "f.json: /a/4/k: is given twice");
-  expect_refused(R"([[], [{}, -1, {"k": 1, "l": 1, "k": 1}]])",
-                 "f.json: /1/2/k: is given twice");
+  expect_refused_json(R"({"a": 1, "b": 2, "a": 3})",
+                      "f.json: /a: is given twice; expected it once");
+  expect_refused_json(R"({"a": {"b": {}, "b": []}})", "f.json: /a/b: is given twice");
+  expect_refused_json(R"({"a": [1, "x", [], {"k": null}, {"k": true, "k": 2.5}]})",
+                      "f.json: /a/4/k: is given twice");
+  expect_refused_json(R"([[], [{}, -1, {"k": 1, "l": 1, "k": 1}]])",
+                      "f.json: /1/2/k: is given twice");
 }
 
 TEST(ParseJson, EqualKeysOfSeveralObjectsAreKept) {
@@ -33,23 +33,25 @@ TEST(ParseJson, EqualKeysOfSeveralObjectsAreKept) {
 }
 
 TEST(ParseJson, SyntaxErrorsAreNamedByLineAndColumn) {
-  expect_refused("{\n\"a\": 1,\n  x}",
-                 "f.json:3:3: not JSON: syntax error while parsing object key");
-  expect_refused("[1, 2", "f.json:1:6: not JSON: syntax error");
-  expect_refused("[1,\n 1e999]", "f.json:2:7: not JSON: number overflow parsing '1e999'");
-  expect_refused("", "f.json:1:1: not JSON: ");  // the text differs in newer libraries
+  expect_refused_json("{\n\"a\": 1,\n  x}",
+                      "f.json:3:3: not JSON: syntax error while parsing object key");
+  expect_refused_json("[1, 2", "f.json:1:6: not JSON: syntax error");
+  expect_refused_json("[1,\n 1e999]",
+                      "f.json:2:7: not JSON: number overflow parsing '1e999'");
+  expect_refused_json("",
+                      "f.json:1:1: not JSON: ");  // the text differs in newer libraries
 }
 
 TEST(ParseJson, AZeroByteIsRefused) {
   using namespace std::string_view_literals;
   for (const std::string_view text : {"[1]\0"sv, "[1]\n\0garbage{"sv, "[\"a\0b\"]"sv})
     EXPECT_THROW(parse_json(text, "f.json"), InputError) << text;
-  expect_refused("[1]\n\0{"sv, "f.json:2:1: a zero byte; expected text");
+  expect_refused_json("[1]\n\0{"sv, "f.json:2:1: a zero byte; expected text");
 }
 
 TEST(ParseJson, TheFirstOfTwoErrorsIsReported) {
-  expect_refused(R"({"a": 1, "a": 2,)", "/a: is given twice");
-  expect_refused(R"({"a": 1, "b": [2,}, "a": 2})", "f.json:1:18: not JSON");
+  expect_refused_json(R"({"a": 1, "a": 2,)", "/a: is given twice");
+  expect_refused_json(R"({"a": 1, "b": [2,}, "a": 2})", "f.json:1:18: not JSON");
 }
 
 /// `open`, repeated.
@@ -70,12 +72,12 @@ TEST(ParseJson, ValuesCanBeNestedToALimit) {
           fmt::format("f.json:1:{}: ", std::string_view{open}.size() * 100 + 1);
       const std::string words =
           place + "arrays and objects are nested too deep; expected at most 100 levels";
-      expect_refused(deep, words);  // also without the closing brackets
-      expect_refused(deep + value + repeated(close, depth), words);
+      expect_refused_json(deep, words);  // also without the closing brackets
+      expect_refused_json(deep + value + repeated(close, depth), words);
     }
   }
-  expect_refused("{\n \"k\": [\n" + repeated("[\n", 500),
-                 "f.json:101:1: arrays and objects are nested");
+  expect_refused_json("{\n \"k\": [\n" + repeated("[\n", 500),
+                      "f.json:101:1: arrays and objects are nested");
   std::istringstream stream{repeated(" [", 80'000)};
   expect_input_error([&] { parse_json(stream, "f.json"); },
                      {"f.json:1:202: arrays and objects are nested"});

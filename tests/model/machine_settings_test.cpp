@@ -274,7 +274,7 @@ struct Refused {
   std::vector<std::string> words;
 };
 
-class BadSetting : public testing::TestWithParam<Refused> {};
+class BadSetting : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(BadSetting, IsRefusedByName) {
   std::vector<std::string> words = GetParam().words;
@@ -284,7 +284,7 @@ TEST_P(BadSetting, IsRefusedByName) {
 
 INSTANTIATE_TEST_SUITE_P(
     , BadSetting,
-    testing::Values(
+    ::testing::Values(
         Refused{"foo", {"expected KEY=VALUE"}}, Refused{"=3", {"expected KEY=VALUE"}},
         Refused{"foo=3", {"'foo' is unknown", "link:FROM->TO.bandwidth"}},
         Refused{"link:host->gpu9.bandwidth=1 GB/s",

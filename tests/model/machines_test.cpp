@@ -12,7 +12,7 @@ namespace tilerail {
 namespace {
 
 using namespace machine_rates;
-using testing::AnyOfArray, testing::Each, testing::Field, testing::IsSupersetOf;
+using ::testing::AnyOfArray, ::testing::Each, ::testing::Field, ::testing::IsSupersetOf;
 
 // ------------------------------------------------------------------------------------------------
 // every machine

@@ -15,7 +15,7 @@ bool operator==(const MatrixBlock& a, const MatrixBlock& b) {
 
 namespace {
 
-class MatrixBlocks : public testing::Test {
+class MatrixBlocks : public ::testing::Test {
  protected:
   std::vector<MatrixBlock> blocks(int64_t rows, int64_t cols, const char* place) const {
     return matrix_blocks(rows, cols, small_machine::memory(machine, place), machine);
@@ -27,21 +27,22 @@ class MatrixBlocks : public testing::Test {
 
 TEST_F(MatrixBlocks, AreAsManyAsHosts) {
   EXPECT_THAT(blocks(30, 50, "h/cols"),
-              testing::ElementsAre(MatrixBlock{h0, 0, 0, 30, 25},
-                                   MatrixBlock{h1, 0, 25, 30, 25}));
+              ::testing::ElementsAre(MatrixBlock{h0, 0, 0, 30, 25},
+                                     MatrixBlock{h1, 0, 25, 30, 25}));
   EXPECT_THAT(blocks(30, 50, "h/rows"),
-              testing::ElementsAre(MatrixBlock{h0, 0, 0, 15, 50},
-                                   MatrixBlock{h1, 15, 0, 15, 50}));
+              ::testing::ElementsAre(MatrixBlock{h0, 0, 0, 15, 50},
+                                     MatrixBlock{h1, 15, 0, 15, 50}));
 }
 
 TEST_F(MatrixBlocks, MeetAtMultiplesOf64IfTheyAreLarge) {
   EXPECT_THAT(blocks(1, 10000, "h/cols"),
-              testing::ElementsAre(MatrixBlock{h0, 0, 0, 1, 4992},
-                                   MatrixBlock{h1, 0, 4992, 1, 5008}));
+              ::testing::ElementsAre(MatrixBlock{h0, 0, 0, 1, 4992},
+                                     MatrixBlock{h1, 0, 4992, 1, 5008}));
 }
 
 TEST(EvenBorders, DeviateFromEqualPartsByLessThanOneUnit) {
-  EXPECT_THAT(even_borders(1584, 3), testing::ElementsAre(0, 512, 1088, 1584));  // of 528
+  EXPECT_THAT(even_borders(1584, 3),
+              ::testing::ElementsAre(0, 512, 1088, 1584));  // of 528
   for (const int parts : {2, 3, 5, 6, 7})
     for (int64_t extent = 0; extent < 5000; extent += 7) {
       const auto borders = even_borders(extent, parts);
@@ -59,14 +60,15 @@ TEST(EvenBorders, DeviateFromEqualPartsByLessThanOneUnit) {
 }
 
 TEST_F(MatrixBlocks, AreNeverEmpty) {
-  EXPECT_THAT(blocks(7, 1, "h/cols"), testing::ElementsAre(MatrixBlock{h1, 0, 0, 7, 1}));
-  EXPECT_THAT(blocks(0, 5, "h/rows"), testing::IsEmpty());
+  EXPECT_THAT(blocks(7, 1, "h/cols"),
+              ::testing::ElementsAre(MatrixBlock{h1, 0, 0, 7, 1}));
+  EXPECT_THAT(blocks(0, 5, "h/rows"), ::testing::IsEmpty());
 }
 
 TEST_F(MatrixBlocks, AnyOtherPlaceHoldsTheWhole) {
   for (const char* place : {"h0", "g1", "h*"}) {
     const MemoryId id = small_machine::memory(machine, place);
-    EXPECT_THAT(blocks(7, 9, place), testing::ElementsAre(MatrixBlock{id, 0, 0, 7, 9}));
+    EXPECT_THAT(blocks(7, 9, place), ::testing::ElementsAre(MatrixBlock{id, 0, 0, 7, 9}));
   }
 }
 

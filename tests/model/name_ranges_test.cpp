@@ -4,11 +4,14 @@
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail {
 namespace {
 
-const std::string kernels = R"(
+using small_machine::link_names_of;
+
+const std::string kernel_text = R"(
 [sources]
 s = { kind = "assumed", text = "made up" }
 [kernels.k]
@@ -30,21 +33,16 @@ const std::string gpus =
     "\"k\"\nsource = \"s\"\n";
 const std::string switches = "[[switch]]\nnames = \"plx[0-1]\"\nsource = \"s\"\n";
 
-std::string link(const std::string& from, const std::string& to,
-                 const std::string& more = "") {
+std::string link_text(const std::string& from, const std::string& to,
+                      const std::string& more = "") {
   return "[[link]]\nfrom = " + from + "\nto = " + to + "\n" + more +
          "bandwidth = \"10 GB/s\"\nlatency = \"1 us\"\nboth = true\nsource = \"s\"\n";
 }
 
-const std::string plx = link("\"host\"", "\"plx[0-1]\"") +
-                        link("\"plx[0-1]\"", "\"gpu[0-3]\"", "pairing = \"blocks\"\n");
-const std::string four = head + kernels + host + gpus + switches + plx;
-
-std::vector<std::string> link_names_of(const Topology& machine) {
-  std::vector<std::string> names;
-  for (const Link& each : machine.links()) names.push_back(each.name);
-  return names;
-}
+const std::string plx =
+    link_text("\"host\"", "\"plx[0-1]\"") +
+    link_text("\"plx[0-1]\"", "\"gpu[0-3]\"", "pairing = \"blocks\"\n");
+const std::string four = head + kernel_text + host + gpus + switches + plx;
 
 /// Every other link of `text`: the directions named in the file.
 std::vector<std::string> forward_links(const std::string& text) {
@@ -77,7 +75,7 @@ TEST(NameRanges, BlockRangesJoinNeighboursAndCyclicRangesDealInTurn) {
 
 TEST(NameRanges, ZipJoinsTheFirstWithTheFirst) {
   const std::string text =
-      four + link("[\"gpu[0-1]\"]", "[\"gpu3\", \"gpu2\"]", "pairing = \"zip\"\n");
+      four + link_text("[\"gpu[0-1]\"]", "[\"gpu3\", \"gpu2\"]", "pairing = \"zip\"\n");
   const auto links = forward_links(text);
   EXPECT_EQ(Names(links.end() - 2, links.end()), (Names{"gpu0->gpu3", "gpu1->gpu2"}));
 }
@@ -186,9 +184,9 @@ TEST(NameRanges, DescribeAClusterOfNodes) {
       "[[group]]\nnames = \"memory of n[0-1]\"\nforward = [\"n[0-1].host->*\"]\n"
       "capacity = \"15 GB/s\"\nsource = \"s\"\n";
   const std::string links =
-      link("\"n[0-1].host\"", "\"n[0-1].gpu[0-1]\"", "pairing = \"blocks\"\n") +
-      link("\"n[0-1].host\"", "\"fabric\"");
-  const Topology machine = read_topology(head + kernels + nodes + links + group, "m");
+      link_text("\"n[0-1].host\"", "\"n[0-1].gpu[0-1]\"", "pairing = \"blocks\"\n") +
+      link_text("\"n[0-1].host\"", "\"fabric\"");
+  const Topology machine = read_topology(head + kernel_text + nodes + links + group, "m");
   ASSERT_EQ(machine.gpus().size(), 4U);
   EXPECT_EQ(machine.memory(machine.gpus()[2]).name, "n1.gpu0");
   EXPECT_TRUE(machine.has_route(machine.hosts()[0], machine.hosts()[1]));
@@ -199,7 +197,7 @@ TEST(NameRanges, DescribeAClusterOfNodes) {
   EXPECT_EQ(second, (Names{"n1.host->n1.gpu0", "n1.host->n1.gpu1", "n1.host->fabric"}));
   expect_input_error(
       [&] {
-        read_topology(head + kernels + nodes + links +
+        read_topology(head + kernel_text + nodes + links +
                           "[[group]]\nname = \"g\"\nforward = "
                           "[\"ghost->*\"]\ncapacity = \"1 GB/s\"\nsource = \"s\"\n",
                       "m");

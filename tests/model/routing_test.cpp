@@ -10,7 +10,7 @@ using namespace small_machine;
 using Names = std::vector<std::string>;
 
 /// h - s0 - g0, g1
-Topology::Description tree() {
+Topology::Description tree_of_two() {
   auto d = memories_and_switches(2, 1);
   add_links(d, "h", "s0", 10, 5);
   add_links(d, "s0", "g0", 10, 5);
@@ -19,7 +19,7 @@ Topology::Description tree() {
 }
 
 TEST(Routing, AUniquePathIsTaken) {
-  const Topology t{tree()};
+  const Topology t{tree_of_two()};
   EXPECT_EQ(route(t, "h", "g1"), (Names{"h->s0", "s0->g1"}));
   EXPECT_EQ(route(t, "g1", "h"), (Names{"g1->s0", "s0->h"}));
   EXPECT_EQ(route(t, "g0", "g1"), (Names{"g0->s0", "s0->g1"}));
@@ -27,7 +27,7 @@ TEST(Routing, AUniquePathIsTaken) {
 }
 
 TEST(Routing, AMemoryNeedsNoRouteToItself) {
-  const Topology t{tree()};
+  const Topology t{tree_of_two()};
   EXPECT_TRUE(route(t, "g0", "g0").empty());
   EXPECT_TRUE(t.has_route(memory(t, "g0"), memory(t, "g0")));
   EXPECT_EQ(t.latency(memory(t, "g0"), memory(t, "g0")), Seconds{0});
@@ -37,10 +37,10 @@ TEST(Routing, AMemoryNeedsNoRouteToItself) {
 // 16 MiB over two links of 10 GB/s and 5 us: 2 (1677.7 + 5) us = 3365.4 us. Over one of 5
 // GB/s: 3355.4 us + latency.
 TEST(Routing, TheLeastTimeForSixteenMebibytesDecides) {
-  auto d = tree();
+  auto d = tree_of_two();
   add_links(d, "g0", "g1", 5, 9);  // 3364.4 us
   EXPECT_EQ(route(Topology{d}, "g0", "g1"), (Names{"g0->g1"}));
-  d = tree();
+  d = tree_of_two();
   add_links(d, "g0", "g1", 5, 11);  // 3366.4 us
   EXPECT_EQ(route(Topology{d}, "g0", "g1"), (Names{"g0->s0", "s0->g1"}));
 }
@@ -49,10 +49,10 @@ TEST(Routing, TheLeastTimeForSixteenMebibytesDecides) {
 // 1 MiB the first would win too (214 against 219.7 us), for 64 MiB the second would lose
 // (13448.9 against 13431.8 us).
 TEST(Routing, SmallerOrLargerCopiesWouldTakeOtherPaths) {
-  auto d = tree();
+  auto d = tree_of_two();
   add_links(d, "g0", "g1", 4.9);
   EXPECT_EQ(route(Topology{d}, "g0", "g1"), (Names{"g0->s0", "s0->g1"}));
-  d = tree();
+  d = tree_of_two();
   add_links(d, "g0", "g1", 4.99);
   EXPECT_EQ(route(Topology{d}, "g0", "g1"), (Names{"g0->g1"}));
 }
@@ -70,14 +70,14 @@ TEST(Routing, PathsDoNotPassThroughMemories) {
 }
 
 TEST(Routing, AFastPathThroughAnotherGpuIsNotTaken) {
-  auto d = tree();
+  auto d = tree_of_two();
   add_links(d, "h", "g0", 100);
   add_links(d, "g0", "g1", 100);
   EXPECT_EQ(route(Topology{d}, "h", "g1"), (Names{"h->s0", "s0->g1"}));
 }
 
 TEST(Routing, NamedRoutesWinOverShorterOnes) {
-  auto d = tree();
+  auto d = tree_of_two();
   add_links(d, "g0", "g1", 100);
   const Topology shortest{d};
   EXPECT_EQ(route(shortest, "g0", "g1"), (Names{"g0->g1"}));
@@ -89,7 +89,7 @@ TEST(Routing, NamedRoutesWinOverShorterOnes) {
 }
 
 TEST(Routing, APairWhoseRouteHasNoLinksHasNoCopies) {
-  auto d = tree();
+  auto d = tree_of_two();
   add_links(d, "g0", "g1", 100);
   d.routes.push_back({MemoryId{1}, MemoryId{2}, {}});
   const Topology t{d};
@@ -122,7 +122,7 @@ TEST(Routing, ParallelLinksAreNumberedAndTheFirstOfEqualsIsTaken) {
 }
 
 TEST(Routing, GroupsOnARouteAreListedOnceWithTheirSides) {
-  auto d = tree();
+  auto d = tree_of_two();
   CapacityGroup uplink;
   uplink.name = "switch";
   uplink.capacity = capacity(15);
@@ -142,7 +142,7 @@ TEST(Routing, GroupsOnARouteAreListedOnceWithTheirSides) {
 }
 
 TEST(Routing, PairRateIsTheLeastOfLinksFlowCapsAndGroups) {
-  auto d = tree();
+  auto d = tree_of_two();
   EXPECT_EQ(Topology{d}.pair_rate(MemoryId{0}, MemoryId{1}), Rate{10e9});
   d.links[0].per_flow = Rate{9e9};  // h->s0
   EXPECT_EQ(Topology{d}.pair_rate(MemoryId{0}, MemoryId{1}), Rate{9e9});
@@ -156,7 +156,7 @@ TEST(Routing, PairRateIsTheLeastOfLinksFlowCapsAndGroups) {
 }
 
 TEST(Topology, GpusAreListedByNumber) {
-  auto d = tree();
+  auto d = tree_of_two();
   d.memories[1].device = 7;
   d.memories[2].device = 3;
   const Topology t{d};

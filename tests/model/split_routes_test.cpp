@@ -39,7 +39,7 @@ TEST(SplitRoutes, ACopyTakesBothRailsAtTheRateOfTheSlower) {
 TEST(SplitRoutes, TwoCopiesShareBothRails) {
   EXPECT_THAT(
       machine_rates::together(Topology{two_rails(true)}, {{"h", "g0"}, {"h", "g0"}}),
-      testing::Each(testing::DoubleNear(12, 1e-9)));
+      ::testing::Each(::testing::DoubleNear(12, 1e-9)));
 }
 
 // A second host has one path to g0; each rail carries half of h's half.

@@ -15,13 +15,7 @@ namespace tilerail {
 namespace {
 
 using namespace small_machine;
-using machine_rates::Copies;
-
-void expect_rates(const Topology::Description& d, const Copies& copies,
-                  const std::vector<double>& expected) {
-  EXPECT_THAT(machine_rates::together(Topology{d}, copies),
-              testing::Pointwise(testing::DoubleNear(1e-9), expected));
-}
+using machine_rates::expect_rates;
 
 TEST(SpreadMemories, ExistIfThereAreSeveralHosts) {
   const Topology t{two_hosts()};
@@ -33,7 +27,7 @@ TEST(SpreadMemories, ExistIfThereAreSeveralHosts) {
     const MemoryId id = memory(t, std::string{name});
     EXPECT_TRUE(t.is_host(id));
     EXPECT_EQ(t.memory(id).pages, pages);
-    EXPECT_THAT(t.parts_of(id), testing::ElementsAre(memory(t, "h0"), memory(t, "h1")));
+    EXPECT_THAT(t.parts_of(id), ::testing::ElementsAre(memory(t, "h0"), memory(t, "h1")));
   }
   EXPECT_FALSE(machine_rates::shipped("clx-ai").find_memory("h*"));
 }

@@ -133,7 +133,7 @@ TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanItsMemory) {
                    bytes(1100) / slow.value);
 }
 
-KernelTimes kernels() {
+KernelTimes tiled_kernels() {
   KernelTimes k;
   k.name = "k", k.launch = Seconds{3 * us}, k.multiprocessors = multiprocessors,
   k.memory_bandwidth = fast_memory;
@@ -145,7 +145,7 @@ KernelTimes kernels() {
 }
 
 TEST(TiledGemm, KernelTimesUseTheTiledRule) {
-  const KernelTimes k = kernels();
+  const KernelTimes k = tiled_kernels();
   const auto f64 = DType::f64;
   EXPECT_DOUBLE_EQ(k.gemm_time(1000, 100, 100, f64, Trans::no, Trans::yes).value,
                    1 * us + 150 * step);
@@ -156,7 +156,7 @@ TEST(TiledGemm, KernelTimesUseTheTiledRule) {
 }
 
 TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
-  const KernelTimes k = kernels();
+  const KernelTimes k = tiled_kernels();
   const auto factor = [&](double duty) {
     return k.curve(DType::f64, Trans::no, Trans::no).load_factor(duty);
   };
@@ -170,7 +170,7 @@ TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
 
 // Calls of 10 ms: the slowdown starts after 25 ms, in the middle of the third call.
 TEST(LoadFactor, AppliesToThePartOfACallAfterTheDelay) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   GemmCurve& curve = k.gemm[0];
   const auto factor = [&](double calls_before) {
     return curve.load_factor(1, Seconds{0.01}, calls_before);
@@ -186,7 +186,7 @@ TEST(LoadFactor, AppliesToThePartOfACallAfterTheDelay) {
 // Calls of 10 ms: half of the slowdown of 0.6 applies from 25 ms on, all of it from 45 ms
 // on.
 TEST(LoadFactor, AppliesInPartAtFirst) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   GemmCurve& curve = k.gemm[0];
   curve.sustained_after = Seconds{0.025}, curve.sustained_at_first = 0.5,
   curve.sustained_fully_after = Seconds{0.045};
@@ -202,7 +202,7 @@ TEST(LoadFactor, AppliesInPartAtFirst) {
 }
 
 TEST(TiledGemm, ConcurrentKernelsTakeTheMeasuredShare) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   const auto share = [&](int64_t m, int64_t n) {
     return k.gemm_occupancy(m, n, 100, DType::f64, Trans::no, Trans::no);
   };
@@ -214,7 +214,7 @@ TEST(TiledGemm, ConcurrentKernelsTakeTheMeasuredShare) {
 }
 
 TEST(TiledGemm, KernelsInAGraphAreShorterAndTakeAnotherShare) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   const auto in_graph = [&](int64_t m, int64_t n) {
     return k.gemm_in_graph(m, n, 100, DType::f64, Trans::no, Trans::no);
   };
@@ -234,7 +234,7 @@ TEST(TiledGemm, KernelsInAGraphAreShorterAndTakeAnotherShare) {
 }
 
 TEST(TiledGemm, TheNearestMeasuredShapesSetTheIssueCost) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   const auto issue = [&](int64_t m, int64_t n, int64_t inner) {
     return k.gemm_issue(m, n, inner, DType::f64, Trans::no, Trans::no);
   };
@@ -250,7 +250,7 @@ TEST(TiledGemm, TheNearestMeasuredShapesSetTheIssueCost) {
 }
 
 TEST(AlignmentFactor, BelongsToTheLeastStepThatHoldsTheColumns) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   k.gemm[0].alignment = {{2, 3.5}, {8, 1.3}};
   const auto factor = [&](double bytes) {
     return k.alignment_factor(DType::f64, Trans::no, Trans::no, bytes);
@@ -262,7 +262,7 @@ TEST(AlignmentFactor, BelongsToTheLeastStepThatHoldsTheColumns) {
 }
 
 TEST(LoadFactor, WithoutPointsIsOne) {
-  KernelTimes k = kernels();
+  KernelTimes k = tiled_kernels();
   k.gemm[0].sustained.clear();
   EXPECT_EQ(k.curve(DType::f64, Trans::no, Trans::no).load_factor(1), 1);
 }

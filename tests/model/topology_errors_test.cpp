@@ -8,7 +8,7 @@ namespace {
 
 using namespace bad_topology;
 
-class BadTopologyStructure : public testing::TestWithParam<BadInput> {};
+class BadTopologyStructure : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(BadTopologyStructure, IsRefusedAtItsLineAndColumn) { expect_refused(GetParam()); }
 
@@ -230,8 +230,9 @@ std::vector<BadInput> structures() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(Name, BadTopologyStructure, testing::ValuesIn(names()), name_of);
-INSTANTIATE_TEST_SUITE_P(Graph, BadTopologyStructure, testing::ValuesIn(structures()),
+INSTANTIATE_TEST_SUITE_P(Name, BadTopologyStructure, ::testing::ValuesIn(names()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Graph, BadTopologyStructure, ::testing::ValuesIn(structures()),
                          name_of);
 
 TEST(Topology, TheTemplateOfAllBadFilesIsValid) {

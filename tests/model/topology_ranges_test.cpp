@@ -14,7 +14,7 @@ namespace {
 
 using namespace bad_topology;
 
-class BadTopologyRange : public testing::TestWithParam<BadInput> {};
+class BadTopologyRange : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(BadTopologyRange, IsRefusedAtItsLineAndColumn) { expect_refused(GetParam()); }
 
@@ -223,7 +223,8 @@ const BadInput ranges[] = {
      {"alignment: '4e+09' is out of range; expected a factor of 1 to 1000"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Topology, BadTopologyRange, testing::ValuesIn(ranges), name_of);
+INSTANTIATE_TEST_SUITE_P(Topology, BadTopologyRange, ::testing::ValuesIn(ranges),
+                         name_of);
 
 TEST(TopologyRanges, ARateThatFollowsFromATimeIsRefusedAtItsTable) {
   // 2 x 1024^3 flop in 1e-17 s

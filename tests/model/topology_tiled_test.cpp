@@ -10,7 +10,7 @@ namespace {
 
 using namespace bad_topology;
 
-class BadTiledGemm : public testing::TestWithParam<BadInput> {};
+class BadTiledGemm : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(BadTiledGemm, IsRefusedAtItsLineAndColumn) { expect_refused(GetParam()); }
 
@@ -194,7 +194,7 @@ std::vector<BadInput> tiled() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(Topology, BadTiledGemm, testing::ValuesIn(tiled()), name_of);
+INSTANTIATE_TEST_SUITE_P(Topology, BadTiledGemm, ::testing::ValuesIn(tiled()), name_of);
 
 TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   const auto d = read_topology(good, "good.toml").description();
@@ -271,7 +271,7 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
         "per_kernel = \"4 us\"", "alignment = [[2, 3.5], [8, 1.3]]",
         "strided_efficiency_peer = ", "strided_border = \"16.384 KB\"",
         "per_call = \"40 us\"", "reduction = \"1.5 us\"", "fill = 48"})
-    EXPECT_THAT(text, testing::HasSubstr(line));
+    EXPECT_THAT(text, ::testing::HasSubstr(line));
   const Topology after = read_topology(text, "again.toml");
   EXPECT_EQ(to_toml(after.description()), text);
   const auto &x = before.description().strided, &y = after.description().strided;

@@ -45,12 +45,6 @@ source = "s"
   return text + rest;
 }
 
-std::vector<std::string> link_names_of(const Topology& t) {
-  std::vector<std::string> names;
-  for (const Link& link : t.links()) names.push_back(link.name);
-  return names;
-}
-
 const std::string figures =
     "bandwidth = \"10 GB/s\"\nlatency = \"1 us\"\nsource = \"s\"\n";
 
@@ -162,7 +156,7 @@ TEST(TopologyToml, TwoGpuHasTheFiguresOfItsComment) {
   EXPECT_EQ(t.pair_rate(gpu0, gpu1), Rate{40e9});
   EXPECT_DOUBLE_EQ(t.latency(gpu1, gpu0).value, 5e-6);
   const std::pair<MemoryId, MemoryId> fetches[] = {{host, gpu0}, {host, gpu1}};
-  EXPECT_THAT(concurrent_rates(t, fetches), testing::Each(Rate{6e9}));
+  EXPECT_THAT(concurrent_rates(t, fetches), ::testing::Each(Rate{6e9}));
   const auto time = [&](auto m, auto n, auto k) {
     return t.kernels_of(gpu0).gemm_time(m, n, k, DType::f64, Trans::no, Trans::no).value;
   };
@@ -211,7 +205,7 @@ void expect_same_routes(const Topology& a, const Topology& b) {
   for (size_t from = 0; from < memories; ++from)
     for (size_t to = 0; to < memories; ++to) {
       const MemoryId src{from}, dst{to};
-      EXPECT_THAT(a.route(src, dst), testing::ElementsAreArray(b.route(src, dst)));
+      EXPECT_THAT(a.route(src, dst), ::testing::ElementsAreArray(b.route(src, dst)));
       if (a.has_route(src, dst)) {
         EXPECT_EQ(a.pair_rate(src, dst), b.pair_rate(src, dst));
       }
@@ -259,7 +253,7 @@ TEST(TopologyToml, WritingKeepsMeasuredTimesExactly) {
       "ms\"]]\n";
   const std::string text =
       to_toml(read_topology(machine(1, links + gemm), "m").description());
-  EXPECT_THAT(text, testing::HasSubstr("square = [[1536, \"1.7 ms\"]]"));
+  EXPECT_THAT(text, ::testing::HasSubstr("square = [[1536, \"1.7 ms\"]]"));
 }
 
 TEST(TopologyToml, WattsOfAGemmSurviveWritingAndReading) {

@@ -6,7 +6,7 @@ namespace {
 
 using namespace bad_topology;
 
-class BadTopologyValue : public testing::TestWithParam<BadInput> {};
+class BadTopologyValue : public ::testing::TestWithParam<BadInput> {};
 
 TEST_P(BadTopologyValue, IsRefusedAtItsLineAndColumn) { expect_refused(GetParam()); }
 
@@ -163,7 +163,7 @@ std::vector<BadInput> values() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(Topology, BadTopologyValue, testing::ValuesIn(values()),
+INSTANTIATE_TEST_SUITE_P(Topology, BadTopologyValue, ::testing::ValuesIn(values()),
                          name_of);
 
 }  // namespace

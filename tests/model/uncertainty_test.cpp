@@ -54,7 +54,7 @@ TEST(UncertaintyToml, IsReadAndWrittenAndReadAgain) {
   expect_all(read(to_toml(machine.description())));
   EXPECT_FALSE(read_topology(good, "m.toml").description().uncertainty);
   EXPECT_THAT(to_toml(read_topology(good, "m.toml").description()),
-              Not(testing::HasSubstr("uncertainty")));
+              Not(::testing::HasSubstr("uncertainty")));
 }
 
 TEST(UncertaintyToml, KernelsAndCopiesAreEnough) {
@@ -80,7 +80,7 @@ void expect_refused_with(const std::string& from, const std::string& to,
     ADD_FAILURE() << to << " is read";
   } catch (const InputError& error) {
     for (const std::string& quote : expected)
-      EXPECT_THAT(error.what(), testing::HasSubstr(quote));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(quote));
   }
 }
 

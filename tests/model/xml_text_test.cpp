@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-void refused(const std::string& xml, const std::string& message) {
+void refused_xml(const std::string& xml, const std::string& message) {
   expect_input_error([&] { XmlFile(xml, "n.xml"); }, {message});
 }
 
@@ -76,7 +76,7 @@ TEST(Xml, RefusesInvalidXmlWithTheLine) {
         {"<!-- ", "Error parsing comment"},
         {"<a><![CDATA[ ]]", "Error parsing CDATA section"},
         {"<?xml", "Error parsing document declaration/processing instruction"}})
-    refused(xml, message);
+    refused_xml(xml, message);
 }
 
 }  // namespace

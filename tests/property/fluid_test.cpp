@@ -15,14 +15,13 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr double rounding = 1e-9;  // of dates that are sums of many terms
-
 void check_times(const Case& c, const Topology& machine) {
   RC_LOG() << describe(c) << " on " << machine.name() << std::endl;
   const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
   const std::vector<OpTime> expected = SimExecutor{machine}.execute(plan).ops,
                             times = simulate_fluid(plan, machine);
   RC_ASSERT(times.size() == expected.size());
+  constexpr double rounding = 1e-9;  // of dates that are sums of many terms
   const double close = rounding * makespan_of(expected).value;
   for (size_t i = 0; i < times.size(); ++i) {
     RC_LOG() << "operation " << i << ": " << times[i].start << " to " << times[i].end

@@ -47,7 +47,7 @@ TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
       "C[100:200,0:100]", "C[100:200,0:100]", "C[100:200,0:100]", ""};
   std::vector<std::string> labels;
   for (const AnnotatedOp& op : timeline.ops) labels.push_back(timeline.label_of(op));
-  EXPECT_THAT(labels, testing::ElementsAreArray(expected));
+  EXPECT_THAT(labels, ::testing::ElementsAreArray(expected));
 }
 
 TEST(Annotate, CountsBytesOfCopiesAndFlopsOfKernels) {

@@ -13,12 +13,12 @@ namespace {
 using test::sample_machine;
 using test::sample_timeline;
 using test::SamplePlan;
-using testing::AllOf, testing::ElementsAre, testing::Field;
+using ::testing::AllOf, ::testing::ElementsAre, ::testing::Field;
 
 auto part(TimeUse kind, const char* name, double seconds) {
   return AllOf(Field(&Summary::PathPart::kind, kind),
                Field(&Summary::PathPart::name, name),
-               Field(&Summary::PathPart::seconds, testing::DoubleNear(seconds, 1e-12)));
+               Field(&Summary::PathPart::seconds, ::testing::DoubleNear(seconds, 1e-12)));
 }
 
 TEST(Bottleneck, TheCriticalPathDividesTheMakespan) {
@@ -29,13 +29,13 @@ TEST(Bottleneck, TheCriticalPathDividesTheMakespan) {
   const Summary summary =
       summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
   EXPECT_THAT(summary.critical_path,
-              testing::UnorderedElementsAre(part(TimeUse::group, "uplink", 30e-3),
-                                            part(TimeUse::issue, "", 30e-3),
-                                            part(TimeUse::kernels, "", 25e-3),
-                                            part(TimeUse::waiting, "copies", 5e-3)));
+              ::testing::UnorderedElementsAre(part(TimeUse::group, "uplink", 30e-3),
+                                              part(TimeUse::issue, "", 30e-3),
+                                              part(TimeUse::kernels, "", 25e-3),
+                                              part(TimeUse::waiting, "copies", 5e-3)));
   EXPECT_EQ(summary.critical_path.back().kind, TimeUse::waiting);
   const std::string text = summary_table(summary);
-  EXPECT_THAT(text, testing::HasSubstr("27.8% kernels, 5.6% waiting for copies"));
+  EXPECT_THAT(text, ::testing::HasSubstr("27.8% kernels, 5.6% waiting for copies"));
 }
 
 TEST(Bottleneck, TheBusiestResourceIsNamed) {
@@ -45,7 +45,7 @@ TEST(Bottleneck, TheBusiestResourceIsNamed) {
   EXPECT_EQ(summary.busiest->name, "gpu0");
   EXPECT_NEAR(summary.busiest->share, 35.0 / 90, 1e-12);
   EXPECT_THAT(summary_table(summary),
-              testing::HasSubstr("busiest     38.9% compute gpu0"));
+              ::testing::HasSubstr("busiest     38.9% compute gpu0"));
   EXPECT_EQ(nlohmann::json::parse(to_json(summary))["busiest"]["name"], "gpu0");
 }
 
@@ -110,7 +110,7 @@ TEST(Bottleneck, SmallPartsAreNamedTogetherOnlyAboveOnePercent) {
   Workers run;
   run.kernel(0.005, 1);
   EXPECT_THAT(summary_table(run.summary()),
-              testing::HasSubstr("critical path: 99.5% kernels\n"));
+              ::testing::HasSubstr("critical path: 99.5% kernels\n"));
 }
 
 TEST(Bottleneck, ACopyWithinAMemoryMovesNothing) {

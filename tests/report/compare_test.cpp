@@ -14,7 +14,7 @@ namespace {
 
 using test::delayed;
 using test::sample_timeline;
-using testing::ElementsAre, testing::Field;
+using ::testing::ElementsAre, ::testing::Field;
 using OpDifference = Comparison::OpDifference;
 
 auto is_op(uint32_t number) { return Field(&OpDifference::op, number); }
@@ -48,8 +48,8 @@ TEST(Compare, TwoSimulationsAreNamedAfterMachinesOrFiles) {
   const Comparison machines = compare(here, there);
   EXPECT_THAT(machines.sides, ElementsAre("sample", "faster"));
   const std::string table = comparison_table(machines);
-  EXPECT_THAT(table, testing::ContainsRegex("total +sample +faster +difference"));
-  EXPECT_THAT(table, testing::Not(testing::HasSubstr("predicted")));
+  EXPECT_THAT(table, ::testing::ContainsRegex("total +sample +faster +difference"));
+  EXPECT_THAT(table, ::testing::Not(::testing::HasSubstr("predicted")));
   EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides,
               ElementsAre("a.csv", "b.csv"));
 }
@@ -63,7 +63,7 @@ TEST(Compare, TwoRunsAreNamedFirstAndSecond) {
   on_host.metadata.backend = "host", on_gpus.metadata.backend = "cuda";
   const Comparison runs = compare(on_host, on_gpus);
   EXPECT_THAT(runs.sides, ElementsAre("first", "second"));
-  EXPECT_THAT(comparison_table(runs), testing::HasSubstr("difference"));
+  EXPECT_THAT(comparison_table(runs), ::testing::HasSubstr("difference"));
 }
 
 TEST(Compare, TotalsByKind) {
@@ -105,7 +105,7 @@ TEST(Compare, EnergyIsModelledFromBothTimelines) {
   EXPECT_FALSE(comparison.counted_energy);
   const auto json = nlohmann::json::parse(to_json(comparison));
   EXPECT_NEAR(json["energy"]["measured_j"].get<double>(), joules + 2.25, 1e-12);
-  EXPECT_THAT(comparison_table(comparison), testing::HasSubstr("energy, modelled"));
+  EXPECT_THAT(comparison_table(comparison), ::testing::HasSubstr("energy, modelled"));
 }
 
 TEST(Compare, CountedEnergyIsComparedWithThePrediction) {
@@ -120,7 +120,7 @@ TEST(Compare, CountedEnergyIsComparedWithThePrediction) {
   EXPECT_EQ(nlohmann::json::parse(to_json(comparison))["counted_energy"]["measured_j"],
             25);
   EXPECT_THAT(comparison_table(comparison),
-              testing::HasSubstr("energy, counted by the GPUs"));
+              ::testing::HasSubstr("energy, counted by the GPUs"));
 }
 
 TEST(Compare, WaitingAndIdleTimeAreNeverNegative) {
@@ -216,9 +216,9 @@ TEST(Compare, JsonAndTableHoldTheFigures) {
   EXPECT_EQ(json["measured"]["backend"], "host");
   EXPECT_EQ(json["worst_durations"][0]["op"], 3);
   const std::string table = comparison_table(sample_comparison());
-  EXPECT_THAT(
-      table, testing::HasSubstr("makespan                   90.00 ms  100.0 ms  -10.0%"));
-  EXPECT_THAT(table, testing::HasSubstr("gpu0 compute 0"));
+  EXPECT_THAT(table, ::testing::HasSubstr(
+                         "makespan                   90.00 ms  100.0 ms  -10.0%"));
+  EXPECT_THAT(table, ::testing::HasSubstr("gpu0 compute 0"));
 }
 
 TEST(Compare, EmptyTimelinesAgree) {

@@ -15,8 +15,8 @@
 namespace tilerail {
 namespace {
 
-using testing::ElementsAre;
-using testing::ElementsAreArray;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 
 Topology machine_with_workers(std::optional<int> workers) {
   auto d = test::shipped("two-gpu").description();
@@ -73,7 +73,7 @@ struct Case {
   std::vector<OpId Streams::*> path;
 };
 
-class CriticalPathOf : public testing::TestWithParam<Case> {};
+class CriticalPathOf : public ::testing::TestWithParam<Case> {};
 
 TEST_P(CriticalPathOf, OneGpu) {
   const Streams s;
@@ -106,7 +106,7 @@ const std::vector<Case> cases{
      {&Streams::fetch}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Times, CriticalPathOf, testing::ValuesIn(cases),
+INSTANTIATE_TEST_SUITE_P(Times, CriticalPathOf, ::testing::ValuesIn(cases),
                          [](const auto& test) { return std::string{test.param.name}; });
 
 TEST(CriticalPath, ContinuesAtTheKernelThatFilledTheGpuDespiteAFreeWorker) {

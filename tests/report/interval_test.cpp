@@ -14,7 +14,7 @@ namespace tilerail {
 namespace {
 
 using test::SamplePlan;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Topology::Description known_description() {
   auto d = test::sample_machine().description();

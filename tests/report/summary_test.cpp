@@ -65,8 +65,8 @@ TEST(Summary, ProblemsWithoutMultiplicationsHaveTheRateOfAdditions) {
 TEST(Summary, ProblemsWithoutArithmeticHaveNoRate) {
   const Summary cleared = summary_of(Scalar::zero, Scalar::zero);
   EXPECT_EQ(cleared.tflops, 0);
-  EXPECT_THAT(summary_table(cleared), testing::ContainsRegex("makespan +1.000 s\n"));
-  EXPECT_THAT(summary_table(cleared), testing::Not(testing::HasSubstr("FLOP/s")));
+  EXPECT_THAT(summary_table(cleared), ::testing::ContainsRegex("makespan +1.000 s\n"));
+  EXPECT_THAT(summary_table(cleared), ::testing::Not(::testing::HasSubstr("FLOP/s")));
 }
 
 TEST(Summary, BytesOfCopiesAreCountedByDirection) {
@@ -207,7 +207,7 @@ TEST(Summary, EnergyCountsParticipatingDevices) {
   // 18 J and 1.5 J in 90 ms; 4 Mflop.
   const std::string text = summary_table(summary);
   EXPECT_THAT(text,
-              testing::HasSubstr(
+              ::testing::HasSubstr(
                   "19.50 J, 216.7 W on average, 0.0002051 GFLOP/s/W, EDP 1.755 J s"));
 }
 
@@ -235,7 +235,7 @@ TEST(Summary, WithoutWattsThereIsNoEnergy) {
     EXPECT_FALSE(json.contains(key)) << key;
   EXPECT_FALSE(json["compute"][0].contains("energy_j"));
   EXPECT_THAT(summary_table(sample_summary()),
-              testing::Not(testing::HasSubstr("energy")));
+              ::testing::Not(::testing::HasSubstr("energy")));
 }
 
 TEST(Summary, TableColumnsAreAligned) {

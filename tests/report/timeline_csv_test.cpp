@@ -60,10 +60,10 @@ TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
   EXPECT_EQ(timeline.metadata.interval, (PredictedInterval{0.5, 1.5}));
   EXPECT_EQ(to_csv(timeline), with("0.5;1.5"));
   EXPECT_THAT(error_of(with("0.5")),
-              testing::HasSubstr("t.csv:11:14: interval_s: '0.5' is not two numbers"));
+              ::testing::HasSubstr("t.csv:11:14: interval_s: '0.5' is not two numbers"));
   EXPECT_THAT(error_of(with("2;1")),
-              testing::HasSubstr("is not a low end and a higher one"));
-  EXPECT_THAT(error_of(with("a;1")), testing::HasSubstr("interval_s: 'a'"));
+              ::testing::HasSubstr("is not a low end and a higher one"));
+  EXPECT_THAT(error_of(with("a;1")), ::testing::HasSubstr("interval_s: 'a'"));
 }
 
 TEST(TimelineCsv, LinesCanEndAsOnWindows) {
@@ -92,9 +92,9 @@ TEST(TimelineCsv, KnownEnergiesAreKept) {
   ASSERT_EQ(timeline.metadata.energy_j.size(), 2u);
   timeline.metadata.counted_energy_j = {12.5, 1e-3};
   const std::string csv = to_csv(timeline);
-  EXPECT_THAT(csv, testing::HasSubstr("\n# counted_energy_j=12.5;0.001\n"));
+  EXPECT_THAT(csv, ::testing::HasSubstr("\n# counted_energy_j=12.5;0.001\n"));
   EXPECT_TRUE(timeline_from_csv(csv, "t.csv") == timeline);
-  EXPECT_THAT(to_csv(sample_timeline()), testing::Not(testing::HasSubstr("energy")));
+  EXPECT_THAT(to_csv(sample_timeline()), ::testing::Not(::testing::HasSubstr("energy")));
 }
 
 TEST(TimelineCsv, EachDeviceHasAnEnergy) {
@@ -108,9 +108,9 @@ TEST(TimelineCsv, EachDeviceHasAnEnergy) {
   EXPECT_EQ(error_of(with("# energy_j=")),
             "t.csv:11:12: energy_j: '' is not a number for each of 2 devices");
   EXPECT_THAT(error_of(with("# counted_energy_j=1.5;hot")),
-              testing::HasSubstr("t.csv:11:20: counted_energy_j: 'hot'"));
+              ::testing::HasSubstr("t.csv:11:20: counted_energy_j: 'hot'"));
   EXPECT_THAT(error_of(with("# energy_j=1;-2")),
-              testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
+              ::testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
 }
 
 TEST(TimelineCsv, RowsCanComeInAnyOrder) {
@@ -161,7 +161,7 @@ TEST(TimelineCsv, OtherFilesAreRefusedAsTimelines) {
               "t.csv: this is not a timeline; expected '# schema=1' in its first line");
 }
 
-class BadTimelineCsv : public testing::TestWithParam<BadCase> {};
+class BadTimelineCsv : public ::testing::TestWithParam<BadCase> {};
 
 TEST_P(BadTimelineCsv, IsRefusedWithItsPlace) {
   const std::string message =
@@ -175,7 +175,7 @@ TEST_P(BadTimelineCsv, IsRefusedWithItsPlace) {
 // device at 23, flops at 40, label at 46, ready_s at 59, start_s at 63, end_s at 69.
 INSTANTIATE_TEST_SUITE_P(
     All, BadTimelineCsv,
-    testing::Values(
+    ::testing::Values(
         BadCase{"MissingMetadata", "# plan_hash=0123456789abcdef\n", "",
                 "t.csv:11:1: no '# plan_hash=' before"},
         BadCase{"MissingOps", "# ops=2\n", "", "t.csv:11:1: no '# ops=' before"},

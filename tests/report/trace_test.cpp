@@ -77,7 +77,7 @@ TEST(ChromeJson, HasAProcessPerTimelineAThreadPerQueueAndAnEventPerOperation) {
   EXPECT_EQ(threads.size(), 18u);
   EXPECT_EQ(processes[1].substr(0, 10), "predicted:");
   EXPECT_EQ(processes[2].substr(0, 9), "measured:");
-  EXPECT_THAT(processes[2], testing::HasSubstr("(host)"));
+  EXPECT_THAT(processes[2], ::testing::HasSubstr("(host)"));
 }
 
 TEST(ChromeJson, TextThatIsNotUtf8IsReplaced) {

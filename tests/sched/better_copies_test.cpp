@@ -56,7 +56,7 @@ double seconds(const GemmProblem& p, const Topology& machine,
       .value;
 }
 
-constexpr int host = -1;
+constexpr int at_host = -1;
 
 TEST(BetterCopies, AreStagedIfPeersAreSlow) {
   const Topology machine = slow_peers(6, 3.5);
@@ -73,7 +73,7 @@ TEST(BetterCopies, AreNeverSlowerThanExistingChoices) {
                                        slow_peers(4, 24), star(4, some)};
   for (const Topology& machine : machines)
     for (const auto& places :
-         {std::array{0, 1, 0}, {0, 0, 0}, {0, 1, host}, {host, 0, 1}}) {
+         {std::array{0, 1, 0}, {0, 0, 0}, {0, 1, at_host}, {at_host, 0, 1}}) {
       const GemmProblem p = placed(3000, machine, places);
       const double chosen = seconds(p, machine);
       for (const std::string_view copies : {"peer-copies=direct", "peer-copies=staged"})

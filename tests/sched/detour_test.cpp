@@ -50,13 +50,13 @@ std::set<std::string> pairs(const Plan& plan, const Topology& machine) {
   return found;
 }
 
-const std::initializer_list<std::pair<const char*, const char*>> star = {{"g0", "g2"},
-                                                                         {"g1", "g2"}};
-const std::initializer_list<std::pair<const char*, const char*>> chain = {
+const std::initializer_list<std::pair<const char*, const char*>> star_links = {
+    {"g0", "g2"}, {"g1", "g2"}};
+const std::initializer_list<std::pair<const char*, const char*>> chain_links = {
     {"g0", "g2"}, {"g2", "g3"}, {"g3", "g1"}};
 
 TEST(Detour, GoesOverAGpuThatHasRoutesToBoth) {
-  const Topology machine = machine_with(3, star);
+  const Topology machine = machine_with(3, star_links);
   for (const char* name : {"tilerail", "paralia", "gemmex"}) {
     const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
                                 policy(name, {"devices=all"}));
@@ -69,7 +69,7 @@ TEST(Detour, GoesOverAGpuThatHasRoutesToBoth) {
 }
 
 TEST(Detour, TakesSeveralHopsIfNecessary) {
-  const Topology machine = machine_with(4, chain);
+  const Topology machine = machine_with(4, chain_links);
   const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
                               policy("paralia", {"devices=all"}));
   validate(plan, machine);
@@ -78,7 +78,7 @@ TEST(Detour, TakesSeveralHopsIfNecessary) {
 }
 
 TEST(Detour, RequiresCaching) {
-  const Topology machine = machine_with(3, star);
+  const Topology machine = machine_with(3, star_links);
   expect_input_error(
       [&] {
         plan_gemm(
@@ -89,14 +89,14 @@ TEST(Detour, RequiresCaching) {
 }
 
 TEST(Detour, AHostReplacesItWithoutCaching) {
-  const Topology machine = machine_with(3, star);
+  const Topology machine = machine_with(3, star_links);
   const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
                               policy("tilerail", {"devices=all", "caching=off"}));
   EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g1>h", "h>g0"}));
 }
 
 TEST(Detour, GpusThatNeedADetourCanBeChosen) {
-  const Topology machine = machine_with(4, chain);
+  const Topology machine = machine_with(4, chain_links);
   const GemmProblem problem = placed(machine, "g0", "g1", 16384);
   const auto gpus = machine.gpus();
   EXPECT_EQ(supplied_devices(problem, machine, gpus), gpus);
@@ -105,7 +105,7 @@ TEST(Detour, GpusThatNeedADetourCanBeChosen) {
   // Without g3, the others receive nothing from g1, nor does g1 from them.
   const std::vector<MemoryId> three{gpus[0], gpus[1], gpus[2]};
   EXPECT_TRUE(supplied_devices(problem, machine, three).empty());
-  const Topology short_ways = machine_with(3, star);
+  const Topology short_ways = machine_with(3, star_links);
   EXPECT_EQ(
       directly_supplied(placed(short_ways, "g0", "g1"), short_ways, short_ways.gpus()),
       std::vector{memory(short_ways, "g2")});
@@ -114,7 +114,7 @@ TEST(Detour, GpusThatNeedADetourCanBeChosen) {
 // C is on g0, to which g1 has no route: the search tries plans with copies between them
 // and drops them.
 TEST(Detour, PlansThatCannotRunAreNotSimulated) {
-  const Topology machine = machine_with(4, chain);
+  const Topology machine = machine_with(4, chain_links);
   const Resources resources{machine};
   GemmProblem problem = placed(machine, "g0", "g1");
   problem.place_c = memory(machine, "g0");
@@ -165,7 +165,7 @@ std::vector<int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
 // four pieces per hop, piece j of the second hop depends on piece j of the first; by the
 // other rule, one whole copy depends on the other.
 TEST(Detour, TilesOfCPassOtherGpusInPiecesUnderTheBottleneckRule) {
-  const Topology machine = machine_with(3, star);
+  const Topology machine = machine_with(3, star_links);
   const MemoryId g0 = memory(machine, "g0"), g1 = memory(machine, "g1"),
                  g2 = memory(machine, "g2");
   GemmProblem problem = placed(machine, "g0", "g0", 1024);
@@ -223,7 +223,7 @@ TEST(Detour, ForwardedTilesCanFillAMemory) {
     auto d = small_machine::memories_and_switches(3, 0);
     d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
     for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, 10);
-    for (const auto& [from, to] : star) small_machine::add_links(d, from, to, 50);
+    for (const auto& [from, to] : star_links) small_machine::add_links(d, from, to, 50);
     d.memories[3].capacity = Bytes{megabytes * 1e6};
     const Topology machine{d};
     for (const char* name : {"tilerail", "gemmex"})
@@ -236,7 +236,7 @@ TEST(Detour, ForwardedTilesCanFillAMemory) {
 }
 
 TEST(Detour, AGpuThatCannotBringBackItsPartOfCIsLeftOut) {
-  const Topology machine = machine_with(3, star);
+  const Topology machine = machine_with(3, star_links);
   GemmProblem problem = placed(machine, "g0", "g2");
   problem.place_c = memory(machine, "g1");
   EXPECT_EQ(supplied_devices(problem, machine, machine.gpus()),

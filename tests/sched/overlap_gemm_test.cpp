@@ -7,11 +7,10 @@
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
-
-constexpr MemoryId gpu0{1}, gpu1{2};
 
 TEST(OverlapGemm, TransfersFollowTheRoutes) {
   const Topology machine = shipped(

@@ -22,8 +22,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// GPUs with links of 10 GB/s to the host and the given links between GPUs, in GB/s.
-Topology machine_with(int gpus,
-                      std::initializer_list<std::tuple<int, int, double>> links) {
+Topology rated_machine(int gpus,
+                       std::initializer_list<std::tuple<int, int, double>> links) {
   auto d = small_machine::memories_and_switches(gpus, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   const auto name = [](int gpu) { return "g" + std::to_string(gpu); };
@@ -33,32 +33,32 @@ Topology machine_with(int gpus,
   return Topology{d};
 }
 
-constexpr MemoryId host{0}, g0{1}, g1{2}, g2{3};
+constexpr MemoryId h{0}, g0{1}, g1{2}, g2{3};
 
 TEST(Router, CopiesBetweenGpusGoThroughAHostByTheRule) {
-  const Topology machine = machine_with(3, {{0, 1, 50}});
+  const Topology machine = rated_machine(3, {{0, 1, 50}});
   const auto through = [&](PeerCopies copies, MemoryId src, MemoryId dst, bool of_home) {
     return leg_between(machine, copies, src, dst, of_home).host;
   };
   EXPECT_EQ(through(PeerCopies::direct, g0, g2, true), std::nullopt);
-  EXPECT_EQ(through(PeerCopies::staged, g0, g1, false), host);
+  EXPECT_EQ(through(PeerCopies::staged, g0, g1, false), h);
   EXPECT_EQ(through(PeerCopies::staged, g0, g0, false), std::nullopt);
-  EXPECT_EQ(through(PeerCopies::staged, host, g1, false), std::nullopt);
+  EXPECT_EQ(through(PeerCopies::staged, h, g1, false), std::nullopt);
   EXPECT_EQ(through(PeerCopies::staged_home, g0, g1, false), std::nullopt);
-  EXPECT_EQ(through(PeerCopies::staged_home, g0, g1, true), host);
+  EXPECT_EQ(through(PeerCopies::staged_home, g0, g1, true), h);
 }
 
 TEST(Router, ALegExistsWithARouteOrThroughAHost) {
-  const Topology machine = machine_with(3, {{0, 1, 50}});
+  const Topology machine = rated_machine(3, {{0, 1, 50}});
   EXPECT_TRUE(exists(machine, {g0, g1}));
   EXPECT_FALSE(exists(machine, {g0, g2}));
-  EXPECT_TRUE(exists(machine, {g0, g2, host}));
+  EXPECT_TRUE(exists(machine, {g0, g2, h}));
   EXPECT_TRUE(exists(machine, {g2, g2}));
 }
 
 // A chain g0 - g1 - g2 - g3: from g0 to g3 a tile takes three copies, the first to g1.
 TEST(Router, ADetourHasTheFewestCopies) {
-  const Topology machine = machine_with(5, {{0, 1, 50}, {1, 2, 50}, {2, 3, 50}});
+  const Topology machine = rated_machine(5, {{0, 1, 50}, {1, 2, 50}, {2, 3, 50}});
   const Resources resources{machine};
   const Router router{resources, machine.gpus(), PeerCopies::direct, nullptr};
   const Router::Detours& to = router.detours_to(3);
@@ -70,7 +70,7 @@ TEST(Router, ADetourHasTheFewestCopies) {
 }
 
 TEST(Router, AloneALegThroughAHostIsAsFastAsItsSlowerHalf) {
-  auto d = machine_with(2, {}).description();
+  auto d = rated_machine(2, {}).description();
   for (Link& link : d.links)
     if (link.to == small_machine::node(d, "g1")) link.bandwidth = Rate{4e9};
   const Topology machine{d};
@@ -99,7 +99,7 @@ Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopR
 // the rates count as 5, 0.8 x 7 = 5.6 and 0.64 x 40 = 25.6.
 TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
   const Topology machine =
-      machine_with(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
+      rated_machine(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
   GemmProblem problem = cube(4096);
   problem.place_a = problem.place_b = g0;
   for (const auto& [rule, name] :
@@ -131,8 +131,8 @@ TEST(Router, RoutesOverDevicesWithHighNumbers) {
   small_machine::add_links(d, "g0", name(gpus - 1), 50);
   const Topology machine{d};
   for (const HopRule rule : {HopRule::added, HopRule::bottleneck}) {
-    EXPECT_THAT(stops(machine, {host, g0}, 1, rule, host), ElementsAre(size_t{gpus - 1}));
-    EXPECT_THAT(stops(machine, {host, machine.gpus().back()}, 1, rule, host), IsEmpty());
+    EXPECT_THAT(stops(machine, {h, g0}, 1, rule, h), ElementsAre(size_t{gpus - 1}));
+    EXPECT_THAT(stops(machine, {h, machine.gpus().back()}, 1, rule, h), IsEmpty());
   }
 }
 

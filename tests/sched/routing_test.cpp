@@ -7,11 +7,10 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/small_machine.hpp"
+#include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
-
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 
 /// two-gpu: 10 GB/s after 10 us from the host to a GPU, 12 GB/s shared by both, 40 GB/s
 /// after 5 us between the GPUs.

@@ -18,8 +18,8 @@ namespace tilerail::testing {
 namespace {
 
 /// A question about four GPUs with unbalanced work and all matrices on the host.
-struct Asked {
-  explicit Asked(int64_t side)
+struct HostQuestion {
+  explicit HostQuestion(int64_t side)
       : problem{checked(cube(side))}, policy{any_preset("tilerail")} {
     apply_override(policy, "distribution=blocks");
     apply_override(policy, "shares=equal");
@@ -49,7 +49,7 @@ std::vector<std::pair<std::string, std::string>> strategy_of(const std::string& 
 }
 
 TEST(SetSearch, NamesNoValueWithoutEffectOnThePlan) {
-  const Asked asked{2048};
+  const HostQuestion asked{2048};
   const Question question = asked.by(asked.policy);
   const Plan start = estimated_plan(question.estimated());
   PlanSimulator simulator;

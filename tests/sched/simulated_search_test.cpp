@@ -40,7 +40,7 @@ struct Asked {
   }
 };
 
-Plan planned(const std::vector<std::string>& overrides, const PlanSimulator& simulator) {
+Plan searched(const std::vector<std::string>& overrides, const PlanSimulator& simulator) {
   const Topology machine = test::shipped("meluxina-a100");
   Policy policy = any_preset("tilerail");
   for (const std::string& each : overrides) apply_override(policy, each);
@@ -53,9 +53,9 @@ Plan planned(const std::vector<std::string>& overrides, const PlanSimulator& sim
 TEST(SimulatedSearch, TakesTheFastestSimulatedPlan) {
   Asked asked{
       [](const Plan& plan) { return decided(plan, "batch") == "off" ? 1.0 : 2.0; }};
-  EXPECT_EQ(decided(planned({}, asked.simulator()), "batch"), "off");
+  EXPECT_EQ(decided(searched({}, asked.simulator()), "batch"), "off");
   Asked other{[](const Plan& plan) { return 1.0 / double(plan.ops.size()); }};
-  const Plan plan = planned({}, other.simulator());
+  const Plan plan = searched({}, other.simulator());
   EXPECT_EQ(1.0 / double(plan.ops.size()), other.least);
   EXPECT_EQ(plan.origin.evaluator, Evaluator::simulator);
   EXPECT_EQ(plan.origin.candidates.size(), size_t(other.plans));
@@ -99,7 +99,7 @@ TEST(SimulatedSearch, AHighEffortSimulatesThePlansOfANormalEffortAndMore) {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
     std::set<std::string> plans;
     for (const PlanCandidate& candidate :
-         planned({effort}, asked.simulator()).origin.candidates)
+         searched({effort}, asked.simulator()).origin.candidates)
       plans.insert(candidate.what);
     return plans;
   };
@@ -111,13 +111,13 @@ TEST(SimulatedSearch, AHighEffortSimulatesThePlansOfANormalEffortAndMore) {
 
 TEST(SimulatedSearch, ALargePlanGivesWayOnlyToPlansThatAreFasterThanItsEstimate) {
   const std::vector<std::string> small{"tile=65"};  // 64^3 kernels
-  const Plan large = planned(small, {});
+  const Plan large = searched(small, {});
   Asked slow{[](const Plan&) { return 1.0; }};
-  const Plan estimated = planned(small, slow.simulator());
+  const Plan estimated = searched(small, slow.simulator());
   EXPECT_EQ(estimated.origin.evaluator, Evaluator::estimate);
   EXPECT_EQ(content_hash(estimated), content_hash(large));
   Asked fast{[](const Plan& plan) { return 1e-9 * double(plan.ops.size()); }};
-  const Plan simulated = planned(small, fast.simulator());
+  const Plan simulated = searched(small, fast.simulator());
   EXPECT_EQ(simulated.origin.evaluator, Evaluator::simulator);
   EXPECT_LT(simulated.ops.size(), large.ops.size() / 4);
 }
@@ -127,10 +127,10 @@ TEST(SimulatedSearch, TakesThePlanOfTheLeastEffortIfNoOtherIsFaster) {
     plan.policy.clear(), plan.graph = false;
     return content_hash(plan);
   };
-  const std::string least = hash(planned({"effort=fast"}, {}));
+  const std::string least = hash(searched({"effort=fast"}, {}));
   for (const char* effort : {"effort=fixed", "effort=normal"}) {
     Asked asked{[&](const Plan& plan) { return hash(plan) == least ? 1.0 : 2.0; }};
-    const Plan plan = planned({effort}, asked.simulator());
+    const Plan plan = searched({effort}, asked.simulator());
     EXPECT_EQ(hash(plan), least) << effort;
     EXPECT_EQ(chosen(plan).seconds, 1.0) << effort;
   }
@@ -139,7 +139,7 @@ TEST(SimulatedSearch, TakesThePlanOfTheLeastEffortIfNoOtherIsFaster) {
 TEST(SimulatedSearch, IsTheSameEveryTime) {
   const auto once = [] {
     Asked asked{[](const Plan& plan) { return double(plan.ops.size() % 97) + 1; }};
-    const Plan plan = planned({}, asked.simulator());
+    const Plan plan = searched({}, asked.simulator());
     std::string tried;
     for (const PlanCandidate& candidate : plan.origin.candidates)
       tried += candidate.what + "\n";
@@ -149,7 +149,7 @@ TEST(SimulatedSearch, IsTheSameEveryTime) {
 }
 
 TEST(SimulatedSearch, NeedsASimulator) {
-  const Plan plan = planned({}, {});
+  const Plan plan = searched({}, {});
   EXPECT_EQ(plan.origin.evaluator, Evaluator::estimate);
   EXPECT_EQ(decided(plan, "sends"), "in-order");
 }
@@ -160,7 +160,7 @@ TEST(SimulatedSearch, FindsFewerGpusThatNeedAnotherTile) {
     const bool whole = plan.tile == 4096;
     return plan.devices.size() == 4 ? (whole ? 1.0 : 1.1) : (whole ? 10.0 : 0.9);
   }};
-  EXPECT_LT(planned({}, asked.simulator()).devices.size(), 4U);
+  EXPECT_LT(searched({}, asked.simulator()).devices.size(), 4U);
 }
 
 TEST(SimulatedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
@@ -173,7 +173,7 @@ TEST(SimulatedSearch, FindsValuesOfSeveralFieldsThatHelpOneByOne) {
       if (decided(plan, key) == value) seconds *= 0.9;
     return seconds;
   }};
-  planned({}, asked.simulator());
+  searched({}, asked.simulator());
   EXPECT_NEAR(asked.least, 0.9 * 0.9 * 0.9 * 0.9, 1e-9);
 }
 
@@ -187,7 +187,7 @@ TEST(SimulatedSearch, BalancesTheWorkOfGpusThatEndApartAndReportsIt) {
           ends[d] += Seconds{double(d + 1) * double(op.y.rows * op.y.cols * op.a.cols)};
     return PlanCost{std::ranges::max(ends), {}, ends};
   }};
-  const Plan plan = planned({"tile=512", "devices=all"}, simulator);
+  const Plan plan = searched({"tile=512", "devices=all"}, simulator);
   EXPECT_THAT(chosen(plan).what, HasSubstr(" shares="));
   double unbalanced = 0, least = plan.origin.candidates.front().seconds;
   for (const PlanCandidate& candidate : plan.origin.candidates) {
@@ -206,7 +206,7 @@ TEST(SimulatedSearch, BalancesTheWorkOfGpusThatEndApartAndReportsIt) {
 
 TEST(SimulatedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
   Asked asked{[](const Plan& plan) { return double(plan.ops.size()); }};
-  const Plan plan = planned({"tile=1024", "devices=all"}, asked.simulator());
+  const Plan plan = searched({"tile=1024", "devices=all"}, asked.simulator());
   EXPECT_EQ(plan.tile, 1024);
   EXPECT_EQ(plan.devices.size(), 4U);
   for (const PlanCandidate& candidate : plan.origin.candidates)

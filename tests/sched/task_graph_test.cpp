@@ -6,7 +6,7 @@
 namespace tilerail {
 namespace {
 
-using testing::ElementsAre, testing::IsEmpty;
+using ::testing::ElementsAre, ::testing::IsEmpty;
 
 constexpr TileId x{0}, y{1};
 

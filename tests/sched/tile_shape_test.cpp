@@ -27,8 +27,6 @@ TileCut cut(int64_t side, TileRows rows, TileDepth depth) {
   return how;
 }
 
-const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
-
 TEST(TileShape, DepthGrowsAndTheLastTakesASmallRest) {
   EXPECT_THAT(ends(growing_tiles({0, 4096}, 512)),
               ElementsAre(512, 1536, 4096));  // 2560, not 2048 and 512

@@ -24,8 +24,6 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
-
 TEST(SmallTiles, AreTheFirstOrTheLastOfEachPartOfK) {
   const auto k = [](SmallTiles where, int layers = 1) {
     return ends(Tiling{cube_of_4096, {1, 1, layers}, {1024, where}}.k);

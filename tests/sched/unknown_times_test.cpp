@@ -6,11 +6,10 @@
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
-
-constexpr MemoryId gpu0{1}, gpu1{2};
 
 /// two-gpu, with a second GPU without times for f16.
 Topology half_on_the_first_only() {

@@ -10,7 +10,8 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
+constexpr double product_time =
+    2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
 
 /// Times of GEMMs grow by half from a duty of one half to a duty of 1.
 Topology loaded() {
@@ -32,15 +33,15 @@ TEST(SimLoad, ADeviceThatIsAlwaysBusyIsSlowest) {
   const OpId first = p.gemm(gpu0, 1024, 1024, 1024),
              second = p.gemm(gpu0, 1024, 1024, 1024);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
-  expect_times(t, first, 0, 1.5 * large);
-  expect_times(t, second, 1.5 * large, 3 * large);
+  expect_times(t, first, 0, 1.5 * product_time);
+  expect_times(t, second, 1.5 * product_time, 3 * product_time);
 }
 
 // Load takes effect after five products, so it never slows a first call of three
 // products, and always a third call.
 TEST(SimLoad, LoadSlowsLaterCallsAndNotTheFirstCall) {
   auto d = loaded().description();
-  d.kernels[0].gemm[0].sustained_after = Seconds{5 * large};
+  d.kernels[0].gemm[0].sustained_after = Seconds{5 * product_time};
   const Topology machine{std::move(d)};
   HandPlan p = plan_on(machine);
   for (int i = 0; i < 3; ++i) p.gemm(gpu0, 1024, 1024, 1024);
@@ -50,11 +51,11 @@ TEST(SimLoad, LoadSlowsLaterCallsAndNotTheFirstCall) {
         .makespan()
         .value;
   };
-  EXPECT_NEAR(makespan(0), 3 * large, 1e-9);
-  EXPECT_NEAR(makespan(2), 1.5 * 3 * large, 1e-9);
-  // T = 3 large / ((1 - s) + s / 1.5) with s = 2 - 5 large / T: T (1 - s / 3) = 3 large,
-  // T / 3 + 5 / 3 large = 3 large.
-  EXPECT_NEAR(makespan(1), 4 * large, 0.01 * large);
+  EXPECT_NEAR(makespan(0), 3 * product_time, 1e-9);
+  EXPECT_NEAR(makespan(2), 1.5 * 3 * product_time, 1e-9);
+  // With P = product_time: T = 3 P / ((1 - s) + s / 1.5) with s = 2 - 5 P / T:
+  // T (1 - s / 3) = 3 P, T / 3 + 5 / 3 P = 3 P.
+  EXPECT_NEAR(makespan(1), 4 * product_time, 0.01 * product_time);
 }
 
 TEST(SimLoad, AnIdleDeviceIsNotSlowedByABusyDevice) {
@@ -62,7 +63,7 @@ TEST(SimLoad, AnIdleDeviceIsNotSlowedByABusyDevice) {
   HandPlan p = plan_on(machine);
   for (int i = 0; i < 4; ++i) p.gemm(gpu0, 1024, 1024, 1024);
   const OpId alone = p.gemm(gpu1, 1024, 1024, 1024);  // duty of at most a quarter
-  expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, large);
+  expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, product_time);
 }
 
 // A pause p, then kernels that take f t: the duty of the device is d = f t / (p + f t).
@@ -71,14 +72,14 @@ TEST(SimLoad, AnIdleDeviceIsNotSlowedByABusyDevice) {
 TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
-  const double rate = 10e9, pause = large / 2;
+  const double rate = 10e9, pause = product_time / 2;
   const auto bytes = int64_t((pause - 10 * us) * rate / 8) * 8;
   const OpId copy = p.copy(host, gpu0, bytes),
              kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   EXPECT_NEAR(t.ops[kernel.index()].start, pause, 1e-3 * pause);
   const double taken = t.ops[kernel.index()].end - t.ops[kernel.index()].start;
-  EXPECT_NEAR(taken / large, 0.5 + std::sqrt(0.5), 5e-3);
+  EXPECT_NEAR(taken / product_time, 0.5 + std::sqrt(0.5), 5e-3);
 }
 
 // Pauses of 18.4 times the kernel: a duty of 0.0515 at first, and each pass adds about
@@ -89,14 +90,14 @@ TEST(SimLoad, TheFactorIsNotTooSmallIfTheLoadFollowsSlowly) {
       curve.sustained = {{0.05, 1}, {0.1, 2.05}, {1, 21}};
   });
   HandPlan p = plan_on(machine);
-  const OpId copy = p.copy(host, gpu0, int64_t(18.4 * large * 10e9 / 8) * 8);
+  const OpId copy = p.copy(host, gpu0, int64_t(18.4 * product_time * 10e9 / 8) * 8);
   const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   const double end = t.ops[kernel.index()].end, taken = end - t.ops[kernel.index()].start;
   const double duty = taken / end,
                right = machine.kernels_of(gpu0).gemm[0].load_factor(duty);
-  EXPECT_GE(taken / large, right / 1.002);
-  EXPECT_LE(taken / large, right * 1.3);
+  EXPECT_GE(taken / product_time, right / 1.002);
+  EXPECT_LE(taken / product_time, right * 1.3);
 }
 
 TEST(SimLoad, AKernelThatFillsAQuarterOfADeviceLoadsItByAQuarter) {
@@ -134,7 +135,7 @@ TEST(SimLoad, AProductOfAnyRoutineIsSlower) {
   HandPlan p = plan_on(machine);
   p.plan.problem.routine = Routine::gemv, p.plan.problem.n = 1;
   const OpId product = p.gemm(gpu0, 1024, 1024, 1024);
-  expect_times(SimExecutor{machine}.execute(p.plan), product, 0, 1.5 * large);
+  expect_times(SimExecutor{machine}.execute(p.plan), product, 0, 1.5 * product_time);
 }
 
 /// End of a product of 1024^3 alone on its device, with C on columns of 8 bytes, which
@@ -155,8 +156,8 @@ double end_of_unaligned(double factor) {
 // The device is always busy: 1.5 times as long, which is more than 1.4 for waiting for
 // operands, but less than 2.
 TEST(SimLoad, OnlyTheLargerOfMisalignmentAndLoadCounts) {
-  expect_time(end_of_unaligned(1.4), 1.5 * large);
-  expect_time(end_of_unaligned(2), 2 * large);
+  expect_time(end_of_unaligned(1.4), 1.5 * product_time);
+  expect_time(end_of_unaligned(2), 2 * product_time);
 }
 
 /// 8 GB/s for both directions of the uplink, with a share of a quarter for copies from

@@ -16,7 +16,7 @@
 namespace tilerail::study {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Topology machine() { return test::shipped("two-gpu"); }
 

@@ -166,7 +166,7 @@ inline void expect_refused(const BadInput& bad) {
                   ::testing::StartsWith(place_of(text, at)), mentions(bad.words))));
 }
 
-inline std::string name_of(const testing::TestParamInfo<BadInput>& info) {
+inline std::string name_of(const ::testing::TestParamInfo<BadInput>& info) {
   return info.param.name;
 }
 

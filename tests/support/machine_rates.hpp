@@ -37,6 +37,12 @@ inline std::vector<double> together(const Topology& t, const Copies& copies) {
   return rates;
 }
 
+inline void expect_rates(const Topology::Description& machine, const Copies& copies,
+                         const std::vector<double>& expected) {
+  EXPECT_THAT(together(Topology{machine}, copies),
+              ::testing::Pointwise(::testing::DoubleNear(1e-9), expected));
+}
+
 inline double total(const Topology& t, const Copies& copies) {
   const auto rates = together(t, copies);
   return std::accumulate(rates.begin(), rates.end(), 0.0);

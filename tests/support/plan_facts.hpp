@@ -10,6 +10,7 @@
 
 #include "plan/plan.hpp"
 #include "sched/gemm/decomposition.hpp"
+#include "sched/gemm/tiling.hpp"
 
 namespace tilerail::testing {
 
@@ -25,6 +26,8 @@ inline std::string decided(const Plan& plan, std::string_view key) {
   const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
   return found == plan.origin.decisions.end() ? "" : found->value;
 }
+
+inline const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
 
 /// The ends of intervals, each of which begins where the one before it ends.
 inline std::vector<int64_t> ends(const std::vector<IndexRange>& intervals,

@@ -133,4 +133,10 @@ inline std::vector<std::string> route(const Topology& t, const std::string& from
   return names;
 }
 
+inline std::vector<std::string> link_names_of(const Topology& machine) {
+  std::vector<std::string> names;
+  for (const Link& link : machine.links()) names.push_back(link.name);
+  return names;
+}
+
 }  // namespace tilerail::small_machine

@@ -10,11 +10,12 @@
 
 namespace tilerail::testing {
 
-/// Plans on the machine two-gpu, whose first memory is the host; each plan is validated.
+/// The memories of the machine two-gpu.
+inline constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+
+/// Plans on the machine two-gpu; each plan is validated.
 class OnTwoGpu : public ::testing::Test {
  protected:
-  static constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
-
   Topology machine = shipped("two-gpu");
   Plan plan(const GemmProblem& problem, const Policy& how,
             std::vector<MemoryId> devices = {gpu0}) {

@@ -69,7 +69,7 @@ TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
        {How{HostPages::spread, false, false}, How{HostPages::spread, true, false},
         How{HostPages::plain, false, true}, How{HostPages::plain, true, true}}) {
     const auto [pages, destroyed, registered_by_user] = how_freed;
-    SCOPED_TRACE(testing::Message()
+    SCOPED_TRACE(::testing::Message()
                  << (destroyed ? "destroyed" : "freed") << registered_by_user);
     const cuda::DeviceScope scope{0};
     auto owner = std::make_unique<Context>(in_tiles());
@@ -103,7 +103,8 @@ TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
 TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
   const cuda::DeviceScope scope{0};
   for (const bool by_context : {false, true}) {
-    SCOPED_TRACE(testing::Message() << (by_context ? "by the context" : "by the caller"));
+    SCOPED_TRACE(::testing::Message()
+                 << (by_context ? "by the context" : "by the caller"));
     Context context{in_tiles()};
     Pages pages{size_t{2} << 20};
     std::optional<uint64_t> before;

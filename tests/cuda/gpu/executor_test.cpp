@@ -259,7 +259,7 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
     wrong.a = part;
     EXPECT_THAT(
         [&] { executor.run(*on_gpu_plan, wrong); },
-        testing::ThrowsMessage<cuda::CudaError>(testing::HasSubstr("operation ")));
+        ::testing::ThrowsMessage<cuda::CudaError>(::testing::HasSubstr("operation ")));
   }
   cudaFree(part);
   executor.run(*bound, small.matrices());

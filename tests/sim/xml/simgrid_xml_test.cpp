@@ -61,7 +61,7 @@ double largest_error(const Topology& machine, const std::string& file) {
 }
 
 void expect_our_times(const Topology& machine) {
-  const std::string file = testing::TempDir() + "/" + std::to_string(getpid()) + ".xml";
+  const std::string file = ::testing::TempDir() + "/" + std::to_string(getpid()) + ".xml";
   std::ofstream{file} << to_simgrid_xml(machine);
   const pid_t child = fork();
   if (child == 0) {
