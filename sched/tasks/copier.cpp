@@ -1,6 +1,7 @@
 #include "sched/tasks/copier.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilerail {
 namespace {
@@ -29,6 +30,7 @@ int pieces_over(const PlanContext& context, const View& tile, size_t devices) {
 }
 
 View piece(const View& whole, int j, int pieces) {
+  if (pieces == 1) return whole;
   const int64_t begin = whole.cols * j / pieces, end = whole.cols * (j + 1) / pieces;
   return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
 }
@@ -67,7 +69,7 @@ Copier::Result Copier::copy_direct(const Leg& leg, Job& job) {
   op.queue = context_.builder.copy_queue(leg.src, leg.dst, job.queue);
   for (int j = 0; j < job.pieces; ++j) {
     op.a = piece(job.from, j, job.pieces), op.y = piece(job.to, j, job.pieces);
-    Deps deps = job.enter;
+    Deps deps = j + 1 < job.pieces ? job.enter : std::move(job.enter);
     if (job.before)
       deps.after(piecewise ? OpId{job.before->first.value + j} : job.before->last);
     copies.last = context_.emit(job.device, op, deps);
