@@ -1,6 +1,8 @@
 #include "sched/choose/search_space.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <set>
 
 #include "sched/choose/tile_choice.hpp"
@@ -30,6 +32,14 @@ DeviceSets sets_for(const Question& q) {
   }
   for (auto& island : islands_with_matrices(q)) add(std::move(island));
   for (auto& set : supplied_sets(q)) add(std::move(set));
+  const auto capacity = [&](MemoryId gpu) {
+    return q.topology.memory(gpu).capacity.value_or(Bytes{INFINITY}).value;
+  };
+  const double largest = capacity(*std::ranges::max_element(all, {}, capacity));
+  std::vector<MemoryId> roomy;
+  std::ranges::copy_if(all, std::back_inserter(roomy),
+                       [&](MemoryId gpu) { return 2 * capacity(gpu) >= largest; });
+  add(std::move(roomy));
   return sets;
 }
 

@@ -45,6 +45,14 @@ TEST_F(CandidateSets, IncludeTheIslandWithTheMostMatrices) {
   EXPECT_THAT(sets(0, 1, 6), Not(Contains(gpus({4, 5, 6, 7}))));
 }
 
+TEST_F(CandidateSets, LeaveOutGpusWithLittleMemory) {
+  Topology::Description unequal = machine_.description();
+  for (const MemoryId gpu : gpus({1, 6}))
+    unequal.memories[gpu.index()].capacity = Bytes{1e9};
+  machine_ = Topology{unequal};
+  EXPECT_THAT(sets(0, 5, 7), Contains(gpus({0, 2, 3, 4, 5, 7})));
+}
+
 TEST_F(CandidateSets, AreListedOnce) {
   EXPECT_THAT(sets(0, 1, 2),
               Contains(gpus({0, 1, 2, 3})).Times(1));  // the first half is an island
