@@ -49,16 +49,15 @@ class SyntheticPlan {
     if (k % 4 == 2) deps.after(copy(next, gpu));
     const View& all = tiles_[gpu.index()];
     const QueueId queue = builder_.compute_queue(gpu, chain);
-    last = builder_.add({OpKind::gemm, Trans::no, Trans::no, queue, all, all, all,
-                         Scalar::one, Scalar::one},
-                        deps);
+    last = builder_.add({.kind = OpKind::gemm, .beta = Scalar::one, .queue = queue},
+                        {all, all, all}, deps);
     if (k == chain_length - 1) copy(gpu, host, Deps{}.after(*last));
   }
 
   OpId copy(MemoryId src, MemoryId dst, Deps deps = {}) {
     const QueueId queue = builder_.copy_queue(src, dst);
     const View &from = tiles_[src.index()], &to = tiles_[dst.index()];
-    return builder_.add({OpKind::copy, Trans::no, Trans::no, queue, from, {}, to}, deps);
+    return builder_.add({.queue = queue}, {from, to}, deps);
   }
 
   const Topology& topology_;

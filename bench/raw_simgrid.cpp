@@ -119,16 +119,16 @@ void RawRun::start(uint32_t i) {
     return;
   }
   const KernelTimes& kernels = topology_.kernels_of(queue.dst);
-  const double share = kernels.occupancy(op.y.rows, op.y.cols);
+  const View& y = plan_.result(op);
+  const double share = kernels.occupancy(y.rows, y.cols);
   const double seconds =
       op.kind == OpKind::gemm
           ? kernels
-                .gemm_time(op.y.rows, op.y.cols,
-                           op.trans_a == Trans::no ? op.a.cols : op.a.rows,
+                .gemm_time(y.rows, y.cols, gemm_depth(op, plan_.operands_of(op)),
                            plan_.problem.dtype, op.trans_a, op.trans_b)
                 .value
       : op.kind == OpKind::axpby
-          ? kernels.axpby_time(op.y.rows, op.y.cols, plan_.problem.dtype, 2, 1).value
+          ? kernels.axpby_time(y.rows, y.cols, plan_.problem.dtype, 2, 1).value
           : 1e-9;
   s4u::ExecPtr exec = s4u::Exec::init();
   exec->set_flops_amount(seconds * share)

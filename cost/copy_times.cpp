@@ -5,6 +5,7 @@
 
 #include "model/base/indices.hpp"
 #include "model/machine/concurrent_rates.hpp"
+#include "plan/builder.hpp"
 
 namespace tilerail {
 namespace {
@@ -24,13 +25,17 @@ class CacheUse {
  public:
   void add(const Plan& plan, const Op& op) {
     const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
-    const auto bytes = [&](const View& v) {
-      return double(v.rows * v.cols * plan.buffer(v.buffer).element());
-    };
     before_.push_back(total_);
-    if (reads_a(op)) use(op.a, last_[0], halves * bytes(op.a));
-    if (reads_b(op)) use(op.b, last_[1], halves * bytes(op.b));
-    use(op.y, last_[2], bytes(op.y));
+    const auto operands = plan.operands_of(op);
+    for (const auto i : indices(operands)) {
+      const View& v = operands[i];
+      const double bytes = double(v.rows * v.cols * plan.buffer(v.buffer).element());
+      View& before = last_[i + 1 < operands.size() ? i : most_operands - 1];
+      if (writes(op.kind, i))
+        use(v, before, bytes);
+      else if (reads(op, i))
+        use(v, before, halves * bytes);
+    }
   }
 
   size_t kernels() const { return before_.size(); }
@@ -55,7 +60,8 @@ class CacheUse {
   double total_ = 0;
   std::vector<double> before_;  // by kernel: bytes of all earlier kernels, without
                                 // operands shared with the preceding kernel
-  std::array<View, 3> last_{};  // a, b, y
+  std::array<View, most_operands>
+      last_{};  // operands of the last kernel, the result last
 };
 
 /// The rows of some columns used by their last copy, in bytes from the top of a column,
@@ -94,7 +100,7 @@ std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
     if (copy_columns(plan, op, topology).bytes == 0) continue;
     const MemoryId device = in ? queue.dst : queue.src;
     const CacheUse& cache = caches[device.index()];
-    const View& view = in ? op.a : op.y;
+    const View& view = plan.operands_of(op)[in ? 0 : 1];
     const int64_t element = plan.buffer(view.buffer).element();
     const UsedRows now{double(view.row * element),
                        double((view.row + view.rows) * element), cache.kernels()};
@@ -117,13 +123,15 @@ bool is_stage(const View& view, const Plan& plan, const Topology& topology) {
 }  // namespace
 
 CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology) {
-  const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
+  const View& result = plan.result(op);
+  const Buffer &from = plan.buffer(plan.operands_of(op)[0].buffer),
+               &to = plan.buffer(result.buffer);
   const bool from_host = topology.is_host(from.memory),
              to_host = topology.is_host(to.memory);
   CopyColumns columns;
   const auto add = [&](const Buffer& buffer) {
-    if (op.y.cols > 1 && op.y.rows != buffer.ld)
-      columns = {op.y.rows * buffer.element(),
+    if (result.cols > 1 && result.rows != buffer.ld)
+      columns = {result.rows * buffer.element(),
                  std::max(columns.pitch, buffer.ld * buffer.element())};
   };
   if (from_host || !to_host) add(from);
@@ -197,7 +205,9 @@ CopyShape CopyShapes::of(OpId copy) const {
   if (!topology_.description().strided.points.empty())
     shape.columns = copy_columns(plan_, op, topology_);
   if (plan_.runtime.duplex)
-    shape.staged = is_stage(op.a, plan_, topology_) || is_stage(op.y, plan_, topology_);
+    shape.staged = std::ranges::any_of(plan_.operands_of(op), [&](const View& view) {
+      return is_stage(view, plan_, topology_);
+    });
   if (!again_.empty()) shape.again = double(again_[copy.index()]);
   shape.interference = interference_of(plan_.queue(op.queue));
   return shape;

@@ -80,7 +80,8 @@ class SubmissionClock {
 
   Seconds of_kernel(const Op& op) {
     if (!by_shape_ || op.kind != OpKind::gemm) return cost_.of_kernels();
-    const KernelCost& kernel = kernels_.of(plan_, op, plan_.buffer(op.y.buffer).memory);
+    const KernelCost& kernel =
+        kernels_.of(plan_, op, plan_.operands_of(op), plan_.queue(op.queue).dst);
     return kernel.issue.value_or(cost_.of_kernels());
   }
 

@@ -1,5 +1,6 @@
 #include "cost/kernel_costs.hpp"
 
+#include "model/base/indices.hpp"
 #include "model/kernels/gemm_parts.hpp"
 
 namespace tilerail {
@@ -7,12 +8,12 @@ namespace {
 
 /// The largest power of two, at most most_alignment, that divides the start and the
 /// column distance, in bytes, of all operands of a GEMM.
-uint64_t alignment_of(const Plan& plan, const Op& op) {
+uint64_t alignment_of(const Plan& plan, Views operands) {
   uint64_t all = most_alignment;
-  for (const View* view : {&op.a, &op.b, &op.y}) {
-    const Buffer& buffer = plan.buffer(view->buffer);
-    all |= uint64_t(view->row * buffer.element());
-    if (view->cols > 1) all |= uint64_t(buffer.ld * buffer.element());
+  for (const View& view : operands) {
+    const Buffer& buffer = plan.buffer(view.buffer);
+    all |= uint64_t(view.row * buffer.element());
+    if (view.cols > 1) all |= uint64_t(buffer.ld * buffer.element());
   }
   return all & (~all + 1);
 }
@@ -74,41 +75,43 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
 
 /// Kinds other than gemm and axpby are not measured: their operations count at the rate
 /// of a GEMM of the same sizes.
-KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
+KernelCost KernelCosts::cost_of(const Shape& s, Flops flops) const {
   const KernelTimes& kernels = times(s);
   if (s.kind == OpKind::gemm) return gemm_cost(s);
   if (s.kind == OpKind::axpby || s.kind == OpKind::copy)
     return {kernels.axpby_time(s.m, s.n, s.dtype, s.reads, 1),
             kernels.axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
   const double of_gemm = 2 * double(s.m) * double(s.n) * double(s.k);
-  const double part = of_gemm > 0 ? op_flops(op).value / of_gemm : 0;
+  const double part = of_gemm > 0 ? flops.value / of_gemm : 0;
   return {part * kernels.gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no),
           kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no)};
 }
 
-KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op,
+KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views operands,
                                          MemoryId gpu) const {
-  const DType dtype = plan.buffer(op.y.buffer).dtype;
-  Shape shape{op.y.rows, op.y.cols, op.y.cols, topology_.memory(gpu).kernels,
-              op.kind,   dtype};
+  const View& y = operands.back();
+  const DType dtype = plan.buffer(y.buffer).dtype;
+  Shape shape{y.rows, y.cols, y.cols, topology_.memory(gpu).kernels, op.kind, dtype};
   if (op.kind == OpKind::gemm) {
-    shape.k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
+    shape.k = gemm_depth(op, operands);
     shape.trans_a = op.trans_a;
     shape.trans_b = op.trans_b;
-    shape.alignment = alignment_of(plan, op);
+    shape.alignment = alignment_of(plan, operands);
   } else if (op.kind == OpKind::syrk) {
-    shape.k = op.a.cols;
+    shape.k = operands[0].cols;
   } else {
-    shape.reads = int(reads_a(op)) + int(reads_y(op));
+    for (const auto i : indices(operands)) shape.reads += int(reads(op, i));
   }
   return shape;
 }
 
-const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) {
-  const Shape shape = shape_of(plan, op, gpu);
+const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, Views operands,
+                                  MemoryId gpu) {
+  const Shape shape = shape_of(plan, op, operands, gpu);
   if (last_ && last_->first == shape) return last_->second;
   auto known = known_.find(shape);
-  if (known == known_.end()) known = known_.emplace(shape, cost_of(shape, op)).first;
+  if (known == known_.end())
+    known = known_.emplace(shape, cost_of(shape, op_flops(op, operands))).first;
   last_ = &*known;
   return known->second;
 }
@@ -139,8 +142,9 @@ PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology,
              (as_graph ? cost_as_graph : graph_cost)(plan, topology) != nullptr} {
   for (const Op& op : plan.ops) {
     const bool computes = is_computed(plan, op, topology);
-    of_op_.push_back(computes ? &costs_.of(plan, op, plan.buffer(op.y.buffer).memory)
-                              : nullptr);
+    of_op_.push_back(
+        computes ? &costs_.of(plan, op, plan.operands_of(op), plan.queue(op.queue).dst)
+                 : nullptr);
     if (computes) total_ += of_op_.back()->time;
   }
 }

@@ -64,9 +64,10 @@ class KernelCosts {
   explicit KernelCosts(const Topology& topology, bool in_graph = false)
       : topology_{topology}, in_graph_{in_graph} {}
 
-  /// Cost of a kernel on this GPU; `op` refers to buffers of `plan`. The result is valid
-  /// as long as this object. Throws InputError if the GPU has no times for the data type.
-  const KernelCost& of(const Plan& plan, const Op& op, MemoryId gpu);
+  /// Cost of a kernel with these operands, in buffers of `plan`, on this GPU. The result
+  /// is valid as long as this object. Throws InputError if the GPU has no times for the
+  /// data type.
+  const KernelCost& of(const Plan& plan, const Op& op, Views operands, MemoryId gpu);
 
  private:
   struct Shape {
@@ -80,8 +81,8 @@ class KernelCosts {
 
     auto operator<=>(const Shape&) const = default;
   };
-  Shape shape_of(const Plan& plan, const Op& op, MemoryId gpu) const;
-  KernelCost cost_of(const Shape& shape, const Op& op) const;
+  Shape shape_of(const Plan& plan, const Op& op, Views operands, MemoryId gpu) const;
+  KernelCost cost_of(const Shape& shape, Flops flops) const;
   KernelCost gemm_cost(const Shape& shape) const;
   const KernelTimes& times(const Shape& shape) const {
     return topology_.description().kernels[shape.kernels];

@@ -74,6 +74,7 @@ BufferId PlanBuilder::add_buffer(const Buffer& buffer) {
 
 void PlanBuilder::expect(size_t ops) {
   plan_.ops.reserve(plan_.ops.size() + ops);
+  plan_.operands.reserve(plan_.operands.size() + 3 * ops);  // of gemms
   plan_.dep_begin.reserve(plan_.dep_begin.size() + ops);
   queue_of_.reserve(queue_of_.size() + ops);
 }
@@ -116,7 +117,7 @@ std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
   return in_order ? &sender->second : nullptr;
 }
 
-OpId PlanBuilder::add(const Op& op, Deps& deps) {
+OpId PlanBuilder::add(Op op, const Operands& operands, Deps& deps) {
   const OpId id{plan_.ops.size()};
   std::optional<OpId>& last = last_in_queue_[op.queue.index()];
   auto& needed = deps.ops();
@@ -134,6 +135,8 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
     plan_.deps.push_back(dep);
     previous = q;
   }
+  op.first = uint32_t(plan_.operands.size());
+  for (const View& view : operands) plan_.operands.push_back(view);
   plan_.ops.push_back(op);
   queue_of_.push_back(op.queue);
   plan_.dep_begin.push_back(uint32_t(plan_.deps.size()));
@@ -145,7 +148,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
 void PlanBuilder::barrier(QueueId queue) {
   Deps deps;
   for (const auto& last : last_in_queue_) deps.after(last);
-  barrier_ = add({OpKind::join, Trans::no, Trans::no, queue, {}, {}, {}}, deps);
+  barrier_ = add({.kind = OpKind::join, .queue = queue}, {}, deps);
 }
 
 }  // namespace tilerail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <boost/container/static_vector.hpp>
 #include <map>
 #include <optional>
 #include <span>
@@ -22,6 +23,10 @@ Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
 std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix,
                                    const Topology& topology,
                                    std::span<const MemoryId> devices);
+
+/// Operands of an operation under construction.
+inline constexpr size_t most_operands = 4;
+using Operands = boost::container::static_vector<View, most_operands>;
 
 /// Readers and writers of a region of memory: only the last operation of each queue,
 /// since a FIFO queue orders the others. They may be added in any order.
@@ -75,7 +80,7 @@ class PlanBuilder {
   /// The same region as a view of its block. A region that crosses blocks is a caller's
   /// error.
   View in_block(const View& region) const;
-  OpId add(const Op& op, Deps& deps);
+  OpId add(Op op, const Operands& operands, Deps& deps);
   /// Reserves space for about this many operations, so that a long plan is not
   /// reallocated repeatedly.
   void expect(size_t ops);

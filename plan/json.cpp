@@ -149,14 +149,14 @@ View read_view(const JsonReader& r) {
           extent(r.entry(3)), extent(r.entry(4))};
 }
 
-Op read_op(const JsonReader& r) {
+Op read_op(const JsonReader& r, std::vector<View>& operands) {
   Op op;
   op.kind = read_kind(r.at("op"));
   op.queue = id<QueueId>(r.at("queue"));
   const OpKindInfo& kind = info(op.kind);
-  if (kind.a != Access::none) op.a = read_view(r.at("a"));
-  if (kind.b != Access::none) op.b = read_view(r.at("b"));
-  if (kind.y != Access::none) op.y = read_view(r.at("y"));
+  op.first = uint32_t(operands.size());
+  for (const OperandInfo& operand : kind.operands)
+    operands.push_back(read_view(r.at(operand.name)));
   if (kind.has_scalars) {
     op.alpha = read_scalar(r.at("alpha"));
     op.beta = read_scalar(r.at("beta"));
@@ -170,7 +170,7 @@ Op read_op(const JsonReader& r) {
 }
 
 void add_op(const JsonReader& r, Plan& plan) {
-  plan.ops.push_back(read_op(r));
+  plan.ops.push_back(read_op(r, plan.operands));
   if (r.has("deps"))
     std::ranges::copy(list(r.at("deps"), id<OpId>), std::back_inserter(plan.deps));
   plan.dep_begin.push_back(uint32_t(plan.deps.size()));
@@ -290,12 +290,13 @@ void add_op(std::string& out, const Plan& plan, OpId id) {
   const OpKindInfo& kind = info(op.kind);
   const auto name = [](Scalar scalar) { return scalar_names[size_t(scalar)]; };
   add(out, R"({{"op":"{}","queue":{})", kind.name, op.queue.value);
-  if (kind.a != Access::none) add_view(out, "a", op.a);
-  if (kind.b != Access::none) add_view(out, "b", op.b);
-  if (kind.has_trans)
-    add(out, R"(,"trans":"{}")",
-        trans_names[2 * size_t(op.trans_a) + size_t(op.trans_b)]);
-  if (kind.y != Access::none) add_view(out, "y", op.y);
+  const auto operands = plan.operands_of(op);
+  for (const auto i : indices(operands)) {
+    if (kind.has_trans && i + 1 == operands.size())
+      add(out, R"(,"trans":"{}")",
+          trans_names[2 * size_t(op.trans_a) + size_t(op.trans_b)]);
+    add_view(out, kind.operands[i].name, operands[i]);
+  }
   if (kind.has_scalars)
     add(out, R"(,"alpha":"{}","beta":"{}")", name(op.alpha), name(op.beta));
   string_view before = R"(,"deps":[)";

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "model/base/units.hpp"
@@ -9,6 +10,8 @@
 namespace tilerail {
 
 struct Op;
+struct View;
+using Views = std::span<const View>;
 
 enum class OpKind : uint8_t {
   copy,   // y = a, between memories or within one
@@ -20,26 +23,28 @@ enum class OpKind : uint8_t {
   syrk,   // y = y - a a^T
 };
 
-/// Access of an operation to its view `a`, `b` or `y`.
+/// Access of an operation to an operand.
 enum class Access : uint8_t {
-  none,
   read,
-  read_unless_zero,  // unless its scalar is zero
-  write,
+  read_unless_zero,    // unless alpha is zero
+  write,               // the first that writes
   update,              // reads and writes
   update_unless_zero,  // writes only where beta is zero
+};
+
+struct OperandInfo {
+  const char* name;  // in plan files and messages
+  Access access;
 };
 
 /// Properties of a kind of operations: one row of the table in op_kinds.cpp. To add a
 /// kind: CONTRIBUTING.md#to-add-a-kind-of-kernel
 struct OpKindInfo {
   std::string_view name;
-  Access a, b, y;
+  std::span<const OperandInfo> operands;  // the result last
   bool has_scalars, has_trans;  // whether alpha and beta, trans_a and trans_b are used
   bool any_backend;  // whether host and CUDA run it; false: plan and simulation only
-  Flops (*flops)(const Op&);
-
-  bool is_kernel() const { return flops != nullptr; }
+  Flops (*flops)(const Op&, Views operands);
 };
 
 inline constexpr size_t op_kind_count = size_t(OpKind::syrk) + 1;  // the last
@@ -49,15 +54,17 @@ const OpKindInfo& info(OpKind kind);
 std::array<OpKind, op_kind_count> all_op_kinds();
 inline std::string_view to_string(OpKind kind) { return info(kind).name; }
 /// Kernels keep a device busy; the other kinds are copies and joins.
-inline bool is_kernel(OpKind kind) { return info(kind).is_kernel(); }
+inline bool is_kernel(OpKind kind) { return info(kind).flops != nullptr; }
 
-/// Views that an operation reads and writes, its scalars considered.
-bool reads_a(const Op& op);
-bool reads_b(const Op& op);
-bool reads_y(const Op& op);
+/// Whether an operation reads its operand `i`, its scalars considered.
+bool reads(const Op& op, size_t i);
+bool writes(OpKind kind, size_t i);
+
+/// The columns of op(A) of a gemm with these operands.
+int64_t gemm_depth(const Op& op, Views operands);
 
 /// Floating-point operations of a kernel (multiplications and additions count
 /// separately); 0 if the operation is not a kernel.
-Flops op_flops(const Op& op);
+Flops op_flops(const Op& op, Views operands);
 
 }  // namespace tilerail

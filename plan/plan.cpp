@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <type_traits>
 
@@ -18,6 +19,15 @@ class Hash {
   template <class Value>
   void add_all(const std::vector<Value>& values) {
     for (const Value& value : values) add_one(value);
+  }
+  /// An operation counts as one of two inputs and a result, if it has fewer: the absent
+  /// ones are empty views.
+  void add(const Op& op, Views operands) {
+    add(int(op.kind) * 4 + int(op.trans_a) * 2 + int(op.trans_b), op.queue);
+    for (size_t i = 0; i + 1 < std::max<size_t>(operands.size(), 3); ++i)
+      add(i + 1 < operands.size() ? operands[i] : View{});
+    add(operands.empty() ? View{} : operands.back());
+    add(int(op.alpha) * 4 + int(op.beta));
   }
   std::string hex() const { return fmt::format("{:016x}", state_); }
 
@@ -44,11 +54,6 @@ class Hash {
   void add_one(const Buffer& b) {
     add(b.kind, b.memory, b.rows, b.cols, b.ld, b.offset, b.dtype);
   }
-  void add_one(const Op& op) {
-    add(int(op.kind) * 4 + int(op.trans_a) * 2 + int(op.trans_b), op.queue, op.a, op.b,
-        op.y);
-    add(int(op.alpha) * 4 + int(op.beta));
-  }
 
   uint64_t state_ = 0xcbf29ce484222325ULL;
 };
@@ -65,7 +70,8 @@ double Plan::value(Scalar scalar) const {
 }
 
 Bytes copy_bytes(const Plan& plan, const Op& op) {
-  return Bytes{double(op.y.rows * op.y.cols * plan.buffer(op.y.buffer).element())};
+  const View& moved = plan.result(op);
+  return Bytes{double(moved.rows * moved.cols * plan.buffer(moved.buffer).element())};
 }
 
 Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology) {
@@ -94,7 +100,7 @@ std::string content_hash(const Plan& plan) {
   hash.add_all(plan.devices);
   hash.add_all(plan.queues);
   hash.add_all(plan.buffers);
-  hash.add_all(plan.ops);
+  for (const Op& op : plan.ops) hash.add(op, plan.operands_of(op));
   hash.add_all(plan.dep_begin);
   hash.add_all(plan.deps);
   hash.add_all(plan.peak_bytes);

@@ -40,14 +40,14 @@ struct View {
 enum class Scalar : uint8_t { zero, one, alpha, beta };
 
 /// One operation, without behaviour. The fields in use depend on `kind`
-/// (plan/op_kinds.hpp). A view with a zero coefficient is never read.
+/// (plan/op_kinds.hpp). An operand with a zero coefficient is never read.
 struct Op {
   OpKind kind = OpKind::copy;
   Trans trans_a = Trans::no,
-        trans_b = Trans::no;  // gemm only; views a and b are in stored orientation
-  QueueId queue;
-  View a, b, y;
+        trans_b = Trans::no;  // gemm only; operands a and b are in stored orientation
   Scalar alpha = Scalar::one, beta = Scalar::zero;
+  QueueId queue = {};
+  uint32_t first = 0;  // operand; the others follow it in the plan, in order of the kind
 };
 
 /// A FIFO queue. compute: kernels of the GPU `dst` (src == dst); copy: src -> dst.
@@ -150,6 +150,7 @@ struct Plan {
   std::vector<Queue> queues;
   std::vector<Buffer> buffers;  // of matrices, each whole or all its blocks, then tiles
   std::vector<Op> ops;
+  std::vector<View> operands;       // of all operations, in their order
   std::vector<uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;
   std::vector<int64_t> peak_bytes;  // by MemoryId: arena bytes for tiles
@@ -159,6 +160,12 @@ struct Plan {
     return {deps.data() + dep_begin[op.index()], deps.data() + dep_begin[op.index() + 1]};
   }
   const Op& op(OpId id) const { return ops[id.index()]; }
+  Views operands_of(const Op& op) const {
+    return {operands.data() + op.first, info(op.kind).operands.size()};
+  }
+  /// The last operand, which an operation writes: it gives the operation its shape, its
+  /// data type and its label. Joins have none.
+  const View& result(const Op& op) const { return operands_of(op).back(); }
   const Queue& queue(QueueId id) const { return queues[id.index()]; }
   const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
   /// The value of a coefficient.

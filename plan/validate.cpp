@@ -119,48 +119,51 @@ class Checker {
     for (const OpId dep : plan_.deps_of(OpId{index_}))
       require(dep.index() < index_, "depends on {}, which is not before it", dep.value);
     if (o.kind == OpKind::join) return;
-    const OpKindInfo& kind = info(o.kind);
-    if (kind.a != Access::none) view(o.a, "a");
-    if (kind.b != Access::none) view(o.b, "b");
-    view(o.y, "y");
-    require(shapes_match(o), "its views have different shapes");
-    place(o);
-    const Matrix written = plan_.buffer(o.y.buffer).kind;
-    require(written == Matrix::tile || written == Matrix::matrix_c,
-            "writes to A or B, which are only read");
+    const auto operands = plan_.operands_of(o);
+    for (const auto i : indices(operands)) {
+      view(operands[i], info(o.kind).operands[i].name);
+      const Matrix matrix = plan_.buffer(operands[i].buffer).kind;
+      require(!writes(o.kind, i) || matrix == Matrix::tile || matrix == Matrix::matrix_c,
+              "writes to A or B, which are only read");
+    }
+    require(shapes_match(o, operands), "its views have different shapes");
+    place(o, operands);
   }
 
-  static bool shapes_match(const Op& o) {
+  static bool shapes_match(const Op& o, Views operands) {
+    const View &a = operands.front(), &y = operands.back();
     switch (o.kind) {
       case OpKind::gemm: {
+        const View& b = operands[1];
         const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
-        const int64_t m = ta ? o.a.cols : o.a.rows, ka = ta ? o.a.rows : o.a.cols;
-        const int64_t kb = tb ? o.b.cols : o.b.rows, n = tb ? o.b.rows : o.b.cols;
-        return m == o.y.rows && n == o.y.cols && ka == kb;
+        const int64_t m = ta ? a.cols : a.rows, kb = tb ? b.cols : b.rows,
+                      n = tb ? b.rows : b.cols;
+        return m == y.rows && n == y.cols && gemm_depth(o, operands) == kb;
       }
       case OpKind::potrf:
-        return o.y.rows == o.y.cols;
+        return y.rows == y.cols;
       case OpKind::trsm:
-        return o.a.rows == o.a.cols && o.a.cols == o.y.cols;
+        return a.rows == a.cols && a.cols == y.cols;
       case OpKind::syrk:
-        return o.y.rows == o.y.cols && o.a.rows == o.y.rows;
+        return y.rows == y.cols && a.rows == y.rows;
       default:
-        return !reads_a(o) || (o.a.rows == o.y.rows && o.a.cols == o.y.cols);
+        return !reads(o, 0) || (a.rows == y.rows && a.cols == y.cols);
     }
   }
 
   /// Operands and the queue must be in the same memories.
-  void place(const Op& o) const {
+  void place(const Op& o, Views operands) const {
     const Queue& q = plan_.queue(o.queue);
-    const auto is_at = [&](const View& v, MemoryId memory) {
-      return plan_.buffer(v.buffer).memory == memory;
+    const auto is_at = [&](size_t i, MemoryId memory) {
+      return plan_.buffer(operands[i].buffer).memory == memory;
     };
     if (o.kind == OpKind::copy)
-      return require(
-          q.kind == Queue::Kind::copy && is_at(o.a, q.src) && is_at(o.y, q.dst),
-          "a copy must sit in a copy queue between the memories of its views");
-    require(q.kind == Queue::Kind::compute && is_at(o.y, q.dst) &&
-                (!reads_a(o) || is_at(o.a, q.dst)) && (!reads_b(o) || is_at(o.b, q.dst)),
+      return require(q.kind == Queue::Kind::copy && is_at(0, q.src) && is_at(1, q.dst),
+                     "a copy must sit in a copy queue between the memories of its views");
+    bool is_there = q.kind == Queue::Kind::compute;
+    for (const auto i : indices(operands))
+      if (reads(o, i) || writes(o.kind, i)) is_there = is_there && is_at(i, q.dst);
+    require(is_there,
             "a kernel must sit in a compute queue of the memory of its operands");
   }
 
@@ -272,10 +275,17 @@ bool overlap(const Plan& plan, const View& x, const View& y) {
 /// Invalid, because a kernel or a copy may read an element after it has written a
 /// neighbour. However, axpby may add elements to themselves.
 bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
-  const bool to_itself = op.kind == OpKind::axpby && op.a.buffer == op.y.buffer &&
-                         op.a.row == op.y.row && op.a.col == op.y.col;
-  return (reads_a(op) && !to_itself && overlap(plan, op.a, op.y)) ||
-         (reads_b(op) && overlap(plan, op.b, op.y));
+  const auto operands = plan.operands_of(op);
+  for (const auto i : indices(operands))
+    for (const auto j : indices(operands)) {
+      const View &x = operands[i], &y = operands[j];
+      const bool to_itself = op.kind == OpKind::axpby && x.buffer == y.buffer &&
+                             x.row == y.row && x.col == y.col;
+      if (i != j && reads(op, i) && writes(op.kind, j) && !to_itself &&
+          overlap(plan, x, y))
+        return true;
+    }
+  return false;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 Flops flops_of(const Plan& plan) {
   Flops products{0}, sums{0};
   for (const Op& op : plan.ops)
-    (op.kind == OpKind::axpby ? sums : products) += op_flops(op);
+    (op.kind == OpKind::axpby ? sums : products) += op_flops(op, plan.operands_of(op));
   return products > Flops{0} ? products : sums;
 }
 

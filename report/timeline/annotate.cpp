@@ -120,28 +120,30 @@ void RegionLabels::remember(const View& view, const std::optional<Region>& regio
 }
 
 std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const {
-  if (is_matrix(plan_.buffer(op.y.buffer))) return region_of(op.y);
-  if (op.kind == OpKind::copy) return region_of(op.a);
+  const auto operands = plan_.operands_of(op);
+  const View& y = operands.back();
+  if (is_matrix(plan_.buffer(y.buffer))) return region_of(y);
+  if (op.kind == OpKind::copy) return region_of(operands[0]);
   if (op.kind == OpKind::axpby) {
-    if (reads_y(op))
-      if (const auto own = region_of(op.y)) return own;
-    auto region = reads_a(op) ? region_of(op.a) : std::nullopt;
+    if (reads(op, 1))
+      if (const auto own = region_of(y)) return own;
+    auto region = reads(op, 0) ? region_of(operands[0]) : std::nullopt;
     if (region)
       region->matrix =
           Buffer::Kind::matrix_c;  // the result is y, even if its rows follow from x
     return region;
   }
-  if (op.kind != OpKind::gemm) return region_of(op.y);
-  const auto a = region_of(op.a), b = region_of(op.b);
-  if (!a || !b) return region_of(op.y);
+  if (op.kind != OpKind::gemm) return region_of(y);
+  const auto a = region_of(operands[0]), b = region_of(operands[1]);
+  if (!a || !b) return region_of(y);
   return Region{Buffer::Kind::matrix_c, op.trans_a == Trans::no ? a->row : a->col,
-                op.trans_b == Trans::no ? b->col : b->row, op.y.rows, op.y.cols};
+                op.trans_b == Trans::no ? b->col : b->row, y.rows, y.cols};
 }
 
 uint32_t RegionLabels::next(const Op& op, StringTable& labels) {
   if (op.kind == OpKind::join) return labels.intern("");
   const std::optional<Region> region = result_of(op);
-  remember(op.y, region);
+  remember(plan_.result(op), region);
   if (!region) return labels.intern("");
   const auto found = known_.find(*region);
   if (found != known_.end()) return found->second;
@@ -203,7 +205,7 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology,
                           0,          0,          ready,
                           time.start, time.end};
     if (op.kind == OpKind::copy) annotated.bytes = int64_t(copy_bytes(plan, op).value);
-    if (is_kernel(op.kind)) annotated.flops = op_flops(op).value;
+    annotated.flops = op_flops(op, plan.operands_of(op)).value;
     result.ops.push_back(annotated);
   }
   return result;

@@ -41,13 +41,14 @@ std::vector<bool> slowed_down(const Plan& plan, const Topology& topology,
 
 /// Interpolates between the half widths of measured and of other shapes, by nearness to
 /// the measured shapes.
-double width_of(const Uncertainty::Kernels& known, const Op& op,
+double width_of(const Uncertainty::Kernels& known, const Op& op, Views operands,
                 const KernelTimes& kernels) {
   if (op.kind != OpKind::gemm) return known.measured_shapes;
   const GemmCurve& curve = kernels.curve(known.dtype, op.trans_a, op.trans_b);
   if (!curve.tiled) return known.measured_shapes;
-  const auto k = double(op.trans_a == Trans::no ? op.a.cols : op.a.rows);
-  const double near = curve.tiled->nearness({double(op.y.rows), double(op.y.cols), k});
+  const View& y = operands.back();
+  const double near = curve.tiled->nearness(
+      {double(y.rows), double(y.cols), double(gemm_depth(op, operands))});
   return near * known.measured_shapes + (1 - near) * known.other_shapes;
 }
 
@@ -79,7 +80,8 @@ std::optional<PathUncertainty> path_uncertainty(const Plan& plan,
     sum.issue += pause.issue * known->issue;
     if (is_kernel(op.kind)) {
       const MemoryId gpu = plan.queue(op.queue).dst;
-      sum.kernels += seconds * width_of(*kernels, op, topology.kernels_of(gpu));
+      sum.kernels += seconds * width_of(*kernels, op, plan.operands_of(op),
+                                        topology.kernels_of(gpu));
       if (slowed[gpu.index()]) sum.load += seconds * known->load;
     } else if (op.kind == OpKind::copy) {
       sum.copies += seconds * known->copies;

@@ -16,12 +16,12 @@ inline TaskGraph cholesky_tasks(int64_t tiles) {
   TaskGraph graph;
   const auto insert = [&](OpKind kind, TileId writes, TileId a = no_tile,
                           TileId b = no_tile) {
-    Task task;
-    task.kind = kind;
-    task.trans_b = kind == OpKind::gemm ? Trans::yes : Trans::no;
-    task.alpha = kind == OpKind::gemm ? Scalar::alpha : Scalar::one;  // -1
-    task.reads = {a, b}, task.writes = writes;
-    graph.insert(task);
+    const bool is_gemm = kind == OpKind::gemm;
+    const Op op{.kind = kind,
+                .trans_b = is_gemm ? Trans::yes : Trans::no,
+                .alpha = is_gemm ? Scalar::alpha : Scalar::one,  // -1
+                .beta = Scalar::one};
+    graph.insert({op, {a, b}, {}, writes});
   };
   for (int64_t k = 0; k < tiles; ++k) {
     insert(OpKind::potrf, cholesky_tile(k, k));

@@ -28,16 +28,13 @@ class GemmTasks {
 
   /// `first`, `last`: whether it is the first or last planned k of its tile.
   Task task(const SubProblem& sub, bool first, bool last) const {
-    return {OpKind::gemm,
-            problem_.trans_a,
-            problem_.trans_b,
-            Scalar::alpha,
-            Scalar::one,
-            {a(sub.i, sub.k), b(sub.k, sub.j)},
-            {rows_read(of_a(sub.k), sub.k), rows_read(of_b(sub.k), sub.k)},
-            c(sub.i, sub.j, layer_of_k_[size_t(sub.k)]),
-            first,
-            last};
+    return {
+        {OpKind::gemm, problem_.trans_a, problem_.trans_b, Scalar::alpha, Scalar::one},
+        {a(sub.i, sub.k), b(sub.k, sub.j)},
+        {rows_read(of_a(sub.k), sub.k), rows_read(of_b(sub.k), sub.k)},
+        c(sub.i, sub.j, layer_of_k_[size_t(sub.k)]),
+        first,
+        last};
   }
 
   /// The tiles of A, each with the devices that have tiles of C in its row, then the

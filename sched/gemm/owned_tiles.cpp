@@ -129,18 +129,16 @@ OpId OwnedTiles::add(CompleteTile& total, const View& from, Scalar factor, Deps 
   const View there{slot.buffer, 0, 0, from.rows, from.cols};
   OpId fetch;
   const Seconds arrival = copy_c(total.device, from, there, arrived, ready, fetch);
-  Op add;
-  add.kind = OpKind::axpby;
-  add.queue = total.tile.queue;
-  add.a = there, add.y = total.tile.work;
-  add.alpha = factor, add.beta = Scalar::one;
+  const Op add{.kind = OpKind::axpby,
+               .alpha = factor,
+               .beta = Scalar::one,
+               .queue = total.tile.queue};
   Deps deps;
   deps.after(fetch).after(total.last);
-  total.last = context_.emit(total.device, add, deps);
+  const Operands operands{there, total.tile.work};
+  total.last = context_.emit(total.device, add, operands, deps);
   total.ready =
-      std::max(total.ready, arrival) +
-      context_.costs.of(context_.builder.plan(), add, context_.devices[total.device])
-          .time;
+      std::max(total.ready, arrival) + context_.time(add, operands, total.device);
   give_back_passing(total.device, slot, total.last);
   return fetch;
 }
@@ -198,7 +196,7 @@ Outputs::Place OwnedTiles::open(const Task& task, size_t device, Deps& deps) {
   Device& d = devices_[device];
   if (!task.first) {
     const ActiveTile& tile = d.open.at(task.writes);
-    return {tile.work, tile.queue, task.beta, Seconds{0}};
+    return {tile.work, tile.queue, task.op.beta, Seconds{0}};
   }
   const int stream = d.started++ % context_.decisions.choices.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);

@@ -33,7 +33,7 @@ class Dot final : public Chooser, public Outputs {
     Part* const part = part_of(device);
     if (!part || part->next_tile == part->end_tile) return std::nullopt;
     Task task;
-    task.trans_a = Trans::yes, task.alpha = Scalar::alpha;
+    task.op.trans_a = Trans::yes, task.op.alpha = Scalar::alpha;
     task.first = part->next_tile == part->first_tile;
     task.reads = {TileId{part->next_tile}, TileId{part->next_tile + 1}};
     part->next_tile += 2;
@@ -113,23 +113,20 @@ class Dot final : public Chooser, public Outputs {
     const Arena::Slot there = take(first.device);
     Deps arrived, added;
     arrived.after(other.last).after(there.former);
-    Op op;
-    op.kind = OpKind::axpby;
-    op.queue = compute(first.device);
-    op.a = {there.buffer, 0, 0, 1, 1}, op.y = first.sum;
-    op.alpha = op.beta = Scalar::one;
-    added.after(copy(other.sum, op.a, arrived));
-    first.last = context_.emit(first.device, op, added);
+    const Op op{
+        .kind = OpKind::axpby, .beta = Scalar::one, .queue = compute(first.device)};
+    const View fetched{there.buffer, 0, 0, 1, 1};
+    added.after(copy(other.sum, fetched, arrived));
+    first.last = context_.emit(first.device, op, {fetched, first.sum}, added);
     LastUses uses;
     uses.add(op.queue, *first.last);
     context_.arenas[first.device].give_back(there, uses);
   }
 
   OpId copy(const View& from, const View& to, Deps& deps) {
-    Op op;
-    op.queue = context_.builder.copy_queue(context_.memory(from), context_.memory(to));
-    op.a = from, op.y = to;
-    return context_.emit(parts_.front().device, op, deps);
+    const Op op{
+        .queue = context_.builder.copy_queue(context_.memory(from), context_.memory(to))};
+    return context_.emit(parts_.front().device, op, {from, to}, deps);
   }
 
   PlanContext& context_;
@@ -164,8 +161,8 @@ class ElementwiseTasks final : public Chooser {
     const TileOfC at = tiling_.tiles_of(device)[next_[device]++];
     const bool reads_x = !tiles_of_x_.empty();
     Task task;
-    task.kind = OpKind::axpby;
-    task.alpha = reads_x ? Scalar::alpha : Scalar::zero;
+    task.op.kind = OpKind::axpby;
+    task.op.alpha = reads_x ? Scalar::alpha : Scalar::zero;
     if (reads_x) task.reads[0] = TileId{size_t(at.i)};
     task.writes =
         TileId{tiles_of_x_.size() + size_t(at.i) * tiling_.n.size() + size_t(at.j)};

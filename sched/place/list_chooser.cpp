@@ -34,13 +34,11 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher,
 Seconds ListChooser::time(TaskId id, size_t device) const {
   const Task& task = graph_.task(id);
   const TileDirectory& directory = fetcher_.directory();
-  Op op;
-  op.kind = task.kind, op.trans_a = task.trans_a, op.trans_b = task.trans_b;
-  op.alpha = task.alpha, op.beta = task.beta;
-  if (task.reads[0] != no_tile) op.a = directory.tile(task.reads[0]).home;
-  if (task.reads[1] != no_tile) op.b = directory.tile(task.reads[1]).home;
-  op.y = directory.tile(task.writes).home;
-  return context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
+  Operands operands(info(task.op.kind).operands.size());
+  for (const auto i : indices(task.reads))
+    if (task.reads[i] != no_tile) operands[i] = directory.tile(task.reads[i]).home;
+  operands.back() = directory.tile(task.writes).home;
+  return context_.time(task.op, operands, device);
 }
 
 Seconds ListChooser::arrival(TaskId id, size_t device) const {

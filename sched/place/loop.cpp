@@ -1,7 +1,6 @@
 #include "sched/place/loop.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "model/base/indices.hpp"
 
@@ -46,35 +45,33 @@ bool TaskLoop::serve(size_t device) {
 }
 
 TaskLoop::PlannedTask TaskLoop::add(size_t device, const Task& task) {
-  Op op;
-  op.kind = task.kind;
-  op.trans_a = task.trans_a, op.trans_b = task.trans_b;
-  op.alpha = task.alpha;
+  Op op = task.op;
+  Operands operands(info(op.kind).operands.size());
   Deps deps;
   Seconds ready{0};
-  const std::array<View*, 2> operands{&op.a, &op.b};
-  for (const auto i : indices(operands)) {
+  for (const auto i : indices(task.reads)) {
     if (task.reads[i] == no_tile) continue;
     const Fetcher::Input in = fetcher_.fetch(task.reads[i], device);
     directory_.pin(task.reads[i], device, true);
-    View& operand = *operands[i] = in.view;
+    View& operand = operands[i] = in.view;
     if (const auto [first, count] = task.rows_read[i]; count > 0)
       operand.row += first, operand.rows = count;
     deps.after(in.arrival);
     ready = std::max(ready, in.eta);
   }
   const Outputs::Place out = outputs_.open(task, device, deps);
-  op.queue = out.queue, op.y = out.view, op.beta = out.beta;
+  op.queue = out.queue, op.beta = out.beta;
+  operands.back() = out.view;
   PlannedTask planned{task, {}, {}, std::max(ready, out.eta), {}};
   planned.awaited.assign(deps.ops().begin(), deps.ops().end());
-  const OpId kernel = planned.kernel = context_.emit(device, op, deps);
-  for (const TileId tile : task.reads)
-    if (tile != no_tile) directory_.pin(tile, device, false);
-  for (const TileId tile : task.reads)
-    if (tile != no_tile) directory_.used(tile, device, kernel);
-  const Seconds time =
-      context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
-  planned.end = context_.clock.run_kernel(device, planned.ready, time);
+  const OpId kernel = planned.kernel = context_.emit(device, op, operands, deps);
+  for (const TileId tile : task.reads) {
+    if (tile == no_tile) continue;
+    directory_.pin(tile, device, false);
+    directory_.used(tile, device, kernel);
+  }
+  planned.end = context_.clock.run_kernel(device, planned.ready,
+                                          context_.time(op, operands, device));
   return planned;
 }
 

@@ -11,7 +11,7 @@ Outputs::Place SharedTiles::open(const Task& task, size_t device, Deps& deps) {
   directory_.wait_to_write(task.writes, device, deps);
   const int stream = started_[device]++ % context_.decisions.choices.compute_streams;
   return {in.view, context_.builder.compute_queue(context_.devices[device], stream),
-          task.beta, in.eta};
+          task.op.beta, in.eta};
 }
 
 void SharedTiles::written(const Task& task, size_t device, OpId kernel, Seconds end) {

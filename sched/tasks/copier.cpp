@@ -65,14 +65,14 @@ Copier::Result Copier::copy_direct(const Leg& leg, Job& job) {
                         there);
   job.enter.after(job.leave);
   Pieces copies{};
-  Op op;
-  op.queue = context_.builder.copy_queue(leg.src, leg.dst, job.queue);
+  const Op op{.queue = context_.builder.copy_queue(leg.src, leg.dst, job.queue)};
   for (int j = 0; j < job.pieces; ++j) {
-    op.a = piece(job.from, j, job.pieces), op.y = piece(job.to, j, job.pieces);
     Deps deps = j + 1 < job.pieces ? job.enter : std::move(job.enter);
     if (job.before)
       deps.after(piecewise ? OpId{job.before->first.value + j} : job.before->last);
-    copies.last = context_.emit(job.device, op, deps);
+    copies.last = context_.emit(
+        job.device, op, {piece(job.from, j, job.pieces), piece(job.to, j, job.pieces)},
+        deps);
     if (j == 0) copies.first = copies.last;
   }
   return {copies, copies.last, there};
@@ -102,13 +102,12 @@ Copier::Result Copier::copy_through_host(const Leg& leg, Job& job) {
   job.leave.after(room.former);
   for (int j = 0; j < count; ++j) {
     const View staged = piece({buffer, 0, 0, rows, cols}, j, count);
-    Op in, out;
-    in.queue = builder.copy_queue(leg.src, host, queue_to_host(job.device));
-    in.a = piece(job.from, j, count), in.y = staged;
-    copied.left = context_.emit(job.device, in, job.leave);
-    out.queue = builder.copy_queue(host, leg.dst, job.queue);
-    out.a = staged, out.y = piece(job.to, j, count);
-    copied.pieces.last = context_.emit(job.device, out, job.enter.after(copied.left));
+    const Op in{.queue = builder.copy_queue(leg.src, host, queue_to_host(job.device))};
+    copied.left =
+        context_.emit(job.device, in, {piece(job.from, j, count), staged}, job.leave);
+    const Op out{.queue = builder.copy_queue(host, leg.dst, job.queue)};
+    copied.pieces.last = context_.emit(job.device, out, {staged, piece(job.to, j, count)},
+                                       job.enter.after(copied.left));
     if (j == 0) copied.pieces.first = copied.pieces.last;
     job.leave = {}, job.enter = {};
   }

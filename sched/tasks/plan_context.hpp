@@ -55,12 +55,17 @@ struct PlanContext {
 
   /// Adds an operation on behalf of a device. Without overlap, a device's operations run
   /// in sequence.
-  OpId emit(size_t device, const Op& op, Deps& deps) {
+  OpId emit(size_t device, const Op& op, const Operands& operands, Deps& deps) {
     if (!decisions.choices.overlap) deps.after(last_of_device[device]);
     for (const OpId awaited : awaited_by[device]) deps.after(awaited);
-    const OpId id = builder.add(op, deps);
+    const OpId id = builder.add(op, operands, deps);
     if (!decisions.choices.overlap) last_of_device[device] = id;
     return id;
+  }
+  Seconds time(const Op& kernel, const Operands& operands, size_t device) const {
+    return costs
+        .of(builder.plan(), kernel, {operands.data(), operands.size()}, devices[device])
+        .time;
   }
   std::vector<std::optional<OpId>> last_of_device =
       std::vector<std::optional<OpId>>(devices.size());

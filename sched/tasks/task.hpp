@@ -19,13 +19,11 @@ struct TileRowsRead {
 
 /// One kernel on tiles: y = f(a, b, y), without device, time, or copies of the tiles.
 struct Task {
-  OpKind kind = OpKind::gemm;
-  Trans trans_a = Trans::no, trans_b = Trans::no;
-  Scalar alpha = Scalar::one, beta = Scalar::one;
-  std::array<TileId, 2> reads{no_tile, no_tile};  // a, b
-  std::array<TileRowsRead, 2> rows_read{};        // of each read tile
-  TileId writes;                                  // y
-  bool first = false, last = false;               // among the tasks that write this tile
+  Op op{.kind = OpKind::gemm, .beta = Scalar::one};  // without queue and operands
+  std::array<TileId, 2> reads{no_tile, no_tile};     // a, b
+  std::array<TileRowsRead, 2> rows_read{};           // of each read tile
+  TileId writes;                                     // y
+  bool first = false, last = false;  // among the tasks that write this tile
 };
 
 }  // namespace tilerail

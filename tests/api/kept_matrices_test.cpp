@@ -23,8 +23,10 @@ class KeptMatrices : public ::testing::Test {
   }
 
   bool is_copied(Buffer::Kind matrix) const {
-    return std::ranges::any_of(log_->plan->ops, [&](const Op& op) {
-      return op.kind == OpKind::copy && log_->plan->buffer(op.a.buffer).kind == matrix;
+    const Plan& plan = *log_->plan;
+    return std::ranges::any_of(plan.ops, [&](const Op& op) {
+      return op.kind == OpKind::copy &&
+             plan.buffer(plan.operands_of(op)[0].buffer).kind == matrix;
     });
   }
 

@@ -52,18 +52,14 @@ class Draft {
     return {id, 0, 0, rows, cols};
   }
   OpId copy(const View& from, const View& to, std::initializer_list<OpId> after = {}) {
-    Op op;
-    op.queue = builder.copy_queue(plan.buffer(from.buffer).memory,
-                                  plan.buffer(to.buffer).memory);
-    op.a = from, op.y = to;
-    return add(op, after);
+    const Op op{.queue = builder.copy_queue(plan.buffer(from.buffer).memory,
+                                            plan.buffer(to.buffer).memory)};
+    return add(op, {from, to}, after);
   }
   OpId gemm(const View& a, const View& b, const View& y,
             std::initializer_list<OpId> after = {}) {
-    Op op;
-    op.kind = OpKind::gemm, op.queue = builder.compute_queue(gpu, 0);
-    op.a = a, op.b = b, op.y = y;
-    return add(op, after);
+    return add({.kind = OpKind::gemm, .queue = builder.compute_queue(gpu, 0)}, {a, b, y},
+               after);
   }
   double estimate() { return whole_estimate().makespan.value; }
   double busiest() { return whole_estimate().busiest.value; }
@@ -72,10 +68,10 @@ class Draft {
   Plan plan;
 
  private:
-  OpId add(const Op& op, std::initializer_list<OpId> after) {
+  OpId add(const Op& op, const Operands& operands, std::initializer_list<OpId> after) {
     Deps deps;
     for (const OpId id : after) deps.after(id);
-    return builder.add(op, deps);
+    return builder.add(op, operands, deps);
   }
   Estimate whole_estimate() {
     const Topology topology = machine();

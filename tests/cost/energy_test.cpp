@@ -19,10 +19,9 @@ struct TimedPlan : PlanDraft {
     plan.problem.m = plan.problem.n = plan.problem.k = 1024;
   }
   void add(OpKind kind, MemoryId gpu, int64_t side, double start, double end) {
-    Op op;
-    op.kind = kind, op.queue = compute_queue(gpu, int(plan.queues.size()));
-    op.a = op.b = op.y = tile(gpu, side, side);
-    PlanDraft::add(op);
+    const View all = tile(gpu, side, side);
+    PlanDraft::add({.kind = kind, .queue = compute_queue(gpu, int(plan.queues.size()))},
+                   Operands(info(kind).operands.size(), all));
     times.push_back({start, end});
   }
   void gemm(MemoryId gpu, int64_t side, double start, double end) {

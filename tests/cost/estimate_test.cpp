@@ -95,14 +95,13 @@ TEST(Estimate, TheBusiestResourceServesAllDevicesOrIsTheMeanOverSome) {
   PlanBuilder builder{plan};
   constexpr int64_t rows = 125'000'000;  // 1 GB
   const auto copy_to = [&](MemoryId device) {
-    Op op;
-    op.queue = builder.copy_queue(host, device);
-    op.a = {builder.add_buffer({Buffer::Kind::tile, host, rows, 1, rows, 0}), 0, 0, rows,
-            1};
-    op.y = {builder.add_buffer({Buffer::Kind::tile, device, rows, 1, rows, 0}), 0, 0,
-            rows, 1};
+    const auto vector = [&](MemoryId memory) {
+      return View{builder.add_buffer({Buffer::Kind::tile, memory, rows, 1, rows, 0}), 0,
+                  0, rows, 1};
+    };
     Deps none;
-    builder.add(op, none);
+    builder.add({.queue = builder.copy_queue(host, device)},
+                {vector(host), vector(device)}, none);
     return estimate_plan(plan, topology, Resources{topology});
   };
   const Estimate one = copy_to(topology.gpus()[0]);

@@ -49,9 +49,7 @@ class Draft : public PlanDraft {
 
  private:
   OpId add(OpKind kind, QueueId queue, const Deps& deps) {
-    Op op;
-    op.kind = kind, op.queue = queue;
-    return PlanDraft::add(op, deps);
+    return PlanDraft::add({.kind = kind, .queue = queue}, {}, deps);
   }
 };
 

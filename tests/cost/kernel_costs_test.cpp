@@ -12,6 +12,11 @@ namespace {
 
 using namespace cost_test;
 
+const KernelCost& cost_of(KernelCosts& costs, const Plan& plan, OpId id, MemoryId gpu) {
+  const Op& op = plan.op(id);
+  return costs.of(plan, op, plan.operands_of(op), gpu);
+}
+
 TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
   const Topology topology = machine();
   PlanDraft draft{topology, DType::tf32};
@@ -19,7 +24,7 @@ TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
   const OpId product = draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {});
   KernelCosts costs{topology};
   for (int i = 0; i < 2; ++i)
-    EXPECT_THROW(costs.of(draft.plan, draft.plan.op(product), gpu), InputError);
+    EXPECT_THROW(cost_of(costs, draft.plan, product, gpu), InputError);
 }
 
 TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandSlowAKernel) {
@@ -64,7 +69,7 @@ TEST(PlanKernelCosts, AProductInPartsHasTheOccupancyOfItsParts) {
     const OpId product =
         draft.gemm(draft.compute_queue(device), part(a, 0, 0, rows, 2048), b,
                    part(c, 0, 0, rows, 2048), {});
-    return costs.of(draft.plan, draft.plan.op(product), device);
+    return cost_of(costs, draft.plan, product, device);
   };
   const KernelCost parts = cost(2049), words = cost(2048), row = cost(1);
   EXPECT_GT(row.share, 1.04 * words.share);  // it reads all of B

@@ -83,7 +83,7 @@ class Copies {
 
  private:
   void arrive(OpId op, const StagingChunk& chunk, const double* slot) {
-    const View& view = plan.op(op).a;
+    const View& view = plan.operands_of(plan.op(op))[0];
     const Buffer& buffer = plan.buffer(view.buffer);
     const auto& matrix = given_[view.buffer.index()];
     for (int64_t j = 0; j < chunk.cols; ++j)
@@ -93,7 +93,7 @@ class Copies {
                                (view.col + chunk.col + j) * buffer.ld)];
   }
   void leave(OpId op, const StagingChunk& chunk, double* slot) {
-    const View& view = plan.op(op).y;
+    const View& view = plan.result(plan.op(op));
     const Buffer& buffer = plan.buffer(view.buffer);
     auto& expected = written_[view.buffer.index()];
     for (int64_t j = 0; j < chunk.cols; ++j)
@@ -204,11 +204,13 @@ TEST(Staging, IsRefusedForPlansThatReadWrittenPartsOfC) {
   EXPECT_TRUE(may_read_ahead(plan, machine));
   const auto back = std::find_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) {
     return op.kind == OpKind::copy &&
-           plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
+           plan.buffer(plan.result(op).buffer).kind == Buffer::Kind::matrix_c;
   });
   ASSERT_NE(back, plan.ops.end());
   Op again = *back;
-  std::swap(again.a, again.y);
+  again.first = uint32_t(plan.operands.size());
+  plan.operands.insert(plan.operands.end(),
+                       {plan.result(*back), plan.operands_of(*back)[0]});
   plan.ops.push_back(again);
   EXPECT_FALSE(may_read_ahead(plan, machine));
 }

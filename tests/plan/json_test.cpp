@@ -11,6 +11,7 @@
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/plan_text.hpp"
 
 namespace tilerail::testing {
@@ -73,7 +74,7 @@ TEST_F(PlanJson, TheGivenMemoriesAreOptional) {
 TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   const std::string before = content_hash(plan);
   Plan other = plan;
-  other.ops[3].y.row += 1;
+  operand(other, 3).row += 1;
   EXPECT_NE(content_hash(other), before);
   other = plan;
   other.deps.back() = OpId{0};
@@ -221,24 +222,25 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   const auto at = [](size_t op) { return "operation " + std::to_string(op); };
   refuse([&](Plan& p) { p.deps[p.dep_begin[gemm]] = OpId{gemm}; },
          {at(gemm), "not before it"});
-  refuse([&](Plan& p) { p.ops[gemm].y.rows += 1; }, {at(gemm), "outside its buffer"});
-  refuse([&](Plan& p) { p.ops[gemm].b.cols -= 1; }, {at(gemm), "shapes"});
+  refuse([&](Plan& p) { operand(p, gemm).rows += 1; }, {at(gemm), "outside its buffer"});
+  refuse([&](Plan& p) { operand(p, gemm, 1).cols -= 1; }, {at(gemm), "shapes"});
   refuse([&](Plan& p) { p.ops[gemm].queue = p.ops[copy].queue; },
          {at(gemm), "compute queue"});
   refuse([&](Plan& p) { p.ops[copy].queue = p.ops[gemm].queue; },
          {at(copy), "copy queue"});
-  refuse([&](Plan& p) { p.ops[copy].y.cols -= 1; }, {at(copy), "different shapes"});
-  refuse([&](Plan& p) { p.ops[add].a.rows -= 1; }, {at(add), "different shapes"});
-  refuse([&](Plan& p) { p.ops[add].a.buffer = BufferId{4000}; },
+  refuse([&](Plan& p) { operand(p, copy).cols -= 1; }, {at(copy), "different shapes"});
+  refuse([&](Plan& p) { operand(p, add, 0).rows -= 1; }, {at(add), "different shapes"});
+  refuse([&](Plan& p) { operand(p, add, 0).buffer = BufferId{4000}; },
          {at(add), "buffer 4000"});
-  const auto back = size_t(std::ranges::find_if(plan.ops,
-                                                [&](const Op& op) {
-                                                  return op.kind == OpKind::copy &&
-                                                         plan.buffer(op.y.buffer).kind ==
-                                                             Buffer::Kind::matrix_c;
-                                                }) -
-                           plan.ops.begin());
-  refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; },
+  const auto back =
+      size_t(std::ranges::find_if(plan.ops,
+                                  [&](const Op& op) {
+                                    return op.kind == OpKind::copy &&
+                                           plan.buffer(plan.result(op).buffer).kind ==
+                                               Buffer::Kind::matrix_c;
+                                  }) -
+             plan.ops.begin());
+  refuse([&](Plan& p) { operand(p, back).buffer = BufferId{0}; },
          {at(back), "writes to A or B"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
@@ -248,20 +250,15 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
 TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    for (const View* view : {&op.a, &op.b, &op.y}) {
-      const bool used = view == &op.y   ? op.kind != OpKind::join
-                        : view == &op.a ? reads_a(op)
-                                        : reads_b(op);
-      const size_t buffer = view->buffer.index();
-      if (!used || plan.buffers[buffer].kind != Buffer::Kind::tile) continue;
+    for (size_t j = 0; j < plan.operands_of(op).size(); ++j) {
+      const size_t buffer = plan.operands_of(op)[j].buffer.index();
+      if ((!reads(op, j) && !writes(op.kind, j)) ||
+          plan.buffers[buffer].kind != Buffer::Kind::tile)
+        continue;
       Plan other = plan;
       other.buffers.push_back(plan.buffers[buffer]);
       other.buffers.back().dtype = DType::f32;
-      Op& changed = other.ops[i];
-      (view == &op.a   ? changed.a
-       : view == &op.b ? changed.b
-                       : changed.y)
-          .buffer = BufferId{plan.buffers.size()};
+      operand(other, i, j).buffer = BufferId{plan.buffers.size()};
       expect_input_error([&] { validate(other); },
                          {"operation " + std::to_string(i) + ":",
                           fmt::format("buffer {} has type f32", plan.buffers.size()),
@@ -278,7 +275,7 @@ TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     if (plan.ops[i].kind != OpKind::axpby) continue;
     Plan other = plan;
-    other.ops[i].alpha = Scalar::zero, other.ops[i].a.buffer = BufferId{4000};
+    other.ops[i].alpha = Scalar::zero, operand(other, i, 0).buffer = BufferId{4000};
     expect_input_error([&] { validate(other); },
                        {"operation " + std::to_string(i) + ":", "buffer 4000"});
     return;
@@ -293,16 +290,17 @@ TEST_F(PlanJson, OperationsOfARunDoNotWriteTheirInputs) {
     Plan other = plan;
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       Op& op = other.ops[i];
-      const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
-      if (op.kind != kind || (kind == OpKind::copy && from.kind == Buffer::Kind::tile))
-        continue;
+      if (op.kind != kind) continue;
+      View &a = operand(other, i, 0), &y = operand(other, i);
+      const Buffer &from = plan.buffer(a.buffer), &to = plan.buffer(y.buffer);
+      if (kind == OpKind::copy && from.kind == Buffer::Kind::tile) continue;
       if (kind == OpKind::gemm) {
         other.buffers.push_back(to);
         other.buffers.back().offset = from.offset + 8;
-        op.y.buffer = BufferId{plan.buffers.size()};
+        y.buffer = BufferId{plan.buffers.size()};
         other.peak_bytes[to.memory.index()] *= 2;
       } else {
-        op.a = op.y, op.queue = QueueId{plan.queues.size()};
+        a = y, op.queue = QueueId{plan.queues.size()};
         other.queues.push_back({Queue::Kind::copy, to.memory, to.memory, 0});
       }
       validate(other);

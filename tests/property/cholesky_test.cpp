@@ -44,7 +44,8 @@ std::vector<double> product_of(int64_t n, std::vector<double>& lower) {
 TEST(CholeskyTasks, MatchTheCountsOfTheFormulas) {
   const TaskGraph graph = cholesky_tasks(6);
   std::array<int, op_kind_count> counts{};
-  for (size_t t = 0; t < graph.size(); ++t) ++counts[size_t(graph.task(TaskId{t}).kind)];
+  for (size_t t = 0; t < graph.size(); ++t)
+    ++counts[size_t(graph.task(TaskId{t}).op.kind)];
   const auto of = [&](OpKind kind) { return counts[size_t(kind)]; };
   EXPECT_EQ(of(OpKind::potrf), 6);
   EXPECT_EQ(of(OpKind::trsm), 15);
@@ -102,7 +103,8 @@ TEST_P(Cholesky, IsSimulated) {
   KernelCosts costs{machine};
   for (const Op& op : plan.ops)
     if (is_kernel(op.kind))
-      seconds += costs.of(plan, op, plan.queue(op.queue).dst).time.value;
+      seconds +=
+          costs.of(plan, op, plan.operands_of(op), plan.queue(op.queue).dst).time.value;
   EXPECT_GT(makespan, seconds / double(machine.gpus().size()));
 }
 

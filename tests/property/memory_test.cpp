@@ -23,7 +23,7 @@ std::map<BufferId, Life> lives(const Plan& plan) {
   std::map<BufferId, Life> found;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    for (const View& view : {op.a, op.b, op.y}) {
+    for (const View& view : plan.operands_of(op)) {
       if (view.rows * view.cols == 0) continue;
       const auto [life, is_new] = found.try_emplace(view.buffer, Life{i, i});
       life->second.last = i;

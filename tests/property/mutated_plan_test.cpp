@@ -114,11 +114,11 @@ std::optional<size_t> first_outside(const Plan& plan) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
-    const int64_t element = plan.buffer(op.y.buffer).element();
-    const bool inside = is_inside(plan, op.y, element) &&
-                        (!reads_a(op) || is_inside(plan, op.a, element)) &&
-                        (!reads_b(op) || is_inside(plan, op.b, element));
-    if (!inside) return i;
+    const int64_t element = plan.buffer(plan.result(op).buffer).element();
+    for (size_t j = 0; j < plan.operands_of(op).size(); ++j)
+      if ((reads(op, j) || writes(op.kind, j)) &&
+          !is_inside(plan, plan.operands_of(op)[j], element))
+        return i;
   }
   return std::nullopt;
 }

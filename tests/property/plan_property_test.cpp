@@ -27,10 +27,11 @@ void check_volume(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   int64_t volume = 0;
   for (const Op& op : plan.ops) {
-    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads_a(op))
-      volume += op.y.rows;
+    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads(op, 0))
+      volume += plan.result(op).rows;
     if (op.kind == OpKind::gemm)
-      volume += op.y.rows * op.y.cols * (op.trans_a == Trans::no ? op.a.cols : op.a.rows);
+      volume += plan.result(op).rows * plan.result(op).cols *
+                gemm_depth(op, plan.operands_of(op));
   }
   RC_ASSERT(volume == (p.alpha == 0 ? 0 : p.m * p.n * p.k));
 }

@@ -128,8 +128,8 @@ TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {
   SamplePlan sample;
   Plan plan = sample.plan();
   // The last two columns of tile 4, a copy of B[0:100,0:100], are copied to tile 5.
-  plan.ops[2].a = {BufferId{4}, 0, 98, 100, 2};
-  plan.ops[2].y = {BufferId{5}, 0, 98, 100, 2};
+  operand(plan, 2, 0) = {BufferId{4}, 0, 98, 100, 2};
+  operand(plan, 2) = {BufferId{5}, 0, 98, 100, 2};
   const AnnotatedTimeline timeline =
       annotate(plan, sample_machine(), SamplePlan::timeline(plan));
   EXPECT_EQ(timeline.label_of(timeline.ops[2]), "B[0:100,98:100]");

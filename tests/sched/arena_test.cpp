@@ -20,10 +20,8 @@ class Arenas : public ::testing::Test {
   static void nothing() {}
   const Buffer& buffer(const Arena::Slot& slot) const { return plan.buffer(slot.buffer); }
   LastUses use(int queue) {
-    Op op;
-    op.queue = builder.copy_queue(MemoryId{0}, gpu, queue);
     LastUses uses;
-    uses.add(op.queue, OpId{queue});
+    uses.add(builder.copy_queue(MemoryId{0}, gpu, queue), OpId{queue});
     return uses;
   }
   static std::vector<OpId> ops(const Arena::Slot& slot) {

@@ -80,11 +80,12 @@ TEST_F(OverTheHost, EachPieceLeavesTheBufferOnArrival) {
     EXPECT_EQ(plan.queue(plan.op(in).queue).dst, host);
     EXPECT_EQ(plan.queue(plan.op(out).queue).src, host);
     EXPECT_TRUE(waits_for(plan, out, in));
-    EXPECT_EQ(plan.op(in).a.col, column);
-    EXPECT_EQ(plan.op(out).y.col, column);
-    EXPECT_EQ(covered(plan.op(in).y), covered(plan.op(out).a))
+    EXPECT_EQ(plan.operands_of(plan.op(in))[0].col, column);
+    EXPECT_EQ(plan.result(plan.op(out)).col, column);
+    EXPECT_EQ(covered(plan.result(plan.op(in))),
+              covered(plan.operands_of(plan.op(out))[0]))
         << "the same columns of the buffer";
-    column += plan.op(in).a.cols;
+    column += plan.operands_of(plan.op(in))[0].cols;
   }
   EXPECT_EQ(column, 10) << "all columns, once each";
 }

@@ -157,7 +157,7 @@ std::vector<int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
   std::vector<int64_t> found;
   for (const Op& op : plan.ops)
     if (const Queue& queue = plan.queue(op.queue); queue.src == src && queue.dst == dst)
-      found.push_back(op.y.cols);
+      found.push_back(plan.result(op).cols);
   return found;
 }
 
@@ -189,7 +189,7 @@ TEST(Detour, TilesOfCPassOtherGpusInPiecesUnderTheBottleneckRule) {
       continue;
     for (const OpId before : pieces.deps_of(OpId{i})) {
       if (pieces.queue(pieces.op(before).queue).kind != Queue::Kind::copy) continue;
-      EXPECT_EQ(pieces.op(before).y.col, op.a.col);
+      EXPECT_EQ(pieces.result(pieces.op(before)).col, pieces.operands_of(op)[0].col);
       ++followed;
     }
   }

@@ -163,7 +163,7 @@ std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   for (const Op& op : plan.ops)
     if (op.kind == OpKind::gemm)
       flops[size_t(machine.memory(plan.queue(op.queue).dst).device)] +=
-          op_flops(op).value;
+          op_flops(op, plan.operands_of(op)).value;
   return flops;
 }
 

@@ -69,7 +69,8 @@ TEST_F(HomesInBlocks, EveryCopyUsesTheHostThatHoldsTheBytes) {
   for (const Op& op : made.ops) {
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = made.queue(op.queue);
-    const Buffer &from = made.buffer(op.a.buffer), &to = made.buffer(op.y.buffer);
+    const Buffer &from = made.buffer(made.operands_of(op)[0].buffer),
+                 &to = made.buffer(made.result(op).buffer);
     for (const auto& [buffer, end] :
          {std::pair{from, queue.src}, std::pair{to, queue.dst}}) {
       if (buffer.kind == Buffer::Kind::tile) continue;
@@ -99,7 +100,7 @@ TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
     for (const Op& op : made.ops) {
       additions += op.kind == OpKind::axpby;
       if (op.kind != OpKind::copy ||
-          made.buffer(op.a.buffer).kind == Buffer::Kind::matrix_c)
+          made.buffer(made.operands_of(op)[0].buffer).kind == Buffer::Kind::matrix_c)
         continue;
       const Queue& queue = made.queue(op.queue);
       copied[{name(queue.src), name(queue.dst)}] += copy_bytes(made, op).value;

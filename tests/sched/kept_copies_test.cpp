@@ -45,7 +45,8 @@ Policy tiled(std::string_view name) {
 double bytes_read_of(const Plan& plan, Buffer::Kind matrix) {
   double sum = 0;
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::copy && plan.buffer(op.a.buffer).kind == matrix)
+    if (op.kind == OpKind::copy &&
+        plan.buffer(plan.operands_of(op)[0].buffer).kind == matrix)
       sum += copy_bytes(plan, op).value;
   return sum;
 }
@@ -78,9 +79,9 @@ TEST_P(KeptCopies, EachKernelReadsTheCopyOfItsGpu) {
     if (op.kind != OpKind::gemm) continue;
     ++kernels;
     const MemoryId gpu = plan.queue(op.queue).dst;
-    for (const View* view : {&op.a, &op.b}) {
-      EXPECT_NE(plan.buffer(view->buffer).kind, Buffer::Kind::tile);
-      EXPECT_EQ(plan.buffer(view->buffer).memory, gpu);
+    for (const View& view : plan.operands_of(op).first(2)) {
+      EXPECT_NE(plan.buffer(view.buffer).kind, Buffer::Kind::tile);
+      EXPECT_EQ(plan.buffer(view.buffer).memory, gpu);
     }
   }
   EXPECT_GE(kernels, 4);

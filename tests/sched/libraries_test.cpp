@@ -25,7 +25,7 @@ class Libraries : public OnTwoGpu {
     for (const Op& op : plan.ops) {
       const Queue& queue = plan.queue(op.queue);
       if (op.kind == OpKind::copy && queue.src == src && queue.dst == dst)
-        offsets.insert(plan.buffer(op.y.buffer).offset);
+        offsets.insert(plan.buffer(plan.result(op).buffer).offset);
     }
     return offsets;
   }

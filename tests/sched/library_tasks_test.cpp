@@ -74,18 +74,17 @@ TEST(Xkblas, CopiesWithTheHomeOfATileOverTheHostIfGpusLackOwnLinks) {
   int over_host = 0, direct = 0;
   for (const Op& op : plan.ops) {
     const Queue& queue = plan.queue(op.queue);
-    const bool in_place =
-        of_user(plan, op.a) || of_user(plan, op.b) || of_user(plan, op.y);
+    const bool in_place = std::ranges::any_of(
+        plan.operands_of(op), [&](const View& view) { return of_user(plan, view); });
     EXPECT_FALSE(op.kind == OpKind::gemm && in_place);
     if (op.kind != OpKind::copy) continue;
-    const bool at_home = of_user(plan, op.a) || of_user(plan, op.y);
     if (queue.src == queue.dst) ++within[queue.src];
     over_host += machine.is_host(queue.dst);
     if (queue.src == queue.dst || machine.is_host(queue.src) ||
         machine.is_host(queue.dst))
       continue;
     ++direct;
-    EXPECT_FALSE(at_home);
+    EXPECT_FALSE(in_place);
   }
   EXPECT_NEAR(over_host + direct, 469, 47);
   EXPECT_EQ(within[machine.gpus()[1]], 16);
@@ -139,7 +138,8 @@ TEST(Xkblas, OwnersAreDealtInBothDirections) {
   for (const Op& op : plan.ops) {
     const Queue& queue = plan.queue(op.queue);
     if (queue.kind == Queue::Kind::copy && machine.is_host(queue.dst))
-      written_by[{op.y.row / 1024, op.y.col / 1024}].insert(queue.src);
+      written_by[{plan.result(op).row / 1024, plan.result(op).col / 1024}].insert(
+          queue.src);
   }
   ASSERT_EQ(written_by.size(), 16u);
   for (const auto& [tile, gpus] : written_by) {
@@ -214,12 +214,12 @@ TEST(Blasx, FetchesNoTileOfAnUnfinishedBatch) {
       if (op.kind != OpKind::gemm) continue;
       const MemoryId gpu = plan.queue(op.queue).dst;
       auto& of_gpu = tiles[gpu];
-      auto tile = std::ranges::find(of_gpu, op.y.buffer);
-      if (tile == of_gpu.end()) tile = of_gpu.insert(tile, op.y.buffer);
+      auto tile = std::ranges::find(of_gpu, plan.result(op).buffer);
+      if (tile == of_gpu.end()) tile = of_gpu.insert(tile, plan.result(op).buffer);
       const size_t number = size_t(tile - of_gpu.begin()) / batch;
       last.insert_or_assign({gpu, number}, OpId{i});
-      for (const View* view : {&op.a, &op.b})
-        first_used.try_emplace(view->buffer, number);
+      for (const View& view : plan.operands_of(op).first(2))
+        first_used.try_emplace(view.buffer, number);
     }
     int checked = 0;
     for (size_t i = 0; i < plan.ops.size(); ++i) {
@@ -228,7 +228,8 @@ TEST(Blasx, FetchesNoTileOfAnUnfinishedBatch) {
       if (op.kind != OpKind::copy || machine.is_host(queue.src) ||
           machine.is_host(queue.dst))
         continue;
-      EXPECT_LT((last.at({queue.src, first_used.at(op.a.buffer)})), OpId{i})
+      EXPECT_LT((last.at({queue.src, first_used.at(plan.operands_of(op)[0].buffer)})),
+                OpId{i})
           << side << ", operation " << i;
       ++checked;
     }
@@ -264,7 +265,8 @@ TEST(Blasx, WritesABatchBackWithTheNextOne) {
       if (write_backs.size() <= 4) {
         EXPECT_THAT(plan.deps_of(id), ::testing::Contains(fetches_of_c.back())) << i;
       }
-    } else if (plan.buffer(op.a.buffer).kind == Buffer::Kind::matrix_c) {
+    } else if (plan.buffer(plan.operands_of(op)[0].buffer).kind ==
+               Buffer::Kind::matrix_c) {
       fetches_of_c.push_back(id);
     }
   }

@@ -48,11 +48,12 @@ TEST_F(OutputTiles, TheFirstKernelScalesEagerTilesAfterTheirArrival) {
   for (size_t tile = 0; tile < 4; ++tile) {
     const OpId first = kernels[2 * tile], last = kernels[2 * tile + 1];
     EXPECT_TRUE(waits_for(p, first, in[tile]));
-    EXPECT_EQ(covered(p.op(first).y), covered(p.op(in[tile]).y));
+    EXPECT_EQ(covered(p.result(p.op(first))), covered(p.result(p.op(in[tile]))));
     EXPECT_EQ(p.op(first).beta, Scalar::beta);
     EXPECT_EQ(p.op(last).beta, Scalar::one);
     EXPECT_TRUE(waits_for(p, out[tile], last));
-    EXPECT_EQ(covered(p.op(out[tile]).y), covered(p.op(in[tile]).a))
+    EXPECT_EQ(covered(p.result(p.op(out[tile]))),
+              covered(p.operands_of(p.op(in[tile]))[0]))
         << "back to where it came from";
   }
 }
@@ -69,11 +70,11 @@ TEST_F(OutputTiles, LazyTilesArriveInTurnInTwoBuffersAndAreAdded) {
     const Op& sum = p.op(sums[tile]);
     EXPECT_EQ(sum.alpha, Scalar::beta);
     EXPECT_EQ(sum.beta, Scalar::one);
-    EXPECT_EQ(covered(sum.a), covered(p.op(in[tile]).y));
-    EXPECT_EQ(covered(sum.y), covered(p.op(kernels[2 * tile]).y));
+    EXPECT_EQ(covered(p.operands_of(sum)[0]), covered(p.result(p.op(in[tile]))));
+    EXPECT_EQ(covered(p.result(sum)), covered(p.result(p.op(kernels[2 * tile]))));
     EXPECT_TRUE(waits_for(p, sums[tile], in[tile]));
     EXPECT_TRUE(waits_for(p, out[tile], sums[tile]));
-    buffers.insert(p.buffer(sum.a.buffer).offset);
+    buffers.insert(p.buffer(p.operands_of(sum)[0].buffer).offset);
     if (tile >= 2) {
       EXPECT_TRUE(waits_for(p, in[tile], sums[tile - 2])) << "the buffer has to be free";
     }
@@ -103,7 +104,7 @@ TEST_F(OutputTiles, MemoryOfDifferentTilesIsApart) {
   const Plan p = planned({"c-tiles=eager"});
   std::set<int64_t> offsets;
   for (const OpId kernel : ops(p, OpKind::gemm))
-    offsets.insert(p.buffer(p.op(kernel).y.buffer).offset);
+    offsets.insert(p.buffer(p.result(p.op(kernel)).buffer).offset);
   EXPECT_EQ(offsets, (std::set<int64_t>{0, tile_bytes, 2 * tile_bytes, 3 * tile_bytes}));
   EXPECT_EQ(p.peak_bytes[gpu0.index()], 4 * tile_bytes);
 }

@@ -25,11 +25,12 @@ std::vector<SubProblemIn> order_of(const Plan& plan, int64_t tile) {
   std::map<BufferId, View> home;
   std::vector<SubProblemIn> order;
   for (const Op& op : plan.ops)
-    if (op.kind == OpKind::copy && !home.contains(op.y.buffer))
-      home.emplace(op.y.buffer, op.a);
+    if (op.kind == OpKind::copy && !home.contains(plan.result(op).buffer))
+      home.emplace(plan.result(op).buffer, plan.operands_of(op)[0]);
   for (const Op& op : plan.ops) {
     if (op.kind != OpKind::gemm) continue;
-    const View a = home.at(op.a.buffer), b = home.at(op.b.buffer);
+    const View a = home.at(plan.operands_of(op)[0].buffer),
+               b = home.at(plan.operands_of(op)[1].buffer);
     order.push_back({a.row / tile, b.col / tile, a.col / tile});
     EXPECT_EQ(a.col, b.row);
   }

@@ -27,12 +27,15 @@ TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
   EXPECT_EQ(words(axpy), two);
   const Op &x = axpy.ops[4], &y = axpy.ops[5],
            &add = axpy.ops[6];  // of the last, ragged tile
-  EXPECT_EQ(axpy.buffer(x.a.buffer).kind, Buffer::Kind::matrix_a);
-  EXPECT_EQ(axpy.buffer(y.a.buffer).kind, Buffer::Kind::matrix_c);
+  EXPECT_EQ(axpy.buffer(axpy.operands_of(x)[0].buffer).kind, Buffer::Kind::matrix_a);
+  EXPECT_EQ(axpy.buffer(axpy.operands_of(y)[0].buffer).kind, Buffer::Kind::matrix_c);
   for (const Op* fetch : {&x, &y})
-    EXPECT_EQ(std::pair(fetch->a.row, fetch->a.rows), std::pair(1000L, 500L));
+    EXPECT_EQ(
+        std::pair(axpy.operands_of(*fetch)[0].row, axpy.operands_of(*fetch)[0].rows),
+        std::pair(1000L, 500L));
   EXPECT_EQ(std::pair(add.alpha, add.beta), std::pair(Scalar::alpha, Scalar::beta));
-  EXPECT_EQ(std::pair(add.a.buffer, add.y.buffer), std::pair(x.y.buffer, y.y.buffer));
+  EXPECT_EQ(axpy.operands_of(add)[0].buffer, axpy.result(x).buffer);
+  EXPECT_EQ(axpy.result(add).buffer, axpy.result(y).buffer);
 }
 
 TEST_F(Routines, AxpyWithBetaZeroNeverFetchesYAndWithAlphaZeroNeverX) {
@@ -75,7 +78,7 @@ TEST_F(Routines, AxpyOnTwoGpusGivesEachHalfOfTheVectors) {
       plan(axpy_problem(4096), policy("gemmex", {"tile=2048"}), {gpu0, gpu1});
   EXPECT_EQ(words(axpy), (Words{"host>gpu0", "host>gpu0", "axpby@gpu0", "gpu0>host",  //
                                 "host>gpu1", "host>gpu1", "axpby@gpu1", "gpu1>host"}));
-  EXPECT_EQ(axpy.ops[4].a.row, 2048);
+  EXPECT_EQ(axpy.operands_of(axpy.ops[4])[0].row, 2048);
 }
 
 TEST_F(Routines, DotAddsTileAfterTileToOneSum) {
@@ -84,9 +87,10 @@ TEST_F(Routines, DotAddsTileAfterTileToOneSum) {
                                "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));
   const Op& last = dot.ops[5];
   EXPECT_EQ(last.trans_a, Trans::yes);
-  EXPECT_EQ(std::pair(last.a.rows, last.b.rows), std::pair(500L, 500L));
-  EXPECT_EQ(std::pair(last.y.rows, last.y.cols), std::pair(1L, 1L));
-  EXPECT_EQ(last.y.buffer, dot.ops[2].y.buffer);
+  EXPECT_EQ(std::pair(dot.operands_of(last)[0].rows, dot.operands_of(last)[1].rows),
+            std::pair(500L, 500L));
+  EXPECT_EQ(std::pair(dot.result(last).rows, dot.result(last).cols), std::pair(1L, 1L));
+  EXPECT_EQ(dot.result(last).buffer, dot.result(dot.ops[2]).buffer);
 }
 
 TEST_F(Routines, TheFirstGpuAddsTheSumsOfTheOthers) {
@@ -94,8 +98,8 @@ TEST_F(Routines, TheFirstGpuAddsTheSumsOfTheOthers) {
   EXPECT_EQ(words(dot),
             (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu1", "host>gpu1",
                    "gemm@gpu1 b0", "gpu1>gpu0", "axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(dot.ops[3].a.row, 2048);
-  EXPECT_EQ(dot.ops[7].y.buffer, dot.ops[2].y.buffer);
+  EXPECT_EQ(dot.operands_of(dot.ops[3])[0].row, 2048);
+  EXPECT_EQ(dot.result(dot.ops[7]).buffer, dot.result(dot.ops[2]).buffer);
 }
 
 TEST_F(Routines, DotOfFewerElementsThanGpusLeavesTheOthersOut) {

@@ -110,7 +110,7 @@ TEST_F(OnTwoGpu, ABatchIsCopiesInPiecesThatFollowEachOther) {
     // second hop depends on piece j.
     for (int j = 0; j < 4; ++j) {
       EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j})) << batch;
-      EXPECT_EQ(batched.ops[size_t(4 + j)].y.cols, 64) << batch;
+      EXPECT_EQ(batched.result(batched.ops[size_t(4 + j)]).cols, 64) << batch;
     }
   }
 }

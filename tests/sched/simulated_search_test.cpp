@@ -184,7 +184,8 @@ TEST(SimulatedSearch, BalancesTheWorkOfGpusThatEndApartAndReportsIt) {
     for (const Op& op : plan.ops)
       for (size_t d = 0; d < ends.size() && op.kind == OpKind::gemm; ++d)
         if (plan.queue(op.queue).dst == plan.devices[d])
-          ends[d] += Seconds{double(d + 1) * double(op.y.rows * op.y.cols * op.a.cols)};
+          ends[d] +=
+              Seconds{double(d + 1) * op_flops(op, plan.operands_of(op)).value / 2};
     return PlanCost{std::ranges::max(ends), {}, ends};
   }};
   const Plan plan = searched({"tile=512", "devices=all"}, simulator);

@@ -107,7 +107,7 @@ std::vector<Op> ops_of(const Plan& plan, OpKind kind) {
 TEST(TileShape, WholeColumnsMakeEveryCopyContiguous) {
   for (const char* depth : {"tile-depth=columns", "tile-depth=all"}) {
     const Plan plan = planned({"tile-rows=all", depth});
-    for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 2048);
+    for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(plan.result(op).rows, 2048);
     EXPECT_THAT(ops_of(plan, OpKind::gemm),
                 SizeIs(std::string_view{depth} == "tile-depth=all" ? 4 : 16));
   }
@@ -116,22 +116,25 @@ TEST(TileShape, WholeColumnsMakeEveryCopyContiguous) {
 TEST(TileShape, IsASquareIfNotAllTilesFit) {
   const Plan plan = planned(
       {"tile-rows=all", "tile-depth=columns", "memory=evict(fraction=0.05)"}, cube(4096));
-  for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 512);
+  for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(plan.result(op).rows, 512);
   EXPECT_EQ(planned({"tile-rows=all", "caching=off"}).ops.size(),
             planned({"caching=off"}).ops.size());
 }
 
 TEST(OwnersInSteps, GoThroughAllTilesOfCWithOneKBeforeTheNext) {
-  const std::vector<Op> kernels = ops_of(planned({"order=steps"}), OpKind::gemm);
+  const Plan plan = planned({"order=steps"});
+  const std::vector<Op> kernels = ops_of(plan, OpKind::gemm);
   ASSERT_THAT(kernels, SizeIs(64));
   std::set<BufferId> tiles_of_c;
   for (size_t at = 0; at < kernels.size(); ++at) {
     if (at % 16 == 0) tiles_of_c.clear();
-    EXPECT_TRUE(tiles_of_c.insert(kernels[at].y.buffer).second) << at;
+    EXPECT_TRUE(tiles_of_c.insert(plan.result(kernels[at]).buffer).second) << at;
     EXPECT_EQ(kernels[at].beta == Scalar::zero, at < 16) << at;
   }
-  EXPECT_NE(kernels[0].b.buffer, kernels[1].b.buffer);  // the row continues: A is present
-  EXPECT_EQ(kernels[0].a.buffer, kernels[1].a.buffer);
+  EXPECT_NE(plan.operands_of(kernels[0])[1].buffer,
+            plan.operands_of(kernels[1])[1].buffer);  // the row continues: A is present
+  EXPECT_EQ(plan.operands_of(kernels[0])[0].buffer,
+            plan.operands_of(kernels[1])[0].buffer);
 }
 
 }  // namespace

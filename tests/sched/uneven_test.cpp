@@ -131,7 +131,7 @@ struct OneFastGpu {
       for (const Op& op : plan.ops)
         if (op.kind == OpKind::gemm) {
           const MemoryId gpu = plan.queue(op.queue).dst;
-          work[gpu] += double(op.y.rows * op.y.cols * op.a.cols) *
+          work[gpu] += op_flops(op, plan.operands_of(op)).value / 2 *
                        (gpu == machine.gpus()[0] ? 1 : 3);
         }
       PlanCost cost;

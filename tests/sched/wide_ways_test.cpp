@@ -67,12 +67,12 @@ TEST(WidePaths, ForwardPiecesOnArrival) {
   const auto by_pair = copies(plan, machine);
   int passed_on = 0;
   for (const OpId onward : by_pair.at("g2>g1")) {
-    EXPECT_EQ(plan.op(onward).y.cols, 128);
+    EXPECT_EQ(plan.result(plan.op(onward)).cols, 128);
     for (const OpId dep : plan.deps_of(onward)) {
       const Queue& queue = plan.queue(plan.op(dep).queue);
       if (queue.kind != Queue::Kind::copy || queue.src != memory(machine, "g0")) continue;
-      EXPECT_EQ(plan.op(dep).y.col, plan.op(onward).a.col);
-      EXPECT_EQ(plan.op(dep).y.cols, 128);
+      EXPECT_EQ(plan.result(plan.op(dep)).col, plan.operands_of(plan.op(onward))[0].col);
+      EXPECT_EQ(plan.result(plan.op(dep)).cols, 128);
       ++passed_on;
     }
   }

@@ -147,7 +147,7 @@ double end_of_unaligned(double factor) {
   });
   HandPlan p = plan_on(machine);
   const OpId product = p.gemm(gpu0, 1024, 1024, 1024);
-  Buffer& c = p.plan.buffers[p.plan.op(product).y.buffer.index()];
+  Buffer& c = p.plan.buffers[p.plan.result(p.plan.op(product)).buffer.index()];
   c.ld = 1025;
   p.plan.peak_bytes[gpu0.index()] = c.ld * c.cols * 8;
   return SimExecutor{machine}.execute(p.plan).ops[product.index()].end;

@@ -15,7 +15,7 @@ inline TaskGraph gemm_graph(const GemmTasks& tasks, const Tiling& tiling, Scalar
     for (int64_t j = 0; j < cols; ++j)
       for (int64_t k = 0; k < depth; ++k) {
         Task task = tasks.task({i, j, k}, k == 0, k + 1 == depth);
-        if (k == 0) task.beta = beta;
+        if (k == 0) task.op.beta = beta;
         graph.insert(task);
       }
   return graph;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/machine/topology.hpp"
@@ -42,8 +43,8 @@ class PlanDraft {
   OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars,
              const Deps& deps = {});
   OpId join(QueueId queue, const Deps& deps);
-  /// Any operation, unchanged.
-  OpId add(const Op& op, const Deps& deps = {});
+  /// Any operation, with any operands.
+  OpId add(Op op, const Operands& operands, const Deps& deps = {});
 
   Plan plan;
 
@@ -112,7 +113,9 @@ inline View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows,
   return whole(BufferId{plan.buffers.size() - 1});
 }
 
-inline OpId PlanDraft::add(const Op& op, const Deps& deps) {
+inline OpId PlanDraft::add(Op op, const Operands& operands, const Deps& deps) {
+  op.first = uint32_t(plan.operands.size());
+  plan.operands.insert(plan.operands.end(), operands.begin(), operands.end());
   plan.ops.push_back(op);
   plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
   plan.dep_begin.push_back(uint32_t(plan.deps.size()));
@@ -121,25 +124,37 @@ inline OpId PlanDraft::add(const Op& op, const Deps& deps) {
 
 inline OpId PlanDraft::copy(QueueId queue, const View& from, const View& to,
                             const Deps& deps) {
-  return add({OpKind::copy, Trans::no, Trans::no, queue, from, {}, to}, deps);
+  return add({.queue = queue}, {from, to}, deps);
 }
 
 inline OpId PlanDraft::gemm(QueueId queue, const View& a, const View& b, const View& y,
                             Scalars scalars, const Deps& deps) {
-  return add({OpKind::gemm, plan.problem.trans_a, plan.problem.trans_b, queue, a, b, y,
-              scalars.alpha, scalars.beta},
-             deps);
+  return add({.kind = OpKind::gemm,
+              .trans_a = plan.problem.trans_a,
+              .trans_b = plan.problem.trans_b,
+              .alpha = scalars.alpha,
+              .beta = scalars.beta,
+              .queue = queue},
+             {a, b, y}, deps);
 }
 
 inline OpId PlanDraft::axpby(QueueId queue, const View& x, const View& y, Scalars scalars,
                              const Deps& deps) {
-  return add(
-      {OpKind::axpby, Trans::no, Trans::no, queue, x, {}, y, scalars.alpha, scalars.beta},
-      deps);
+  return add({.kind = OpKind::axpby,
+              .alpha = scalars.alpha,
+              .beta = scalars.beta,
+              .queue = queue},
+             {x, y}, deps);
 }
 
 inline OpId PlanDraft::join(QueueId queue, const Deps& deps) {
-  return add({OpKind::join, Trans::no, Trans::no, queue, {}, {}, {}}, deps);
+  return add({.kind = OpKind::join, .queue = queue}, {}, deps);
+}
+
+/// An operand of an operation, to change it; by default the result.
+inline View& operand(Plan& plan, size_t op, std::optional<size_t> i = {}) {
+  const Op& of = plan.ops[op];
+  return plan.operands[of.first + i.value_or(plan.operands_of(of).size() - 1)];
 }
 
 /// Rows [row, row + rows) and columns [col, col + cols) of a view.

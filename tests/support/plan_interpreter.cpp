@@ -31,27 +31,28 @@ class Machine {
   }
 
   void run(const Op& op) {
+    if (op.kind == OpKind::join) return;
+    const View &a = plan_.operands_of(op)[0], &y = plan_.result(op);
     switch (op.kind) {
       case OpKind::join:
         return;
       case OpKind::copy:
-        return each(op.y,
-                    [&](int64_t r, int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
+        return each(y, [&](int64_t r, int64_t c) { cell(y, r, c) = cell(a, r, c); });
       case OpKind::axpby:
-        return each(op.y, [&](int64_t r, int64_t c) {
-          const double x = reads_a(op) ? plan_.value(op.alpha) * cell(op.a, r, c) : 0.0;
-          cell(op.y, r, c) = x + scaled_y(op, r, c);
+        return each(y, [&](int64_t r, int64_t c) {
+          const double x = reads(op, 0) ? plan_.value(op.alpha) * cell(a, r, c) : 0.0;
+          cell(y, r, c) = x + scaled_y(op, r, c);
         });
       case OpKind::gemm:
         return gemm(op);
       case OpKind::potrf:
-        return potrf(op);
+        return potrf(y);
       case OpKind::trsm:
-        return trsm(op);
+        return trsm(a, y);
       case OpKind::syrk:
-        return each(op.y, [&](int64_t r, int64_t c) {
-          for (int64_t k = 0; k < op.a.cols; ++k)
-            cell(op.y, r, c) -= cell(op.a, r, k) * cell(op.a, c, k);
+        return each(y, [&](int64_t r, int64_t c) {
+          for (int64_t k = 0; k < a.cols; ++k)
+            cell(y, r, c) -= cell(a, r, k) * cell(a, c, k);
         });
     }
   }
@@ -80,38 +81,42 @@ class Machine {
   }
 
   double scaled_y(const Op& op, int64_t r, int64_t c) {
-    return reads_y(op) ? plan_.value(op.beta) * cell(op.y, r, c) : 0.0;
+    return reads(op, plan_.operands_of(op).size() - 1)
+               ? plan_.value(op.beta) * cell(plan_.result(op), r, c)
+               : 0.0;
   }
 
   /// L of y = L L^T in the lower triangle; the upper triangle is unchanged.
-  void potrf(const Op& op) {
-    for (int64_t c = 0; c < op.y.cols; ++c)
-      for (int64_t r = c; r < op.y.rows; ++r) {
-        double left = cell(op.y, r, c);
-        for (int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.y, c, k);
-        cell(op.y, r, c) = r == c ? std::sqrt(left) : left / cell(op.y, c, c);
+  void potrf(const View& y) {
+    for (int64_t c = 0; c < y.cols; ++c)
+      for (int64_t r = c; r < y.rows; ++r) {
+        double left = cell(y, r, c);
+        for (int64_t k = 0; k < c; ++k) left -= cell(y, r, k) * cell(y, c, k);
+        cell(y, r, c) = r == c ? std::sqrt(left) : left / cell(y, c, c);
       }
   }
 
   /// y = y a^-T, a lower triangular: columns from left to right.
-  void trsm(const Op& op) {
-    for (int64_t c = 0; c < op.y.cols; ++c)
-      for (int64_t r = 0; r < op.y.rows; ++r) {
-        double left = cell(op.y, r, c);
-        for (int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.a, c, k);
-        cell(op.y, r, c) = left / cell(op.a, c, c);
+  void trsm(const View& a, const View& y) {
+    for (int64_t c = 0; c < y.cols; ++c)
+      for (int64_t r = 0; r < y.rows; ++r) {
+        double left = cell(y, r, c);
+        for (int64_t k = 0; k < c; ++k) left -= cell(y, r, k) * cell(a, c, k);
+        cell(y, r, c) = left / cell(a, c, c);
       }
   }
 
   void gemm(const Op& op) {
     const bool ta = op.trans_a == Trans::yes, tb = op.trans_b == Trans::yes;
-    const int64_t depth = ta ? op.a.rows : op.a.cols;
-    each(op.y, [&](int64_t r, int64_t c) {
+    const View &a = plan_.operands_of(op)[0], &b = plan_.operands_of(op)[1],
+               &y = plan_.result(op);
+    const int64_t depth = ta ? a.rows : a.cols;
+    each(y, [&](int64_t r, int64_t c) {
       double sum = 0;
       for (int64_t k = 0; k < depth; ++k)
-        sum += (ta ? cell(op.a, k, r) : cell(op.a, r, k)) *
-               (tb ? cell(op.b, c, k) : cell(op.b, k, c));
-      cell(op.y, r, c) = plan_.value(op.alpha) * sum + scaled_y(op, r, c);
+        sum +=
+            (ta ? cell(a, k, r) : cell(a, r, k)) * (tb ? cell(b, c, k) : cell(b, k, c));
+      cell(y, r, c) = plan_.value(op.alpha) * sum + scaled_y(op, r, c);
     });
   }
 
@@ -235,9 +240,11 @@ std::string find_race(const Plan& plan) {
     if (before[i] < count) inherit(before[i]);
     for (const OpId dep : plan.deps_of(OpId{i})) inherit(dep.index());
     const Op& op = plan.ops[i];
-    if (op.kind != OpKind::join) add_access(plan, op.y, true, i, accesses);
-    if (reads_a(op)) add_access(plan, op.a, false, i, accesses);
-    if (reads_b(op)) add_access(plan, op.b, false, i, accesses);
+    for (size_t j = 0; j < plan.operands_of(op).size(); ++j) {
+      const bool written = writes(op.kind, j);
+      if (written || reads(op, j))
+        add_access(plan, plan.operands_of(op)[j], written, i, accesses);
+    }
   }
   for (const auto& [array, list] : accesses)
     for (size_t x = 0; x < list.size(); ++x)

@@ -19,23 +19,22 @@ Block block(const Plan& plan, const View& view, std::span<std::byte* const> buff
 
 void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffers,
               const Target& target) {
-  const DType dtype = plan.buffer(op.y.buffer).dtype;
+  if (op.kind == OpKind::join) return;
+  const auto operands = plan.operands_of(op);
+  const Buffer& result = plan.buffer(operands.back().buffer);
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
-  const auto at = [&](const View& view) { return block(plan, view, buffers); };
+  const auto at = [&](size_t i) { return block(plan, operands[i], buffers); };
   switch (op.kind) {
     case OpKind::copy:
-      if (plan.buffer(op.a.buffer).memory == plan.buffer(op.y.buffer).memory)
-        return copy_within(at(op.a), at(op.y), element_size(dtype), target.stream);
-      return copy(at(op.a), at(op.y), element_size(dtype), target.stream);
+      if (plan.buffer(operands[0].buffer).memory == result.memory)
+        return copy_within(at(0), at(1), result.element(), target.stream);
+      return copy(at(0), at(1), result.element(), target.stream);
     case OpKind::axpby:
-      return axpby(at(op.a), at(op.y), alpha, beta, dtype, target.stream);
+      return axpby(at(0), at(1), alpha, beta, result.dtype, target.stream);
     case OpKind::gemm:
-      return gemm(
-          static_cast<cublasHandle_t>(target.handle),
-          {dtype, op.trans_a, op.trans_b, op.trans_a == Trans::no ? op.a.cols : op.a.rows,
-           alpha, beta, at(op.a), at(op.b), at(op.y), target.scalar});
-    case OpKind::join:
-      return;
+      return gemm(static_cast<cublasHandle_t>(target.handle),
+                  {result.dtype, op.trans_a, op.trans_b, gemm_depth(op, operands), alpha,
+                   beta, at(0), at(1), at(2), target.scalar});
     default:
       throw std::logic_error{
           "no CUDA kernel of this kind"};  // require_kernels has rejected the plan before

@@ -67,11 +67,10 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan,
         std::array<std::vector<int>, 2> of_chunks;
         for (const Direction direction : {Direction::in, Direction::out})
           for (const StagingChunk& chunk : chunks_.of(direction)) {
-            const Op& op = plan.op(chunk.op);
-            const BufferId on_gpu =
-                direction == Direction::in ? op.y.buffer : op.a.buffer;
+            const View& on_gpu =
+                plan.operands_of(plan.op(chunk.op))[direction == Direction::in ? 1 : 0];
             of_chunks[size_t(direction)].push_back(
-                devices[plan.buffer(on_gpu).memory.index()]);
+                devices[plan.buffer(on_gpu.buffer).memory.index()]);
           }
         for (const auto& all : of_chunks)
           for (const int device : all) memory.open(device);
@@ -103,8 +102,8 @@ bool StagedCopies::has_ended(Direction direction, size_t chunk) {
 
 double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
   const StagingChunks::Part part = chunks_.of(id);
-  const Op& op = plan_.op(id);
-  const View& view = part.direction == Direction::in ? op.y : op.a;
+  const View& view =
+      plan_.operands_of(plan_.op(id))[part.direction == Direction::in ? 1 : 0];
   const Buffer& buffer = plan_.buffer(view.buffer);
   double waited = 0;
   for (size_t i = part.begin; i < part.end; ++i) {

@@ -24,10 +24,11 @@ StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable,
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
-    if (pageable.has(plan.buffer(op.a.buffer).kind))
-      add(Direction::in, plan, OpId{i}, op.a, starts, slot_bytes);
-    else if (pageable.has(plan.buffer(op.y.buffer).kind))
-      add(Direction::out, plan, OpId{i}, op.y, starts, slot_bytes);
+    const View &from = plan.operands_of(op)[0], &to = plan.result(op);
+    if (pageable.has(plan.buffer(from.buffer).kind))
+      add(Direction::in, plan, OpId{i}, from, starts, slot_bytes);
+    else if (pageable.has(plan.buffer(to.buffer).kind))
+      add(Direction::out, plan, OpId{i}, to, starts, slot_bytes);
   }
 }
 
@@ -66,9 +67,10 @@ bool may_read_ahead(const Plan& plan, const Topology& topology) {
   };
   for (const Op& op : plan.ops) {
     if (op.kind != OpKind::copy) continue;
-    if (was_written(op.a) || was_written(op.y) || written.size() > most_written)
+    if (std::ranges::any_of(plan.operands_of(op), was_written) ||
+        written.size() > most_written)
       return false;
-    if (is_c(op.y)) written.push_back(op.y);
+    if (is_c(plan.result(op))) written.push_back(plan.result(op));
   }
   return true;
 }

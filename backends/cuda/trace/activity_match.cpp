@@ -11,8 +11,8 @@
 namespace tilerail::cuda {
 namespace {
 
-bool has_work(const Op& op) {
-  return op.kind != OpKind::join && op.y.rows > 0 && op.y.cols > 0;
+bool has_work(Views operands) {
+  return !operands.empty() && operands.back().rows > 0 && operands.back().cols > 0;
 }
 
 double seconds_since(uint64_t time, uint64_t origin) {
@@ -40,7 +40,7 @@ std::vector<OpTime> match_activities(const Plan& plan,
     known[op] = true;
   }
   for (const auto i : indices(plan.ops))
-    if (!known[i] && has_work(plan.ops[i]))
+    if (!known[i] && has_work(plan.operands_of(plan.ops[i])))
       throw std::runtime_error{fmt::format(
           "the trace has no record of operation {}, in {} records and {} marks", i,
           records.size(), marks.size())};

@@ -63,13 +63,12 @@ class TilePlan {
     peak += ceil_div(rows * cols * tile.element(), alignment) * alignment;
     return {builder.add_buffer(tile), 0, 0, rows, cols};
   }
-  OpId add(OpKind kind, QueueId queue, const View& a, const View& b, const View& y,
+  OpId add(OpKind kind, QueueId queue, const Operands& operands,
            Scalar beta = Scalar::zero, Deps deps = {}) {
-    return builder.add({kind, Trans::no, Trans::no, queue, a, b, y, Scalar::one, beta},
-                       deps);
+    return builder.add({.kind = kind, .beta = beta, .queue = queue}, operands, deps);
   }
   void copy(QueueId queue, const View& from, const View& to) {
-    add(OpKind::copy, queue, from, {}, to);
+    add(OpKind::copy, queue, {from, to});
   }
 
   Plan plan;
@@ -165,12 +164,12 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType d
         {draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
     for (const View& tile : {operands.back().a, operands.back().b, operands.back().c}) {
       const QueueId fill = draft.builder.copy_queue(host_memory, device);
-      filled.after(draft.add(OpKind::copy, fill, piece(matrix_a, 0, tile.rows, tile.cols),
-                             {}, tile));
+      filled.after(draft.add(OpKind::copy, fill,
+                             {piece(matrix_a, 0, tile.rows, tile.cols), tile}));
     }
   }
   const QueueId joins = draft.builder.copy_queue(host_memory, gpu(0));
-  const OpId ready = draft.add(OpKind::join, joins, {}, {}, {}, Scalar::zero, filled);
+  const OpId ready = draft.add(OpKind::join, joins, {}, Scalar::zero, filled);
   const int products =
       k == s ? products_of_a_tile : 1;  // a thin product has a tile of its own
   const size_t first = draft.plan.ops.size();
@@ -181,7 +180,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(int64_t s, int64_t k, DType d
       };
       const Operands& factors = operands[turn(i)];
       draft.add(OpKind::gemm, draft.builder.compute_queue(gpu(w), w / devices_),
-                factors.a, factors.b, operands[turn(i / products)].c, Scalar::one,
+                {factors.a, factors.b, operands[turn(i / products)].c}, Scalar::one,
                 Deps{}.after(ready));
     }
   }
@@ -205,8 +204,8 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(int64_t s, int count) const 
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
       const auto tile = size_t(int64_t{i} % rotation * all_workers() + w);
-      draft.add(OpKind::axpby, draft.builder.compute_queue(gpu(w), w / devices_), x[tile],
-                {}, y[tile], Scalar::beta);
+      draft.add(OpKind::axpby, draft.builder.compute_queue(gpu(w), w / devices_),
+                {x[tile], y[tile]}, Scalar::beta);
     }
   }
   return {std::move(draft.plan), 0};

@@ -159,9 +159,11 @@ host::Block HostExecutor::State::block(const Plan& plan, const View& view) const
 
 void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const Op& op = plan.op(id);
-  const DType dtype = plan.buffer(op.y.buffer).dtype;
+  if (op.kind == OpKind::join) return;
+  const auto operands = plan.operands_of(op);
+  const DType dtype = plan.buffer(operands.back().buffer).dtype;
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
-  const host::Block y = block(plan, op.y), a = block(plan, op.a);
+  const host::Block a = block(plan, operands[0]), y = block(plan, operands.back());
   switch (op.kind) {
     case OpKind::copy:
       host::copy(a, y, element_size(dtype));
@@ -170,14 +172,12 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       host::axpby(a, y, alpha, beta, dtype);
       break;
     case OpKind::gemm: {
-      const host::Block b = block(plan, op.b);
+      const host::Block b = block(plan, operands[1]);
       host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols,
-                      op.trans_a == Trans::no ? a.cols : a.rows, alpha, beta, a.data,
-                      b.data, y.data, a.ld, b.ld, y.ld});
+                      gemm_depth(op, operands), alpha, beta, a.data, b.data, y.data, a.ld,
+                      b.ld, y.ld});
       break;
     }
-    case OpKind::join:
-      break;
     default:
       throw std::logic_error{
           "no CPU kernel of this kind"};  // require_kernels has rejected the plan before
