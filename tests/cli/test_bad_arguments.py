@@ -135,7 +135,7 @@ CASES = {
     "unknown field": (problem(set="speed=max"), "speed"),
     "misspelt field": (problem(set="routin=eta"),
                        "--set: 'routin=eta' is not a field of a policy; expected one of: devices, grid, distribution, "
-                       "shares, swap, "),
+                       "shares, tile-rows, "),
     "GPUs that are a word": (SWEEP + ["--gemm", "64", "--vary", "devices=any"],
                              "--vary 'devices=any': devices: 'any' is not a list of numbers"),
     "GPUs that are another word": (SWEEP + ["--gemm", "64", "--vary", "devices=bogus"],

@@ -272,8 +272,7 @@ TEST(MachineSettings, NoSettingsChangeNothing) {
 TEST(MachineSettings, AnAbsentFigureOfAGroupIsRefusedWithTheExistingOnes) {
   Topology::Description d = shipped("hgx-h200-4").description();
   d.groups[0].name = "busy";
-  d.groups[0].both_busy = d.groups[0].capacity;
-  d.groups[0].capacity.reset();
+  ASSERT_FALSE(d.groups[0].capacity);
   d.groups[0].forward_share.reset();
   const Topology machine{std::move(d)};
   expect_input_error(
@@ -309,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"memory: 'gpu[4-5]' does not exist", "'gpu3'"}},
         Refused{"memory:gpu[5-4].capacity=1 GB", {"'5-4'", "not a list of ranges"}},
         Refused{"link:host->gpu0.bandwith=1 GB/s",
-                {"has no figure 'bandwith.'; expected one of: bandwidth"}},
+                {"has no figure 'bandwith'; expected one of: bandwidth"}},
         Refused{"link:*.bandwidth=48 Gb", {"'48 Gb' has no known unit"}},
         Refused{"link:*.bandwidth=48", {"'48' has no known unit"}},
         Refused{"link:*.bandwidth=x0", {"gives 0 B/s", "1 MB/s to 1 PB/s"}},
@@ -326,11 +325,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"kernels:*.rate=5 TFLOP/s", {"one rate for all types", "NAME.f64.rate"}},
         Refused{"kernels:*.memory_bandwidth=inf",
                 {"a tiled gemm needs the memory bandwidth"}},
-        Refused{
-            "kernels:h200.f99.rate=x2",
-            {"kernels 'h200' has no figure 'f99.rate'; expected one of: ", ", f64.rate"}},
+        Refused{"kernels:nvidia-h200.f99.rate=x2",
+                {"kernels 'nvidia-h200' has no figure 'f99.rate'; expected one of: ",
+                 ", f64.rate"}},
         Refused{"memory:gpu*.watts=5 W",
-                {"memory 'gpu*' has no figure 'watts.'", "watts.idle, watts.busy"}},
+                {"memory 'gpu*' has no figure 'watts'", "watts.idle, watts.busy"}},
         Refused{"memory:host.engines.h2d=x2",
                 {"memory 'host' has no figure 'engines.h2d'"}},
         Refused{"memory:gpu0.engines.h2d=1.5", {"'1.5' is not an integer"}},

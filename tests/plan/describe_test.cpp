@@ -71,9 +71,5 @@ TEST(ReasonText, CanBeginWithThePlanCache) {
 }
 
 /// Plan files can contain any index.
-TEST(ReasonText, AbsentCandidatesHaveNoName) {
-  EXPECT_EQ(text_of({{PlanReason::fastest, 9, 3}}), ": the fastest of 3 by ");
-}
-
 }  // namespace
 }  // namespace tilerail::testing

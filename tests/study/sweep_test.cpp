@@ -1,6 +1,7 @@
 // Points of a sweep, its checks and its table.
 #include "study/sweep/sweep.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
