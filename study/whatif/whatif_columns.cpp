@@ -20,7 +20,7 @@ Columns<WhatIfRow> columns_of(const WhatIf& what) {
   const Columns<Trial> of_trial{
       {Columns<E>{"best_s", &E::makespan}, &Trial::best},
       {"saved_s", saved, "saved", seconds_text},
-      {"", saved, "of makespan",
+      {"", saved, "/ makespan",
        [=](double seconds) { return fmt::format("{:+.1f}%", 100 * seconds / base); }},
       {Columns<E>{"planned_s", &E::makespan, "re-planned", seconds_text},
        &Trial::planned},
