@@ -99,7 +99,8 @@ Policy PolicyText::resolve() const {
   for (const std::string& assignment : overrides) {
     const auto key = std::string_view{assignment}.substr(0, assignment.find('='));
     if (key == "tile" || key == "effort")
-      throw InputError{key, assignment, "is not set as a field", "this argument instead"};
+      throw InputError{"set", assignment, "is not a field",
+                       fmt::format("an argument of its own, {}", key)};
     const auto [first, fresh] = given.emplace(key, assignment);
     if (!fresh && first->second != assignment)
       throw InputError{"set", assignment, fmt::format("contradicts '{}'", first->second),

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::array<size_t, 2> most_slots{
 /// Most of the available cores fill slots: more bytes go to GPUs than come back.
 std::array<size_t, 2> threads() {
   constexpr size_t issuing = 2, most_out = 16;  // the caller and the issuer
-  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const size_t cores = usable_cores().size();
   const size_t out = std::clamp<size_t>(cores / 4, 1, most_out);
   const size_t left = cores > out + issuing ? cores - out - issuing : 1;
   return {std::min(left, most_slots[0]), out};

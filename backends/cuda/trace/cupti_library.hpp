@@ -23,7 +23,7 @@ struct CuptiLibrary {
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
 
-  /// Null if there is no such library or it lacks a function; `why` then contains the
+  /// Null if the library does not exist or lacks a function; `why` then contains the
   /// reason. Opened once per process.
   static const CuptiLibrary* open(std::string& why);
 };
