@@ -41,8 +41,7 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
                        fmt::format("leading dimension {} times {} columns", ld, cols),
                        "at most 2^60 bytes");
   Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   matrix.location = hardware_->locate(data);
   hardware_->synchronize();  // a run may be writing it
   hardware_->wait_for_caller(nullptr, {matrix});
@@ -50,8 +49,7 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
 }
 
 void Session::release(const void* data) {
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   after_runs([&] { kept_.release(data); });
 }
 
@@ -176,8 +174,7 @@ RunSeconds Session::submit(CachedPlan& cached, void* stream, const Matrices& mat
 }
 
 void Session::synchronize() {
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   hardware_->synchronize();
 }
 
@@ -194,8 +191,7 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   }
   GemmProblem problem = problem_of(arguments);
 
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   if (!options.wait) hardware_->refuse_captured(options.stream);
   Matrices matrices = located(arguments, problem);
   if (kept_.overlaps(matrices[2]))
