@@ -123,8 +123,7 @@ const Plan* UnchangedPlans::find(JobText job) {
       const Topology machine = job.machine.load();
       const auto [problem, devices, policy] = job.on(machine);
       entry.plan = plan_gemm(problem, machine, devices, policy, plan_simulator(machine));
-    } catch (const InputError&) {
-      entry.plan.reset();
+    } catch (const InputError&) {  // then there is no plan
     }
   });
   return entry.plan ? &*entry.plan : nullptr;
