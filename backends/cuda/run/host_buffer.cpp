@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -22,6 +21,7 @@
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -171,10 +171,9 @@ double host_buffer_rate(const std::byte* data, size_t bytes,
       check(cudaMalloc(&readers.back().target, share), "allocating device memory");
     }
     read_all();
-    const auto begin = std::chrono::steady_clock::now();
+    const Timer timer;
     read_all();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    rate = double(share * devices.size()) / taken.count();
+    rate = double(share * devices.size()) / timer.seconds();
   } catch (...) {
     close();
     throw;

@@ -1,11 +1,11 @@
 #include "backends/cuda/run/staged_copies.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "model/base/threads.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -112,11 +112,10 @@ double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
     const int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
     const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows,
                        chunk.cols, buffer.ld};
-    const auto start = std::chrono::steady_clock::now();
+    const Timer timer;
     const Block slot{staging_.await(part.direction, i), chunk.rows, chunk.cols,
                      chunk.rows};
-    waited +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    waited += timer.seconds();
     part.direction == Direction::in ? copy(slot, on_gpu, chunk.element, stream)
                                     : copy(on_gpu, slot, chunk.element, stream);
     const size_t number = rings_[size_t(part.direction)].slot_of(i);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "model/base/contains.hpp"
 #include "model/base/digest.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/known_names.hpp"
@@ -490,7 +491,7 @@ class DescriptionEditor {
 
   void apply_to_issue(const std::string& figure, const SettingValue& value) {
     const auto keys = keys_of(F::of_issue, true);
-    if (std::ranges::find(keys, figure) == keys.end())
+    if (!contains(keys, figure))
       fail("the key is unknown",
            fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
     if (!set(d_.issue, F::of_issue, figure, value))
