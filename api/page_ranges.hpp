@@ -20,6 +20,12 @@ struct AddressRange {
   bool operator==(const AddressRange&) const = default;
 };
 
+/// So many bytes from an address on.
+inline AddressRange range_at(const void* data, int64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  return {begin, begin + uintptr_t(bytes)};
+}
+
 /// Page size of this machine in bytes.
 uintptr_t page_size();
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "model/base/contains.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "sched/policy/fields.hpp"
@@ -90,8 +91,7 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
     if (!gpu)
       throw InputError{"devices", std::to_string(device),
                        fmt::format("is not a GPU of machine '{}'", topology_.name())};
-    if (std::ranges::find(gpus, *gpu) != gpus.end())
-      throw given_twice("devices", std::to_string(device));
+    if (contains(gpus, *gpu)) throw given_twice("devices", std::to_string(device));
     gpus.push_back(*gpu);
   }
   std::ranges::sort(gpus);  // as in the command: the order has no meaning
@@ -137,8 +137,7 @@ void Session::set_plan_cache(const std::string& file) {
 void Session::register_memory(void* data, int64_t bytes) {
   if (data == nullptr || bytes <= 0)
     throw fault_of("memory to register", "is empty", "an address and at least 1 byte");
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   hardware_->register_memory(data, bytes);
 }
 
@@ -160,21 +159,18 @@ void Session::after_runs(const std::function<void()>& work) {
 }
 
 void Session::unregister_memory(void* data) {
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   after_runs([&] { hardware_->unregister_memory(data); });
 }
 
 void* Session::allocate_host(int64_t bytes, HostPages pages) {
   if (bytes <= 0) throw out_of_range("bytes", std::to_string(bytes), "at least 1");
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   return hardware_->allocate_host(bytes, pages);
 }
 
 void Session::free_host(void* data) {
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   after_runs([&] { hardware_->free_host(data); });
 }
 
@@ -182,15 +178,13 @@ double Session::host_rate(const void* data, int64_t bytes) {
   if (data == nullptr || bytes <= 0)
     throw fault_of("memory to read", "is empty", "an address and at least 1 byte");
   const std::vector<int> readers = devices();
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   return hardware_->host_rate(data, bytes, readers);
 }
 
 void Session::reserve(int64_t bytes) {
   if (bytes < 0) throw out_of_range("bytes", std::to_string(bytes), "0 or more");
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   // If plans choose the number of streams: the largest number.
   const int streams = policy_.choices.compute_streams > 0
                           ? policy_.choices.compute_streams

@@ -55,6 +55,15 @@ class Session {
   size_t cached_plans() const;
 
  private:
+  /// A call on the hardware: keeps out other calls, and restores the caller's state at
+  /// its end.
+  struct Entry {
+    std::unique_lock<std::mutex> lock;
+    std::shared_ptr<void> caller;
+  };
+  Entry enter() const {
+    return {std::unique_lock{mutex_}, hardware_->keep_caller_state()};
+  }
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <optional>
@@ -13,24 +12,11 @@
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
 #include "model/base/memory_shortage.hpp"
+#include "model/base/timer.hpp"
 #include "model/machine/spread_memories.hpp"
 
 namespace tilerail::api {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Seconds since the last lap or since construction.
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = Clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
 
 /// As in BLAS, scalars can be any number. The plan depends only on which scalars are 0.
 GemmProblem plannable(GemmProblem problem) {
@@ -55,8 +41,7 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
                        fmt::format("leading dimension {} times {} columns", ld, cols),
                        "at most 2^60 bytes");
   Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   matrix.location = hardware_->locate(data);
   hardware_->synchronize();  // a run may be writing it
   hardware_->wait_for_caller(nullptr, {matrix});
@@ -64,8 +49,7 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
 }
 
 void Session::release(const void* data) {
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   after_runs([&] { kept_.release(data); });
 }
 
@@ -173,13 +157,13 @@ RunSeconds Session::run(CachedPlan& cached, void* stream, const Matrices& matric
   if (cached.single_kernel) return hardware_->run_single(*cached.bound, stream, matrices);
   hardware_->synchronize();  // submitted runs may write the inputs of this run
   hardware_->wait_for_caller(stream, matrices);
-  Stopwatch watch;
+  Timer timer;
   const auto access = hardware_->access(*cached.bound, matrices, users(), pageable_);
-  times.memory = watch.lap();
+  times.memory = timer.seconds();
   const RunSeconds seconds = hardware_->run(*cached.bound, *access, copies);
-  watch.lap();
+  timer = {};
   access->finish();
-  times.memory += watch.lap();
+  times.memory += timer.seconds();
   return seconds;
 }
 
@@ -190,8 +174,7 @@ RunSeconds Session::submit(CachedPlan& cached, void* stream, const Matrices& mat
 }
 
 void Session::synchronize() {
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   hardware_->synchronize();
 }
 
@@ -208,8 +191,7 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   }
   GemmProblem problem = problem_of(arguments);
 
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
+  const auto entry = enter();
   if (!options.wait) hardware_->refuse_captured(options.stream);
   Matrices matrices = located(arguments, problem);
   if (kept_.overlaps(matrices[2]))
@@ -231,11 +213,11 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
 
 void Session::call(const GemmProblem& problem, const Matrices& matrices,
                    const Copies& copies, const GemmOptions& options, GemmTimes& times) {
-  Stopwatch watch;
+  const Timer timer;
   CachedPlan& cached = plan_for(problem, times);
   if (options.plan) *options.plan = cached.info;
   cached.bound->set_scalars(problem.alpha, problem.beta);
-  times.plan = watch.lap();
+  times.plan = timer.seconds();
   const bool hand_over =
       !options.wait && (cached.single_kernel || hardware_->page_locked(matrices));
   const RunSeconds seconds = hand_over

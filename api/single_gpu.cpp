@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cost/estimate.hpp"
+#include "model/base/contains.hpp"
 #include "sched/choose/tile_search.hpp"
 #include "sched/scheduler.hpp"
 
@@ -38,7 +39,7 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
     return {};
   if (policy.choices.tile != 0 || policy.select || !policy.choices.in_place) return {};
   if (p.place_a != p.place_c || p.place_b != p.place_c) return {};
-  if (std::ranges::find(devices, p.place_c) == devices.end()) return {};
+  if (!contains(devices, p.place_c)) return {};
   if (!topology.kernels_of(p.place_c).has_times(p.dtype, p.trans_a, p.trans_b))
     return {};  // the planner reports the missing kernel
   Policy whole = policy;

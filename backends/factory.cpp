@@ -14,56 +14,39 @@
 namespace tilerail {
 namespace {
 
-#ifdef TILERAIL_HAVE_CUDA
-constexpr bool has_cuda = true;
-std::unique_ptr<RealExecutor> make_cuda(const Topology& topology) {
-  return std::make_unique<CudaBench>(topology);
-}
-Measurements measure_cuda(const CudaCalibrationOptions& options) {
-  return measure_cuda_machine(options);
-}
-#else
-constexpr bool has_cuda = false;
-std::unique_ptr<RealExecutor> make_cuda(const Topology&) { return {}; }
-Measurements measure_cuda(const CudaCalibrationOptions&) { return {}; }
-#endif
-std::unique_ptr<RealExecutor> make_host(const Topology& topology) {
-  return std::make_unique<HostExecutor>(topology);
-}
-
-struct RealBackend {
-  std::string_view name;
-  bool built;
-  std::unique_ptr<RealExecutor> (*make)(const Topology&);
-};
-constexpr std::array real_backends{RealBackend{"host", true, make_host},
-                                   RealBackend{"cuda", has_cuda, make_cuda}};
-
 constexpr const char* no_simulator =
     "this build has no simulator: it was configured without SimGrid";
 constexpr const char* no_cuda = "this build has no CUDA backend";
+constexpr std::string_view runs_plans = "a backend that runs plans";
 
-const RealBackend* find(std::string_view name) {
-  for (const RealBackend& backend : real_backends)
-    if (backend.name == name) return &backend;
-  return nullptr;
+struct RealBackend {
+  std::string_view name;
+  std::unique_ptr<RealExecutor> (*make)(const Topology&);  // null: not built
+};
+
+template <class Made>
+std::unique_ptr<RealExecutor> make(const Topology& topology) {
+  return std::make_unique<Made>(topology);
 }
 
-[[noreturn]] void refuse(std::string_view name, std::string_view what,
-                         std::vector<std::string> known) {
-  for (const RealBackend& backend : real_backends) known.emplace_back(backend.name);
+#ifdef TILERAIL_HAVE_CUDA
+constexpr auto make_cuda = make<CudaBench>;
+#else
+constexpr auto make_cuda = nullptr;
+#endif
+constexpr std::array real_backends{RealBackend{"host", make<HostExecutor>},
+                                   RealBackend{"cuda", make_cuda}};
+
+/// Errors about an unknown name list `known` too.
+const RealBackend& real_backend(std::string_view name, std::string_view what,
+                                std::vector<std::string> known = {}) {
+  for (const RealBackend& backend : real_backends) {
+    known.emplace_back(backend.name);
+    if (backend.name != name) continue;
+    if (!backend.make) throw HardwareError{no_cuda};
+    return backend;
+  }
   throw unknown_name("backend", name, what, known);
-}
-
-const RealBackend& built(const RealBackend& backend) {
-  if (!backend.built) throw HardwareError{no_cuda};
-  return backend;
-}
-
-const RealBackend& real_backend(std::string_view name) {
-  const RealBackend* found = find(name);
-  if (!found) refuse(name, "a backend that runs plans", {});
-  return built(*found);
 }
 
 }  // namespace
@@ -74,21 +57,22 @@ std::unique_ptr<Executor> make_executor(std::string_view name, const Topology& t
     if (!simulator) throw HardwareError{no_simulator};
     return simulator;
   }
-  const RealBackend* found = find(name);
-  if (!found) refuse(name, "a backend", {std::string{simulator_backend}});
-  return built(*found).make(topology);
+  return real_backend(name, "a backend", {std::string{simulator_backend}}).make(topology);
 }
 
 std::unique_ptr<RealExecutor> make_real_executor(std::string_view name,
                                                  const Topology& topology) {
-  return real_backend(name).make(topology);
+  return real_backend(name, runs_plans).make(topology);
 }
 
-void require_real_executor(std::string_view name) { real_backend(name); }
+void require_real_executor(std::string_view name) { real_backend(name, runs_plans); }
 
+#ifdef TILERAIL_HAVE_CUDA
 Measurements measure_gpus(const CudaCalibrationOptions& options) {
-  if (!has_cuda) throw HardwareError{no_cuda};
-  return measure_cuda(options);
+  return measure_cuda_machine(options);
 }
+#else
+Measurements measure_gpus(const CudaCalibrationOptions&) { throw HardwareError{no_cuda}; }
+#endif
 
 }  // namespace tilerail

@@ -5,6 +5,7 @@
 
 #include "calibration/fit_parts.hpp"
 
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail::fit {
@@ -104,9 +105,8 @@ class Groups {
     }
     for (const TransferRun* run : runs_in(direction)) {
       const auto devices = devices_of(*run, direction);
-      const bool inside = std::ranges::all_of(devices, [&](size_t i) {
-        return std::ranges::find(members, i) != members.end();
-      });
+      const bool inside =
+          std::ranges::all_of(devices, [&](size_t i) { return contains(members, i); });
       if (inside) most[devices.size()] = std::max(most[devices.size()], run->total.mean);
     }
     bool binds = false;

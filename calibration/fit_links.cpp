@@ -5,7 +5,6 @@
 
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
-#include "model/base/indices.hpp"
 #include "model/published/transfer_time.hpp"
 
 namespace tilerail::fit {
@@ -15,8 +14,7 @@ constexpr const char* peer_switch = "peer-switch";
 
 /// The run of the largest copies.
 const TransferRun& steadiest(const Transfers& runs) {
-  return **std::ranges::max_element(
-      runs, [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
+  return **std::ranges::max_element(runs, {}, &TransferRun::copy_bytes);
 }
 
 class Links {
@@ -98,9 +96,7 @@ class Links {
   };
 
   static bool are_alike(const std::vector<Pair>& pairs) {
-    const auto [least, most] =
-        std::minmax_element(pairs.begin(), pairs.end(),
-                            [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
+    const auto [least, most] = std::ranges::minmax_element(pairs, {}, &Pair::bandwidth);
     return most->bandwidth < 1.1 * least->bandwidth;
   }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <thread>
 
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
@@ -32,9 +31,8 @@ double uniform(uint64_t seed, uint64_t index) {
 void for_columns(int64_t cols, int64_t bytes,
                  const std::function<void(int64_t, int64_t)>& work) {
   constexpr int64_t worth_a_thread = 1 << 20;
-  const int64_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const int64_t parts =
-      std::clamp(std::min(bytes / worth_a_thread, cols), int64_t{1}, cores);
+  const int64_t parts = std::clamp(std::min(bytes / worth_a_thread, cols), int64_t{1},
+                                   int64_t(usable_cores().size()));
   share_work(size_t(parts), [&](size_t part) {
     const auto p = int64_t(part);
     work(cols * p / parts, cols * (p + 1) / parts);

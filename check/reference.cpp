@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <vector>
 
 #include "check/blas.hpp"
@@ -91,7 +90,7 @@ RandomMatrix GemmData::reference() const {
   host::use_one_blas_thread();
   constexpr int64_t few = 64;  // columns: enough for fast kernels of any BLAS
   const int64_t parts = std::max<int64_t>(1, p.n / few);
-  share_work(size_t(parts), std::thread::hardware_concurrency(), [&](size_t part) {
+  share_work(size_t(parts), usable_cores().size(), [&](size_t part) {
     const auto i = int64_t(part);
     columns(p.n * i / parts, p.n * (i + 1) / parts);
   });

@@ -10,7 +10,6 @@
 #include <limits>
 #include <mutex>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "check/rounding.hpp"
@@ -84,7 +83,7 @@ class Checker {
   }
 
   RowCheck run() {
-    share_work(std::max(1U, std::thread::hardware_concurrency()), [this](size_t) {
+    share_work(usable_cores().size(), [this](size_t) {
       std::vector<double> b(size_t(p_.k));
       for (int64_t j = next_++; j < p_.n; j = next_++) column(j, b);
     });

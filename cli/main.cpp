@@ -68,14 +68,14 @@ std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
   return is_extra ? fmt::format("'{}' is not expected", left.front()) : error.what();
 }
 
-/// Runs the command. Spells the subject of an InputError, "NAME" or "NAME: ...", as the
-/// command's option of that name, if it exists.
+/// Runs the command. Spells the subject of an InputError, "NAME", "NAME: ..." or
+/// "NAME 'VALUE': ...", as the command's option of that name, if it exists.
 int run(const Command& command, const CLI::App& root) {
   try {
     return command.run();
   } catch (const InputError& error) {
     const std::string subject = "--" + error.subject;
-    const std::string name = subject.substr(0, subject.find(':'));
+    const std::string name = subject.substr(0, subject.find_first_of(": "));
     if (!error.place.empty() || !asked_of(root).back()->get_option_no_throw(name)) throw;
     throw error.about(subject);
   }

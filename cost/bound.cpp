@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cost/bound_program.hpp"
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
@@ -48,7 +49,7 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
     add_parts(b, problem.place_b, problem.rows_b(), problem.cols_b());
   }
   add_parts(c, problem.place_c, problem.m, problem.n);
-  const bool stays = std::ranges::find(devices, problem.place_c) != devices.end();
+  const bool stays = contains(devices, problem.place_c);
   if (problem.beta != 0 && !stays) add_parts(old, problem.place_c, problem.m, problem.n);
   add_compute();
   add_links();

@@ -2,6 +2,7 @@
 #include <deque>
 
 #include "cost/bound_program.hpp"
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
@@ -124,7 +125,7 @@ std::vector<double> BoundGraph::latencies(size_t node, bool back) const {
 
 double BoundGraph::copy_rate(Numbers from, Numbers to) const {
   const auto passes = [&](size_t node, Numbers ends) {
-    return is_switch[node] || std::ranges::find(ends, node) != ends.end();
+    return is_switch[node] || contains(ends, node);
   };
   std::vector<double> rate;
   for (const Link& link : links) {

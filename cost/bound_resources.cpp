@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cost/bound_program.hpp"
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
@@ -35,10 +36,6 @@ std::set<std::vector<size_t>> sets_of(size_t count) {
     if (set.size() > 1) sets.insert(set);
   }
   return sets;
-}
-
-bool contains(const std::vector<LinkId>& links, LinkId link) {
-  return std::ranges::find(links, link) != links.end();
 }
 
 }  // namespace

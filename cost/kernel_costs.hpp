@@ -52,7 +52,7 @@ double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, dou
 const GraphCost* graph_cost(const Plan& plan, const Topology& topology);
 
 /// Time of one kernel for a part (m, n, k) of a problem's routine; axpy ignores k. Throws
-/// InputError if there are no times for the data type.
+/// InputError without times for the data type.
 Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, int64_t m,
                      int64_t n, int64_t k);
 

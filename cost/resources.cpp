@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "model/base/contains.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -16,7 +18,7 @@ Rate side_alone(const Topology& topology, const std::vector<LinkId>& side) {
   for (const LinkId link : side) sum += topology.link(link).bandwidth;
   for (const CapacityGroup& other : topology.groups())
     if (other.capacity && std::ranges::all_of(side, [&](LinkId link) {
-          return std::ranges::find(other.forward, link) != other.forward.end();
+          return contains(other.forward, link);
         }))
       sum = std::min(sum, other.capacity->saturated());
   return sum;

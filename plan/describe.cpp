@@ -14,18 +14,18 @@ namespace {
 /// By PlanReason::Kind.
 constexpr std::array<std::string_view, PlanReason::kinds> sentences{
     "the only candidate",
-    "{taken}: the fastest of {count} by {evaluator}",
+    "{taken}: the fastest of {count} by the {evaluator}",
     "{taken}: of the {count} tried, {rival} is estimated to be {gain:.1f} % faster, too "
     "little to prefer it",
     "the best of {count} plans on sets of GPUs by the metric {name}",
     "its GPUs and shares are the best for {name} by PARALiA's model",
-    "{cache}: {time} by {evaluator}, the fastest of {count}, found by version {owner}",
+    "{cache}: {time} by the {evaluator}, the fastest of {count}, found by version "
+    "{owner}",
     "{cache} has no plan of this problem on these GPUs with this policy",
     "{cache} is not used: it is for machine '{owner}'",
     "{cache}: its plan of version {owner} is not used, because it is made differently "
     "now; tune again"};
 static_assert(!sentences.back().empty());
-constexpr std::array evaluators{"", "the estimate", "the simulator", "measurement"};
 
 std::string sentence(const PlanReason& reason, const PlanOrigin& origin) {
   const auto& [kind, chosen, count, rival, name, owner] = reason;
@@ -36,8 +36,8 @@ std::string sentence(const PlanReason& reason, const PlanOrigin& origin) {
   using fmt::arg;
   return fmt::format(fmt::runtime(sentences[size_t(kind)]), arg("taken", taken.what),
                      arg("time", seconds_text(taken.seconds)),
-                     arg("evaluator", evaluators[size_t(taken.evaluator)]),
-                     arg("count", count), arg("rival", faster.what),
+                     arg("evaluator", to_string(taken.evaluator)), arg("count", count),
+                     arg("rival", faster.what),
                      arg("gain", 100 * (1 - faster.seconds / taken.seconds)),
                      arg("name", name), arg("owner", owner),
                      arg("cache", "plan cache " + in_quotes(name)));

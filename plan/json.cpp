@@ -90,12 +90,20 @@ PlanCandidate read_candidate(const JsonReader& r) {
   return {r.entry(0).text(), r.entry(1).real(), read_evaluator(r.entry(2))};
 }
 
-PlanReason read_reason(const JsonReader& r) {
+PlanReason read_reason(const JsonReader& r, size_t candidates) {
   r.sized(6);
-  return {PlanReason::Kind(r.entry(0).one_of(reason_names)),
-          size_t(r.entry(1).index()),
+  const auto kind = PlanReason::Kind(r.entry(0).one_of(reason_names));
+  const auto index = [&](size_t i, bool is_used) {
+    const int read = r.entry(i).index();
+    if (is_used && size_t(read) >= candidates)
+      r.entry(i).fail("the index of a candidate");
+    return size_t(read);
+  };
+  const bool compares = kind == PlanReason::too_little_gain;
+  return {kind,
+          index(1, compares || kind == PlanReason::fastest || kind == PlanReason::tuned),
           size_t(r.entry(2).integer(0, INT64_MAX)),
-          size_t(r.entry(3).index()),
+          index(3, compares),
           r.entry(4).text(),
           r.entry(5).text()};
 }
@@ -105,7 +113,10 @@ PlanOrigin read_origin(const JsonReader& r) {
   origin.decisions = list(r.at("decisions"), read_decision);
   origin.evaluator = read_evaluator(r.at("judge"));
   origin.candidates = list(r.at("candidates"), read_candidate);
-  if (r.has("reasons")) origin.reasons = list(r.at("reasons"), read_reason);
+  if (r.has("reasons"))
+    origin.reasons = list(r.at("reasons"), [&](const JsonReader& reason) {
+      return read_reason(reason, origin.candidates.size());
+    });
   origin.without_effect = list(r.at("without_effect"), text);
   if (r.has("given")) origin.given = list(r.at("given"), id<MemoryId>);
   return origin;

@@ -5,12 +5,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
+#include "model/base/timer.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "plan/json.hpp"
@@ -99,7 +99,8 @@ Policy PolicyText::resolve() const {
   for (const std::string& assignment : overrides) {
     const auto key = std::string_view{assignment}.substr(0, assignment.find('='));
     if (key == "tile" || key == "effort")
-      throw InputError{key, assignment, "is not set as a field", "this argument instead"};
+      throw InputError{"set", assignment, "is not a field",
+                       fmt::format("an argument of its own, {}", key)};
     const auto [first, fresh] = given.emplace(key, assignment);
     if (!fresh && first->second != assignment)
       throw InputError{"set", assignment, fmt::format("contradicts '{}'", first->second),
@@ -123,8 +124,7 @@ const Plan* UnchangedPlans::find(JobText job) {
       const Topology machine = job.machine.load();
       const auto [problem, devices, policy] = job.on(machine);
       entry.plan = plan_gemm(problem, machine, devices, policy, plan_simulator(machine));
-    } catch (const InputError&) {
-      entry.plan.reset();
+    } catch (const InputError&) {  // then there is no plan
     }
   });
   return entry.plan ? &*entry.plan : nullptr;
@@ -170,14 +170,14 @@ Plan searched_plan(const Topology& topology, const JobText& text,
 Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned,
              UnchangedPlans* shared) {
   const auto [problem, devices, policy] = text.on(topology);
-  const auto begin = std::chrono::steady_clock::now();
+  const Timer timer;
   UnchangedPlans own;
   Plan plan = tuned.plan(problem, topology, devices, policy, [&] {
     return searched_plan(topology, text, shared ? *shared : own);
   });
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
-  return {topology, std::move(plan), spent.count(), text.problem.place_note(topology)};
+  const double spent = timer.seconds();
+  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent);
+  return {topology, std::move(plan), spent, text.problem.place_note(topology)};
 }
 
 Job shown_job(const Topology& topology, const JobText& text, const TunedPlans& tuned) {

@@ -1,14 +1,10 @@
 #include "study/parallel.hpp"
 
-#include <algorithm>
 #include <mutex>
-#include <thread>
 
 #include "model/base/threads.hpp"
 
 namespace tilerail::study {
-
-size_t usable_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
 void in_parallel(const Workers& workers, size_t tasks,
                  const std::function<void(size_t)>& work) {

@@ -14,9 +14,6 @@ struct Workers {
   std::function<bool()> stop_asked = [] { return false; };
 };
 
-/// The cores that this process may use.
-size_t usable_cores();
-
 /// Calls work(0) ... work(tasks - 1), each at most once, and returns when all started
 /// tasks have ended. Threads that fail to start are ignored. After an exception of
 /// `work`, no further task starts, and the first exception is thrown.

@@ -68,8 +68,6 @@ bool is_spread(std::string_view text) {
 }  // namespace
 
 MemoryId place_of(std::string_view text, const Topology& topology) {
-  std::vector<std::string> names;
-  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
   if (const auto named = topology.find_memory(text)) return *named;
   if ((text == "h" || is_spread(text)) && !topology.hosts().empty())
     return topology.hosts().front();  // itself
@@ -79,8 +77,10 @@ MemoryId place_of(std::string_view text, const Topology& topology) {
   if (const auto number =
           text.starts_with('h') ? short_number(text.substr(1)) : std::nullopt)
     if (const auto host = numbered_host(*number, topology)) return *host;
-  const std::string hosts =
-      topology.hosts().size() > 1 ? "h, h and the number of a host, h*" : "h";
+  std::vector<std::string> names;
+  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
+  const std::string_view hosts =
+      topology.hosts().size() > 1 ? "h, h and the number of a host" : "h";
   throw InputError{
       "place", text, fmt::format("is not a memory of {}", topology.name()),
       fmt::format("{}, a GPU number or one of: {}", hosts, fmt::join(names, ", "))};

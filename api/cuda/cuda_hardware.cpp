@@ -63,9 +63,7 @@ class CudaHardware final : public Hardware {
   }
 
   std::shared_ptr<void> keep_caller_state() const override {
-    int current = 0;
-    cuda::check(cudaGetDevice(&current), "reading the current device");
-    return std::make_shared<cuda::DeviceScope>(current);
+    return std::make_shared<cuda::DeviceScope>(cuda::current_device());
   }
 
   void reserve(std::span<const MemoryId> gpus, int64_t bytes,
@@ -133,11 +131,9 @@ class CudaHardware final : public Hardware {
   /// work of the caller there.
   RunSeconds run_single(BoundPlan& plan, void* stream,
                         const Matrices& matrices) override {
-    int current = 0;
-    cuda::check(cudaGetDevice(&current), "reading the current device");
     if (stream != nullptr)
       cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
-    else if (matrices[2].location != current)
+    else if (matrices[2].location != cuda::current_device())
       cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
     const CudaRunTimes times = executor_->run_single(
         static_cast<CudaBoundPlan&>(plan).bound(),
@@ -152,10 +148,9 @@ class CudaHardware final : public Hardware {
 
   bool page_locked(const Matrices& matrices) const override {
     return std::ranges::all_of(matrices, [](const Matrix& matrix) {
-      const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
       return !matrix.used() || matrix.location ||
              cuda::Registrations::of_process().is_lasting(
-                 {begin, begin + uintptr_t(matrix.bytes())});
+                 range_at(matrix.data, matrix.bytes()));
     });
   }
 
@@ -202,9 +197,7 @@ class CudaHardware final : public Hardware {
   }
 
   void register_memory(void* data, int64_t bytes) override {
-    const auto begin = reinterpret_cast<uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_lasting(
-        {begin, begin + uintptr_t(bytes)});
+    auto lease = cuda::Registrations::of_process().lease_lasting(range_at(data, bytes));
     registered_.insert_or_assign(data, std::move(lease));
   }
 
@@ -216,9 +209,7 @@ class CudaHardware final : public Hardware {
   void* allocate_host(int64_t bytes, HostPages pages) override {
     cuda::HostBuffer buffer{size_t(bytes), pages};
     void* const data = buffer.data();
-    const auto begin = reinterpret_cast<uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_allocated(
-        {begin, begin + uintptr_t(bytes)});
+    auto lease = cuda::Registrations::of_process().lease_allocated(range_at(data, bytes));
     buffers_.emplace(data, Allocation{std::move(buffer), std::move(lease)});
     return data;
   }
@@ -274,9 +265,7 @@ class CudaHardware final : public Hardware {
   /// The devices whose legacy default streams apply to a caller without a stream: the
   /// current device, and the devices with matrices.
   static std::set<int> default_stream_devices(const Matrices& matrices) {
-    int current = 0;
-    cuda::check(cudaGetDevice(&current), "reading the current device");
-    std::set<int> devices{current};
+    std::set<int> devices{cuda::current_device()};
     for (const Matrix& matrix : matrices)
       if (matrix.used() && matrix.location) devices.insert(*matrix.location);
     return devices;
@@ -297,8 +286,7 @@ class CudaHardware final : public Hardware {
   /// A stream records only events of its own device. (CUDA 12.8 and later have a query
   /// for it.)
   static int device_of(cudaStream_t stream) {
-    int current = 0;
-    cuda::check(cudaGetDevice(&current), "reading the current device");
+    const int current = cuda::current_device();
     const int count = cuda::device_count();
     for (int i = 0; i < count; ++i) {
       const int device = (current + i) % count;

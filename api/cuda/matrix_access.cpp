@@ -11,8 +11,7 @@ namespace tilerail::cuda {
 namespace {
 
 api::AddressRange range_of(const api::Matrix& matrix) {
-  const auto begin = reinterpret_cast<uintptr_t>(matrix.data);
-  return {begin, begin + uintptr_t(matrix.bytes())};
+  return api::range_at(matrix.data, matrix.bytes());
 }
 
 /// Numbers of registrations by the caller through TileRail are disjoint from the driver's

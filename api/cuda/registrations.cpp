@@ -10,6 +10,7 @@
 
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail::cuda {
@@ -145,8 +146,7 @@ void Registrations::end_lasting(const Lease& lease) noexcept {
     if (entry != entries_.end()) --entry->lasting;
     for (auto run = runs_.begin(); run != runs_.end();) {
       const auto next = std::next(run);
-      if (std::ranges::find(run->leases, lease) != run->leases.end())
-        users.splice(users.end(), runs_, run);
+      if (contains(run->leases, lease)) users.splice(users.end(), runs_, run);
       run = next;
     }
   }

@@ -76,7 +76,7 @@ class EngineLimits {
       size_t role = unlimited;
       const bool from_host = topology.is_host(queue.src),
                  to_host = topology.is_host(queue.dst);
-      if (queue.kind == Queue::Kind::copy && queue.src != queue.dst) {
+      if (queue.src != queue.dst) {
         if (from_host && !to_host) role = limit(queue.dst, h2d);
         if (!from_host) role = limit(queue.src, to_host ? d2h : peer);
       }
@@ -376,11 +376,9 @@ class PlanRun final  // NOLINT(cppcoreguidelines-virtual-class-destructor): fina
     if (from == own) return 0;
     if (between_gpus_ > 0 && owners_[from] != owners_[own])
       return std::max(between_engines_, between_gpus_);
-    const auto copies = [&](size_t number) {
-      const Queue& queue = plan_.queues[number];
-      return queue.kind == Queue::Kind::copy && queue.src != queue.dst;
-    };
-    return copies(from) || copies(own) ? between_engines_ : 0;
+    const auto copies = [](const Queue& queue) { return queue.src != queue.dst; };
+    return copies(plan_.queues[from]) || copies(plan_.queue(to.queue)) ? between_engines_
+                                                                       : 0;
   }
 
   const PreparedPlan& prepared_;

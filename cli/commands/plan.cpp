@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "cli/commands/command.hpp"
@@ -28,11 +29,14 @@ struct PlanOptions {
 
 std::string operations_text(const Plan& plan) {
   Bytes copied{0};
-  for (const Op& op : plan.ops)
+  std::array<size_t, op_kind_count> counts{};
+  for (const Op& op : plan.ops) {
+    ++counts[size_t(op.kind)];
     if (op.kind == OpKind::copy) copied += copy_bytes(plan, op);
+  }
   std::string text = std::to_string(plan.ops.size()) + ":";
   for (const OpKind kind : all_op_kinds())
-    if (const auto count = std::ranges::count(plan.ops, kind, &Op::kind); count > 0)
+    if (const size_t count = counts[size_t(kind)]; count > 0)
       text += fmt::format(" {} {},", count, to_string(kind));
   return fmt::format("{} {} copied", text, bytes_text(copied.value));
 }

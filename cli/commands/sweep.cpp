@@ -7,7 +7,6 @@
 #include "cli/options/options.hpp"
 #include "cli/output/interruption.hpp"
 #include "cli/output/output_set.hpp"
-#include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
 #include "model/base/error.hpp"
@@ -31,11 +30,11 @@ struct SweepOptions {
   StudyOptions study;
 };
 
-std::vector<study::SweepRow> run(const study::Sweep& sweep, study::Workers workers,
+std::vector<study::SweepRow> run(const study::Sweep& sweep, const JobsOption& jobs,
                                  const study::Machines& machines,
                                  const StopRequest& stop) {
   Progress progress{"sweeping"};
-  workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
+  study::Workers workers = jobs.workers(progress);
   workers.stop_asked = [&] { return stop.is_asked(); };
   return study::run_sweep(sweep, machines, workers);
 }
@@ -48,11 +47,10 @@ std::string place_note(const study::Sweep& sweep, const study::Machines& machine
 
 int run_sweep(const SweepOptions& options) {
   StudyOutputs outputs{options.study};
-  const study::Workers workers = options.study.workers();
   const study::Sweep sweep = study::sweep_of(options.job, options.vary);
   const study::Machines machines = study::check_sweep(sweep);
   const StopRequest stop;
-  const auto rows = run(sweep, workers, machines, stop);
+  const auto rows = run(sweep, options.study.jobs, machines, stop);
   const bool is_whole = rows.size() == sweep.points();
   const bool any = std::ranges::any_of(
       rows, [](const study::SweepRow& row) { return row.result.has_value(); });

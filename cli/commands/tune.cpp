@@ -8,7 +8,6 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
-#include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -32,7 +31,7 @@ struct TuneOptions {
   std::string plan_cache, list, backend;
   bool again = false;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
-  std::string jobs;
+  JobsOption jobs;
 };
 
 using study::TunedPlan;
@@ -127,11 +126,7 @@ int run_tune(const TuneOptions& options) {
   const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
   const std::vector<study::TuneResult> results = [&] {
     Progress progress{"tuning"};
-    StudyOptions study;
-    study.jobs = options.jobs;
-    study::Workers workers = study.workers();
-    workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
-    return study::tune(tasks, machine, file, settings, workers);
+    return study::tune(tasks, machine, file, settings, options.jobs.workers(progress));
   }();
   print(table_text(results));
   const bool any = std::ranges::any_of(
@@ -171,8 +166,7 @@ Command add_tune(CLI::App& root) {
   group.add("--backend", "NAME", options->backend,
             "host or cuda: also run the best plan of each preset [fluid]");
   options->bench.add_to(*app, group);
-  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs,
-                                "Threads that simulate simultaneously [all cores]");
+  options->jobs.add_to(*app);
   OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list,
                                    "Show the plans of a plan cache");
   return {app, [app, options] { return run(*app, *options); }};

@@ -2,7 +2,6 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
-#include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/study_text.hpp"
 #include "study/whatif/whatif.hpp"
@@ -28,13 +27,12 @@ struct WhatIfOptions {
 
 int run_whatif(const WhatIfOptions& options) {
   StudyOutputs outputs{options.study};
-  study::Workers workers = options.study.workers();
   const Topology machine = options.job.machine.load();
   const std::string places = note_text(options.job.problem.place_note(machine));
   const study::WhatIf what = [&] {
     Progress progress{"changing the machine"};
-    workers.ended = [&](size_t done, size_t all) { progress.show(done, all); };
-    return study::what_if(machine, options.job, options.selection, workers);
+    return study::what_if(machine, options.job, options.selection,
+                          options.study.jobs.workers(progress));
   }();
   outputs.write(study::columns_of(what).json_rows(what.rows), {"tornado"},
                 places + to_text(what));

@@ -1,22 +1,28 @@
 #include "cli/output/study_output.hpp"
 
 #include "model/base/parse.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::cli {
+
+void JobsOption::add_to(CLI::App& app) {
+  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", count,
+                               "Threads that simulate simultaneously [all cores]");
+}
+
+study::Workers JobsOption::workers(Progress& progress) const {
+  constexpr int64_t most = 4096;
+  return {count.empty() ? usable_cores().size()
+                        : size_t(parse_integer(count, "jobs", 1, most)),
+          [&](size_t done, size_t all) { progress.show(done, all); }};
+}
 
 void StudyOptions::add_to(CLI::App& app, OptionGroup& group,
                           const std::string& figure_help) {
   group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
   group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
   group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
-  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs,
-                               "Threads that simulate simultaneously [all cores]");
-}
-
-study::Workers StudyOptions::workers() const {
-  constexpr int64_t most = 4096;
-  if (jobs.empty()) return {.count = study::usable_cores()};
-  return {.count = size_t(parse_integer(jobs, "jobs", 1, most))};
+  jobs.add_to(app);
 }
 
 StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {

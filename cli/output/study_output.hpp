@@ -8,19 +8,27 @@
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/painter.hpp"
+#include "cli/output/progress.hpp"
 #include "model/base/table.hpp"
 #include "study/parallel.hpp"
 
 namespace tilerail::cli {
 
+/// --jobs
+struct JobsOption {
+  std::string count;  // "": the number of cores
+
+  void add_to(CLI::App& app);
+  /// They show the progress. Throws InputError.
+  study::Workers workers(Progress& progress) const;
+};
+
 /// --csv --json --figure --jobs: options of commands that plan and simulate many times.
 struct StudyOptions {
   std::string csv, json, figure;
-  std::string jobs = {};  // "": the number of cores
+  JobsOption jobs;
 
   void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
-  /// Throws InputError.
-  study::Workers workers() const;
 };
 
 /// The output files of these commands, all or none. Construct it before any work.

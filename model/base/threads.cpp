@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <system_error>
-#include <vector>
 
 namespace tilerail {
 namespace {
@@ -22,24 +23,12 @@ std::atomic<int> admitted{no_limit};
                        "a higher limit on processes and threads (ulimit -u)"};
 }
 
-/// Threads that are joined in every case, also by the destructor.
-class ThreadGroup {
- public:
-  explicit ThreadGroup(size_t most) { threads_.reserve(most); }
-  ~ThreadGroup() { join(); }
-  ThreadGroup(const ThreadGroup&) = delete;
-  ThreadGroup& operator=(const ThreadGroup&) = delete;
-
-  void start(std::function<void()> work) {
-    threads_.push_back(start_thread(std::move(work)));
+/// Threads that the destructor joins. Reserve memory for all before any starts.
+struct ThreadGroup {
+  ~ThreadGroup() {
+    for (std::thread& thread : threads) thread.join();
   }
-  void join() {
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-
- private:
-  std::vector<std::thread> threads_;
+  std::vector<std::thread> threads;
 };
 
 /// The first exception of several threads.
@@ -68,6 +57,16 @@ class FirstFailure {
 };
 
 }  // namespace
+
+std::vector<int> usable_cores() {
+  cpu_set_t set{};  // stays empty if the system has more than CPU_SETSIZE cores
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  if (cores.empty()) cores.push_back(0);
+  return cores;
+}
 
 ThreadLimit::ThreadLimit(int threads) { admitted = threads; }
 ThreadLimit::~ThreadLimit() { admitted = no_limit; }
@@ -98,9 +97,11 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
     });
   };
   {
-    ThreadGroup others{threads};
+    ThreadGroup others;
+    others.threads.reserve(threads);
     try {
-      for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
+      for (size_t t = 1; t < std::min(threads, parts); ++t)
+        others.threads.push_back(start_thread(take_parts));
     } catch (const ThreadShortage&) {  // the running threads do all parts
     }
     take_parts();
@@ -111,9 +112,10 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
 void run_together(size_t count, const std::function<void(size_t)>& work) {
   FirstFailure failure;
   {
-    ThreadGroup others{count};
+    ThreadGroup others;
+    others.threads.reserve(count);
     for (size_t i = 1; i < count; ++i)
-      others.start([&, i] { failure.guard([&] { work(i); }); });
+      others.threads.push_back(start_thread([&, i] { failure.guard([&] { work(i); }); }));
     if (count > 0) failure.guard([&] { work(0); });
   }
   failure.rethrow();

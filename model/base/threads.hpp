@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "model/base/error.hpp"
 
@@ -14,6 +15,9 @@ namespace tilerail {
 struct ThreadShortage : InputError {
   using InputError::InputError;
 };
+
+/// The numbers of the cores that this process may use, at least one.
+std::vector<int> usable_cores();
 
 /// Starts a thread. `work` must not throw. Throws ThreadShortage.
 std::thread start_thread(std::function<void()> work);

@@ -51,7 +51,6 @@ NodeId MachineBuilder::add_gpu(const std::string& name, int device,
                                const std::string& source) {
   Memory memory = kind_.gpu;
   memory.name = name;
-  memory.kind = NodeKind::gpu;
   memory.device = device;
   memory.kernels = 0;
   memory.node = NodeId{d_.nodes.size()};

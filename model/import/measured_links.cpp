@@ -184,13 +184,12 @@ class PeerLinks {
  public:
   PeerLinks(MachineBuilder& machine, const PeerRates& rates,
             const std::vector<NodeId>& gpus, const HostLinks& hosts,
-            const std::string& measured, const std::string& assumed)
+            const std::string& measured)
       : machine_{machine},
         rates_{rates},
         gpus_{gpus},
         hosts_{hosts},
         measured_{measured},
-        assumed_{assumed},
         out_(gpus.size()),
         in_(gpus.size()) {
     for (const auto i : indices(gpus))
@@ -269,13 +268,13 @@ class PeerLinks {
   }
 
   void add_switch(const std::string& name, const Gpus& island) {
-    const NodeId hub = machine_.add_switch(name, assumed_);
+    const NodeId hub = machine_.add_switch(name, assumed_source);
     for (const size_t i : island) {
       const Seconds latency = latency_of(i, island);
       out_[i].links.push_back(
-          machine_.link(gpus_[i], hub, out_[i].most, latency, assumed_));
+          machine_.link(gpus_[i], hub, out_[i].most, latency, assumed_source));
       in_[i].links.push_back(
-          machine_.link(hub, gpus_[i], in_[i].most, latency, assumed_));
+          machine_.link(hub, gpus_[i], in_[i].most, latency, assumed_source));
       Rate both{0};
       for (const size_t j : island) both = std::max(both, both_of(i, j));
       add_both(fmt::format("gpu{}, both directions", i), out_[i].links, in_[i].links,
@@ -350,14 +349,14 @@ class PeerLinks {
     Links links = side.links;
     links.push_back(of_host);
     machine_.bound(name, links, {{{1, most}, {2, least * alike < most ? most : least}}},
-                   assumed_);
+                   assumed_source);
   }
 
   MachineBuilder& machine_;
   const PeerRates& rates_;
   const std::vector<NodeId>& gpus_;
   const HostLinks& hosts_;
-  const std::string &measured_, &assumed_;
+  const std::string& measured_;
   std::vector<Side> out_, in_;  // by GPU
 };
 
@@ -370,9 +369,8 @@ void add_host_load(MachineBuilder& machine, const HostLinks& links, const HostLo
 
 void add_peer_links(MachineBuilder& machine, const PeerRates& rates,
                     const std::vector<NodeId>& gpus, const HostLinks& hosts,
-                    const std::string& measured, const std::string& assumed) {
-  if (!rates.alone.empty())
-    PeerLinks{machine, rates, gpus, hosts, measured, assumed}.add();
+                    const std::string& measured) {
+  if (!rates.alone.empty()) PeerLinks{machine, rates, gpus, hosts, measured}.add();
 }
 
 }  // namespace tilerail

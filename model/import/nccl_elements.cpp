@@ -6,9 +6,9 @@
 #include <array>
 #include <cctype>
 
+#include "model/base/contains.hpp"
 #include "model/base/number_text.hpp"
 #include "model/import/assumptions.hpp"
-#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {

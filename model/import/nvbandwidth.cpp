@@ -189,7 +189,7 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   peers.out = cases.host("one_to_all_write_ce", "all_to_one_read_ce");
   peers.in = cases.host("all_to_one_write_ce", "one_to_all_read_ce");
   peers.both = cases.pairs("device_to_device_bidirectional_memcpy_", "_ce_total", false);
-  add_peer_links(machine, peers, gpus, links, nvbandwidth_source, assumed_source);
+  add_peer_links(machine, peers, gpus, links, nvbandwidth_source);
   if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
     notes->push_back(fmt::format(
         "{}: no matrix device_to_device_memcpy_read_ce or "

@@ -231,7 +231,7 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
   for (size_t i = 0; i < matrices.gpus(); ++i)
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), p2p_source));
   const HostLinks links = add_host_links(machine, gpus, rates);
-  add_peer_links(machine, peers, gpus, links, p2p_source, assumed_source);
+  add_peer_links(machine, peers, gpus, links, p2p_source);
   for (const auto i : indices(gpus))  // without peer access: no copies over the socket
     for (const auto j : indices(gpus))
       if (i != j && !peers.alone[i][j]) machine.route(gpus[i], gpus[j], {}, p2p_source);

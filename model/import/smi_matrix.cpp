@@ -9,6 +9,7 @@
 #include <map>
 #include <regex>
 
+#include "model/base/contains.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"

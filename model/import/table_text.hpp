@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,9 +19,5 @@ std::optional<double> finite_number(std::string_view text);
 
 /// The whole number that a text consists of; none for other texts or out of range.
 std::optional<int> whole_number(std::string_view text, int least, int most);
-
-bool contains(const auto& values, const auto& value) {
-  return std::ranges::find(values, value) != values.end();
-}
 
 }  // namespace tilerail

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
@@ -134,8 +135,7 @@ void check_nodes(const Description& d) {
 void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve& curve) {
   const std::string prefix =
       fmt::format("gemm {}{}: ", to_string(curve.dtype), curve.trans);
-  if (!curve.trans.empty() &&
-      std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
+  if (!curve.trans.empty() && !contains(trans_pairs, curve.trans))
     entry.fail({prefix + "trans", curve.trans, "is unknown", "NN, NT, TN or TT"});
   check_figures(entry, prefix, curve, F::of_gemms);
   if (!curve.tiled) return check_figure(entry, prefix + "rates", F::rates, curve.points);

@@ -1,3 +1,4 @@
+#include "model/base/contains.hpp"
 #include "report/timeline/timeline_csv.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +44,7 @@ Metadata read_metadata(CsvReader& reader) {
     if (!line.starts_with("# ") || equals == std::string_view::npos)
       reader.fail(1, "expected '# key=value'");
     const std::string key{line.substr(2, equals - 2)};
-    if (std::ranges::find(metadata_keys, key) == metadata_keys.end() &&
-        std::ranges::find(optional_keys, key) == optional_keys.end()) {
+    if (!contains(metadata_keys, key) && !contains(optional_keys, key)) {
       reader.fail(3, fmt::format("unknown key '{}'", excerpt(key)),
                   fmt::format("one of: {}, {}", fmt::join(metadata_keys, ", "),
                               fmt::join(optional_keys, ", ")));

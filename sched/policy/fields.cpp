@@ -180,9 +180,8 @@ std::vector<Field> fields_of_routes() {
                routing("link-map", Routing::link_map)(of_link_map),
                routing("eta", Routing::eta), routing("link-eta", Routing::link_eta)}}),
       varied({"batch",
-              "Sends a tile to each GPU that needs it, or to all of them in pieces: in "
-              "one chain, or from any that "
-              "has it to the next (tree).",
+              "Sends a tile to each GPU that needs it separately (off), or in pieces to "
+              "all of them along a chain or a tree.",
               {value("off", &Choices::batch, Batch::off),
                value("chain", &Choices::batch, Batch::chain)(of_batch),
                value("tree", &Choices::batch, Batch::tree)(of_batch)}}),
@@ -309,9 +308,11 @@ std::string accepted_by(const Value& value) {
              : fmt::format("{}({})", value.name, fmt::join(parameters, ", "));
 }
 
-/// The value with all its parameters at their defaults.
-Policy with_default(const Value& value) {
+/// The value with all its parameters at their defaults, for policies with the emulation
+/// of `given`.
+Policy with_default(const Value& value, const Policy& given) {
   Policy policy;
+  policy.choices.emulation = emulation_of(given.choices).idle();
   value.choose(policy);
   return policy;
 }
@@ -332,7 +333,7 @@ std::string text_of(const Field& field, const Policy& policy,
   for (const Field& parameter : value->parameters) {
     const std::string text =
         parameter.key == changed.first ? changed.second : text_of(parameter, policy);
-    if (text != text_of(parameter, with_default(*value)))
+    if (text != text_of(parameter, with_default(*value, policy)))
       parameters.push_back(fmt::format("{}={}", parameter.key, text));
   }
   return parameters.empty()
@@ -377,18 +378,22 @@ std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view 
                                                            : std::optional{refusal};
   for (const Value& each : field.values)
     for (const Field& parameter : each.parameters)
-      set(parameter, policy, text_of(parameter, with_default(each)));
+      set(parameter, policy, text_of(parameter, with_default(each, policy)));
   value->choose(policy);
   if (open == std::string_view::npos) return std::nullopt;
   if (!text.ends_with(')')) return refusal;
   return set_parameters(*value, policy, text.substr(open + 1, text.size() - open - 2));
 }
 
-const Field& field_of(const Policy& policy, std::string_view key) {
+/// Null if the field does not exist.
+const Field* find_field(const Policy& policy, std::string_view key) {
   const auto found = std::ranges::find(fields(policy), key, &Field::key);
-  if (found == fields(policy).end())
-    throw std::logic_error{fmt::format("field '{}' does not exist", key)};
-  return *found;
+  return found == fields(policy).end() ? nullptr : &*found;
+}
+
+const Field& field_of(const Policy& policy, std::string_view key) {
+  if (const Field* const found = find_field(policy, key)) return *found;
+  throw std::logic_error{fmt::format("field '{}' does not exist", key)};
 }
 
 /// The public description of the field.
@@ -398,7 +403,8 @@ PolicyField shown(const Field& field, const Policy& policy) {
   for (const Value& value : field.values) {
     result.values.push_back({std::string{value.name}, {}});
     for (const Field& parameter : value.parameters)
-      result.values.back().parameters.push_back(shown(parameter, with_default(value)));
+      result.values.back().parameters.push_back(
+          shown(parameter, with_default(value, policy)));
   }
   if (field.number) result.range = {field.number->low, field.number->high};
   return result;
@@ -409,10 +415,11 @@ PolicyField shown(const Field& field, const Policy& policy) {
 void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
   const auto key = assignment.substr(0, equals);
-  const auto field = std::ranges::find(fields(policy), key, &Field::key);
-  if (field == fields(policy).end()) {
+  const Field* const field = find_field(policy, key);
+  if (!field) {
     std::vector<std::string> known;
-    for (const Field& each : fields(policy)) known.emplace_back(each.key);
+    for (const Field& each : fields(policy))
+      if (each.key != "tile" && each.key != "effort") known.emplace_back(each.key);
     throw unknown_name("set", assignment, "a field of a policy", known);
   }
   if (equals == std::string_view::npos)
@@ -441,8 +448,8 @@ void set_value(Policy& policy, std::string_view key, std::string_view value) {
 }
 
 bool is_of_the_search(const Policy& policy, std::string_view key) {
-  const auto found = std::ranges::find(fields(policy), key, &Field::key);
-  return found != fields(policy).end() && found->is_of_search;
+  const Field* const found = find_field(policy, key);
+  return found && found->is_of_search;
 }
 
 std::vector<std::string_view> decision_keys(const Policy& policy, const Policy& idle) {

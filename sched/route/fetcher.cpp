@@ -281,7 +281,8 @@ Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder,
     return {by_map ? (latency + directory_.bytes(tile) * per_byte).value
                    : per_byte.value};
   }
-  const Seconds there = arrival(tile, holder, dst).last;
+  const Seconds there =
+      context_.copier->arrival(leg, directory_.tile(tile).home, 1, holder.available).last;
   return {there.value, there};
 }
 

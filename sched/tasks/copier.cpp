@@ -40,13 +40,10 @@ int Copier::pieces_through_host(const View& tile) const {
   return int(std::clamp<int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
 }
 
-Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces,
-                               Clock::Arrival available) const {
+Clock::Arrival Copier::arrival_through_host(const Leg& leg, const View& tile,
+                                            const Clock::Arrival& available) const {
   const Clock& clock = context_.clock;
   const Bytes bytes = context_.bytes(tile);
-  if (pieces == 1) available.first = available.last;
-  if (!leg.host)
-    return clock.estimate(clock.hop(leg.src, leg.dst), bytes, pieces, available);
   const int count = pieces_through_host(tile);
   return clock.estimate(
       clock.hop(*leg.host, leg.dst), bytes, count,

@@ -54,7 +54,12 @@ class Copier {
 
   /// Arrival of a tile of this shape if sent now.
   Clock::Arrival arrival(const Leg& leg, const View& tile, int pieces,
-                         Clock::Arrival available) const;
+                         Clock::Arrival available) const {
+    if (pieces == 1) available.first = available.last;
+    if (leg.host) return arrival_through_host(leg, tile, available);
+    return context_.clock.estimate(context_.clock.hop(leg.src, leg.dst),
+                                   context_.bytes(tile), pieces, available);
+  }
   /// Adds the copies and charges them to the clock.
   Result copy(const Leg& leg, Job job);
 
@@ -69,6 +74,8 @@ class Copier {
   };
   Room take(MemoryId host, size_t device, int64_t bytes);
   int pieces_through_host(const View& tile) const;
+  Clock::Arrival arrival_through_host(const Leg& leg, const View& tile,
+                                      const Clock::Arrival& available) const;
   Result copy_direct(const Leg& leg, Job& job);
   Result copy_through_host(const Leg& leg, Job& job);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -56,10 +57,15 @@ class Router {
       : resources_{resources}, devices_{devices}, copies_{copies}, links_{links} {}
 
   Leg leg(MemoryId src, MemoryId dst, bool of_home) const {
-    if (copies_ == PeerCopies::direct) return {src, dst};  // for speed
-    return leg_between(resources_.topology(), copies_, src, dst, of_home);
+    Leg leg{src, dst};
+    if (copies_ != PeerCopies::direct)
+      leg.host = leg_between(resources_.topology(), copies_, src, dst, of_home).host;
+    return leg;
   }
-  bool reaches(const Leg& leg) const { return exists(resources_.topology(), leg); }
+  bool reaches(const Leg& leg) const {
+    return leg.host || leg.src == leg.dst ||
+           std::isfinite(resources_.pair_cost(leg.src, leg.dst).per_byte.value);
+  }
 
   /// Time of a transfer without contention: fixed, and per byte; infinite without a
   /// route. With routing=link-map for its route over devices; for many pieces through a

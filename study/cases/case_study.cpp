@@ -12,7 +12,6 @@
 #include "model/base/error.hpp"
 #include "model/base/statistics.hpp"
 #include "model/base/text.hpp"
-#include "sched/policy/fields.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -70,14 +69,14 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
       throw results_[error.plan].what.located(error);
     }
   }();
-  for (size_t i = 0; i < results_.size(); ++i) try {
-      measure(i, runner);
-    } catch (const RunStopped&) {
-      results_.erase(results_.begin() + ptrdiff_t(i), results_.end());
-    } catch (...) {
-      failure_ = std::current_exception();
-      results_.erase(results_.begin() + ptrdiff_t(i), results_.end());
-    }
+  ptrdiff_t done = 0;
+  try {
+    for (; done < std::ssize(results_); ++done) measure(size_t(done), runner);
+  } catch (const RunStopped&) {  // ends without a failure
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  results_.erase(results_.begin() + done, results_.end());
 }
 
 void CaseStudy::rethrow_failure() const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/base/contains.hpp"
 #include "model/base/csv_cells.hpp"
 #include "model/base/files.hpp"
 #include "model/base/indices.hpp"
@@ -76,12 +77,12 @@ std::vector<size_t> read_header(CsvReader& csv) {
       csv.fail(cell, {"", excerpt(cell.text), "is not a column",
                       fmt::format("any of: {}", fmt::join(columns, ", "))});
     const auto column = size_t(found - columns.begin());
-    if (std::ranges::find(order, column) != order.end())
+    if (contains(order, column))
       csv.fail(cell, {"column", cell.text, "appears twice", "it once"});
     order.push_back(column);
   }
   for (size_t size = 0; size < sizes; ++size)
-    if (std::ranges::find(order, size) == order.end())
+    if (!contains(order, size))
       csv.fail(1, fmt::format("has no column '{}'", columns[size]), "m, n and k");
   return order;
 }

@@ -58,17 +58,23 @@ bool is_policy_field(const std::string& key) {
   return std::ranges::find(fields, key, &PolicyField::key) != fields.end();
 }
 
-void set_field(JobText& job, const std::string& key, const std::string& value) {
-  std::erase_if(job.policy.overrides,
-                [&](const std::string& given) { return given.starts_with(key + "="); });
-  job.policy.overrides.push_back(fmt::format("{}={}", key, value));
+/// Whether a value of `devices` is the policy's choice, such as "best(metric=edp)", and
+/// does not give GPUs.
+bool is_device_choice(const std::string& value) try {
+  Policy policy;
+  apply_override(policy, "devices=" + value.substr(0, value.find('(')));
+  return value != "all";
+} catch (const InputError&) {
+  return false;
 }
 
-void set_setting(JobText& job, const std::string& key, const std::string& value) {
-  std::erase_if(job.machine.settings, [&](const std::string& given) {
-    return split_setting(given).first == key;
+/// Adds or replaces "KEY=VALUE".
+void assign(std::vector<std::string>& all, const std::string& key,
+            const std::string& value) {
+  std::erase_if(all, [&](const std::string& given) {
+    return trimmed(given.substr(0, given.find('='))) == key;
   });
-  job.machine.settings.push_back(fmt::format("{}={}", key, value));
+  all.push_back(fmt::format("{}={}", key, value));
 }
 
 }  // namespace
@@ -82,13 +88,13 @@ bool is_key(const std::string& key) {
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto size = std::ranges::find(size_keys, key); size != size_keys.end())
     return set_size(job, size_t(size - size_keys.begin()), value);
-  // Unlike "all" and numbers, a word such as "best" is the policy's choice among GPUs.
-  if (key == "devices" && value > "b") return set_field(job, key, value);
+  if (key == "devices" && is_device_choice(value))
+    return assign(job.policy.overrides, key, value);
   const auto texts = texts_of(job);
   if (const auto known = texts.find(key); known != texts.end())
     return std::visit([&](auto* text) { *text = value; }, known->second);
-  if (begins_as_setting(key)) return set_setting(job, key, value);
-  if (is_policy_field(key)) return set_field(job, key, value);
+  if (begins_as_setting(key)) return assign(job.machine.settings, key, value);
+  if (is_policy_field(key)) return assign(job.policy.overrides, key, value);
   throw InputError{
       "", key, "is not a key",
       fmt::format("an option such as gemm, m, place or tile, a field of policies, or {}",

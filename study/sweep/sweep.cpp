@@ -26,9 +26,9 @@ void check_keys(const Sweep& sweep) {
     for (const std::string& key : axis.keys) try {
         JobText unused;
         set_key(unused, key, "");
-        if (!known.insert(key).second) throw given_twice("vary", key);
+        if (!known.insert(key).second) throw given_twice("", key);
       } catch (const InputError& error) {
-        throw error.at(axis.place);
+        throw error.within(axis.place);
       }
 }
 
@@ -50,7 +50,7 @@ void check_first(const Sweep& sweep, Machines& machines) {
         check_job(sweep.job(0, count), machines);
       } catch (const InputError& earlier) {
         if (earlier == error)
-          throw count > 0 ? error.at(sweep.axes[count - 1].place) : error;
+          throw count > 0 ? error.within(sweep.axes[count - 1].place) : error;
       }
     throw;
   }
@@ -98,7 +98,7 @@ Machines check_sweep(const Sweep& sweep) {
     for (size_t i = 1; i < axis.values.size(); ++i) try {
         check_job(sweep.job(i * stride), machines);
       } catch (const InputError& error) {
-        throw error.at(axis.place);
+        throw error.within(axis.place);
       }
   }
   return machines;

@@ -179,7 +179,7 @@ SweepAxis parse_axis(const std::string& text) {
     }
     read_values(axis, all.substr(equals + 1));
   } catch (const InputError& error) {
-    throw error.at(axis.place);
+    throw error.within(axis.place);
   }
   return axis;
 }

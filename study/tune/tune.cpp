@@ -264,8 +264,8 @@ Topology machine_of_tune(const Sweep& sweep) {
   for (const SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
       if (key == "topology" || begins_as_setting(key))
-        throw InputError{"vary", key, "changes the machine",
-                         "one machine for all plans of a cache", axis.place};
+        throw InputError{axis.place, key, "changes the machine",
+                         "one machine for all plans of a cache"};
   const Machines machines = check_sweep(sweep);
   return machine_of(sweep.base, machines);
 }

@@ -20,7 +20,7 @@ Columns<WhatIfRow> columns_of(const WhatIf& what) {
   const Columns<Trial> of_trial{
       {Columns<E>{"best_s", &E::makespan}, &Trial::best},
       {"saved_s", saved, "saved", seconds_text},
-      {"", saved, "of all",
+      {"", saved, "/ makespan",
        [=](double seconds) { return fmt::format("{:+.1f}%", 100 * seconds / base); }},
       {Columns<E>{"planned_s", &E::makespan, "re-planned", seconds_text},
        &Trial::planned},
@@ -39,7 +39,7 @@ Columns<WhatIfRow> columns_of(const WhatIf& what) {
                          {"knobs", [](auto& part) { return part.knobs.size(); }},
                          {"now", &Part::now, "now"}},
            [&](auto& row) { return &what.parts[row.part]; }},
-          {"factor", &WhatIfRow::factor, "change", change_text},
+          {"factor", &WhatIfRow::factor, "speed", change_text},
           {of_trial, &WhatIfRow::trial},
           {"error", &WhatIfRow::error},
           {"machine", of_all(metadata.machine)},

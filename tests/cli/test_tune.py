@@ -106,7 +106,7 @@ class Tune(CommandTest):
         (plan,) = self.plans()
         self.assertEqual(plan["judge"], "measurement")
         self.assertGreater(plan["seconds"], 0)
-        self.assertIn("by measurement", self.simulated(*problem)["plan_cache"])
+        self.assertIn("by the measurement", self.simulated(*problem)["plan_cache"])
         self.assertIn(" known ", self.succeed("tune", *problem, "--effort", "fast", *on_host))
         self.assert_refused([*TUNE, "--backend", "host"], "'gpu0' of machine 'two-gpu' is a GPU")
         self.assert_refused(["tune", *problem, *on_host, "--topo-set", "issue.per_op=1 us"], "--topo-set")

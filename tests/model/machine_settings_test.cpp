@@ -269,6 +269,17 @@ TEST(MachineSettings, NoSettingsChangeNothing) {
   EXPECT_EQ(to_toml(set(machine, {}).description()), to_toml(machine.description()));
 }
 
+TEST(MachineSettings, AnAbsentFigureOfAGroupIsRefusedWithTheExistingOnes) {
+  Topology::Description d = shipped("hgx-h200-4").description();
+  d.groups[0].name = "busy";
+  ASSERT_FALSE(d.groups[0].capacity);
+  d.groups[0].forward_share.reset();
+  const Topology machine{std::move(d)};
+  expect_input_error(
+      [&] { set(machine, {"group:busy.capacity=x2"}); },
+      {"group 'busy' has no figure 'capacity'; expected one of: both_busy, bounds"});
+}
+
 struct Refused {
   std::string setting;
   std::vector<std::string> words;
@@ -291,17 +302,20 @@ INSTANTIATE_TEST_SUITE_P(
                 {"link: 'host->gpu9' does not exist", "known: ", "'host->gpu0'"}},
         Refused{"link:gpu0->gpu9=none", {"link: 'gpu0->gpu9' does not exist"}},
         Refused{"link:host->gpu0=5 GB/s",
-                {"bandwidth, latency, per_flow", "NAME=none, which removes it"}},
+                {"has no figure ''; expected one of: bandwidth, latency"}},
         Refused{"memory:host=none", {"'host' is host memory; expected GPUs"}},
         Refused{"memory:gpu[4-5].capacity=1 GB",
                 {"memory: 'gpu[4-5]' does not exist", "'gpu3'"}},
         Refused{"memory:gpu[5-4].capacity=1 GB", {"'5-4'", "not a list of ranges"}},
-        Refused{"link:host->gpu0.bandwith=1 GB/s", {"bandwidth, latency, per_flow"}},
+        Refused{"link:host->gpu0.bandwith=1 GB/s",
+                {"has no figure 'bandwith'; expected one of: bandwidth"}},
         Refused{"link:*.bandwidth=48 Gb", {"'48 Gb' has no known unit"}},
         Refused{"link:*.bandwidth=48", {"'48' has no known unit"}},
         Refused{"link:*.bandwidth=x0", {"gives 0 B/s", "1 MB/s to 1 PB/s"}},
         Refused{"link:*.bandwidth=x-2", {"'x-2' is not a factor"}},
-        Refused{"link:*.bandwidth=none", {"cannot be absent"}},
+        Refused{"link:*.bandwidth=none",
+                {": 'link:*.bandwidth' cannot be absent; expected a value"}},
+        Refused{"issue.per_op=none", {": 'issue.per_op' cannot be absent"}},
         Refused{"link:*.latency=inf", {"'inf' is invalid here", "0 s to 10 s"}},
         Refused{"link:*.latency=-1 s", {"'-1 s' is out of range"}},
         Refused{"gpus=5", {"'5' is out of range; expected 1 to 4"}},
@@ -311,7 +325,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"kernels:*.rate=5 TFLOP/s", {"one rate for all types", "NAME.f64.rate"}},
         Refused{"kernels:*.memory_bandwidth=inf",
                 {"a tiled gemm needs the memory bandwidth"}},
-        Refused{"memory:host.engines.h2d=x2", {"'host' has no such figure"}},
+        Refused{"kernels:nvidia-h200.f99.rate=x2",
+                {"kernels 'nvidia-h200' has no figure 'f99.rate'; expected one of: ",
+                 ", f64.rate"}},
+        Refused{"memory:gpu*.watts=5 W",
+                {"memory 'gpu*' has no figure 'watts'", "watts.idle, watts.busy"}},
+        Refused{"memory:host.engines.h2d=x2",
+                {"memory 'host' has no figure 'engines.h2d'"}},
         Refused{"memory:gpu0.engines.h2d=1.5", {"'1.5' is not an integer"}},
         Refused{"memory:gpu0.engines.h2d=x1.5", {"gives 1.5; expected an integer"}},
         Refused{"memory:gpu0.watts.idle=800 W",
@@ -320,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"does not ascend"}},
         Refused{"issue.per_opp=1 us", {"per_op, per_kernel"}},
         Refused{"issue.graph.per_tile=1 us", {"graph.per_call, graph.per_copy"}},
-        Refused{"issue.graph.per_copy=1 us", {"the machine has no such figure"}},
+        Refused{"issue.graph.per_copy=1 us", {"the machine has no issue.graph.per_copy"}},
         Refused{"name=", {"is not a name"}}));
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <stdexcept>
 #include <vector>
@@ -13,6 +14,7 @@ namespace tilerail {
 namespace {
 
 using ::testing::Each;
+using ::testing::ElementsAre;
 
 TEST(Threads, EveryPartIsDoneOnceHoweverManyThreadsStart) {
   for (const int limit : {0, 1, 3, 100}) {
@@ -64,6 +66,20 @@ TEST(Threads, WorkThatNeedsAllThreadsReportsAMissingThread) {
     EXPECT_EQ(ran, limit) << "those that were started have ended";
   }
   EXPECT_NO_THROW(start_thread([] {}).join()) << "the limit ends with its object";
+}
+
+TEST(Threads, UsableCoresAreTheCoresThatTheProcessMayUse) {
+  const std::vector<int> before = usable_cores();
+  ASSERT_FALSE(before.empty());
+  std::vector<int> during;
+  std::thread{[&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(before.back(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    during = usable_cores();
+  }}.join();
+  EXPECT_THAT(during, ElementsAre(before.back()));
 }
 
 TEST(Threads, TheCallerComputesAResultIfNoThreadCanBeStarted) {

@@ -131,7 +131,7 @@ TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
 TEST_F(PlanJson, TheOriginIsNotHashed) {
   Plan other = plan;
   other.origin.decisions.push_back({"routing", "eta"});
-  other.origin.candidates.push_back({"tile=1", 1.5, Evaluator::estimate});
+  other.origin.candidates.assign(5, {"tile=1", 1.5, Evaluator::estimate});
   other.origin.reasons = {{PlanReason::too_little_gain, 3, 5, 4},
                           {PlanReason::outdated, 0, 0, 0, "plans.toml", "0.1.0"}};
   EXPECT_EQ(content_hash(other), content_hash(plan));
@@ -185,6 +185,16 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
         j["origin"]["reasons"] = {{"luck", 0, 0, 0, "", ""}};
       },
       {"/origin/reasons/0/0", "luck", "too-little-gain"});
+  for (const auto& [reason, place] :
+       {std::pair{json{"fastest", 2, 2, 0, "", ""}, "/origin/reasons/0/1: '2'"},
+        std::pair{json{"tuned", 9, 2, 0, "", ""}, "/origin/reasons/0/1: '9'"},
+        std::pair{json{"too-little-gain", 0, 2, 2, "", ""}, "/origin/reasons/0/3: '2'"}})
+    expect_refused(
+        [&, &one = reason](json& j) {
+          j["origin"]["candidates"] = {{"A", 1, "estimate"}, {"B", 1, "estimate"}};
+          j["origin"]["reasons"] = json::array({one});
+        },
+        {place, "is not the index of a candidate"});
   expect_refused([](json& j) { j["single_issuer"] = 1; },
                  {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});

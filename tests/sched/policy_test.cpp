@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/policy/emulation.hpp"
+#include "sched/policy/option_table.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 
@@ -48,6 +51,43 @@ TEST(Policy, ParametersThatAreNotGivenHaveTheirDefaults) {
       << "the bottleneck rule was a parameter of the preset's value";
   apply_override(p, "routing=eta");
   EXPECT_EQ(p.choices.max_hops, Choices{}.max_hops);
+}
+
+/// An emulation with one field, whose value has a parameter.
+struct Cutting final : Emulation {
+  explicit Cutting(int64_t of) : pieces{of} {}
+  const std::vector<Field>* fields() const override {
+    static const auto cut = [](Policy& policy, std::string_view text) {
+      policy.choices.emulation = std::make_shared<Cutting>(*read_number<int64_t>(text));
+      return true;
+    };
+    static const auto pieces_of = [](const Policy& policy) {
+      const auto& own = dynamic_cast<const Cutting&>(*policy.choices.emulation);
+      return std::optional{std::to_string(own.pieces)};
+    };
+    static const std::vector<Field> all{
+        {.key = "cut",
+         .values = {{"on",
+                     [](Policy&) {},
+                     [](const Policy&) { return true; },
+                     {{.key = "pieces",
+                       .values = {},
+                       .number = Number{1, 9, "1 to 9", cut, pieces_of, {}}}}}}}};
+    return &all;
+  }
+  std::shared_ptr<const Emulation> idle() const override {
+    return std::make_shared<Cutting>(1);
+  }
+  int64_t pieces;
+};
+
+TEST(Policy, AnEmulatedValueCanHaveAParameter) {
+  Policy policy;
+  policy.choices.emulation = std::make_shared<Cutting>(3);
+  EXPECT_EQ(value_of(policy, "cut"), "on(pieces=3)");
+  EXPECT_EQ(fields_of(policy).at(0).values.at(0).parameters.at(0).value, "1");
+  apply_override(policy, "cut=on");
+  EXPECT_EQ(value_of(policy, "cut"), "on");
 }
 
 TEST(Policy, AParameterBelongsToItsValue) {

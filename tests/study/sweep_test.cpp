@@ -1,6 +1,7 @@
 // Points of a sweep, its checks and its table.
 #include "study/sweep/sweep.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,11 +55,14 @@ TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
   refused({"gpus=1,9"}, {"vary 'gpus=1,9': ", "9"});
   refused({"link:host->gpu7.bandwidth=1,2 GB/s"}, {"link:host->gpu7.bandwidth"});
   refused({"topology=" + std::string{two_gpu} + ",no-such-machine"}, {"no-such-machine"});
-  refused({"tile=64", "tile=128"}, {"vary 'tile=128': vary: 'tile' is given twice"});
+  refused({"tile=64", "tile=128"}, {"vary 'tile=128': 'tile' is given twice"});
   refused({"m=1..1K +1", "n=1..1K +1"}, {"1.049e+06 points; expected at most 1000000"});
   expect_input_error([] { parse_axis("gemm"); },
                      {"vary 'gemm': 'gemm' is not KEY=VALUES"});
   refused({"m & =1"}, {"'' is not a key"});
+  for (const char* word : {"any", "bogus", "best2"})
+    refused({fmt::format("devices={}", word)},
+            {fmt::format("devices: '{}' is not a list of numbers", word)});
 }
 
 TEST(Sweep, SizesAreOfGemmOrAllThree) {

@@ -138,7 +138,7 @@ struct GemmArguments {
 /// several threads are safe and run one after another. Movable.
 class Context {
  public:
-  /// Throws HardwareError if there are no CUDA devices or a device does not exist,
+  /// Throws HardwareError without CUDA devices or if a device does not exist,
   /// InputError if an option is invalid.
   explicit Context(const ContextOptions& options = {});
   /// Uses the caller's hardware (api/hardware.hpp).

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/bench/matrix_pools.hpp"
 #include "backends/cuda/measure/power_watch.hpp"
+#include "model/base/contains.hpp"
 
 namespace tilerail {
 namespace {
@@ -33,7 +34,7 @@ std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* con
   for (const Plan* plan : plans)
     for (const MemoryId gpu : plan->devices) {
       tiles = std::max(tiles, plan->peak_bytes[gpu.index()]);
-      if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
+      if (!contains(gpus, gpu)) gpus.push_back(gpu);
     }
   executor_.reserve(gpus, tiles, 1);
   return std::make_unique<cuda::MatrixPools>(executor_, plans, gpus, options.pages);

@@ -12,7 +12,7 @@ namespace tilerail {
 /// CUDA failures are thrown as cuda::CudaError.
 class CudaBench final : public RealExecutor {
  public:
-  /// Throws HardwareError if there are no CUDA devices.
+  /// Throws HardwareError without CUDA devices.
   explicit CudaBench(const Topology& topology) : executor_{topology} {}
 
   Timeline execute(const Plan& plan) override { return executor_.execute(plan); }

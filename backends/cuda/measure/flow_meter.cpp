@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -13,13 +12,9 @@
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/timed_event.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-}  // namespace
 
 struct FlowMeter::Lane {
   const FlowSpec* flow;
@@ -201,13 +196,13 @@ double FlowMeter::latency(int src, int dst, int count, bool waited) {
   };
   const Block from{place(src), 1, 1, 1}, to{place(dst), 1, 1, 1};
   check(cudaStreamSynchronize(stream), "copying");
-  const auto begin = Clock::now();
+  const Timer timer;
   for (int i = 0; i < count; ++i) {
     copy(from, to, 1, stream);
     if (waited) check(cudaStreamSynchronize(stream), "copying");
   }
   check(cudaStreamSynchronize(stream), "copying");
-  return std::chrono::duration<double>(Clock::now() - begin).count() / count;
+  return timer.seconds() / count;
 }
 
 }  // namespace tilerail::cuda

@@ -9,6 +9,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/timed_event.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -99,10 +100,9 @@ double KernelMeter::issue_time(const Gemm& shape, int count) {
   const DeviceScope scope{bench_.device.ordinal()};
   bench_.device.open_streams(streams, 0);
   load(shape);
-  const auto begin = std::chrono::steady_clock::now();
+  const Timer timer;
   for (size_t i = 0; i < size_t(count); ++i) issue(shape, i % streams);
-  const double taken =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double taken = timer.seconds();
   for (size_t s = 0; s < streams; ++s)
     check(cudaStreamSynchronize(bench_.device.compute_stream(s)), "multiplying");
   return taken / count;
@@ -154,11 +154,10 @@ double KernelMeter::memory_rate(int count) {
   };
   run(0);
   check(cudaStreamSynchronize(stream), "adding");
-  const auto begin = std::chrono::steady_clock::now();
+  const Timer timer;
   for (int i = 0; i < count; ++i) run(i);
   check(cudaStreamSynchronize(stream), "adding");
-  const double taken =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double taken = timer.seconds();
   return 3.0 * double(bytes) * count / taken;
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -13,14 +12,10 @@
 #include "backends/cuda/run/stream_graph.hpp"
 #include "backends/cuda/run/timed_event.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 constexpr int repeats = 200;     // operations per graph
 constexpr size_t bytes = 4096;   // of each copy
@@ -63,11 +58,11 @@ Taken time_graph(const std::vector<StreamOnDevice>& streams, int calls,
   const StreamGraph graph{streams, issue};
   Taken sum{0, 0};
   for (int i = 0; i < 2 + calls; ++i) {
-    const auto start = Clock::now();
+    const Timer timer;
     graph.launch();
-    const double launch = since(start);
+    const double launch = timer.seconds();
     graph.wait();
-    if (i >= 2) sum.launch += launch / calls, sum.all += since(start) / calls;
+    if (i >= 2) sum.launch += launch / calls, sum.all += timer.seconds() / calls;
   }
   return sum;
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -9,11 +8,11 @@
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/timed_event.hpp"
 #include "model/base/threads.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Job = std::function<void(BenchDevice&)>;
 
 constexpr int calls = 200;  // fewer than a device queues before the caller must wait
@@ -27,9 +26,9 @@ double time_issue(Bench& bench, int threads, const Job& job) {
     const DeviceScope scope{device.device.ordinal()};
     for (int c = 0; c < 10; ++c) job(device);
     check(cudaDeviceSynchronize(), "waiting");
-    const auto begin = Clock::now();
+    const Timer timer;
     for (int c = 0; c < calls; ++c) job(device);
-    taken[i] = std::chrono::duration<double>(Clock::now() - begin).count() / calls;
+    taken[i] = timer.seconds() / calls;
     check(cudaDeviceSynchronize(), "waiting");
   };
   run_together(taken.size(), issue);
@@ -51,9 +50,9 @@ double time_call(Bench& bench, IssuerPool& pool, int threads) {
   };
   const auto time = [](const std::function<void()>& work) {
     constexpr int repeats = 50;
-    const auto begin = Clock::now();
+    const Timer timer;
     for (int i = 0; i < repeats; ++i) work();
-    return std::chrono::duration<double>(Clock::now() - begin).count() / repeats;
+    return timer.seconds() / repeats;
   };
   const DeviceScope scope{bench.devices.front()->device.ordinal()};
   pool.grow(size_t(threads));

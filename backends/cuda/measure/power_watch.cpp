@@ -1,5 +1,6 @@
 #include "backends/cuda/measure/power_watch.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "model/base/indices.hpp"

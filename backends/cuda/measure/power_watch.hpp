@@ -1,12 +1,12 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 #include <vector>
 
 #include "backends/cuda/measure/counter_trace.hpp"
 #include "backends/cuda/measure/power_meter.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 
@@ -20,21 +20,18 @@ class PowerWatch {
   PowerWatch& operator=(const PowerWatch&) = delete;
 
   /// Seconds since construction: the time of the traces.
-  double now() const {
-    return std::chrono::duration<double>(Clock::now() - begin_).count();
-  }
+  double now() const { return timer_.seconds(); }
   /// By device, in the given order. Call it once.
   std::vector<CounterTrace> stop();
 
  private:
-  using Clock = std::chrono::steady_clock;
   void watch();
   void join();
 
   const PowerMeter& meter_;
   std::vector<int> devices_;
   std::vector<CounterTrace> traces_;
-  Clock::time_point begin_ = Clock::now();
+  Timer timer_;
   std::atomic<bool> stopped_ = false;
   std::thread thread_;
 };

@@ -15,12 +15,17 @@ void check(cublasStatus_t status, const std::string& what) {
   throw CudaError{fmt::format("{}: {}", what, cublasGetStatusString(status))};
 }
 
-DeviceScope::DeviceScope(int device) {
-  check(cudaGetDevice(&before_), "reading the current device");
+DeviceScope::DeviceScope(int device) : before_{current_device()} {
   check(cudaSetDevice(device), "choosing device " + std::to_string(device));
 }
 
 DeviceScope::~DeviceScope() { cudaSetDevice(before_); }
+
+int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "reading the current device");
+  return device;
+}
 
 int device_count() {
   int count = 0;

@@ -36,8 +36,10 @@ class DeviceScope {
   DeviceScope& operator=(const DeviceScope&) = delete;
 
  private:
-  int before_ = 0;
+  int before_;
 };
+
+int current_device();
 
 /// Number of CUDA devices; 0 without a driver.
 int device_count();

@@ -27,7 +27,7 @@ struct CudaOptions {
 };
 
 /// Distinguishes allocations of matrices on hosts from earlier or later allocations at
-/// the same addresses; empty if the caller guarantees that there are no such allocations.
+/// the same addresses; empty if the caller guarantees that no such allocations exist.
 using AllocationIds = std::vector<uint64_t>;
 
 /// Seconds of one run, as measured by the caller.
@@ -51,7 +51,7 @@ class CudaPlan;
 class CudaExecutor final : public Executor {
  public:
   /// Opens no device yet: the first plan, or `reserve`, that names a device opens it. The
-  /// caller's current device never changes. Throws HardwareError if there are no CUDA
+  /// caller's current device never changes. Throws HardwareError without CUDA
   /// devices.
   explicit CudaExecutor(Topology topology, CudaOptions options = {});
   ~CudaExecutor() override;

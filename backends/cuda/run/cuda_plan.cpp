@@ -24,9 +24,8 @@ CudaPlan::~CudaPlan() {
 }
 
 void CudaPlan::create_events() {
-  int current = -1, before = 0;
-  cuda::check(cudaGetDevice(&before), "reading the current device");
-  const cuda::DeviceScope restore{before};
+  int current = -1;
+  const cuda::DeviceScope restore{cuda::current_device()};
   events_.reserve(program.event_streams.size());
   for (const uint32_t stream : program.event_streams) {
     if (ordinals[stream] != current) {

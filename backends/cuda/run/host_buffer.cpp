@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -22,22 +21,12 @@
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
 
 constexpr size_t touch_bytes = 64 << 10;  // touched by a core before the next core's turn
-
-std::vector<int> allowed_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int core = 0; core < CPU_SETSIZE; ++core)
-      if (CPU_ISSET(core, &set)) cores.push_back(core);
-  if (cores.empty()) cores.push_back(0);
-  return cores;
-}
 
 /// Bit mask of the NUMA nodes with memory, among the first 64.
 unsigned long memory_nodes() {
@@ -52,23 +41,21 @@ unsigned long memory_nodes() {
   return nodes;
 }
 
-/// Requests interleaving of the pages over the nodes; false if the kernel shows one node
-/// or refuses.
-bool interleave(void* data, size_t bytes) {
+/// Requests interleaving of the pages over the nodes if the kernel shows several nodes.
+void interleave(void* data, size_t bytes) {
   const unsigned long nodes = memory_nodes();
-  if ((nodes & (nodes - 1)) == 0) return false;
-  return syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U) == 0;
+  if ((nodes & (nodes - 1)) != 0)
+    syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U);  // may refuse
 }
 
 /// Cores take turns in touching pages first. If the mapping is interleaved, this only
 /// saves time.
 void touch(std::byte* data, size_t bytes) {
-  const std::vector<int> cores = allowed_cores();
+  const std::vector<int> cores = usable_cores();
   const auto page = size_t(sysconf(_SC_PAGESIZE));
   const auto caller = std::this_thread::get_id();
   share_work(cores.size(), [&](size_t t) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
+    cpu_set_t set{};
     CPU_SET(cores[t], &set);
     if (std::this_thread::get_id() != caller)
       sched_setaffinity(0, sizeof set, &set);  // a refusal changes little
@@ -90,14 +77,12 @@ void touch(std::byte* data, size_t bytes) {
 /// depends on the start of columns within about 64 KiB.
 constexpr size_t border = 2 << 20;
 
-size_t mapped_bytes(size_t bytes) { return bytes + border; }
-
 std::byte* at_border(std::byte* mapped) {
   return mapped + (border - reinterpret_cast<uintptr_t>(mapped) % border) % border;
 }
 
 std::byte* map_spread(size_t bytes) {
-  const size_t all = mapped_bytes(bytes);
+  const size_t all = bytes + border;
   void* mapped =
       mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) no_memory(bytes, std::strerror(errno));
@@ -136,14 +121,10 @@ HostBuffer::~HostBuffer() {
     return;
   }
   cudaHostUnregister(allocated_);
-  munmap(allocated_, mapped_bytes(bytes_));
+  munmap(allocated_, bytes_ + border);
 }
 
-HostBuffer::HostBuffer(HostBuffer&& other) noexcept
-    : allocated_{std::exchange(other.allocated_, nullptr)},
-      data_{std::exchange(other.data_, nullptr)},
-      bytes_{std::exchange(other.bytes_, 0)},
-      pages_{other.pages_} {}
+HostBuffer::HostBuffer(HostBuffer&& other) noexcept { *this = std::move(other); }
 
 HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
   std::swap(allocated_, other.allocated_);
@@ -190,10 +171,9 @@ double host_buffer_rate(const std::byte* data, size_t bytes,
       check(cudaMalloc(&readers.back().target, share), "allocating device memory");
     }
     read_all();
-    const auto begin = std::chrono::steady_clock::now();
+    const Timer timer;
     read_all();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    rate = double(share * devices.size()) / taken.count();
+    rate = double(share * devices.size()) / timer.seconds();
   } catch (...) {
     close();
     throw;

@@ -1,20 +1,15 @@
 #include "backends/cuda/run/plan_graph.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/plan_run.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool may_be_graph(const CudaPlan& plan) {
   const size_t ops = plan.plan.ops.size();
@@ -45,18 +40,18 @@ PlanGraph::PlanGraph(CudaPlan& plan, GraphValues values, Tracer* tracer)
 
 CudaRunTimes PlanGraph::run() const {
   if (tracer_) tracer_->start();
-  const auto start = Clock::now();
+  const Timer timer;
   graph_.launch();
-  CudaRunTimes times = times_of_issue(since(start));
+  CudaRunTimes times = times_of_issue(timer.seconds());
   graph_.wait();
-  times.wall = since(start);
+  times.wall = timer.seconds();
   return times;
 }
 
 CudaRunTimes PlanGraph::hand_over() const {
-  const auto start = Clock::now();
+  const Timer timer;
   graph_.launch();
-  return times_of_issue(since(start));
+  return times_of_issue(timer.seconds());
 }
 
 CudaRunTimes PlanGraph::times_of_issue(double seconds) const {

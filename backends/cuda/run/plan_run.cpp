@@ -6,13 +6,11 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issue_op.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/timer.hpp"
 #include "plan/describe.hpp"
 
 namespace tilerail::cuda {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 /// Thrown by an issuer that waits for another, if any issuer has failed.
 struct Cancellation {};
@@ -34,20 +32,20 @@ CudaRunTimes PlanRun::run(IssuerPool& pool) {
 
 CudaRunTimes PlanRun::hand_over(IssuerPool& pool) {
   if (plan_.plan.ops.size() != 1) return on_all_issuers(pool, false);
-  const auto start = Clock::now();
+  const Timer timer;
   const DeviceScope scope{plan_.ordinals.front()};
   record();
   CudaRunTimes times;
-  times.wall = times.issue = times.issue_per_op = seconds(Clock::now() - start);
+  times.wall = times.issue = times.issue_per_op = timer.seconds();
   return times;
 }
 
 CudaRunTimes PlanRun::on_all_issuers(IssuerPool& pool, bool waited_for) {
-  const auto start = Clock::now();
+  const Timer timer;
   pool.run(progress_.size(), [&](size_t issuer) { issue_all(issuer, waited_for); });
   if (staged_ && !failed_) staged_->finish();
   CudaRunTimes times;
-  times.wall = seconds(Clock::now() - start);
+  times.wall = timer.seconds();
   if (failed_) throw CudaError{failure_};
   double total = 0;
   for (const Progress& p : progress_) {
@@ -61,9 +59,9 @@ CudaRunTimes PlanRun::on_all_issuers(IssuerPool& pool, bool waited_for) {
 void PlanRun::issue_all(size_t issuer, bool waited_for) noexcept {
   std::optional<OpId> current;
   try {
-    const auto start = Clock::now();
+    const Timer timer;
     const double waited = issue_steps(issuer, current);
-    progress_[issuer].issue_seconds = seconds(Clock::now() - start) - waited;
+    progress_[issuer].issue_seconds = timer.seconds() - waited;
     current.reset();
     if (waited_for) wait_for_streams(issuer);
   } catch (const Cancellation&) {
@@ -140,11 +138,11 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
     const StreamProgram::Wait& wait = plan_.program.waits[w];
     const auto& issued = progress_[wait.issuer].issued;
     if (issued.load(std::memory_order_acquire) <= wait.op.value) {
-      const auto start = Clock::now();
+      const Timer timer;
       spin_until([&] {
         return issued.load(std::memory_order_acquire) > wait.op.value || failed_;
       });
-      waited += seconds(Clock::now() - start);
+      waited += timer.seconds();
     }
     if (failed_) throw Cancellation{};
     check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0),

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
@@ -40,7 +39,6 @@ class PlanRun {
   void record();
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct alignas(64) Progress {
     std::atomic<int64_t> issued{
         0};  // operations of this issuer below this id were issued

@@ -2,10 +2,9 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include <chrono>
-
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issue_op.hpp"
+#include "model/base/timer.hpp"
 #include "plan/buffer_start.hpp"
 #include "plan/describe.hpp"
 
@@ -13,11 +12,7 @@ namespace tilerail::cuda {
 
 CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrices,
                         bool own_stream) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  const auto since_start = [&] {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
+  const Timer timer;
   const DeviceScope scope{device.ordinal()};
   Target target{bound.streams.front(), bound.handles.front(), bound.scalars.front()};
   if (!own_stream) {
@@ -33,12 +28,12 @@ CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrice
   try {
     issue_op(bound.plan, bound.plan.ops.front(), {buffers.data(), buffers.size()},
              target);
-    times.issue = times.issue_per_op = since_start();
+    times.issue = times.issue_per_op = timer.seconds();
     check(cudaStreamSynchronize(target.stream), "a kernel");
   } catch (const CudaError& error) {
     throw CudaError{describe(bound.plan, OpId{0}) + ": " + error.what()};
   }
-  times.wall = since_start();
+  times.wall = timer.seconds();
   return times;
 }
 

@@ -1,11 +1,11 @@
 #include "backends/cuda/run/staged_copies.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
+#include "model/base/threads.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::array<size_t, 2> most_slots{
 /// Most of the available cores fill slots: more bytes go to GPUs than come back.
 std::array<size_t, 2> threads() {
   constexpr size_t issuing = 2, most_out = 16;  // the caller and the issuer
-  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const size_t cores = usable_cores().size();
   const size_t out = std::clamp<size_t>(cores / 4, 1, most_out);
   const size_t left = cores > out + issuing ? cores - out - issuing : 1;
   return {std::min(left, most_slots[0]), out};
@@ -111,11 +111,10 @@ double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
     const int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
     const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows,
                        chunk.cols, buffer.ld};
-    const auto start = std::chrono::steady_clock::now();
+    const Timer timer;
     const Block slot{staging_.await(part.direction, i), chunk.rows, chunk.cols,
                      chunk.rows};
-    waited +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    waited += timer.seconds();
     part.direction == Direction::in ? copy(slot, on_gpu, chunk.element, stream)
                                     : copy(on_gpu, slot, chunk.element, stream);
     const size_t number = rings_[size_t(part.direction)].slot_of(i);

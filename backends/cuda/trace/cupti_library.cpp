@@ -35,7 +35,7 @@ void* load_library() {
 }
 
 LoadResult open_library() {
-  LoadResult opened;
+  LoadResult opened{};
   void* const handle = load_library();
   if (!handle) {
     opened.why = candidates().front() + " does not exist";

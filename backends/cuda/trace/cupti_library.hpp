@@ -9,21 +9,21 @@ namespace tilerail::cuda {
 /// The functions of CUPTI that a trace needs, from the shared library of this CUDA
 /// version. The library is opened for the first trace, so that programs run without it.
 struct CuptiLibrary {
-  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
-  decltype(&cuptiActivityPushExternalCorrelationId) push_correlation = nullptr;
-  decltype(&cuptiActivityPopExternalCorrelationId) pop_correlation = nullptr;
-  decltype(&cuptiGetTimestamp) timestamp = nullptr;
-  decltype(&cuptiGetResultString) result_string = nullptr;
-  decltype(&cuptiSubscribe) subscribe = nullptr;
-  decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks;
+  decltype(&cuptiActivityEnable) enable;
+  decltype(&cuptiActivityDisable) disable;
+  decltype(&cuptiActivityFlushAll) flush_all;
+  decltype(&cuptiActivityGetNextRecord) next_record;
+  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records;
+  decltype(&cuptiActivityPushExternalCorrelationId) push_correlation;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop_correlation;
+  decltype(&cuptiGetTimestamp) timestamp;
+  decltype(&cuptiGetResultString) result_string;
+  decltype(&cuptiSubscribe) subscribe;
+  decltype(&cuptiEnableCallback) enable_callback;
+  decltype(&cuptiGetGraphNodeId) graph_node_id;
 
-  /// Null if there is no such library or it lacks a function; `why` then contains the
+  /// Null if the library does not exist or lacks a function; `why` then contains the
   /// reason. Opened once per process.
   static const CuptiLibrary* open(std::string& why);
 };

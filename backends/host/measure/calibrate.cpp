@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
@@ -159,7 +159,7 @@ void Calibration::write_shape() {
   d_.sources.push_back({"shape", Source::Kind::assumed,
                         fmt::format("devices and workers as chosen for {} CPUs; each "
                                     "device may use an equal share of half of the memory",
-                                    std::thread::hardware_concurrency())});
+                                    usable_cores().size())});
   const double ram = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   constexpr double mebibyte = 1 << 20;
   d_.issue.source = "shape";
@@ -262,7 +262,7 @@ void Calibration::write_kernels() {
       "kernels",
       fmt::format("{} on one thread a kernel, {} simultaneous kernels on {} CPUs; 95 % "
                   "intervals of the means within ",
-                  host::blas_name(), all_workers_, std::thread::hardware_concurrency()));
+                  host::blas_name(), all_workers_, usable_cores().size()));
 }
 
 /// The uncertainty of copies is the deviation of each role and number of copies from the
@@ -309,7 +309,7 @@ Topology::Description calibrate_host(const HostCalibrationOptions& options) {
     throw out_of_range("largest GEMM", std::to_string(options.largest_gemm),
                        "64 to 2048");
   }
-  const int cores = int(std::max(1U, std::thread::hardware_concurrency()));
+  const int cores = int(usable_cores().size());
   const int devices = options.devices != 0 ? options.devices : std::min(2, cores);
   const int workers =
       options.workers != 0 ? options.workers : std::max(1, cores / std::max(1, devices));

@@ -56,7 +56,7 @@ void Dispatcher::reset() {
 
 void Dispatcher::start(std::span<OpTime> times) {
   times_ = times;
-  origin_ = Clock::now();
+  timer_ = {};
   for (const auto i : indices(device_)) {
     if (graph_->waits_for()[i] == 0 && device_[i] == no_device) finish(int32_t(i));
   }
@@ -66,7 +66,7 @@ void Dispatcher::work(int device, const std::function<void(OpId)>& run_op) {
   Ready& ready = ready_[size_t(device)];
   while (const std::optional<int32_t> op = take(ready)) {
     OpTime& time = times_[size_t(*op)];
-    time.start = now();
+    time.start = timer_.seconds();
     try {
       run_op(OpId{*op});
     } catch (const InputError& error) {
@@ -74,7 +74,7 @@ void Dispatcher::work(int device, const std::function<void(OpId)>& run_op) {
     } catch (const std::exception& error) {
       return fail(OpId{*op}, error.what(), false);
     }
-    time.end = now();
+    time.end = timer_.seconds();
     finish(*op);
   }
 }
@@ -113,7 +113,7 @@ void Dispatcher::finish(int32_t op) {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) return stop();
     if (joins == end_of_list) return;
     op = std::exchange(joins, next_join_[size_t(joins)]);
-    times_[size_t(op)].start = times_[size_t(op)].end = now();
+    times_[size_t(op)].start = times_[size_t(op)].end = timer_.seconds();
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/timer.hpp"
 #include "model/machine/topology.hpp"
 #include "model/timeline.hpp"
 #include "plan/graph.hpp"
@@ -40,8 +40,6 @@ struct Failure {
 /// through a counter.
 class Dispatcher {
  public:
-  using Clock = std::chrono::steady_clock;
-
   explicit Dispatcher(int devices) : ready_(size_t(devices)) {}
 
   /// Builds the counters and successor lists of a plan; the only call that allocates.
@@ -74,9 +72,6 @@ class Dispatcher {
   void push(int32_t op);
   void stop();
   void fail(OpId op, std::string what, bool bad_input);
-  double now() const {
-    return std::chrono::duration<double>(Clock::now() - origin_).count();
-  }
 
   std::vector<int32_t> device_;     // by operation; no_device for joins
   std::optional<PlanGraph> graph_;  // of the prepared plan
@@ -88,7 +83,7 @@ class Dispatcher {
   std::atomic<int64_t> left_ = 0;  // operations that have not ended
   std::atomic<bool> stopped_ = false;
   std::span<OpTime> times_;
-  Clock::time_point origin_;
+  Timer timer_;
   std::mutex failure_mutex_;
   std::optional<Failure> failure_;
 };

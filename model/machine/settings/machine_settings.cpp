@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "model/base/contains.hpp"
 #include "model/base/digest.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/known_names.hpp"
@@ -30,13 +31,6 @@ struct Kind {
   Strings figures;
 };
 
-Strings rates_of_types() {
-  Strings rates;
-  for (const std::string_view dtype : dtype_names)
-    rates.push_back(fmt::format("{}.rate", dtype));
-  return rates;
-}
-
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> kinds{{"link", keys_of(F::of_links, true)},
@@ -45,7 +39,8 @@ const std::vector<Kind>& kinds() {
                             {"kernels", keys_of(F::of_kernels, true)}};
     kinds[2].figures.emplace_back("bounds");
     kinds[3].figures.emplace_back("rate");
-    std::ranges::move(rates_of_types(), std::back_inserter(kinds[3].figures));
+    for (const std::string_view dtype : dtype_names)
+      kinds[3].figures.push_back(fmt::format("{}.rate", dtype));
     return kinds;
   }();
   return all;
@@ -144,7 +139,9 @@ class SettingValue {
   /// Replaces a required figure. "inf" for a rate is the maximum of the range.
   template <class Value>
   bool apply(Value& figure, const Range<Value>& range) const {
-    if (is_none()) fail("cannot be absent", "a value");
+    if (is_none())
+      throw InputError{setting_, split_setting(setting_).first, "cannot be absent",
+                       "a value"};
     if (is_factor())
       figure = product(figure, range);
     else if (!is_inf())
@@ -307,8 +304,8 @@ class DescriptionEditor {
   void apply(const std::string& setting) {
     setting_ = setting;
     const auto [text, value_text] = split_setting(setting);
-    const SettingValue value{value_text, setting};
-    const Key key{text};
+    SettingValue value{value_text, setting};
+    Key key{text};
     if (text == "name") {
       d_.name = value.text();
       renamed_ = true;
@@ -320,10 +317,6 @@ class DescriptionEditor {
       fail(fmt::format("the key {} is unknown", in_quotes(text)), setting_keys);
     } else if (key.is_part() && (value.is_none() || value.text() == "x1")) {
       apply_to_part(key, value);
-    } else if (key.figure.empty()) {
-      fail("the key does not end with a figure",
-           fmt::format("NAME. and one of {}{}", fmt::join(key.kind->figures, ", "),
-                       key.is_part() ? ", or NAME=none, which removes it" : ""));
     } else {
       apply_to_items(key, value);
     }
@@ -369,11 +362,20 @@ class DescriptionEditor {
     keep_parts(d_, stays, Stays(d_.links.size(), true));
   }
 
-  /// By item, whether the key matches.
+  /// By item, whether the key matches. Moves the begin of an unknown figure, as in
+  /// "NAME.f99.rate", from the name to the figure.
   template <class Items>
-  std::vector<bool> named_items(const Items& items, const Key& key) const try {
-    std::vector<bool> fits = named(key.name, items);
-    if (std::ranges::count(fits, true) > 0) return fits;
+  std::vector<bool> named_items(const Items& items, Key& key) const try {
+    for (const size_t end : {key.name.size(), key.name.rfind('.')}) {
+      std::vector<bool> fits = named(key.name.substr(0, end), items);
+      if (std::ranges::count(fits, true) == 0) continue;
+      if (end < key.name.size()) {
+        const std::string dot = key.figure.empty() ? "" : ".";
+        key.figure.insert(0, key.name.substr(end + 1) + dot);
+        key.name.resize(end);
+      }
+      return fits;
+    }
     Strings names;
     for (const auto& item : items) names.push_back(item.name);
     throw InputError{key.kind->name, key.name, "does not exist; " + known_names(names)};
@@ -382,12 +384,12 @@ class DescriptionEditor {
   }
 
   /// Removes the matching items if the value is "none".
-  void apply_to_part(const Key& key, const SettingValue& value) {
+  void apply_to_part(Key& key, const SettingValue& value) {
     Stays memories(d_.memories.size(), true), links(d_.links.size(), true);
     if (key.is_of("link"))
-      links = all_but(d_.links, key);
+      (links = named_items(d_.links, key)).flip();
     else
-      memories = all_but(d_.memories, key);
+      (memories = named_items(d_.memories, key)).flip();
     if (!value.is_none()) return;
     for (const auto i : indices(memories))
       if (!memories[i] && d_.memories[i].kind != NodeKind::gpu)
@@ -397,25 +399,17 @@ class DescriptionEditor {
     mark(removed);
   }
 
-  /// By item, whether the key does not match.
-  template <class Items>
-  Stays all_but(const Items& items, const Key& key) const {
-    Stays stays = named_items(items, key);
-    stays.flip();
-    return stays;
-  }
-
-  void apply_to_items(const Key& key, const SettingValue& value) {
+  void apply_to_items(Key& key, SettingValue& value) {
     const auto set_in = [&](const auto& figures) {
       return [&](auto& part) { return set(part, figures, key.figure, value); };
     };
-    if (key.is_of("link")) each(d_.links, key, set_in(F::of_links));
-    if (key.is_of("memory")) each(d_.memories, key, set_in(F::of_memories));
+    if (key.is_of("link")) each(d_.links, key, value, set_in(F::of_links));
+    if (key.is_of("memory")) each(d_.memories, key, value, set_in(F::of_memories));
     if (key.is_of("kernels"))
-      each(d_.kernels, key,
+      each(d_.kernels, key, value,
            [&](auto& kernels) { return set_kernels(kernels, key.figure, value); });
     if (key.is_of("group")) {
-      each(d_.groups, key,
+      each(d_.groups, key, value,
            [&](auto& group) { return set_bounds(group, key.figure, value); });
       std::erase_if(d_.groups, [](auto& group) {
         return is_unbounded(group.capacity) && is_unbounded(group.both_busy);
@@ -425,20 +419,29 @@ class DescriptionEditor {
       d_.nodes[memory.node.index()].source = memory.source;
   }
 
-  /// Calls `change` for every matching item, and marks the items for which it returns
-  /// true.
+  /// Calls `change`, which applies the value to the key's figure, for every matching
+  /// item, and marks the items for which it returns true.
   template <class Items, class Change>
-  void each(Items& items, const Key& key, const Change& change) {
+  void each(Items& items, Key& key, SettingValue& value, const Change& change) {
     const std::vector<bool> fits = named_items(items, key);
-    bool changed = false;
-    for (const auto i : indices(items)) {
-      if (!fits[i] || !change(items[i])) continue;
-      changed = true;
-      mark(items[i].source);
-    }
-    if (!changed)
-      fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)),
-           "an existing one");
+    const auto change_all = [&] {
+      bool changed = false;
+      for (const auto i : indices(items)) {
+        if (!fits[i] || !change(items[i])) continue;
+        changed = true;
+        mark(items[i].source);
+      }
+      return changed;
+    };
+    if (change_all()) return;
+    const std::string removal = key.is_part() ? ", or NAME=none, which removes it" : "";
+    const std::string problem = fmt::format("{} {} has no figure {}", key.kind->name,
+                                            in_quotes(key.name), in_quotes(key.figure));
+    Strings existing;
+    value = {"x1", setting_};
+    for (const std::string& figure : key.kind->figures)
+      if (key.figure = figure; change_all()) existing.push_back(figure);
+    fail(problem, fmt::format("one of: {}{}", fmt::join(existing, ", "), removal));
   }
 
   /// False if the part lacks the figure.
@@ -488,11 +491,11 @@ class DescriptionEditor {
 
   void apply_to_issue(const std::string& figure, const SettingValue& value) {
     const auto keys = keys_of(F::of_issue, true);
-    if (std::ranges::find(keys, figure) == keys.end())
+    if (!contains(keys, figure))
       fail("the key is unknown",
            fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
     if (!set(d_.issue, F::of_issue, figure, value))
-      fail("the machine has no such figure", "an existing one");
+      fail(fmt::format("the machine has no issue.{}", figure), "an existing one");
     mark(d_.issue.source);
   }
 
