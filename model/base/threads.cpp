@@ -8,6 +8,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <system_error>
 
 namespace tilerail {
@@ -23,12 +24,22 @@ std::atomic<int> admitted{no_limit};
                        "a higher limit on processes and threads (ulimit -u)"};
 }
 
-/// Threads that the destructor joins. Reserve memory for all before any starts.
-struct ThreadGroup {
+/// Threads that the destructor joins.
+class ThreadGroup {
+ public:
+  explicit ThreadGroup(size_t most) { threads_.reserve(most); }
   ~ThreadGroup() {
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads_) thread.join();
   }
-  std::vector<std::thread> threads;
+  ThreadGroup(const ThreadGroup&) = delete;
+  ThreadGroup& operator=(const ThreadGroup&) = delete;
+
+  void start(std::function<void()> work) {
+    threads_.push_back(start_thread(std::move(work)));
+  }
+
+ private:
+  std::vector<std::thread> threads_;
 };
 
 /// The first exception of several threads.
@@ -64,7 +75,10 @@ std::vector<int> usable_cores() {
   std::vector<int> cores;
   for (int core = 0; core < CPU_SETSIZE; ++core)
     if (CPU_ISSET(core, &set)) cores.push_back(core);
-  if (cores.empty()) cores.push_back(0);
+  if (cores.empty()) {
+    cores.resize(std::max(1U, std::thread::hardware_concurrency()));
+    std::iota(cores.begin(), cores.end(), 0);
+  }
   return cores;
 }
 
@@ -97,11 +111,9 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
     });
   };
   {
-    ThreadGroup others;
-    others.threads.reserve(threads);
+    ThreadGroup others{threads};
     try {
-      for (size_t t = 1; t < std::min(threads, parts); ++t)
-        others.threads.push_back(start_thread(take_parts));
+      for (size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
     } catch (const ThreadShortage&) {  // the running threads do all parts
     }
     take_parts();
@@ -112,10 +124,9 @@ void share_work(size_t parts, size_t threads, const std::function<void(size_t)>&
 void run_together(size_t count, const std::function<void(size_t)>& work) {
   FirstFailure failure;
   {
-    ThreadGroup others;
-    others.threads.reserve(count);
+    ThreadGroup others{count};
     for (size_t i = 1; i < count; ++i)
-      others.threads.push_back(start_thread([&, i] { failure.guard([&] { work(i); }); }));
+      others.start([&, i] { failure.guard([&] { work(i); }); });
     if (count > 0) failure.guard([&] { work(0); });
   }
   failure.rethrow();

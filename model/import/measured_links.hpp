@@ -43,8 +43,8 @@ struct PeerRates {
 /// Adds links between GPUs. An island of GPUs with access to each other gets a switch if
 /// the rate of every pair is the port rate of either GPU, else one link per pair. The
 /// total rate of a GPU never exceeds its measurement. GPUs with peer copies no faster
-/// than PCIe have one port for peers and host. Data that were
-/// not measured have the source `assumed_source`.
+/// than PCIe have one port for peers and host. Data without a measurement have the source
+/// `assumed_source`.
 void add_peer_links(MachineBuilder& machine, const PeerRates& rates,
                     const std::vector<NodeId>& gpus, const HostLinks& hosts,
                     const std::string& measured);

@@ -101,7 +101,9 @@ class Search {
         (best.search && best.search->has_simulated(best.start.plan)))
       return;
     const double seconds = simulator_.of(best.start.plan).makespan.value;
-    if (seconds < start_seconds_) start_ = &best, start_seconds_ = seconds;
+    if (seconds >= start_seconds_) return;
+    start_ = &best;
+    start_seconds_ = seconds;
   }
 
   CandidateSet& best_start() {

@@ -66,9 +66,7 @@ class EvolutionarySearch final : public SetSearch {
     simulated_[best_number_].what = what(*best_);
     PlanOrigin& origin = best_->plan->origin;
     origin.evaluator = Evaluator::simulator;
-    const bool only = simulated_.size() == 1;
-    origin.reasons = {{only ? PlanReason::only_candidate : PlanReason::fastest,
-                       best_number_, only ? 0 : simulated_.size()}};
+    origin.reasons = {{PlanReason::only_candidate, best_number_}};
     origin.candidates = std::move(simulated_);
     return std::move(*best_->plan);
   }

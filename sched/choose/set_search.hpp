@@ -21,10 +21,11 @@ class SetSearch {
   virtual void run_until(int64_t ops) = 0;
   /// The time of the fastest plan so far; infinite if no plan was simulated.
   virtual double seconds() const = 0;
+  /// All simulated plans, in order.
   virtual const std::vector<PlanCandidate>& simulated() const = 0;
   virtual bool has_simulated(const Plan& plan) const = 0;
   /// The fastest plan, or `start` if no plan was simulated. The plan's origin lists all
-  /// simulated plans. Ends the search.
+  /// simulated plans; its reason contains the index of this plan. Ends the search.
   virtual Plan take() = 0;
 };
 

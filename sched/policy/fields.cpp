@@ -418,8 +418,7 @@ void apply_override(Policy& policy, std::string_view assignment) {
   const Field* const field = find_field(policy, key);
   if (!field) {
     std::vector<std::string> known;
-    for (const Field& each : fields(policy))
-      if (each.key != "tile" && each.key != "effort") known.emplace_back(each.key);
+    for (const Field& each : fields(policy)) known.emplace_back(each.key);
     throw unknown_name("set", assignment, "a field of a policy", known);
   }
   if (equals == std::string_view::npos)

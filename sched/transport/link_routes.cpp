@@ -16,8 +16,12 @@ std::shared_ptr<const SharedLinks> LinkRoutes::of(const Topology& topology,
   std::vector<size_t> all(key.devices.size());
   std::iota(all.begin(), all.end(), 0);
   links->activate(all);
-  pairs_ += all.size() * all.size();
-  if (pairs_ > most_pairs) known_.clear(), pairs_ = all.size() * all.size();
+  const size_t pairs = all.size() * all.size();
+  if (pairs_ + pairs > most_pairs) {
+    known_.clear();
+    pairs_ = 0;
+  }
+  pairs_ += pairs;
   return known_.emplace(key, links).first->second;
 }
 

@@ -19,32 +19,29 @@ std::string plan_cache(const R& result) {
   return reason_text(result.job.plan.origin, PlanReason::tuned);
 }
 
+const GemmProblem& problem_of(const R& result) { return result.job.plan.problem; }
+
+const std::optional<GpuRunFacts>& gpu_of(const R& result) { return result.measured.gpu; }
+
 Columns<R> job_columns() {
   return {{"", &R::name, "case"},
-          {problem_columns(), [](auto& result) -> auto& {return result.job.plan.problem;
-}
-}  // namespace
-, {"place", [](auto& result) { return result.what.problem.place_or_default(); }},
-    {"devices", [](auto& result) { return result.job.plan.devices.size(); }},
-    {"policy", [](auto& result) { return result.job.plan.policy; }, "policy"},
-    {Columns<Case>{{"group", &Case::group}, {"label", &Case::label}}, &R::what},
-    {"tile", [](auto& result) { return result.job.plan.tile; }, "tile"},
-    {"ops", [](auto& result) { return result.job.plan.ops.size(); }},
-    {"plan_s", [](auto& result) { return result.job.plan_s; }},
-    {"plan_cache", plan_cache}, {
-  "without_effect", [](auto& result) {
-    return fmt::format("{}", fmt::join(result.job.plan.origin.without_effect, "; "));
-  }
-}
-};  // namespace tilerail::study
+          {problem_columns(), problem_of},
+          {"place", [](auto& result) { return result.what.problem.place_or_default(); }},
+          {"devices", [](auto& result) { return result.job.plan.devices.size(); }},
+          {"policy", [](auto& result) { return result.job.plan.policy; }, "policy"},
+          {Columns<Case>{{"group", &Case::group}, {"label", &Case::label}}, &R::what},
+          {"tile", [](auto& result) { return result.job.plan.tile; }, "tile"},
+          {"ops", [](auto& result) { return result.job.plan.ops.size(); }},
+          {"plan_s", [](auto& result) { return result.job.plan_s; }},
+          {"plan_cache", plan_cache},
+          {"without_effect", [](auto& result) {
+             return fmt::format("{}",
+                                fmt::join(result.job.plan.origin.without_effect, "; "));
+           }}};
 }
 
 Columns<R> gpu_column(const char* name, double GpuRunFacts::*figure) {
-  return {Columns<GpuRunFacts>{name, figure},
-          [](auto& result) -> auto& {return result.measured.gpu;
-}
-}
-;
+  return {Columns<GpuRunFacts>{name, figure}, gpu_of};
 }
 
 std::string percent_text(double share) { return error_text(share); }

@@ -134,8 +134,8 @@ CASES = {
     "tile that is a word": (problem(tile="small"), "small"),
     "unknown field": (problem(set="speed=max"), "speed"),
     "misspelt field": (problem(set="routin=eta"),
-                       "--set: 'routin=eta' is not a field of a policy; expected one of: devices, grid, distribution, "
-                       "shares, tile-rows, "),
+                       "--set: 'routin=eta' is not a field of a policy; expected one of: devices, effort, grid, "
+                       "distribution, shares, tile, tile-rows, "),
     "GPUs that are a word": (SWEEP + ["--gemm", "64", "--vary", "devices=any"],
                              "--vary 'devices=any': devices: 'any' is not a list of numbers"),
     "GPUs that are another word": (SWEEP + ["--gemm", "64", "--vary", "devices=bogus"],

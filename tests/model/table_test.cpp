@@ -36,6 +36,14 @@ Columns<Row> columns() {
 
 const std::vector<Row> rows{{"a", Part{1}}, {"b,c", {}}};
 
+TEST(CellText, IsEmptyForNullOnly) {
+  EXPECT_EQ(cell_text({}), "");
+  EXPECT_EQ(cell_text("a"), "a");
+  EXPECT_EQ(cell_text(7), "7");
+  EXPECT_EQ(cell_text(0.25), "0.25");
+  EXPECT_EQ(cell_text(false), "false");
+}
+
 TEST(Columns, WithANameAreCells) {
   const Json cells = columns().json(rows[0]);
   EXPECT_EQ(cells.dump(), R"({"name":"a","part_s":1.0,"other_s":1.0})");
