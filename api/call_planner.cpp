@@ -66,8 +66,7 @@ struct Free {
 Topology with_free(const Topology& topology, std::span<const Free> free,
                    std::span<const MemoryId> gpus, const GemmProblem& problem) {
   Topology::Description less = topology.description();
-  const std::vector<MemoryNeed> needs =
-      needs_of_parts(memory_needs(problem, topology.memories().size()), topology, gpus);
+  const auto needs = memory_needs(tensors_of(problem), gpus, topology);
   for (const Free& one : free)
     less.memories[one.gpu.index()].capacity =
         Bytes{std::max(1.0, double(one.bytes) + needs[one.gpu.index()].matrices)};
@@ -108,7 +107,7 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem,
     if (!why) why = doubt;
     if (call.plan.devices.size() < 4)
       break;  // half of them would be only the GPU with the matrices
-    const std::vector<MemoryId> some = half_of(call.plan.devices, whole.place_c);
+    const std::vector<MemoryId> some = half_of(call.plan.devices, whole.place_c.home());
     call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
   }
   constexpr const char* slower =

@@ -13,7 +13,6 @@
 #include "model/base/extents.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "model/base/timer.hpp"
-#include "model/machine/spread_memories.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -58,7 +57,7 @@ void Session::release(const void* data) {
 Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   struct Input {
     Matrix& matrix;
-    MemoryId& place;
+    Layout& place;
     int64_t& ld;
     bool at_home = false;  // the original is on C's GPU
     std::vector<tilerail::Matrices::Copy> copies = {};
@@ -66,24 +65,21 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   };
   std::array inputs{Input{matrices[0], problem.place_a, problem.lda},
                     Input{matrices[1], problem.place_b, problem.ldb}};
-  const MemoryId home = problem.place_c;
+  const MemoryId home = problem.place_c.home();
   const bool on_gpu = matrices[2].location.has_value();
   bool there = on_gpu;
   for (Input& input : inputs) {
-    input.at_home = on_gpu && input.place == home;
+    input.at_home = on_gpu && input.place.is_whole_in(home);
     if (input.matrix.used()) input.kept = kept_.part(input.matrix, devices_);
     there = there && (input.at_home || (input.kept && input.kept->on(home)));
   }
   for (Input& input : inputs) {
     if (!input.kept || (there && input.at_home)) continue;
     const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
-    const auto each_gpu =
-        topology_.find_memory(copies_name);  // none if there is only one GPU, which has
-                                             // the copy
-    input.place = there || !each_gpu ? gpu : *each_gpu;
+    input.place = there ? Layout{gpu} : Layout::replicated(topology_.gpus());
     input.ld = input.matrix.ld = input.kept->ld;
     input.matrix.data = data, input.matrix.location = topology_.memory(gpu).device;
-    if (input.place != gpu) input.copies = std::move(input.kept->copies);
+    if (!input.place.is_whole()) input.copies = std::move(input.kept->copies);
   }
   return {std::move(inputs[0].copies), std::move(inputs[1].copies)};
 }

@@ -123,9 +123,16 @@ Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m
   return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
 }
 
+GemmProblem typical_product(const Plan& plan) {
+  if (const auto* gemm = std::get_if<GemmProblem>(&plan.problem)) return *gemm;
+  GemmProblem product;
+  product.dtype = plan.dtype();
+  return product;
+}
+
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty,
                    Seconds time, double calls_before) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem p = typical_product(plan);
   const KernelTimes& kernels = topology.kernels_of(gpu);
   if (!kernels.has_times(p.dtype, p.trans_a, p.trans_b)) return 1;
   return kernels.curve(p.dtype, p.trans_a, p.trans_b)

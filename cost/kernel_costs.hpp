@@ -41,6 +41,10 @@ constexpr bool leaves_room(double filled) {
 /// and a warm-up.
 constexpr double usual_calls_before = 3;
 
+/// The product whose kernel times and watts a plan has: its problem's, or without
+/// transposes.
+GemmProblem typical_product(const Plan& plan);
+
 /// Factor on the times of kernels that slow down, on a device that the plan's kernels
 /// keep busy for the share `duty`, in a call that takes `time` and follows `calls_before`
 /// others.

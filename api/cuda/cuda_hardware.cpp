@@ -31,7 +31,7 @@ class CudaBoundPlan final : public BoundPlan {
  public:
   explicit CudaBoundPlan(std::shared_ptr<CudaPlan> bound) : bound_{std::move(bound)} {}
   void set_scalars(double alpha, double beta) override {
-    bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
+    bound_->plan.gemm().alpha = alpha, bound_->plan.gemm().beta = beta;
   }
   CudaPlan& bound() const { return *bound_; }
   /// cuda::may_read_ahead, which compares all copies of C: computed once, and only for

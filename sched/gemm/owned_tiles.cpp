@@ -12,27 +12,24 @@ OwnedTiles::OwnedTiles(PlanContext& context, TileDirectory& inputs, Options opti
       options_{std::move(options)},
       devices_(context.devices.size()) {}
 
-Arena::Slot OwnedTiles::take(size_t device, Shape shape, DType dtype) {
-  return context_.arenas[device].take(shape.rows, shape.cols, dtype,
-                                      [this, device] { inputs_.evict_one(device); });
+Arena::Slot OwnedTiles::take(size_t device, const Buffer& block, int64_t least) {
+  return context_.arenas[device].take(
+      block, [this, device] { inputs_.evict_one(device); }, least);
 }
 
 /// Memory for a tile that a device holds for one operation. If memory is ample, a few
 /// buffers are used in turn.
 Arena::Slot OwnedTiles::take_passing(size_t device, const View& tile) {
-  const DType dtype = context_.dtype(tile);
-  if (context_.arenas[device].pooled())
-    return take(device, {tile.rows, tile.cols}, dtype);
+  const Buffer block = context_.block(tile);
+  if (context_.arenas[device].pooled()) return take(device, block);
   auto& ring = devices_[device].passing;
-  if (ring.size() < size_t(passing_buffers(context_.decisions))) {
-    Arena::Slot slot = take(device, options_.largest, dtype);
-    context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
-    return slot;
-  }
+  if (ring.size() < size_t(passing_buffers(context_.decisions)))
+    return take(device, block,
+                Arena::bytes(options_.largest.rows, options_.largest.cols, block.dtype));
   Arena::Slot slot = ring.front().first;
   slot.former = ring.front().second;
   ring.pop_front();
-  context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
+  context_.arenas[device].reuse(slot, block);
   return slot;
 }
 
@@ -51,7 +48,7 @@ Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to,
                            const Deps& deps, Seconds ready, OpId& id, int queue) {
   const auto leg = [&](const View& src, const View& dst) {
     const auto is_home = [&](const View& view) {
-      return context_.builder.plan().buffer(view.buffer).kind != Buffer::Kind::tile;
+      return !context_.builder.plan().buffer(view.buffer).in_arena;
     };
     return context_.router.leg(context_.memory(src), context_.memory(dst),
                                is_home(src) || is_home(dst));
@@ -84,9 +81,9 @@ Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to,
 }
 
 std::optional<Seconds> OwnedTiles::arrival(TileId tile, size_t device) const {
-  const bool part = is_part(tile), here = in_place(device, part);
-  if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   const View home = context_.builder.in_block(options_.home_of(tile));
+  const bool part = is_part(tile), here = in_place(device, home, part);
+  if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   Leg leg = context_.router.leg(context_.memory(home), context_.devices[device], true);
   const Router::Stops stops = context_.router.stops(leg);
   const int pieces = pieces_over(context_, home, stops.size());
@@ -106,10 +103,10 @@ OwnedTiles::ActiveTile OwnedTiles::begin(const View& region, size_t device,
   ActiveTile tile;
   tile.home = tile.work = home;
   tile.is_part = is_part;
-  tile.in_place = in_place(device, is_part);
+  tile.in_place = in_place(device, home, is_part);
   tile.beta = first_beta(tile.in_place, is_part);
   if (tile.in_place) return tile;
-  tile.slot = take(device, {home.rows, home.cols}, context_.dtype(home));
+  tile.slot = take(device, context_.block(home));
   tile.work = {tile.slot.buffer, 0, 0, home.rows, home.cols};
   if (tile.beta != Scalar::zero) {
     Deps deps;

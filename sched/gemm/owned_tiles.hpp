@@ -80,9 +80,9 @@ class OwnedTiles final : public Outputs {
   bool is_part(TileId tile) const {
     return options_.total_of && options_.total_of(tile) != tile;
   }
-  bool in_place(size_t device, bool is_part) const {
+  bool in_place(size_t device, const View& home, bool is_part) const {
     return !is_part && context_.decisions.choices.in_place &&
-           context_.problem.place_c == context_.devices[device];
+           context_.memory(home) == context_.devices[device];
   }
   /// The factor of C in the first kernel.
   Scalar first_beta(bool in_place, bool is_part) const {
@@ -96,7 +96,7 @@ class OwnedTiles final : public Outputs {
   OpId add(CompleteTile& total, const View& from, Scalar factor, Deps arrived,
            Seconds ready);
   void give_back(const CompleteTile& tile, OpId copied);
-  Arena::Slot take(size_t device, Shape shape, DType dtype);
+  Arena::Slot take(size_t device, const Buffer& block, int64_t least = 0);
   /// Memory for a tile of the same shape and type.
   Arena::Slot take_passing(size_t device, const View& tile);
   void give_back_passing(size_t device, const Arena::Slot& slot, OpId last);

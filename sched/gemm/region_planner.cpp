@@ -70,15 +70,14 @@ bool passes_on(const Decisions& decisions, size_t devices, bool passing_on) {
 }  // namespace
 
 std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
-                                 const Topology& topology,
                                  std::span<const MemoryId> devices,
                                  const Decisions& decisions, bool passing_on) {
   const TileBytes tile_bytes{tiling, problem};
   const bool passes = passes_on(decisions, devices.size(), passing_on);
   const bool adds_up = tiling.layers() > 1;
-  const auto uses_in_place = [&](MemoryId home, size_t d) {
-    return topology.has_copies(home) ||
-           (decisions.choices.in_place && home == devices[d]);
+  const auto uses_in_place = [&](const Layout& place, size_t d) {
+    return place.is_replicated() ||
+           (decisions.choices.in_place && place.is_whole_in(devices[d]));
   };
   const auto inputs = [&](size_t d) {
     const IndexRange depth =
@@ -176,7 +175,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
 std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
                                              const GemmTasks& tasks) {
   std::vector<TileDirectory::Tile> tiles =
-      tasks.input_tiles(context.matrix_a, context.matrix_b);
+      tasks.input_tiles(context.whole(tensor_a), context.whole(tensor_b));
   if (!emulation_of(context.decisions.choices).has_one_queue()) return tiles;
   std::vector<size_t> all(context.devices.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -187,9 +186,9 @@ std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
 }  // namespace
 
 std::vector<TileDirectory::WarmTile> plan_region(
-    PlanContext& context, const Tiling& tiling, Scalar beta,
+    PlanContext& context, const GemmProblem& problem, const Tiling& tiling, Scalar beta,
     std::span<const TileDirectory::WarmTile> warm) {
-  const GemmTasks tasks{context.problem, tiling};
+  const GemmTasks tasks{problem, tiling};
   TileDirectory inputs{context, input_tiles(context, tasks)};
   inputs.warm_up(warm);
   Fetcher fetcher{context, inputs};
@@ -197,7 +196,7 @@ std::vector<TileDirectory::WarmTile> plan_region(
       context.decisions.choices.c_tiles == CTiles::lazy,
       beta,
       {longest(tiling.m), longest(tiling.n)},
-      [&](TileId tile) { return tasks.home_of_c(tile, context.matrix_c); }};
+      [&](TileId tile) { return tasks.home_of_c(tile, context.whole(tensor_c)); }};
   if (tasks.parts() > 1)
     options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
     options.parts = tasks.parts();

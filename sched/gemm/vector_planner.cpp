@@ -17,8 +17,9 @@ View rows_of(BufferId vector, IndexRange rows) {
 /// the first device.
 class Dot final : public Chooser, public Outputs {
  public:
-  Dot(PlanContext& context, int64_t tile, const Borders& borders)
-      : context_{context}, inputs_{context, cut(tile, borders)} {
+  Dot(PlanContext& context, const GemmProblem& problem, int64_t tile,
+      const Borders& borders)
+      : context_{context}, inputs_{context, cut(problem.k, tile, borders)} {
     for (Part& part : parts_) {
       part.sum = result();
       if (part.device == 0 && at_home()) continue;
@@ -71,21 +72,20 @@ class Dot final : public Chooser, public Outputs {
     std::optional<OpId> last = {};
   };
 
-  std::vector<TileDirectory::Tile> cut(int64_t tile, const Borders& borders) {
-    const GemmProblem& p = context_.problem;
+  std::vector<TileDirectory::Tile> cut(int64_t k, int64_t tile, const Borders& borders) {
     std::vector<size_t> devices;
     for (const auto d : indices(context_.devices))
       if (d == 0 || context_.topology.has_route(context_.devices[d], context_.devices[0]))
         devices.push_back(d);
     devices.resize(
-        size_t(std::min(int64_t(devices.size()), p.k)));  // at least one element each
+        size_t(std::min(int64_t(devices.size()), k)));  // at least one element each
     std::vector<TileDirectory::Tile> tiles;
-    const auto pieces = split_evenly(p.k, int(devices.size()));
+    const auto pieces = split_evenly(k, int(devices.size()));
     for (const auto i : indices(devices)) {
       const size_t first = tiles.size();
       for (const IndexRange rows : split_tiles(pieces[i], tile, borders.k)) {
-        tiles.push_back({rows_of(context_.matrix_a, rows), p.place_a, {devices[i]}});
-        tiles.push_back({rows_of(context_.matrix_b, rows), p.place_b, {devices[i]}});
+        tiles.push_back({rows_of(context_.whole(tensor_a), rows), {devices[i]}});
+        tiles.push_back({rows_of(context_.whole(tensor_b), rows), {devices[i]}});
       }
       parts_.push_back({devices[i], first, first, tiles.size()});
     }
@@ -96,15 +96,15 @@ class Dot final : public Chooser, public Outputs {
     const auto found = std::ranges::find(parts_, device, &Part::device);
     return found == parts_.end() ? nullptr : &*found;
   }
-  bool at_home() const { return context_.problem.place_c == context_.devices[0]; }
+  bool at_home() const { return context_.memory(result()) == context_.devices[0]; }
   View result() const {
-    return context_.builder.in_block({context_.matrix_c, 0, 0, 1, 1});
+    return context_.builder.in_block({context_.whole(tensor_c), 0, 0, 1, 1});
   }
   QueueId compute(size_t device) const {
     return context_.builder.compute_queue(context_.devices[device], 0);
   }
   Arena::Slot take(size_t device) {
-    return context_.arenas[device].take(1, 1, context_.dtype(result()),
+    return context_.arenas[device].take(context_.block(result()),
                                         [this, device] { inputs_.evict_one(device); });
   }
 
@@ -138,12 +138,12 @@ class Dot final : public Chooser, public Outputs {
 /// the order of the tiling. Tiles of x, if read, are numbered first, then written tiles.
 class ElementwiseTasks final : public Chooser {
  public:
-  ElementwiseTasks(const PlanContext& context, const Tiling& tiling)
+  ElementwiseTasks(const PlanContext& context, const GemmProblem& problem,
+                   const Tiling& tiling)
       : context_{context}, tiling_{tiling}, next_(tiling.devices(), 0) {
-    if (context.problem.scales_only()) return;
+    if (problem.scales_only()) return;
     for (const auto i : indices(tiling.m))
-      tiles_of_x_.push_back({rows_of(context.matrix_a, tiling.m[i]),
-                             context.problem.place_a,
+      tiles_of_x_.push_back({rows_of(context.whole(tensor_a), tiling.m[i]),
                              {tiling.owner({int64_t(i), 0})}});
   }
 
@@ -153,7 +153,7 @@ class ElementwiseTasks final : public Chooser {
     const size_t number = tile.index() - tiles_of_x_.size();
     const IndexRange rows = tiling_.m[number / tiling_.n.size()],
                      cols = tiling_.n[number % tiling_.n.size()];
-    return {context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()};
+    return {context_.whole(tensor_c), rows.begin, cols.begin, rows.size(), cols.size()};
   }
 
   std::optional<Task> next(size_t device) override {
@@ -179,14 +179,16 @@ class ElementwiseTasks final : public Chooser {
 
 }  // namespace
 
-void plan_dot(PlanContext& context, int64_t tile, const Borders& borders) {
-  Dot dot{context, tile, borders};
+void plan_dot(PlanContext& context, const GemmProblem& problem, int64_t tile,
+              const Borders& borders) {
+  Dot dot{context, problem, tile, borders};
   Fetcher fetcher{context, dot.inputs()};
   TaskLoop{context, fetcher, dot, dot}.run();
 }
 
-void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta) {
-  ElementwiseTasks tasks{context, tiling};
+void plan_elementwise(PlanContext& context, const GemmProblem& problem,
+                      const Tiling& tiling, Scalar beta) {
+  ElementwiseTasks tasks{context, problem, tiling};
   TileDirectory inputs{context, tasks.tiles_of_x()};
   Fetcher fetcher{context, inputs};
   const auto home_of = [&](TileId tile) { return tasks.home_of(tile); };

@@ -113,10 +113,8 @@ bool equally_fast(const Question& q) {
 }
 
 bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {
-  return std::ranges::all_of(
-      std::array{p.place_a, p.place_b, p.place_c}, [&](MemoryId place) {
-        return topology.is_host(place) || topology.has_copies(place);
-      });
+  return std::ranges::all_of(homes_of(p),
+                             [&](MemoryId home) { return topology.is_host(home); });
 }
 
 bool stages_homes(const GemmProblem& p, const Topology& topology) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
@@ -30,12 +31,11 @@ bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
 namespace {
 
 /// The devices, then the homes of matrices elsewhere.
-std::vector<MemoryId> ends_of(const GemmProblem& problem, const Topology& topology,
+std::vector<MemoryId> ends_of(const GemmProblem& problem,
                               std::span<const MemoryId> devices) {
   std::vector<MemoryId> ends{devices.begin(), devices.end()};
-  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (!topology.has_copies(place) && std::ranges::find(ends, place) == ends.end())
-      ends.push_back(place);
+  for (const MemoryId home : homes_of(problem))
+    if (!contains(ends, home)) ends.push_back(home);
   return ends;
 }
 
@@ -45,7 +45,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
                  std::span<const MemoryId> devices) {
   if (problem.routine != Routine::gemm || resources.memories() > LinkMap::most_memories)
     return false;
-  const std::vector<MemoryId> ends = ends_of(problem, resources.topology(), devices);
+  const std::vector<MemoryId> ends = ends_of(problem, devices);
   const auto per_byte = [&](MemoryId src, MemoryId dst) {
     return resources.pair_cost(src, dst).per_byte;
   };
@@ -72,14 +72,12 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
   return false;
 }
 
-bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
+bool may_copy_between_gpus(const Problem& problem, const Topology& topology,
                            std::span<const MemoryId> devices) {
   if (devices.size() > 1) return true;
-  return std::ranges::any_of(
-      std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
-        return !topology.is_host(place) && !topology.has_copies(place) &&
-               std::ranges::find(devices, place) == devices.end();
-      });
+  return std::ranges::any_of(homes_of(problem), [&](MemoryId home) {
+    return !topology.is_host(home) && !contains(devices, home);
+  });
 }
 
 Router::TransferCost Router::alone(const Leg& leg) const {

@@ -43,7 +43,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
 
 /// Whether the problem may copy tiles between GPUs: it has several devices, or a matrix
 /// is on another GPU.
-bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
+bool may_copy_between_gpus(const Problem& problem, const Topology& topology,
                            std::span<const MemoryId> devices);
 
 /// Finds the intermediate memories of a transfer: a host (Leg), or devices. Devices keep

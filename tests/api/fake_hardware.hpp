@@ -164,7 +164,7 @@ class FakeHardware final : public Hardware {
   struct Bound final : BoundPlan {
     explicit Bound(const Plan& given) : held{given} {}
     void set_scalars(double alpha, double beta) override {
-      held.problem.alpha = alpha, held.problem.beta = beta;
+      held.gemm().alpha = alpha, held.gemm().beta = beta;
     }
     Plan held;
   };

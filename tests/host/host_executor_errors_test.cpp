@@ -33,11 +33,11 @@ TEST(HostExecutorErrors, RefusesMissingMatrices) {
   const Topology topology = machine(1, 1);
   HostExecutor executor{topology};
   const Plan plan = tiled_plan(topology, on_host(8, 8, 8), 8);
-  const GemmData data{plan.problem, 20};
+  const GemmData data{plan.gemm(), 20};
   Matrices matrices = data.matrices();
   matrices.b = nullptr;
   executor.set_matrices(matrices);
-  expect_refused(executor, plan, {"matrix b"});
+  expect_refused(executor, plan, {"matrix B"});
 }
 
 TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
@@ -69,7 +69,7 @@ TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
                  {"operation 1 (gemm, queue 1: compute on device0)", "8589934592"});
 
   const Plan good = tiled_plan(topology, on_host(40, 40, 40), 16);
-  const GemmData data{good.problem, 21};
+  const GemmData data{good.gemm(), 21};
   executor.set_matrices(data.matrices());
   executor.execute(good);
   EXPECT_TRUE(data.check().passed()) << data.check().summary();

@@ -21,7 +21,7 @@ class PlannedGemm : public ::testing::TestWithParam<const char*> {
     Policy policy = any_preset(GetParam());
     policy.choices.tile = 32;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
-    const GemmData data{plan.problem, 23};
+    const GemmData data{plan.gemm(), 23};
     executor_.set_matrices(data.matrices());
     const Timeline timeline = executor_.execute(plan);
     for (size_t i = 0; i < plan.ops.size(); ++i) {

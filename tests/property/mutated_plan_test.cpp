@@ -97,7 +97,7 @@ std::optional<Plan> read_again(json& file) {
 bool is_inside(const Plan& plan, const View& view, int64_t element) {
   if (view.rows == 0 || view.cols == 0) return true;
   const Buffer& buffer = plan.buffer(view.buffer);
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   const auto bytes = [&](int64_t rows, int64_t cols, int64_t ld) {
     return rows == 0 || cols == 0 ? 0 : ((cols - 1) * ld + rows) * element_size(p.dtype);
   };
@@ -107,7 +107,7 @@ bool is_inside(const Plan& plan, const View& view, int64_t element) {
   const int64_t begin =
       buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
   const int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
-  return begin >= 0 && end <= room[size_t(buffer.kind)];
+  return begin >= 0 && end <= room[buffer.in_arena ? 3 : buffer.tensor.index()];
 }
 
 std::optional<size_t> first_outside(const Plan& plan) {
@@ -124,7 +124,7 @@ std::optional<size_t> first_outside(const Plan& plan) {
 }
 
 bool is_small(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   for (const auto& [ld, cols] :
        {std::pair{p.lda, p.cols_a()}, {p.ldb, p.cols_b()}, {p.ldc, p.n}})
     if (cols > 0 && ld > most_elements / cols) return false;
@@ -135,9 +135,9 @@ bool is_small(const Plan& plan) {
 
 /// std::vector::at checks elements of vectors, so that accesses beyond the end fail.
 void run(const Plan& plan, HostExecutor& host) {
-  Matrices data = integer_matrices(plan.problem, 3);
+  Matrices data = integer_matrices(plan.gemm(), 3);
   interpret(plan, data, 0);
-  if (plan.problem.dtype != DType::f64) return;
+  if (plan.dtype() != DType::f64) return;
   host.set_matrices({data.a.data(), data.b.data(), data.c.data()});
   try {
     host.execute(plan);

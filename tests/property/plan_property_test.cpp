@@ -24,7 +24,7 @@ namespace {
 /// random matrices this shows that every tile of C gets every k exactly once. An axpy has
 /// additions instead of products.
 void check_volume(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   int64_t volume = 0;
   for (const Op& op : plan.ops) {
     if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads(op, 0))
@@ -62,8 +62,8 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
   check_volume(plan);
   RC_ASSERT(moved_bytes(plan) >= least_bytes(plan));
   if (plan.ops.size() < 1500) RC_ASSERT(find_race(plan) == "");
-  const Matrices data = integer_matrices(plan.problem, c.seed);
-  const std::vector<double> expected = reference(plan.problem, data);
+  const Matrices data = integer_matrices(plan.gemm(), c.seed);
+  const std::vector<double> expected = reference(plan.gemm(), data);
   for (const uint64_t order : {uint64_t{0}, uint64_t{1}, c.seed})
     RC_ASSERT(interpret(plan, data, order) == expected);
   RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) ==
@@ -111,8 +111,8 @@ TEST(PlanProperties, HoldOnRandomProblemsOnTheHost) {
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
     const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
-    Matrices data = integer_matrices(plan.problem, c.seed);
-    const std::vector<double> expected = reference(plan.problem, data);
+    Matrices data = integer_matrices(plan.gemm(), c.seed);
+    const std::vector<double> expected = reference(plan.gemm(), data);
     HostOptions options;
     options.workers = 2;
     options.poison = true;

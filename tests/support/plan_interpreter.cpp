@@ -8,8 +8,6 @@
 #include <set>
 #include <string>
 
-#include "model/machine/spread_memories.hpp"
-
 namespace tilerail::testing {
 namespace {
 
@@ -67,17 +65,8 @@ class Machine {
   double& cell(const View& v, int64_t row, int64_t col) {
     const Buffer& b = plan_.buffer(v.buffer);
     const size_t i = size_t(b.offset / element_) + at(v.row + row, v.col + col, b.ld);
-    switch (b.kind) {
-      case Buffer::Kind::matrix_a:
-        return matrices_.a.at(i);
-      case Buffer::Kind::matrix_b:
-        return matrices_.b.at(i);
-      case Buffer::Kind::matrix_c:
-        return matrices_.c.at(i);
-      case Buffer::Kind::tile:
-        break;
-    }
-    return arenas_[b.memory.index()].at(i);
+    if (b.in_arena) return arenas_[b.memory.index()].at(i);
+    return std::array{&matrices_.a, &matrices_.b, &matrices_.c}[b.tensor.index()]->at(i);
   }
 
   double scaled_y(const Op& op, int64_t r, int64_t c) {
@@ -122,7 +111,7 @@ class Machine {
 
   const Plan& plan_;
   const int64_t element_ =
-      element_size(plan_.problem.dtype);  // bytes; each element is one double here
+      element_size(plan_.dtype());  // bytes; each element is one double here
   Matrices& matrices_;
   std::vector<std::vector<double>> arenas_;
 };
@@ -160,13 +149,13 @@ void add_access(const Plan& plan, const View& v, bool writes, size_t op,
                 std::map<int64_t, std::vector<Access>>& all) {
   if (v.rows == 0 || v.cols == 0) return;
   const Buffer& b = plan.buffer(v.buffer);
-  const int64_t offset = b.offset / element_size(plan.problem.dtype);
-  if (b.kind == Buffer::Kind::tile) {
+  const int64_t offset = b.offset / element_size(plan.dtype());
+  if (b.in_arena) {
     all[b.memory.value].push_back(
         {b.memory.value, b.ld, v.row, v.col, v.rows, v.cols, offset, writes, op});
     return;
   }
-  const int64_t array = -1 - int64_t(b.kind);  // rows and columns of the whole matrix
+  const int64_t array = -1 - b.tensor.value;  // rows and columns of the whole matrix
   all[array].push_back({array, b.ld, v.row + offset % b.ld, v.col + offset / b.ld, v.rows,
                         v.cols, 0, writes, op});
 }
@@ -221,7 +210,7 @@ std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed
     for (const size_t next : successors[op])
       if (--waiting[next] == 0) ready.insert(next);
   }
-  return matrices.c;
+  return *std::array{&matrices.a, &matrices.b, &matrices.c}[plan.tensors.size() - 1];
 }
 
 std::string find_race(const Plan& plan) {
@@ -262,11 +251,11 @@ std::string find_race(const Plan& plan) {
 }
 
 double least_bytes(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
-  const auto away = [&](MemoryId home) {
-    if (plan.memories[home.index()] == copies_name) return false;
-    return std::find(plan.devices.begin(), plan.devices.end(), home) ==
-           plan.devices.end();
+  const GemmProblem& p = plan.gemm();
+  const auto away = [&](const Layout& place) {
+    return !place.is_replicated() &&
+           std::ranges::none_of(plan.devices,
+                                [&](MemoryId device) { return place.has(device); });
   };
   const auto size = [&](int64_t rows, int64_t cols) {
     return double(rows * cols * element_size(p.dtype));

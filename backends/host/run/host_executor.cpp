@@ -101,7 +101,7 @@ Timeline HostExecutor::State::execute(const Plan& plan) {
 void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
   validate(plan, topology_);
   require_kernels(plan);
-  host::require_executable(plan.problem.dtype);
+  host::require_executable(plan.dtype());
   prepared_.clear();
   dispatcher_.prepare(plan, topology_);
   for (const auto m : indices(plan.peak_bytes)) {
@@ -119,17 +119,11 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
 }
 
 void HostExecutor::State::require_matrices(const Plan& plan) const {
-  const std::array pointers{std::as_const(matrices_.a), std::as_const(matrices_.b),
-                            std::as_const(matrices_.c)};
-  constexpr std::array names{"a", "b", "c"};
   for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0)
-      continue;
-    const auto which = size_t(buffer.kind);
-    if (pointers[which] == nullptr) {
-      throw fault_of(fmt::format("matrix {}", names[which]),
+    if (buffer.in_arena || buffer.rows == 0 || buffer.cols == 0) continue;
+    if (matrices_.of(buffer.tensor, buffer.memory) == nullptr)
+      throw fault_of(fmt::format("matrix {}", plan.tensor(buffer.tensor).name),
                      "is not given to the host backend");
-    }
   }
 }
 

@@ -92,9 +92,9 @@ CudaGemmCase::CudaGemmCase(const GemmProblem& problem, const CudaExecutor& execu
                            uint64_t seed)
     : problem_{problem}, executor_{executor}, random_{seed} {
   const GemmProblem& p = problem_;
-  a_ = make(p.rows_a(), p.cols_a(), p.lda, p.place_a, false);
-  b_ = make(p.rows_b(), p.cols_b(), p.ldb, p.place_b, false);
-  c_ = make(p.m, p.n, p.ldc, p.place_c, p.beta == 0);
+  a_ = make(p.rows_a(), p.cols_a(), p.lda, p.place_a.home(), false);
+  b_ = make(p.rows_b(), p.cols_b(), p.ldb, p.place_b.home(), false);
+  c_ = make(p.m, p.n, p.ldc, p.place_c.home(), p.beta == 0);
 }
 
 CudaGemmCase::~CudaGemmCase() {

@@ -22,8 +22,8 @@ GemmProblem on_gpu(MemoryId gpu, int64_t m, int64_t n, int64_t k, DType dtype,
 
 CheckResult checked_run(CudaExecutor& executor, const GemmProblem& problem) {
   const Policy policy = in_tiles(std::max({problem.m, problem.n, problem.k}));
-  const Plan plan =
-      plan_gemm(problem, executor.topology(), std::vector{problem.place_c}, policy);
+  const Plan plan = plan_gemm(problem, executor.topology(),
+                              std::vector{problem.place_c.home()}, policy);
   return checked_run(executor, plan);
 }
 
