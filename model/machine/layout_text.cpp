@@ -50,8 +50,12 @@ std::string kind_text(const Layout& layout) {
   std::string sides = fmt::format("{}x{}", grid.rows, grid.cols);
   if (grid.replicas > 1) sides += fmt::format("x{}", grid.replicas);
   if (even) return fmt::format("{}({})", grid_name, sides);
+  if (rows.block == 0 || cols.block == 0)
+    sides += fmt::format(",{}", std::max(rows.block, cols.block));
+  else
+    sides += fmt::format(",{}x{}", rows.block, cols.block);
   if (rows.borders.empty() && cols.borders.empty())
-    return fmt::format("{}({},{}x{})", cyclic_name, sides, rows.block, cols.block);
+    return fmt::format("{}({})", cyclic_name, sides);
   return fmt::format("irregular({})", sides);
 }
 

@@ -160,7 +160,7 @@ TEST(LayoutTexts, ReadBack) {
   for (const char* text :
        {"rows@gpu0+gpu1", "columns@gpu0..gpu7", "copies@gpu0..gpu2+gpu5", "gpu3", "g*",
         "grid(2x2)@gpu0..gpu3", "grid(2x2x2)@gpu0..gpu7",
-        "cyclic(2x2,512x256)@gpu4..gpu7", "rows@gpu1+gpu0"})
+        "cyclic(2x2,512x256)@gpu4..gpu7", "rows@gpu1+gpu0", "cyclic(1x2,64)@gpu0+gpu1"})
     EXPECT_EQ(layout_text(testing::layout(machine, text), machine), text);
   for (const auto& [text, same] : {std::pair{"g*", "copies@gpus"},
                                    {"grid(4x2)", "grid(4x2)@gpu0..gpu7"},
