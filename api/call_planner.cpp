@@ -84,8 +84,10 @@ std::string text(std::span<const Free> free, const Topology& topology) {
 
 }  // namespace
 
-CallPlanner::CallPlanner(const Topology& topology)
-    : topology_{topology}, simulator_{study::plan_simulator(topology)} {}
+CallPlanner::CallPlanner(const Topology& topology, study::TunedPlans tuned)
+    : topology_{topology},
+      simulator_{study::plan_simulator(topology)},
+      tuned_{std::move(tuned)} {}
 
 PlannedCall CallPlanner::plan(const GemmProblem& problem,
                               std::span<const MemoryId> devices,

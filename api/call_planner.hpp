@@ -22,9 +22,7 @@ struct PlannedCall {
 class CallPlanner {
  public:
   /// Keeps a reference to the topology.
-  explicit CallPlanner(const Topology& topology);
-
-  void set_tuned(study::TunedPlans tuned) { tuned_ = std::move(tuned); }
+  CallPlanner(const Topology& topology, study::TunedPlans tuned);
 
   /// Throws InputError like plan_gemm.
   PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices,

@@ -95,6 +95,12 @@ class CudaExecutor final : public Executor {
 
   /// Waits for all submitted runs. Throws CudaError if one failed.
   void wait();
+  /// Whether all submitted runs have ended.
+  bool is_idle() const;
+
+  /// Frees the arenas of devices; later runs allocate them again, or throw
+  /// MemoryShortage. Throws CudaError.
+  void free_arenas();
 
   /// Runs a bound plan of one kernel whose operands are all matrices (api/single_gpu.hpp)
   /// from the calling thread, in the legacy default stream of its GPU or, with
