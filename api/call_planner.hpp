@@ -22,11 +22,11 @@ struct PlannedCall {
 class CallPlanner {
  public:
   /// Keeps a reference to the topology.
-  CallPlanner(const Topology& topology, study::TunedPlans tuned);
+  explicit CallPlanner(const Topology& topology);
 
   /// Throws InputError like plan_gemm.
   PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices,
-                   const Policy& policy) const;
+                   const Policy& policy, const study::TunedPlans& tuned) const;
 
   /// Bytes available for tiles on a GPU with this many compute streams.
   using Room = std::function<int64_t(MemoryId gpu, int compute_streams)>;
@@ -39,7 +39,6 @@ class CallPlanner {
  private:
   const Topology& topology_;
   PlanSimulator simulator_;
-  study::TunedPlans tuned_;
 };
 
 }  // namespace tilerail::api

@@ -87,8 +87,6 @@ class Lane {
                             const Matrices& matrices, const Copies& copies) = 0;
   /// Waits for the submitted runs. Throws std::runtime_error if one failed.
   virtual void synchronize() = 0;
-  /// Whether `synchronize` would return immediately.
-  virtual bool is_idle() = 0;
   /// Frees the memory for tiles; nothing must run. Later runs allocate it again.
   virtual void free_tiles() = 0;
 

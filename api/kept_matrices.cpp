@@ -37,6 +37,7 @@ void KeptMatrices::drop(const Matrix& matrix) {
 
 void KeptMatrices::add(const Matrix& matrix, int64_t ld, std::span<const MemoryId> gpus,
                        std::vector<std::shared_ptr<void>> copies) {
+  drop(matrix);
   KeptMatrix kept{matrix, ld, {}};
   for (const auto i : indices(gpus))
     kept.copies.push_back({gpus[i], std::move(copies[i])});

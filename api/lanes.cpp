@@ -1,18 +1,11 @@
 #include "api/lanes.hpp"
 
-#include <algorithm>
-
-#include "model/base/contains.hpp"
+#include <utility>
 
 namespace tilerail::api {
 
 Lanes::Lanes(Hardware& hardware, const Topology& topology) {
   for (size_t i = 0; i < most_lanes; ++i) slots_[i] = {i, hardware.open_lane(topology)};
-}
-
-bool Lanes::Slot::is_of_caller() const {
-  return std::ranges::any_of(
-      pending, [](const auto& run) { return run.first == std::this_thread::get_id(); });
 }
 
 void Lanes::Release::operator()(Slot* slot) const {
@@ -27,17 +20,16 @@ Lanes::Hold Lanes::take(Slot& slot, std::unique_lock<std::mutex> lock) {
   return Hold{&slot, {this}};
 }
 
-/// The lane with runs of this thread, else a free lane: if possible, without pending
+/// The lane with runs of this thread, else a free lane: if possible, without submitted
 /// runs.
 Lanes::Slot* Lanes::suitable() {
-  Slot *idle = nullptr, *busy = nullptr;
+  Slot* found = nullptr;
   for (Slot& slot : slots_) {
-    if (slot.is_of_caller()) return &slot;
-    if (slot.tickets != slot.served) continue;
-    Slot*& found = slot.lane->is_idle() ? idle : busy;
-    if (!found) found = &slot;
+    if (slot.owner == std::this_thread::get_id()) return &slot;
+    if (slot.tickets == slot.served && (!found || found->used.size() > slot.used.size()))
+      found = &slot;
   }
-  return idle ? idle : busy;
+  return found;
 }
 
 Lanes::Hold Lanes::hold(bool first) {
@@ -46,7 +38,7 @@ Lanes::Hold Lanes::hold(bool first) {
   Slot* slot = first ? slots_.data() : nullptr;
   released_.wait(lock, [&] { return slot || (slot = suitable()); });
   Hold held = take(*slot, std::move(lock));
-  if (slot->lane->is_idle()) finish(*slot);
+  if (slot->owner != std::this_thread::get_id()) finish(*slot);
   return held;
 }
 
@@ -60,23 +52,23 @@ Lanes::Hold Lanes::alone() {
   return std::move(all.front());
 }
 
-void Lanes::add_pending(Slot& slot, std::shared_ptr<const void> uses) {
+void Lanes::add_pending(Slot& slot, const std::shared_ptr<const void>& used) {
+  if (slot.used.empty() || slot.used.back() != used) slot.used.push_back(used);
   const std::lock_guard lock{mutex_};
-  const std::pair run{std::this_thread::get_id(), std::move(uses)};
-  if (!contains(slot.pending, run)) slot.pending.push_back(run);
+  slot.owner = std::this_thread::get_id();
 }
 
-void Lanes::finish(Slot& slot) {
-  if (slot.pending.empty()) return;
-  const bool reports = slot.is_of_caller();
-  try {
-    slot.lane->synchronize();
-  } catch (const std::exception&) {
-    slot.failure = std::current_exception();
-  }
-  {
+void Lanes::finish(Slot& slot, bool reports) {
+  reports = reports || slot.owner == std::this_thread::get_id();
+  if (!slot.used.empty()) {
+    try {
+      slot.lane->synchronize();
+    } catch (const std::exception&) {
+      slot.failure = std::current_exception();
+    }
+    slot.used.clear();
     const std::lock_guard lock{mutex_};
-    slot.pending.clear();
+    slot.owner = {};
   }
   if (reports && slot.failure) std::rethrow_exception(std::exchange(slot.failure, {}));
 }
@@ -85,10 +77,9 @@ void Lanes::finish(bool all) {
   std::exception_ptr failure;
   for (Slot& slot : slots_) try {
       std::unique_lock lock{mutex_};
-      if (!all && !slot.is_of_caller()) continue;
+      if (!all && slot.owner != std::this_thread::get_id()) continue;
       const Hold held = take(slot, std::move(lock));
-      finish(slot);
-      if (all && slot.failure) std::rethrow_exception(std::exchange(slot.failure, {}));
+      finish(slot, all);
     } catch (const std::exception&) {
       failure = std::current_exception();
     }

@@ -48,19 +48,19 @@ Policy policy_of(const ContextOptions& options) {
 Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options)
     : hardware_{std::move(hardware)},
       topology_{machine_of(*hardware_, options)},
+      planner_{topology_},
       lanes_{*hardware_, topology_},
       most_plans_{options.cached_plans} {
   Settings first{checked_devices(options.devices),
                  policy_of(options),
                  "",
                  options.pageable,
-                 nullptr,
+                 std::make_shared<study::TunedPlans>(options.plan_cache, topology_),
                  std::make_shared<Plans>(most_plans_)};
   first.policy_name = name_of(first.policy);
   if (topology_.hosts().empty())
     throw fault_of("topology",
                    fmt::format("machine '{}' has no host memory", topology_.name()));
-  first.planner = planner({options.plan_cache, topology_});
   settings_ = std::make_shared<const Settings>(std::move(first));
   if (options.arena_bytes != 0) reserve(options.arena_bytes);
 }
@@ -100,10 +100,6 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
   return gpus;
 }
 
-std::shared_ptr<const CallPlanner> Session::planner(study::TunedPlans tuned) const {
-  return std::make_shared<const CallPlanner>(topology_, std::move(tuned));
-}
-
 std::shared_ptr<const Session::Settings> Session::settings() const {
   const std::lock_guard lock{mutex_};
   return settings_;
@@ -114,21 +110,16 @@ void Session::change(const std::function<void(Settings&)>& how) {
   const std::lock_guard lock{mutex_};
   auto changed = std::make_shared<Settings>(*settings_);
   how(*changed);
+  changed->policy_name = name_of(changed->policy);
   before = std::exchange(settings_, std::move(changed));
 }
 
 void Session::set_policy(const std::string& name) {
-  change([policy = estimated_preset(name)](Settings& settings) {
-    settings.policy = policy;
-    settings.policy_name = name_of(policy);
-  });
+  change([&](Settings& settings) { settings.policy = estimated_preset(name); });
 }
 
 void Session::set_override(const std::string& assignment) {
-  change([&](Settings& settings) {
-    apply_override(settings.policy, assignment);
-    settings.policy_name = name_of(settings.policy);
-  });
+  change([&](Settings& settings) { apply_override(settings.policy, assignment); });
 }
 
 void Session::set_devices(const std::vector<int>& devices) {
@@ -141,10 +132,10 @@ void Session::set_pageable(Pageable pageable) {
 }
 
 void Session::set_plan_cache(const std::string& file) {
-  study::TunedPlans tuned;
-  if (!file.empty()) tuned = study::TunedPlans{file, topology_};
-  change([&, made = planner(std::move(tuned))](Settings& settings) {
-    settings.planner = made;
+  const auto tuned = file.empty() ? std::make_shared<study::TunedPlans>()
+                                  : std::make_shared<study::TunedPlans>(file, topology_);
+  change([&](Settings& settings) {
+    settings.tuned = tuned;
     settings.plans = std::make_shared<Plans>(most_plans_);
   });
 }

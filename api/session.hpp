@@ -67,8 +67,7 @@ class Session {
     std::array<std::unique_ptr<BoundPlan>, most_lanes>
         bound;  // by lane, changed by its holder; null: not yet bound
   };
-  using PlanHandle = std::shared_ptr<CachedPlan>;
-  using Plans = SharedCache<Signature, PlanHandle>;
+  using Plans = SharedCache<Signature, std::shared_ptr<CachedPlan>>;
   /// Immutable once calls can see it; changes replace it. A call holds it until its run
   /// has ended, and with it the kept copies.
   struct Settings {
@@ -76,7 +75,7 @@ class Session {
     Policy policy;
     std::string policy_name;  // its name, the key of plans in every call
     Pageable pageable;
-    std::shared_ptr<const CallPlanner> planner;  // keeps a reference to the topology
+    std::shared_ptr<const study::TunedPlans> tuned;
     std::shared_ptr<Plans> plans;
     KeptMatrices kept = {};
   };
@@ -91,7 +90,6 @@ class Session {
   std::shared_ptr<const Settings> settings() const;
   void change(const std::function<void(Settings&)>& how);
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
-  std::shared_ptr<const CallPlanner> planner(study::TunedPlans tuned) const;
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   /// For kept inputs: replaces them, and their places and leading dimensions in the
@@ -110,7 +108,8 @@ class Session {
 
   std::unique_ptr<Hardware> hardware_;
   Topology topology_;
-  Lanes lanes_;  // destroyed before the hardware
+  CallPlanner planner_;  // keeps a reference to the topology
+  Lanes lanes_;          // destroyed before the hardware
   const size_t most_plans_;
   mutable std::mutex mutex_;  // held for exchanges of the next member only
   std::shared_ptr<const Settings>

@@ -52,7 +52,6 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
   lanes_.alone();  // leaves memory to the copies
   const auto copies = hardware_->copies_on(users(*now), matrix, of_copies);
   change([&](Settings& settings) {
-    settings.kept.drop(matrix);
     settings.kept.add(matrix, of_copies, now->devices, copies);
   });
 }
@@ -154,8 +153,8 @@ void Session::execute_alone(const Call& call, const Signature& signature,
       return lane->lane->room_for_tiles(gpu, streams) / share;
     };
     try {
-      return execute_bound(now.planner->plan_within(room, plannable(call.problem),
-                                                    now.devices, now.policy));
+      return execute_bound(
+          planner_.plan_within(room, plannable(call.problem), now.devices, now.policy));
     } catch (const MemoryShortage&) {
       if (!first) first = std::current_exception();
     }
@@ -237,10 +236,10 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
 
   const Timer timer;
   const Signature signature = signature_of(problem, now->devices, now->policy_name);
-  const PlanHandle plan = now->plans->get(signature, [&] {
+  const auto plan = now->plans->get(signature, [&] {
     times.planned = true;
     return std::make_shared<CachedPlan>(
-        now->planner->plan(plannable(problem), now->devices, now->policy));
+        planner_.plan(plannable(problem), now->devices, now->policy, *now->tuned));
   });
   times.plan = timer.seconds();
   times.handed_over =

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <future>
-#include <iterator>
-#include <list>
 #include <map>
 #include <mutex>
-#include <utility>
 
 namespace tilerail::api {
 
@@ -15,44 +13,38 @@ namespace tilerail::api {
 template <class Key, class Value>
 class SharedCache {
  public:
-  /// A capacity of 0 counts as 1: the entry in use is always held.
-  explicit SharedCache(size_t capacity) : capacity_{std::max<size_t>(1, capacity)} {}
+  /// The entry in use is always held, even with a capacity of 0.
+  explicit SharedCache(size_t capacity) : capacity_{capacity} {}
 
   /// The cached value, else the result of `make()`. Threads that request the value
   /// meanwhile wait for it and get the same errors; no other thread waits.
   template <class Make>
   Value get(const Key& key, Make make) {
-    std::packaged_task<Value()> task{std::move(make)};
-    std::shared_future<Value> value;
-    Entries evicted;  // destroyed without the lock
-    bool is_new = false;
-    {
-      const std::lock_guard lock{mutex_};
-      auto& place = places_.try_emplace(key, entries_.end()).first->second;
-      is_new = place == entries_.end();
-      if (is_new) place = entries_.emplace(place, key, task.get_future());
-      entries_.splice(entries_.begin(), entries_, place);
-      value = place->second;
-      while (entries_.size() > capacity_) {
-        places_.erase(entries_.back().first);
-        evicted.splice(evicted.end(), entries_, std::prev(entries_.end()));
-      }
-    }
-    if (is_new) task();
+    std::packaged_task<Value()> task{make};
+    typename Entries::node_type evicted;  // destroyed without the lock
+    std::unique_lock lock{mutex_};
+    const auto [place, is_new] = entries_.try_emplace(key);
+    auto& [value, used] = place->second;
+    if (is_new && entries_.size() > 1 && entries_.size() > capacity_)
+      evicted = entries_.extract(std::ranges::min_element(
+          entries_, {}, [](const auto& entry) { return entry.second.used; }));
+    if (is_new) value = task.get_future();
+    used = ++uses_;
+    const auto result = value;
+    lock.unlock();
+    if (!is_new) return result.get();
+    task();
     try {
-      return value.get();
+      return result.get();
     } catch (...) {
-      if (is_new) erase(key);
+      erase(key);
       throw;
     }
   }
 
   void erase(const Key& key) {
     const std::lock_guard lock{mutex_};
-    const auto found = places_.find(key);
-    if (found == places_.end()) return;
-    entries_.erase(found->second);
-    places_.erase(found);
+    entries_.erase(key);
   }
 
   size_t size() const {
@@ -61,11 +53,16 @@ class SharedCache {
   }
 
  private:
-  using Entries = std::list<std::pair<Key, std::shared_future<Value>>>;
+  struct Entry {
+    std::shared_future<Value> value;
+    uint64_t used = ~uint64_t{0};  // number of the latest use
+  };
+  using Entries = std::map<Key, Entry>;
+
   size_t capacity_;
   mutable std::mutex mutex_;
-  Entries entries_;  // most recently used first
-  std::map<Key, typename Entries::iterator> places_;
+  uint64_t uses_ = 0;
+  Entries entries_;
 };
 
 }  // namespace tilerail::api

@@ -106,7 +106,6 @@ class CudaLane final : public Lane {
                  const Copies& copies) override {
     const Pointers matrices = access.pointers();
     const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
-    synchronize();
     const CudaRunTimes times =
         executor_.run(static_cast<CudaBoundPlan&>(plan).bound(),
                       {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
@@ -136,8 +135,6 @@ class CudaLane final : public Lane {
     executor_.wait();
     cuda::Registrations::of_process().drop_ended();
   }
-
-  bool is_idle() override { return executor_.is_idle(); }
 
   void free_tiles() override { executor_.free_arenas(); }
 

@@ -26,11 +26,9 @@ namespace tilerail::api::test {
 
 /// Calls of the session to the hardware.
 struct Log {
-  std::mutex mutex;                  // protects the other members during calls
-  int lanes = 0;                     // number of lanes
-  std::vector<int> lanes_of_runs;    // by run: its lane
-  bool submitted_runs_stay = false;  // until the next wait for them
-  std::set<int> busy_lanes;          // lanes with a submitted run that has not ended
+  std::mutex mutex;                          // protects the other members during calls
+  int lanes = 0;                             // number of lanes
+  std::vector<int> lanes_of_runs;            // by run: its lane
   std::function<void(const Plan&)> in_run;   // called in each run, without the mutex
   std::function<void(const Plan&)> in_bind;  // called in each binding, without the mutex
   std::map<std::pair<int, MemoryId>, int64_t> tiles;  // bytes, by lane and GPU
@@ -111,7 +109,6 @@ class FakeLane final : public Lane {
     {
       const std::lock_guard lock{log_->mutex};
       log_->stream = stream;
-      if (log_->submitted_runs_stay) log_->busy_lanes.insert(number_);
     }
     execute(plan, access.pointers(), copies);
     return {0.5, 0.25};
@@ -119,14 +116,9 @@ class FakeLane final : public Lane {
   void synchronize() override {
     const std::lock_guard lock{log_->mutex};
     ++log_->synchronized;
-    log_->busy_lanes.erase(number_);
     log_->steps.push_back("synchronize");
     if (std::exchange(log_->run_failed, false))
       throw std::runtime_error{"a submitted run failed"};
-  }
-  bool is_idle() override {
-    const std::lock_guard lock{log_->mutex};
-    return !log_->busy_lanes.contains(number_);
   }
   void free_tiles() override {
     const std::lock_guard lock{log_->mutex};

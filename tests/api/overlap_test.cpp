@@ -293,7 +293,7 @@ TEST_F(OverlappingCalls, WaitIfMemoryDoesNotSufficeForBoth) {
 }
 
 TEST_F(OverlappingCalls, OfOneThreadStayInOrder) {
-  log_->page_locked = log_->submitted_runs_stay = true;
+  log_->page_locked = true;
   int streams[2] = {};
   Multiplication first{40, 30, 64, 1, 2}, other{50, 30, 64, 1, 2};
   session_->gemm(first.x, {.stream = &streams[0], .wait = false});
@@ -309,26 +309,37 @@ TEST_F(OverlappingCalls, OfOneThreadStayInOrder) {
   EXPECT_EQ(log_->synchronized, 1);
 }
 
+/// Four threads with submitted runs use all lanes.
 TEST_F(OverlappingCalls, ReportFailuresOfSubmittedRunsToTheirOwnThread) {
-  log_->page_locked = log_->submitted_runs_stay = true;
-  Multiplication failing{40, 30, 64, 1, 2}, other{50, 30, 64, 1, 2};
-  EXPECT_TRUE(ends([&] { session_->gemm(failing.x, {.wait = false}); }));
-  log_->busy_lanes.clear();
+  log_->page_locked = true;
+  std::vector<std::thread> threads;
+  std::latch submitted{4}, over{1};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      Multiplication call{40, 30, 64, 1, 2};
+      session_->gemm(call.x, {.wait = false});
+      submitted.count_down();
+      over.wait();  // the number of the thread is not used again
+    });
+  submitted.wait();
+  EXPECT_EQ(std::set(log_->lanes_of_runs.begin(), log_->lanes_of_runs.end()).size(), 4u);
+  Multiplication other{50, 30, 64, 1, 2};
   log_->run_failed = true;
   EXPECT_NO_THROW(session_->gemm(other.x));
-  EXPECT_EQ(log_->lanes_of_runs, (std::vector<int>{0, 0}));
+  EXPECT_FALSE(log_->run_failed) << "it has waited for the run that has failed";
   other.expect_right();
   EXPECT_THROW(session_->synchronize(), std::runtime_error);
   EXPECT_NO_THROW(session_->synchronize());
-  EXPECT_TRUE(ends([&] {
-    session_->gemm(failing.x, {.wait = false});
-    log_->run_failed = true;
-    EXPECT_THROW(session_->gemm(other.x), std::runtime_error);
-  }));
+  over.count_down();
+  for (std::thread& thread : threads) thread.join();
+  session_->gemm(other.x, {.wait = false});
+  log_->run_failed = true;
+  EXPECT_THROW(session_->gemm(other.x), std::runtime_error);
+  EXPECT_NO_THROW(session_->gemm(other.x));
 }
 
 TEST_F(OverlappingCalls, ShareLanesIfThereAreMoreThreads) {
-  log_->page_locked = log_->submitted_runs_stay = true;
+  log_->page_locked = true;
   run_.open();
   std::vector<std::thread> threads;
   std::latch submitted{12};

@@ -53,8 +53,6 @@ CudaRunTimes CudaExecutor::submit(CudaPlan& plan, const Matrices& matrices,
 
 void CudaExecutor::wait() { state_->wait(); }
 
-bool CudaExecutor::is_idle() const { return state_->is_idle(); }
-
 void CudaExecutor::free_arenas() { state_->free_arenas(); }
 
 Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices,

@@ -95,8 +95,6 @@ class CudaExecutor final : public Executor {
 
   /// Waits for all submitted runs. Throws CudaError if one failed.
   void wait();
-  /// Whether all submitted runs have ended.
-  bool is_idle() const;
 
   /// Frees the arenas of devices; later runs allocate them again, or throw
   /// MemoryShortage. Throws CudaError.

@@ -37,7 +37,6 @@ class CudaExecutor::State {
                       std::span<const cuda::StreamOnDevice> callers,
                       const std::optional<AllocationIds>& lasting);
   void wait() { pending_.wait(); }
-  bool is_idle() const { return pending_.is_over(); }
   void free_arenas();
   cuda::Tracer& tracer();
 

@@ -80,12 +80,4 @@ void PendingWork::wait() {
   check(worst, "work submitted before");
 }
 
-bool PendingWork::is_over() const {
-  const bool over = std::ranges::none_of(ends_, [](const Mark& mark) {
-    return cudaEventQuery(*mark.event) == cudaErrorNotReady;
-  });
-  if (!over) cudaGetLastError();
-  return over;
-}
-
 }  // namespace tilerail::cuda

@@ -29,7 +29,6 @@ class PendingWork {
 
   /// Waits until no work is pending. Throws CudaError if some of it failed.
   void wait();
-  bool is_over() const;
 
  private:
   struct Mark {
