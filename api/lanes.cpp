@@ -42,14 +42,18 @@ Lanes::Hold Lanes::hold(bool first) {
   return held;
 }
 
-Lanes::Hold Lanes::alone() {
-  std::array<Hold, most_lanes> all;
+/// Holds at most one other lane, so that calls can use the rest.
+Lanes::Hold Lanes::hold_with_memory() {
+  Hold first;
   for (Slot& slot : slots_) {
-    all[slot.number] = take(slot, std::unique_lock{mutex_});
+    Hold held = take(slot, std::unique_lock{mutex_});
     finish(slot);
-    if (slot.number > 0) slot.lane->free_tiles();
+    if (first)
+      slot.lane->free_tiles();
+    else
+      first = std::move(held);
   }
-  return std::move(all.front());
+  return first;
 }
 
 void Lanes::add_pending(Slot& slot, const std::shared_ptr<const void>& used) {

@@ -33,7 +33,7 @@ class Lanes {
     std::exception_ptr failure = {};  // of a submitted run, not yet reported
   };
   struct Release {
-    Lanes* lanes;
+    Lanes* lanes = nullptr;
     void operator()(Slot* slot) const;
   };
   using Hold = std::unique_ptr<Slot, Release>;
@@ -41,8 +41,9 @@ class Lanes {
   /// A lane for a call of this thread; waits if all are in use. With `first` the first
   /// lane, which calls get in order.
   Hold hold(bool first);
-  /// The first lane, after all runs, and with the other lanes' memory for tiles freed.
-  Hold alone();
+  /// The first lane. Waits for the present runs of all lanes, and frees the memory for
+  /// tiles of the others.
+  Hold hold_with_memory();
   /// The holder has submitted a run that uses this state.
   void add_pending(Slot& slot, const std::shared_ptr<const void>& used);
   /// Waits for the submitted runs in a lane of the holder. Throws a failure only if the

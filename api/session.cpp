@@ -196,7 +196,7 @@ void Session::reserve(int64_t bytes) {
   const int streams = now->policy.choices.compute_streams > 0
                           ? now->policy.choices.compute_streams
                           : most_automatic_streams;
-  lanes_.alone()->lane->reserve(now->devices, bytes, streams);
+  lanes_.hold_with_memory()->lane->reserve(now->devices, bytes, streams);
 }
 
 std::vector<int> Session::devices() const { return users(*settings()); }

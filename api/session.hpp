@@ -99,10 +99,10 @@ class Session {
   /// Throws MemoryShortage before anything has run.
   void execute(const Call& call, CachedPlan& plan, Lanes::Slot& lane);
   RunSeconds run(const Call& call, const CachedPlan& plan, Lanes::Slot& lane);
-  /// In the first lane after all other runs, with a plan for the free memory if this plan
-  /// does not fit.
-  void execute_alone(const Call& call, const Signature& signature,
-                     const CachedPlan& plan);
+  /// With the memory of all lanes; if this plan does not fit, with a plan for the free
+  /// memory.
+  void execute_in_first_lane(const Call& call, const Signature& signature,
+                             const CachedPlan& plan);
   std::vector<int> users(const Settings& settings) const;
   void after_runs(const std::function<void()>& work);
 

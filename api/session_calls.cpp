@@ -49,7 +49,7 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
   change([&](Settings& settings) { settings.kept.drop(matrix); });
   const int64_t of_copies = Arena::leading(rows, element);  // the same as of tiles
   const auto now = settings();
-  lanes_.alone();  // leaves memory to the copies
+  lanes_.hold_with_memory();  // leaves memory to the copies
   const auto copies = hardware_->copies_on(users(*now), matrix, of_copies);
   change([&](Settings& settings) {
     settings.kept.add(matrix, of_copies, now->devices, copies);
@@ -131,11 +131,11 @@ Session::CachedPlan::CachedPlan(PlannedCall planned, bool in_first_lane)
 
 /// Binding fails if other programs, or other lanes, have taken memory of a GPU.
 /// Allocation shows how much of the rest is contiguous.
-void Session::execute_alone(const Call& call, const Signature& signature,
-                            const CachedPlan& plan) {
+void Session::execute_in_first_lane(const Call& call, const Signature& signature,
+                                    const CachedPlan& plan) {
   const Settings& now = *call.settings;
   now.plans->erase(signature);
-  Lanes::Hold lane = lanes_.alone();
+  Lanes::Hold lane = lanes_.hold_with_memory();
   const auto execute_bound = [&](PlannedCall planned) {
     const auto made = std::make_shared<CachedPlan>(std::move(planned), true);
     made->bound.front() = lane->lane->bind(made->call.plan);
@@ -249,7 +249,7 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   try {
     execute(call, *plan, *lanes_.hold(plan->first_lane));
   } catch (const MemoryShortage&) {  // nothing has run
-    execute_alone(call, signature, *plan);
+    execute_in_first_lane(call, signature, *plan);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -76,7 +77,7 @@ class OverlappingCalls : public ::testing::Test {
   bool ends(std::function<void()> call) {
     auto end = std::async(std::launch::async, std::move(call));
     const bool over = end.wait_for(std::chrono::seconds{60}) == std::future_status::ready;
-    if (!over) run_.open(), planning_.open();
+    if (!over) run_.open(), planning_.open(), open_others_();
     end.get();
     return over;
   }
@@ -86,6 +87,7 @@ class OverlappingCalls : public ::testing::Test {
 
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
   Gate run_, planning_;
+  std::function<void()> open_others_ = [] {};  // gates of a test
   std::unique_ptr<Session> session_ = fake_session(log_, small_tiles());
   Multiplication held_{held_rows, 50, 64, 2, 3, 1};
 };
@@ -260,6 +262,33 @@ TEST_F(OverlappingCalls, EndBeforeTheirMemoryIsReleased) {
   EXPECT_TRUE(waits([&](Session& x) { x.keep(kept.data(), 2, 2, 2, sizeof(double)); }));
   EXPECT_TRUE(waits([&](Session& x) { x.release(kept.data()); }));
   EXPECT_TRUE(waits([](Session& x) { x.reserve(1000); }));
+}
+
+/// The reservation waits for the run in the last lane.
+TEST_F(OverlappingCalls, RunWhileAReservationWaits) {
+  std::array<Gate, 4> gates;
+  log_->in_run = [&](const Plan& plan) {
+    if (plan.problem.m <= 4) gates[size_t(plan.problem.m - 1)].pass();
+  };
+  std::vector<std::future<void>> ends_of_runs;
+  for (const int64_t rows : {1, 2, 3, 4}) {
+    ends_of_runs.push_back(std::async(std::launch::async, [this, rows] {
+      session_->gemm(Multiplication{rows, 30, 64, 1, 2}.x);
+    }));
+    gates[size_t(rows - 1)].await();
+  }
+  for (size_t lane = 0; lane < 3; ++lane) {
+    gates[lane].open();
+    ends_of_runs[lane].get();
+  }
+  open_others_ = [&] { gates[3].open(); };
+  auto reservation = std::async(std::launch::async, [&] { session_->reserve(1000); });
+  Multiplication other{40, 30, 64, 1, 2};
+  EXPECT_TRUE(ends(other));
+  other.expect_right();
+  gates[3].open();
+  ends_of_runs[3].get();
+  reservation.get();
 }
 
 /// A second lane has too little memory for the second product.
