@@ -9,9 +9,11 @@
 #include <latch>
 #include <thread>
 
+#include "api/handle.hpp"
 #include "tests/api/allocations.hpp"
 #include "tests/api/fake_hardware.hpp"
 #include "tests/api/multiplication.hpp"
+#include "tilerail/tilerail.h"
 
 namespace tilerail::api {
 namespace {
@@ -59,10 +61,11 @@ class OverlappingCalls : public ::testing::Test {
     return held_in_run([this] { session_->gemm(held_.x); });
   }
   /// Starts a call, and returns when its planning is held.
-  std::future<void> held_in_planning(GemmTimes& times, PlanInfo& info) {
-    auto end = std::async(std::launch::async, [&] {
+  std::future<void> held_in_planning(GemmTimes& times, PlanInfo& info,
+                                     int allocation = 300) {
+    auto end = std::async(std::launch::async, [&, allocation] {
       const std::function<void()> hold = [this] { planning_.pass(); };
-      tilerail::test::at_allocation(300, hold);
+      tilerail::test::at_allocation(allocation, hold);
       session_->gemm(held_.x, {.times = &times, .plan = &info});
       tilerail::test::at_allocation(0, hold);
     });
@@ -141,6 +144,22 @@ TEST_F(OverlappingCalls, RunWhileAnotherCallPlans) {
   held_.expect_right();
 }
 
+TEST_F(OverlappingCalls, RunWhileAnotherCallSearches) {
+  session_->set_policy("tilerail");
+  session_->set_override("effort=normal");
+  Multiplication other{40, 30, 64, 1, 2};
+  GemmTimes times;
+  PlanInfo info;
+  auto held = held_in_planning(times, info, 5000);
+  session_->set_override("effort=fast");
+  EXPECT_TRUE(ends(other));
+  other.expect_right();
+  run_.open(), planning_.open();
+  held.get();
+  held_.expect_right();
+  EXPECT_EQ(info.by, PlanInfo::By::simulator);
+}
+
 TEST_F(OverlappingCalls, PlanAProblemOnce) {
   std::vector<GemmTimes> times(4);
   PlanInfo info;
@@ -165,6 +184,30 @@ TEST_F(OverlappingCalls, PlanAProblemOnce) {
   held_.expect_right();
   for (const Multiplication& call : calls) call.expect_right();
   EXPECT_EQ(std::ranges::count(times, true, &GemmTimes::planned), 1);
+}
+
+TEST_F(OverlappingCalls, OfTheCInterfaceHaveErrorsOfTheirThread) {
+  tilerail_context handle{Context{std::move(session_)}};
+  const auto call = [&](const Multiplication& product) {
+    const GemmArguments& x = product.x;
+    return tilerail_gemm_ex(&handle, TILERAIL_F64, 'N', 'T', x.m, x.n, x.k, x.alpha, x.a,
+                            x.lda, x.b, x.ldb, x.beta, x.c, x.ldc, nullptr);
+  };
+  auto held = held_in_run([&] {
+    EXPECT_EQ(call(held_), TILERAIL_SUCCESS);
+    EXPECT_STREQ(tilerail_last_error(&handle), "") << "of another thread";
+  });
+  Multiplication other{40, 30, 64, 1, 2};
+  EXPECT_TRUE(ends([&] {
+    log_->failures = 1;
+    EXPECT_EQ(call(other), TILERAIL_EXECUTION_FAILED);
+    EXPECT_STRNE(tilerail_last_error(&handle), "");
+    EXPECT_EQ(call(other), TILERAIL_SUCCESS);
+  }));
+  other.expect_right();
+  run_.open();
+  held.get();
+  held_.expect_right();
 }
 
 TEST_F(OverlappingCalls, OfLaterSettingsLeaveEarlierCallsUnchanged) {
