@@ -87,8 +87,8 @@ CallPlanner::CallPlanner(const Topology& topology)
     : topology_{topology}, simulator_{study::plan_simulator(topology)} {}
 
 PlannedCall CallPlanner::plan(const GemmProblem& problem,
-                              std::span<const MemoryId> devices,
-                              const Policy& policy) const {
+                              std::span<const MemoryId> devices, const Policy& policy,
+                              const study::TunedPlans& tuned) const {
   const GemmProblem whole = checked(problem);
   std::optional<Plan> single = single_kernel_plan(whole, topology_, devices, policy);
   if (single)
@@ -98,7 +98,7 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem,
     return plan_gemm(problem, topology_, devices, policy, simulator_);
   };
   PlannedCall call =
-      call_of(tuned_.plan(problem, topology_, devices, policy, searched), topology_);
+      call_of(tuned.plan(problem, topology_, devices, policy, searched), topology_);
   if (!single) return call;
   std::optional<std::string> why;
   while (call.plan.devices.size() > 1) {

@@ -124,6 +124,12 @@ void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, int64_t bytes,
   }
 }
 
+void CudaExecutor::State::free_arenas() {
+  pending_.wait();
+  for (const auto& opened : devices_)
+    if (opened) opened->free_arena();
+}
+
 /// Call before an arena leaves no memory for the streams of the plan.
 void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu,
                                      size_t compute_streams) {
