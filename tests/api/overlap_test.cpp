@@ -47,7 +47,7 @@ class OverlappingCalls : public ::testing::Test {
  protected:
   OverlappingCalls() {
     log_->in_run = [this](const Plan& plan) {
-      if (plan.problem.m == held_rows) run_.pass();
+      if (plan.gemm().m == held_rows) run_.pass();
     };
   }
 
@@ -275,7 +275,7 @@ TEST_F(OverlappingCalls, UseTheCopiesThatWereKeptAtTheirBegin) {
   EXPECT_TRUE(ends([&] { session_->release(a.data()); }));
   planning_.open();
   held.get();
-  EXPECT_EQ(log_->plan->memories[log_->plan->problem.place_a.index()], "g*");
+  EXPECT_TRUE(log_->plan->gemm().place_a.is_replicated());
   held_.expect_right();
 }
 
@@ -311,7 +311,7 @@ TEST_F(OverlappingCalls, EndBeforeTheirMemoryIsReleased) {
 TEST_F(OverlappingCalls, RunWhileAReservationWaits) {
   std::array<Gate, 4> gates;
   log_->in_run = [&](const Plan& plan) {
-    if (plan.problem.m <= 4) gates[size_t(plan.problem.m - 1)].pass();
+    if (plan.gemm().m <= 4) gates[size_t(plan.gemm().m - 1)].pass();
   };
   std::vector<std::future<void>> ends_of_runs;
   for (const int64_t rows : {1, 2, 3, 4}) {
