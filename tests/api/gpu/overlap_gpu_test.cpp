@@ -85,8 +85,8 @@ TEST_F(OverlappingCallsOnGpus, AreRightAsSingleKernelsAndInMoreThreadsThanLanes)
   call_all(context, of_threads);
 }
 
-/// The stream of the first call is held until the second call has ended. Earlier rounds
-/// allocate everything, because allocations can wait for all work of a device.
+/// Kernels hold the stream of the first call until the second call has ended. Earlier
+/// rounds allocate everything, because allocations can wait for all work of a device.
 TEST_F(OverlappingCallsOnGpus, EndWhileASubmittedCallOfAnotherThreadWaits) {
   Context context{in_tiles()};
   const ApiCase::Where where{MemoryKind::device, 0};
@@ -95,7 +95,7 @@ TEST_F(OverlappingCallsOnGpus, EndWhileASubmittedCallOfAnotherThreadWaits) {
   ApiCase held{problem, where, where, where, 1}, other{second, where, where, where, 2};
   BusyStream stream;
   for (const bool hold : {false, false, false, true}) {
-    if (hold) stream.occupy();
+    if (hold) stream.occupy_by_kernels();
     std::latch submitted{1}, over{1};
     std::thread first{[&] {
       const cuda::DeviceScope scope{0};
