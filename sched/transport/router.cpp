@@ -8,17 +8,32 @@
 
 namespace tilerail {
 
+namespace {
+
+/// The host over which a copy is fastest; of equal ones, the first.
+std::optional<MemoryId> nearest_host(const Topology& topology, MemoryId src,
+                                     MemoryId dst) {
+  std::optional<MemoryId> nearest;
+  Rate fastest{0};
+  for (const MemoryId host : topology.hosts()) {
+    if (!topology.has_route(src, host) || !topology.has_route(host, dst)) continue;
+    const Rate rate =
+        std::min(topology.pair_rate(src, host), topology.pair_rate(host, dst));
+    if (rate > fastest) nearest = host, fastest = rate;
+  }
+  return nearest;
+}
+
+}  // namespace
+
 Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst,
                 bool of_home) {
   const bool staged =
       copies == PeerCopies::staged || (copies == PeerCopies::staged_home && of_home);
   if (!staged || src == dst || topology.is_host(src) || topology.is_host(dst))
     return {src, dst};
-  const auto joins = [&](MemoryId host) {
-    return topology.has_route(src, host) && topology.has_route(host, dst);
-  };
-  const auto host = std::ranges::find_if(topology.hosts(), joins);
-  return host == topology.hosts().end() ? Leg{src, dst} : Leg{src, dst, *host};
+  const auto host = nearest_host(topology, src, dst);
+  return host ? Leg{src, dst, *host} : Leg{src, dst};
 }
 
 bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {

@@ -22,7 +22,7 @@ struct Leg {
   std::optional<MemoryId> host = {};
 };
 
-/// Staged on the first host with routes from and to both GPUs, if `copies` asks for it;
+/// Staged on the host over which the copy is fastest, if `copies` asks for it;
 /// else direct, even without a route. `of_home`: one end is the home of a tile.
 Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst,
                 bool of_home);
