@@ -6,7 +6,9 @@
 
 #include <limits>
 #include <sstream>
+#include <utility>
 
+#include "check/elements.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 
@@ -72,13 +74,45 @@ void multiply_vector(const GemmCall& call) {
   gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
 }
 
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+template <class T>
+using Operand = Eigen::Map<T, 0, Eigen::OuterStride<>>;
+
+/// op(A) op(B) of halves of type T in f32.
+template <class T>
+void multiply_halves(const GemmCall& call) {
+  const auto wide = [&](const void* data, bool swapped, int64_t rows, int64_t cols,
+                        int64_t ld) -> Matrix<float> {
+    if (swapped) std::swap(rows, cols);
+    return Operand<const Matrix<T>>{static_cast<const T*>(data), rows, cols,
+                                    Eigen::OuterStride<>{ld}}
+        .template cast<float>();
+  };
+  const Matrix<float> a = wide(call.a, call.trans_a == Trans::yes, call.m, call.k,
+                               call.lda),
+                      b = wide(call.b, call.trans_b == Trans::yes, call.k, call.n,
+                               call.ldb);
+  GemmCall of_floats = call;
+  of_floats.dtype = DType::f32;
+  of_floats.a = a.data(), of_floats.lda = a.rows();
+  of_floats.b = b.data(), of_floats.ldb = b.rows();
+  if (call.to_sum) return gemm(of_floats);
+  Matrix<float> sum{call.m, call.n};
+  Operand<Matrix<T>> c{static_cast<T*>(call.c), call.m, call.n,
+                       Eigen::OuterStride<>{call.ldc}};
+  if (call.beta != 0) sum = c.template cast<float>();
+  of_floats.c = sum.data(), of_floats.ldc = call.m;
+  gemm(of_floats);
+  c = sum.template cast<T>();
+}
+
 }  // namespace
 
 void require_executable(DType dtype) {
-  if (dtype != DType::f64 && dtype != DType::f32) {
+  if (dtype == DType::tf32)
     throw InputError{"dtype", to_string(dtype), "cannot be executed on the host backend",
-                     "f64 or f32"};
-  }
+                     "f64, f32, f16 or bf16"};
 }
 
 void gemm(const GemmCall& call) {
@@ -87,9 +121,11 @@ void gemm(const GemmCall& call) {
   if (call.alpha == 0 ||
       call.k == 0) {  // OpenBLAS 0.3.21 multiplies small A and B even if alpha == 0
     axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta,
-          call.dtype);
+          call.to_sum ? DType::f32 : call.dtype);
     return;
   }
+  if (call.dtype == DType::f16) return multiply_halves<Eigen::half>(call);
+  if (call.dtype == DType::bf16) return multiply_halves<Eigen::bfloat16>(call);
   const int m = to_blas_int(call.m, "m"), n = to_blas_int(call.n, "n"),
             k = to_blas_int(call.k, "k");
   const int lda = to_blas_int(call.lda, "leading dimension of a");
@@ -109,7 +145,9 @@ void gemm(const GemmCall& call) {
 }
 
 void multiply(const GemmCall& call) {
-  if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0) return gemm(call);
+  if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0 ||
+      element_size(call.dtype) == 2)
+    return gemm(call);
   require_executable(call.dtype);
   call.dtype == DType::f64 ? multiply_vector<double>(call) : multiply_vector<float>(call);
 }

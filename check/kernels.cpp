@@ -2,31 +2,38 @@
 
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 
 #include "check/blas.hpp"
+#include "check/elements.hpp"
 
 namespace tilerail::host {
 namespace {
 
-template <class T>
-void axpby_column(const T* x, T* y, int64_t rows, T alpha, T beta) {
+/// Halves are computed in f32.
+template <class X, class Y, class T>
+void axpby_column(const X* x, Y* y, int64_t rows, T alpha, T beta) {
+  const auto of_x = [&](int64_t i) { return alpha * static_cast<T>(x[i]); };
+  const auto of_y = [&](int64_t i) { return beta * static_cast<T>(y[i]); };
   if (alpha == T{0} && beta == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = T{0};
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y{0};
   } else if (alpha == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = beta * y[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = static_cast<Y>(of_y(i));
   } else if (beta == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = static_cast<Y>(of_x(i));
   } else {
-    for (int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i] + beta * y[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = static_cast<Y>(of_x(i) + of_y(i));
   }
 }
 
-template <class T>
-void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
+template <class X, class Y>
+void axpby_columns(const Block& x, const Block& y, double alpha, double beta) {
+  using T = std::conditional_t<std::is_same_v<Y, double>, double, float>;
   for (int64_t j = 0; j < y.cols; ++j) {
-    const T* column = reinterpret_cast<const T*>(x.data) +
-                      (alpha == T{0} ? 0 : j * x.ld);  // x may be null if alpha == 0
-    axpby_column(column, reinterpret_cast<T*>(y.data) + j * y.ld, y.rows, alpha, beta);
+    const X* column = reinterpret_cast<const X*>(x.data) +
+                      (alpha == 0 ? 0 : j * x.ld);  // x may be null if alpha == 0
+    axpby_column(column, reinterpret_cast<Y*>(y.data) + j * y.ld, y.rows, T(alpha),
+                 T(beta));
   }
 }
 
@@ -46,13 +53,14 @@ void copy(const Block& x, const Block& y, int64_t element_bytes) {
   }
 }
 
-void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype) {
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype,
+           bool of_sum) {
   require_executable(dtype);
-  if (dtype == DType::f64) {
-    axpby_columns<double>(x, y, alpha, beta);
-  } else {
-    axpby_columns<float>(x, y, float(alpha), float(beta));
-  }
+  with_element(dtype, [&](auto zero) {
+    using Y = decltype(zero);
+    of_sum ? axpby_columns<float, Y>(x, y, alpha, beta)
+           : axpby_columns<Y, Y>(x, y, alpha, beta);
+  });
 }
 
 }  // namespace tilerail::host

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "check/elements.hpp"
 #include "check/rounding.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
@@ -19,27 +19,11 @@
 namespace tilerail {
 namespace {
 
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 double value_at(const std::byte* matrix, int64_t index, DType dtype) {
-  const std::byte* at = matrix + index * element_size(dtype);
-  switch (dtype) {
-    case DType::f64:
-      return load<double>(at);
-    case DType::f32:
-    case DType::tf32:
-      return load<float>(at);
-    case DType::f16:
-      return double(load<Eigen::half>(at));
-    case DType::bf16:
-      return double(load<Eigen::bfloat16>(at));
-  }
-  return 0;
+  return with_element(dtype, [&](auto value) {
+    std::memcpy(&value, matrix + index * element_size(dtype), sizeof value);
+    return double(value);
+  });
 }
 
 double largest_of(DType dtype) {
@@ -47,17 +31,6 @@ double largest_of(DType dtype) {
   if (dtype == DType::f16) return 65504;
   return dtype == DType::bf16 ? 0x1.FEp127 : std::numeric_limits<float>::max();
 }
-
-struct Precision {
-  double sums = 0x1p-24, inputs = 0, stores = 0;
-  explicit Precision(const GemmProblem& p) {
-    const DType dtype = p.dtype;
-    if (dtype == DType::f64) sums = 0x1p-53;
-    if (dtype == DType::tf32 && !p.of_vectors()) inputs = 0x1p-11;
-    if (dtype == DType::f16) stores = 0x1p-11;
-    if (dtype == DType::bf16) stores = 0x1p-8;
-  }
-};
 
 class Checker {
  public:

@@ -25,7 +25,7 @@
 namespace tilerail {
 namespace {
 
-constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in f64 and f32
+constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in every type
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
