@@ -7,8 +7,8 @@
 #include <limits>
 #include <sstream>
 #include <utility>
+#include <vector>
 
-#include "check/elements.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 
@@ -56,6 +56,10 @@ void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int 
   cblas_sgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
 }
 
+Block block(const void* data, int64_t rows, int64_t cols, int64_t ld) {
+  return {static_cast<std::byte*>(const_cast<void*>(data)), rows, cols, ld};
+}
+
 /// A GEMM with one column. The call must multiply something and have dtype T.
 template <class T>
 void multiply_vector(const GemmCall& call) {
@@ -69,42 +73,28 @@ void multiply_vector(const GemmCall& call) {
   const bool stored = call.trans_a == Trans::no;
   if (m == 1) return dot(alpha, a, stored ? lda : 1, x, incx, k, beta, y);
   // Not with the library: some libraries add 0 times the old values.
-  axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta,
-        call.dtype);
+  axpby({}, block(y, call.m, 1, call.ldc), 0, call.beta, call.dtype, call.dtype);
   gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
 }
 
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <class T>
-using Operand = Eigen::Map<T, 0, Eigen::OuterStride<>>;
+std::vector<float> widened(const Block& x, DType dtype) {
+  std::vector<float> wide(size_t(x.rows * x.cols));
+  axpby(x, block(wide.data(), x.rows, x.cols, x.rows), 1, 0, dtype, DType::f32);
+  return wide;
+}
 
-/// op(A) op(B) of halves of type T in f32.
-template <class T>
+/// In f32, rounded once.
 void multiply_halves(const GemmCall& call) {
-  const auto wide = [&](const void* data, bool swapped, int64_t rows, int64_t cols,
-                        int64_t ld) -> Matrix<float> {
-    if (swapped) std::swap(rows, cols);
-    return Operand<const Matrix<T>>{static_cast<const T*>(data), rows, cols,
-                                    Eigen::OuterStride<>{ld}}
-        .template cast<float>();
-  };
-  const Matrix<float> a = wide(call.a, call.trans_a == Trans::yes, call.m, call.k,
-                               call.lda),
-                      b = wide(call.b, call.trans_b == Trans::yes, call.k, call.n,
-                               call.ldb);
-  GemmCall of_floats = call;
-  of_floats.dtype = DType::f32;
-  of_floats.a = a.data(), of_floats.lda = a.rows();
-  of_floats.b = b.data(), of_floats.ldb = b.rows();
-  if (call.to_sum) return gemm(of_floats);
-  Matrix<float> sum{call.m, call.n};
-  Operand<Matrix<T>> c{static_cast<T*>(call.c), call.m, call.n,
-                       Eigen::OuterStride<>{call.ldc}};
-  if (call.beta != 0) sum = c.template cast<float>();
-  of_floats.c = sum.data(), of_floats.ldc = call.m;
-  gemm(of_floats);
-  c = sum.template cast<T>();
+  const auto& [dtype, trans_a, trans_b, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc,
+               of_c] = call;
+  Block x = block(a, m, k, lda), y = block(b, k, n, ldb);
+  if (trans_a == Trans::yes) std::swap(x.rows, x.cols);
+  if (trans_b == Trans::yes) std::swap(y.rows, y.cols);
+  const auto wide_x = widened(x, dtype), wide_y = widened(y, dtype);
+  std::vector<float> sum(size_t(m * n));
+  gemm({DType::f32, trans_a, trans_b, m, n, k, alpha, 0, wide_x.data(), wide_y.data(),
+        sum.data(), x.rows, y.rows, m});
+  axpby(block(sum.data(), m, n, m), block(c, m, n, ldc), 1, beta, DType::f32, of_c);
 }
 
 }  // namespace
@@ -120,12 +110,11 @@ void gemm(const GemmCall& call) {
   if (call.m == 0 || call.n == 0) return;
   if (call.alpha == 0 ||
       call.k == 0) {  // OpenBLAS 0.3.21 multiplies small A and B even if alpha == 0
-    axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta,
-          call.to_sum ? DType::f32 : call.dtype);
+    axpby({}, block(call.c, call.m, call.n, call.ldc), 0, call.beta, call.dtype,
+          call.of_c);
     return;
   }
-  if (call.dtype == DType::f16) return multiply_halves<Eigen::half>(call);
-  if (call.dtype == DType::bf16) return multiply_halves<Eigen::bfloat16>(call);
+  if (element_size(call.dtype) == 2) return multiply_halves(call);
   const int m = to_blas_int(call.m, "m"), n = to_blas_int(call.n, "n"),
             k = to_blas_int(call.k, "k");
   const int lda = to_blas_int(call.lda, "leading dimension of a");
@@ -145,11 +134,10 @@ void gemm(const GemmCall& call) {
 }
 
 void multiply(const GemmCall& call) {
-  if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0 ||
-      element_size(call.dtype) == 2)
-    return gemm(call);
-  require_executable(call.dtype);
-  call.dtype == DType::f64 ? multiply_vector<double>(call) : multiply_vector<float>(call);
+  if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0) return gemm(call);
+  call.dtype == DType::f64   ? multiply_vector<double>(call)
+  : call.dtype == DType::f32 ? multiply_vector<float>(call)
+                             : gemm(call);
 }
 
 void use_one_blas_thread() {

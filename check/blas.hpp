@@ -16,7 +16,7 @@ struct GemmCall {
   const void *a = nullptr, *b = nullptr;
   void* c = nullptr;
   int64_t lda = 1, ldb = 1, ldc = 1;
-  bool to_sum = false;  // C is in f32, whatever the dtype of A and B
+  DType of_c = dtype;  // or f32, if A and B are halves
 };
 
 /// C = alpha * op(A) * op(B) + beta * C with the BLAS library; beta == 0 overwrites C

@@ -10,19 +10,17 @@
 namespace tilerail::host {
 namespace {
 
-/// Halves are computed in f32.
+/// Computed in T.
 template <class X, class Y, class T>
 void axpby_column(const X* x, Y* y, int64_t rows, T alpha, T beta) {
-  const auto of_x = [&](int64_t i) { return alpha * static_cast<T>(x[i]); };
-  const auto of_y = [&](int64_t i) { return beta * static_cast<T>(y[i]); };
   if (alpha == T{0} && beta == T{0}) {
     for (int64_t i = 0; i < rows; ++i) y[i] = Y{0};
   } else if (alpha == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = static_cast<Y>(of_y(i));
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y(beta * T(y[i]));
   } else if (beta == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = static_cast<Y>(of_x(i));
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y(alpha * T(x[i]));
   } else {
-    for (int64_t i = 0; i < rows; ++i) y[i] = static_cast<Y>(of_x(i) + of_y(i));
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y(alpha * T(x[i]) + beta * T(y[i]));
   }
 }
 
@@ -53,13 +51,13 @@ void copy(const Block& x, const Block& y, int64_t element_bytes) {
   }
 }
 
-void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype,
-           bool of_sum) {
-  require_executable(dtype);
-  with_element(dtype, [&](auto zero) {
-    using Y = decltype(zero);
-    of_sum ? axpby_columns<float, Y>(x, y, alpha, beta)
-           : axpby_columns<Y, Y>(x, y, alpha, beta);
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType of_x,
+           DType of_y) {
+  require_executable(of_y);
+  with_element(of_x, [&](auto zero_x) {
+    with_element(of_y, [&](auto zero_y) {
+      axpby_columns<decltype(zero_x), decltype(zero_y)>(x, y, alpha, beta);
+    });
   });
 }
 

@@ -43,28 +43,29 @@ TEST(HostCopy, EmptyBlocksCopyNothing) {
 
 TEST(HostAxpby, AddsScaledBlocks) {
   std::vector<double> x{1, 2, 3, 4}, y{10, 20, 77, 30, 40, 77};  // 2 x 2; y has ld 3
-  axpby(block(x, 2, 2, 2), block(y, 2, 2, 3), 2.0, 0.5, DType::f64);
+  axpby(block(x, 2, 2, 2), block(y, 2, 2, 3), 2.0, 0.5, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{2 + 5, 4 + 10, 77, 6 + 15, 8 + 20, 77}));
 }
 
 TEST(HostAxpby, ZeroBetaNeverReadsY) {
   std::vector<double> x{1, 2}, y{nan, nan};
-  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 3.0, 0.0, DType::f64);
+  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 3.0, 0.0, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{3, 6}));
 }
 
 TEST(HostAxpby, ZeroAlphaNeverReadsX) {
   std::vector<double> x{nan, nan}, y{1, 2};
-  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 0.0, -1.0, DType::f64);
+  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 0.0, -1.0, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{-1, -2}));
-  axpby(Block{}, block(y, 2, 1, 2), 0.0, 0.0, DType::f64);
+  axpby(Block{}, block(y, 2, 1, 2), 0.0, 0.0, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{0, 0}));
 }
 
 TEST(HostAxpby, RoundsScalarsToSinglePrecision) {
   std::vector<float> x{1}, y{0};
   axpby({reinterpret_cast<std::byte*>(x.data()), 1, 1, 1},
-        {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0, DType::f32);
+        {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0, DType::f32,
+        DType::f32);
   EXPECT_EQ(y[0], 0.1F);
 }
 
@@ -177,7 +178,7 @@ TEST(HostGemm, HalvesAreRoundedOnce) {
       multiply(call);
       EXPECT_EQ(c, halves({1 + u, 7}, dtype));
       std::vector<float> sum{float(u / 4), 7};
-      call.c = sum.data(), call.to_sum = true;
+      call.c = sum.data(), call.of_c = DType::f32;
       multiply(call);
       EXPECT_EQ(sum, (std::vector<float>{float(1 + u / 2 + u / 4), 7}));
       call.alpha = 0, call.beta = 2;
@@ -194,11 +195,11 @@ TEST(HostAxpby, ASumAndHalvesAreRoundedOnce) {
     const Block x{reinterpret_cast<std::byte*>(sum.data()), 1, 1, 1};
     auto half = halves({u / 2}, dtype);
     const Block y{reinterpret_cast<std::byte*>(half.data()), 1, 1, 1};
-    axpby(x, y, 1, 0.5, dtype, true);
+    axpby(x, y, 1, 0.5, DType::f32, dtype);
     EXPECT_EQ(half, halves({1 + u}, dtype)) << "1 + u/2 + u/4";
-    axpby(y, y, 0, 2, dtype);
+    axpby(y, y, 0, 2, dtype, dtype);
     EXPECT_EQ(half, halves({2 + 2 * u}, dtype));
-    axpby(x, y, 1, 0, dtype, true);
+    axpby(x, y, 1, 0, DType::f32, dtype);
     EXPECT_EQ(half, halves({1}, dtype)) << "1 + u/2 is rounded to even";
   }
 }
