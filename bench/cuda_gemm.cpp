@@ -60,8 +60,7 @@ class Bench {
     };
     const RowCheck right = check_rows(
         p_.checked_problem(),
-        {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 1,
-        9);
+        {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 9);
     std::vector<double> times;
     for (int i = 0; i < calls_; ++i) times.push_back(seconds(call));
     const double middle = median(times),

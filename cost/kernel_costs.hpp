@@ -80,7 +80,7 @@ class KernelCosts {
     OpKind kind;
     DType dtype;
     Trans trans_a = Trans::no, trans_b = Trans::no;
-    int reads = 0;
+    int reads = 0;           // in elements of the result
     uint64_t alignment = 0;  // in bytes: all columns start at multiples of it
 
     auto operator<=>(const Shape&) const = default;

@@ -28,6 +28,11 @@ constexpr int64_t element_size(DType type) {
                                                      : 2;  // bytes
 }
 
+/// The type of sums of products before they are rounded to `type`.
+constexpr DType sum_type(DType type) {
+  return element_size(type) == 2 ? DType::f32 : type;
+}
+
 std::string_view to_string(DType type);
 std::string_view to_string(Trans trans);  // "N" or "T"
 std::string_view to_string(Routine routine);
@@ -66,6 +71,8 @@ struct GemmProblem {
   bool scales_only() const { return alpha == 0 || k == 0; }
   /// Whether the problem has multiplications.
   bool has_product() const { return m > 0 && n > 0 && !scales_only(); }
+  /// Whether C is rounded from sums in another type.
+  bool rounds() const { return sum_type(dtype) != dtype; }
   Flops flops() const { return Flops{2.0 * double(m) * double(n) * double(k)}; }
 };
 

@@ -89,14 +89,13 @@ class Checker {
             b.cols, b.ld, b.offset, peak);
   }
 
-  /// Executors use the element size of the problem for all operands.
   void view(const View& v, const char* name) const {
     require(v.buffer.index() < plan_.buffers.size(),
             "{}: buffer {}: expected one of the plan's {}", name, v.buffer.value,
             plan_.buffers.size());
     const Buffer& b = plan_.buffer(v.buffer);
     const DType dtype = plan_.dtype();
-    if (b.dtype != dtype)
+    if (b.dtype != dtype && b.dtype != sum_type(dtype))
       fail(fmt::format("{}: buffer {} has type {}", name, v.buffer.value,
                        to_string(b.dtype)),
            fmt::format("{}, the type of the problem", to_string(dtype)));
@@ -121,6 +120,7 @@ class Checker {
               "writes to {}, which is only read", tensor.name);
     }
     require(shapes_match(o, operands), "its views have different shapes");
+    require(types_match(o.kind, operands), "its views have different types");
     place(o, operands);
   }
 
@@ -143,6 +143,16 @@ class Checker {
       default:
         return !reads(o, 0) || (a.rows == y.rows && a.cols == y.cols);
     }
+  }
+
+  /// Inputs of products have the type of the problem, and only sums are rounded.
+  bool types_match(OpKind kind, Views operands) const {
+    const auto is_own = [&](const View& view) {
+      return plan_.buffer(view.buffer).dtype == plan_.dtype();
+    };
+    const bool of_a = is_own(operands.front()), of_y = is_own(operands.back());
+    if (kind == OpKind::gemm) return of_a && is_own(operands[1]);
+    return of_y == of_a || (of_y && kind == OpKind::axpby);
   }
 
   /// Operands and the queue must be in the same memories.

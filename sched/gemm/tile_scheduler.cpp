@@ -337,12 +337,12 @@ bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
 
 /// memory=cubes: if tiles do not fit and all matrices are on a host, cubes of the largest
 /// fitting side T_L (a multiple of the tile), planned in sequence (thesis 4.2.3.1).
-/// Otherwise the whole region.
+/// Otherwise the whole region; also if C would be rounded after each cube along k.
 std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
                                                  const Decisions& decisions) const {
   const bool on_host = homes_on_hosts(problem_, topology_);
   if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching ||
-      !on_host || fits(all, decisions))
+      !on_host || problem_.rounds() || fits(all, decisions))
     return {all};
   const auto cube = [&](int64_t side) {
     return Region{{0, std::min(side, all.m.end)},

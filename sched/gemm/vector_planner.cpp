@@ -22,8 +22,8 @@ class Dot final : public Chooser, public Outputs {
       : context_{context}, inputs_{context, cut(problem.k, tile, borders)} {
     for (Part& part : parts_) {
       part.sum = result();
-      if (part.device == 0 && at_home()) continue;
-      const Arena::Slot slot = take(part.device);
+      if (part.device == 0 && at_home() && !problem.rounds()) continue;
+      const Arena::Slot slot = take(part.device, sum_type(problem.dtype));
       part.sum = {slot.buffer, 0, 0, 1, 1}, part.former = slot.former;
     }
   }
@@ -54,9 +54,10 @@ class Dot final : public Chooser, public Outputs {
     part_of(device)->last = kernel;
   }
 
-  /// Adds the other sums to the first, and copies the result home.
+  /// Adds the other sums to the first, rounds it, and copies the result home.
   void end() override {
     for (size_t other = 1; other < parts_.size(); ++other) add_sum_of(parts_[other]);
+    if (context_.dtype(parts_.front().sum) != context_.dtype(result())) round();
     if (at_home()) return;
     Deps deps;
     deps.after(parts_.front().last);
@@ -103,24 +104,41 @@ class Dot final : public Chooser, public Outputs {
   QueueId compute(size_t device) const {
     return context_.builder.compute_queue(context_.devices[device], 0);
   }
-  Arena::Slot take(size_t device) {
-    return context_.arenas[device].take(context_.block(result()),
+  Arena::Slot take(size_t device, DType dtype) {
+    Buffer block = context_.block(result());
+    block.dtype = dtype;
+    return context_.arenas[device].take(block,
                                         [this, device] { inputs_.evict_one(device); });
   }
 
   void add_sum_of(const Part& other) {
-    Part& first = parts_.front();
-    const Arena::Slot there = take(first.device);
+    const Arena::Slot there = take(0, context_.dtype(other.sum));
     Deps arrived, added;
     arrived.after(other.last).after(there.former);
-    const Op op{
-        .kind = OpKind::axpby, .beta = Scalar::one, .queue = compute(first.device)};
     const View fetched{there.buffer, 0, 0, 1, 1};
     added.after(copy(other.sum, fetched, arrived));
-    first.last = context_.emit(first.device, op, {fetched, first.sum}, added);
+    axpby(fetched, Scalar::one, parts_.front().sum, added);
     LastUses uses;
-    uses.add(op.queue, *first.last);
-    context_.arenas[first.device].give_back(there, uses);
+    uses.add(compute(0), *parts_.front().last);
+    context_.arenas[0].give_back(there, uses);
+  }
+
+  void round() {
+    Deps deps;
+    View rounded = result();
+    if (!at_home()) {
+      const Arena::Slot slot = take(0, context_.dtype(result()));
+      rounded = {slot.buffer, 0, 0, 1, 1};
+      deps.after(slot.former);
+    }
+    axpby(parts_.front().sum, Scalar::zero, rounded, deps);
+    parts_.front().sum = rounded;
+  }
+
+  /// y = x + beta y on the first device.
+  void axpby(const View& x, Scalar beta, const View& y, Deps& deps) {
+    const Op op{.kind = OpKind::axpby, .beta = beta, .queue = compute(0)};
+    parts_.front().last = context_.emit(0, op, {x, y}, deps);
   }
 
   OpId copy(const View& from, const View& to, Deps& deps) {
@@ -193,7 +211,9 @@ void plan_elementwise(PlanContext& context, const GemmProblem& problem,
   Fetcher fetcher{context, inputs};
   const auto home_of = [&](TileId tile) { return tasks.home_of(tile); };
   OwnedTiles outputs{
-      context, inputs, {false, beta, {longest(tiling.m), longest(tiling.n)}, home_of}};
+      context,
+      inputs,
+      {false, beta, {longest(tiling.m), longest(tiling.n)}, false, home_of}};
   TaskLoop{context, fetcher, outputs, tasks}.run();
 }
 

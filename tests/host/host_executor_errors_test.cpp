@@ -21,12 +21,13 @@ void expect_refused(HostExecutor& executor, const Plan& plan,
   expect_input_error([&] { executor.execute(plan); }, words);
 }
 
-TEST(HostExecutorErrors, RefusesHalfPrecisionNamingIt) {
+TEST(HostExecutorErrors, RefusesTf32NamingIt) {
   const Topology topology = machine(1, 1);
   HostExecutor executor{topology};
   GemmProblem p = on_host(8, 8, 8);
-  p.dtype = DType::f16;
-  expect_refused(executor, tiled_plan(topology, p, 8), {"f16", "expected f64 or f32"});
+  p.dtype = DType::tf32;
+  expect_refused(executor, tiled_plan(topology, p, 8),
+                 {"tf32", "expected f64, f32, f16 or bf16"});
 }
 
 TEST(HostExecutorErrors, RefusesMissingMatrices) {

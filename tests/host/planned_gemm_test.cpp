@@ -44,7 +44,7 @@ TEST_P(PlannedGemm, EveryTransposeDTypeAndRaggedSize) {
   constexpr int64_t sizes[][3] = {{64, 64, 64}, {70, 45, 100}, {1, 99, 33},
                                   {97, 1, 64},  {33, 65, 1},   {5, 6, 7}};
   for (const auto& [m, n, k] : sizes) {
-    for (const DType dtype : {DType::f64, DType::f32}) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
       for (const Trans ta : both) {
         for (const Trans tb : both) {
           GemmProblem p;

@@ -257,7 +257,7 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
 }
 
-/// Executors use a single element size.
+/// Executors have kernels for a single type, and for sums of halves in f32.
 TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
@@ -279,6 +279,42 @@ TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (Buffer& buffer : all.buffers)
     if (buffer.in_arena) buffer.dtype = DType::bf16;
   expect_input_error([&] { validate(all); }, {"operation 0", "bf16", "expected f64"});
+}
+
+TEST_F(PlanJson, SumsOfHalvesAreCopiedAddedAndRounded) {
+  GemmProblem p = cube(64);
+  p.dtype = DType::f16;
+  const MemoryId gpu = machine.gpus()[0];
+  const auto draft_of = [&](OpKind kind, const std::vector<int>& sums) {
+    PlanDraft draft{machine, p};
+    Operands operands;
+    for (size_t i = 0; i < info(kind).operands.size(); ++i) {
+      const bool is_sum = std::ranges::count(sums, int(i)) > 0;
+      operands.push_back(draft.tile(gpu, 64, is_sum ? 128 : 64));
+      operands.back().cols = 64;
+      if (!is_sum) continue;
+      draft.plan.buffers.back().cols = 64;
+      draft.plan.buffers.back().dtype = DType::f32;
+    }
+    const QueueId queue =
+        kind == OpKind::copy ? draft.copy_queue(gpu, gpu) : draft.compute_queue(gpu);
+    draft.add({.kind = kind, .beta = Scalar::one, .queue = queue}, operands);
+    return draft.plan;
+  };
+  for (const auto& [kind, sums] :
+       std::vector<std::pair<OpKind, std::vector<int>>>{{OpKind::gemm, {2}},
+                                                        {OpKind::axpby, {0}},
+                                                        {OpKind::axpby, {0, 1}},
+                                                        {OpKind::copy, {0, 1}}})
+    validate(draft_of(kind, sums));
+  for (const auto& [kind, sums] :
+       std::vector<std::pair<OpKind, std::vector<int>>>{{OpKind::gemm, {0}},
+                                                        {OpKind::gemm, {0, 1, 2}},
+                                                        {OpKind::axpby, {1}},
+                                                        {OpKind::copy, {0}},
+                                                        {OpKind::copy, {1}}})
+    expect_input_error([&] { validate(draft_of(kind, sums)); },
+                       {"operation 0", "its views have different types"});
 }
 
 TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {

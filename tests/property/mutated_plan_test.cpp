@@ -92,9 +92,8 @@ std::optional<Plan> read_again(json& file) {
   return std::nullopt;
 }
 
-/// Checks the offsets that executors compute, from the first byte of a view to the last,
-/// with the element size of the operation.
-bool is_inside(const Plan& plan, const View& view, int64_t element) {
+/// Checks the offsets that executors compute, from the first byte of a view to the last.
+bool is_inside(const Plan& plan, const View& view) {
   if (view.rows == 0 || view.cols == 0) return true;
   const Buffer& buffer = plan.buffer(view.buffer);
   const GemmProblem& p = plan.gemm();
@@ -106,7 +105,8 @@ bool is_inside(const Plan& plan, const View& view, int64_t element) {
                         plan.peak_bytes[buffer.memory.index()]};
   const int64_t begin =
       buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
-  const int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
+  const int64_t end =
+      begin + (view.rows + (view.cols - 1) * buffer.ld) * buffer.element();
   return begin >= 0 && end <= room[buffer.in_arena ? 3 : buffer.tensor.index()];
 }
 
@@ -114,10 +114,9 @@ std::optional<size_t> first_outside(const Plan& plan) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
-    const int64_t element = plan.buffer(plan.result(op).buffer).element();
     for (size_t j = 0; j < plan.operands_of(op).size(); ++j)
       if ((reads(op, j) || writes(op.kind, j)) &&
-          !is_inside(plan, plan.operands_of(op)[j], element))
+          !is_inside(plan, plan.operands_of(op)[j]))
         return i;
   }
   return std::nullopt;

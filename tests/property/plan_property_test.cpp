@@ -10,10 +10,12 @@
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "plan/validate.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/property/random_cases.hpp"
+#include "tests/support/halves.hpp"
 #include "tests/support/plan_interpreter.hpp"
 #include "tests/support/plan_text.hpp"
 
@@ -74,6 +76,12 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
   check_order(plan, simulator.execute(plan));
 }
 
+std::vector<uint16_t> halves(const std::vector<double>& values, DType dtype) {
+  std::vector<uint16_t> bits;
+  for (const double value : values) bits.push_back(test::half_bits(value, dtype));
+  return bits;
+}
+
 TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
   EXPECT_TRUE(rc::check("plans are legal, complete, race-free and right", [] {
     const int gpus = *rc::gen::inRange(1, 9);
@@ -107,7 +115,7 @@ TEST(PlanProperties, HoldIfManyGpusHaveNoRouteToEachOther) {
 TEST(PlanProperties, HoldOnRandomProblemsOnTheHost) {
   EXPECT_TRUE(rc::check("the host backend keeps the order and gets the result right", [] {
     const int gpus = *rc::gen::inRange(1, 5);
-    const Case c = random_case(gpus, {DType::f64});
+    const Case c = random_case(gpus, {DType::f64, DType::f64, DType::f16, DType::bf16});
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
     const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
@@ -118,8 +126,17 @@ TEST(PlanProperties, HoldOnRandomProblemsOnTheHost) {
     options.poison = true;
     HostExecutor host{machine, options};
     host.set_matrices({data.a.data(), data.b.data(), data.c.data()});
+    const DType dtype = plan.dtype();
+    if (dtype == DType::f64) {
+      check_order(plan, host.execute(plan));
+      RC_ASSERT(data.c == expected);
+      return;
+    }
+    auto a = halves(data.a, dtype), b = halves(data.b, dtype), y = halves(data.c, dtype);
+    host.set_matrices({a.data(), b.data(), y.data()});
     check_order(plan, host.execute(plan));
-    RC_ASSERT(data.c == expected);
+    for (const auto i : indices(y))
+      RC_ASSERT(test::half_value(y[i], dtype) == expected[i]);
   }));
 }
 

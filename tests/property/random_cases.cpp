@@ -160,7 +160,8 @@ Topology random_machine(const Case& c, int gpus, Switches switches) {
   const int64_t tile = c.policy.choices.tile > 0 ? c.policy.choices.tile : 64;
   const GemmProblem& p = c.problem;
   const int64_t element = element_size(p.dtype);
-  const int64_t column = (tile * element + 63) / 64 * 64;  // bytes
+  const int64_t column =
+      (tile * element_size(sum_type(p.dtype)) + 63) / 64 * 64;  // bytes
   const int64_t slot = (column * (p.of_vectors() ? 1 : tile) + 255) / 256 * 256;
   std::vector<int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {

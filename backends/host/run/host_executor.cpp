@@ -25,7 +25,7 @@
 namespace tilerail {
 namespace {
 
-constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in f64 and f32
+constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in every type
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
@@ -155,7 +155,8 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const Op& op = plan.op(id);
   if (op.kind == OpKind::join) return;
   const auto operands = plan.operands_of(op);
-  const DType dtype = plan.buffer(operands.back().buffer).dtype;
+  const DType dtype = plan.buffer(operands.back().buffer).dtype,
+              of_inputs = plan.buffer(operands[0].buffer).dtype;
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
   const host::Block a = block(plan, operands[0]), y = block(plan, operands.back());
   switch (op.kind) {
@@ -163,13 +164,13 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       host::copy(a, y, element_size(dtype));
       break;
     case OpKind::axpby:
-      host::axpby(a, y, alpha, beta, dtype);
+      host::axpby(a, y, alpha, beta, of_inputs, dtype);
       break;
     case OpKind::gemm: {
       const host::Block b = block(plan, operands[1]);
-      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols,
+      host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
                       gemm_depth(op, operands), alpha, beta, a.data, b.data, y.data, a.ld,
-                      b.ld, y.ld});
+                      b.ld, y.ld, dtype});
       break;
     }
     default:
