@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <latch>
 #include <memory>
@@ -26,6 +27,13 @@ using test::ApiOnGpus;
 using test::BusyStream;
 using test::MemoryKind;
 using test::steps;
+
+/// With the default of 8, work of one stream can wait for that of another in the same
+/// hardware queue. docs/model.md#calls-of-several-threads
+const bool connections_set = [] {
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  return true;
+}();
 
 class OverlappingCallsOnGpus : public ApiOnGpus {
  protected:
