@@ -133,7 +133,7 @@ void Session::execute_in_first_lane(const Call& call, const Signature& signature
   now.plans->erase(signature);
   Lanes::Hold lane = lanes_.hold_with_memory();
   const auto execute_bound = [&](PlannedCall planned) {
-    const auto made = std::make_shared<CachedPlan>(std::move(planned), true);
+    auto made = std::make_shared<CachedPlan>(std::move(planned), true);
     made->bound.front() = lane->lane->bind(made->call.plan);
     now.plans->get(signature, [&] { return made; });
     call.times.planned = true;

@@ -18,7 +18,6 @@ void require(bool holds, std::string_view what, size_t value, std::string_view e
 /// The same cuts for every extent in their simplest form.
 LayoutCuts canonical(LayoutCuts cuts, int parts) {
   if (parts == 1) return {};
-  require(cuts.block >= 0, "block of a layout", 0, "at least 1");
   if (cuts.coordinates.empty()) return cuts;
   require(cuts.coordinates.size() == cuts.borders.size() + 1, "intervals of a layout",
           cuts.coordinates.size(), "one coordinate for each interval");
@@ -87,16 +86,19 @@ Layout::Layout(LayoutGrid grid, LayoutCuts rows, LayoutCuts cols,
 }
 
 Layout Layout::of_rows(std::vector<MemoryId> members) {
-  return {{int(members.size()), 1, 1}, {}, {}, std::move(members)};
+  const LayoutGrid grid{int(members.size()), 1, 1};
+  return {grid, {}, {}, std::move(members)};
 }
 
 Layout Layout::of_columns(std::vector<MemoryId> members) {
-  return {{1, int(members.size()), 1}, {}, {}, std::move(members)};
+  const LayoutGrid grid{1, int(members.size()), 1};
+  return {grid, {}, {}, std::move(members)};
 }
 
 Layout Layout::replicated(std::vector<MemoryId> members) {
   std::ranges::sort(members);  // their order has no meaning
-  return {{1, 1, int(members.size())}, {}, {}, std::move(members)};
+  const LayoutGrid grid{1, 1, int(members.size())};
+  return {grid, {}, {}, std::move(members)};
 }
 
 Layout Layout::block_cyclic(LayoutGrid grid, int64_t rows, int64_t cols,

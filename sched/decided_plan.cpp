@@ -25,7 +25,7 @@ struct OwnedQuestion {
         question{
             Question{problem, work, machine, resources, devices, policy}.on_first()} {
     check_devices(machine, devices);
-    check_places(problem, machine);
+    check_places(problem, machine, devices);
   }
   OwnedQuestion(const OwnedQuestion&) = delete;
   OwnedQuestion& operator=(const OwnedQuestion&) = delete;

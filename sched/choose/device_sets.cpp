@@ -65,8 +65,8 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
   }
   // If there are fewer devices than homes, the home of C comes first: it is read and
   // written.
-  std::ranges::stable_partition(homes,
-                                [&](MemoryId home) { return problem.place_c.has(home); });
+  std::stable_partition(homes.begin(), homes.end(),
+                        [&](MemoryId home) { return problem.place_c.has(home); });
   homes.resize(std::min(homes.size(), count));
   const size_t missing = count - homes.size();
   std::vector<MemoryId> first = homes, spaced = homes;

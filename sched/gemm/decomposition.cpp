@@ -106,7 +106,7 @@ Borders borders_of(const GemmProblem& p) {
   add(p.m, p.n, p.place_c, borders.m, borders.n);
   for (auto* of : {&borders.m, &borders.n, &borders.k}) {
     std::ranges::sort(*of);
-    of->erase(std::ranges::unique(*of).begin(), of->end());
+    of->erase(std::unique(of->begin(), of->end()), of->end());
   }
   return borders;
 }

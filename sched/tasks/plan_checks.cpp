@@ -31,7 +31,8 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   }
 }
 
-void check_places(const Problem& problem, const Topology& topology) {
+void check_places(const Problem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices) {
   constexpr size_t most_blocks = 100'000;
   for (const Tensor& tensor : tensors_of(problem)) {
     const Layout& layout = tensor.layout;
@@ -45,6 +46,11 @@ void check_places(const Problem& problem, const Topology& topology) {
           "place", text,
           fmt::format("is not a place for {}, which is written", tensor.name),
           "one place, copies only of inputs"};
+    for (const MemoryId device : devices)
+      if (layout.is_replicated() && !layout.has(device))
+        throw InputError{"place", text,
+                         fmt::format("has no copy on {}", topology.memory(device).name),
+                         "a copy on every given GPU"};
     if (layout.count_blocks(tensor.rows, tensor.cols) > most_blocks)
       throw InputError{"place", text, "has too many blocks",
                        fmt::format("at most {}", most_blocks)};

@@ -5,6 +5,7 @@
 
 #include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
+#include "model/tensor.hpp"
 
 namespace tilerail {
 

@@ -175,6 +175,16 @@ TEST(Replicas, DoNotCountInTheBound) {
   EXPECT_LT(bound("g*"), Seconds{6e-3});
 }
 
+TEST(Replicas, AreOnEveryGivenGpu) {
+  const Topology machine = two_gpu();
+  GemmProblem p = product(machine, "host", "host");
+  p.place_b = Layout::replicated({MemoryId{0}, gpu1});
+  expect_input_error(
+      [&] { plan_gemm(p, machine, machine.gpus(), tiled("gemmex")); },
+      {"place: 'copies@host+gpu1' has no copy on gpu0", "a copy on every given GPU"});
+  EXPECT_NO_THROW(plan_gemm(p, machine, {&gpu1, 1}, tiled("gemmex")));
+}
+
 TEST(Replicas, TakeNoRoomForTiles) {
   const Topology machine = two_gpu();
   const auto peak = [&](std::string_view a, std::string_view b) {
