@@ -313,7 +313,7 @@ TEST_F(PlanJson, SumsOfHalvesAreCopiedAddedAndRounded) {
                                                         {OpKind::axpby, {1}},
                                                         {OpKind::copy, {0}},
                                                         {OpKind::copy, {1}}})
-    expect_input_error([&] { validate(draft_of(kind, sums)); },
+    expect_input_error([&, &op = kind, &of = sums] { validate(draft_of(op, of)); },
                        {"operation 0", "its views have different types"});
 }
 
