@@ -66,8 +66,7 @@ struct Free {
 Topology with_free(const Topology& topology, std::span<const Free> free,
                    std::span<const MemoryId> gpus, const GemmProblem& problem) {
   Topology::Description less = topology.description();
-  const std::vector<MemoryNeed> needs =
-      needs_of_parts(memory_needs(problem, topology.memories().size()), topology, gpus);
+  const auto needs = memory_needs(tensors_of(problem), gpus, topology);
   for (const Free& one : free)
     less.memories[one.gpu.index()].capacity =
         Bytes{std::max(1.0, double(one.bytes) + needs[one.gpu.index()].matrices)};
@@ -88,8 +87,8 @@ CallPlanner::CallPlanner(const Topology& topology)
     : topology_{topology}, simulator_{study::plan_simulator(topology)} {}
 
 PlannedCall CallPlanner::plan(const GemmProblem& problem,
-                              std::span<const MemoryId> devices,
-                              const Policy& policy) const {
+                              std::span<const MemoryId> devices, const Policy& policy,
+                              const study::TunedPlans& tuned) const {
   const GemmProblem whole = checked(problem);
   std::optional<Plan> single = single_kernel_plan(whole, topology_, devices, policy);
   if (single)
@@ -99,7 +98,7 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem,
     return plan_gemm(problem, topology_, devices, policy, simulator_);
   };
   PlannedCall call =
-      call_of(tuned_.plan(problem, topology_, devices, policy, searched), topology_);
+      call_of(tuned.plan(problem, topology_, devices, policy, searched), topology_);
   if (!single) return call;
   std::optional<std::string> why;
   while (call.plan.devices.size() > 1) {
@@ -108,7 +107,7 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem,
     if (!why) why = doubt;
     if (call.plan.devices.size() < 4)
       break;  // half of them would be only the GPU with the matrices
-    const std::vector<MemoryId> some = half_of(call.plan.devices, whole.place_c);
+    const std::vector<MemoryId> some = half_of(call.plan.devices, whole.place_c.home());
     call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
   }
   constexpr const char* slower =

@@ -24,11 +24,9 @@ class CallPlanner {
   /// Keeps a reference to the topology.
   explicit CallPlanner(const Topology& topology);
 
-  void set_tuned(study::TunedPlans tuned) { tuned_ = std::move(tuned); }
-
   /// Throws InputError like plan_gemm.
   PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices,
-                   const Policy& policy) const;
+                   const Policy& policy, const study::TunedPlans& tuned) const;
 
   /// Bytes available for tiles on a GPU with this many compute streams.
   using Room = std::function<int64_t(MemoryId gpu, int compute_streams)>;
@@ -41,7 +39,6 @@ class CallPlanner {
  private:
   const Topology& topology_;
   PlanSimulator simulator_;
-  study::TunedPlans tuned_;
 };
 
 }  // namespace tilerail::api

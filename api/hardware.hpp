@@ -34,7 +34,7 @@ struct Copies {
 };
 using Pointers = std::array<void*, 3>;
 
-/// A plan that is bound to streams and events; belongs to the hardware that bound it.
+/// A plan that is bound to streams and events; belongs to the lane that bound it.
 class BoundPlan {
  public:
   virtual ~BoundPlan() = default;
@@ -57,21 +57,13 @@ class MemoryAccess {
   virtual void finish() = 0;
 };
 
-/// The machine as calls need it. Members other than `devices` and the constructor's can
-/// change the calling thread's current device; `keep_caller_state` restores it.
-class Hardware {
+/// Streams, memory for tiles and issuing threads, for one run after another. Only one
+/// thread can use a lane at a time, but runs in several lanes overlap. Members can change
+/// the calling thread's current device.
+class Lane {
  public:
-  virtual ~Hardware() = default;
+  virtual ~Lane() = default;
 
-  /// Number of CUDA devices.
-  virtual int devices() const = 0;
-  /// A description of the machine from the properties of its devices.
-  virtual Topology describe() const = 0;
-  /// Opens the machine for plans on `topology`; must be called before any member below.
-  /// Opens no device yet.
-  virtual void open(const Topology& topology) = 0;
-
-  virtual std::shared_ptr<void> keep_caller_state() const = 0;
   /// Opens the devices, with `bytes` for tiles and this many streams, and peer access
   /// between them.
   virtual void reserve(std::span<const MemoryId> gpus, int64_t bytes,
@@ -87,16 +79,16 @@ class Hardware {
                          const Copies& copies) = 0;
 
   /// Submits a run and returns. The run executes after all present work of `stream` (if
-  /// null, of the streams of `wait_for_caller`) and after earlier runs, and before later
-  /// work there. Matrices on the host must be page-locked, and stay so if `access` locks
-  /// them; the copies live until the run is over. The plan can be destroyed earlier.
+  /// null, of the streams of `wait_for_caller`) and after earlier runs of the lane, and
+  /// before later work there. Matrices on the host must be page-locked, and stay so if
+  /// `access` locks them; the copies live until the run is over. The plan can be
+  /// destroyed earlier.
   virtual RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access,
                             const Matrices& matrices, const Copies& copies) = 0;
-  /// Throws InputError for a stream that is being captured, because runs cannot be
-  /// submitted to it. Null is allowed.
-  virtual void refuse_captured(void* stream) const = 0;
   /// Waits for the submitted runs. Throws std::runtime_error if one failed.
   virtual void synchronize() = 0;
+  /// Frees the memory for tiles; nothing must run. Later runs allocate it again.
+  virtual void free_tiles() = 0;
 
   /// For a plan that is a single kernel (api/single_gpu.hpp): runs it after the work that
   /// `wait_for_caller` would wait for, as fast as a synchronous library call. The
@@ -104,21 +96,42 @@ class Hardware {
   virtual RunSeconds run_single(BoundPlan& plan, void* stream,
                                 const Matrices& matrices) = 0;
 
-  virtual Location locate(const void* data) const = 0;
-  /// Whether each matrix on the host is page-locked as a whole, and not only for a call.
-  virtual bool page_locked(const Matrices& matrices) const = 0;
-  /// Waits for the work in `stream` or, if null, in the default streams of the current
-  /// device and of the devices with matrices.
-  virtual void wait_for_caller(void* stream, const Matrices& matrices) const = 0;
   /// Access for a run of this plan. `users`: devices that will read or write the
   /// matrices.
   virtual std::unique_ptr<MemoryAccess> access(const BoundPlan& plan,
                                                const Matrices& matrices,
                                                std::span<const int> users,
                                                Pageable pageable) = 0;
-  /// A copy of the matrix on each GPU, with this leading dimension, as long as it is
+};
+
+/// The machine as calls need it. Members are thread-safe; other than `devices` and the
+/// constructor's, they can change the calling thread's current device, which
+/// `keep_caller_state` restores.
+class Hardware {
+ public:
+  virtual ~Hardware() = default;
+
+  /// Number of CUDA devices.
+  virtual int devices() const = 0;
+  /// A description of the machine from the properties of its devices.
+  virtual Topology describe() const = 0;
+  /// A lane for plans on `topology`. Opens no device yet.
+  virtual std::unique_ptr<Lane> open_lane(const Topology& topology) = 0;
+
+  virtual std::shared_ptr<void> keep_caller_state() const = 0;
+  /// Throws InputError for a stream that is being captured, because runs cannot be
+  /// submitted to it. Null is allowed.
+  virtual void refuse_captured(void* stream) const = 0;
+
+  virtual Location locate(const void* data) const = 0;
+  /// Whether each matrix on the host is page-locked as a whole, and not only for a call.
+  virtual bool page_locked(const Matrices& matrices) const = 0;
+  /// Waits for the work in `stream` or, if null, in the default streams of the current
+  /// device and of the devices with matrices.
+  virtual void wait_for_caller(void* stream, const Matrices& matrices) const = 0;
+  /// A copy of the matrix on each device, with this leading dimension, as long as it is
   /// referenced; all copies run simultaneously. Throws MemoryShortage.
-  virtual std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus,
+  virtual std::vector<std::shared_ptr<void>> copies_on(std::span<const int> devices,
                                                        const Matrix& matrix,
                                                        int64_t ld) = 0;
   virtual void register_memory(void* data, int64_t bytes) = 0;

@@ -4,7 +4,6 @@
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "sched/tasks/arena.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -30,14 +29,16 @@ bool share_elements(const Matrix& x, const Matrix& y) {
 
 }  // namespace
 
-void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix,
-                        std::span<const MemoryId> gpus) {
+void KeptMatrices::drop(const Matrix& matrix) {
   std::erase_if(kept_, [&](const KeptMatrix& kept) {
     return share_elements(kept.original, matrix);
   });
-  KeptMatrix kept{
-      matrix, Arena::leading(matrix.rows, matrix.element), {}};  // the same as of tiles
-  std::vector<std::shared_ptr<void>> copies = hardware.copies_on(gpus, matrix, kept.ld);
+}
+
+void KeptMatrices::add(const Matrix& matrix, int64_t ld, std::span<const MemoryId> gpus,
+                       std::vector<std::shared_ptr<void>> copies) {
+  drop(matrix);
+  KeptMatrix kept{matrix, ld, {}};
   for (const auto i : indices(gpus))
     kept.copies.push_back({gpus[i], std::move(copies[i])});
   kept_.push_back(std::move(kept));

@@ -13,10 +13,11 @@ namespace tilerail::api {
 /// docs/model.md#kept-copies
 class KeptMatrices {
  public:
-  /// Gives each of these GPUs a copy of the matrix in its present state. First drops kept
-  /// matrices that share elements with it, because they may have changed, too. Throws
-  /// MemoryShortage, and then keeps nothing of it.
-  void keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus);
+  /// Drops kept matrices that share elements with this one: they may have changed, too.
+  void drop(const Matrix& matrix);
+  /// Adds a matrix with its copies on these GPUs, of this leading dimension.
+  void add(const Matrix& matrix, int64_t ld, std::span<const MemoryId> gpus,
+           std::vector<std::shared_ptr<void>> copies);
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 

@@ -48,24 +48,26 @@ Policy policy_of(const ContextOptions& options) {
 Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options)
     : hardware_{std::move(hardware)},
       topology_{machine_of(*hardware_, options)},
-      devices_{checked_devices(options.devices)},
-      policy_{policy_of(options)},
-      policy_name_{name_of(policy_)},
       planner_{topology_},
-      pageable_{options.pageable},
-      plans_{options.cached_plans} {
+      lanes_{*hardware_, topology_},
+      most_plans_{options.cached_plans} {
+  Settings first{checked_devices(options.devices),
+                 policy_of(options),
+                 "",
+                 options.pageable,
+                 std::make_shared<study::TunedPlans>(options.plan_cache, topology_),
+                 std::make_shared<Plans>(most_plans_)};
+  first.policy_name = name_of(first.policy);
   if (topology_.hosts().empty())
     throw fault_of("topology",
                    fmt::format("machine '{}' has no host memory", topology_.name()));
-  planner_.set_tuned({options.plan_cache, topology_});
-  const auto caller = hardware_->keep_caller_state();
-  hardware_->open(topology_);
+  settings_ = std::make_shared<const Settings>(std::move(first));
   if (options.arena_bytes != 0) reserve(options.arena_bytes);
 }
 
 Session::~Session() {
   try {
-    hardware_->synchronize();
+    lanes_.finish(true);
   } catch (const std::exception&) {  // a destructor cannot report it
   }
 }
@@ -98,46 +100,50 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
   return gpus;
 }
 
-void Session::set_policy(const std::string& name) {
-  Policy policy = estimated_preset(name);
+std::shared_ptr<const Session::Settings> Session::settings() const {
   const std::lock_guard lock{mutex_};
-  use(std::move(policy));
+  return settings_;
+}
+
+void Session::change(const std::function<void(Settings&)>& how) {
+  std::shared_ptr<const Settings> before;  // destroyed without the lock
+  const std::lock_guard lock{mutex_};
+  auto changed = std::make_shared<Settings>(*settings_);
+  how(*changed);
+  changed->policy_name = name_of(changed->policy);
+  before = std::exchange(settings_, std::move(changed));
+}
+
+void Session::set_policy(const std::string& name) {
+  change([&](Settings& settings) { settings.policy = estimated_preset(name); });
 }
 
 void Session::set_override(const std::string& assignment) {
-  const std::lock_guard lock{mutex_};
-  Policy policy = policy_;
-  apply_override(policy, assignment);
-  use(std::move(policy));
-}
-
-void Session::use(Policy policy) {
-  policy_ = std::move(policy);
-  policy_name_ = name_of(policy_);
+  change([&](Settings& settings) { apply_override(settings.policy, assignment); });
 }
 
 void Session::set_devices(const std::vector<int>& devices) {
-  const std::lock_guard lock{mutex_};
-  devices_ = checked_devices(devices);
+  change(
+      [gpus = checked_devices(devices)](Settings& settings) { settings.devices = gpus; });
 }
 
 void Session::set_pageable(Pageable pageable) {
-  const std::lock_guard lock{mutex_};
-  pageable_ = pageable;
+  change([&](Settings& settings) { settings.pageable = pageable; });
 }
 
 void Session::set_plan_cache(const std::string& file) {
-  study::TunedPlans tuned;
-  if (!file.empty()) tuned = study::TunedPlans{file, topology_};
-  const std::lock_guard lock{mutex_};
-  planner_.set_tuned(std::move(tuned));
-  plans_.clear();
+  const auto tuned = file.empty() ? std::make_shared<study::TunedPlans>()
+                                  : std::make_shared<study::TunedPlans>(file, topology_);
+  change([&](Settings& settings) {
+    settings.tuned = tuned;
+    settings.plans = std::make_shared<Plans>(most_plans_);
+  });
 }
 
 void Session::register_memory(void* data, int64_t bytes) {
   if (data == nullptr || bytes <= 0)
     throw fault_of("memory to register", "is empty", "an address and at least 1 byte");
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
   hardware_->register_memory(data, bytes);
 }
 
@@ -146,7 +152,7 @@ void Session::register_memory(void* data, int64_t bytes) {
 void Session::after_runs(const std::function<void()>& work) {
   std::exception_ptr failure;
   try {
-    hardware_->synchronize();
+    lanes_.finish(true);
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
@@ -159,18 +165,18 @@ void Session::after_runs(const std::function<void()>& work) {
 }
 
 void Session::unregister_memory(void* data) {
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
   after_runs([&] { hardware_->unregister_memory(data); });
 }
 
 void* Session::allocate_host(int64_t bytes, HostPages pages) {
   if (bytes <= 0) throw out_of_range("bytes", std::to_string(bytes), "at least 1");
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
   return hardware_->allocate_host(bytes, pages);
 }
 
 void Session::free_host(void* data) {
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
   after_runs([&] { hardware_->free_host(data); });
 }
 
@@ -178,33 +184,25 @@ double Session::host_rate(const void* data, int64_t bytes) {
   if (data == nullptr || bytes <= 0)
     throw fault_of("memory to read", "is empty", "an address and at least 1 byte");
   const std::vector<int> readers = devices();
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
   return hardware_->host_rate(data, bytes, readers);
 }
 
 void Session::reserve(int64_t bytes) {
   if (bytes < 0) throw out_of_range("bytes", std::to_string(bytes), "0 or more");
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
+  const auto now = settings();
   // If plans choose the number of streams: the largest number.
-  const int streams = policy_.choices.compute_streams > 0
-                          ? policy_.choices.compute_streams
+  const int streams = now->policy.choices.compute_streams > 0
+                          ? now->policy.choices.compute_streams
                           : most_automatic_streams;
-  hardware_->reserve(devices_, bytes, streams);
+  lanes_.hold_with_memory()->lane->reserve(now->devices, bytes, streams);
 }
 
-std::vector<int> Session::devices() const {
-  const std::lock_guard lock{mutex_};
-  return users();
-}
+std::vector<int> Session::devices() const { return users(*settings()); }
 
-std::string Session::policy() const {
-  const std::lock_guard lock{mutex_};
-  return policy_name_;
-}
+std::string Session::policy() const { return settings()->policy_name; }
 
-size_t Session::cached_plans() const {
-  const std::lock_guard lock{mutex_};
-  return plans_.size();
-}
+size_t Session::cached_plans() const { return settings()->plans->size(); }
 
 }  // namespace tilerail::api

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,7 +13,8 @@
 #include "api/call_planner.hpp"
 #include "api/hardware.hpp"
 #include "api/kept_matrices.hpp"
-#include "api/lru_cache.hpp"
+#include "api/lanes.hpp"
+#include "api/shared_cache.hpp"
 #include "api/signature.hpp"
 #include "model/machine/topology.hpp"
 #include "sched/policy/policy.hpp"
@@ -20,8 +22,8 @@
 
 namespace tilerail::api {
 
-/// The state of a context. Members lock, so that calls from several threads run one after
-/// another. The errors are the same as of Context (tilerail.hpp).
+/// The state of a context. A call uses the settings at its begin and holds a lane during
+/// its run, and no lock meanwhile. The errors are the same as of Context (tilerail.hpp).
 class Session {
  public:
   Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options);
@@ -55,50 +57,63 @@ class Session {
   size_t cached_plans() const;
 
  private:
-  /// A call on the hardware: keeps out other calls, and restores the caller's state at
-  /// its end.
-  struct Entry {
-    std::unique_lock<std::mutex> lock;
-    std::shared_ptr<void> caller;
+  /// A plan and its bindings. It lives until the last call that uses it has ended.
+  struct CachedPlan {
+    explicit CachedPlan(PlannedCall planned, bool in_first_lane = false);
+
+    PlannedCall call;
+    bool single_kernel;
+    bool first_lane;  // memory did not suffice for it in another lane
+    std::array<std::unique_ptr<BoundPlan>, most_lanes>
+        bound;  // by lane, changed by its holder; null: not yet bound
   };
-  Entry enter() const {
-    return {std::unique_lock{mutex_}, hardware_->keep_caller_state()};
-  }
+  using Plans = SharedCache<Signature, std::shared_ptr<CachedPlan>>;
+  /// Immutable once calls can see it; changes replace it. A call holds it until its run
+  /// has ended, and with it the kept copies.
+  struct Settings {
+    std::vector<MemoryId> devices;
+    Policy policy;
+    std::string policy_name;  // its name, the key of plans in every call
+    Pageable pageable;
+    std::shared_ptr<const study::TunedPlans> tuned;
+    std::shared_ptr<Plans> plans;
+    KeptMatrices kept = {};
+  };
+  struct Call {
+    std::shared_ptr<const Settings> settings;
+    const GemmProblem& problem;
+    const Matrices& matrices;
+    const Copies& copies;
+    const GemmOptions& options;
+    GemmTimes& times;
+  };
+  std::shared_ptr<const Settings> settings() const;
+  void change(const std::function<void(Settings&)>& how);
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
-  void use(Policy policy);
   /// For kept inputs: replaces them, and their places and leading dimensions in the
   /// problem, by their copies.
-  Copies take_kept(Matrices& matrices, GemmProblem& problem) const;
-  struct CachedPlan {
-    std::unique_ptr<BoundPlan> bound;
-    PlanInfo info;
-    bool single_kernel = false;
-  };
-  CachedPlan& plan_for(const GemmProblem& problem, GemmTimes& times);
-  CachedPlan bound(const GemmProblem& problem);
-  std::vector<int> users() const;
-  /// Runs the cached plan or a new one. Throws MemoryShortage before anything has run.
-  void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
-            const GemmOptions& options, GemmTimes& times);
-  RunSeconds run(CachedPlan& cached, void* stream, const Matrices& matrices,
-                 const Copies& copies, GemmTimes& times);
-  RunSeconds submit(CachedPlan& cached, void* stream, const Matrices& matrices,
-                    const Copies& copies);
+  Copies take_kept(const Settings& settings, Matrices& matrices,
+                   GemmProblem& problem) const;
+  /// Throws MemoryShortage before anything has run.
+  void execute(const Call& call, CachedPlan& plan, Lanes::Slot& lane);
+  RunSeconds run(const Call& call, const CachedPlan& plan, Lanes::Slot& lane);
+  /// With the memory of all lanes; if this plan does not fit, with a plan for the free
+  /// memory.
+  void execute_in_first_lane(const Call& call, const Signature& signature,
+                             const CachedPlan& plan);
+  std::vector<int> users(const Settings& settings) const;
   void after_runs(const std::function<void()>& work);
 
-  mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;
   Topology topology_;
-  std::vector<MemoryId> devices_;
-  Policy policy_;
-  std::string policy_name_;  // its name, the key of plans in every call
-  CallPlanner planner_;      // keeps a reference to the topology
-  Pageable pageable_;
-  KeptMatrices kept_;  // destroyed before the hardware
-  LruCache<Signature, CachedPlan>
-      plans_;  // destroyed before the hardware, to which its plans are bound
+  CallPlanner planner_;  // keeps a reference to the topology
+  Lanes lanes_;          // destroyed before the hardware
+  const size_t most_plans_;
+  mutable std::mutex mutex_;  // held for exchanges of the next member only
+  std::shared_ptr<const Settings>
+      settings_;  // destroyed before the lanes, to which its plans are bound
 };
 
 }  // namespace tilerail::api

@@ -13,7 +13,7 @@
 #include "model/base/extents.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "model/base/timer.hpp"
-#include "model/machine/spread_memories.hpp"
+#include "sched/tasks/arena.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -41,24 +41,32 @@ void Session::keep(const void* data, int64_t rows, int64_t cols, int64_t ld,
                        fmt::format("leading dimension {} times {} columns", ld, cols),
                        "at most 2^60 bytes");
   Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
-  const auto entry = enter();
+  const auto caller = hardware_->keep_caller_state();
   matrix.location = hardware_->locate(data);
-  hardware_->synchronize();  // a run may be writing it
+  lanes_.finish(true);  // a run may be writing it
   hardware_->wait_for_caller(nullptr, {matrix});
-  kept_.keep(*hardware_, matrix, devices_);
+  change([&](Settings& settings) { settings.kept.drop(matrix); });
+  const int64_t of_copies = Arena::leading(rows, element);  // the same as of tiles
+  const auto now = settings();
+  lanes_.hold_with_memory();  // leaves memory to the copies
+  const auto copies = hardware_->copies_on(users(*now), matrix, of_copies);
+  change([&](Settings& settings) {
+    settings.kept.add(matrix, of_copies, now->devices, copies);
+  });
 }
 
 void Session::release(const void* data) {
-  const auto entry = enter();
-  after_runs([&] { kept_.release(data); });
+  const auto caller = hardware_->keep_caller_state();
+  after_runs([&] { change([&](Settings& settings) { settings.kept.release(data); }); });
 }
 
 /// If C's GPU has both inputs, they are read there: such a call is usually one kernel.
 /// Otherwise each GPU reads its copy, even of an input whose original is on C's GPU.
-Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
+Copies Session::take_kept(const Settings& settings, Matrices& matrices,
+                          GemmProblem& problem) const {
   struct Input {
     Matrix& matrix;
-    MemoryId& place;
+    Layout& place;
     int64_t& ld;
     bool at_home = false;  // the original is on C's GPU
     std::vector<tilerail::Matrices::Copy> copies = {};
@@ -66,24 +74,22 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   };
   std::array inputs{Input{matrices[0], problem.place_a, problem.lda},
                     Input{matrices[1], problem.place_b, problem.ldb}};
-  const MemoryId home = problem.place_c;
+  const MemoryId home = problem.place_c.home();
   const bool on_gpu = matrices[2].location.has_value();
   bool there = on_gpu;
   for (Input& input : inputs) {
-    input.at_home = on_gpu && input.place == home;
-    if (input.matrix.used()) input.kept = kept_.part(input.matrix, devices_);
+    input.at_home = on_gpu && input.place.is_whole_in(home);
+    if (input.matrix.used())
+      input.kept = settings.kept.part(input.matrix, settings.devices);
     there = there && (input.at_home || (input.kept && input.kept->on(home)));
   }
   for (Input& input : inputs) {
     if (!input.kept || (there && input.at_home)) continue;
     const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
-    const auto each_gpu =
-        topology_.find_memory(copies_name);  // none if there is only one GPU, which has
-                                             // the copy
-    input.place = there || !each_gpu ? gpu : *each_gpu;
+    input.place = there ? Layout{gpu} : Layout::replicated(topology_.gpus());
     input.ld = input.matrix.ld = input.kept->ld;
     input.matrix.data = data, input.matrix.location = topology_.memory(gpu).device;
-    if (input.place != gpu) input.copies = std::move(input.kept->copies);
+    if (!input.place.is_whole()) input.copies = std::move(input.kept->copies);
   }
   return {std::move(inputs[0].copies), std::move(inputs[1].copies)};
 }
@@ -114,24 +120,37 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   return matrices;
 }
 
-/// Binding fails if other programs have taken memory of a GPU. Allocation shows how much
-/// of the rest is contiguous.
-Session::CachedPlan Session::bound(const GemmProblem& problem) {
-  const auto bind = [&](PlannedCall call) -> CachedPlan {
-    const bool single = is_single_kernel(call.plan);
-    return {hardware_->bind(call.plan), std::move(call.info), single};
+Session::CachedPlan::CachedPlan(PlannedCall planned, bool in_first_lane)
+    : call{std::move(planned)},
+      single_kernel{is_single_kernel(call.plan)},
+      first_lane{in_first_lane} {}
+
+/// Binding fails if other programs, or other lanes, have taken memory of a GPU.
+/// Allocation shows how much of the rest is contiguous.
+void Session::execute_in_first_lane(const Call& call, const Signature& signature,
+                                    const CachedPlan& plan) {
+  const Settings& now = *call.settings;
+  now.plans->erase(signature);
+  Lanes::Hold lane = lanes_.hold_with_memory();
+  const auto execute_bound = [&](PlannedCall planned) {
+    auto made = std::make_shared<CachedPlan>(std::move(planned), true);
+    made->bound.front() = lane->lane->bind(made->call.plan);
+    now.plans->get(signature, [&] { return made; });
+    call.times.planned = true;
+    execute(call, *made, *lane);
   };
   try {
-    return bind(planner_.plan(problem, devices_, policy_));
+    return execute_bound(plan.call);
   } catch (const MemoryShortage&) {
   }
   std::exception_ptr first;
   for (const int share : {1, 2, 4, 8}) {
     const auto room = [&](MemoryId gpu, int streams) {
-      return hardware_->room_for_tiles(gpu, streams) / share;
+      return lane->lane->room_for_tiles(gpu, streams) / share;
     };
     try {
-      return bind(planner_.plan_within(room, problem, devices_, policy_));
+      return execute_bound(
+          planner_.plan_within(room, plannable(call.problem), now.devices, now.policy));
     } catch (const MemoryShortage&) {
       if (!first) first = std::current_exception();
     }
@@ -139,43 +158,52 @@ Session::CachedPlan Session::bound(const GemmProblem& problem) {
   std::rethrow_exception(first);
 }
 
-Session::CachedPlan& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
-  const Signature signature = signature_of(problem, devices_, policy_name_);
-  if (CachedPlan* cached = plans_.find(signature)) return *cached;
-  times.planned = true;
-  return plans_.insert(signature, bound(plannable(problem)));
-}
-
-std::vector<int> Session::users() const {
+std::vector<int> Session::users(const Settings& settings) const {
   std::vector<int> numbers;
-  for (const MemoryId gpu : devices_) numbers.push_back(topology_.memory(gpu).device);
+  for (const MemoryId gpu : settings.devices)
+    numbers.push_back(topology_.memory(gpu).device);
   return numbers;
 }
 
-RunSeconds Session::run(CachedPlan& cached, void* stream, const Matrices& matrices,
-                        const Copies& copies, GemmTimes& times) {
-  if (cached.single_kernel) return hardware_->run_single(*cached.bound, stream, matrices);
-  hardware_->synchronize();  // submitted runs may write the inputs of this run
-  hardware_->wait_for_caller(stream, matrices);
+RunSeconds Session::run(const Call& call, const CachedPlan& plan, Lanes::Slot& lane) {
+  BoundPlan& bound = *plan.bound[lane.number];
+  const auto access = [&] {
+    return lane.lane->access(bound, call.matrices, users(*call.settings),
+                             call.settings->pageable);
+  };
+  if (call.times.handed_over) {
+    const RunSeconds seconds = lane.lane->submit(bound, call.options.stream, *access(),
+                                                 call.matrices, call.copies);
+    lanes_.add_pending(lane, call.settings);
+    return seconds;
+  }
+  lanes_.finish(lane);  // runs of this thread may write the inputs of this run
+  if (plan.single_kernel)
+    return lane.lane->run_single(bound, call.options.stream, call.matrices);
   Timer timer;
-  const auto access = hardware_->access(*cached.bound, matrices, users(), pageable_);
-  times.memory = timer.seconds();
-  const RunSeconds seconds = hardware_->run(*cached.bound, *access, copies);
+  const auto opened = access();
+  call.times.memory = timer.seconds();
+  const RunSeconds seconds = lane.lane->run(bound, *opened, call.copies);
   timer = {};
-  access->finish();
-  times.memory += timer.seconds();
+  opened->finish();
+  call.times.memory += timer.seconds();
   return seconds;
 }
 
-RunSeconds Session::submit(CachedPlan& cached, void* stream, const Matrices& matrices,
-                           const Copies& copies) {
-  const auto access = hardware_->access(*cached.bound, matrices, users(), pageable_);
-  return hardware_->submit(*cached.bound, stream, *access, matrices, copies);
+void Session::execute(const Call& call, CachedPlan& plan, Lanes::Slot& lane) {
+  if (call.options.plan) *call.options.plan = plan.call.info;
+  const Timer timer;
+  auto& bound = plan.bound[lane.number];
+  if (!bound) bound = lane.lane->bind(plan.call.plan);
+  bound->set_scalars(call.problem.alpha, call.problem.beta);
+  call.times.plan += timer.seconds();
+  const RunSeconds seconds = run(call, plan, lane);
+  call.times.run = seconds.run, call.times.issue = seconds.issue;
 }
 
 void Session::synchronize() {
-  const auto entry = enter();
-  hardware_->synchronize();
+  const auto caller = hardware_->keep_caller_state();
+  lanes_.finish(true);
 }
 
 void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
@@ -185,45 +213,40 @@ void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   if (options.plan) *options.plan = {};
   if (const auto defect = first_defect(arguments))
     throw ArgumentError{defect->position, defect->message};
+  const auto caller = hardware_->keep_caller_state();
   if (has_no_work(arguments)) {
-    if (options.wait) synchronize();  // earlier asynchronous calls
+    if (options.wait) lanes_.finish(false);  // earlier asynchronous calls
     return;
   }
-  GemmProblem problem = problem_of(arguments);
-
-  const auto entry = enter();
   if (!options.wait) hardware_->refuse_captured(options.stream);
+  GemmProblem problem = problem_of(arguments);
   Matrices matrices = located(arguments, problem);
-  if (kept_.overlaps(matrices[2]))
+  const auto now = settings();
+  if (now->kept.overlaps(matrices[2]))
     throw fault_of("matrix C", "lies in a matrix that is kept", "it to be released");
   problem.place_c = place(matrices[2], "C");
   problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
-  const Copies copies = take_kept(matrices, problem);
+  const Copies copies = take_kept(*now, matrices, problem);
+  const Call call{now, problem, matrices, copies, options, times};
 
-  try {
-    call(problem, matrices, copies, options, times);
-  } catch (const MemoryShortage&) {  // nothing has run: the memory of an earlier plan is
-                                     // gone
-    if (times.planned) throw;
-    plans_.erase(signature_of(problem, devices_, policy_name_));
-    call(problem, matrices, copies, options, times);
-  }
-}
-
-void Session::call(const GemmProblem& problem, const Matrices& matrices,
-                   const Copies& copies, const GemmOptions& options, GemmTimes& times) {
   const Timer timer;
-  CachedPlan& cached = plan_for(problem, times);
-  if (options.plan) *options.plan = cached.info;
-  cached.bound->set_scalars(problem.alpha, problem.beta);
+  const Signature signature = signature_of(problem, now->devices, now->policy_name);
+  const auto plan = now->plans->get(signature, [&] {
+    times.planned = true;
+    return std::make_shared<CachedPlan>(
+        planner_.plan(plannable(problem), now->devices, now->policy, *now->tuned));
+  });
   times.plan = timer.seconds();
-  const bool hand_over =
-      !options.wait && (cached.single_kernel || hardware_->page_locked(matrices));
-  const RunSeconds seconds = hand_over
-                                 ? submit(cached, options.stream, matrices, copies)
-                                 : run(cached, options.stream, matrices, copies, times);
-  times.run = seconds.run, times.issue = seconds.issue, times.handed_over = hand_over;
+  times.handed_over =
+      !options.wait && (plan->single_kernel || hardware_->page_locked(matrices));
+  if (!times.handed_over && !plan->single_kernel)
+    hardware_->wait_for_caller(options.stream, matrices);
+  try {
+    execute(call, *plan, *lanes_.hold(plan->first_lane));
+  } catch (const MemoryShortage&) {  // nothing has run
+    execute_in_first_lane(call, signature, *plan);
+  }
 }
 
 }  // namespace tilerail::api

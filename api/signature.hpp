@@ -18,7 +18,7 @@ struct Signature {
   DType dtype;
   Trans trans_a, trans_b;
   bool alpha_is_zero, beta_is_zero;
-  MemoryId place_a, place_b, place_c;
+  Layout place_a, place_b, place_c;
   std::vector<MemoryId> devices;
   std::string policy;  // with all overrides
 

@@ -39,13 +39,14 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
     return {};
   if (policy.choices.tile != 0 || policy.select || !policy.choices.in_place) return {};
   if (p.place_a != p.place_c || p.place_b != p.place_c) return {};
-  if (!contains(devices, p.place_c)) return {};
-  if (!topology.kernels_of(p.place_c).has_times(p.dtype, p.trans_a, p.trans_b))
+  const MemoryId gpu = p.place_c.home();
+  if (!p.place_c.is_whole() || !contains(devices, gpu)) return {};
+  if (!topology.kernels_of(gpu).has_times(p.dtype, p.trans_a, p.trans_b))
     return {};  // the planner reports the missing kernel
   Policy whole = policy;
   whole.choices.tile = std::max({p.m, p.n, p.k});
   whole.effort = Effort::fast;
-  Plan plan = plan_gemm(p, topology, std::span{&p.place_c, 1}, whole);
+  Plan plan = plan_gemm(p, topology, std::span{&gpu, 1}, whole);
   return is_single_kernel(plan) ? std::optional{std::move(plan)} : std::nullopt;
 }
 
@@ -56,7 +57,7 @@ bool is_single_kernel(const Plan& plan) {
   const MemoryId gpu = plan.devices.front();
   return plan.queue(plan.ops.front().queue).dst == gpu &&
          std::ranges::all_of(plan.buffers, [&](const Buffer& buffer) {
-           return buffer.kind != Buffer::Kind::tile && buffer.memory == gpu;
+           return !buffer.in_arena && buffer.memory == gpu;
          });
 }
 

@@ -165,7 +165,7 @@ class HostCase {
       return reinterpret_cast<const std::byte*>(x);
     };
     return check_rows(checked(p), {bytes(a_), bytes(b_), bytes(before.data()), bytes(c_)},
-                      64, 1, 9)
+                      64, 9)
         .passed();
   }
   int64_t n_;

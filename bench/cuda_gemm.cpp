@@ -23,7 +23,7 @@ namespace {
 using namespace tilerail;
 using cuda::check;
 
-struct Problem {
+struct Shape {
   int64_t m = 0, n = 0, k = 0;
   GemmProblem checked_problem() const {
     GemmProblem p;
@@ -34,7 +34,7 @@ struct Problem {
 
 class Bench {
  public:
-  Bench(const Problem& p, HostPages pages, int calls)
+  Bench(const Shape& p, HostPages pages, int calls)
       : p_{p},
         calls_{calls},
         a_{bytes(p.m, p.k), pages},
@@ -60,8 +60,7 @@ class Bench {
     };
     const RowCheck right = check_rows(
         p_.checked_problem(),
-        {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 1,
-        9);
+        {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 9);
     std::vector<double> times;
     for (int i = 0; i < calls_; ++i) times.push_back(seconds(call));
     const double middle = median(times),
@@ -84,13 +83,13 @@ class Bench {
         .count();
   }
 
-  Problem p_;
+  Shape p_;
   int calls_;
   cuda::HostBuffer a_, b_, c_;
   std::vector<double> before_;
 };
 
-void run(const std::string& topology, const Problem& p, HostPages pages, int calls) {
+void run(const std::string& topology, const Shape& p, HostPages pages, int calls) {
   std::printf(
       "%lld x %lld x %lld f64, matrices in %s host pages, %d calls\n%-28s %10s %10s %10s "
       "%8s\n",
@@ -138,7 +137,7 @@ int main(int argc, char** argv) {
     std::fputs("bench_cuda_gemm: this machine has no CUDA device\n", stderr);
     return 3;
   }
-  const Problem problem{std::atoll(argv[2]), std::atoll(argv[3]), std::atoll(argv[4])};
+  const Shape problem{std::atoll(argv[2]), std::atoll(argv[3]), std::atoll(argv[4])};
   const int calls = argc > 5 ? std::atoi(argv[5]) : 10;
   const bool plain = argc > 6 && std::string{argv[6]} == "plain";
   if (std::min({problem.m, problem.n, problem.k}) < 1 || calls < 1) {

@@ -19,11 +19,13 @@ constexpr int chains_at_once = 8;
 class SyntheticPlan {
  public:
   explicit SyntheticPlan(const Topology& topology)
-      : topology_{topology}, plan_{empty_plan({}, topology)} {
+      : topology_{topology}, plan_{empty_plan(GemmProblem{}, topology)} {
     plan_.policy = "by-hand";
     plan_.devices = topology.gpus();
-    for (size_t i = 0; i < topology.sources(); ++i) {
-      const Buffer buffer{Buffer::Kind::tile, MemoryId{i}, tile, tile, tile};
+    for (size_t i = 0; i < topology.memories().size(); ++i) {
+      Buffer buffer;
+      buffer.memory = MemoryId{i};
+      buffer.rows = buffer.cols = buffer.ld = tile;
       plan_.peak_bytes[i] = tile * tile * buffer.element();
       tiles_.push_back({builder_.add_buffer(buffer), 0, 0, tile, tile});
     }

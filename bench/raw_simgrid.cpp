@@ -71,7 +71,7 @@ void RawRun::build_platform(bool latency) {
         simgrid_versions::add_link(zone, "group " + group.name, curve->saturated().value);
     groups.push_back(link->set_latency(0.0)->seal());
   }
-  const size_t n = topology_.sources();
+  const size_t n = topology_.memories().size();
   for (size_t pair = 0; pair < n * n; ++pair) {
     const MemoryId src{pair / n}, dst{pair % n};
     if (src == dst) continue;
@@ -125,10 +125,10 @@ void RawRun::start(uint32_t i) {
       op.kind == OpKind::gemm
           ? kernels
                 .gemm_time(y.rows, y.cols, gemm_depth(op, plan_.operands_of(op)),
-                           plan_.problem.dtype, op.trans_a, op.trans_b)
+                           plan_.dtype(), op.trans_a, op.trans_b)
                 .value
       : op.kind == OpKind::axpby
-          ? kernels.axpby_time(y.rows, y.cols, plan_.problem.dtype, 2, 1).value
+          ? kernels.axpby_time(y.rows, y.cols, plan_.dtype(), 2, 1).value
           : 1e-9;
   s4u::ExecPtr exec = s4u::Exec::init();
   exec->set_flops_amount(seconds * share)

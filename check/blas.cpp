@@ -6,6 +6,8 @@
 
 #include <limits>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
@@ -54,6 +56,10 @@ void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int 
   cblas_sgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
 }
 
+Block block(const void* data, int64_t rows, int64_t cols, int64_t ld) {
+  return {static_cast<std::byte*>(const_cast<void*>(data)), rows, cols, ld};
+}
+
 /// A GEMM with one column. The call must multiply something and have dtype T.
 template <class T>
 void multiply_vector(const GemmCall& call) {
@@ -67,18 +73,36 @@ void multiply_vector(const GemmCall& call) {
   const bool stored = call.trans_a == Trans::no;
   if (m == 1) return dot(alpha, a, stored ? lda : 1, x, incx, k, beta, y);
   // Not with the library: some libraries add 0 times the old values.
-  axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta,
-        call.dtype);
+  axpby({}, block(y, call.m, 1, call.ldc), 0, call.beta, call.dtype, call.dtype);
   gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
+}
+
+std::vector<float> widened(const Block& x, DType dtype) {
+  std::vector<float> wide(size_t(x.rows * x.cols));
+  axpby(x, block(wide.data(), x.rows, x.cols, x.rows), 1, 0, dtype, DType::f32);
+  return wide;
+}
+
+/// In f32, rounded once.
+void multiply_halves(const GemmCall& call) {
+  const auto& [dtype, trans_a, trans_b, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc,
+               of_c] = call;
+  Block x = block(a, m, k, lda), y = block(b, k, n, ldb);
+  if (trans_a == Trans::yes) std::swap(x.rows, x.cols);
+  if (trans_b == Trans::yes) std::swap(y.rows, y.cols);
+  const auto wide_x = widened(x, dtype), wide_y = widened(y, dtype);
+  std::vector<float> sum(size_t(m * n));
+  gemm({DType::f32, trans_a, trans_b, m, n, k, alpha, 0, wide_x.data(), wide_y.data(),
+        sum.data(), x.rows, y.rows, m});
+  axpby(block(sum.data(), m, n, m), block(c, m, n, ldc), 1, beta, DType::f32, of_c);
 }
 
 }  // namespace
 
 void require_executable(DType dtype) {
-  if (dtype != DType::f64 && dtype != DType::f32) {
+  if (dtype == DType::tf32)
     throw InputError{"dtype", to_string(dtype), "cannot be executed on the host backend",
-                     "f64 or f32"};
-  }
+                     "f64, f32, f16 or bf16"};
 }
 
 void gemm(const GemmCall& call) {
@@ -86,10 +110,11 @@ void gemm(const GemmCall& call) {
   if (call.m == 0 || call.n == 0) return;
   if (call.alpha == 0 ||
       call.k == 0) {  // OpenBLAS 0.3.21 multiplies small A and B even if alpha == 0
-    axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta,
-          call.dtype);
+    axpby({}, block(call.c, call.m, call.n, call.ldc), 0, call.beta, call.dtype,
+          call.of_c);
     return;
   }
+  if (element_size(call.dtype) == 2) return multiply_halves(call);
   const int m = to_blas_int(call.m, "m"), n = to_blas_int(call.n, "n"),
             k = to_blas_int(call.k, "k");
   const int lda = to_blas_int(call.lda, "leading dimension of a");
@@ -110,8 +135,9 @@ void gemm(const GemmCall& call) {
 
 void multiply(const GemmCall& call) {
   if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0) return gemm(call);
-  require_executable(call.dtype);
-  call.dtype == DType::f64 ? multiply_vector<double>(call) : multiply_vector<float>(call);
+  call.dtype == DType::f64   ? multiply_vector<double>(call)
+  : call.dtype == DType::f32 ? multiply_vector<float>(call)
+                             : gemm(call);
 }
 
 void use_one_blas_thread() {

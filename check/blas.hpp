@@ -16,18 +16,20 @@ struct GemmCall {
   const void *a = nullptr, *b = nullptr;
   void* c = nullptr;
   int64_t lda = 1, ldb = 1, ldc = 1;
+  DType of_c = dtype;  // or f32, if A and B are halves
 };
 
 /// C = alpha * op(A) * op(B) + beta * C with the BLAS library; beta == 0 overwrites C
-/// without reading it, alpha == 0 never reads A or B. Rounds the scalars to the dtype.
-/// Throws InputError if the dtype is not f64 or f32, or if a size exceeds 32 bits.
+/// without reading it, alpha == 0 never reads A or B. Rounds the scalars to f64 or f32.
+/// Halves are multiplied in f32 and rounded once. Throws InputError for tf32, or if a
+/// size exceeds 32 bits.
 void gemm(const GemmCall& call);
 
 /// The same with the library's routine for the shape: dot product for one element,
 /// matrix-vector product for one column, else GEMM.
 void multiply(const GemmCall& call);
 
-/// Throws InputError unless this backend supports the dtype (f64, f32).
+/// Throws InputError unless this backend supports the dtype (all but tf32).
 void require_executable(DType dtype);
 
 /// Runs each later BLAS call on its calling thread. OpenBLAS waits forever for threads

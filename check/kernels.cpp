@@ -2,31 +2,36 @@
 
 #include <cassert>
 #include <cstring>
+#include <type_traits>
 
 #include "check/blas.hpp"
+#include "check/elements.hpp"
 
 namespace tilerail::host {
 namespace {
 
-template <class T>
-void axpby_column(const T* x, T* y, int64_t rows, T alpha, T beta) {
+/// Computed in T.
+template <class X, class Y, class T>
+void axpby_column(const X* x, Y* y, int64_t rows, T alpha, T beta) {
   if (alpha == T{0} && beta == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = T{0};
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y{0};
   } else if (alpha == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = beta * y[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y(beta * T(y[i]));
   } else if (beta == T{0}) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y(alpha * T(x[i]));
   } else {
-    for (int64_t i = 0; i < rows; ++i) y[i] = alpha * x[i] + beta * y[i];
+    for (int64_t i = 0; i < rows; ++i) y[i] = Y(alpha * T(x[i]) + beta * T(y[i]));
   }
 }
 
-template <class T>
-void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
+template <class X, class Y>
+void axpby_columns(const Block& x, const Block& y, double alpha, double beta) {
+  using T = std::conditional_t<std::is_same_v<Y, double>, double, float>;
   for (int64_t j = 0; j < y.cols; ++j) {
-    const T* column = reinterpret_cast<const T*>(x.data) +
-                      (alpha == T{0} ? 0 : j * x.ld);  // x may be null if alpha == 0
-    axpby_column(column, reinterpret_cast<T*>(y.data) + j * y.ld, y.rows, alpha, beta);
+    const X* column = reinterpret_cast<const X*>(x.data) +
+                      (alpha == 0 ? 0 : j * x.ld);  // x may be null if alpha == 0
+    axpby_column(column, reinterpret_cast<Y*>(y.data) + j * y.ld, y.rows, T(alpha),
+                 T(beta));
   }
 }
 
@@ -46,13 +51,14 @@ void copy(const Block& x, const Block& y, int64_t element_bytes) {
   }
 }
 
-void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype) {
-  require_executable(dtype);
-  if (dtype == DType::f64) {
-    axpby_columns<double>(x, y, alpha, beta);
-  } else {
-    axpby_columns<float>(x, y, float(alpha), float(beta));
-  }
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType of_x,
+           DType of_y) {
+  require_executable(of_y);
+  with_element(of_x, [&](auto zero_x) {
+    with_element(of_y, [&](auto zero_y) {
+      axpby_columns<decltype(zero_x), decltype(zero_y)>(x, y, alpha, beta);
+    });
+  });
 }
 
 }  // namespace tilerail::host

@@ -18,7 +18,8 @@ struct Block {
 void copy(const Block& x, const Block& y, int64_t element_bytes);
 
 /// y = alpha * x + beta * y for blocks of one shape. alpha == 0 never reads x, beta == 0
-/// never reads y. Throws InputError if the dtype is not f64 or f32.
-void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype);
+/// never reads y. In f64 if y is, else in f32. Throws InputError for tf32.
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType of_x,
+           DType of_y);
 
 }  // namespace tilerail::host

@@ -7,13 +7,14 @@
 #include <functional>
 
 #include "check/blas.hpp"
+#include "check/elements.hpp"
 #include "model/base/error.hpp"
 #include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
 
-constexpr int poison_byte = 0xFF;  // all bytes set: a NaN in f64 and in f32
+constexpr int poison_byte = 0xFF;  // all bytes set: a NaN in every type
 
 /// The index-th number of a seed's sequence, uniform in [-1, 1].
 /// Source: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
@@ -66,25 +67,25 @@ std::byte* RandomMatrix::element(int64_t row, int64_t col) const {
 
 double RandomMatrix::original(int64_t row, int64_t col) const {
   const double value = uniform(seed_, uint64_t(row + col * rows_));
-  return dtype_ == DType::f64 ? value : double(float(value));
+  return with_element(
+      dtype_, [&](auto zero) { return double(static_cast<decltype(zero)>(value)); });
 }
 
 double RandomMatrix::at(int64_t row, int64_t col) const {
-  if (dtype_ == DType::f64) return *reinterpret_cast<const double*>(element(row, col));
-  return double(*reinterpret_cast<const float*>(element(row, col)));
+  return with_element(dtype_, [&](auto zero) {
+    return double(*reinterpret_cast<const decltype(zero)*>(element(row, col)));
+  });
 }
 
 void RandomMatrix::fill() {
   for_columns(cols_, ld_ * cols_ * element_size(dtype_),
               [this](int64_t begin, int64_t end) {
                 for (int64_t j = begin; j < end; ++j) {
-                  for (int64_t i = 0; i < rows_; ++i) {
-                    if (dtype_ == DType::f64) {
-                      *reinterpret_cast<double*>(element(i, j)) = original(i, j);
-                    } else {
-                      *reinterpret_cast<float*>(element(i, j)) = float(original(i, j));
-                    }
-                  }
+                  for (int64_t i = 0; i < rows_; ++i)
+                    with_element(dtype_, [&](auto value) {
+                      value = static_cast<decltype(value)>(original(i, j));
+                      std::memcpy(element(i, j), &value, sizeof value);
+                    });
                   std::memset(element(rows_, j), poison_byte,
                               size_t((ld_ - rows_) * element_size(dtype_)));
                 }

@@ -9,14 +9,14 @@
 
 namespace tilerail {
 
-/// A column-major matrix of f64 or f32 whose elements are uniform in [-1, 1] and depend
+/// A column-major matrix whose elements are uniform in [-1, 1] and depend
 /// only on seed, row and column, so originals are available without a copy. The padding
 /// (rows beyond `rows`, if ld > rows) contains NaNs: reads of it spoil the result, writes
 /// to it are detected.
 class RandomMatrix {
  public:
   /// Allocates and fills. All cores touch pages first, which spreads them over the NUMA
-  /// nodes. Throws InputError if the dtype is not f64 or f32 or memory is short.
+  /// nodes. Throws InputError for tf32, or if memory is short.
   RandomMatrix(int64_t rows, int64_t cols, int64_t ld, DType dtype, uint64_t seed);
 
   void fill();         // the random elements, and NaNs in the padding

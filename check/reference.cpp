@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstring>
 #include <vector>
 
 #include "check/blas.hpp"
+#include "check/elements.hpp"
 #include "check/rounding.hpp"
 #include "model/base/threads.hpp"
 
@@ -32,12 +33,6 @@ LineNorms line_norms(const RandomMatrix& matrix, bool by_rows) {
     }
   }
   return norms;
-}
-
-double unit_roundoff(DType dtype) {
-  return (dtype == DType::f64 ? std::numeric_limits<double>::epsilon()
-                              : std::numeric_limits<float>::epsilon()) /
-         2;
 }
 
 }  // namespace
@@ -73,12 +68,12 @@ RandomMatrix GemmData::reference() const {
   const GemmProblem& p = problem_;
   RandomMatrix result{p.m, p.n, std::max<int64_t>(1, p.m), p.dtype,
                       3 * seed_ + 2};  // C_in, packed
-  const double one64 = 1;
-  const float one32 = 1;
-  const auto* const b = static_cast<const std::byte*>(
-      p.has_b()               ? b_.data()
-      : p.dtype == DType::f64 ? static_cast<const void*>(&one64)
-                              : &one32);
+  double one = 1;                      // or bytes of another type
+  with_element(p.dtype, [&](auto zero) {
+    const auto of_type = static_cast<decltype(zero)>(1);
+    std::memcpy(&one, &of_type, sizeof of_type);
+  });
+  const auto* const b = static_cast<const std::byte*>(p.has_b() ? b_.data() : &one);
   const int64_t element = element_size(p.dtype),
                 column_of_b = p.trans_b == Trans::no ? p.ldb : 1;
   const auto columns = [&](int64_t begin, int64_t end) {
@@ -99,7 +94,8 @@ RandomMatrix GemmData::reference() const {
 
 GemmCheck GemmData::check() const {
   GemmCheck result;
-  result.tolerance = 2 * element_bound(problem_, unit_roundoff(problem_.dtype));
+  const Precision precision{problem_};
+  result.tolerance = 2 * (element_bound(problem_, precision.sums) + precision.stores);
   result.padding_untouched =
       a_.padding_untouched() && b_.padding_untouched() && c_.padding_untouched();
   result.inputs_untouched = a_.elements_untouched() && b_.elements_untouched();

@@ -11,11 +11,11 @@ namespace tilerail {
 
 /// Distance of a computed C from the reference. Each element of both floating-point
 /// results obeys, for any order of summation and any split of k,
-///   |fl(C_ij) - C_ij| <= gamma_{k+2} S_ij,   S_ij = |alpha| (|op(A)| |op(B)|)_ij +
-///   |beta| |C_in,ij|, gamma_n = n u / (1 - n u),               u = half the machine
-///   epsilon of the dtype
-/// (k products and sums, one product each with alpha and beta), so they differ by at most
-/// 2 gamma_{k+2} S_ij.
+///   |fl(C_ij) - C_ij| <= (gamma_{k+2} + u_half) S_ij,
+///   S_ij = |alpha| (|op(A)| |op(B)|)_ij + |beta| |C_in,ij|,
+///   gamma_n = n u / (1 - n u), u = half the machine epsilon of the sums
+/// (k products and sums, one product each with alpha and beta; u_half is the roundoff of
+/// halves, else 0), so they differ by at most twice this bound.
 /// (|op(A)| |op(B)|)_ij is bounded with Hoelder's inequality, without a product of
 /// matrices:
 ///   min(sum_p |op(A)_ip| max_p |op(B)_pj|,  max_p |op(A)_ip| sum_p |op(B)_pj|).
@@ -24,7 +24,7 @@ namespace tilerail {
 struct GemmCheck {
   double residual =
       0;  // max |C_ij - Ref_ij| / S_ij; infinite for NaN, or if S_ij is 0 and C is not
-  double tolerance = 0;               // 2 gamma_{k+2}
+  double tolerance = 0;               // 2 (gamma_{k+2} + u_half)
   int64_t row = 0, col = 0;           // location of the residual
   double computed = 0, expected = 0;  // C and the reference at (row, col)
   bool padding_untouched = true;      // padding of A, B and C
@@ -41,8 +41,8 @@ struct GemmCheck {
 /// NaN before the run, which must overwrite it without reading.
 class GemmData {
  public:
-  /// `problem` as returned by `checked`. Throws InputError if the dtype is not f64 or f32
-  /// or memory is short.
+  /// `problem` as returned by `checked`. Throws InputError for tf32, or if memory is
+  /// short.
   GemmData(const GemmProblem& problem, uint64_t seed);
 
   Matrices matrices() const { return {a_.data(), b_.data(), c_.data()}; }

@@ -8,6 +8,18 @@
 
 namespace tilerail {
 
+/// Unit roundoffs: of sums and of inputs in a product, and of halves in C.
+struct Precision {
+  double sums = 0x1p-24, inputs = 0, stores = 0;
+  explicit Precision(const GemmProblem& p) {
+    const DType dtype = p.dtype;
+    if (dtype == DType::f64) sums = 0x1p-53;
+    if (dtype == DType::tf32 && !p.of_vectors()) inputs = 0x1p-11;
+    if (dtype == DType::f16) stores = 0x1p-11;
+    if (dtype == DType::bf16) stores = 0x1p-8;
+  }
+};
+
 /// Error bound of an element, divided by the sum S of its terms' magnitudes, with k
 /// products and unit roundoff u:
 ///   gamma_{k+2} = (k + 2) u / (1 - (k + 2) u)

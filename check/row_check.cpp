@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "check/elements.hpp"
 #include "check/rounding.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
@@ -19,54 +19,23 @@
 namespace tilerail {
 namespace {
 
-template <class T>
-T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
 double value_at(const std::byte* matrix, int64_t index, DType dtype) {
-  const std::byte* at = matrix + index * element_size(dtype);
-  switch (dtype) {
-    case DType::f64:
-      return load<double>(at);
-    case DType::f32:
-    case DType::tf32:
-      return load<float>(at);
-    case DType::f16:
-      return double(load<Eigen::half>(at));
-    case DType::bf16:
-      return double(load<Eigen::bfloat16>(at));
-  }
-  return 0;
+  return with_element(dtype, [&](auto value) {
+    std::memcpy(&value, matrix + index * element_size(dtype), sizeof value);
+    return double(value);
+  });
 }
 
 double largest_of(DType dtype) {
-  if (dtype == DType::f64) return std::numeric_limits<double>::max();
-  if (dtype == DType::f16) return 65504;
-  return dtype == DType::bf16 ? 0x1.FEp127 : std::numeric_limits<float>::max();
+  return with_element(dtype, [](auto zero) {
+    return double(std::numeric_limits<decltype(zero)>::max());
+  });
 }
-
-struct Precision {
-  double sums = 0x1p-24, inputs = 0, stores = 0;
-  explicit Precision(const GemmProblem& p) {
-    const DType dtype = p.dtype;
-    if (dtype == DType::f64) sums = 0x1p-53;
-    if (dtype == DType::tf32 && !p.of_vectors()) inputs = 0x1p-11;
-    if (dtype == DType::f16) stores = 0x1p-11;
-    if (dtype == DType::bf16) stores = 0x1p-8;
-  }
-};
 
 class Checker {
  public:
-  Checker(const GemmProblem& p, const MatrixBytes& matrices, int64_t every, int64_t steps,
-          uint64_t seed)
-      : p_{p},
-        m_{matrices},
-        precision_{p},
-        steps_{std::max<int64_t>(1, std::min(steps, p.k))} {
+  Checker(const GemmProblem& p, const MatrixBytes& matrices, int64_t every, uint64_t seed)
+      : p_{p}, m_{matrices}, precision_{p} {
     std::mt19937_64 random{seed};
     for (int64_t begin = 0; begin < p.m; begin += every) {
       const int64_t count = std::min(every, p.m - begin);
@@ -104,24 +73,22 @@ class Checker {
   void element(size_t r, int64_t j, const std::vector<double>& b) {
     const double* a = a_.data() + r * size_t(p_.k);
     double sum = 0, absolute = 0, largest = 0;
-    for (int64_t step = 0; step < steps_; ++step) {
-      for (int64_t k = p_.k * step / steps_; k < p_.k * (step + 1) / steps_; ++k) {
-        const double product = a[k] * b[size_t(k)];
-        sum += product, absolute += std::abs(product);
-      }
-      largest = std::max(largest, std::abs(p_.alpha / unit_ * sum));
+    for (int64_t k = 0; k < p_.k; ++k) {
+      const double product = a[k] * b[size_t(k)];
+      sum += product, absolute += std::abs(product);
+      largest = std::max(largest, std::abs(sum));
     }
     const int64_t index = rows_[r] + j * p_.ldc;
     const double in = p_.beta == 0 ? 0 : value_at(m_.c_in, index, p_.dtype),
                  before = p_.beta / unit_ * in;
     const double expected = stored(p_.alpha * sum + p_.beta * in),
                  computed = value_at(m_.c, index, p_.dtype);
-    absolute *= std::abs(p_.alpha / unit_);
-    largest += std::abs(before);
+    const double factor = std::abs(p_.alpha / unit_);
+    absolute *= factor, largest = factor * largest + std::abs(before);
     const double gamma = element_bound(p_, precision_.sums);
     const double bound = gamma * (absolute + std::abs(before)) +
                          2 * precision_.inputs * absolute +
-                         double(steps_ + 2) * precision_.stores * largest;
+                         3 * precision_.stores * largest;
     note(residual_of(computed / unit_, expected / unit_, bound), rows_[r], j, computed,
          expected);
   }
@@ -147,7 +114,6 @@ class Checker {
   const MatrixBytes& m_;
   Precision precision_;
   double unit_ = unit_of(p_);
-  int64_t steps_;
   std::vector<int64_t> rows_;
   std::vector<double> a_;  // the checked rows of op(A)
   std::atomic<int64_t> next_{0};
@@ -166,9 +132,9 @@ std::string RowCheck::summary() const {
 }
 
 RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices,
-                    int64_t every, int64_t steps, uint64_t seed) {
+                    int64_t every, uint64_t seed) {
   if (problem.m == 0 || problem.n == 0) return {};
-  return Checker{problem, matrices, every, steps, seed}.run();
+  return Checker{problem, matrices, every, seed}.run();
 }
 
 }  // namespace tilerail

@@ -16,8 +16,8 @@ std::vector<MemoryId> taking_part(const GemmProblem& problem, const Topology& to
                                   std::span<const MemoryId> devices) {
   std::set<MemoryId> memories{devices.begin(), devices.end()};
   memories.insert(topology.hosts().begin(), topology.hosts().end());
-  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (topology.is_gpu(place)) memories.insert(place);
+  for (const MemoryId home : homes_of(problem))
+    if (topology.is_gpu(home)) memories.insert(home);
   return {memories.begin(), memories.end()};
 }
 
@@ -49,7 +49,9 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
     add_parts(b, problem.place_b, problem.rows_b(), problem.cols_b());
   }
   add_parts(c, problem.place_c, problem.m, problem.n);
-  const bool stays = contains(devices, problem.place_c);
+  const bool stays = std::ranges::all_of(
+      problem.place_c.blocks(problem.m, problem.n),
+      [&](const MatrixBlock& block) { return contains(devices, block.memory); });
   if (problem.beta != 0 && !stays) add_parts(old, problem.place_c, problem.m, problem.n);
   add_compute();
   add_links();
@@ -135,9 +137,10 @@ std::optional<size_t> BoundProgram::device_at(size_t node) const {
 
 /// Adds one part for each memory that holds some of the matrix: with interleaved pages
 /// each memory has an equal share of each tile.
-void BoundProgram::add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols) {
-  if (size_[matrix] == 0 || topology_.has_copies(place)) return;
-  const std::vector<MatrixBlock> blocks = matrix_blocks(rows, cols, place, topology_);
+void BoundProgram::add_parts(Matrix matrix, const Layout& place, int64_t rows,
+                             int64_t cols) {
+  if (size_[matrix] == 0 || place.is_replicated()) return;
+  const std::vector<MatrixBlock> blocks = place.blocks(rows, cols);
   const size_t first = parts_.size();
   for (const MatrixBlock& block : blocks) {
     const auto homes = topology_.parts_of(block.memory);
@@ -332,9 +335,11 @@ bool BoundProgram::add_cuts(const Part& part) {
 }
 
 /// A share w of the multiplications, done by some devices together, touches at least a
-/// share w of an input; all devices together touch all of a block.
+/// share w of an input; all devices together touch all of a block, unless one of them
+/// holds it.
 bool BoundProgram::add_use(const Part& part) {
   const bool is_block = !part.holds.empty();
+  if (is_block && device_at(part.home)) return false;
   std::vector<BoundGraph::End> users;
   double all = 0;
   for (const Device& device : device_) {
@@ -411,7 +416,7 @@ Bound lower_bound(const GemmProblem& problem, const Topology& topology,
 
 Bound lower_bound(const Plan& plan, const Topology& topology) {
   const std::vector<MemoryId>& given = plan.origin.given;
-  return lower_bound(plan.problem, topology, given.empty() ? plan.devices : given,
+  return lower_bound(plan.gemm(), topology, given.empty() ? plan.devices : given,
                      plan.warm);
 }
 

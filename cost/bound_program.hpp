@@ -12,7 +12,6 @@
 #include "cost/bound.hpp"
 #include "cost/linear_program.hpp"
 #include "model/kernels/kernel_limits.hpp"
-#include "model/machine/matrix_blocks.hpp"
 
 namespace tilerail {
 
@@ -139,7 +138,7 @@ class BoundProgram {
 
   // Work of devices, and the data it touches.
   double idle_of(size_t node);
-  double latency(MemoryId place, size_t node, bool back);
+  double latency(const Layout& place, size_t node, bool back);
   void add_shares();
   double most(const Region& region) const;
   void set_reuse();
@@ -152,7 +151,7 @@ class BoundProgram {
   bool add_reuse(Region& region, const std::array<DataShare, 3>& touched);
 
   // Copies.
-  void add_parts(Matrix matrix, MemoryId place, int64_t rows, int64_t cols);
+  void add_parts(Matrix matrix, const Layout& place, int64_t rows, int64_t cols);
   void add_flows(Part& part);
   double most(const Part& part) const;
   std::optional<size_t> device_at(size_t node) const;

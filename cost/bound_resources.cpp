@@ -84,7 +84,7 @@ size_t BoundProgram::added(size_t device) {
     const size_t node = device_[device].node;
     append(terms, comes(part, node, -1));
     terms.push_back(held(part, device, -1));
-    if (part.home == node) stays = part.size;
+    if (part.home == node) stays += part.size;
   }
   if (terms.size() > 1) add_at_least(-stays, terms);
   return sums;
@@ -283,9 +283,9 @@ double BoundProgram::idle_of(size_t node) {
 
 /// Least latency from the nearest block of a matrix, or from the farthest part of
 /// interleaved pages; with `back` to them.
-double BoundProgram::latency(MemoryId place, size_t node, bool back) {
+double BoundProgram::latency(const Layout& place, size_t node, bool back) {
   double least = unlimited;
-  for (const MemoryId home : homes_of(place, topology_)) {
+  for (const MemoryId home : place.members()) {
     double farthest = 0;
     for (const MemoryId part : topology_.parts_of(home)) {
       const auto [known, is_new] = latencies_.try_emplace({part, back});

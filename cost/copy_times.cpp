@@ -117,7 +117,7 @@ std::vector<float> pages_in_cache(const Plan& plan, const Topology& topology) {
 /// Whether this view is of a host bounce buffer of copies between GPUs.
 bool is_stage(const View& view, const Plan& plan, const Topology& topology) {
   const Buffer& buffer = plan.buffer(view.buffer);
-  return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
+  return buffer.in_arena && topology.is_host(buffer.memory);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& to
 std::optional<std::vector<Joules>> device_energies(const Plan& plan,
                                                    const Topology& topology,
                                                    const std::vector<OpTime>& ops) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem p = typical_product(plan);
   std::vector<DeviceWatts> watts;
   for (const MemoryId device : plan.devices) {
     const auto known = device_watts(p, topology, device);

@@ -52,7 +52,7 @@ class Pass {
         .makespan = last * slower, .energy = Joules{0}, .busiest = busiest() * slower};
     for (const MemoryId gpu : plan_.devices) {
       const Seconds busy = devices_[gpu.index()].busy;
-      const auto watts = device_watts(plan_.problem, topology_, gpu);
+      const auto watts = device_watts(typical_product(plan_), topology_, gpu);
       estimate.kernels += busy;
       if (!watts) estimate.energy.reset();
       if (estimate.energy)

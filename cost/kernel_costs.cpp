@@ -90,7 +90,8 @@ KernelCost KernelCosts::cost_of(const Shape& s, Flops flops) const {
 KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views operands,
                                          MemoryId gpu) const {
   const View& y = operands.back();
-  const DType dtype = plan.buffer(y.buffer).dtype;
+  const DType of_a = plan.buffer(operands[0].buffer).dtype,
+              dtype = op.kind == OpKind::gemm ? of_a : plan.buffer(y.buffer).dtype;
   Shape shape{y.rows, y.cols, y.cols, topology_.memory(gpu).kernels, op.kind, dtype};
   if (op.kind == OpKind::gemm) {
     shape.k = gemm_depth(op, operands);
@@ -101,6 +102,7 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views o
     shape.k = operands[0].cols;
   } else {
     for (const auto i : indices(operands)) shape.reads += int(reads(op, i));
+    shape.reads += int(of_a != dtype);  // a sum has twice the bytes of the half
   }
   return shape;
 }
@@ -123,9 +125,16 @@ Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m
   return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
 }
 
+GemmProblem typical_product(const Plan& plan) {
+  if (const auto* gemm = std::get_if<GemmProblem>(&plan.problem)) return *gemm;
+  GemmProblem product;
+  product.dtype = plan.dtype();
+  return product;
+}
+
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty,
                    Seconds time, double calls_before) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem p = typical_product(plan);
   const KernelTimes& kernels = topology.kernels_of(gpu);
   if (!kernels.has_times(p.dtype, p.trans_a, p.trans_b)) return 1;
   return kernels.curve(p.dtype, p.trans_a, p.trans_b)

@@ -41,6 +41,10 @@ constexpr bool leaves_room(double filled) {
 /// and a warm-up.
 constexpr double usual_calls_before = 3;
 
+/// The product whose kernel times and watts a plan has: its problem's, or without
+/// transposes.
+GemmProblem typical_product(const Plan& plan);
+
 /// Factor on the times of kernels that slow down, on a device that the plan's kernels
 /// keep busy for the share `duty`, in a call that takes `time` and follows `calls_before`
 /// others.
@@ -76,7 +80,7 @@ class KernelCosts {
     OpKind kind;
     DType dtype;
     Trans trans_a = Trans::no, trans_b = Trans::no;
-    int reads = 0;
+    int reads = 0;           // in elements of the result
     uint64_t alignment = 0;  // in bytes: all columns start at multiples of it
 
     auto operator<=>(const Shape&) const = default;

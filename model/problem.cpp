@@ -109,6 +109,15 @@ GemmProblem checked(GemmProblem p) {
   return p;
 }
 
+FactorProblem checked(FactorProblem p) {
+  check_size("m", p.m);
+  check_size("n", p.n);
+  if (p.m != p.n)
+    throw InputError{"n", std::to_string(p.n), "", fmt::format("{}, as m", p.m)};
+  p.ld = checked_ld("ld", p.ld, p.m, p.n, p.dtype);
+  return p;
+}
+
 GemmProblem work_of(GemmProblem p) {
   if (p.scales_only()) p.k = 0, p.place_a = p.place_b = p.place_c;
   return p;

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <variant>
 
 #include "model/base/extents.hpp"
 #include "model/base/ids.hpp"
 #include "model/base/units.hpp"
+#include "model/layout.hpp"
 
 namespace tilerail {
 
@@ -26,6 +28,11 @@ constexpr int64_t element_size(DType type) {
                                                      : 2;  // bytes
 }
 
+/// The type of sums of products before they are rounded to `type`.
+constexpr DType sum_type(DType type) {
+  return element_size(type) == 2 ? DType::f32 : type;
+}
+
 std::string_view to_string(DType type);
 std::string_view to_string(Trans trans);  // "N" or "T"
 std::string_view to_string(Routine routine);
@@ -35,7 +42,7 @@ DType dtype_from_string(std::string_view text);
 Trans trans_from_string(std::string_view text, std::string_view subject = "trans");
 Routine routine_from_string(std::string_view text);
 
-/// C = alpha * op(A) * op(B) + beta * C, column-major, each matrix whole in one memory.
+/// C = alpha * op(A) * op(B) + beta * C, column-major.
 ///   op(A) is m x k, op(B) is k x n, C is m x n.
 /// Stored shapes: A is m x k (k x m if transposed), B is k x n (n x k if transposed).
 /// Leading dimensions are in elements and at least max(1, stored rows).
@@ -49,7 +56,7 @@ struct GemmProblem {
   DType dtype = DType::f64;
   Trans trans_a = Trans::no, trans_b = Trans::no;
   double alpha = 1.0, beta = 1.0;
-  MemoryId place_a, place_b, place_c;
+  Layout place_a, place_b, place_c;
   int64_t lda = 0, ldb = 0, ldc = 0;  // 0: the minimum
   Routine routine = Routine::gemm;
 
@@ -64,13 +71,30 @@ struct GemmProblem {
   bool scales_only() const { return alpha == 0 || k == 0; }
   /// Whether the problem has multiplications.
   bool has_product() const { return m > 0 && n > 0 && !scales_only(); }
+  /// Whether C is rounded from sums in another type.
+  bool rounds() const { return sum_type(dtype) != dtype; }
   Flops flops() const { return Flops{2.0 * double(m) * double(n) * double(k)}; }
 };
+
+/// A factorisation in place of an m x n matrix, column-major.
+///   potrf  A = L L^T, m = n: the lower triangle is read, and L written there
+struct FactorProblem {
+  enum class Kind : uint8_t { potrf };
+  static constexpr std::array<std::string_view, 1> names{"potrf"};
+  Kind kind = Kind::potrf;
+  int64_t m = 0, n = 0;
+  DType dtype = DType::f64;
+  Layout place = {};
+  int64_t ld = 0;  // 0: the minimum
+};
+
+using Problem = std::variant<GemmProblem, FactorProblem>;
 
 /// The problem with complete leading dimensions. Throws InputError with the invalid
 /// field: negative sizes, sizes above 2^40, leading dimensions below the stored rows,
 /// non-finite scalars, and fields that the routine does not support.
 GemmProblem checked(GemmProblem problem);
+FactorProblem checked(FactorProblem problem);
 
 /// The same work without unused operands: C = beta C gets k = 0, and A and B the place of
 /// C.

@@ -4,47 +4,31 @@
 #include <cassert>
 #include <stdexcept>
 
-#include "model/machine/matrix_blocks.hpp"
+#include "model/base/contains.hpp"
 
 namespace tilerail {
 
-Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
+Plan empty_plan(const Problem& problem, const Topology& topology) {
   Plan plan;
   plan.problem = problem;
+  plan.tensors = tensors_of(problem);
   plan.machine = topology.name();
-  const bool has_copies =
-      topology.has_copies(problem.place_a) || topology.has_copies(problem.place_b);
-  for (const Memory& memory : topology.memories())
-    if (has_copies || memory.pages != Pages::copies) plan.memories.push_back(memory.name);
+  for (const Memory& memory : topology.memories()) plan.memories.push_back(memory.name);
   plan.peak_bytes.assign(plan.memories.size(), 0);
   plan.dep_begin.assign(1, 0);
   return plan;
 }
 
-Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
-  if (matrix == Buffer::Kind::matrix_a)
-    return {matrix, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0, p.dtype};
-  if (matrix == Buffer::Kind::matrix_b)
-    return {matrix, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0, p.dtype};
-  return {matrix, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
-}
-
-std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix,
-                                   const Topology& topology,
-                                   std::span<const MemoryId> devices) {
-  const Buffer whole = matrix_buffer(problem, matrix);
+std::vector<Buffer> tensor_buffers(const Plan& plan, TensorId id) {
+  const Tensor& tensor = plan.tensor(id);
+  const bool replicated = tensor.layout.is_replicated();
   std::vector<Buffer> buffers;
-  const auto add = [&](MemoryId memory, int64_t rows, int64_t cols, int64_t first) {
-    buffers.push_back(
-        {matrix, memory, rows, cols, whole.ld, first * whole.element(), whole.dtype});
-  };
-  if (topology.has_copies(whole.memory)) {
-    for (const MemoryId gpu : devices) add(gpu, whole.rows, whole.cols, 0);
-    return buffers;
-  }
-  for (const MatrixBlock& block :
-       matrix_blocks(whole.rows, whole.cols, whole.memory, topology))
-    add(block.memory, block.rows, block.cols, block.col * whole.ld + block.row);
+  for (size_t replica = 0; replica < tensor.layout.replicas(); ++replica)
+    for (const MatrixBlock& b : tensor.layout.blocks(tensor.rows, tensor.cols, replica))
+      if (!replicated || contains(plan.devices, b.memory))
+        buffers.push_back({id, false, tensor.dtype, b.memory, b.row, b.col, b.rows,
+                           b.cols, tensor.ld,
+                           (b.col * tensor.ld + b.row) * tensor.element()});
   return buffers;
 }
 
@@ -79,11 +63,9 @@ void PlanBuilder::expect(size_t ops) {
   queue_of_.reserve(queue_of_.size() + ops);
 }
 
-BufferId PlanBuilder::add_matrix(const GemmProblem& problem, Buffer::Kind matrix,
-                                 const Topology& topology) {
+BufferId PlanBuilder::add_tensor(TensorId tensor) {
   const BufferId first{plan_.buffers.size()};
-  for (const Buffer& buffer : matrix_buffers(problem, matrix, topology, plan_.devices))
-    add_buffer(buffer);
+  for (const Buffer& buffer : tensor_buffers(plan_, tensor)) add_buffer(buffer);
   return first;
 }
 
@@ -91,19 +73,17 @@ View PlanBuilder::in_block(const View& region) const {
   const auto inside = [](int64_t begin, int64_t size, int64_t extent) {
     return begin >= 0 && begin + size <= extent;
   };
-  const Buffer::Kind matrix = plan_.buffer(region.buffer).kind;
-  assert(matrix != Buffer::Kind::tile);
+  const TensorId tensor = plan_.buffer(region.buffer).tensor;
   for (size_t i = region.buffer.index();
-       i < plan_.buffers.size() && plan_.buffers[i].kind == matrix; ++i) {
+       i < plan_.buffers.size() && plan_.buffers[i].tensor == tensor; ++i) {
     const Buffer& block = plan_.buffers[i];
-    const int64_t first = block.offset / block.element();
-    const View view{BufferId{i}, region.row - first % block.ld,
-                    region.col - first / block.ld, region.rows, region.cols};
+    const View view{BufferId{i}, region.row - block.row, region.col - block.col,
+                    region.rows, region.cols};
     if (inside(view.row, view.rows, block.rows) &&
         inside(view.col, view.cols, block.cols))
       return view;
   }
-  throw std::logic_error{"a tile crosses the border of two blocks of its matrix"};
+  throw std::logic_error{"a tile crosses the border of two blocks of its tensor"};
 }
 
 void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {

@@ -14,15 +14,11 @@
 namespace tilerail {
 
 /// A plan of this problem on this machine, without operations.
-Plan empty_plan(const GemmProblem& problem, const Topology& topology);
+Plan empty_plan(const Problem& problem, const Topology& topology);
 
-/// The buffer of a whole matrix in its memory.
-Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
-/// The buffers of the blocks of a matrix, one for each memory (model/matrix_blocks.hpp).
-/// A replicated matrix has one on each of these devices.
-std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix,
-                                   const Topology& topology,
-                                   std::span<const MemoryId> devices);
+/// The buffers of the blocks of a tensor, replica by replica; of the whole replicas,
+/// those on the plan's devices only.
+std::vector<Buffer> tensor_buffers(const Plan& plan, TensorId tensor);
 
 /// Operands of an operation under construction.
 inline constexpr size_t most_operands = 4;
@@ -73,10 +69,9 @@ class PlanBuilder {
     return queue(Queue::Kind::copy, src, dst, index);
   }
   BufferId add_buffer(const Buffer& buffer);
-  /// Adds the blocks of a matrix, or its replicas on the plan's devices. Views passed to
-  /// `in_block` use the result as the buffer of the whole matrix.
-  BufferId add_matrix(const GemmProblem& problem, Buffer::Kind matrix,
-                      const Topology& topology);
+  /// Adds the blocks of a tensor. Views passed to `in_block` use the result as the buffer
+  /// of the whole tensor.
+  BufferId add_tensor(TensorId tensor);
   /// The same region as a view of its block. A region that crosses blocks is a caller's
   /// error.
   View in_block(const View& region) const;

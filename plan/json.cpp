@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/json_parser.hpp"
 #include "plan/validate.hpp"
@@ -17,11 +18,12 @@ namespace {
 
 using std::string_view;
 
-constexpr int schema = 2;  // schema 1 had values for coefficients, and one element type
+constexpr int schema = 3;  // schema 2 had neither layouts nor blocks of tensors
 
 // Names in plan files, by enumeration value. docs/formats.md#plan
-constexpr std::array<string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
-constexpr std::array<string_view, 4> buffer_names = {"A", "B", "C", "tile"};
+constexpr std::array<string_view, 5> scalar_names = {"zero", "one", "minus-one", "alpha",
+                                                     "beta"};
+constexpr std::array<string_view, 2> storage_names = {"user", "arena"};
 constexpr std::array<string_view, 2> queue_names = {"compute", "copy"};
 constexpr std::array<string_view, PlanReason::kinds> reason_names = {
     "only-candidate", "fastest",   "too-little-gain", "best-set", "model",
@@ -48,14 +50,46 @@ static void to_json(Json& j, const PlanReason& r) {
 static void to_json(Json& j, const Queue& q) {
   j = {queue_names[size_t(q.kind)], q.src, q.dst, q.index};
 }
-static void to_json(Json& j, const Buffer& b) {
-  j = {buffer_names[size_t(b.kind)],
-       b.memory,
-       b.rows,
-       b.cols,
-       b.ld,
-       b.offset,
-       to_string(b.dtype)};
+static void to_json(Json& j, const LayoutCuts& cuts) {
+  j = {{"block", cuts.block}};
+  if (!cuts.coordinates.empty())
+    j["borders"] = cuts.borders, j["coordinates"] = cuts.coordinates;
+}
+static void to_json(Json& j, const Layout& layout) {
+  const LayoutGrid grid = layout.grid();
+  if (layout.is_whole())
+    j = layout.home();
+  else
+    j = {{"grid", {grid.rows, grid.cols, grid.replicas}},
+         {"rows", layout.row_cuts()},
+         {"cols", layout.col_cuts()},
+         {"members", layout.members()}};
+}
+static Json json_of(const Buffer& b, const Plan& plan) {
+  return {plan.tensor(b.tensor).name,
+          storage_names[b.in_arena],
+          b.memory,
+          b.row,
+          b.col,
+          b.rows,
+          b.cols,
+          b.ld,
+          b.offset,
+          to_string(b.dtype)};
+}
+static Json json_of(const GemmProblem& p) {
+  Json j = problem_columns().json(p);
+  j["place"] = {p.place_a, p.place_b, p.place_c};
+  j["ld"] = {p.lda, p.ldb, p.ldc};
+  return j;
+}
+static Json json_of(const FactorProblem& p) {
+  return {{"routine", FactorProblem::names[size_t(p.kind)]},
+          {"m", p.m},
+          {"n", p.n},
+          {"dtype", to_string(p.dtype)},
+          {"place", p.place},
+          {"ld", p.ld}};
 }
 
 namespace {
@@ -122,12 +156,45 @@ PlanOrigin read_origin(const JsonReader& r) {
   return origin;
 }
 
-GemmProblem read_problem(const JsonReader& r) {
+int number(const JsonReader& r) { return r.index(); }
+
+LayoutCuts read_cuts(const JsonReader& r) {
+  LayoutCuts cuts{extent(r.at("block"))};
+  if (r.has("coordinates"))
+    cuts.borders = list(r.at("borders"), extent),
+    cuts.coordinates = list(r.at("coordinates"), number);
+  return cuts;
+}
+
+Layout read_layout(const JsonReader& r) {
+  if (!r.has("grid")) return id<MemoryId>(r);
+  const auto grid = list(r.at("grid").sized(3), number);
+  try {
+    return {{grid[0], grid[1], grid[2]},
+            read_cuts(r.at("rows")),
+            read_cuts(r.at("cols")),
+            list(r.at("members"), id<MemoryId>)};
+  } catch (const InputError& error) {
+    throw error.at(r.where());
+  }
+}
+
+FactorProblem read_factor(const JsonReader& r) {
+  return {FactorProblem::Kind(r.at("routine").one_of(FactorProblem::names)),
+          extent(r.at("m")),
+          extent(r.at("n")),
+          r.at("dtype").parsed(dtype_from_string),
+          read_layout(r.at("place")),
+          extent(r.at("ld"))};
+}
+
+Problem read_problem(const JsonReader& r) {
+  if (contains(FactorProblem::names, r.at("routine").text())) return read_factor(r);
   const auto trans = [](string_view letter) { return trans_from_string(letter); };
-  const auto places = list(r.at("place").sized(3), id<MemoryId>);
+  const auto places = list(r.at("place").sized(3), read_layout);
   const auto leading = list(r.at("ld").sized(3), extent);
   GemmProblem p;
-  if (r.has("routine")) p.routine = r.at("routine").parsed(routine_from_string);
+  p.routine = r.at("routine").parsed(routine_from_string);
   p.m = extent(r.at("m"));
   p.n = extent(r.at("n"));
   p.k = extent(r.at("k"));
@@ -187,18 +254,20 @@ void add_op(const JsonReader& r, Plan& plan) {
   plan.dep_begin.push_back(uint32_t(plan.deps.size()));
 }
 
-Buffer read_buffer(const JsonReader& r) {
-  r.sized(7);
-  const auto kind = Buffer::Kind(r.entry(0).one_of(buffer_names));
-  const int64_t offset = r.entry(5).integer(0, INT64_MAX);
-  const DType dtype = r.entry(6).parsed(dtype_from_string);
-  return {kind,
-          id<MemoryId>(r.entry(1)),
-          extent(r.entry(2)),
+Buffer read_buffer(const JsonReader& r, const Plan& plan) {
+  r.sized(10);
+  const auto tensor = std::ranges::find(plan.tensors, r.entry(0).text(), &Tensor::name);
+  if (tensor == plan.tensors.end()) r.entry(0).fail("the name of a tensor");
+  return {TensorId{size_t(tensor - plan.tensors.begin())},
+          r.entry(1).one_of(storage_names) == 1,
+          r.entry(9).parsed(dtype_from_string),
+          id<MemoryId>(r.entry(2)),
           extent(r.entry(3)),
           extent(r.entry(4)),
-          offset,
-          dtype};
+          extent(r.entry(5)),
+          extent(r.entry(6)),
+          extent(r.entry(7)),
+          r.entry(8).integer(0, INT64_MAX)};
 }
 
 Queue read_queue(const JsonReader& r) {
@@ -218,8 +287,14 @@ RuntimeCosts read_runtime(const JsonReader& r) {
 }
 
 void read_header(const JsonReader& root, Plan& plan) {
+  if (const JsonReader stated = root.at("schema"); stated.index() < schema)
+    throw InputError{"", fmt::to_string(stated.index()),
+                     "is the schema of plans without layouts and blocks of tensors",
+                     fmt::format("{}: a new plan of the problem", schema),
+                     stated.where()};
   root.at("schema").integer(schema, schema);
   plan.problem = read_problem(root.at("problem"));
+  plan.tensors = tensors_of(plan.problem);
   plan.machine = root.at("machine").text();
   plan.policy = root.at("policy").text();
   plan.tile = root.at("tile").extent();
@@ -234,7 +309,8 @@ void read_header(const JsonReader& root, Plan& plan) {
   });
   plan.devices = list(root.at("devices"), id<MemoryId>);
   plan.queues = list(root.at("queues"), read_queue);
-  plan.buffers = list(root.at("buffers"), read_buffer);
+  plan.buffers =
+      list(root.at("buffers"), [&](const JsonReader& r) { return read_buffer(r, plan); });
 }
 
 void check_plan(const Plan& plan, const JsonReader& root, const std::string& file) {
@@ -254,14 +330,12 @@ void check_plan(const Plan& plan, const JsonReader& root, const std::string& fil
 
 /// The JSON of a plan without its operations.
 Json header_json(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
   const PlanOrigin& origin = plan.origin;
   const RuntimeCosts& costs = plan.runtime;
-  Json j = {{"schema", schema},
-            {"hash", content_hash(plan)},
-            {"problem", problem_columns().json(p)}};
-  j["problem"]["place"] = {p.place_a, p.place_b, p.place_c};
-  j["problem"]["ld"] = {p.lda, p.ldb, p.ldc};
+  Json j = {
+      {"schema", schema},
+      {"hash", content_hash(plan)},
+      {"problem", std::visit([](const auto& p) { return json_of(p); }, plan.problem)}};
   j["machine"] = plan.machine;
   j["policy"] = plan.policy;
   j["tile"] = plan.tile;
@@ -282,7 +356,8 @@ Json header_json(const Plan& plan) {
       {"without_effect", origin.without_effect}, {"given", origin.given}};
   j["devices"] = plan.devices;
   j["queues"] = plan.queues;
-  j["buffers"] = plan.buffers;
+  j["buffers"] = Json::array();
+  for (const Buffer& buffer : plan.buffers) j["buffers"].push_back(json_of(buffer, plan));
   return j;
 }
 

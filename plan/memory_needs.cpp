@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/base/indices.hpp"
 #include "model/base/infeasible_error.hpp"
 #include "model/base/text.hpp"
@@ -10,49 +12,49 @@
 namespace tilerail {
 namespace {
 
-double bytes_of(const Buffer& matrix) {
-  if (matrix.rows == 0 || matrix.cols == 0) return 0;
-  const double elements =
-      double(matrix.cols - 1) * double(matrix.ld) + double(matrix.rows);
-  return elements * double(matrix.element());
+/// Adds bytes in a memory, or in its parts.
+void add(MemoryId memory, double bytes, const Topology& topology,
+         std::vector<MemoryNeed>& needs) {
+  const auto parts = topology.parts_of(memory);
+  for (const MemoryId part : parts)
+    needs[part.index()].matrices += bytes / double(parts.size());
+}
+
+/// A replicated tensor lies on these devices; of another, each memory has the share of
+/// its blocks.
+void add(const Tensor& tensor, std::span<const MemoryId> devices,
+         const Topology& topology, std::vector<MemoryNeed>& needs) {
+  const Layout& layout = tensor.layout;
+  if (layout.is_whole() || layout.is_replicated()) {
+    for (const MemoryId memory : layout.is_whole() ? layout.members() : devices)
+      add(memory, tensor.bytes(), topology, needs);
+    return;
+  }
+  const double per_element =
+      tensor.bytes() / std::max(1.0, double(tensor.rows) * double(tensor.cols));
+  for (size_t replica = 0; replica < layout.replicas(); ++replica)
+    for (const MatrixBlock& b : layout.blocks(tensor.rows, tensor.cols, replica))
+      add(b.memory, per_element * double(b.rows) * double(b.cols), topology, needs);
 }
 
 }  // namespace
 
-std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, size_t memories) {
-  std::vector<MemoryNeed> needs(memories);
-  for (const Buffer::Kind kind :
-       {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c}) {
-    const Buffer matrix = matrix_buffer(problem, kind);
-    if (kind != Buffer::Kind::matrix_b || problem.has_b())
-      needs[matrix.memory.index()].matrices += bytes_of(matrix);
-  }
+std::vector<MemoryNeed> memory_needs(std::span<const Tensor> tensors,
+                                     std::span<const MemoryId> devices,
+                                     const Topology& topology) {
+  std::vector<MemoryNeed> needs(topology.memories().size());
+  for (const Tensor& tensor : tensors) add(tensor, devices, topology, needs);
   return needs;
 }
 
-std::vector<MemoryNeed> memory_needs(const Plan& plan) {
-  std::vector<MemoryNeed> needs = memory_needs(plan.problem, plan.memories.size());
+std::vector<MemoryNeed> memory_needs(const Plan& plan, const Topology& topology) {
+  std::vector<MemoryNeed> needs = memory_needs(plan.tensors, plan.devices, topology);
   for (const auto i : indices(needs)) needs[i].tiles = double(plan.peak_bytes[i]);
   return needs;
 }
 
-std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs,
-                                       const Topology& topology,
-                                       std::span<const MemoryId> devices) {
-  for (const auto i : indices(needs)) {
-    const Memory& memory = topology.memories()[i];
-    const bool copies = memory.pages == Pages::copies;
-    for (const MemoryId part : copies ? devices : std::span{memory.over})
-      needs[part.index()].matrices +=
-          needs[i].matrices / (copies ? 1.0 : double(memory.over.size()));
-  }
-  return needs;
-}
-
-void check_capacities(std::span<const MemoryNeed> given, const Topology& topology,
-                      std::span<const MemoryId> devices, std::string_view subject) {
-  const std::vector<MemoryNeed> needs =
-      needs_of_parts({given.begin(), given.end()}, topology, devices);
+void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology,
+                      std::string_view subject) {
   for (const auto i : indices(needs)) {
     const auto& [matrices, tiles] = needs[i];
     const Memory& memory = topology.memories()[i];

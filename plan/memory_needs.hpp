@@ -15,21 +15,18 @@ struct MemoryNeed {
   double total() const { return matrices + tiles; }
 };
 
-/// By MemoryId. A matrix takes its columns, a leading dimension apart; the last column
-/// ends with its rows. `problem` must come from `checked` and be placed in the first
-/// `memories` ids.
-std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, size_t memories);
-/// Adds the needs of spread memories to the memories of their parts, or, for replicated
-/// matrices, to these devices.
-std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs,
-                                       const Topology& topology,
-                                       std::span<const MemoryId> devices);
+/// By MemoryId, without tiles. A tensor takes its columns, a leading dimension apart; the
+/// last column ends with its rows. Replicas lie on these devices; interleaved pages count
+/// in the memories that hold them.
+std::vector<MemoryNeed> memory_needs(std::span<const Tensor> tensors,
+                                     std::span<const MemoryId> devices,
+                                     const Topology& topology);
 /// The same for a plan, including its stated tiles.
-std::vector<MemoryNeed> memory_needs(const Plan& plan);
+std::vector<MemoryNeed> memory_needs(const Plan& plan, const Topology& topology);
 
-/// Throws InputError with this subject for the first memory with too little capacity,
-/// including replicas on these devices. A memory without a stated capacity is unlimited.
+/// Throws InputError with this subject for the first memory with too little capacity. A
+/// memory without a stated capacity is unlimited.
 void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology,
-                      std::span<const MemoryId> devices, std::string_view subject);
+                      std::string_view subject);
 
 }  // namespace tilerail

@@ -20,14 +20,23 @@ class Hash {
   void add_all(const std::vector<Value>& values) {
     for (const Value& value : values) add_one(value);
   }
-  /// An operation counts as one of two inputs and a result, if it has fewer: the absent
-  /// ones are empty views.
+  /// A problem without what its tensors say.
+  void add(const GemmProblem& p) {
+    add(p.routine, p.m, p.n, p.k, p.trans_a, p.trans_b, p.alpha, p.beta);
+  }
+  void add(const FactorProblem& p) { add(p.kind); }
   void add(const Op& op, Views operands) {
-    add(int(op.kind) * 4 + int(op.trans_a) * 2 + int(op.trans_b), op.queue);
-    for (size_t i = 0; i + 1 < std::max<size_t>(operands.size(), 3); ++i)
-      add(i + 1 < operands.size() ? operands[i] : View{});
-    add(operands.empty() ? View{} : operands.back());
-    add(int(op.alpha) * 4 + int(op.beta));
+    add(op.kind, op.trans_a, op.trans_b, op.queue, op.alpha, op.beta);
+    for (const View& view : operands) add(view);
+  }
+  void add(const Layout& layout) {
+    for (const LayoutCuts& cuts : {layout.row_cuts(), layout.col_cuts()}) {
+      add(cuts.block);
+      add_all(cuts.borders);
+      add_all(cuts.coordinates);
+    }
+    add(layout.grid().rows, layout.grid().cols, layout.grid().replicas);
+    for (const MemoryId member : layout.members()) add(member);
   }
   std::string hex() const { return fmt::format("{:016x}", state_); }
 
@@ -41,18 +50,19 @@ class Hash {
   }
   void add_one(double v) { add_one(std::bit_cast<uint64_t>(v)); }
   void add_one(Seconds v) { add_one(v.value); }
-  void add_one(const std::string& text) {
-    add_one(text.size());
-    for (const char c : text) add_one(static_cast<unsigned char>(c));
-  }
   template <class Tag>
   void add_one(Id<Tag> id) {
     add_one(id.value);
   }
   void add_one(const View& v) { add(v.buffer, v.row, v.col, v.rows, v.cols); }
+  void add_one(const Tensor& t) {
+    add(t.rows, t.cols, t.ld, t.dtype, t.use);
+    add(t.layout);
+  }
   void add_one(const Queue& q) { add(q.kind, q.src, q.dst, q.index); }
   void add_one(const Buffer& b) {
-    add(b.kind, b.memory, b.rows, b.cols, b.ld, b.offset, b.dtype);
+    add(b.tensor, b.in_arena, b.memory, b.row, b.col, b.rows, b.cols, b.ld, b.offset,
+        b.dtype);
   }
 
   uint64_t state_ = 0xcbf29ce484222325ULL;
@@ -66,7 +76,9 @@ MemoryId Plan::device_of(const Op& op, const Topology& topology) const {
 }
 
 double Plan::value(Scalar scalar) const {
-  return std::array{0.0, 1.0, problem.alpha, problem.beta}[size_t(scalar)];
+  const auto* gemm = std::get_if<GemmProblem>(&problem);
+  return std::array{0.0, 1.0, -1.0, gemm ? gemm->alpha : 1,
+                    gemm ? gemm->beta : 1}[size_t(scalar)];
 }
 
 Bytes copy_bytes(const Plan& plan, const Op& op) {
@@ -84,19 +96,13 @@ Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology) {
 Scalar scalar_of(double value, Scalar name) { return value == 0 ? Scalar::zero : name; }
 
 std::string content_hash(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
   const RuntimeCosts& costs = plan.runtime;
   Hash hash;
-  hash.add(p.routine, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.dtype, p.trans_a, p.trans_b,
-           p.alpha, p.beta);
-  hash.add(p.place_a, p.place_b, p.place_c, plan.machine);
-  hash.add_all(plan.memories);
-  hash.add(plan.policy, plan.tile, plan.single_issuer);
-  if (plan.graph) hash.add("graph");
-  if (plan.warm) hash.add("warm");
-  if (costs != RuntimeCosts{})
-    hash.add(costs.task, costs.request, costs.peer, costs.call);
-  if (costs.duplex) hash.add(1);
+  hash.add(plan.problem.index());
+  std::visit([&](const auto& problem) { hash.add(problem); }, plan.problem);
+  hash.add_all(plan.tensors);
+  hash.add(plan.tile, plan.single_issuer, plan.graph, plan.warm);
+  hash.add(costs.task, costs.request, costs.peer, costs.call, costs.duplex);
   hash.add_all(plan.devices);
   hash.add_all(plan.queues);
   hash.add_all(plan.buffers);

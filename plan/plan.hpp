@@ -10,20 +10,21 @@
 #include "model/base/ids.hpp"
 #include "model/base/units.hpp"
 #include "model/machine/topology.hpp"
-#include "model/problem.hpp"
+#include "model/tensor.hpp"
 #include "plan/op_kinds.hpp"
 
 namespace tilerail {
 
-/// A matrix or a tile in one memory, column-major.
+/// A block of a tensor in one memory, column-major: the user's, or in the plan's arena of
+/// that memory, where it is a copy, a partial result, or scratch.
 struct Buffer {
-  enum class Kind : uint8_t { matrix_a, matrix_b, matrix_c, tile };
-  Kind kind = Kind::tile;
-  MemoryId memory;
-  int64_t rows = 0, cols = 0, ld = 0;  // elements
-  int64_t offset = 0;  // bytes from the start of the arena of `memory`, or of the matrix
-                       // that contains the block
+  TensorId tensor = {};
+  bool in_arena = true;
   DType dtype = DType::f64;
+  MemoryId memory = {};
+  int64_t row = 0, col = 0;            // of the block in its tensor
+  int64_t rows = 0, cols = 0, ld = 0;  // elements
+  int64_t offset = 0;  // bytes from the start of the arena, or of the whole tensor
 
   int64_t element() const { return element_size(dtype); }  // bytes
 };
@@ -34,10 +35,11 @@ struct View {
   int64_t row = 0, col = 0, rows = 0, cols = 0;
 };
 
-/// A coefficient of an operation, by name: 0, 1, or the problem's nonzero alpha or beta.
+/// A coefficient of an operation, by name: 0, 1, -1, or the problem's nonzero alpha or
+/// beta.
 /// A plan therefore serves every alpha and beta that are zero exactly where the values of
 /// its problem are.
-enum class Scalar : uint8_t { zero, one, alpha, beta };
+enum class Scalar : uint8_t { zero, one, minus_one, alpha, beta };
 
 /// One operation, without behaviour. The fields in use depend on `kind`
 /// (plan/op_kinds.hpp). An operand with a zero coefficient is never read.
@@ -134,8 +136,9 @@ inline constexpr size_t most_graph_operations = 100'000;
 /// backend. Operations are listed in issue order: dependencies and queue predecessors
 /// always have lower ids.
 struct Plan {
-  GemmProblem problem;
-  std::string machine;  // topology name
+  Problem problem;
+  std::vector<Tensor> tensors;  // of the problem
+  std::string machine;          // topology name
   std::vector<std::string>
       memories;        // names by MemoryId, so that a plan file is self-contained
   std::string policy;  // preset name, with "+key=value" for every override
@@ -148,7 +151,7 @@ struct Plan {
   RuntimeCosts runtime;  // of the emulated library
 
   std::vector<Queue> queues;
-  std::vector<Buffer> buffers;  // of matrices, each whole or all its blocks, then tiles
+  std::vector<Buffer> buffers;  // of tensors, each with all its blocks, then of arenas
   std::vector<Op> ops;
   std::vector<View> operands;       // of all operations, in their order
   std::vector<uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
@@ -168,6 +171,12 @@ struct Plan {
   const View& result(const Op& op) const { return operands_of(op).back(); }
   const Queue& queue(QueueId id) const { return queues[id.index()]; }
   const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
+  const Tensor& tensor(TensorId id) const { return tensors[id.index()]; }
+  /// The problem of a plan that is one; throws otherwise.
+  const GemmProblem& gemm() const { return std::get<GemmProblem>(problem); }
+  GemmProblem& gemm() { return std::get<GemmProblem>(problem); }
+  /// The data type of the problem's tensors.
+  DType dtype() const { return tensors.front().dtype; }
   /// The value of a coefficient.
   double value(Scalar scalar) const;
   /// The GPU that an operation keeps busy: the compute queue's GPU, or the GPU end of a

@@ -9,14 +9,11 @@
 
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/machine/spread_memories.hpp"
 #include "plan/builder.hpp"
 #include "plan/memory_needs.hpp"
 
 namespace tilerail {
 namespace {
-
-using Matrix = Buffer::Kind;
 
 /// Records the part under check for error messages.
 class Checker {
@@ -47,14 +44,20 @@ class Checker {
 
   bool is_memory(MemoryId id) const { return id.index() < plan_.memories.size(); }
 
+  /// BLAS accepts non-finite scalars.
+  static Problem with_finite_scalars(Problem problem) {
+    if (auto* gemm = std::get_if<GemmProblem>(&problem))
+      for (double* scalar : {&gemm->alpha, &gemm->beta})
+        if (!std::isfinite(*scalar)) *scalar = 1;
+    return problem;
+  }
+
   void header() const {
-    GemmProblem problem = plan_.problem;
-    for (double* scalar :
-         {&problem.alpha, &problem.beta})  // BLAS accepts non-finite scalars
-      if (!std::isfinite(*scalar)) *scalar = 1;
-    checked(problem);
-    for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-      require(is_memory(place), "matrices must be placed in memories of the plan");
+    std::visit([](const auto& problem) { checked(problem); },
+               with_finite_scalars(plan_.problem));
+    for (const Tensor& tensor : plan_.tensors)
+      for (const MemoryId place : tensor.layout.members())
+        require(is_memory(place), "matrices must be placed in memories of the plan");
     require(plan_.peak_bytes.size() == plan_.memories.size(),
             "peak_bytes must have one entry for each memory");
     for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
@@ -73,9 +76,11 @@ class Checker {
     require(is_memory(b.memory), "memory out of range");
     if (b.ld < std::max<int64_t>(1, b.rows))
       fail(fmt::format("ld is {}", b.ld), fmt::format("at least the {} rows", b.rows));
+    require(b.tensor.index() < plan_.tensors.size(), "tensor {} of {}", b.tensor.value,
+            plan_.tensors.size());
     require(b.offset % b.element() == 0,
             "offset must be a multiple of the bytes of an element");
-    if (b.kind != Matrix::tile) return matrix(b);
+    if (!b.in_arena) return;  // see require_blocks
     const int64_t peak = plan_.peak_bytes[b.memory.index()],
                   room = (peak - b.offset) / b.element();
     require(b.offset <= peak && (b.cols == 0 || b.ld <= room / b.cols),
@@ -84,26 +89,13 @@ class Checker {
             b.cols, b.ld, b.offset, peak);
   }
 
-  /// Blocks depend on the machine: see require_fit.
-  void matrix(const Buffer& b) const {
-    const Buffer whole = matrix_buffer(plan_.problem, b.kind);
-    require(b.ld == whole.ld && b.dtype == whole.dtype,
-            "leading dimension and type must match the problem's matrix");
-    const int64_t first = b.offset / b.element(), row = first % b.ld, col = first / b.ld;
-    require(
-        row + b.rows <= whole.rows && col + b.cols <= whole.cols,
-        "a block of {} x {} from ({}, {}) lies outside the problem's matrix of {} x {}",
-        b.rows, b.cols, row, col, whole.rows, whole.cols);
-  }
-
-  /// Executors use the element size of the problem for all operands.
   void view(const View& v, const char* name) const {
     require(v.buffer.index() < plan_.buffers.size(),
             "{}: buffer {}: expected one of the plan's {}", name, v.buffer.value,
             plan_.buffers.size());
     const Buffer& b = plan_.buffer(v.buffer);
-    const DType dtype = plan_.problem.dtype;
-    if (b.dtype != dtype)
+    const DType dtype = plan_.dtype();
+    if (b.dtype != dtype && b.dtype != sum_type(dtype))
       fail(fmt::format("{}: buffer {} has type {}", name, v.buffer.value,
                        to_string(b.dtype)),
            fmt::format("{}, the type of the problem", to_string(dtype)));
@@ -122,11 +114,13 @@ class Checker {
     const auto operands = plan_.operands_of(o);
     for (const auto i : indices(operands)) {
       view(operands[i], info(o.kind).operands[i].name);
-      const Matrix matrix = plan_.buffer(operands[i].buffer).kind;
-      require(!writes(o.kind, i) || matrix == Matrix::tile || matrix == Matrix::matrix_c,
-              "writes to A or B, which are only read");
+      const Buffer& b = plan_.buffer(operands[i].buffer);
+      const Tensor& tensor = plan_.tensor(b.tensor);
+      require(!writes(o.kind, i) || b.in_arena || tensor.use != Tensor::Use::input,
+              "writes to {}, which is only read", tensor.name);
     }
     require(shapes_match(o, operands), "its views have different shapes");
+    require(types_match(o.kind, operands), "its views have different types");
     place(o, operands);
   }
 
@@ -151,6 +145,16 @@ class Checker {
     }
   }
 
+  /// Inputs of products have the type of the problem, and only sums are rounded.
+  bool types_match(OpKind kind, Views operands) const {
+    const auto is_own = [&](const View& view) {
+      return plan_.buffer(view.buffer).dtype == plan_.dtype();
+    };
+    const bool of_a = is_own(operands.front()), of_y = is_own(operands.back());
+    if (kind == OpKind::gemm) return of_a && is_own(operands[1]);
+    return of_y == of_a || (of_y && kind == OpKind::axpby);
+  }
+
   /// Operands and the queue must be in the same memories.
   void place(const Op& o, Views operands) const {
     const Queue& q = plan_.queue(o.queue);
@@ -173,41 +177,34 @@ class Checker {
 };
 
 bool same_block(const Buffer& a, const Buffer& b) {
-  return a.memory == b.memory && a.rows == b.rows && a.cols == b.cols &&
-         a.offset == b.offset;
+  return a.memory == b.memory && a.row == b.row && a.col == b.col && a.rows == b.rows &&
+         a.cols == b.cols && a.ld == b.ld && a.offset == b.offset && a.dtype == b.dtype;
 }
 
-/// The buffers of each matrix must be the blocks of its location on this machine.
-void require_blocks(const Plan& plan, const Topology& topology) {
-  for (const Matrix matrix : {Matrix::matrix_a, Matrix::matrix_b, Matrix::matrix_c}) {
+/// The buffers of each tensor outside of arenas must be the blocks of its layout.
+void require_blocks(const Plan& plan) {
+  for (const auto i : indices(plan.tensors)) {
     std::vector<Buffer> there;
-    std::ranges::copy_if(plan.buffers, std::back_inserter(there),
-                         [&](const Buffer& b) { return b.kind == matrix; });
-    const MemoryId place = matrix_buffer(plan.problem, matrix).memory;
+    std::ranges::copy_if(plan.buffers, std::back_inserter(there), [&](const Buffer& b) {
+      return !b.in_arena && b.tensor.index() == i;
+    });
     if (!there.empty() &&
-        !std::ranges::equal(there,
-                            matrix_buffers(plan.problem, matrix, topology, plan.devices),
-                            same_block))
-      throw fault_of(
-          "plan",
-          fmt::format(
-              "the buffers of {} do not match a matrix of this shape in '{}' of '{}'",
-              "ABC"[size_t(matrix)], topology.memory(place).name, topology.name()));
+        !std::ranges::equal(there, tensor_buffers(plan, TensorId{i}), same_block))
+      throw fault_of("plan", fmt::format("the buffers of {} are not those of its layout",
+                                         plan.tensors[i].name));
   }
 }
 
 }  // namespace
 
-void validate(const Plan& plan) { Checker{plan}.run(); }
+void validate(const Plan& plan) {
+  Checker{plan}.run();
+  require_blocks(plan);
+}
 
 bool names_memories_of(const Plan& plan, const Topology& topology) {
   const auto& memories = topology.memories();
-  return (plan.memories.size() == memories.size() ||
-          plan.memories.size() == topology.sources()) &&
-         std::equal(plan.memories.begin(), plan.memories.end(), memories.begin(),
-                    [](const std::string& name, const Memory& memory) {
-                      return memory.name == name;
-                    });
+  return std::ranges::equal(plan.memories, memories, {}, {}, &Memory::name);
 }
 
 void require_fit(const Plan& plan, const Topology& topology) {
@@ -220,15 +217,8 @@ void require_fit(const Plan& plan, const Topology& topology) {
       throw fault_of("plan", fmt::format("lists '{}', which is not a GPU",
                                          topology.memory(memory).name));
   };
-  const auto require_memory = [&](MemoryId memory) {
-    if (topology.has_copies(memory))
-      throw fault_of("plan", fmt::format("a queue or a buffer at '{}'", copies_name),
-                     "one of the GPUs");
-  };
   for (const Queue& q : plan.queues) {
     if (q.kind == Queue::Kind::compute) require_gpu(q.dst);
-    require_memory(q.src);
-    require_memory(q.dst);
     if (!topology.has_route(q.src, q.dst))
       throw fault_of(
           "plan",
@@ -237,11 +227,9 @@ void require_fit(const Plan& plan, const Topology& topology) {
               topology.memory(q.src).name, topology.memory(q.dst).name, topology.name()),
           "other devices or a link");
   }
-  for (const Buffer& buffer : plan.buffers) require_memory(buffer.memory);
   std::ranges::for_each(plan.devices, require_gpu);
   std::ranges::for_each(plan.origin.given, require_gpu);
-  require_blocks(plan, topology);
-  check_capacities(memory_needs(plan), topology, plan.devices, "plan");
+  check_capacities(memory_needs(plan, topology), topology, "plan");
 }
 
 void validate(const Plan& plan, const Topology& topology) {
@@ -259,9 +247,7 @@ bool overlap(const Plan& plan, const View& x, const View& y) {
     return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols &&
            y.col < x.col + x.cols;
   const Buffer &of_x = plan.buffer(x.buffer), &of_y = plan.buffer(y.buffer);
-  if (of_x.kind != Matrix::tile || of_y.kind != Matrix::tile ||
-      of_x.memory != of_y.memory)
-    return false;
+  if (!of_x.in_arena || !of_y.in_arena || of_x.memory != of_y.memory) return false;
   const auto begin = [](const View& v, const Buffer& b) {
     return b.offset + (v.row + v.col * b.ld) * b.element();
   };

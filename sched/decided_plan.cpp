@@ -25,7 +25,7 @@ struct OwnedQuestion {
         question{
             Question{problem, work, machine, resources, devices, policy}.on_first()} {
     check_devices(machine, devices);
-    check_places(problem, machine);
+    check_places(problem, machine, devices);
   }
   OwnedQuestion(const OwnedQuestion&) = delete;
   OwnedQuestion& operator=(const OwnedQuestion&) = delete;
@@ -114,7 +114,7 @@ Plan plan_decided(const GemmProblem& problem, const Topology& topology,
 
 std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology,
                                        const Policy& policy) {
-  const OwnedQuestion owned{plan.problem, topology, plan.devices, policy};
+  const OwnedQuestion owned{plan.gemm(), topology, plan.devices, policy};
   const Decisions base = by_policy(owned.question, plan.tile);
   std::vector<PlanDecision> text = plan.origin.decisions;
   // The plan's text contains four digits of shares, possibly the policy's own shares.
@@ -127,7 +127,7 @@ std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topolog
 
 std::vector<std::string> without_effect(const Plan& plan, const Topology& topology,
                                         const Policy& policy) {
-  const OwnedQuestion owned{plan.problem, topology, plan.origin.given, policy};
+  const OwnedQuestion owned{plan.gemm(), topology, plan.origin.given, policy};
   const Decisions decided = made(owned.question, decisions_of(plan, topology, policy));
   std::vector<std::string> named;
   for (const auto& [key, value, plain] : policy.overridden) {

@@ -88,7 +88,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology,
                const PlanSimulator& simulator) {
   const GemmProblem problem = checked(given), work = work_of(problem);
   check_devices(topology, devices);
-  check_places(problem, topology);
+  check_places(problem, topology, devices);
   const Resources resources{topology};
   const bool simulated = simulator.of && operations_of(policy.effort) > 0;
   const Question question =

@@ -9,7 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
-#include "model/machine/spread_memories.hpp"
+#include "model/machine/layout_text.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -60,18 +60,13 @@ std::optional<MemoryId> numbered_host(int number, const Topology& topology) {
   return index < hosts.size() ? std::optional{hosts[index]} : std::nullopt;
 }
 
-bool is_spread(std::string_view text) {
-  return std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) !=
-         spread_names.end();
-}
-
 }  // namespace
 
-MemoryId place_of(std::string_view text, const Topology& topology) {
+Layout place_of(std::string_view text, const Topology& topology) {
   if (const auto named = topology.find_memory(text)) return *named;
-  if ((text == "h" || is_spread(text)) && !topology.hosts().empty())
-    return topology.hosts().front();  // itself
-  if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
+  if (const auto layout = layout_from_text(text, topology)) return *layout;
+  if ((text == "h" || text == interleaved_name) && !topology.hosts().empty())
+    return topology.hosts().front();  // of a machine with one
   if (const auto number = short_number(text))
     if (const auto gpu = topology.find_gpu(*number)) return *gpu;
   if (const auto number =
@@ -83,7 +78,8 @@ MemoryId place_of(std::string_view text, const Topology& topology) {
       topology.hosts().size() > 1 ? "h, h and the number of a host" : "h";
   throw InputError{
       "place", text, fmt::format("is not a memory of {}", topology.name()),
-      fmt::format("{}, a GPU number or one of: {}", hosts, fmt::join(names, ", "))};
+      fmt::format("{}, a GPU number, a layout such as g* or grid(2x2), or one of: {}",
+                  hosts, fmt::join(names, ", "))};
 }
 
 double coefficient(const std::string& text, DType dtype, std::string_view subject) {
@@ -144,7 +140,7 @@ std::string ProblemText::place_note(const Topology& topology) const {
     return "";
   return fmt::format("'h' is {}, one of {} host memories; {} spreads over all",
                      topology.memory(topology.hosts().front()).name,
-                     topology.hosts().size(), spread_names[0].first);
+                     topology.hosts().size(), interleaved_name);
 }
 
 void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
@@ -157,9 +153,6 @@ void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
   problem.place_b = problem.has_b() ? at(1) : at(0);
   problem.place_c =
       problem.routine == Routine::dot ? place_of("h", topology) : at(places.size() - 1);
-  if (topology.has_copies(problem.place_c))
-    throw InputError{"place", text, "is not a place for output",
-                     "one place, copies only of inputs"};
 }
 
 GemmProblem ProblemText::resolve(const Topology& topology) const {

@@ -39,7 +39,7 @@ struct ProblemText {
 /// domains), else the fourth host. "h*", "h/cols" and "h/rows" are all hosts. A number is
 /// a GPU, "g*" a copy on each GPU, other texts are names of memories.
 /// docs/formats.md#places. Throws InputError.
-MemoryId place_of(std::string_view text, const Topology& topology);
+Layout place_of(std::string_view text, const Topology& topology);
 
 /// For types up to the width of f32, kernels convert the value to f32: it must not become
 /// infinite or round to 0. Throws InputError with this subject.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
@@ -31,12 +32,12 @@ class CudaBoundPlan final : public BoundPlan {
  public:
   explicit CudaBoundPlan(std::shared_ptr<CudaPlan> bound) : bound_{std::move(bound)} {}
   void set_scalars(double alpha, double beta) override {
-    bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
+    bound_->plan.gemm().alpha = alpha, bound_->plan.gemm().beta = beta;
   }
   CudaPlan& bound() const { return *bound_; }
   /// cuda::may_read_ahead, which compares all copies of C: computed once, and only for
-  /// callers with pageable memory. Called under the lock of the session, like all uses of
-  /// a bound plan.
+  /// callers with pageable memory. Called by the holder of the lane, like all uses of a
+  /// bound plan.
   bool may_stage(const Topology& topology) const {
     if (!may_stage_) may_stage_ = cuda::may_read_ahead(bound_->plan, topology);
     return *may_stage_;
@@ -45,6 +46,127 @@ class CudaBoundPlan final : public BoundPlan {
  private:
   mutable std::optional<bool> may_stage_;
   std::shared_ptr<CudaPlan> bound_;
+};
+
+constexpr const char* waiting = "waiting for the caller's stream";
+
+/// The devices whose legacy default streams apply to a caller without a stream: the
+/// current device, and the devices with matrices.
+std::set<int> default_stream_devices(const Matrices& matrices) {
+  std::set<int> devices{cuda::current_device()};
+  for (const Matrix& matrix : matrices)
+    if (matrix.used() && matrix.location) devices.insert(*matrix.location);
+  return devices;
+}
+
+/// A stream records only events of its own device. (CUDA 12.8 and later have a query
+/// for it.)
+int device_of(cudaStream_t stream) {
+  const int current = cuda::current_device();
+  const int count = cuda::device_count();
+  for (int i = 0; i < count; ++i) {
+    const int device = (current + i) % count;
+    const cuda::DeviceScope scope{device};
+    const cuda::PlainEvent event;
+    if (cudaEventRecord(event, stream) == cudaSuccess) return device;
+    cudaGetLastError();
+  }
+  throw fault_of("stream", "does not belong to a device of this machine");
+}
+
+std::vector<cuda::StreamOnDevice> callers(void* stream, const Matrices& matrices) {
+  std::vector<cuda::StreamOnDevice> places;
+  if (stream == nullptr) {
+    for (const int device : default_stream_devices(matrices))
+      places.push_back({device, cudaStreamLegacy});
+    return places;
+  }
+  return {
+      {device_of(static_cast<cudaStream_t>(stream)), static_cast<cudaStream_t>(stream)}};
+}
+
+class CudaLane final : public Lane {
+ public:
+  explicit CudaLane(const Topology& topology) : executor_{topology} {}
+
+  void reserve(std::span<const MemoryId> gpus, int64_t bytes,
+               int compute_streams) override {
+    executor_.reserve(gpus, bytes, compute_streams);
+    for (const MemoryId user : gpus)
+      for (const MemoryId owner : gpus)
+        if (user != owner)
+          cuda::open_peer_access(executor_.ordinal(user), executor_.ordinal(owner));
+  }
+
+  std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
+    return std::make_unique<CudaBoundPlan>(executor_.prepare(plan));
+  }
+
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& access,
+                 const Copies& copies) override {
+    const Pointers matrices = access.pointers();
+    const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
+    const CudaRunTimes times =
+        executor_.run(static_cast<CudaBoundPlan&>(plan).bound(),
+                      {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
+                      access_here.copied(), access_here.allocations(copies));
+    return {times.wall, times.issue};
+  }
+
+  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access,
+                    const Matrices& matrices, const Copies& copies) override {
+    const Pointers used = access.pointers();
+    const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
+    const std::vector<cuda::StreamOnDevice> streams = callers(stream, matrices);
+    const CudaRunTimes times =
+        executor_.submit(static_cast<CudaBoundPlan&>(plan).bound(),
+                         {used[0], used[1], used[2], copies.a, copies.b}, streams,
+                         access_here.allocations(copies));
+    try {
+      cuda::Registrations::of_process().hold(access_here.leases(), streams.front());
+    } catch (...) {
+      executor_.wait();  // before the arguments of its runs are destroyed
+      throw;
+    }
+    return {times.wall, times.issue};
+  }
+
+  void synchronize() override {
+    executor_.wait();
+    cuda::Registrations::of_process().drop_ended();
+  }
+
+  void free_tiles() override { executor_.free_arenas(); }
+
+  int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
+    return executor_.room_for_tiles(gpu, compute_streams);
+  }
+
+  /// In the legacy stream of the GPU with the matrices, the kernel runs after all earlier
+  /// work of the caller there.
+  RunSeconds run_single(BoundPlan& plan, void* stream,
+                        const Matrices& matrices) override {
+    if (stream != nullptr)
+      cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
+    else if (matrices[2].location != cuda::current_device())
+      cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
+    const CudaRunTimes times = executor_.run_single(
+        static_cast<CudaBoundPlan&>(plan).bound(),
+        {matrices[0].data, matrices[1].data, matrices[2].data}, stream != nullptr);
+    return {times.wall, times.issue};
+  }
+
+  std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices,
+                                       std::span<const int> users,
+                                       Pageable pageable) override {
+    const auto& bound = static_cast<const CudaBoundPlan&>(plan);
+    if (pageable == Pageable::copied && !bound.may_stage(executor_.topology()))
+      pageable = Pageable::registered;
+    return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
+  }
+
+ private:
+  CudaExecutor executor_;
 };
 
 class CudaHardware final : public Hardware {
@@ -58,87 +180,21 @@ class CudaHardware final : public Hardware {
   Topology describe() const override {
     return Topology{cuda::describe(cuda::read_machine_facts())};
   }
-  void open(const Topology& topology) override {
-    executor_ = std::make_unique<CudaExecutor>(topology);
+  std::unique_ptr<Lane> open_lane(const Topology& topology) override {
+    return std::make_unique<CudaLane>(topology);
   }
 
   std::shared_ptr<void> keep_caller_state() const override {
     return std::make_shared<cuda::DeviceScope>(cuda::current_device());
   }
 
-  void reserve(std::span<const MemoryId> gpus, int64_t bytes,
-               int compute_streams) override {
-    executor_->reserve(gpus, bytes, compute_streams);
-    for (const MemoryId user : gpus)
-      for (const MemoryId owner : gpus)
-        if (user != owner)
-          cuda::open_peer_access(executor_->ordinal(user), executor_->ordinal(owner));
-  }
-
-  std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
-    return std::make_unique<CudaBoundPlan>(executor_->prepare(plan));
-  }
-
-  RunSeconds run(BoundPlan& plan, const MemoryAccess& access,
-                 const Copies& copies) override {
-    const Pointers matrices = access.pointers();
-    const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
-    synchronize();
-    const CudaRunTimes times =
-        executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
-                       {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
-                       access_here.copied(), access_here.allocations(copies));
-    return {times.wall, times.issue};
-  }
-
-  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access,
-                    const Matrices& matrices, const Copies& copies) override {
-    const Pointers used = access.pointers();
-    const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
-    const std::vector<cuda::StreamOnDevice> streams = callers(stream, matrices);
-    const CudaRunTimes times =
-        executor_->submit(static_cast<CudaBoundPlan&>(plan).bound(),
-                          {used[0], used[1], used[2], copies.a, copies.b}, streams,
-                          access_here.allocations(copies));
-    try {
-      cuda::Registrations::of_process().hold(access_here.leases(), streams.front());
-    } catch (...) {
-      executor_->wait();  // before the arguments of its runs are destroyed
-      throw;
-    }
-    return {times.wall, times.issue};
-  }
-
-  void synchronize() override {
-    executor_->wait();
-    cuda::Registrations::of_process().drop_ended();
-  }
-
   void refuse_captured(void* stream) const override {
     if (stream == nullptr) return;
     cudaStreamCaptureStatus capture{};
     cuda::check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture),
-                asking);
+                "asking about the caller's stream");
     if (capture != cudaStreamCaptureStatusNone)
       throw fault_of("stream", "is captured into a graph", "one that runs");
-  }
-
-  int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
-    return executor_->room_for_tiles(gpu, compute_streams);
-  }
-
-  /// In the legacy stream of the GPU with the matrices, the kernel runs after all earlier
-  /// work of the caller there.
-  RunSeconds run_single(BoundPlan& plan, void* stream,
-                        const Matrices& matrices) override {
-    if (stream != nullptr)
-      cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
-    else if (matrices[2].location != cuda::current_device())
-      cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
-    const CudaRunTimes times = executor_->run_single(
-        static_cast<CudaBoundPlan&>(plan).bound(),
-        {matrices[0].data, matrices[1].data, matrices[2].data}, stream != nullptr);
-    return {times.wall, times.issue};
   }
 
   Location locate(const void* data) const override {
@@ -164,20 +220,9 @@ class CudaHardware final : public Hardware {
     }
   }
 
-  std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices,
-                                       std::span<const int> users,
-                                       Pageable pageable) override {
-    const auto& bound = static_cast<const CudaBoundPlan&>(plan);
-    if (pageable == Pageable::copied && !bound.may_stage(executor_->topology()))
-      pageable = Pageable::registered;
-    return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
-  }
-
-  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus,
+  std::vector<std::shared_ptr<void>> copies_on(std::span<const int> devices,
                                                const Matrix& matrix,
                                                int64_t ld) override {
-    std::vector<int> devices;
-    for (const MemoryId gpu : gpus) devices.push_back(executor_->ordinal(gpu));
     std::vector<std::shared_ptr<void>> copies;
     for (const int device : devices)
       copies.push_back(allocated(device, ld * matrix.cols * matrix.element));
@@ -198,11 +243,12 @@ class CudaHardware final : public Hardware {
 
   void register_memory(void* data, int64_t bytes) override {
     auto lease = cuda::Registrations::of_process().lease_lasting(range_at(data, bytes));
-    registered_.insert_or_assign(data, std::move(lease));
+    const std::lock_guard lock{mutex_};
+    registered_[data].swap(lease);  // an earlier lease ends without the lock
   }
 
   void unregister_memory(void* data) override {
-    if (registered_.erase(data) == 0)
+    if (extracted(registered_, data).empty())
       throw fault_of("memory to unregister", "is not registered here");
   }
 
@@ -210,12 +256,13 @@ class CudaHardware final : public Hardware {
     cuda::HostBuffer buffer{size_t(bytes), pages};
     void* const data = buffer.data();
     auto lease = cuda::Registrations::of_process().lease_allocated(range_at(data, bytes));
+    const std::lock_guard lock{mutex_};
     buffers_.emplace(data, Allocation{std::move(buffer), std::move(lease)});
     return data;
   }
 
   void free_host(void* data) override {
-    if (buffers_.erase(data) == 0)
+    if (extracted(buffers_, data).empty())
       throw fault_of("host memory to free", "is not allocated here");
   }
 
@@ -230,7 +277,7 @@ class CudaHardware final : public Hardware {
   /// their memory is freed, even if one fails.
   class RunningCopies {
    public:
-    explicit RunningCopies(std::vector<int> devices) : devices_{std::move(devices)} {}
+    explicit RunningCopies(std::span<const int> devices) : devices_{devices} {}
     ~RunningCopies() { end(); }
     RunningCopies(const RunningCopies&) = delete;
     RunningCopies& operator=(const RunningCopies&) = delete;
@@ -249,7 +296,7 @@ class CudaHardware final : public Hardware {
       cudaSetDevice(before);
       return worst;
     }
-    std::vector<int> devices_;
+    std::span<const int> devices_;
   };
 
   /// Page-locked memory that was allocated for the caller. The lease is destroyed first,
@@ -258,45 +305,6 @@ class CudaHardware final : public Hardware {
     cuda::HostBuffer buffer;
     cuda::Registrations::Lease lease;
   };
-
-  static constexpr const char* waiting = "waiting for the caller's stream";
-  static constexpr const char* asking = "asking about the caller's stream";
-
-  /// The devices whose legacy default streams apply to a caller without a stream: the
-  /// current device, and the devices with matrices.
-  static std::set<int> default_stream_devices(const Matrices& matrices) {
-    std::set<int> devices{cuda::current_device()};
-    for (const Matrix& matrix : matrices)
-      if (matrix.used() && matrix.location) devices.insert(*matrix.location);
-    return devices;
-  }
-
-  static std::vector<cuda::StreamOnDevice> callers(void* stream,
-                                                   const Matrices& matrices) {
-    std::vector<cuda::StreamOnDevice> places;
-    if (stream == nullptr) {
-      for (const int device : default_stream_devices(matrices))
-        places.push_back({device, cudaStreamLegacy});
-      return places;
-    }
-    return {{device_of(static_cast<cudaStream_t>(stream)),
-             static_cast<cudaStream_t>(stream)}};
-  }
-
-  /// A stream records only events of its own device. (CUDA 12.8 and later have a query
-  /// for it.)
-  static int device_of(cudaStream_t stream) {
-    const int current = cuda::current_device();
-    const int count = cuda::device_count();
-    for (int i = 0; i < count; ++i) {
-      const int device = (current + i) % count;
-      const cuda::DeviceScope scope{device};
-      const cuda::PlainEvent event;
-      if (cudaEventRecord(event, stream) == cudaSuccess) return device;
-      cudaGetLastError();
-    }
-    throw fault_of("stream", "does not belong to a device of this machine");
-  }
 
   static std::shared_ptr<void> allocated(int device, int64_t bytes) {
     const cuda::DeviceScope scope{device};
@@ -310,11 +318,17 @@ class CudaHardware final : public Hardware {
     return {memory, [](void* data) { cudaFree(data); }};
   }
 
+  /// The caller destroys the entry without the lock, because its end waits for runs.
+  template <class Map>
+  typename Map::node_type extracted(Map& map, void* data) {
+    const std::lock_guard lock{mutex_};
+    return map.extract(data);
+  }
+
   int devices_;
+  std::mutex mutex_;  // protects the following members
   std::map<void*, cuda::Registrations::Lease> registered_;
-  std::map<void*, Allocation> buffers_;     // by address
-  std::unique_ptr<CudaExecutor> executor_;  // waits for its runs before the memory is
-                                            // freed
+  std::map<void*, Allocation> buffers_;  // by address
 };
 
 }  // namespace

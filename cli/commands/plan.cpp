@@ -69,7 +69,7 @@ std::string plan_text(const study::Job& job) {
   const Plan& plan = job.plan;
   std::vector<std::string> devices;
   for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);
-  Lines lines{{"problem", problem_text(plan)},
+  Lines lines{{"problem", problem_text(plan, job.topology)},
               {"machine", plan.machine},
               {"policy", plan.policy},
               {"devices", fmt::format("{}", fmt::join(devices, " "))},

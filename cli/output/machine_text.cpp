@@ -155,8 +155,7 @@ std::string sources_text(const Topology& topology) {
 std::string pairs_text(const Topology& topology) {
   std::vector<MemoryId> memories = topology.hosts();
   for (const auto i : indices(topology.memories()))
-    if (topology.memories()[i].pages == Pages::interleaved)
-      memories.push_back(MemoryId{i});
+    if (!topology.memories()[i].over.empty()) memories.push_back(MemoryId{i});
   memories.insert(memories.end(), topology.gpus().begin(), topology.gpus().end());
   Lines lines{{"from \\ to"}};
   for (const MemoryId dst : memories) lines.front().push_back(topology.memory(dst).name);

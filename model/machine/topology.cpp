@@ -13,7 +13,6 @@
 #include "model/base/topology_limits.hpp"
 #include "model/machine/pair_table.hpp"
 #include "model/machine/shortest_paths.hpp"
-#include "model/machine/spread_memories.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
@@ -136,24 +135,12 @@ double StridedEfficiency::of(const Copy& copy) const {
 
 namespace {
 
-/// These memories, then one for each spread name if there are several hosts, and last the
-/// memory of replicated matrices if there are several GPUs. Such a memory has no node:
-/// its copies take the routes of the represented memories.
-std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
-  std::vector<MemoryId> hosts, gpus;
+std::vector<Memory> with_interleaved_memory(std::vector<Memory> memories) {
+  Memory interleaved;
+  interleaved.name = interleaved_name, interleaved.kind = NodeKind::host;
   for (const auto i : indices(memories))
-    (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
-  const auto add = [&](std::string_view name, NodeKind kind, Pages pages,
-                       const std::vector<MemoryId>& over) {
-    Memory spread;
-    spread.name = name, spread.kind = kind;
-    spread.pages = pages, spread.over = over;
-    memories.push_back(std::move(spread));
-  };
-  if (hosts.size() > 1)
-    for (const auto& [name, pages] : spread_names)
-      add(name, NodeKind::host, pages, hosts);
-  if (gpus.size() > 1) add(copies_name, NodeKind::gpu, Pages::copies, gpus);
+    if (memories[i].kind == NodeKind::host) interleaved.over.push_back(MemoryId{i});
+  if (interleaved.over.size() > 1) memories.push_back(std::move(interleaved));
   return memories;
 }
 
@@ -303,7 +290,7 @@ Topology::Topology(Description description) {
   check_description(description);
   d_ = std::make_shared<const Description>(std::move(description));
   memories_ =
-      std::make_shared<const std::vector<Memory>>(with_spread_memories(d_->memories));
+      std::make_shared<const std::vector<Memory>>(with_interleaved_memory(d_->memories));
   for (const auto i : indices(d_->memories))
     (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
   std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });

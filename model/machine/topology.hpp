@@ -23,6 +23,9 @@ struct Source {
   std::string text;
 };
 
+/// Name of the memory that interleaves pages of all hosts. Nodes of files cannot have it.
+inline constexpr std::string_view interleaved_name = "h*";
+
 /// Maximum number of concurrent operations of a role on a device; absent: unlimited.
 struct Engines {
   std::optional<int> h2d, d2h,
@@ -30,10 +33,6 @@ struct Engines {
   std::optional<int>
       total;  // copies and kernels together (host devices with worker threads)
 };
-
-/// Distribution of a matrix over several memories: page by page in turns, contiguous
-/// blocks of columns or of rows, or a replica in each.
-enum class Pages : uint8_t { whole, interleaved, columns, rows, copies };
 
 struct Memory {
   std::string name;
@@ -45,9 +44,8 @@ struct Memory {
   Engines engines;
   std::optional<Watts> idle_watts, busy_watts;
   std::string source;
-  Pages pages = Pages::whole;  // other than whole: represents all memories in `over`,
-                               // absent from files and the graph
-  std::vector<MemoryId> over = {};
+  std::vector<MemoryId> over = {};  // the memories that hold its pages in turns; not
+                                    // empty: absent from files and the graph
 };
 
 struct Node {
@@ -254,15 +252,12 @@ class Topology {
 
   const std::string& name() const { return d_->name; }
   const Description& description() const { return *d_; }
-  /// The memories of the description, followed by one memory for each distribution of a
-  /// matrix over several hosts or GPUs (model/machine/spread_memories.hpp). A route of
-  /// such a memory combines the routes of its parts.
+  /// The memories of the description, followed, if there are several hosts, by "h*":
+  /// pages on all hosts in turns (docs/model.md#homes-on-several-hosts). Its routes
+  /// combine those of its parts.
   const std::vector<Memory>& memories() const { return *memories_; }
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
-  /// The number of leading memories that can be sources of copies: all except the memory
-  /// of replicas on GPUs.
-  size_t sources() const { return memories().size() - (gpus_.size() > 1 ? 1 : 0); }
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
   const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }
@@ -280,15 +275,7 @@ class Topology {
     return m.over.empty() ? std::span{&id, 1} : std::span{m.over};
   }
   bool is_host(MemoryId id) const { return memory(id).kind == NodeKind::host; }
-  bool is_gpu(MemoryId id) const {
-    return memory(id).kind == NodeKind::gpu && !has_copies(id);
-  }
-  /// Whether `memory` contains a whole matrix located in `place`: it is this place, or a
-  /// GPU with a replica.
-  bool has_all_of(MemoryId place, MemoryId memory) const {
-    return place == memory || (has_copies(place) && is_gpu(memory));
-  }
-  bool has_copies(MemoryId place) const { return memory(place).pages == Pages::copies; }
+  bool is_gpu(MemoryId id) const { return memory(id).kind == NodeKind::gpu; }
   std::optional<MemoryId> find_gpu(int device) const;
   std::optional<MemoryId> find_memory(std::string_view name) const;
 
@@ -306,11 +293,11 @@ class Topology {
     std::vector<LinkId> links;
     int share = 1;
   };
-  /// Empty if copies take a single route, and for spread memories.
+  /// Empty if copies take a single route, and for interleaved pages.
   std::span<const RouteShare> route_shares(MemoryId src, MemoryId dst) const;
 
   /// Number of equal parts of a copy from src to dst, each with its own route: 1 except
-  /// for spread memories and several routes.
+  /// for interleaved pages and several routes.
   int parts(MemoryId src, MemoryId dst) const;
   /// A link of the route, and the number of parts that cross it.
   struct LinkUse {

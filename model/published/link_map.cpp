@@ -77,7 +77,7 @@ LinkMap::LinkMap(size_t memories) : count_{memories} {
   for (size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};
 }
 
-LinkMap::LinkMap(const Topology& topology) : LinkMap{topology.sources()} {
+LinkMap::LinkMap(const Topology& topology) : LinkMap{topology.memories().size()} {
   topology_ = &topology;
   for (size_t s = 0; s < count_; ++s)
     for (size_t d = 0; d < count_; ++d) {

@@ -9,6 +9,7 @@
 #include "cost/energy.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/intervals.hpp"
+#include "model/machine/layout_text.hpp"
 #include "plan/describe.hpp"
 #include "plan/memory_needs.hpp"
 #include "report/summary/group_use.hpp"
@@ -105,14 +106,12 @@ class Collector {
   std::vector<IntervalSet<double>> kernel_times_;  // by MemoryId
 };
 
-/// Matrices spread over several memories count in each of them.
 std::vector<Summary::MemoryUse> memory_uses(const Plan& plan, const Topology& topology) {
   std::vector<Summary::MemoryUse> uses;
-  const auto needs = needs_of_parts(memory_needs(plan), topology, plan.devices);
+  const auto needs = memory_needs(plan, topology);
   for (const auto i : indices(needs)) {
     const Memory& memory = topology.memories()[i];
-    uses.push_back({plan.memories[i], plan.peak_bytes[i],
-                    memory.over.empty() ? needs[i].matrices : 0});
+    uses.push_back({plan.memories[i], plan.peak_bytes[i], needs[i].matrices});
     if (memory.capacity) uses.back().capacity_bytes = memory.capacity->value;
   }
   return uses;
@@ -215,10 +214,9 @@ Summary summarize(const Plan& plan, const Topology& topology,
   summary.plan_machine = plan.machine;
   summary.plan_cache = reason_text(plan.origin, PlanReason::tuned);
   summary.without_effect = plan.origin.without_effect;
-  summary.problem = plan.problem;
-  for (const MemoryId place :
-       {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c})
-    summary.place.push_back(plan.memories[place.index()]);
+  summary.problem = plan.gemm();
+  for (const Tensor& tensor : plan.tensors)
+    summary.place.push_back(layout_text(tensor.layout, topology));
   summary.makespan_s = timeline.makespan();
   summary.bound = lower_bound(plan, topology);
   summary.plan_s = times.plan_s;

@@ -1,6 +1,7 @@
 #include "report/timeline/annotate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cassert>
@@ -9,6 +10,7 @@
 
 #include "cost/energy.hpp"
 #include "model/base/indices.hpp"
+#include "model/machine/layout_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -42,7 +44,7 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology,
   metadata.plan_hash = timeline.plan_hash;
   metadata.machine = topology.name();
   metadata.policy = plan.policy;
-  metadata.problem = problem_text(plan);
+  metadata.problem = problem_text(plan, topology);
   metadata.backend = timeline.backend;
   metadata.tile = plan.tile;
   for (const MemoryId device : plan.devices)
@@ -56,103 +58,37 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology,
   return metadata;
 }
 
-/// Labels each operation with the region of the user's matrices that a copy moves or a
-/// kernel updates. Tracks tiles through the plan: a copy keeps the origin of its data,
-/// and a kernel's result belongs to the rows of op(A) and the columns of op(B). One pass
-/// in issue order suffices, because every write visible to an operation has a lower id.
+/// Labels operations by the region of a tensor that a copy moves or a kernel updates:
+/// half-open, in rows and columns of the stored matrix.
 class RegionLabels {
  public:
-  explicit RegionLabels(const Plan& plan);
+  RegionLabels(const Plan& plan, StringTable& labels) : plan_{plan}, labels_{labels} {}
 
-  /// Label of the next operation; call it for each one in order. Regions are half-open,
-  /// in rows and columns of the stored matrix.
-  uint32_t next(const Op& op, StringTable& labels);
+  uint32_t of(const Op& op) {
+    if (op.kind == OpKind::join) return labels_.intern("");
+    const View& view = plan_.result(op);
+    const Buffer& b = plan_.buffer(view.buffer);
+    const Region region{b.tensor, b.row + view.row, b.col + view.col, view.rows,
+                        view.cols};
+    const auto [known, is_new] = known_.try_emplace(region);
+    if (is_new)
+      known->second = labels_.intern(
+          fmt::format("{}[{}:{},{}:{}]", plan_.tensor(b.tensor).name, region.row,
+                      region.row + region.rows, region.col, region.col + region.cols));
+    return known->second;
+  }
 
  private:
-  /// Element (r, c) of a buffer is element (r + row, c + col) of the matrix.
-  struct Origin {
-    Buffer::Kind matrix;
-    int64_t row, col;
-  };
   struct Region {
-    Buffer::Kind matrix;
+    TensorId tensor;
     int64_t row, col, rows, cols;
     auto operator<=>(const Region&) const = default;
   };
 
-  std::optional<Region> region_of(const View& view) const;
-  void remember(const View& view, const std::optional<Region>& region);
-  std::optional<Region> result_of(const Op& op) const;
-
   const Plan& plan_;
-  std::vector<std::optional<Origin>> origins_;  // by BufferId
+  StringTable& labels_;
   std::map<Region, uint32_t> known_;
 };
-
-bool is_matrix(const Buffer& buffer) { return buffer.kind != Buffer::Kind::tile; }
-
-char letter(Buffer::Kind kind) {
-  return kind == Buffer::Kind::matrix_a   ? 'A'
-         : kind == Buffer::Kind::matrix_b ? 'B'
-                                          : 'C';
-}
-
-RegionLabels::RegionLabels(const Plan& plan)
-    : plan_{plan}, origins_(plan.buffers.size()) {
-  for (const auto i : indices(plan.buffers)) {
-    if (is_matrix(plan.buffers[i])) origins_[i] = Origin{plan.buffers[i].kind, 0, 0};
-  }
-}
-
-std::optional<RegionLabels::Region> RegionLabels::region_of(const View& view) const {
-  const std::optional<Origin>& origin = origins_[view.buffer.index()];
-  if (!origin) return std::nullopt;
-  return Region{origin->matrix, origin->row + view.row, origin->col + view.col, view.rows,
-                view.cols};
-}
-
-void RegionLabels::remember(const View& view, const std::optional<Region>& region) {
-  if (is_matrix(plan_.buffer(view.buffer))) return;
-  origins_[view.buffer.index()].reset();
-  if (region)
-    origins_[view.buffer.index()] =
-        Origin{region->matrix, region->row - view.row, region->col - view.col};
-}
-
-std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const {
-  const auto operands = plan_.operands_of(op);
-  const View& y = operands.back();
-  if (is_matrix(plan_.buffer(y.buffer))) return region_of(y);
-  if (op.kind == OpKind::copy) return region_of(operands[0]);
-  if (op.kind == OpKind::axpby) {
-    if (reads(op, 1))
-      if (const auto own = region_of(y)) return own;
-    auto region = reads(op, 0) ? region_of(operands[0]) : std::nullopt;
-    if (region)
-      region->matrix =
-          Buffer::Kind::matrix_c;  // the result is y, even if its rows follow from x
-    return region;
-  }
-  if (op.kind != OpKind::gemm) return region_of(y);
-  const auto a = region_of(operands[0]), b = region_of(operands[1]);
-  if (!a || !b) return region_of(y);
-  return Region{Buffer::Kind::matrix_c, op.trans_a == Trans::no ? a->row : a->col,
-                op.trans_b == Trans::no ? b->col : b->row, y.rows, y.cols};
-}
-
-uint32_t RegionLabels::next(const Op& op, StringTable& labels) {
-  if (op.kind == OpKind::join) return labels.intern("");
-  const std::optional<Region> region = result_of(op);
-  remember(plan_.result(op), region);
-  if (!region) return labels.intern("");
-  const auto found = known_.find(*region);
-  if (found != known_.end()) return found->second;
-  const uint32_t label = labels.intern(
-      fmt::format("{}[{}:{},{}:{}]", letter(region->matrix), region->row,
-                  region->row + region->rows, region->col, region->col + region->cols));
-  known_.emplace(*region, label);
-  return label;
-}
 
 }  // namespace
 
@@ -170,13 +106,28 @@ std::string queue_name(const Plan& plan, const Queue& queue) {
   return queue.index == 0 ? pair : fmt::format("{} #{}", pair, queue.index + 1);
 }
 
-std::string problem_text(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
-  return fmt::format(
-      "{} m={} n={} k={} dtype={} trans={}{} alpha={} beta={} place={}:{}:{}",
-      to_string(p.routine), p.m, p.n, p.k, to_string(p.dtype), to_string(p.trans_a),
-      to_string(p.trans_b), p.alpha, p.beta, memory_name(plan, p.place_a),
-      memory_name(plan, p.place_b), memory_name(plan, p.place_c));
+namespace {
+
+std::string text_of(const GemmProblem& p) {
+  return fmt::format("{} m={} n={} k={} dtype={} trans={}{} alpha={} beta={}",
+                     to_string(p.routine), p.m, p.n, p.k, to_string(p.dtype),
+                     to_string(p.trans_a), to_string(p.trans_b), p.alpha, p.beta);
+}
+
+std::string text_of(const FactorProblem& p) {
+  return fmt::format("{} m={} n={} dtype={}", FactorProblem::names[size_t(p.kind)], p.m,
+                     p.n, to_string(p.dtype));
+}
+
+}  // namespace
+
+std::string problem_text(const Plan& plan, const Topology& topology) {
+  std::vector<std::string> places;
+  for (const Tensor& tensor : plan.tensors)
+    places.push_back(layout_text(tensor.layout, topology));
+  return fmt::format("{} place={}",
+                     std::visit([](const auto& p) { return text_of(p); }, plan.problem),
+                     fmt::join(places, ":"));
 }
 
 AnnotatedTimeline annotate(const Plan& plan, const Topology& topology,
@@ -188,7 +139,7 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology,
   std::vector<std::optional<uint32_t>> queues(
       plan.queues.size());  // index into result.queues
   std::vector<double> queue_end(plan.queues.size(), 0);
-  RegionLabels labels{plan};
+  RegionLabels labels{plan, result.labels};
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     const size_t q = op.queue.index();
@@ -201,9 +152,8 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology,
       ready = std::max(ready, timeline.ops[dep.index()].end);
     const OpTime time = timeline.ops[i];
     queue_end[q] = time.end;
-    AnnotatedOp annotated{op.kind,    *queues[q], labels.next(op, result.labels),
-                          0,          0,          ready,
-                          time.start, time.end};
+    AnnotatedOp annotated{op.kind, *queues[q], labels.of(op), 0,
+                          0,       ready,      time.start,    time.end};
     if (op.kind == OpKind::copy) annotated.bytes = int64_t(copy_bytes(plan, op).value);
     annotated.flops = op_flops(op, plan.operands_of(op)).value;
     result.ops.push_back(annotated);

@@ -77,6 +77,6 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology,
 std::string queue_name(const Plan& plan, const Queue& queue);
 
 /// "gemm m=64 n=32 k=16 dtype=f64 trans=NN alpha=1 beta=0 place=host:host:gpu0"
-std::string problem_text(const Plan& plan);
+std::string problem_text(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail

@@ -64,7 +64,7 @@ std::optional<PathUncertainty> path_uncertainty(const Plan& plan,
                                                 std::span<const OpTime> times) {
   const std::optional<Uncertainty>& known = topology.description().uncertainty;
   if (!known) return std::nullopt;
-  const auto kernels = known->of_kernels(plan.problem.dtype);
+  const auto kernels = known->of_kernels(plan.dtype());
   if (!kernels) return std::nullopt;
   std::vector<bool> slowed(topology.memories().size(), false);
   if (known->load > 0) slowed = slowed_down(plan, topology, times);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cost/kernel_costs.hpp"
+#include "model/base/contains.hpp"
 #include "model/machine/islands.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/transport/router.hpp"
@@ -29,11 +30,11 @@ struct CanCopy {
 /// The devices that can write C home and, if needed, read it first.
 std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CanCopy& can_copy,
                                   std::span<const MemoryId> devices) {
-  const MemoryId home = p.place_c;
-  std::vector<MemoryId> keep;
-  std::ranges::copy_if(devices, std::back_inserter(keep), [&](MemoryId gpu) {
-    return can_copy(gpu, home, home) && (p.beta == 0 || can_copy(home, gpu, home));
-  });
+  std::vector<MemoryId> keep{devices.begin(), devices.end()};
+  for (const MemoryId home : p.place_c.members())
+    std::erase_if(keep, [&](MemoryId gpu) {
+      return !can_copy(gpu, home, home) || (p.beta != 0 && !can_copy(home, gpu, home));
+    });
   return keep;
 }
 
@@ -57,17 +58,15 @@ std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devic
 
 DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
                           size_t count) {
+  const std::vector<MemoryId> all_homes = homes_of(problem);
   std::vector<MemoryId> homes, others;
   for (const MemoryId device : devices) {
-    const bool home = device == problem.place_a || device == problem.place_b ||
-                      device == problem.place_c;
-    (home ? homes : others).push_back(device);
+    (contains(all_homes, device) ? homes : others).push_back(device);
   }
   // If there are fewer devices than homes, the home of C comes first: it is read and
   // written.
-  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c);
-      c != homes.end())
-    std::rotate(homes.begin(), c, c + 1);
+  std::stable_partition(homes.begin(), homes.end(),
+                        [&](MemoryId home) { return problem.place_c.has(home); });
   homes.resize(std::min(homes.size(), count));
   const size_t missing = count - homes.size();
   std::vector<MemoryId> first = homes, spaced = homes;
@@ -138,9 +137,10 @@ DeviceSets islands_with_matrices(const Question& q) {
   if (q.devices.size() > most_devices) return {};
   const GemmProblem& p = q.problem;
   const auto matrices = [&](const std::vector<MemoryId>& island) {
-    return std::ranges::count_if(
-        std::array{p.place_a, p.place_b, p.place_c},
-        [&](MemoryId home) { return std::ranges::find(island, home) != island.end(); });
+    size_t there = 0;
+    for (const Layout* place : {&p.place_a, &p.place_b, &p.place_c})
+      there += place->is_whole() && contains(island, place->home());
+    return there;
   };
   std::map<size_t, std::vector<MemoryId>, std::greater<>> of_size;
   for (const auto& places : islands(q.topology, q.devices)) {
@@ -163,20 +163,27 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
       return can_copy(src, dst, home);
     };
   };
-  const auto back = [&](MemoryId dst, MemoryId src) {
-    return can_copy(src, dst, p.place_c);
+  const auto back = [&](MemoryId home) {
+    return [&can_copy, home](MemoryId dst, MemoryId src) {
+      return can_copy(src, dst, home);
+    };
   };
   std::vector<MemoryId> left{devices.begin(), devices.end()};
   if (path == ReturnPath::direct) left = that_keep_c(p, can_copy, devices);
   // A device dropped because of one matrix may have supplied others with another matrix.
   for (size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
-    if (path == ReturnPath::over_others) left = joined_with(p.place_c, left, back);
-    if (path == ReturnPath::over_others && p.beta != 0)
-      left = joined_with(p.place_c, left, there(p.place_c));
+    for (const MemoryId home : p.place_c.members()) {
+      if (path != ReturnPath::over_others) break;
+      left = joined_with(home, left, back(home));
+      if (p.beta != 0) left = joined_with(home, left, there(home));
+    }
     if (p.scales_only()) continue;
-    for (const MemoryId home : {p.place_a, p.place_b})
-      if (!topology.has_copies(home)) left = joined_with(home, left, there(home));
+    for (const Layout* place : {&p.place_a, &p.place_b}) {
+      if (place->is_replicated()) continue;
+      for (const MemoryId home : place->members())
+        left = joined_with(home, left, there(home));
+    }
   }
   return left;
 }
@@ -186,8 +193,10 @@ std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& to
                                         PeerCopies copies) {
   const CanCopy can_copy{topology, copies};
   std::vector<MemoryId> supplied = that_keep_c(p, can_copy, devices);
-  const auto comes = [&](MemoryId home, MemoryId gpu) {
-    return topology.has_all_of(home, gpu) || can_copy(home, gpu, home);
+  const auto comes = [&](const Layout& place, MemoryId gpu) {
+    return place.has_all_in(gpu) ||
+           std::ranges::all_of(place.members(),
+                               [&](MemoryId home) { return can_copy(home, gpu, home); });
   };
   if (!p.scales_only())
     std::erase_if(supplied, [&](MemoryId gpu) {

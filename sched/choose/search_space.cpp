@@ -78,7 +78,7 @@ bool staging_may_help(const Question& q) {
       q.devices.size() > most_devices)
     return false;
   std::vector<MemoryId> ends{q.devices.begin(), q.devices.end()};
-  for (const MemoryId home : {q.problem.place_a, q.problem.place_b, q.problem.place_c})
+  for (const MemoryId home : homes_of(q.problem))
     if (q.topology.is_gpu(home)) ends.push_back(home);
   return std::ranges::any_of(ends, [&](MemoryId src) {
     return std::ranges::any_of(

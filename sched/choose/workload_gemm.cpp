@@ -15,12 +15,15 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
     return element * double(rows * cols);
   };
   WorkloadProblem w;
-  const auto input = [&](MemoryId place, int64_t rows, int64_t cols) {
-    if (!topology.has_copies(place))
-      w.operands.push_back({place, bytes(rows, cols), true, false});
+  const auto add = [&](const Layout& place, Bytes size, bool is_read, bool is_written) {
+    if (place.is_replicated()) return;
+    for (const MemoryId home : place.members())
+      w.operands.push_back(
+          {home, size / double(place.members().size()), is_read, is_written});
   };
-  input(p.place_a, p.m, p.k), input(p.place_b, p.rows_b(), p.cols_b());
-  w.operands.push_back({p.place_c, bytes(p.m, p.n), p.beta != 0, true});
+  add(p.place_a, bytes(p.m, p.k), true, false);
+  add(p.place_b, bytes(p.rows_b(), p.cols_b()), true, false);
+  add(p.place_c, bytes(p.m, p.n), p.beta != 0, true);
   w.flops = p.flops();
   w.devices.assign(devices.begin(), devices.end());
   const int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);

@@ -21,20 +21,28 @@ TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst)
           both_ways ? alone / concurrent_rates(topology, both)[0] : 1};
 }
 
-/// Transfers between the GPU and other memories. Without a route, tiles go over other
-/// memories; the models do not cover this and assume a route of a host.
+/// Transfers between the GPU and the slowest home of a matrix. Without a route, tiles go
+/// over other memories; the models do not cover this and assume a route of a host.
 struct Transfers {
   const Topology& topology;
   MemoryId gpu;
 
-  TransferTime from(MemoryId memory) const {
-    return time(memory, [&](MemoryId other) { return Flow{other, gpu}; });
+  TransferTime from(const Layout& place) const {
+    return slowest(place, [&](MemoryId other) { return Flow{other, gpu}; });
   }
-  TransferTime to(MemoryId memory) const {
-    return time(memory, [&](MemoryId other) { return Flow{gpu, other}; });
+  TransferTime to(const Layout& place) const {
+    return slowest(place, [&](MemoryId other) { return Flow{gpu, other}; });
   }
 
  private:
+  TransferTime slowest(const Layout& place,
+                       const std::function<Flow(MemoryId)>& flow) const {
+    TransferTime slowest = time(place.home(), flow);
+    for (const MemoryId home : place.members())
+      if (const TransferTime other = time(home, flow); other.per_byte > slowest.per_byte)
+        slowest = other;
+    return slowest;
+  }
   TransferTime time(MemoryId memory, const std::function<Flow(MemoryId)>& flow) const {
     const auto has_route = [&](const Flow& between) {
       return topology.has_route(between.first, between.second);
@@ -67,10 +75,10 @@ struct Dimensions {
 /// The routine's operands, in the order of A, B and C; a vector has no columns.
 std::vector<OverlapOperand> operands_of(const GemmProblem& p,
                                         const Transfers& transfers) {
-  const auto operand = [&](int64_t rows, int64_t cols, MemoryId place, bool read,
+  const auto operand = [&](int64_t rows, int64_t cols, const Layout& place, bool read,
                            bool written, unsigned along) {
     const bool is_vector = p.routine != Routine::gemm && cols == 1;
-    const bool away = !transfers.topology.has_all_of(place, transfers.gpu);
+    const bool away = !place.has_all_in(transfers.gpu);
     OverlapOperand o{double(rows), is_vector ? 0 : double(cols), read && away,
                      written && away};
     if (away) o.in = transfers.from(place), o.out = transfers.to(place);

@@ -9,15 +9,13 @@
 namespace tilerail {
 namespace {
 
-std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, int64_t tile) {
-  const std::vector<IndexRange> rows = split_tiles({0, context.problem.m}, tile);
+std::vector<TileDirectory::Tile> tiles_of(BufferId matrix, int64_t n, int64_t tile) {
+  const std::vector<IndexRange> rows = split_tiles({0, n}, tile);
   std::vector<TileDirectory::Tile> tiles;
   for (const auto i : indices(rows))
     for (size_t j = 0; j <= i; ++j)
-      tiles.push_back({{context.matrix_c, rows[i].begin, rows[j].begin, rows[i].size(),
-                        rows[j].size()},
-                       context.problem.place_c,
-                       {}});
+      tiles.push_back(
+          {{matrix, rows[i].begin, rows[j].begin, rows[i].size(), rows[j].size()}, {}});
   return tiles;
 }
 
@@ -29,16 +27,15 @@ double kernels_of(int64_t tiles) {
 
 }  // namespace
 
-Plan plan_cholesky(const GemmProblem& given, const Topology& topology,
+Plan plan_cholesky(const FactorProblem& given, const Topology& topology,
                    std::span<const MemoryId> devices, int64_t tile) {
-  const GemmProblem problem = checked(given);
+  const FactorProblem problem = checked(given);
   const int64_t tiles = ceil_div(problem.m, tile);
   check_kernel_count(kernels_of(tiles), tile, tile);
-  return plan_by_list(
-      problem, topology, devices, tile,
-      {cholesky_tasks(tiles),
-       {Buffer::Kind::matrix_c},
-       [tile](const PlanContext& context) { return tiles_of(context, tile); }});
+  return plan_by_list(problem, topology, devices, tile,
+                      {cholesky_tasks(tiles), [&](std::span<const BufferId> tensors) {
+                         return tiles_of(tensors.front(), problem.n, tile);
+                       }});
 }
 
 }  // namespace tilerail

@@ -19,7 +19,7 @@ inline TaskGraph cholesky_tasks(int64_t tiles) {
     const bool is_gemm = kind == OpKind::gemm;
     const Op op{.kind = kind,
                 .trans_b = is_gemm ? Trans::yes : Trans::no,
-                .alpha = is_gemm ? Scalar::alpha : Scalar::one,  // -1
+                .alpha = is_gemm ? Scalar::minus_one : Scalar::one,
                 .beta = Scalar::one};
     graph.insert({op, {a, b}, {}, writes});
   };

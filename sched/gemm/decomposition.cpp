@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "model/base/indices.hpp"
-#include "model/machine/matrix_blocks.hpp"
 
 namespace tilerail {
 
@@ -87,11 +86,11 @@ std::vector<IndexRange> with_small_last(std::vector<IndexRange> tiles) {
   return tiles;
 }
 
-Borders borders_of(const GemmProblem& p, const Topology& topology) {
+Borders borders_of(const GemmProblem& p) {
   Borders borders;
-  const auto add = [&](int64_t rows, int64_t cols, MemoryId place,
+  const auto add = [&](int64_t rows, int64_t cols, const Layout& place,
                        std::vector<int64_t>& of_rows, std::vector<int64_t>& of_cols) {
-    for (const MatrixBlock& block : matrix_blocks(rows, cols, place, topology)) {
+    for (const MatrixBlock& block : place.blocks(rows, cols)) {
       if (block.row > 0) of_rows.push_back(block.row);
       if (block.col > 0) of_cols.push_back(block.col);
     }
@@ -105,7 +104,10 @@ Borders borders_of(const GemmProblem& p, const Topology& topology) {
           tb ? borders.k : borders.n);
   }
   add(p.m, p.n, p.place_c, borders.m, borders.n);
-  for (auto* of : {&borders.m, &borders.n, &borders.k}) std::ranges::sort(*of);
+  for (auto* of : {&borders.m, &borders.n, &borders.k}) {
+    std::ranges::sort(*of);
+    of->erase(std::unique(of->begin(), of->end()), of->end());
+  }
   return borders;
 }
 
@@ -137,12 +139,31 @@ class TrafficSum {
     total_ += bytes;
   }
 
-  /// Adds one panel for a group of GPUs. Batched: every member receives an equal part
-  /// first and forwards it to the others; otherwise each fetches the whole panel from its
-  /// home.
-  void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes,
+  /// Adds a tensor's part on a device to or from its homes, an equal share each.
+  void add_out(MemoryId device, const Layout& homes, Bytes bytes) {
+    for (const MemoryId home : homes.members())
+      add(device, home, bytes / double(homes.members().size()));
+  }
+  void add_in(const Layout& homes, MemoryId device, Bytes bytes) {
+    for (const MemoryId home : homes.members())
+      add(home, device, bytes / double(homes.members().size()));
+  }
+
+  /// Adds one panel for a group of GPUs, from each of its homes an equal share. Batched:
+  /// every member receives an equal part first and forwards it to the others; otherwise
+  /// each fetches the whole panel.
+  void panel(const Layout& homes, const std::vector<MemoryId>& members, Bytes bytes,
              bool batch) {
-    if (resources_.topology().has_copies(home)) return;
+    if (homes.is_replicated()) return;
+    for (const MemoryId home : homes.members())
+      panel_from(home, members, bytes / double(homes.members().size()), batch);
+  }
+
+  GridTraffic result() const { return {*std::ranges::max_element(busy_), total_}; }
+
+ private:
+  void panel_from(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes,
+                  bool batch) {
     const auto holder = std::ranges::find(members, home);
     const double g = double(members.size());
     for (const auto i : indices(members)) {
@@ -159,9 +180,6 @@ class TrafficSum {
     }
   }
 
-  GridTraffic result() const { return {*std::ranges::max_element(busy_), total_}; }
-
- private:
   const Resources& resources_;
   std::vector<Seconds> busy_;
   Bytes total_{0};
@@ -192,8 +210,8 @@ GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources,
   for (int r = 0; r < grid.rows; ++r)
     for (int c = 0; c < grid.cols; ++c) {
       const Bytes bytes = element * double(row_blocks[r].size() * col_blocks[c].size());
-      if (p.beta != 0) sum.add(p.place_c, at(r, c), bytes);
-      sum.add(at(r, c), p.place_c, bytes);
+      if (p.beta != 0) sum.add_in(p.place_c, at(r, c), bytes);
+      sum.add_out(at(r, c), p.place_c, bytes);
     }
   return sum.result();
 }

@@ -62,7 +62,7 @@ std::vector<IndexRange> with_small_last(std::vector<IndexRange> tiles);
 struct Borders {
   std::vector<int64_t> m, n, k;
 };
-Borders borders_of(const GemmProblem& problem, const Topology& topology);
+Borders borders_of(const GemmProblem& problem);
 
 /// Size of the longest interval; 0 if empty.
 int64_t longest(std::span<const IndexRange> intervals);

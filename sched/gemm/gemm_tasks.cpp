@@ -50,12 +50,12 @@ std::vector<TileDirectory::Tile> GemmTasks::input_tiles(BufferId matrix_a,
     for (size_t k = 0; k < depth_; ++k)
       tiles.push_back(
           {stored(matrix_a, problem_.trans_a, tiling_.m[i], depth_of(of_a(int64_t(k)))),
-           problem_.place_a, row_users[layer_of_k_[k] * rows_ + i]});
+           row_users[layer_of_k_[k] * rows_ + i]});
   for (size_t j = 0; j < cols_; ++j)
     for (size_t k = 0; k < depth_; ++k)
       tiles.push_back(
           {stored(matrix_b, problem_.trans_b, depth_of(of_b(int64_t(k))), tiling_.n[j]),
-           problem_.place_b, col_users[layer_of_k_[k] * cols_ + j]});
+           col_users[layer_of_k_[k] * cols_ + j]});
   return tiles;
 }
 
@@ -71,7 +71,7 @@ TileId GemmTasks::total_of(TileId c_tile, std::span<const MemoryId> devices) con
   std::vector<size_t> summing;
   for (size_t layer = 0; layer < tiling_.layers(); ++layer) {
     if (tiling_.depth(layer).size() == 0) continue;
-    if (devices[tiling_.owner(at, layer)] == problem_.place_c)
+    if (problem_.place_c.is_whole_in(devices[tiling_.owner(at, layer)]))
       return c(at.i, at.j, layer);
     summing.push_back(layer);
   }

@@ -12,27 +12,25 @@ OwnedTiles::OwnedTiles(PlanContext& context, TileDirectory& inputs, Options opti
       options_{std::move(options)},
       devices_(context.devices.size()) {}
 
-Arena::Slot OwnedTiles::take(size_t device, Shape shape, DType dtype) {
-  return context_.arenas[device].take(shape.rows, shape.cols, dtype,
-                                      [this, device] { inputs_.evict_one(device); });
+Arena::Slot OwnedTiles::take(size_t device, const Buffer& block, int64_t least) {
+  return context_.arenas[device].take(
+      block, [this, device] { inputs_.evict_one(device); }, least);
 }
 
 /// Memory for a tile that a device holds for one operation. If memory is ample, a few
 /// buffers are used in turn.
 Arena::Slot OwnedTiles::take_passing(size_t device, const View& tile) {
-  const DType dtype = context_.dtype(tile);
-  if (context_.arenas[device].pooled())
-    return take(device, {tile.rows, tile.cols}, dtype);
+  const Buffer block = context_.block(tile);
+  if (context_.arenas[device].pooled()) return take(device, block);
   auto& ring = devices_[device].passing;
-  if (ring.size() < size_t(passing_buffers(context_.decisions))) {
-    Arena::Slot slot = take(device, options_.largest, dtype);
-    context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
-    return slot;
-  }
+  if (ring.size() < size_t(passing_buffers(context_.decisions)))
+    return take(device, block,
+                Arena::bytes(options_.largest.rows, options_.largest.cols,
+                             sum_type(block.dtype)));
   Arena::Slot slot = ring.front().first;
   slot.former = ring.front().second;
   ring.pop_front();
-  context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
+  context_.arenas[device].reuse(slot, block);
   return slot;
 }
 
@@ -51,7 +49,7 @@ Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to,
                            const Deps& deps, Seconds ready, OpId& id, int queue) {
   const auto leg = [&](const View& src, const View& dst) {
     const auto is_home = [&](const View& view) {
-      return context_.builder.plan().buffer(view.buffer).kind != Buffer::Kind::tile;
+      return !context_.builder.plan().buffer(view.buffer).in_arena;
     };
     return context_.router.leg(context_.memory(src), context_.memory(dst),
                                is_home(src) || is_home(dst));
@@ -84,9 +82,9 @@ Seconds OwnedTiles::copy_c(size_t device, const View& from, const View& to,
 }
 
 std::optional<Seconds> OwnedTiles::arrival(TileId tile, size_t device) const {
-  const bool part = is_part(tile), here = in_place(device, part);
-  if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   const View home = context_.builder.in_block(options_.home_of(tile));
+  const bool part = is_part(tile), here = in_place(device, home, part);
+  if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   Leg leg = context_.router.leg(context_.memory(home), context_.devices[device], true);
   const Router::Stops stops = context_.router.stops(leg);
   const int pieces = pieces_over(context_, home, stops.size());
@@ -102,23 +100,53 @@ std::optional<Seconds> OwnedTiles::arrival(TileId tile, size_t device) const {
 
 OwnedTiles::ActiveTile OwnedTiles::begin(const View& region, size_t device,
                                          bool is_part) {
-  const View home = context_.builder.in_block(region);
   ActiveTile tile;
-  tile.home = tile.work = home;
+  tile.home = tile.work = context_.builder.in_block(region);
   tile.is_part = is_part;
-  tile.in_place = in_place(device, is_part);
+  tile.in_place = in_place(device, tile.home, is_part);
   tile.beta = first_beta(tile.in_place, is_part);
-  if (tile.in_place) return tile;
-  tile.slot = take(device, {home.rows, home.cols}, context_.dtype(home));
-  tile.work = {tile.slot.buffer, 0, 0, home.rows, home.cols};
-  if (tile.beta != Scalar::zero) {
-    Deps deps;
-    deps.after(tile.slot.former);
-    OpId fetch;
-    tile.eta = copy_c(device, home, tile.work, deps, Seconds{0}, fetch);
-    tile.loaded = fetch;
-  }
+  if (options_.rounded || !tile.in_place) take_work(tile, device, options_.rounded);
   return tile;
+}
+
+void OwnedTiles::take_work(ActiveTile& tile, size_t device, bool is_sum) {
+  const View& home = tile.home;
+  Buffer block = context_.block(home);
+  if (is_sum) block.dtype = sum_type(block.dtype);
+  tile.slot = take(device, block);
+  tile.work = {tile.slot.buffer, 0, 0, home.rows, home.cols};
+  if (tile.beta == Scalar::zero) return;
+  Deps deps;
+  deps.after(tile.slot.former);
+  OpId fetch;
+  tile.eta = copy_c(device, home, tile.work, deps, Seconds{0}, fetch);
+  tile.loaded = fetch;
+}
+
+void OwnedTiles::axpby(CompleteTile& total, Scalar alpha, const View& x, Scalar beta,
+                       Deps deps, Seconds ready) {
+  const Op op{
+      .kind = OpKind::axpby, .alpha = alpha, .beta = beta, .queue = total.tile.queue};
+  deps.after(total.last);
+  const Operands operands{x, total.tile.work};
+  total.last = context_.emit(total.device, op, operands, deps);
+  total.ready = std::max(total.ready, ready) + context_.time(op, operands, total.device);
+}
+
+/// The sum becomes the tile that goes home, or the tile at home.
+void OwnedTiles::round(CompleteTile& total) {
+  const CompleteTile sum = total;
+  ActiveTile& tile = total.tile;
+  tile.beta = options_.beta;
+  Deps deps;
+  if (tile.in_place) {
+    tile.work = tile.home;
+  } else {
+    take_work(tile, total.device, false);
+    deps.after(tile.loaded).after(tile.slot.former);
+  }
+  axpby(total, Scalar::one, sum.tile.work, tile.beta, deps, tile.eta);
+  give_back(sum, total.last);
 }
 
 /// C' = factor X + C'; X is fetched after `arrived`. Returns the fetch.
@@ -129,16 +157,7 @@ OpId OwnedTiles::add(CompleteTile& total, const View& from, Scalar factor, Deps 
   const View there{slot.buffer, 0, 0, from.rows, from.cols};
   OpId fetch;
   const Seconds arrival = copy_c(total.device, from, there, arrived, ready, fetch);
-  const Op add{.kind = OpKind::axpby,
-               .alpha = factor,
-               .beta = Scalar::one,
-               .queue = total.tile.queue};
-  Deps deps;
-  deps.after(fetch).after(total.last);
-  const Operands operands{there, total.tile.work};
-  total.last = context_.emit(total.device, add, operands, deps);
-  total.ready =
-      std::max(total.ready, arrival) + context_.time(add, operands, total.device);
+  axpby(total, factor, there, Scalar::one, Deps{}.after(fetch), arrival);
   give_back_passing(total.device, slot, total.last);
   return fetch;
 }
@@ -165,8 +184,9 @@ void OwnedTiles::add_parts(std::vector<CompleteTile>& all) {
 
 void OwnedTiles::finish(CompleteTile& total) {
   const ActiveTile& tile = total.tile;
+  if (options_.rounded) round(total);
   if (tile.in_place) return;
-  if (options_.lazy && options_.beta != Scalar::zero)
+  if (options_.lazy && options_.beta != Scalar::zero && !options_.rounded)
     add(total, tile.home, options_.beta, {}, Seconds{0});
   if (context_.decisions.choices.write_backs == WriteBacks::with_next &&
       !context_.arenas[total.device].pooled())
@@ -204,7 +224,7 @@ Outputs::Place OwnedTiles::open(const Task& task, size_t device, Deps& deps) {
       begin(options_.home_of(task.writes), device, is_part(task.writes));
   tile.queue = queue;
   deps.after(tile.loaded);
-  if (!tile.in_place) deps.after(tile.slot.former);
+  deps.after(tile.slot.former);
   if (!d.kept.empty()) {
     OpId copy;
     tile.eta =

@@ -23,6 +23,8 @@ inline int passing_buffers(const Decisions& decisions) {
 ///   in place  C lives on the device: C = alpha A B + beta C in place.
 ///   eager     C_in is fetched before the first kernel, which scales it by beta.
 ///   lazy      C' = alpha A B without C_in; then C_in is fetched and C' += beta C_in.
+///   rounded   S = alpha A B in f32 without C_in; then C_in is fetched unless C lives on
+///             the device, and C = S + beta C: halves with several kernels.
 /// A tile with another home is written back after its last kernel; with
 /// write-backs=with-next, if all tiles fit, only when the device begins another tile,
 /// whose kernels wait for the write-back. With beta = 0, C_in is never read. If several
@@ -38,6 +40,7 @@ class OwnedTiles final : public Outputs {
     bool lazy = false;
     Scalar beta = Scalar::zero;
     Shape largest;                        // upper limit of every tile of C
+    bool rounded = false;                 // from sum_type at the end, also if lazy
     std::function<View(TileId)> home_of;  // region of a tile in the whole of C
     std::function<TileId(TileId)> total_of =
         {};  // the total of a part, which may be the tile itself; empty: no parts
@@ -63,7 +66,7 @@ class OwnedTiles final : public Outputs {
     View home, work;
     bool in_place = false, is_part = false;
     Scalar beta = Scalar::zero;  // of the first kernel
-    std::optional<OpId> loaded;  // eager: the fetch of C_in
+    std::optional<OpId> loaded;  // the fetch of C_in into `work`
     Seconds eta{0};              // when C is ready for the first kernel
     Arena::Slot slot;
     QueueId queue;
@@ -80,23 +83,30 @@ class OwnedTiles final : public Outputs {
   bool is_part(TileId tile) const {
     return options_.total_of && options_.total_of(tile) != tile;
   }
-  bool in_place(size_t device, bool is_part) const {
+  bool in_place(size_t device, const View& home, bool is_part) const {
     return !is_part && context_.decisions.choices.in_place &&
-           context_.problem.place_c == context_.devices[device];
+           context_.memory(home) == context_.devices[device];
   }
   /// The factor of C in the first kernel.
   Scalar first_beta(bool in_place, bool is_part) const {
-    return !is_part && (in_place || !options_.lazy) ? options_.beta : Scalar::zero;
+    return !is_part && !options_.rounded && (in_place || !options_.lazy) ? options_.beta
+                                                                         : Scalar::zero;
   }
   ActiveTile begin(const View& region, size_t device, bool is_part);
+  /// Memory for the tile on the device, with C_in unless its beta is zero.
+  void take_work(ActiveTile& tile, size_t device, bool is_sum);
+  void round(CompleteTile& total);
   void finish(CompleteTile& total);
   /// Copies a complete total home after `deps`. Returns the arrival.
   Seconds send_home(CompleteTile& total, Deps deps, OpId& copy);
   void add_parts(std::vector<CompleteTile>& all);
   OpId add(CompleteTile& total, const View& from, Scalar factor, Deps arrived,
            Seconds ready);
+  /// C' = alpha x + beta C', after `deps`.
+  void axpby(CompleteTile& total, Scalar alpha, const View& x, Scalar beta, Deps deps,
+             Seconds ready);
   void give_back(const CompleteTile& tile, OpId copied);
-  Arena::Slot take(size_t device, Shape shape, DType dtype);
+  Arena::Slot take(size_t device, const Buffer& block, int64_t least = 0);
   /// Memory for a tile of the same shape and type.
   Arena::Slot take_passing(size_t device, const View& tile);
   void give_back_passing(size_t device, const Arena::Slot& slot, OpId last);

@@ -17,11 +17,11 @@ namespace tilerail {
 
 namespace {
 
-/// Bytes of tiles on one device, with `element` bytes per element.
+/// Bytes of tiles of one type on one device.
 class TileBytes {
  public:
-  TileBytes(const Tiling& tiling, const GemmProblem& problem)
-      : tiling_{tiling}, element_{element_size(problem.dtype)} {}
+  TileBytes(const Tiling& tiling, DType dtype)
+      : tiling_{tiling}, element_{element_size(dtype)} {}
 
   /// Tiles of an input: each chosen interval of `sides` (m or n) times each interval of
   /// k. The columns of the matrix run along `sides`, or along k.
@@ -60,6 +60,11 @@ std::vector<int64_t> all_of(const std::vector<IndexRange>& tiles) {
   return indices;
 }
 
+/// Whether several kernels add to sums in another type than C.
+bool is_rounded(const GemmProblem& problem, const Tiling& tiling) {
+  return problem.rounds() && tiling.k.size() > 1;
+}
+
 /// Whether devices receive tiles that they do not use.
 bool passes_on(const Decisions& decisions, size_t devices, bool passing_on) {
   const bool relays = decisions.choices.routing == Routing::link_map &&
@@ -67,18 +72,29 @@ bool passes_on(const Decisions& decisions, size_t devices, bool passing_on) {
   return relays || passing_on || emulation_of(decisions.choices).has_one_queue();
 }
 
+/// Tiles of C that a device holds for one operation each.
+int64_t passing_tiles(const Tiling& tiling, const Decisions& decisions, bool passes,
+                      size_t device) {
+  const int64_t most = passing_buffers(decisions);
+  if (passes || tiling.layers() > 1) return most;
+  return decisions.choices.c_tiles == CTiles::lazy
+             ? std::min(most, int64_t(tiling.tiles_of(device).size()))
+             : 0;
+}
+
 }  // namespace
 
 std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
-                                 const Topology& topology,
                                  std::span<const MemoryId> devices,
                                  const Decisions& decisions, bool passing_on) {
-  const TileBytes tile_bytes{tiling, problem};
+  const TileBytes tile_bytes{tiling, problem.dtype},
+      sum_bytes{tiling, sum_type(problem.dtype)};
+  const bool rounded = is_rounded(problem, tiling);
   const bool passes = passes_on(decisions, devices.size(), passing_on);
   const bool adds_up = tiling.layers() > 1;
-  const auto uses_in_place = [&](MemoryId home, size_t d) {
-    return topology.has_copies(home) ||
-           (decisions.choices.in_place && home == devices[d]);
+  const auto uses_in_place = [&](const Layout& place, size_t d) {
+    return place.is_replicated() ||
+           (decisions.choices.in_place && place.is_whole_in(devices[d]));
   };
   const auto inputs = [&](size_t d) {
     const IndexRange depth =
@@ -95,14 +111,13 @@ std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& proble
     return bytes;
   };
   const auto outputs = [&](size_t d) {
-    if (uses_in_place(problem.place_c, d) && !adds_up) return int64_t{0};
-    const auto own = int64_t(tiling.tiles_of(d).size());
-    const int64_t passing = passing_buffers(decisions);
-    const int64_t of_others = passes || adds_up ? passing
-                              : decisions.choices.c_tiles == CTiles::lazy
-                                  ? std::min(passing, own)
-                                  : 0;
-    return tile_bytes.of_c(tiling.tiles_of(d)) + of_others * tile_bytes.largest_of_c();
+    const bool in_place = uses_in_place(problem.place_c, d);
+    if (in_place && !adds_up && !rounded) return int64_t{0};
+    int64_t bytes =
+        passing_tiles(tiling, decisions, passes, d) * sum_bytes.largest_of_c();
+    if (rounded) bytes += sum_bytes.of_c(tiling.tiles_of(d));
+    if (!rounded || !in_place) bytes += tile_bytes.of_c(tiling.tiles_of(d));
+    return bytes;
   };
   std::vector<int64_t> bytes;
   for (const auto d : indices(devices)) bytes.push_back(inputs(d) + outputs(d));
@@ -115,7 +130,9 @@ int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem) 
   };
   const int64_t a = problem.trans_a == Trans::no ? bytes(m, k) : bytes(k, m);
   const int64_t b = problem.trans_b == Trans::no ? bytes(k, n) : bytes(n, k);
-  return std::max({a, b, bytes(m, n), Arena::alignment});
+  const int64_t c =
+      k < problem.k ? Arena::bytes(m, n, sum_type(problem.dtype)) : bytes(m, n);
+  return std::max({a, b, c, Arena::alignment});
 }
 
 namespace {
@@ -176,7 +193,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
 std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
                                              const GemmTasks& tasks) {
   std::vector<TileDirectory::Tile> tiles =
-      tasks.input_tiles(context.matrix_a, context.matrix_b);
+      tasks.input_tiles(context.whole(tensor_a), context.whole(tensor_b));
   if (!emulation_of(context.decisions.choices).has_one_queue()) return tiles;
   std::vector<size_t> all(context.devices.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -187,9 +204,9 @@ std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
 }  // namespace
 
 std::vector<TileDirectory::WarmTile> plan_region(
-    PlanContext& context, const Tiling& tiling, Scalar beta,
+    PlanContext& context, const GemmProblem& problem, const Tiling& tiling, Scalar beta,
     std::span<const TileDirectory::WarmTile> warm) {
-  const GemmTasks tasks{context.problem, tiling};
+  const GemmTasks tasks{problem, tiling};
   TileDirectory inputs{context, input_tiles(context, tasks)};
   inputs.warm_up(warm);
   Fetcher fetcher{context, inputs};
@@ -197,7 +214,8 @@ std::vector<TileDirectory::WarmTile> plan_region(
       context.decisions.choices.c_tiles == CTiles::lazy,
       beta,
       {longest(tiling.m), longest(tiling.n)},
-      [&](TileId tile) { return tasks.home_of_c(tile, context.matrix_c); }};
+      is_rounded(problem, tiling),
+      [&](TileId tile) { return tasks.home_of_c(tile, context.whole(tensor_c)); }};
   if (tasks.parts() > 1)
     options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
     options.parts = tasks.parts();

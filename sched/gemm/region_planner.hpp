@@ -11,7 +11,6 @@ namespace tilerail {
 /// as they are not local, and the buffers of lazily fetched tiles of C. `passing_on`: a
 /// device may also receive tiles only to forward them.
 std::vector<int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
-                                 const Topology& topology,
                                  std::span<const MemoryId> devices,
                                  const Decisions& decisions, bool passing_on);
 
@@ -25,7 +24,7 @@ inline constexpr int64_t least_slots = 3;
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
 /// `warm`: tiles on devices at the start. Returns the tiles on devices at the end.
 std::vector<TileDirectory::WarmTile> plan_region(
-    PlanContext& context, const Tiling& tiling, Scalar beta,
+    PlanContext& context, const GemmProblem& problem, const Tiling& tiling, Scalar beta,
     std::span<const TileDirectory::WarmTile> warm);
 
 /// Plans r = alpha x . y: each device sums its part of the vectors, tile after tile; the
@@ -35,11 +34,13 @@ std::vector<TileDirectory::WarmTile> plan_region(
 ///   r:     s1 goes to d0, s0 += s1, s0 goes home
 ///
 /// Devices whose sums cannot reach the first device are left out.
-void plan_dot(PlanContext& context, int64_t tile, const Borders& borders);
+void plan_dot(PlanContext& context, const GemmProblem& problem, int64_t tile,
+              const Borders& borders);
 
 /// Plans C = beta C, for alpha = 0 or k = 0, or an axpy, y = alpha x + beta y. Devices
 /// take turns, each with its next tile: fetched unless it is local, updated, and written
 /// back unless its home is local.
-void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta);
+void plan_elementwise(PlanContext& context, const GemmProblem& problem,
+                      const Tiling& tiling, Scalar beta);
 
 }  // namespace tilerail

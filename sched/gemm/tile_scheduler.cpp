@@ -36,7 +36,7 @@ TileScheduler::TileScheduler(const Question& question)
       devices_{question.devices},
       capacities_{capacities_for_tiles(question.given, topology_, devices_,
                                        question.policy.choices.memory_fraction)},
-      borders_{borders_of(problem_, topology_)} {}
+      borders_{borders_of(problem_)} {}
 
 Grid TileScheduler::grid() const {
   const bool splits = question_.policy.choices.caching && problem_.has_product() &&
@@ -155,21 +155,14 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
 
 namespace {
 
-struct Matrices {
-  BufferId a{}, b{}, c{};
-};
-
-/// Adds the matrices that the problem uses.
-Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem,
-                      const Topology& topology) {
-  Matrices matrices;
-  const auto add = [&](Buffer::Kind kind) {
-    return builder.add_matrix(problem, kind, topology);
-  };
-  if (!problem.scales_only()) matrices.a = add(Buffer::Kind::matrix_a);
-  if (!problem.scales_only() && problem.has_b()) matrices.b = add(Buffer::Kind::matrix_b);
-  matrices.c = add(Buffer::Kind::matrix_c);
-  return matrices;
+/// Adds the matrices that the problem uses. Returns the first buffer of each.
+std::vector<BufferId> add_tensors(PlanBuilder& builder, const GemmProblem& problem) {
+  std::vector<BufferId> tensors(3);
+  const auto add = [&](TensorId id) { tensors[id.index()] = builder.add_tensor(id); };
+  if (!problem.scales_only()) add(tensor_a);
+  if (!problem.scales_only() && problem.has_b()) add(tensor_b);
+  add(tensor_c);
+  return tensors;
 }
 
 Clock::Options clock_for(const Decisions& decisions) {
@@ -191,7 +184,6 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
       0.25;  // copies and additions relative to kernels; mostly fewer
   builder.expect(size_t((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
-  const Matrices matrices = add_matrices(builder, problem_, topology_);
   const auto links = link_map_routes(decisions);
   // Tiles used once need no memory to stay.
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
@@ -203,9 +195,11 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
                                : regions.size() > 1 ? tiles_in_cubes
                                                     : tiles_fit;
   KernelCosts costs{topology_};
-  const PlanSetup setup{
-      problem_, topology_, question_.resources, decisions,  devices_,   capacities_,
-      builder,  costs,     matrices.a,          matrices.b, matrices.c, links.get()};
+  const PlanSetup setup{topology_,   question_.resources,
+                        decisions,   devices_,
+                        capacities_, builder,
+                        costs,       add_tensors(builder, problem_),
+                        links.get()};
   std::vector<TileDirectory::WarmTile> warm;
   for (const Region& region : regions) {
     if (&region != &regions.front())
@@ -229,11 +223,12 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_region(
   const Scalar beta =
       region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
   if (problem_.scales_only() || problem_.routine == Routine::axpy)
-    return plan_elementwise(context, tiles, beta), std::vector<TileDirectory::WarmTile>{};
-  if (problem_.routine == Routine::dot)
-    return plan_dot(context, context.decisions.choices.tile, borders_),
+    return plan_elementwise(context, problem_, tiles, beta),
            std::vector<TileDirectory::WarmTile>{};
-  return plan_region(context, tiles, beta, warm);
+  if (problem_.routine == Routine::dot)
+    return plan_dot(context, problem_, context.decisions.choices.tile, borders_),
+           std::vector<TileDirectory::WarmTile>{};
+  return plan_region(context, problem_, tiles, beta, warm);
 }
 
 /// The policy's tile cut, whether tiles fit or not.
@@ -278,13 +273,13 @@ std::shared_ptr<const SharedLinks> TileScheduler::link_map_routes(
     const Decisions& decisions) const {
   if (decisions.choices.routing != Routing::link_map) return nullptr;
   std::vector<MemoryId> read, written;
-  const auto add = [&](Buffer::Kind matrix, std::vector<MemoryId>& to) {
-    if (topology_.has_copies(matrix_buffer(problem_, matrix).memory)) return;
-    for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_, devices_))
-      to.push_back(buffer.memory);
+  const auto add = [](const Layout& place, std::vector<MemoryId>& to) {
+    if (!place.is_replicated())
+      to.insert(to.end(), place.members().begin(), place.members().end());
   };
-  add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read),
-      add(Buffer::Kind::matrix_c, written);
+  add(problem_.place_a, read);
+  add(problem_.place_b, read);
+  add(problem_.place_c, written);
   if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
   const auto side = double(decisions.choices.tile);
   const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) *
@@ -318,8 +313,11 @@ double TileScheduler::kernels(const Decisions& decisions) const {
 
 /// Whether inputs reach some device only over other devices, where they stay.
 bool TileScheduler::need_others() const {
-  const auto needs = [&](MemoryId home, MemoryId gpu) {
-    return !topology_.has_all_of(home, gpu) && !topology_.has_route(home, gpu);
+  const auto needs = [&](const Layout& place, MemoryId gpu) {
+    return !place.is_replicated() &&
+           std::ranges::any_of(place.members(), [&](MemoryId home) {
+             return !topology_.has_route(home, gpu);
+           });
   };
   return std::ranges::any_of(devices_, [&](MemoryId gpu) {
     return needs(problem_.place_a, gpu) || needs(problem_.place_b, gpu);
@@ -331,8 +329,7 @@ bool TileScheduler::fits(const Region& region, const Decisions& decisions) const
 }
 
 bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
-  const auto need =
-      ample_bytes(tiles, problem_, topology_, devices_, decisions, need_others());
+  const auto need = ample_bytes(tiles, problem_, devices_, decisions, need_others());
   for (const auto d : indices(need))
     if (need[d] > capacities_[d]) return false;
   return true;
@@ -340,12 +337,12 @@ bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
 
 /// memory=cubes: if tiles do not fit and all matrices are on a host, cubes of the largest
 /// fitting side T_L (a multiple of the tile), planned in sequence (thesis 4.2.3.1).
-/// Otherwise the whole region.
+/// Otherwise the whole region; also if C would be rounded after each cube along k.
 std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
                                                  const Decisions& decisions) const {
   const bool on_host = homes_on_hosts(problem_, topology_);
   if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching ||
-      !on_host || fits(all, decisions))
+      !on_host || problem_.rounds() || fits(all, decisions))
     return {all};
   const auto cube = [&](int64_t side) {
     return Region{{0, std::min(side, all.m.end)},

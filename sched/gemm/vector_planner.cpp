@@ -17,12 +17,13 @@ View rows_of(BufferId vector, IndexRange rows) {
 /// the first device.
 class Dot final : public Chooser, public Outputs {
  public:
-  Dot(PlanContext& context, int64_t tile, const Borders& borders)
-      : context_{context}, inputs_{context, cut(tile, borders)} {
+  Dot(PlanContext& context, const GemmProblem& problem, int64_t tile,
+      const Borders& borders)
+      : context_{context}, inputs_{context, cut(problem.k, tile, borders)} {
     for (Part& part : parts_) {
       part.sum = result();
-      if (part.device == 0 && at_home()) continue;
-      const Arena::Slot slot = take(part.device);
+      if (part.device == 0 && at_home() && !problem.rounds()) continue;
+      const Arena::Slot slot = take(part.device, sum_type(problem.dtype));
       part.sum = {slot.buffer, 0, 0, 1, 1}, part.former = slot.former;
     }
   }
@@ -53,9 +54,10 @@ class Dot final : public Chooser, public Outputs {
     part_of(device)->last = kernel;
   }
 
-  /// Adds the other sums to the first, and copies the result home.
+  /// Adds the other sums to the first, rounds it, and copies the result home.
   void end() override {
     for (size_t other = 1; other < parts_.size(); ++other) add_sum_of(parts_[other]);
+    if (context_.dtype(parts_.front().sum) != context_.dtype(result())) round();
     if (at_home()) return;
     Deps deps;
     deps.after(parts_.front().last);
@@ -71,21 +73,20 @@ class Dot final : public Chooser, public Outputs {
     std::optional<OpId> last = {};
   };
 
-  std::vector<TileDirectory::Tile> cut(int64_t tile, const Borders& borders) {
-    const GemmProblem& p = context_.problem;
+  std::vector<TileDirectory::Tile> cut(int64_t k, int64_t tile, const Borders& borders) {
     std::vector<size_t> devices;
     for (const auto d : indices(context_.devices))
       if (d == 0 || context_.topology.has_route(context_.devices[d], context_.devices[0]))
         devices.push_back(d);
     devices.resize(
-        size_t(std::min(int64_t(devices.size()), p.k)));  // at least one element each
+        size_t(std::min(int64_t(devices.size()), k)));  // at least one element each
     std::vector<TileDirectory::Tile> tiles;
-    const auto pieces = split_evenly(p.k, int(devices.size()));
+    const auto pieces = split_evenly(k, int(devices.size()));
     for (const auto i : indices(devices)) {
       const size_t first = tiles.size();
       for (const IndexRange rows : split_tiles(pieces[i], tile, borders.k)) {
-        tiles.push_back({rows_of(context_.matrix_a, rows), p.place_a, {devices[i]}});
-        tiles.push_back({rows_of(context_.matrix_b, rows), p.place_b, {devices[i]}});
+        tiles.push_back({rows_of(context_.whole(tensor_a), rows), {devices[i]}});
+        tiles.push_back({rows_of(context_.whole(tensor_b), rows), {devices[i]}});
       }
       parts_.push_back({devices[i], first, first, tiles.size()});
     }
@@ -96,31 +97,48 @@ class Dot final : public Chooser, public Outputs {
     const auto found = std::ranges::find(parts_, device, &Part::device);
     return found == parts_.end() ? nullptr : &*found;
   }
-  bool at_home() const { return context_.problem.place_c == context_.devices[0]; }
+  bool at_home() const { return context_.memory(result()) == context_.devices[0]; }
   View result() const {
-    return context_.builder.in_block({context_.matrix_c, 0, 0, 1, 1});
+    return context_.builder.in_block({context_.whole(tensor_c), 0, 0, 1, 1});
   }
   QueueId compute(size_t device) const {
     return context_.builder.compute_queue(context_.devices[device], 0);
   }
-  Arena::Slot take(size_t device) {
-    return context_.arenas[device].take(1, 1, context_.dtype(result()),
+  Arena::Slot take(size_t device, DType dtype) {
+    Buffer block = context_.block(result());
+    block.dtype = dtype;
+    return context_.arenas[device].take(block,
                                         [this, device] { inputs_.evict_one(device); });
   }
 
   void add_sum_of(const Part& other) {
-    Part& first = parts_.front();
-    const Arena::Slot there = take(first.device);
+    const Arena::Slot there = take(0, context_.dtype(other.sum));
     Deps arrived, added;
     arrived.after(other.last).after(there.former);
-    const Op op{
-        .kind = OpKind::axpby, .beta = Scalar::one, .queue = compute(first.device)};
     const View fetched{there.buffer, 0, 0, 1, 1};
     added.after(copy(other.sum, fetched, arrived));
-    first.last = context_.emit(first.device, op, {fetched, first.sum}, added);
+    axpby(fetched, Scalar::one, parts_.front().sum, added);
     LastUses uses;
-    uses.add(op.queue, *first.last);
-    context_.arenas[first.device].give_back(there, uses);
+    uses.add(compute(0), *parts_.front().last);
+    context_.arenas[0].give_back(there, uses);
+  }
+
+  void round() {
+    Deps deps;
+    View rounded = result();
+    if (!at_home()) {
+      const Arena::Slot slot = take(0, context_.dtype(result()));
+      rounded = {slot.buffer, 0, 0, 1, 1};
+      deps.after(slot.former);
+    }
+    axpby(parts_.front().sum, Scalar::zero, rounded, deps);
+    parts_.front().sum = rounded;
+  }
+
+  /// y = x + beta y on the first device.
+  void axpby(const View& x, Scalar beta, const View& y, Deps& deps) {
+    const Op op{.kind = OpKind::axpby, .beta = beta, .queue = compute(0)};
+    parts_.front().last = context_.emit(0, op, {x, y}, deps);
   }
 
   OpId copy(const View& from, const View& to, Deps& deps) {
@@ -138,12 +156,12 @@ class Dot final : public Chooser, public Outputs {
 /// the order of the tiling. Tiles of x, if read, are numbered first, then written tiles.
 class ElementwiseTasks final : public Chooser {
  public:
-  ElementwiseTasks(const PlanContext& context, const Tiling& tiling)
+  ElementwiseTasks(const PlanContext& context, const GemmProblem& problem,
+                   const Tiling& tiling)
       : context_{context}, tiling_{tiling}, next_(tiling.devices(), 0) {
-    if (context.problem.scales_only()) return;
+    if (problem.scales_only()) return;
     for (const auto i : indices(tiling.m))
-      tiles_of_x_.push_back({rows_of(context.matrix_a, tiling.m[i]),
-                             context.problem.place_a,
+      tiles_of_x_.push_back({rows_of(context.whole(tensor_a), tiling.m[i]),
                              {tiling.owner({int64_t(i), 0})}});
   }
 
@@ -153,7 +171,7 @@ class ElementwiseTasks final : public Chooser {
     const size_t number = tile.index() - tiles_of_x_.size();
     const IndexRange rows = tiling_.m[number / tiling_.n.size()],
                      cols = tiling_.n[number % tiling_.n.size()];
-    return {context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()};
+    return {context_.whole(tensor_c), rows.begin, cols.begin, rows.size(), cols.size()};
   }
 
   std::optional<Task> next(size_t device) override {
@@ -179,19 +197,23 @@ class ElementwiseTasks final : public Chooser {
 
 }  // namespace
 
-void plan_dot(PlanContext& context, int64_t tile, const Borders& borders) {
-  Dot dot{context, tile, borders};
+void plan_dot(PlanContext& context, const GemmProblem& problem, int64_t tile,
+              const Borders& borders) {
+  Dot dot{context, problem, tile, borders};
   Fetcher fetcher{context, dot.inputs()};
   TaskLoop{context, fetcher, dot, dot}.run();
 }
 
-void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta) {
-  ElementwiseTasks tasks{context, tiling};
+void plan_elementwise(PlanContext& context, const GemmProblem& problem,
+                      const Tiling& tiling, Scalar beta) {
+  ElementwiseTasks tasks{context, problem, tiling};
   TileDirectory inputs{context, tasks.tiles_of_x()};
   Fetcher fetcher{context, inputs};
   const auto home_of = [&](TileId tile) { return tasks.home_of(tile); };
   OwnedTiles outputs{
-      context, inputs, {false, beta, {longest(tiling.m), longest(tiling.n)}, home_of}};
+      context,
+      inputs,
+      {false, beta, {longest(tiling.m), longest(tiling.n)}, false, home_of}};
   TaskLoop{context, fetcher, outputs, tasks}.run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "model/base/indices.hpp"
 #include "sched/place/list_chooser.hpp"
 #include "sched/place/loop.hpp"
 #include "sched/place/shared_tiles.hpp"
@@ -31,7 +32,7 @@ std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> ti
 
 }  // namespace
 
-Plan plan_by_list(const GemmProblem& problem, const Topology& topology,
+Plan plan_by_list(const Problem& problem, const Topology& topology,
                   std::span<const MemoryId> devices, int64_t tile,
                   const TaskProgram& program) {
   check_devices(topology, devices);
@@ -42,17 +43,14 @@ Plan plan_by_list(const GemmProblem& problem, const Topology& topology,
   PlanBuilder builder{plan};
   const Resources resources{topology};
   KernelCosts costs{topology};
-  PlanSetup setup{problem, topology, resources, decisions, devices, capacities,
-                  builder, costs,    {},        {},        {}};
-  for (const Buffer::Kind kind : program.matrices) {
-    BufferId& matrix = kind == Buffer::Kind::matrix_a   ? setup.matrix_a
-                       : kind == Buffer::Kind::matrix_b ? setup.matrix_b
-                                                        : setup.matrix_c;
-    matrix = builder.add_matrix(problem, kind, topology);
-  }
+  std::vector<BufferId> tensors;
+  for (const auto i : indices(plan.tensors))
+    tensors.push_back(builder.add_tensor(TensorId{i}));
+  const PlanSetup setup{topology,   resources, decisions, devices,
+                        capacities, builder,   costs,     tensors};
   Workspace workspace{setup, {.per_link = true, .engines = true, .issue = true}, 0};
   PlanContext& context = workspace.context();
-  TileDirectory directory{context, used_by_all(program.tiles(context), devices.size()),
+  TileDirectory directory{context, used_by_all(program.tiles(tensors), devices.size()),
                           TileDirectory::Writes::some};
   Fetcher fetcher{context, directory};
   SharedTiles outputs{context, fetcher};

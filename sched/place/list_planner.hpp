@@ -12,15 +12,15 @@ namespace tilerail {
 /// A routine as tasks that may run on any device.
 struct TaskProgram {
   TaskGraph graph;
-  std::vector<Buffer::Kind> matrices;  // matrices that contain the tiles
-  /// Tiles by TileId, without users. The context has the buffers of the matrices.
-  std::function<std::vector<TileDirectory::Tile>(const PlanContext&)> tiles;
+  /// Tiles by TileId, without users, as views of whole tensors, whose buffers are given
+  /// by TensorId.
+  std::function<std::vector<TileDirectory::Tile>(std::span<const BufferId>)> tiles;
 };
 
 /// Plans the tasks on all of these GPUs by list scheduling (ListChooser). `problem`: as
 /// returned by `checked`. Throws InputError if the devices are not GPUs, or if the
 /// matrices or the tiles do not fit.
-Plan plan_by_list(const GemmProblem& problem, const Topology& topology,
+Plan plan_by_list(const Problem& problem, const Topology& topology,
                   std::span<const MemoryId> devices, int64_t tile,
                   const TaskProgram& program);
 

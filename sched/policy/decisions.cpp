@@ -83,12 +83,13 @@ std::vector<double> shares_for(const Question& q, int64_t tile) {
 }
 
 /// c-tiles=auto, as in the papers: if C shares its home with A or B, C is not fetched
-/// first.
+/// first. Never for halves: a single kernel rounds product and C_in together, and after
+/// several C_in is added when their sum is rounded.
 bool fetches_c_last(const Question& q) {
   const GemmProblem& p = q.problem;
   const bool shares_home = p.place_c == p.place_a || p.place_c == p.place_b;
-  return q.policy.choices.c_tiles == CTiles::lazy ||
-         (q.policy.choices.c_tiles == CTiles::automatic && shares_home);
+  return !p.rounds() && (q.policy.choices.c_tiles == CTiles::lazy ||
+                         (q.policy.choices.c_tiles == CTiles::automatic && shares_home));
 }
 
 std::string shares_text(const std::vector<double>& shares) {
@@ -113,10 +114,8 @@ bool equally_fast(const Question& q) {
 }
 
 bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {
-  return std::ranges::all_of(
-      std::array{p.place_a, p.place_b, p.place_c}, [&](MemoryId place) {
-        return topology.is_host(place) || topology.has_copies(place);
-      });
+  return std::ranges::all_of(homes_of(p),
+                             [&](MemoryId home) { return topology.is_host(home); });
 }
 
 bool stages_homes(const GemmProblem& p, const Topology& topology) {

@@ -178,9 +178,8 @@ void Fetcher::send(TileId tile, const Holder& from, size_t to, int pieces,
   if (!from.is_home) directory_.pin(tile, *device, true);
   TileDirectory::Copy& target = directory_.copy(tile, to);
   if (!target.has_slot)
-    target.slot =
-        context_.arena_for(home, to).take(home.rows, home.cols, context_.dtype(home),
-                                          [this, to] { directory_.evict_one(to); });
+    target.slot = context_.arena_for(home, to).take(
+        context_.block(home), [this, to] { directory_.evict_one(to); });
   const View source = from.is_home ? home : directory_.view_on(tile, *device);
   Copier::Job job{on_behalf, source, {target.slot.buffer, 0, 0, home.rows, home.cols}};
   job.available = from.available, job.arrival = arrival, job.pieces = pieces;

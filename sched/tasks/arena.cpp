@@ -24,9 +24,11 @@ int64_t Arena::bytes(int64_t rows, int64_t cols, DType dtype) {
   return ceil_div(leading(rows, element) * cols * element, alignment) * alignment;
 }
 
-Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype,
-                        const std::function<void()>& make_room) {
-  const int64_t size = pooled() ? slot_bytes_ : bytes(rows, cols, dtype);
+Arena::Slot Arena::take(const Buffer& block, const std::function<void()>& make_room,
+                        int64_t least) {
+  const int64_t size = pooled()
+                           ? slot_bytes_
+                           : std::max(least, bytes(block.rows, block.cols, block.dtype));
   Slot slot;
   if (used_ + size <= capacity_) {
     slot.offset = begin_ + used_;
@@ -42,14 +44,15 @@ Arena::Slot Arena::take(int64_t rows, int64_t cols, DType dtype,
     slot.former = std::move(free_.front().second);
     free_.pop_front();
   }
-  reshape(slot, rows, cols, dtype);
+  reuse(slot, block);
   return slot;
 }
 
-void Arena::reshape(Slot& slot, int64_t rows, int64_t cols, DType dtype) {
-  slot.buffer =
-      builder_->add_buffer({Buffer::Kind::tile, memory_, rows, cols,
-                            leading(rows, element_size(dtype)), slot.offset, dtype});
+void Arena::reuse(Slot& slot, Buffer block) {
+  block.memory = memory_;
+  block.ld = leading(block.rows, block.element());
+  block.offset = slot.offset;
+  slot.buffer = builder_->add_buffer(block);
 }
 
 void Arena::give_back(const Slot& slot, const LastUses& uses) {

@@ -44,12 +44,12 @@ class Arena {
   /// Bytes that a tile takes in memory.
   static int64_t bytes(int64_t rows, int64_t cols, DType dtype);
 
-  /// Takes memory for a rows x cols tile. A full pooled arena calls `make_room`, which
-  /// frees a slot.
-  Slot take(int64_t rows, int64_t cols, DType dtype,
-            const std::function<void()>& make_room);
-  /// Reuses the memory of `slot` for a tile of another shape that is not larger.
-  void reshape(Slot& slot, int64_t rows, int64_t cols, DType dtype);
+  /// Takes memory for a block of a tensor, at least `least` bytes if it is to be reused.
+  /// A full pooled arena calls `make_room`, which frees a slot.
+  Slot take(const Buffer& block, const std::function<void()>& make_room,
+            int64_t least = 0);
+  /// Uses the memory of `slot` for another block that is not larger.
+  void reuse(Slot& slot, Buffer block);
   /// Frees memory; its next user waits for `uses`.
   void give_back(const Slot& slot, const LastUses& uses);
 

@@ -81,9 +81,11 @@ Copier::Result Copier::copy_through_host(const Leg& leg, Job& job) {
   const DType dtype = context_.dtype(job.from);
   const auto [rows, cols] = std::pair{job.to.rows, job.to.cols};
   Room room = take(host, job.device, Arena::bytes(rows, cols, dtype));
-  const int64_t ld = Arena::leading(rows, element_size(dtype));
-  const BufferId buffer =
-      builder.add_buffer({Buffer::Kind::tile, host, rows, cols, ld, room.offset, dtype});
+  Buffer bounce = context_.block(job.from);
+  bounce.memory = host;
+  bounce.ld = Arena::leading(rows, bounce.element());
+  bounce.offset = room.offset;
+  const BufferId buffer = builder.add_buffer(bounce);
   const int count = pieces_through_host(job.to);
   const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
     const Clock::Hop hop = context_.clock.hop(at, next);

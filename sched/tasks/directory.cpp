@@ -30,18 +30,17 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
 
 void TileDirectory::find_replicas(BufferId home) {
   const Plan& plan = context_.builder.plan();
-  const Buffer::Kind matrix = plan.buffer(home).kind;
   const auto known = [home](const ReplicatedMatrix& copied) {
     return copied.home == home;
   };
-  if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) ||
+  if (!plan.tensor(plan.buffer(home).tensor).layout.is_replicated() ||
       std::ranges::any_of(replicated_, known))
     return;
   ReplicatedMatrix copied{home, {}};
-  for (const auto d : indices(context_.devices)) {
-    copied.of_device.push_back(
-        BufferId{home.index() + d});  // one per device, in their order (plan/builder.hpp)
-    assert(plan.buffer(copied.of_device.back()).memory == context_.devices[d]);
+  for (const MemoryId device : context_.devices) {  // the buffers follow each other
+    BufferId replica = home;
+    while (plan.buffer(replica).memory != device) ++replica.value;
+    copied.of_device.push_back(replica);
   }
   replicated_.push_back(std::move(copied));
 }
@@ -148,8 +147,7 @@ void TileDirectory::warm_up(std::span<const WarmTile> tiles) {
   for (const auto& [id, device] : tiles) {
     const View& home = tile(id).home;
     add_user(id, device);
-    copy(id, device).slot =
-        context_.arenas[device].take(home.rows, home.cols, context_.dtype(home), [] {});
+    copy(id, device).slot = context_.arenas[device].take(context_.block(home), [] {});
     arrived(id, device, nobody, nobody, {});
   }
 }

@@ -28,8 +28,8 @@ class TileDirectory {
   /// A tile: a region of a matrix, and the devices that use it, ascending.
   struct Tile {
     View home;  // passed in as a view of the whole matrix, stored as a view of its block
-    MemoryId home_memory;  // memory of the block's buffer
     std::vector<size_t> users;
+    MemoryId home_memory = {};  // memory of the block's buffer
   };
 
   /// Whether tasks write tiles that other tasks read.

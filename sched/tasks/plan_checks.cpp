@@ -7,6 +7,7 @@
 
 #include "model/base/indices.hpp"
 #include "model/base/infeasible_error.hpp"
+#include "model/machine/layout_text.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/transport/router.hpp"
 
@@ -30,15 +31,30 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   }
 }
 
-void check_places(const GemmProblem& problem, const Topology& topology) {
-  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (place.value < 0 || place.index() >= topology.memories().size())
-      throw InputError{"place", fmt::format("memory {}", place.value),
-                       fmt::format("is not a memory of machine '{}'", topology.name())};
-  if (topology.has_copies(problem.place_c))
-    throw InputError{"place", topology.memory(problem.place_c).name,
-                     "is not a place for C, which is written",
-                     "one place, copies only of A and B"};
+void check_places(const Problem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices) {
+  constexpr size_t most_blocks = 100'000;
+  for (const Tensor& tensor : tensors_of(problem)) {
+    const Layout& layout = tensor.layout;
+    for (const MemoryId place : layout.members())
+      if (place.value < 0 || place.index() >= topology.memories().size())
+        throw InputError{"place", fmt::format("memory {}", place.value),
+                         fmt::format("is not a memory of machine '{}'", topology.name())};
+    const std::string text = layout_text(layout, topology);
+    if (layout.replicas() > 1 && tensor.use != Tensor::Use::input)
+      throw InputError{
+          "place", text,
+          fmt::format("is not a place for {}, which is written", tensor.name),
+          "one place, copies only of inputs"};
+    for (const MemoryId device : devices)
+      if (layout.is_replicated() && !layout.has(device))
+        throw InputError{"place", text,
+                         fmt::format("has no copy on {}", topology.memory(device).name),
+                         "a copy on every given GPU"};
+    if (layout.count_blocks(tensor.rows, tensor.cols) > most_blocks)
+      throw InputError{"place", text, "has too many blocks",
+                       fmt::format("at most {}", most_blocks)};
+  }
 }
 
 void check_kernel_count(double kernels, int64_t tile, int64_t asked) {
@@ -59,14 +75,13 @@ void check_kernel_count(double kernels, int64_t tile, int64_t asked) {
       limit + ": more GPUs or a larger tile")};
 }
 
-std::vector<int64_t> capacities_for_tiles(const GemmProblem& problem,
+std::vector<int64_t> capacities_for_tiles(const Problem& problem,
                                           const Topology& topology,
                                           std::span<const MemoryId> devices,
                                           double fraction) {
   constexpr int64_t no_limit = int64_t{1} << 60;
-  std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
-  check_capacities(matrices, topology, devices, "place");
-  matrices = needs_of_parts(std::move(matrices), topology, devices);
+  const auto matrices = memory_needs(tensors_of(problem), devices, topology);
+  check_capacities(matrices, topology, "place");
   std::vector<int64_t> capacities;
   for (const MemoryId device : devices) {
     const auto capacity = topology.memory(device).capacity;

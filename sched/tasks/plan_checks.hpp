@@ -15,8 +15,9 @@ namespace tilerail {
 /// Checks that these are distinct GPUs of the machine, at least one, and not too many.
 void check_devices(const Topology& topology, std::span<const MemoryId> devices);
 
-/// Checks that matrices are in memories of the machine.
-void check_places(const GemmProblem& problem, const Topology& topology);
+/// Checks that matrices are in memories of the machine, and replicas on all devices.
+void check_places(const Problem& problem, const Topology& topology,
+                  std::span<const MemoryId> devices);
 
 /// Checks that tiles of this size cut a problem into no more kernels than a plan may
 /// have. `asked`: the tile given by the caller, or 0; an error names the tile only if
@@ -33,7 +34,7 @@ void check_routes(const Plan& plan, const Topology& topology);
 /// Bytes for tiles on each device: this fraction of its memory, and no more than its
 /// matrices leave free. `problem`: as returned by `checked`. Throws if matrices do not
 /// fit where they are placed.
-std::vector<int64_t> capacities_for_tiles(const GemmProblem& problem,
+std::vector<int64_t> capacities_for_tiles(const Problem& problem,
                                           const Topology& topology,
                                           std::span<const MemoryId> devices,
                                           double fraction);

@@ -24,7 +24,6 @@ struct InputArenas {
 /// Shared state of planning one (sub-)problem. Devices are numbered 0 .. devices.size() -
 /// 1 ("slots").
 struct PlanContext {
-  const GemmProblem& problem;
   const Topology& topology;
   const Decisions& decisions;
   std::span<const MemoryId> devices;
@@ -32,13 +31,23 @@ struct PlanContext {
   const Router& router;
   Clock& clock;
   KernelCosts& costs;
-  std::vector<Arena>& arenas;  // one per device
-  BufferId matrix_a, matrix_b, matrix_c;
+  std::vector<Arena>& arenas;         // one per device
+  std::span<const BufferId> tensors;  // the first buffer of each
   Copier* copier = nullptr;
   std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one per device
 
+  /// The first buffer of a tensor, which stands for the whole.
+  BufferId whole(TensorId tensor) const { return tensors[tensor.index()]; }
   MemoryId memory(const View& view) const {
     return builder.plan().buffer(view.buffer).memory;
+  }
+  /// A buffer for the elements of a view, without a place in memory.
+  Buffer block(const View& view) const {
+    Buffer block = builder.plan().buffer(view.buffer);
+    block.in_arena = true;
+    block.row += view.row, block.col += view.col;
+    block.rows = view.rows, block.cols = view.cols;
+    return block;
   }
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
   Bytes bytes(const View& view) const {
@@ -49,8 +58,7 @@ struct PlanContext {
   Arena& arena_for(const View& input, size_t device) const {
     if (!inputs) return arenas[device];
     InputArenas& own = (*inputs)[device];
-    return builder.plan().buffer(input.buffer).kind == Buffer::Kind::matrix_a ? own.a
-                                                                              : own.b;
+    return builder.plan().buffer(input.buffer).tensor == tensor_a ? own.a : own.b;
   }
 
   /// Adds an operation on behalf of a device. Without overlap, a device's operations run

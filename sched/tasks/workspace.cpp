@@ -56,8 +56,8 @@ std::vector<InputArenas> inputs_of(const PlanSetup& setup, int64_t slot_bytes) {
 
 }  // namespace
 
-Plan plan_by(const Decisions& decisions, const GemmProblem& problem,
-             const Topology& topology, std::string policy) {
+Plan plan_by(const Decisions& decisions, const Problem& problem, const Topology& topology,
+             std::string policy) {
   Plan plan = empty_plan(problem, topology);
   plan.policy = std::move(policy);
   plan.tile = decisions.choices.tile;
@@ -84,10 +84,8 @@ Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_
       clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
       arenas_{arenas_of(setup, slot_bytes)},
       inputs_{inputs_of(setup, slot_bytes)},
-      context_{setup.problem, setup.topology, setup.decisions, setup.devices,
-               setup.builder, router_,        clock_,          setup.costs,
-               arenas_,       setup.matrix_a, setup.matrix_b,  setup.matrix_c,
-               &copier_} {
+      context_{setup.topology, setup.decisions, setup.devices, setup.builder, router_,
+               clock_,         setup.costs,     arenas_,       setup.tensors, &copier_} {
   if (!inputs_.empty()) context_.inputs = &inputs_;
 }
 

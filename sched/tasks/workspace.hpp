@@ -11,8 +11,8 @@
 namespace tilerail {
 
 /// A plan with its decisions, without operations.
-Plan plan_by(const Decisions& decisions, const GemmProblem& problem,
-             const Topology& topology, std::string policy);
+Plan plan_by(const Decisions& decisions, const Problem& problem, const Topology& topology,
+             std::string policy);
 
 /// Clears the graph option of a plan that gains nothing as a graph
 /// (cost/issue_times.hpp), also in its decisions. For plans with operations.
@@ -20,7 +20,6 @@ void settle_graph(Plan& plan, const Topology& topology);
 
 /// Inputs shared by all regions of a plan.
 struct PlanSetup {
-  const GemmProblem& problem;
   const Topology& topology;
   const Resources& resources;
   const Decisions& decisions;
@@ -28,7 +27,7 @@ struct PlanSetup {
   std::span<const int64_t> capacities;  // bytes for tiles, one per device
   PlanBuilder& builder;
   KernelCosts& costs;
-  BufferId matrix_a, matrix_b, matrix_c;
+  std::vector<BufferId> tensors;       // the first buffer of each
   const SharedLinks* links = nullptr;  // routing=link-map only
 };
 

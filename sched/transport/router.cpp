@@ -3,9 +3,29 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
+#include "model/tensor.hpp"
 
 namespace tilerail {
+
+namespace {
+
+/// The host over which a copy is fastest; of equal ones, the first.
+std::optional<MemoryId> nearest_host(const Topology& topology, MemoryId src,
+                                     MemoryId dst) {
+  std::optional<MemoryId> nearest;
+  Rate fastest{0};
+  for (const MemoryId host : topology.hosts()) {
+    if (!topology.has_route(src, host) || !topology.has_route(host, dst)) continue;
+    const Rate rate =
+        std::min(topology.pair_rate(src, host), topology.pair_rate(host, dst));
+    if (rate > fastest) nearest = host, fastest = rate;
+  }
+  return nearest;
+}
+
+}  // namespace
 
 Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst,
                 bool of_home) {
@@ -13,11 +33,8 @@ Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, Memor
       copies == PeerCopies::staged || (copies == PeerCopies::staged_home && of_home);
   if (!staged || src == dst || topology.is_host(src) || topology.is_host(dst))
     return {src, dst};
-  const auto joins = [&](MemoryId host) {
-    return topology.has_route(src, host) && topology.has_route(host, dst);
-  };
-  const auto host = std::ranges::find_if(topology.hosts(), joins);
-  return host == topology.hosts().end() ? Leg{src, dst} : Leg{src, dst, *host};
+  const auto host = nearest_host(topology, src, dst);
+  return host ? Leg{src, dst, *host} : Leg{src, dst};
 }
 
 bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
@@ -30,12 +47,11 @@ bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
 namespace {
 
 /// The devices, then the homes of matrices elsewhere.
-std::vector<MemoryId> ends_of(const GemmProblem& problem, const Topology& topology,
+std::vector<MemoryId> ends_of(const GemmProblem& problem,
                               std::span<const MemoryId> devices) {
   std::vector<MemoryId> ends{devices.begin(), devices.end()};
-  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (!topology.has_copies(place) && std::ranges::find(ends, place) == ends.end())
-      ends.push_back(place);
+  for (const MemoryId home : homes_of(problem))
+    if (!contains(ends, home)) ends.push_back(home);
   return ends;
 }
 
@@ -45,7 +61,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
                  std::span<const MemoryId> devices) {
   if (problem.routine != Routine::gemm || resources.memories() > LinkMap::most_memories)
     return false;
-  const std::vector<MemoryId> ends = ends_of(problem, resources.topology(), devices);
+  const std::vector<MemoryId> ends = ends_of(problem, devices);
   const auto per_byte = [&](MemoryId src, MemoryId dst) {
     return resources.pair_cost(src, dst).per_byte;
   };
@@ -72,14 +88,12 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
   return false;
 }
 
-bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
+bool may_copy_between_gpus(const Problem& problem, const Topology& topology,
                            std::span<const MemoryId> devices) {
   if (devices.size() > 1) return true;
-  return std::ranges::any_of(
-      std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
-        return !topology.is_host(place) && !topology.has_copies(place) &&
-               std::ranges::find(devices, place) == devices.end();
-      });
+  return std::ranges::any_of(homes_of(problem), [&](MemoryId home) {
+    return !topology.is_host(home) && !contains(devices, home);
+  });
 }
 
 Router::TransferCost Router::alone(const Leg& leg) const {

@@ -22,7 +22,7 @@ struct Leg {
   std::optional<MemoryId> host = {};
 };
 
-/// Staged on the first host with routes from and to both GPUs, if `copies` asks for it;
+/// Staged on the host over which the copy is fastest, if `copies` asks for it;
 /// else direct, even without a route. `of_home`: one end is the home of a tile.
 Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst,
                 bool of_home);
@@ -43,7 +43,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources,
 
 /// Whether the problem may copy tiles between GPUs: it has several devices, or a matrix
 /// is on another GPU.
-bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology,
+bool may_copy_between_gpus(const Problem& problem, const Topology& topology,
                            std::span<const MemoryId> devices);
 
 /// Finds the intermediate memories of a transfer: a host (Leg), or devices. Devices keep

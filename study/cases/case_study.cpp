@@ -21,7 +21,7 @@ namespace {
 Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
   Job job = shown_job(topology, c, tuned);
   if (!job.plan.ops.empty()) return job;
-  const GemmProblem& p = job.plan.problem;
+  const GemmProblem& p = job.plan.gemm();
   const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
   throw changes_nothing(blame);
 }

@@ -19,7 +19,7 @@ std::string plan_cache(const R& result) {
   return reason_text(result.job.plan.origin, PlanReason::tuned);
 }
 
-const GemmProblem& problem_of(const R& result) { return result.job.plan.problem; }
+const GemmProblem& problem_of(const R& result) { return result.job.plan.gemm(); }
 
 const std::optional<GpuRunFacts>& gpu_of(const R& result) { return result.measured.gpu; }
 

@@ -11,6 +11,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file_lock.hpp"
 #include "model/base/files.hpp"
+#include "model/machine/layout_text.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "sched/policy/fields.hpp"
 
@@ -34,7 +35,7 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine,
   std::erase_if(policy.overridden,
                 [](const PolicyOverride& each) { return each.key == "effort"; });
   const GemmProblem p = work_of(checked(problem));
-  const auto name = [&](MemoryId id) { return machine.memory(id).name; };
+  const auto name = [&](const Layout& place) { return layout_text(place, machine); };
   PlanKey key{p.routine,
               p.m,
               p.n,
@@ -48,7 +49,8 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine,
               {p.lda, p.ldb, p.ldc},
               {},
               name_of(policy)};
-  for (const MemoryId device : devices) key.devices.push_back(name(device));
+  for (const MemoryId device : devices)
+    key.devices.push_back(machine.memory(device).name);
   return key;
 }
 
@@ -70,11 +72,11 @@ std::string text_of(const PlanKey& key) {
 std::string_view program_version() { return TILERAIL_PLANNING_VERSION; }
 
 std::string tuned_hash(Plan& plan) {
-  const double alpha = plan.problem.alpha, beta = plan.problem.beta;
-  std::string policy = std::exchange(plan.policy, "");
-  plan.problem.alpha = alpha == 0 ? 0 : 1, plan.problem.beta = beta == 0 ? 0 : 1;
+  GemmProblem& problem = plan.gemm();
+  const double alpha = problem.alpha, beta = problem.beta;
+  problem.alpha = alpha == 0 ? 0 : 1, problem.beta = beta == 0 ? 0 : 1;
   std::string hash = content_hash(plan);
-  plan.problem.alpha = alpha, plan.problem.beta = beta, plan.policy = std::move(policy);
+  problem.alpha = alpha, problem.beta = beta;
   return hash;
 }
 

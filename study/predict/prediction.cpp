@@ -7,6 +7,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
+#include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -51,6 +52,7 @@ Prediction predict(const PredictionText& text, const Topology& topology) {
   if (!problem.has_product())
     throw fault_of(to_string(problem.routine), "has nothing to multiply",
                    "sizes and an alpha other than 0");
+  check_places(problem, topology, devices);
   if (is_workload(text, problem, devices.size()))
     return predict_workload(text, topology, problem, devices);
   return predict_overlap(text, topology, problem, devices[0]);

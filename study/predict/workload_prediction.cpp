@@ -68,8 +68,7 @@ struct Predictor {
   /// Throws InputError for devices without links to the operands' memories or to each
   /// other.
   [[noreturn]] void missing_link() const {
-    std::vector<MemoryId> ends{problem.place_a, problem.place_b, problem.place_c};
-    std::erase_if(ends, [&](MemoryId end) { return topology.has_copies(end); });
+    std::vector<MemoryId> ends = homes_of(problem);
     ends.insert(ends.end(), devices.begin(), devices.end());
     std::string pair;
     for (const MemoryId device : devices)

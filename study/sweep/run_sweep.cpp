@@ -45,7 +45,7 @@ Columns<SweepResult> result_columns() {
 SweepResult result_of(const Job& job, const std::string& place) {
   const Summary summary = simulated(job.plan, job.topology);
   SweepResult result{evaluation_of(summary),
-                     job.plan.problem,
+                     job.plan.gemm(),
                      place,
                      summary.metadata.machine,
                      summary.metadata.policy,

@@ -99,7 +99,7 @@ class Question {
 
   WhatIf answer(const PartSelection& selection, const Workers& workers) const {
     Plan plan = plan_on(topology_);
-    WhatIf what{.parts = parts_of(topology_, plan.problem, selection)};
+    WhatIf what{.parts = parts_of(topology_, plan.gemm(), selection)};
     describe(what, plan);
     if (plan.ops.empty()) return what;
     for (const auto part : indices(what.parts))

@@ -1,33 +1,89 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <latch>
+#include <stdexcept>
+#include <thread>
 
-#include "api/lru_cache.hpp"
 #include "api/page_ranges.hpp"
+#include "api/shared_cache.hpp"
 #include "api/signature.hpp"
 
 namespace tilerail::api {
 namespace {
 
-TEST(LruCache, TheLeastRecentlyUsedEntryIsEvicted) {
-  LruCache<int, int> cache{2};
-  cache.insert(1, 10);
-  cache.insert(2, 20);
-  EXPECT_EQ(*cache.find(1), 10);  // 2 is now the least recently used
-  cache.insert(3, 30);
-  EXPECT_EQ(cache.find(2), nullptr);
-  EXPECT_EQ(*cache.find(1), 10);
-  EXPECT_EQ(*cache.find(3), 30);
+class Cache : public ::testing::Test {
+ protected:
+  /// Whether the value of `key` had to be made.
+  static bool makes(SharedCache<int, int>& cache, int key) {
+    bool made = false;
+    EXPECT_EQ(cache.get(key,
+                        [&] {
+                          made = true;
+                          return 10 * key;
+                        }),
+              10 * key);
+    return made;
+  }
+};
+
+TEST_F(Cache, TheLeastRecentlyUsedEntryIsEvicted) {
+  SharedCache<int, int> cache{2};
+  EXPECT_TRUE(makes(cache, 1));
+  EXPECT_TRUE(makes(cache, 2));
+  EXPECT_FALSE(makes(cache, 1));  // 2 is now the least recently used
+  EXPECT_TRUE(makes(cache, 3));
+  EXPECT_FALSE(makes(cache, 1));
+  EXPECT_FALSE(makes(cache, 3));
+  EXPECT_TRUE(makes(cache, 2));
   EXPECT_EQ(cache.size(), 2u);
 }
 
-TEST(LruCache, HoldsTheLatestEntryEvenWithCapacityZero) {
-  LruCache<int, int> cache{0};
-  cache.insert(1, 10) = 11;
-  EXPECT_EQ(*cache.find(1), 11);
-  cache.insert(2, 20);
-  EXPECT_EQ(cache.find(1), nullptr);
+TEST_F(Cache, HoldsTheLatestEntryEvenWithCapacityZero) {
+  SharedCache<int, int> cache{0};
+  EXPECT_TRUE(makes(cache, 1));
+  EXPECT_FALSE(makes(cache, 1));
+  EXPECT_TRUE(makes(cache, 2));
+  EXPECT_TRUE(makes(cache, 1));
   EXPECT_EQ(cache.size(), 1u);
+}
+
+TEST_F(Cache, KeepsNoErrors) {
+  SharedCache<int, int> cache{2};
+  EXPECT_THROW(cache.get(1, []() -> int { throw std::runtime_error{"no value"}; }),
+               std::runtime_error);
+  EXPECT_EQ(cache.size(), 0u);
+  EXPECT_TRUE(makes(cache, 1));
+}
+
+TEST_F(Cache, ThreadsThatWaitForAValueGetItOrItsError) {
+  SharedCache<int, int> cache{2};
+  std::latch is_making{1}, requested{1};
+  std::atomic<int> made = 0;
+  const auto fails = [&]() -> int {
+    ++made;
+    is_making.count_down();
+    requested.wait();
+    throw std::runtime_error{"no value"};
+  };
+  std::thread first{[&] { EXPECT_THROW(cache.get(1, fails), std::runtime_error); }};
+  is_making.wait();
+  EXPECT_TRUE(makes(cache, 2)) << "another value does not wait";
+  std::thread second{[&] {
+    requested.count_down();  // it waits from now on, or finds no entry and makes one
+    try {
+      cache.get(1, [&] {
+        ++made;
+        return 10;
+      });
+      EXPECT_EQ(made, 2);
+    } catch (const std::runtime_error&) {
+      EXPECT_EQ(made, 1);
+    }
+  }};
+  first.join();
+  second.join();
 }
 
 GemmProblem problem() {

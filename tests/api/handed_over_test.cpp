@@ -91,9 +91,11 @@ TEST_F(AsynchronousCalls, ReleaseMemoryEvenAfterFailures) {
   EXPECT_EQ(log_->steps.back(), "free");
   const auto* const a = static_cast<const double*>(product.x.a);
   session_->keep(a, product.x.m, product.x.k, product.x.lda, sizeof *a);
+  call(product);
   log_->run_failed = true;
   EXPECT_THROW(session_->release(a), std::runtime_error);
   expect_input_error([&] { session_->release(a); }, {"not kept"});
+  call(product);
   log_->run_failed = true;
   try {
     session_->unregister_memory(memory);

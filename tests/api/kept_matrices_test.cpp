@@ -1,9 +1,11 @@
 // Inputs that the caller keeps on GPUs between calls.
 #include <gtest/gtest.h>
 
+#include "model/machine/layout_text.hpp"
 #include "tests/api/fake_hardware.hpp"
 #include "tests/api/multiplication.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/plan_facts.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -16,17 +18,17 @@ class KeptMatrices : public ::testing::Test {
     session_->keep(call.x.a, call.x.m, call.x.k, call.x.lda, sizeof(double));
   }
   std::string place_of_a() const {
-    return log_->plan->memories[log_->plan->problem.place_a.index()];
+    return layout_text(log_->plan->gemm().place_a, FakeHardware::machine());
   }
   std::string place_of_b() const {
-    return log_->plan->memories[log_->plan->problem.place_b.index()];
+    return layout_text(log_->plan->gemm().place_b, FakeHardware::machine());
   }
 
-  bool is_copied(Buffer::Kind matrix) const {
+  bool is_copied(TensorId matrix) const {
     const Plan& plan = *log_->plan;
     return std::ranges::any_of(plan.ops, [&](const Op& op) {
       return op.kind == OpKind::copy &&
-             plan.buffer(plan.operands_of(op)[0].buffer).kind == matrix;
+             testing::is_of(plan.buffer(plan.operands_of(op)[0].buffer), matrix);
     });
   }
 
@@ -184,8 +186,7 @@ TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) 
           original, std::numeric_limits<double>::quiet_NaN());  // must not be read now
       session_->gemm(call.x);
       EXPECT_EQ(a_is_kept ? place_of_a() : place_of_b(), "g*");
-      EXPECT_FALSE(is_copied(a_is_kept ? Buffer::Kind::matrix_a : Buffer::Kind::matrix_b))
-          << "it crosses a link";
+      EXPECT_FALSE(is_copied(a_is_kept ? tensor_a : tensor_b)) << "it crosses a link";
       original = before;
       call.expect_right();
     }
@@ -198,7 +199,7 @@ TEST_F(KeptMatrices, AreReadOnTheOnlyGpuIfTheOriginalIsOnTheGpuOfC) {
   log_->on_device = {{call.x.c, 0}, {call.x.a, 0}};
   keep_a(call);
   session_->gemm(call.x);
-  EXPECT_FALSE(is_copied(Buffer::Kind::matrix_a));
+  EXPECT_FALSE(is_copied(tensor_a));
   call.expect_right();
 }
 

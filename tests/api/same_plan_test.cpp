@@ -101,7 +101,7 @@ TEST(SamePlan, DependsOnTheSimulator) {
   const Plan judged = by_command(requests[1]);
   Policy policy = preset(requests[1].policy);
   apply_override(policy, requests[1].overrides.back());
-  EXPECT_NE(plan_gemm(judged.problem, machine, machine.gpus(), policy).devices,
+  EXPECT_NE(plan_gemm(judged.gemm(), machine, machine.gpus(), policy).devices,
             judged.devices);
 }
 

@@ -37,7 +37,7 @@ PlannedCall planned(const Topology& machine, int64_t n, int gpu = 0,
   Policy policy = preset("tilerail");
   policy.effort = Effort::fast;
   if (!override_.empty()) apply_override(policy, override_);
-  return CallPlanner{machine}.plan(checked(problem), machine.gpus(), policy);
+  return CallPlanner{machine}.plan(checked(problem), machine.gpus(), policy, {});
 }
 
 TEST(SingleGpu, SmallProductsAreOneKernelOnAnyMachine) {

@@ -10,6 +10,7 @@
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/halves.hpp"
 
 namespace tilerail::host {
 namespace {
@@ -42,28 +43,29 @@ TEST(HostCopy, EmptyBlocksCopyNothing) {
 
 TEST(HostAxpby, AddsScaledBlocks) {
   std::vector<double> x{1, 2, 3, 4}, y{10, 20, 77, 30, 40, 77};  // 2 x 2; y has ld 3
-  axpby(block(x, 2, 2, 2), block(y, 2, 2, 3), 2.0, 0.5, DType::f64);
+  axpby(block(x, 2, 2, 2), block(y, 2, 2, 3), 2.0, 0.5, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{2 + 5, 4 + 10, 77, 6 + 15, 8 + 20, 77}));
 }
 
 TEST(HostAxpby, ZeroBetaNeverReadsY) {
   std::vector<double> x{1, 2}, y{nan, nan};
-  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 3.0, 0.0, DType::f64);
+  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 3.0, 0.0, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{3, 6}));
 }
 
 TEST(HostAxpby, ZeroAlphaNeverReadsX) {
   std::vector<double> x{nan, nan}, y{1, 2};
-  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 0.0, -1.0, DType::f64);
+  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 0.0, -1.0, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{-1, -2}));
-  axpby(Block{}, block(y, 2, 1, 2), 0.0, 0.0, DType::f64);
+  axpby(Block{}, block(y, 2, 1, 2), 0.0, 0.0, DType::f64, DType::f64);
   EXPECT_EQ(y, (std::vector<double>{0, 0}));
 }
 
 TEST(HostAxpby, RoundsScalarsToSinglePrecision) {
   std::vector<float> x{1}, y{0};
   axpby({reinterpret_cast<std::byte*>(x.data()), 1, 1, 1},
-        {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0, DType::f32);
+        {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0, DType::f32,
+        DType::f32);
   EXPECT_EQ(y[0], 0.1F);
 }
 
@@ -149,11 +151,56 @@ TEST_P(ZeroScalars, EmptyKOnlyScales) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ZeroScalars, ::testing::Values(1, 3, 33, 200));
 
-TEST(HostGemm, RefusesHalfPrecision) {
+TEST(HostGemm, RefusesTf32) {
+  GemmCall call;
+  call.dtype = DType::tf32;
+  expect_input_error([&] { gemm(call); }, {"expected f64, f32, f16 or bf16"});
+}
+
+std::vector<uint16_t> halves(const std::vector<double>& values, DType dtype) {
+  std::vector<uint16_t> bits;
+  for (const double value : values) bits.push_back(test::half_bits(value, dtype));
+  return bits;
+}
+
+// 1 + u/2 + u/4, with u the distance of 1 from the next half, is above the middle between
+// the two. A sum rounded after each term stays 1.
+TEST(HostGemm, HalvesAreRoundedOnce) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
-    GemmCall call;
-    call.dtype = dtype;
-    expect_input_error([&] { gemm(call); }, {"expected f64 or f32"});
+    const double u = dtype == DType::f16 ? 0x1p-10 : 0x1p-7;
+    for (const Trans ta : {Trans::no, Trans::yes}) {  // row [1, u/2], ld 2
+      auto a = halves(ta == Trans::no ? std::vector<double>{1, 9, u / 2, 9}
+                                      : std::vector<double>{1, u / 2},
+                      dtype),
+           b = halves({1, 1}, dtype), c = halves({u / 4, 7}, dtype);
+      GemmCall call{dtype, ta,       Trans::no, 1,        1, 2, 1,
+                    1,     a.data(), b.data(),  c.data(), 2, 2, 2};
+      multiply(call);
+      EXPECT_EQ(c, halves({1 + u, 7}, dtype));
+      std::vector<float> sum{float(u / 4), 7};
+      call.c = sum.data(), call.of_c = DType::f32;
+      multiply(call);
+      EXPECT_EQ(sum, (std::vector<float>{float(1 + u / 2 + u / 4), 7}));
+      call.alpha = 0, call.beta = 2;
+      multiply(call);
+      EXPECT_EQ(sum, (std::vector<float>{float(2 + u + u / 2), 7}));
+    }
+  }
+}
+
+TEST(HostAxpby, ASumAndHalvesAreRoundedOnce) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const double u = dtype == DType::f16 ? 0x1p-10 : 0x1p-7;
+    std::vector<float> sum{float(1 + u / 2)};
+    const Block x{reinterpret_cast<std::byte*>(sum.data()), 1, 1, 1};
+    auto half = halves({u / 2}, dtype);
+    const Block y{reinterpret_cast<std::byte*>(half.data()), 1, 1, 1};
+    axpby(x, y, 1, 0.5, DType::f32, dtype);
+    EXPECT_EQ(half, halves({1 + u}, dtype)) << "1 + u/2 + u/4";
+    axpby(y, y, 0, 2, dtype, dtype);
+    EXPECT_EQ(half, halves({2 + 2 * u}, dtype));
+    axpby(x, y, 1, 0, DType::f32, dtype);
+    EXPECT_EQ(half, halves({1}, dtype)) << "1 + u/2 is rounded to even";
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "tests/support/halves.hpp"
 
 namespace tilerail {
 namespace {
@@ -80,10 +81,24 @@ TEST(RandomMatrix, DetectsWrites) {
   EXPECT_TRUE(x.padding_untouched());
 }
 
-TEST(RandomMatrix, RefusesHalvesAndSizesBeyondMemory) {
-  EXPECT_THROW((RandomMatrix{1, 1, 1, DType::f16, 0}), InputError);
+TEST(RandomMatrix, RefusesTf32AndSizesBeyondMemory) {
+  EXPECT_THROW((RandomMatrix{1, 1, 1, DType::tf32, 0}), InputError);
   const int64_t huge = int64_t{1} << 31;
   EXPECT_THROW((RandomMatrix{huge, huge, huge, DType::f64, 0}), InputError);
+}
+
+TEST(RandomMatrix, HalvesAreRoundedOnce) {
+  const RandomMatrix exact{5, 4, 6, DType::f64, 7};
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    const RandomMatrix x{5, 4, 6, dtype, 7};
+    const auto* bits = static_cast<const uint16_t*>(x.data());
+    for (int64_t j = 0; j < 4; ++j)
+      for (int64_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(bits[i + j * 6], test::half_bits(exact.at(i, j), dtype));
+        EXPECT_EQ(x.at(i, j), test::stored(exact.at(i, j), dtype));
+      }
+    EXPECT_TRUE(x.elements_untouched());
+  }
 }
 
 TEST(GemmCheck, AcceptsAnotherOrderOfSummation) {

@@ -175,7 +175,7 @@ CASES = {
     "no metric": (problem(set="devices="), "devices="),
     "lda of zero": (problem(lda="0"), "--lda: '0' is out of range"),
     "ldb of a vector": (problem(gemm=None, gemv="6,4", ldb="0"), "--ldb: has no meaning with gemv"),
-    "dtype that the host has not": (["run", "--backend", "host", "--dtype", "bf16", *SMALL], "bf16"),
+    "dtype that the host has not": (["run", "--backend", "host", "--dtype", "tf32", *SMALL], "tf32"),
     "one timeline to compare": (["compare", "a.csv"], "measured"),
     "missing timeline": (["compare", "a.csv", "b.csv"], "a.csv"),
     "trace of a comparison as CSV": (["compare", "a.csv", "b.csv", "--trace", "both.csv"], "both.csv"),

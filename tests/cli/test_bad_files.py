@@ -112,7 +112,7 @@ def wider_view(document):
 
 
 def odd_offset(document):
-    next(buffer for buffer in document["buffers"] if buffer[0] == "tile")[5] += 4  # of f64
+    next(buffer for buffer in document["buffers"] if buffer[1] == "arena")[8] += 4  # of f64
     document["peak_bytes"] = [peak + 4 for peak in document["peak_bytes"]]
 
 
@@ -134,7 +134,7 @@ PLANS = {
     "peak that is too small": (lambda d: d["peak_bytes"].__setitem__(slice(None), [1] * len(d["peak_bytes"])), "peak"),
     "tile between two elements": (odd_offset, "offset must be a multiple"),
     "GPU that is not a device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
-    "changed after it was written": (put(["policy"], "mine"), "hash"),
+    "changed after it was written": (put(["problem", "alpha"], 2), "hash"),
 }
 
 

@@ -159,7 +159,6 @@ BAD_FILES = {
     "unknown place": ("m,n,k,place\n64,64,64,h:h:7\n", "cases.csv:2:10: place: '7'"),
     "type that the machine has not": ("m,n,k,dtype\n64,64,64,tf32\n", "cases.csv:2:10: dtype: 'tf32' has no GEMM times "
                                       "for NN on machine 'two-gpu'; expected one of: f64, f32, f16, bf16"),
-    "type that the host has not": ("m,n,k,dtype\n64,64,64,bf16\n", "cases.csv:2:10: dtype: 'bf16' cannot be executed"),
     "matrices that do not fit": ("m,n,k,place\n64K,64K,64K,0:0:0\n", "cases.csv:2:13: place: 'gpu0'"),
     "no columns": ("m,n,k\n64,64,64\n64,0,64\n", "cases.csv:3:4: n: changes nothing"),
     "empty sum": ("m,n,k,alpha\n64,64,0,1\n", "cases.csv:2:7: k: changes nothing"),

@@ -65,7 +65,13 @@ class Homes(CommandTest):
 
     def test_c_has_one_place(self):
         for command in (["simulate"], ["plan"], ["predict"], ["run", "--backend", "host"]):
-            self.assert_refused([*command, "--gemm", "2K", "--topology", "two.toml", "--place", "h:h:g*"], "'h:h:g*'")
+            self.assert_refused([*command, "--gemm", "2K", "--topology", "two.toml", "--place", "h:h:g*"],
+                                "--place: 'g*' is not a place for C")
+
+    def test_replicas_are_on_every_given_gpu(self):
+        for command in ("plan", "predict"):
+            self.assert_refused([command, "--gemm", "2K", "--topology", "two.toml", "--place", "copies@gpu0+gpu1:h:h"],
+                                "--place: 'copies@gpu0+gpu1' has no copy on gpu2")
 
     def test_places_on_all_hosts_mean_the_host_of_a_machine_with_one(self):
         for place in ("h*:h/cols:h/rows", "h:h:h"):

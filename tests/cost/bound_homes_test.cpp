@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/bound.hpp"
+#include "tests/support/layouts.hpp"
 #include "tests/support/two_hosts.hpp"
 
 namespace tilerail {
@@ -14,7 +15,7 @@ class BoundOfHomes : public ::testing::Test {
   Bound bound(const char* place) const {
     GemmProblem p;
     p.m = p.n = 8192, p.k = 1, p.beta = 0;
-    p.place_a = p.place_b = p.place_c = small_machine::memory(machine, place);
+    p.place_a = p.place_b = p.place_c = testing::layout(machine, place);
     return lower_bound(checked(p), machine, machine.gpus());
   }
   Topology machine = [] {

@@ -44,12 +44,14 @@ class Draft {
     plan.memories = {"host", "gpu0", "gpu1"};
     plan.peak_bytes = {0, 0, 0};
     plan.devices = {gpu};
-    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+    plan.gemm().m = plan.gemm().n = plan.gemm().k = 1024;
+    plan.tensors = tensors_of(plan.gemm());
   }
   View matrix(MemoryId memory, int64_t rows, int64_t cols, int64_t ld = 0) {
-    const BufferId id = builder.add_buffer(
-        {Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
-    return {id, 0, 0, rows, cols};
+    Buffer buffer;
+    buffer.memory = memory;
+    buffer.rows = rows, buffer.cols = cols, buffer.ld = ld == 0 ? rows : ld;
+    return {builder.add_buffer(buffer), 0, 0, rows, cols};
   }
   OpId copy(const View& from, const View& to, std::initializer_list<OpId> after = {}) {
     const Op op{.queue = builder.copy_queue(plan.buffer(from.buffer).memory,

@@ -16,7 +16,7 @@ constexpr MemoryId gpu0{1}, gpu1{2};
 /// Kernels and joins with the times at which they ran, each in its own queue.
 struct TimedPlan : PlanDraft {
   TimedPlan() : PlanDraft{test::shipped("two-gpu")} {
-    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+    plan.gemm().m = plan.gemm().n = plan.gemm().k = 1024;
   }
   void add(OpKind kind, MemoryId gpu, int64_t side, double start, double end) {
     const View all = tile(gpu, side, side);
@@ -86,7 +86,7 @@ TEST(Energy, WattsOfAGemmReplaceWattsOfABusyDevice) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
   expect_energies(run, Topology{d}, 150, 50);
-  run.plan.problem.dtype = DType::f32;
+  run.plan.gemm().dtype = DType::f32;
   expect_energies(run, Topology{d}, 250, 50);
 }
 
@@ -113,7 +113,7 @@ TEST(Energy, IsUnknownIfTheDescriptionLacksWattsOfADevice) {
 TEST(Energy, IsUnknownWithoutTimesOfTheGemms) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
-  run.plan.problem.dtype = DType::tf32;
+  run.plan.gemm().dtype = DType::tf32;
   EXPECT_FALSE(device_energies(run.plan, two_gpu(), run.times));
 }
 

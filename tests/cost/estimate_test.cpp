@@ -92,12 +92,14 @@ TEST(Estimate, TheBusiestResourceServesAllDevicesOrIsTheMeanOverSome) {
   plan.memories = {"host", "gpu0", "gpu1"};
   plan.peak_bytes = {0, 0, 0};
   plan.devices = topology.gpus();
+  plan.tensors = tensors_of(plan.problem);
   PlanBuilder builder{plan};
   constexpr int64_t rows = 125'000'000;  // 1 GB
   const auto copy_to = [&](MemoryId device) {
     const auto vector = [&](MemoryId memory) {
-      return View{builder.add_buffer({Buffer::Kind::tile, memory, rows, 1, rows, 0}), 0,
-                  0, rows, 1};
+      return View{
+          builder.add_buffer({.memory = memory, .rows = rows, .cols = 1, .ld = rows}), 0,
+          0, rows, 1};
     };
     Deps none;
     builder.add({.queue = builder.copy_queue(host, device)},

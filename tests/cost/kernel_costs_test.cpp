@@ -27,6 +27,27 @@ TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
     EXPECT_THROW(cost_of(costs, draft.plan, product, gpu), InputError);
 }
 
+/// A sum has the bytes of two tiles of halves.
+TEST(KernelCosts, RoundingASumTakesItsBytesAndAProductTheTimeOfHalves) {
+  const Topology topology = machine();
+  PlanDraft draft{topology, DType::f16};
+  const View half = draft.tile(gpu, 512, 512), sum = draft.tile(gpu, 512, 512);
+  draft.plan.buffers.back().dtype = DType::f32;
+  const QueueId queue = draft.compute_queue(gpu);
+  KernelCosts costs{topology};
+  const auto cost = [&](OpId id) {
+    return cost_of(costs, draft.plan, id, gpu).time.value;
+  };
+  const double bytes = 512.0 * 512 / topology.kernels_of(gpu).memory_bandwidth->value;
+  using enum Scalar;
+  EXPECT_NEAR(cost(draft.axpby(queue, sum, half, {one, zero})), (4 + 2) * bytes, 1e-15);
+  EXPECT_NEAR(cost(draft.axpby(queue, sum, half, {one, beta})), (4 + 2 + 2) * bytes,
+              1e-15);
+  EXPECT_NEAR(cost(draft.axpby(queue, sum, sum, {one, one})), (4 + 4 + 4) * bytes, 1e-15);
+  EXPECT_EQ(cost(draft.gemm(queue, half, half, sum, {})),
+            cost(draft.gemm(queue, half, half, half, {})));
+}
+
 TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandSlowAKernel) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);

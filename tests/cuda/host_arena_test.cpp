@@ -67,7 +67,7 @@ TEST_F(HostArenaTest, TilesOfDifferentHostsAreInDifferentAllocations) {
       starts.push_back(arenas.data(MemoryId{m}));
     std::map<const std::byte*, MemoryId> owners;
     for (const Buffer& buffer : plan.buffers) {
-      if (buffer.kind != Buffer::Kind::tile || !machine.is_host(buffer.memory)) continue;
+      if (!buffer.in_arena || !machine.is_host(buffer.memory)) continue;
       const std::byte* const start = start_of(buffer, starts, {});
       const std::byte* const allocation =
           owner(start, buffer.ld * buffer.cols * buffer.element());

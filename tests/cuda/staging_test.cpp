@@ -12,6 +12,7 @@
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::cuda {
@@ -105,7 +106,7 @@ class Copies {
   }
   void expect_c_written() {
     const auto& [buffer, expected] = *written_.begin();
-    EXPECT_EQ(int64_t(expected.size()), plan.problem.m * plan.problem.n)
+    EXPECT_EQ(int64_t(expected.size()), plan.gemm().m * plan.gemm().n)
         << "all of C goes back";
     for (size_t at = 0; at < memories_[buffer].size(); ++at) {
       const auto found = expected.find(int64_t(at));
@@ -204,7 +205,7 @@ TEST(Staging, IsRefusedForPlansThatReadWrittenPartsOfC) {
   EXPECT_TRUE(may_read_ahead(plan, machine));
   const auto back = std::find_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) {
     return op.kind == OpKind::copy &&
-           plan.buffer(plan.result(op).buffer).kind == Buffer::Kind::matrix_c;
+           testing::is_of(plan.buffer(plan.result(op).buffer), tensor_c);
   });
   ASSERT_NE(back, plan.ops.end());
   Op again = *back;

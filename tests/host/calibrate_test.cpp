@@ -18,7 +18,7 @@ namespace {
 TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
   const Topology topology{host_machine(3, 2)};
   ASSERT_EQ(topology.gpus().size(), 3U);
-  ASSERT_EQ(topology.sources(), 4U);
+  ASSERT_EQ(topology.memories().size(), 4U);
   for (size_t i = 0; i < 4; ++i) {
     for (size_t j = 0; j < 4; ++j) {
       if (i == j) continue;

@@ -21,23 +21,24 @@ void expect_refused(HostExecutor& executor, const Plan& plan,
   expect_input_error([&] { executor.execute(plan); }, words);
 }
 
-TEST(HostExecutorErrors, RefusesHalfPrecisionNamingIt) {
+TEST(HostExecutorErrors, RefusesTf32NamingIt) {
   const Topology topology = machine(1, 1);
   HostExecutor executor{topology};
   GemmProblem p = on_host(8, 8, 8);
-  p.dtype = DType::f16;
-  expect_refused(executor, tiled_plan(topology, p, 8), {"f16", "expected f64 or f32"});
+  p.dtype = DType::tf32;
+  expect_refused(executor, tiled_plan(topology, p, 8),
+                 {"tf32", "expected f64, f32, f16 or bf16"});
 }
 
 TEST(HostExecutorErrors, RefusesMissingMatrices) {
   const Topology topology = machine(1, 1);
   HostExecutor executor{topology};
   const Plan plan = tiled_plan(topology, on_host(8, 8, 8), 8);
-  const GemmData data{plan.problem, 20};
+  const GemmData data{plan.gemm(), 20};
   Matrices matrices = data.matrices();
   matrices.b = nullptr;
   executor.set_matrices(matrices);
-  expect_refused(executor, plan, {"matrix b"});
+  expect_refused(executor, plan, {"matrix B"});
 }
 
 TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
@@ -69,7 +70,7 @@ TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
                  {"operation 1 (gemm, queue 1: compute on device0)", "8589934592"});
 
   const Plan good = tiled_plan(topology, on_host(40, 40, 40), 16);
-  const GemmData data{good.problem, 21};
+  const GemmData data{good.gemm(), 21};
   executor.set_matrices(data.matrices());
   executor.execute(good);
   EXPECT_TRUE(data.check().passed()) << data.check().summary();

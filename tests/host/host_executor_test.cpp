@@ -44,7 +44,7 @@ TEST(HostExecutor, MultipliesWithEveryTransposeAndDType) {
         p.dtype = dtype, p.trans_a = ta, p.trans_b = tb, p.alpha = 0.7, p.beta = -1.3;
         p.lda = 103, p.ldb = 101, p.ldc = 72;
         const Plan plan = tiled_plan(topology, p, 32);
-        const GemmData data{plan.problem, 11};
+        const GemmData data{plan.gemm(), 11};
         executor.set_matrices(data.matrices());
         expect_rule_kept(plan, executor.execute(plan));
         const GemmCheck check = data.check();
@@ -64,7 +64,7 @@ TEST(HostExecutor, SpecialScalarsAndSizes) {
         GemmProblem p = on_host(33, 20, k);
         p.alpha = alpha, p.beta = beta;
         const Plan plan = tiled_plan(topology, p, 16);
-        const GemmData data{plan.problem, 12};  // C is NaN when beta == 0
+        const GemmData data{plan.gemm(), 12};  // C is NaN when beta == 0
         executor.set_matrices(data.matrices());
         executor.execute(plan);
         const GemmCheck check = data.check();
@@ -84,7 +84,7 @@ TEST(HostExecutor, UsesMatricesOfADeviceInPlace) {
     p.place_a = MemoryId{places % 3}, p.place_b = MemoryId{places / 3 % 3},
     p.place_c = MemoryId{places / 9};
     const Plan plan = tiled_plan(topology, p, 16);
-    const GemmData data{plan.problem, 13};
+    const GemmData data{plan.gemm(), 13};
     executor.set_matrices(data.matrices());
     executor.execute(plan);
     const GemmCheck check = data.check();
@@ -96,7 +96,7 @@ TEST(HostExecutor, NeverRunsMoreOperationsOfADeviceThanItHasWorkers) {
   const Topology topology = machine(2, 2);
   HostExecutor executor{topology};
   const Plan plan = tiled_plan(topology, on_host(300, 300, 300), 50);
-  const GemmData data{plan.problem, 14};
+  const GemmData data{plan.gemm(), 14};
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(plan);
   for (size_t i = 0; i < plan.ops.size(); ++i) {
@@ -121,7 +121,7 @@ TEST(HostExecutor, OneWorkerTakesReadyOperationsByLowestId) {
     draft.copy(draft.copy_queue(MemoryId{0}, gpu, i % 3), draft.a(),
                draft.tile(gpu, 8, 8));
   HostExecutor executor{topology};
-  const GemmData data{draft.plan.problem, 15};
+  const GemmData data{draft.plan.gemm(), 15};
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(draft.plan);
   for (size_t i = 1; i < 30; ++i)
@@ -143,7 +143,7 @@ TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
   const OpId again = draft.join(draft.compute_queue(gpu1), {both});
   const OpId back = draft.copy(draft.copy_queue(gpu0, host), tile, draft.c(), {again});
   HostExecutor executor{topology};
-  const GemmData data{draft.plan.problem, 16};
+  const GemmData data{draft.plan.gemm(), 16};
   executor.set_matrices(data.matrices());
   const Timeline timeline = executor.execute(draft.plan);
   expect_rule_kept(draft.plan, timeline);
@@ -173,7 +173,7 @@ TEST(HostExecutor, PoisonShowsUnwrittenBytes) {
   const MemoryId gpu = topology.gpus()[0];
   draft.gemm(draft.compute_queue(gpu), draft.a(), draft.tile(gpu, 16, 16), draft.c(), {});
   HostExecutor executor{topology, {.workers = 1, .poison = true}};
-  const GemmData data{draft.plan.problem, 17};
+  const GemmData data{draft.plan.gemm(), 17};
   executor.set_matrices(data.matrices());
   executor.execute(draft.plan);
   EXPECT_TRUE(std::isnan(data.c().at(0, 0)));
@@ -184,7 +184,7 @@ TEST(HostExecutor, ASecondRunGivesTheSameBytes) {
   const Topology topology = machine(2, 2);
   HostExecutor executor{topology};
   const Plan plan = tiled_plan(topology, on_host(90, 90, 90), 32);
-  GemmData data{plan.problem, 18};
+  GemmData data{plan.gemm(), 18};
   executor.set_matrices(data.matrices());
   const Timeline one = executor.execute(plan);
   const auto* c = static_cast<const double*>(data.matrices().c);
@@ -205,7 +205,7 @@ TEST(HostExecutor, ASecondRunAllocatesNothingButTheResult) {
   std::vector<int> counts;
   for (const int64_t size : {16, 128}) {
     const Plan plan = tiled_plan(topology, on_host(size, size, 16), 16);
-    const GemmData data{plan.problem, 18};
+    const GemmData data{plan.gemm(), 18};
     executor.set_matrices(data.matrices());
     executor.execute(plan);
     const int before = test::allocations();
@@ -222,7 +222,7 @@ TEST(HostExecutor, ArenasGrowAndAreKept) {
   const MemoryId gpu = topology.gpus()[0];
   const Plan small = tiled_plan(topology, on_host(16, 16, 16), 16),
              large = tiled_plan(topology, on_host(64, 64, 64), 16);
-  const GemmData small_data{small.problem, 19}, large_data{large.problem, 19};
+  const GemmData small_data{small.gemm(), 19}, large_data{large.gemm(), 19};
   executor.set_matrices(small_data.matrices());
   executor.execute(small);
   EXPECT_GE(executor.arena_bytes(gpu), small.peak_bytes[gpu.index()]);

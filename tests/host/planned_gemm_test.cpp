@@ -21,7 +21,7 @@ class PlannedGemm : public ::testing::TestWithParam<const char*> {
     Policy policy = any_preset(GetParam());
     policy.choices.tile = 32;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
-    const GemmData data{plan.problem, 23};
+    const GemmData data{plan.gemm(), 23};
     executor_.set_matrices(data.matrices());
     const Timeline timeline = executor_.execute(plan);
     for (size_t i = 0; i < plan.ops.size(); ++i) {
@@ -44,7 +44,7 @@ TEST_P(PlannedGemm, EveryTransposeDTypeAndRaggedSize) {
   constexpr int64_t sizes[][3] = {{64, 64, 64}, {70, 45, 100}, {1, 99, 33},
                                   {97, 1, 64},  {33, 65, 1},   {5, 6, 7}};
   for (const auto& [m, n, k] : sizes) {
-    for (const DType dtype : {DType::f64, DType::f32}) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
       for (const Trans ta : both) {
         for (const Trans tb : both) {
           GemmProblem p;

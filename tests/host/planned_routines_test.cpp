@@ -20,16 +20,16 @@ class PlannedRoutine : public ::testing::TestWithParam<const char*> {
     Policy policy = any_preset(GetParam());
     policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
-    const GemmData data{plan.problem, 29};
+    const GemmData data{plan.gemm(), 29};
     executor_.set_matrices(data.matrices());
     executor_.execute(plan);
     const GemmCheck check = data.check();
-    const GemmProblem& p = plan.problem;
+    const GemmProblem& p = plan.gemm();
     EXPECT_TRUE(check.passed())
         << to_string(p.routine) << " " << p.m << " x " << p.k << " " << to_string(p.dtype)
         << to_string(p.trans_a) << " alpha " << p.alpha << " beta " << p.beta << " at "
-        << p.place_a.value << p.place_b.value << p.place_c.value << ": "
-        << check.summary();
+        << p.place_a.home().value << p.place_b.home().value << p.place_c.home().value
+        << ": " << check.summary();
   }
 
   /// Tests every placement, scalar and type.
@@ -93,7 +93,7 @@ TEST(RoutineCheck, AMissingTileOfALongDotProductShows) {
     Policy policy = any_preset("gemmex");
     policy.choices.tile = 1 << 16;
     Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
-    const GemmData data{plan.problem, 3};
+    const GemmData data{plan.gemm(), 3};
     HostExecutor executor{machine};
     executor.set_matrices(data.matrices());
     executor.execute(plan);

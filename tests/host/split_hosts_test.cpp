@@ -29,7 +29,7 @@ TEST(SplitHosts, TilesThatAreStagedOnSeveralHostsGiveTheRightProduct) {
         policy.device_choice = DeviceChoice::all;
         apply_override(policy, "peer-copies=staged");
         const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
-        const GemmData data{plan.problem, 11};
+        const GemmData data{plan.gemm(), 11};
         executor.set_matrices(data.matrices());
         executor.execute(plan);
         EXPECT_TRUE(data.check().passed()) << data.check().summary();

@@ -20,7 +20,7 @@ TEST(LinkMap, SlowdownOfTwoCopiesFollowsMaxMinFairSharing) {
   for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8",
                            "karolina-hgx-a100", "hgx-h200"}) {
     const Topology t = shipped(name);
-    const size_t count = t.sources();
+    const size_t count = t.memories().size();
     for (size_t i = 0; i < count * count; ++i)
       for (size_t j = 0; j < count * count; j += 7) {
         const MemoryPair of{MemoryId{i / count}, MemoryId{i % count}},

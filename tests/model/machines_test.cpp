@@ -26,7 +26,7 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
     EXPECT_EQ(t.name(), file.path().stem().string());
     found.insert(t.name());
     for (MemoryId gpu : t.gpus()) {
-      for (size_t other = 0; other < t.sources(); ++other) {
+      for (size_t other = 0; other < t.memories().size(); ++other) {
         EXPECT_TRUE(t.has_route(gpu, MemoryId{other}) &&
                     t.has_route(MemoryId{other}, gpu))
             << other;

@@ -40,7 +40,7 @@ void expect_own_arenas(const Plan& plan) {
   for (const int64_t bytes : plan.peak_bytes)
     arenas.push_back(bytes == 0 ? nullptr : memories.emplace_back(size_t(bytes)).data());
   for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind != Buffer::Kind::tile) continue;
+    if (!buffer.in_arena) continue;
     const std::byte* const arena = arenas[buffer.memory.index()];
     const std::byte* const start = start_of(buffer, arenas, {});
     ASSERT_GE(start, arena);
@@ -68,10 +68,9 @@ TEST(BufferStart, PlansOfTwoHostsStageTilesOnBoth) {
 TEST(BufferStart, BuffersOfMatricesStartAtTheirOffsetInTheMatrix) {
   std::array<std::byte, 3> matrices{};
   const Matrices places{&matrices[0], &matrices[1], &matrices[2]};
-  for (const auto kind :
-       {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c}) {
-    const Buffer buffer{kind, MemoryId{1}, 4, 4, 8, 16, DType::f64};
-    EXPECT_EQ(start_of(buffer, {}, places), &matrices[size_t(kind)] + 16);
+  for (const TensorId tensor : {tensor_a, tensor_b, tensor_c}) {
+    const Buffer buffer{.tensor = tensor, .in_arena = false, .offset = 16};
+    EXPECT_EQ(start_of(buffer, {}, places), &matrices[tensor.index()] + 16);
     EXPECT_EQ(start_of(buffer, {}, {}), nullptr);
   }
 }
@@ -79,12 +78,10 @@ TEST(BufferStart, BuffersOfMatricesStartAtTheirOffsetInTheMatrix) {
 TEST(BufferStart, AMemoryReadsItsCopyOfAnInput) {
   std::array<std::byte, 2> whole{}, copy{};
   const Matrices places{whole.data(), nullptr, nullptr, {{MemoryId{2}, copy.data()}}, {}};
-  EXPECT_EQ(
-      start_of({Buffer::Kind::matrix_a, MemoryId{2}, 1, 1, 1, 0, DType::f64}, {}, places),
-      copy.data());
-  EXPECT_EQ(
-      start_of({Buffer::Kind::matrix_a, MemoryId{1}, 1, 1, 1, 0, DType::f64}, {}, places),
-      whole.data());
+  Buffer replica{.tensor = tensor_a, .in_arena = false, .memory = MemoryId{2}};
+  EXPECT_EQ(start_of(replica, {}, places), copy.data());
+  replica.memory = MemoryId{1};
+  EXPECT_EQ(start_of(replica, {}, places), whole.data());
 }
 
 }  // namespace

@@ -44,20 +44,17 @@ TEST_F(PlanJson, SurvivesWritingAndReading) {
   const Plan again = plan_from_json(to_json(plan), "plan.json");
   EXPECT_EQ(to_json(again), to_json(plan));
   EXPECT_EQ(content_hash(again), content_hash(plan));
-  EXPECT_EQ(again.problem.beta, 0.1);
+  EXPECT_EQ(again.gemm().beta, 0.1);
 }
 
-TEST_F(PlanJson, EveryRoutineReadsBackAndGemmIsTheDefault) {
+TEST_F(PlanJson, EveryRoutineReadsBack) {
   for (const GemmProblem& p :
        {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
     const Plan vectors = plan_gemm(p, machine, machine.gpus(), any_preset("tilerail"));
     const Plan again = plan_from_json(to_json(vectors), "plan.json");
-    EXPECT_EQ(again.problem.routine, p.routine);
+    EXPECT_EQ(again.gemm().routine, p.routine);
     EXPECT_EQ(to_json(again), to_json(vectors));
   }
-  json j = json::parse(to_json(plan));
-  j["problem"].erase("routine");
-  EXPECT_EQ(plan_from_json(j.dump(), "plan.json").problem.routine, Routine::gemm);
 }
 
 TEST_F(PlanJson, TheGivenMemoriesAreOptional) {
@@ -156,12 +153,15 @@ TEST_F(PlanJson, OlderFilesHaveNoReasons) {
 }
 
 TEST_F(PlanJson, TamperedPlansAreRefused) {
-  expect_refused([](json& j) { j["policy"] = "other"; },
+  expect_refused([](json& j) { j["problem"]["alpha"] = 7; },
                  {"plan.json", "/hash", "changed"});
 }
 
 TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
-  expect_refused([](json& j) { j["schema"] = 1; }, {"plan.json", "/schema", "'1'"});
+  expect_refused([](json& j) { j["schema"] = 4; }, {"plan.json", "/schema", "'4'"});
+  expect_refused([](json& j) { j["schema"] = 2; },
+                 {"plan.json: /schema: '2' is the schema of plans without layouts",
+                  "expected 3: a new plan"});
   expect_refused([](json& j) { j.erase("ops"); }, {"/ops", "missing"});
   expect_refused([](json& j) { j["ops"][5]["op"] = "gem"; },
                  {"/ops/5/op", "gem", "gemm"});
@@ -197,7 +197,9 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
         {place, "is not the index of a candidate"});
   expect_refused([](json& j) { j["single_issuer"] = 1; },
                  {"/single_issuer", "true or false"});
-  expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
+  expect_refused([](json& j) { j["buffers"][0][0] = "D"; },
+                 {"/buffers/0/0", "name of a tensor"});
+  expect_refused([](json& j) { j["buffers"][0][2] = 99; }, {"buffer 0", "memory"});
   expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); },
                      {"plan.json:1:14: not JSON: syntax error"});
   expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});
@@ -246,24 +248,22 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
       size_t(std::ranges::find_if(plan.ops,
                                   [&](const Op& op) {
                                     return op.kind == OpKind::copy &&
-                                           plan.buffer(plan.result(op).buffer).kind ==
-                                               Buffer::Kind::matrix_c;
+                                           !plan.buffer(plan.result(op).buffer).in_arena;
                                   }) -
              plan.ops.begin());
   refuse([&](Plan& p) { operand(p, back).buffer = BufferId{0}; },
-         {at(back), "writes to A or B"});
+         {at(back), "writes to A, which is only read"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
 }
 
-/// Executors use a single element size.
+/// Executors have kernels for a single type, and for sums of halves in f32.
 TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     for (size_t j = 0; j < plan.operands_of(op).size(); ++j) {
       const size_t buffer = plan.operands_of(op)[j].buffer.index();
-      if ((!reads(op, j) && !writes(op.kind, j)) ||
-          plan.buffers[buffer].kind != Buffer::Kind::tile)
+      if ((!reads(op, j) && !writes(op.kind, j)) || !plan.buffers[buffer].in_arena)
         continue;
       Plan other = plan;
       other.buffers.push_back(plan.buffers[buffer]);
@@ -277,8 +277,44 @@ TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
   }
   Plan all = plan;
   for (Buffer& buffer : all.buffers)
-    if (buffer.kind == Buffer::Kind::tile) buffer.dtype = DType::bf16;
+    if (buffer.in_arena) buffer.dtype = DType::bf16;
   expect_input_error([&] { validate(all); }, {"operation 0", "bf16", "expected f64"});
+}
+
+TEST_F(PlanJson, SumsOfHalvesAreCopiedAddedAndRounded) {
+  GemmProblem p = cube(64);
+  p.dtype = DType::f16;
+  const MemoryId gpu = machine.gpus()[0];
+  const auto draft_of = [&](OpKind kind, const std::vector<int>& sums) {
+    PlanDraft draft{machine, p};
+    Operands operands;
+    for (size_t i = 0; i < info(kind).operands.size(); ++i) {
+      const bool is_sum = std::ranges::count(sums, int(i)) > 0;
+      operands.push_back(draft.tile(gpu, 64, is_sum ? 128 : 64));
+      operands.back().cols = 64;
+      if (!is_sum) continue;
+      draft.plan.buffers.back().cols = 64;
+      draft.plan.buffers.back().dtype = DType::f32;
+    }
+    const QueueId queue =
+        kind == OpKind::copy ? draft.copy_queue(gpu, gpu) : draft.compute_queue(gpu);
+    draft.add({.kind = kind, .beta = Scalar::one, .queue = queue}, operands);
+    return draft.plan;
+  };
+  for (const auto& [kind, sums] :
+       std::vector<std::pair<OpKind, std::vector<int>>>{{OpKind::gemm, {2}},
+                                                        {OpKind::axpby, {0}},
+                                                        {OpKind::axpby, {0, 1}},
+                                                        {OpKind::copy, {0, 1}}})
+    validate(draft_of(kind, sums));
+  for (const auto& [kind, sums] :
+       std::vector<std::pair<OpKind, std::vector<int>>>{{OpKind::gemm, {0}},
+                                                        {OpKind::gemm, {0, 1, 2}},
+                                                        {OpKind::axpby, {1}},
+                                                        {OpKind::copy, {0}},
+                                                        {OpKind::copy, {1}}})
+    expect_input_error([&, &op = kind, &of = sums] { validate(draft_of(op, of)); },
+                       {"operation 0", "its views have different types"});
 }
 
 TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
@@ -303,7 +339,7 @@ TEST_F(PlanJson, OperationsOfARunDoNotWriteTheirInputs) {
       if (op.kind != kind) continue;
       View &a = operand(other, i, 0), &y = operand(other, i);
       const Buffer &from = plan.buffer(a.buffer), &to = plan.buffer(y.buffer);
-      if (kind == OpKind::copy && from.kind == Buffer::Kind::tile) continue;
+      if (kind == OpKind::copy && from.in_arena) continue;
       if (kind == OpKind::gemm) {
         other.buffers.push_back(to);
         other.buffers.back().offset = from.offset + 8;
@@ -323,23 +359,17 @@ TEST_F(PlanJson, OperationsOfARunDoNotWriteTheirInputs) {
   EXPECT_NO_THROW(require_kernels(plan));
 }
 
-/// The memory of replicas on all GPUs does not contain tiles and is not the source of
-/// copies.
-TEST_F(PlanJson, OnlyInputsLieInThePlaceOfReplicas) {
-  GemmProblem p = plan.problem;
-  p.place_a = *machine.find_memory("g*");
+/// The buffers of a plan on fewer GPUs are fewer replicas.
+TEST_F(PlanJson, ReplicasLieOnThePlansGpus) {
+  GemmProblem p = plan.gemm();
+  p.place_a = Layout::replicated(machine.gpus());
   Policy policy = any_preset("gemmex");
   policy.choices.tile = 256;
   const Plan kept = plan_gemm(p, machine, machine.gpus(), policy);
   EXPECT_NO_THROW(validate(kept, machine));
-  Plan queue = kept, tile = kept, others = kept;
-  queue.queues.push_back({Queue::Kind::copy, MemoryId{0}, p.place_a, 0});
-  expect_input_error([&] { validate(queue, machine); }, {"queue", "'g*'"});
-  tile.buffers.push_back({Buffer::Kind::tile, p.place_a, 8, 8, 8, 0, DType::f64});
-  tile.peak_bytes[p.place_a.index()] = 512;
-  expect_input_error([&] { validate(tile, machine); }, {"buffer", "'g*'"});
-  others.devices.pop_back(),
-      others.origin.given.clear();  // the second GPU does not take part
+  EXPECT_EQ(to_json(plan_from_json(to_json(kept), "plan.json")), to_json(kept));
+  Plan others = kept;
+  others.devices.pop_back(), others.origin.given.clear();
   expect_input_error([&] { validate(others, machine); }, {"plan: "});
 }
 

@@ -16,12 +16,8 @@
 namespace tilerail::testing {
 namespace {
 
-GemmProblem factorisation(int64_t n, MemoryId place) {
-  GemmProblem p;
-  p.m = p.n = p.k = n;
-  p.alpha = -1;
-  p.place_a = p.place_b = p.place_c = place;
-  return checked(p);
+FactorProblem factorisation(int64_t n, MemoryId place) {
+  return checked(FactorProblem{.m = n, .n = n, .place = place});
 }
 
 /// L L^T of a lower triangle of small integers with a diagonal from 1 on: every step of
@@ -70,14 +66,14 @@ class Cholesky : public ::testing::TestWithParam<MachinePlace> {};
 TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
-  const GemmProblem problem = factorisation(90, *machine.find_memory(place));
+  const FactorProblem problem = factorisation(90, *machine.find_memory(place));
   const Plan plan = plan_cholesky(problem, machine, machine.gpus(),
                                   16);  // 5 tiles of 16 and a remainder of 10
   validate(plan, machine);
   EXPECT_EQ(find_race(plan), "");
   std::vector<double> lower;
   Matrices matrices;
-  matrices.c = product_of(problem.n, lower);
+  matrices.a = product_of(problem.n, lower);
   for (const uint64_t seed : {0, 1, 2, 3}) {
     const std::vector<double> result = interpret(plan, matrices, seed);
     for (int64_t c = 0; c < problem.n; ++c)
@@ -93,7 +89,7 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
 TEST_P(Cholesky, IsSimulated) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
-  const GemmProblem problem = factorisation(4096, *machine.find_memory(place));
+  const FactorProblem problem = factorisation(4096, *machine.find_memory(place));
   const Plan plan = plan_cholesky(problem, machine, machine.gpus(), 512);
   const double makespan = SimExecutor{machine}.execute(plan).makespan().value;
   const Plan alone =
@@ -122,8 +118,7 @@ Plan plan_with_room(double room, int64_t tile) {
   const MemoryId home = *shipped("two-gpu").find_memory("gpu1");
   d.memories[home.index()].capacity = Bytes{room * 8 * 512 * 512};
   const Topology machine{d};
-  GemmProblem problem = factorisation(512, home);
-  problem.place_a = problem.place_b = machine.hosts()[0];
+  const FactorProblem problem = factorisation(512, home);
   const Plan plan = plan_cholesky(problem, machine, machine.gpus(), tile);
   validate(plan, machine);
   return plan;
@@ -138,7 +133,7 @@ TEST(CholeskyMemory, TilesNeedMemoryInAdditionToTheMatrix) {
 
 TEST(CholeskyChecks, EqualTheChecksOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
-  const GemmProblem problem = factorisation(4096, machine.hosts()[0]);
+  const FactorProblem problem = factorisation(4096, machine.hosts()[0]);
   expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); },
                      {"devices", "is not a GPU"});
   expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); },

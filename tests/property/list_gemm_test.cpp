@@ -18,13 +18,10 @@ Plan listed(const GemmProblem& p, const Topology& machine, int64_t tile) {
   const GemmTasks tasks{p, tiling};
   TaskProgram program{
       gemm_graph(tasks, tiling, scalar_of(p.beta, Scalar::beta)),
-      {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c},
-      [&](const PlanContext& context) {
-        auto tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
+      [&](std::span<const BufferId> tensors) {
+        auto tiles = tasks.input_tiles(tensors[0], tensors[1]);
         for (size_t c = 0; c < tiling.m.size() * tiling.n.size(); ++c)
-          tiles.push_back({tasks.home_of_c(TileId{tasks.inputs() + c}, context.matrix_c),
-                           p.place_c,
-                           {}});
+          tiles.push_back({tasks.home_of_c(TileId{tasks.inputs() + c}, tensors[2]), {}});
         return tiles;
       }};
   return plan_by_list(p, machine, machine.gpus(), tile, program);

@@ -39,16 +39,14 @@ TEST_P(ListedTasks, RunInAnyOrderWithoutARace) {
   const Topology machine = shipped(name);
   GemmProblem problem = cube(side * across);
   problem.place_a = problem.place_b = problem.place_c = *machine.find_memory(place);
-  const auto tiles = [&](const PlanContext& context) {
+  const auto tiles = [&](std::span<const BufferId> tensors) {
     std::vector<TileDirectory::Tile> all;
     for (int64_t t = 0; t < across * across; ++t)
-      all.push_back({{context.matrix_c, t / across * side, t % across * side, side, side},
-                     problem.place_c,
-                     {}});
+      all.push_back({{tensors[2], t / across * side, t % across * side, side, side}, {}});
     return all;
   };
   for (uint64_t seed = 0; seed < 30; ++seed) {
-    const TaskProgram program{random_tasks(seed), {Buffer::Kind::matrix_c}, tiles};
+    const TaskProgram program{random_tasks(seed), tiles};
     const Plan plan =
         plan_by_list(checked(problem), machine, machine.gpus(), side, program);
     validate(plan, machine);

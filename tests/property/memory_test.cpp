@@ -43,7 +43,7 @@ std::vector<Use> uses(const Plan& plan) {
   std::vector<std::map<size_t, int64_t>> changes(plan.memories.size());  // by operation
   for (const auto& [id, life] : lives(plan)) {
     const Buffer& buffer = plan.buffer(id);
-    if (buffer.kind != Buffer::Kind::tile) continue;
+    if (!buffer.in_arena) continue;
     const int64_t bytes = buffer.ld * buffer.cols * element_size(buffer.dtype);
     Use& use = found[buffer.memory.index()];
     use.end = std::max(use.end, buffer.offset + bytes);

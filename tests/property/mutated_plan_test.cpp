@@ -92,12 +92,11 @@ std::optional<Plan> read_again(json& file) {
   return std::nullopt;
 }
 
-/// Checks the offsets that executors compute, from the first byte of a view to the last,
-/// with the element size of the operation.
-bool is_inside(const Plan& plan, const View& view, int64_t element) {
+/// Checks the offsets that executors compute, from the first byte of a view to the last.
+bool is_inside(const Plan& plan, const View& view) {
   if (view.rows == 0 || view.cols == 0) return true;
   const Buffer& buffer = plan.buffer(view.buffer);
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   const auto bytes = [&](int64_t rows, int64_t cols, int64_t ld) {
     return rows == 0 || cols == 0 ? 0 : ((cols - 1) * ld + rows) * element_size(p.dtype);
   };
@@ -106,25 +105,25 @@ bool is_inside(const Plan& plan, const View& view, int64_t element) {
                         plan.peak_bytes[buffer.memory.index()]};
   const int64_t begin =
       buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
-  const int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
-  return begin >= 0 && end <= room[size_t(buffer.kind)];
+  const int64_t end =
+      begin + (view.rows + (view.cols - 1) * buffer.ld) * buffer.element();
+  return begin >= 0 && end <= room[buffer.in_arena ? 3 : buffer.tensor.index()];
 }
 
 std::optional<size_t> first_outside(const Plan& plan) {
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
-    const int64_t element = plan.buffer(plan.result(op).buffer).element();
     for (size_t j = 0; j < plan.operands_of(op).size(); ++j)
       if ((reads(op, j) || writes(op.kind, j)) &&
-          !is_inside(plan, plan.operands_of(op)[j], element))
+          !is_inside(plan, plan.operands_of(op)[j]))
         return i;
   }
   return std::nullopt;
 }
 
 bool is_small(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   for (const auto& [ld, cols] :
        {std::pair{p.lda, p.cols_a()}, {p.ldb, p.cols_b()}, {p.ldc, p.n}})
     if (cols > 0 && ld > most_elements / cols) return false;
@@ -135,9 +134,9 @@ bool is_small(const Plan& plan) {
 
 /// std::vector::at checks elements of vectors, so that accesses beyond the end fail.
 void run(const Plan& plan, HostExecutor& host) {
-  Matrices data = integer_matrices(plan.problem, 3);
+  Matrices data = integer_matrices(plan.gemm(), 3);
   interpret(plan, data, 0);
-  if (plan.problem.dtype != DType::f64) return;
+  if (plan.dtype() != DType::f64) return;
   host.set_matrices({data.a.data(), data.b.data(), data.c.data()});
   try {
     host.execute(plan);

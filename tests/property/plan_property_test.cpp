@@ -10,10 +10,12 @@
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "plan/validate.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/property/random_cases.hpp"
+#include "tests/support/halves.hpp"
 #include "tests/support/plan_interpreter.hpp"
 #include "tests/support/plan_text.hpp"
 
@@ -24,7 +26,7 @@ namespace {
 /// random matrices this shows that every tile of C gets every k exactly once. An axpy has
 /// additions instead of products.
 void check_volume(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   int64_t volume = 0;
   for (const Op& op : plan.ops) {
     if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads(op, 0))
@@ -62,8 +64,8 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
   check_volume(plan);
   RC_ASSERT(moved_bytes(plan) >= least_bytes(plan));
   if (plan.ops.size() < 1500) RC_ASSERT(find_race(plan) == "");
-  const Matrices data = integer_matrices(plan.problem, c.seed);
-  const std::vector<double> expected = reference(plan.problem, data);
+  const Matrices data = integer_matrices(plan.gemm(), c.seed);
+  const std::vector<double> expected = reference(plan.gemm(), data);
   for (const uint64_t order : {uint64_t{0}, uint64_t{1}, c.seed})
     RC_ASSERT(interpret(plan, data, order) == expected);
   RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) ==
@@ -72,6 +74,12 @@ void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine
             content_hash(plan));
   SimExecutor simulator{machine};
   check_order(plan, simulator.execute(plan));
+}
+
+std::vector<uint16_t> halves(const std::vector<double>& values, DType dtype) {
+  std::vector<uint16_t> bits;
+  for (const double value : values) bits.push_back(test::half_bits(value, dtype));
+  return bits;
 }
 
 TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
@@ -107,19 +115,28 @@ TEST(PlanProperties, HoldIfManyGpusHaveNoRouteToEachOther) {
 TEST(PlanProperties, HoldOnRandomProblemsOnTheHost) {
   EXPECT_TRUE(rc::check("the host backend keeps the order and gets the result right", [] {
     const int gpus = *rc::gen::inRange(1, 5);
-    const Case c = random_case(gpus, {DType::f64});
+    const Case c = random_case(gpus, {DType::f64, DType::f64, DType::f16, DType::bf16});
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
     const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
-    Matrices data = integer_matrices(plan.problem, c.seed);
-    const std::vector<double> expected = reference(plan.problem, data);
+    Matrices data = integer_matrices(plan.gemm(), c.seed);
+    const std::vector<double> expected = reference(plan.gemm(), data);
     HostOptions options;
     options.workers = 2;
     options.poison = true;
     HostExecutor host{machine, options};
     host.set_matrices({data.a.data(), data.b.data(), data.c.data()});
+    const DType dtype = plan.dtype();
+    if (dtype == DType::f64) {
+      check_order(plan, host.execute(plan));
+      RC_ASSERT(data.c == expected);
+      return;
+    }
+    auto a = halves(data.a, dtype), b = halves(data.b, dtype), y = halves(data.c, dtype);
+    host.set_matrices({a.data(), b.data(), y.data()});
     check_order(plan, host.execute(plan));
-    RC_ASSERT(data.c == expected);
+    for (const auto i : indices(y))
+      RC_ASSERT(test::half_value(y[i], dtype) == expected[i]);
   }));
 }
 

@@ -66,8 +66,11 @@ std::string describe(const Case& c) {
        << " tile " << c.policy.choices.tile << " m " << p.m << " n " << p.n << " k "
        << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans "
        << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta "
-       << p.beta << " place " << p.place_a.value << ":" << p.place_b.value << ":"
-       << p.place_c.value << " devices";
+       << p.beta << " place";
+  for (const Layout* place : {&p.place_a, &p.place_b, &p.place_c})
+    for (const MemoryId member : place->members())
+      text << (member == place->home() ? " " : "+") << member.value;
+  text << " devices";
   for (const MemoryId d : c.devices) text << " " << d.value;
   return text.str();
 }
@@ -95,10 +98,39 @@ GemmProblem random_sizes(const std::function<int64_t()>& extent) {
 
 }  // namespace
 
-constexpr int others_there =
-    4;  // in test_machine: a host, and both hosts interleaved, by columns and by rows
+Places places_of(const Topology& machine) {
+  Places places{machine.hosts(), machine.gpus()};
+  if (const auto interleaved = machine.find_memory(interleaved_name))
+    places.hosts.push_back(*interleaved);
+  return places;
+}
 
-GemmProblem random_problem(int gpus, int others, int64_t most) {
+namespace {
+
+/// Of test_machine.
+Places places_with(int gpus) {
+  Places places{{MemoryId{0}, MemoryId{gpus + 1}, MemoryId{gpus + 2}}, {}};
+  for (int i = 1; i <= gpus; ++i) places.gpus.push_back(MemoryId{i});
+  return places;
+}
+
+/// Blocks over a few memories, in turns or one for each.
+Layout random_layout(const Places& places, int64_t most) {
+  const auto grid = pick<LayoutGrid>({{1, 2, 1}, {2, 1, 1}, {2, 2, 1}, {1, 3, 1}});
+  std::vector<MemoryId> memories = places.gpus, members;
+  memories.push_back(places.hosts.front());
+  for (size_t i = 0; i < grid.members(); ++i)
+    members.push_back(*rc::gen::elementOf(memories));
+  const auto block = [&] {
+    return std::max<int64_t>(1, most / pick<int64_t>({2, 3, 7}));
+  };
+  if (pick({false, true})) return {grid, {}, {}, std::move(members)};
+  return Layout::block_cyclic(grid, block(), block(), std::move(members));
+}
+
+}  // namespace
+
+GemmProblem random_problem(const Places& places, int64_t most) {
   const auto extent = [most] {
     return *rc::gen::weightedOneOf<int64_t>(
         {{1, rc::gen::just<int64_t>(0)}, {20, rc::gen::inRange<int64_t>(1, most)}});
@@ -106,13 +138,15 @@ GemmProblem random_problem(int gpus, int others, int64_t most) {
   GemmProblem p = random_sizes(extent);
   p.alpha = pick<double>({1, 1, 1, -2, 0}),
   p.beta = p.routine == Routine::dot ? 0 : pick<double>({1, 0, 3});
-  const auto place = [=] {
-    return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1),
-                          *rc::gen::inRange(1, gpus + 1 + others)})};
+  const auto place = [&]() -> Layout {
+    if (pick({false, false, false, false, true})) return random_layout(places, most);
+    return pick({places.hosts.front(), places.hosts.front(), places.gpus.front(),
+                 *rc::gen::elementOf(places.gpus), *rc::gen::elementOf(places.hosts)});
   };
   const auto input = [&] {
-    const bool copied = gpus > 1 && pick({false, false, false, false, true});
-    return copied ? MemoryId{gpus + 1 + others} : place();
+    const bool copied =
+        places.gpus.size() > 1 && pick({false, false, false, false, true});
+    return copied ? Layout::replicated(places.gpus) : place();
   };
   p.place_a = input(), p.place_b = input(), p.place_c = place();
   const auto ld = [](int64_t rows) {
@@ -126,17 +160,16 @@ Topology random_machine(const Case& c, int gpus, Switches switches) {
   const int64_t tile = c.policy.choices.tile > 0 ? c.policy.choices.tile : 64;
   const GemmProblem& p = c.problem;
   const int64_t element = element_size(p.dtype);
-  const int64_t column = (tile * element + 63) / 64 * 64;  // bytes
+  const int64_t column =
+      (tile * element_size(sum_type(p.dtype)) + 63) / 64 * 64;  // bytes
   const int64_t slot = (column * (p.of_vectors() ? 1 : tile) + 255) / 256 * 256;
   std::vector<int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {
     int64_t matrices = 0;
-    const auto has = [&](MemoryId place) {
-      return place == MemoryId{gpu} || place == MemoryId{gpus + 1 + others_there};
-    };
+    const auto has = [&](const Layout& place) { return place.has(MemoryId{gpu}); };
     if (has(p.place_a)) matrices += element * p.lda * p.cols_a();
     if (p.has_b() && has(p.place_b)) matrices += element * p.ldb * p.cols_b();
-    if (p.place_c == MemoryId{gpu}) matrices += element * p.ldc * p.n;
+    if (has(p.place_c)) matrices += element * p.ldc * p.n;
     capacities.push_back(matrices +
                          slot * pick<int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
@@ -150,7 +183,7 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   for (int gpu = 1; gpu <= gpus; ++gpu)
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(MemoryId{gpu});
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
-  c.problem = random_problem(gpus, others_there, 60);
+  c.problem = random_problem(places_with(gpus), 60);
   c.problem.dtype = pick(dtypes);
   c.seed = *rc::gen::inRange<uint64_t>(2, 1000000);
   return c;
@@ -159,12 +192,11 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
 Case random_case_in_few_tiles(const Topology& machine) {
   Case c;
   c.policy = random_policy();
-  const auto gpus = int(machine.gpus().size());
   for (const MemoryId gpu : machine.gpus())
     if (*rc::gen::inRange(0, 4) > 0) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   const auto most = pick<int64_t>({3, 40, 300, 2000, 20000});
-  c.problem = random_problem(gpus, int(machine.sources()) - 1 - gpus, most);
+  c.problem = random_problem(places_of(machine), most);
   c.problem.dtype =
       pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
   for (auto* side :
@@ -184,8 +216,7 @@ Case random_case_on(const Topology& machine) {
   for (const MemoryId gpu : machine.gpus())
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
-  const auto gpus = int(machine.gpus().size());
-  c.problem = random_problem(gpus, int(machine.sources()) - 1 - gpus, 6000);
+  c.problem = random_problem(places_of(machine), 6000);
   c.problem.dtype = DType::f64;
   return c;
 }

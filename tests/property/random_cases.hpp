@@ -38,11 +38,16 @@ T pick(std::initializer_list<T> values) {
 /// drawn separately.
 Policy random_policy();
 
+/// Memories of a machine; `hosts` ends with the interleaved pages of several hosts.
+struct Places {
+  std::vector<MemoryId> hosts, gpus;
+};
+Places places_of(const Topology& machine);
+
 /// A GEMM or, every third time, a routine of vectors, with extents below `most`,
-/// sometimes 0. Matrices are on the host, on one of `gpus` GPUs, or on one of the
-/// `others` memories after them. If there are several GPUs, each can have a copy of A and
-/// B.
-GemmProblem random_problem(int gpus, int others, int64_t most);
+/// sometimes 0. Matrices are in one of these memories, mostly a host, or in blocks over a
+/// few. If there are several GPUs, each can have a copy of A and B.
+GemmProblem random_problem(const Places& places, int64_t most);
 
 Case random_case(int gpus, std::initializer_list<DType> dtypes);
 

@@ -39,8 +39,7 @@ TEST(Annotate, NamesQueuesDevicesAndRoutes) {
 
 TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
   const AnnotatedTimeline timeline = sample_timeline();
-  // Op 2 forwards the tile fetched by op 1; op 3 computes rows of A by columns of B into
-  // a tile that never contained C.
+  // Op 2 forwards the tile fetched by op 1; op 3 writes a tile that never contained C.
   const std::vector<std::string> expected = {
       "A[0:100,0:100]",   "B[0:100,0:100]",   "B[0:100,0:100]",   "C[0:100,0:100]",
       "C[0:100,0:100]",   "C[0:100,0:100]",   "C[0:100,0:100]",   "A[100:200,0:100]",
@@ -83,26 +82,6 @@ TEST(Annotate, MetadataDescribesTheRun) {
   EXPECT_EQ(metadata.devices, (std::vector<std::string>{"gpu0", "gpu1"}));
   EXPECT_EQ(metadata.hosts, std::vector<std::string>{"host"});
   EXPECT_FALSE(metadata.version.empty());
-}
-
-/// C (4 x 6) = op(A) op(B) with both transposed: A is stored k x m, B is stored n x k.
-TEST(Annotate, TransposedOperandsSwapRowsAndColumns) {
-  const MemoryId host{0}, gpu{1};
-  PlanDraft draft{
-      sample_machine(),
-      {4, 6, 8, DType::f64, Trans::yes, Trans::yes, 1, 0, gpu, gpu, host, 0, 0, 0}};
-  const View tile = draft.tile(gpu, 2, 3);
-  // Rows 2 and 3 of op(A) are columns 2 and 3 of A; columns 3 to 5 of op(B) are rows 3 to
-  // 5 of B.
-  const View a = part(draft.a(), 0, 2, 8, 2), b = part(draft.b(), 3, 0, 3, 8);
-  const OpId product = draft.gemm(draft.compute_queue(gpu), a, b, tile, {});
-  draft.copy(draft.copy_queue(gpu, host), tile, part(draft.c(), 2, 3, 2, 3), {product});
-  const Plan& plan = draft.plan;
-  validate(plan);
-  const AnnotatedTimeline timeline = annotate(
-      plan, sample_machine(), Timeline{"sim", content_hash(plan), {{0, 1}, {1, 2}}});
-  EXPECT_EQ(timeline.label_of(timeline.ops[0]), "C[2:4,3:6]");
-  EXPECT_EQ(timeline.label_of(timeline.ops[1]), "C[2:4,3:6]");
 }
 
 TEST(Annotate, ASumThatStartsFromXIsPartOfY) {

@@ -24,6 +24,9 @@ class Arenas : public ::testing::Test {
     uses.add(builder.copy_queue(MemoryId{0}, gpu, queue), OpId{queue});
     return uses;
   }
+  static Buffer block(int64_t rows, int64_t cols, DType dtype) {
+    return {.dtype = dtype, .rows = rows, .cols = cols};
+  }
   static std::vector<OpId> ops(const Arena::Slot& slot) {
     std::vector<OpId> found;
     for (const auto& [queue, op] : slot.former.all()) found.push_back(op);
@@ -37,9 +40,9 @@ class Arenas : public ::testing::Test {
 TEST_F(Arenas, AmpleMemoryPlacesTilesOneBehindTheOther) {
   Arena arena{builder, gpu, "gpu0", 1 << 20, 0};
   EXPECT_FALSE(arena.pooled());
-  const Arena::Slot first = arena.take(10, 3, DType::f64, nothing),
-                    second = arena.take(5, 3, DType::f64, nothing),
-                    third = arena.take(1, 1, DType::f32, nothing);
+  const Arena::Slot first = arena.take(block(10, 3, DType::f64), nothing),
+                    second = arena.take(block(5, 3, DType::f64), nothing),
+                    third = arena.take(block(1, 1, DType::f32), nothing);
   EXPECT_EQ(buffer(first).offset, 0);
   EXPECT_EQ(buffer(first).ld, 16);
   EXPECT_EQ(buffer(second).offset, 512);
@@ -52,10 +55,10 @@ TEST_F(Arenas, AmpleMemoryPlacesTilesOneBehindTheOther) {
 
 TEST_F(Arenas, AmpleMemoryIsNeverUsedTwice) {
   Arena arena{builder, gpu, "gpu0", 1024, 0};
-  const Arena::Slot slot = arena.take(8, 8, DType::f64, nothing);  // 512 bytes
+  const Arena::Slot slot = arena.take(block(8, 8, DType::f64), nothing);  // 512 bytes
   arena.give_back(slot, use(0));
-  EXPECT_EQ(arena.take(8, 8, DType::f64, nothing).offset, 512);
-  expect_input_error([&] { arena.take(1, 1, DType::f64, nothing); },
+  EXPECT_EQ(arena.take(block(8, 8, DType::f64), nothing).offset, 512);
+  expect_input_error([&] { arena.take(block(1, 1, DType::f64), nothing); },
                      {"'gpu0'", "1024 bytes", "256 more"});
 }
 
@@ -66,13 +69,14 @@ TEST_F(Arenas, SlotsComeBackInTheOrderInWhichTheyWereGiven) {
   EXPECT_TRUE(arena.pooled());
   EXPECT_EQ(arena.slots(), 3);
   std::vector<Arena::Slot> slots;
-  for (int i = 0; i < 3; ++i) slots.push_back(arena.take(4, 4, DType::f64, nothing));
+  for (int i = 0; i < 3; ++i)
+    slots.push_back(arena.take(block(4, 4, DType::f64), nothing));
   EXPECT_EQ(slots[0].offset, 5000);
   EXPECT_EQ(slots[2].offset, 7000);
   EXPECT_TRUE(ops(slots[2]).empty());
   arena.give_back(slots[1], use(1)), arena.give_back(slots[0], use(2));
-  const Arena::Slot again = arena.take(2, 2, DType::f64, nothing),
-                    last = arena.take(2, 2, DType::f64, nothing);
+  const Arena::Slot again = arena.take(block(2, 2, DType::f64), nothing),
+                    last = arena.take(block(2, 2, DType::f64), nothing);
   EXPECT_EQ(again.offset, 6000);
   EXPECT_THAT(ops(again), ::testing::ElementsAre(OpId{1}))
       << "waits for the last use of what was there";
@@ -83,21 +87,21 @@ TEST_F(Arenas, SlotsComeBackInTheOrderInWhichTheyWereGiven) {
 
 TEST_F(Arenas, AFullPoolRequestsRoomOnce) {
   Arena arena{builder, gpu, "gpu0", 2000, 1000};
-  const Arena::Slot first = arena.take(4, 4, DType::f64, nothing);
-  arena.take(4, 4, DType::f64, nothing);
+  const Arena::Slot first = arena.take(block(4, 4, DType::f64), nothing);
+  arena.take(block(4, 4, DType::f64), nothing);
   int asked = 0;
   const auto make_room = [&] { ++asked, arena.give_back(first, use(3)); };
-  EXPECT_EQ(arena.take(4, 4, DType::f64, make_room).offset, 0);
+  EXPECT_EQ(arena.take(block(4, 4, DType::f64), make_room).offset, 0);
   EXPECT_EQ(asked, 1);
-  EXPECT_THROW(arena.take(4, 4, DType::f64, nothing), InputError)
+  EXPECT_THROW(arena.take(block(4, 4, DType::f64), nothing), InputError)
       << "nobody gives any back";
 }
 
 TEST_F(Arenas, ATileOfAnotherShapeTakesTheSameMemory) {
   Arena arena{builder, gpu, "gpu0", 4096, 2048};
-  Arena::Slot slot = arena.take(16, 16, DType::f64, nothing);
+  Arena::Slot slot = arena.take(block(16, 16, DType::f64), nothing);
   const BufferId before = slot.buffer;
-  arena.reshape(slot, 9, 5, DType::f32);
+  arena.reuse(slot, block(9, 5, DType::f32));
   EXPECT_NE(slot.buffer, before);
   EXPECT_EQ(buffer(slot).offset, 0);
   EXPECT_EQ(buffer(slot).rows, 9);

@@ -43,15 +43,13 @@ class OverTheHost : public ::testing::Test {
   Plan plan = empty_plan(problem, machine);
   PlanBuilder builder{plan};
   KernelCosts costs{machine};
-  PlanSetup setup{problem, machine, resources, decisions, devices, capacities,
-                  builder, costs,   {},        {},        {}};
+  PlanSetup setup{machine, resources, decisions, devices, capacities, builder, costs, {}};
   Workspace space{setup, {}, 0};
   PlanContext& context = space.context();
 
   View tile(MemoryId memory, int64_t rows, int64_t cols) {
-    return {
-        builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, rows, 0, DType::f64}),
-        0, 0, rows, cols};
+    const Buffer tile{.memory = memory, .rows = rows, .cols = cols, .ld = rows};
+    return {builder.add_buffer(tile), 0, 0, rows, cols};
   }
   /// Sends a tile from g0 to another GPU, on behalf of the other GPU.
   Copier::Result send(size_t device, int64_t rows, int64_t cols) {
@@ -156,9 +154,8 @@ TEST_F(OverTheHost, BothLegsOverlap) {
 }
 
 View tile_on(PlanBuilder& builder, int memory) {
-  return {
-      builder.add_buffer({Buffer::Kind::tile, MemoryId{memory}, 9, 9, 9, 0, DType::f64}),
-      0, 0, 9, 9};
+  const Buffer tile{.memory = MemoryId{memory}, .rows = 9, .cols = 9, .ld = 9};
+  return {builder.add_buffer(tile), 0, 0, 9, 9};
 }
 
 /// A host and two GPUs with links between all pairs.
@@ -183,19 +180,8 @@ TEST(DirectCopies, FollowEarlierPieces) {
     Plan plan = empty_plan(problem, machine);
     PlanBuilder builder{plan};
     KernelCosts costs{machine};
-    Workspace space{{problem,
-                     machine,
-                     resources,
-                     decisions,
-                     devices,
-                     capacities,
-                     builder,
-                     costs,
-                     {},
-                     {},
-                     {}},
-                    {},
-                    0};
+    Workspace space{
+        {machine, resources, decisions, devices, capacities, builder, costs, {}}, {}, 0};
     PlanContext& context = space.context();
     std::vector<View> views;
     for (const int memory : {0, 1, 2}) views.push_back(tile_on(builder, memory));

@@ -54,16 +54,14 @@ class EtaExample : public ::testing::Test {
   /// Sources of A00 and B00 in the state of figure 4.4.
   std::vector<MemoryId> sources(Routing routing) {
     decisions.choices.routing = routing;
-    const BufferId a = builder.add_matrix(problem, Buffer::Kind::matrix_a, machine),
-                   b = builder.add_matrix(problem, Buffer::Kind::matrix_b, machine);
-    Workspace workspace{{problem, machine, resources, decisions, devices, capacities,
-                         builder, costs, a, b, BufferId{}},
-                        {},
-                        0};
+    const BufferId a = builder.add_tensor(tensor_a), b = builder.add_tensor(tensor_b);
+    Workspace workspace{
+        {machine, resources, decisions, devices, capacities, builder, costs, {a, b}},
+        {},
+        0};
     PlanContext& context = workspace.context();
     const View whole_a{a, 0, 0, 1000, 1000}, whole_b{b, 0, 0, 1000, 1000};
-    TileDirectory tiles{context,
-                        {{whole_a, h, {0, 1, 2, 3}}, {whole_b, h, {0, 1, 2, 3}}}};
+    TileDirectory tiles{context, {{whole_a, {0, 1, 2, 3}}, {whole_b, {0, 1, 2, 3}}}};
     Fetcher fetcher{context, tiles};
     lam(context.clock, h, g1, 20), lam(context.clock, h, g2, 5);
     fetcher.fetch(a00, 1),

@@ -14,6 +14,8 @@
 #include "sched/scheduler.hpp"
 #include "sched/transport/router.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/layouts.hpp"
+#include "tests/support/plan_facts.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail {
@@ -31,7 +33,9 @@ GemmProblem product(const Topology& machine, std::string_view a, std::string_vie
                     std::string_view c = "host") {
   GemmProblem p;
   p.m = 900, p.n = 700, p.k = 800, p.beta = 0;
-  const auto place = [&](std::string_view name) { return *machine.find_memory(name); };
+  const auto place = [&](std::string_view name) {
+    return testing::layout(machine, name);
+  };
   p.place_a = place(a), p.place_b = place(b), p.place_c = place(c);
   return p;
 }
@@ -42,11 +46,11 @@ Policy tiled(std::string_view name) {
   return policy;
 }
 
-double bytes_read_of(const Plan& plan, Buffer::Kind matrix) {
+double bytes_read_of(const Plan& plan, TensorId matrix) {
   double sum = 0;
   for (const Op& op : plan.ops)
     if (op.kind == OpKind::copy &&
-        plan.buffer(plan.operands_of(op)[0].buffer).kind == matrix)
+        testing::is_of(plan.buffer(plan.operands_of(op)[0].buffer), matrix))
       sum += copy_bytes(plan, op).value;
   return sum;
 }
@@ -61,12 +65,12 @@ TEST_P(KeptCopies, AreNeverCopied) {
   const Plan kept =
       plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), policy);
   validate(kept, machine);
-  EXPECT_GE(bytes_read_of(home, Buffer::Kind::matrix_a), 8.0 * 900 * 800);
-  EXPECT_EQ(bytes_read_of(kept, Buffer::Kind::matrix_a), 0);
-  EXPECT_GE(bytes_read_of(kept, Buffer::Kind::matrix_b), 8.0 * 700 * 800);
+  EXPECT_GE(bytes_read_of(home, tensor_a), 8.0 * 900 * 800);
+  EXPECT_EQ(bytes_read_of(kept, tensor_a), 0);
+  EXPECT_GE(bytes_read_of(kept, tensor_b), 8.0 * 700 * 800);
   const Plan both =
       plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), policy);
-  EXPECT_EQ(bytes_read_of(both, Buffer::Kind::matrix_b), 0);
+  EXPECT_EQ(bytes_read_of(both, tensor_b), 0);
 }
 
 /// Also with a policy that copies tiles already on the GPU.
@@ -80,7 +84,7 @@ TEST_P(KeptCopies, EachKernelReadsTheCopyOfItsGpu) {
     ++kernels;
     const MemoryId gpu = plan.queue(op.queue).dst;
     for (const View& view : plan.operands_of(op).first(2)) {
-      EXPECT_NE(plan.buffer(view.buffer).kind, Buffer::Kind::tile);
+      EXPECT_FALSE(plan.buffer(view.buffer).in_arena);
       EXPECT_EQ(plan.buffer(view.buffer).memory, gpu);
     }
   }
@@ -98,21 +102,19 @@ TEST(Replicas, AddNoMemoryToOtherProducts) {
   EXPECT_EQ(plan.memories, (std::vector<std::string>{"host", "gpu0", "gpu1"}));
   const Plan kept =
       plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
-  EXPECT_EQ(kept.memories, (std::vector<std::string>{"host", "gpu0", "gpu1", "g*"}));
+  EXPECT_EQ(kept.memories, (std::vector<std::string>{"host", "gpu0", "gpu1"}));
 }
 
 TEST(Replicas, OfAMachineWithOneGpuHaveNoSeparatePlace) {
-  auto d = test::shipped("two-gpu").description();
-  EXPECT_TRUE(Topology{d}.find_memory("g*"));
-  EXPECT_FALSE(test::shipped("cocopelia-testbed-1").find_memory("g*"));
+  const Topology machine = test::shipped("cocopelia-testbed-1");
+  EXPECT_EQ(testing::layout(machine, "g*"), Layout{machine.gpus().front()});
 }
 
 TEST(Replicas, TakeTheBytesOfTheMatrixOnEachGpu) {
   const Topology machine = two_gpu(Bytes{7e6});
   const GemmProblem p =
       checked(product(machine, "g*", "host"));  // A has 5.76 MB, B 4.48 MB
-  const auto needs =
-      needs_of_parts(memory_needs(p, machine.memories().size()), machine, machine.gpus());
+  const auto needs = memory_needs(tensors_of(p), machine.gpus(), machine);
   EXPECT_EQ(needs[gpu0.index()].matrices, 5.76e6);
   EXPECT_EQ(needs[gpu1.index()].matrices, 5.76e6);
   expect_input_error(
@@ -160,15 +162,6 @@ TEST(Replicas, OfCAreRefused) {
       {"place", "'g*' is not a place for C", "expected one place"});
 }
 
-TEST(Replicas, AreNotDevices) {
-  const Topology machine = two_gpu();
-  Plan plan =
-      plan_gemm(product(machine, "g*", "host"), machine, machine.gpus(), tiled("gemmex"));
-  plan.devices.push_back(*machine.find_memory("g*"));
-  plan.origin.given = plan.devices;
-  expect_input_error([&] { validate(plan, machine); }, {"'g*'", "not"});
-}
-
 /// A has 512 MB, too much for 10 GB/s from the host or 40 GB/s between the GPUs in 6 ms;
 /// B and C are small.
 TEST(Replicas, DoNotCountInTheBound) {
@@ -180,6 +173,16 @@ TEST(Replicas, DoNotCountInTheBound) {
   };
   EXPECT_GT(bound("host"), Seconds{40e-3});
   EXPECT_LT(bound("g*"), Seconds{6e-3});
+}
+
+TEST(Replicas, AreOnEveryGivenGpu) {
+  const Topology machine = two_gpu();
+  GemmProblem p = product(machine, "host", "host");
+  p.place_b = Layout::replicated({MemoryId{0}, gpu1});
+  expect_input_error(
+      [&] { plan_gemm(p, machine, machine.gpus(), tiled("gemmex")); },
+      {"place: 'copies@host+gpu1' has no copy on gpu0", "a copy on every given GPU"});
+  EXPECT_NO_THROW(plan_gemm(p, machine, {&gpu1, 1}, tiled("gemmex")));
 }
 
 TEST(Replicas, TakeNoRoomForTiles) {

@@ -12,6 +12,7 @@
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/plan_facts.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -50,7 +51,7 @@ TEST(Xkblas, CopiesAsManyTilesAsMeasured) {
 
 /// Whether a view is of a user's matrix.
 bool of_user(const Plan& plan, const View& view) {
-  return plan.buffer(view.buffer).kind != Buffer::Kind::tile;
+  return !plan.buffer(view.buffer).in_arena;
 }
 
 /// 16384^3 with A, B and C on GPUs 0, 1 and 2.
@@ -265,8 +266,7 @@ TEST(Blasx, WritesABatchBackWithTheNextOne) {
       if (write_backs.size() <= 4) {
         EXPECT_THAT(plan.deps_of(id), ::testing::Contains(fetches_of_c.back())) << i;
       }
-    } else if (plan.buffer(plan.operands_of(op)[0].buffer).kind ==
-               Buffer::Kind::matrix_c) {
+    } else if (testing::is_of(plan.buffer(plan.operands_of(op)[0].buffer), tensor_c)) {
       fetches_of_c.push_back(id);
     }
   }

@@ -27,8 +27,8 @@ TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
   EXPECT_EQ(words(axpy), two);
   const Op &x = axpy.ops[4], &y = axpy.ops[5],
            &add = axpy.ops[6];  // of the last, ragged tile
-  EXPECT_EQ(axpy.buffer(axpy.operands_of(x)[0].buffer).kind, Buffer::Kind::matrix_a);
-  EXPECT_EQ(axpy.buffer(axpy.operands_of(y)[0].buffer).kind, Buffer::Kind::matrix_c);
+  EXPECT_EQ(axpy.buffer(axpy.operands_of(x)[0].buffer).tensor, tensor_a);
+  EXPECT_EQ(axpy.buffer(axpy.operands_of(y)[0].buffer).tensor, tensor_c);
   for (const Op* fetch : {&x, &y})
     EXPECT_EQ(
         std::pair(axpy.operands_of(*fetch)[0].row, axpy.operands_of(*fetch)[0].rows),

@@ -333,11 +333,10 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 2}, policy);
     int tiles = 0;
     for (const Buffer& buffer : plan.buffers) {
-      if (buffer.kind != Buffer::Kind::tile || buffer.rows * element_size(dtype) <= 64)
-        continue;
+      if (!buffer.in_arena || buffer.rows * buffer.element() <= 64) continue;
       ++tiles;
-      EXPECT_EQ(buffer.ld * element_size(dtype) % 64, 0) << buffer.rows;
-      EXPECT_LT(buffer.ld - buffer.rows, 64 / element_size(dtype)) << buffer.rows;
+      EXPECT_EQ(buffer.ld * buffer.element() % 64, 0) << buffer.rows;
+      EXPECT_LT(buffer.ld - buffer.rows, 64 / buffer.element()) << buffer.rows;
     }
     EXPECT_GT(tiles, 10);
   }

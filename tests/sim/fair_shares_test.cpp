@@ -18,8 +18,8 @@ namespace {
 /// Routes between all memories, with the caps of single copies.
 std::vector<FlowRoute> every_route(const Topology& machine) {
   std::vector<FlowRoute> routes;
-  for (int src = 0; src < int(machine.sources()); ++src)
-    for (int dst = 0; dst < int(machine.sources()); ++dst) {
+  for (int src = 0; src < int(machine.memories().size()); ++src)
+    for (int dst = 0; dst < int(machine.memories().size()); ++dst) {
       if (src == dst || !machine.has_route(MemoryId{src}, MemoryId{dst})) continue;
       FlowRoute route{MemoryId{src}, MemoryId{dst}, {}};
       for (const LinkId link : machine.route(route.src, route.dst))

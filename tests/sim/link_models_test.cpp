@@ -91,8 +91,8 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(LinkModels, AgreeOnACopyAlone) {
-  for (size_t s = 0; s < machine_.sources(); ++s)
-    for (size_t d = 0; d < machine_.sources(); ++d) {
+  for (size_t s = 0; s < machine_.memories().size(); ++s)
+    for (size_t d = 0; d < machine_.memories().size(); ++d) {
       const MemoryId src{s}, dst{d};
       if (s == d || !machine_.has_route(src, dst)) continue;
       SCOPED_TRACE(machine_.memory(src).name + "->" + machine_.memory(dst).name);
@@ -146,9 +146,9 @@ TEST_P(LinkModels, AgreeOnTheTrafficOfAGrid) {
   const int64_t block = 8 * problem.m / gpus * problem.n;
   Copies copies;
   for (const MemoryId gpu : gpus_) {
-    copies.push_back(
-        {problem.place_a, gpu, 8 * problem.k * (problem.m / gpus + problem.n) + block});
-    copies.push_back({gpu, problem.place_c, block});
+    copies.push_back({problem.place_a.home(), gpu,
+                      8 * problem.k * (problem.m / gpus + problem.n) + block});
+    copies.push_back({gpu, problem.place_c.home(), block});
   }
   const GridTraffic traffic =
       grid_traffic(problem, Resources{machine_}, gpus_, {int(gpus), 1}, false);
@@ -166,7 +166,7 @@ TEST_P(LinkModels, FindFasterRelays) {
   problem.m = problem.n = problem.k = 8192;
   problem.place_a = problem.place_b = problem.place_c = machine_.hosts()[0];
   std::vector<MemoryId> ends = gpus_;
-  ends.push_back(problem.place_a);
+  ends.push_back(problem.place_a.home());
   std::map<std::pair<MemoryId, MemoryId>, double> alone;
   for (const MemoryId src : ends)
     for (const MemoryId dst : ends)

@@ -23,7 +23,7 @@ Topology loaded() {
 /// A plan whose problem has GEMMs.
 HandPlan plan_on(const Topology& machine) {
   HandPlan p{machine};
-  p.plan.problem.m = p.plan.problem.n = p.plan.problem.k = 1024;
+  p.plan.gemm().m = p.plan.gemm().n = p.plan.gemm().k = 1024;
   return p;
 }
 
@@ -133,7 +133,7 @@ TEST(SimLoad, AResultOfOneRowOrColumnIsNeverSlower) {
 TEST(SimLoad, AProductOfAnyRoutineIsSlower) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
-  p.plan.problem.routine = Routine::gemv, p.plan.problem.n = 1;
+  p.plan.gemm().routine = Routine::gemv, p.plan.gemm().n = 1;
   const OpId product = p.gemm(gpu0, 1024, 1024, 1024);
   expect_times(SimExecutor{machine}.execute(p.plan), product, 0, 1.5 * product_time);
 }

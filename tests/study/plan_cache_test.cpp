@@ -156,7 +156,7 @@ TEST_F(PlanCacheFile, AHitReturnsTheTunedPlanWithItsOrigin) {
                           policy("tilerail", {"tile=128", "sends=free"}));
   EXPECT_EQ(tuned_hash(found), tuned_hash(direct));
   EXPECT_EQ(found.policy, "tilerail");
-  EXPECT_EQ(found.problem.alpha, -7);
+  EXPECT_EQ(found.gemm().alpha, -7);
   EXPECT_EQ(found.origin.evaluator, Evaluator::simulator);
   const PlanReason& reason = found.origin.reasons.at(0);
   EXPECT_EQ(reason.kind, PlanReason::tuned);

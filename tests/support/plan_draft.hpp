@@ -28,6 +28,8 @@ class PlanDraft {
   View c() const { return whole(BufferId{2}); }
   /// Packed, after the previous tiles, aligned to 64 bytes.
   View tile(MemoryId memory, int64_t rows, int64_t cols);
+  /// The same for a copy or a new value of this block.
+  View tile_for(MemoryId memory, const View& block);
   /// At `offset` bytes from the start of the memory's tiles, regardless of others;
   /// columns are `ld` elements apart.
   View tile_at(MemoryId memory, int64_t offset, int64_t rows, int64_t cols, int64_t ld);
@@ -57,9 +59,9 @@ inline PlanDraft::PlanDraft(const Topology& topology, const GemmProblem& problem
     : plan{empty_plan(checked(problem), topology)} {
   plan.policy = "by-hand";
   plan.devices = topology.gpus();
-  for (const Buffer::Kind matrix :
-       {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
-    plan.buffers.push_back(matrix_buffer(plan.problem, matrix));
+  for (const TensorId tensor : {tensor_a, tensor_b, tensor_c})
+    for (const Buffer& buffer : tensor_buffers(plan, tensor))
+      plan.buffers.push_back(buffer);
 }
 
 inline PlanDraft::PlanDraft(const Topology& topology, DType dtype) {
@@ -101,11 +103,21 @@ inline View PlanDraft::tile(MemoryId memory, int64_t rows, int64_t cols) {
                  rows);
 }
 
+inline View PlanDraft::tile_for(MemoryId memory, const View& block) {
+  const View made = tile(memory, block.rows, block.cols);
+  const Buffer& of = plan.buffer(block.buffer);
+  Buffer& buffer = plan.buffers.back();
+  buffer.tensor = of.tensor, buffer.row = of.row + block.row;
+  buffer.col = of.col + block.col;
+  return made;
+}
+
 inline View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows,
                                int64_t cols, int64_t ld) {
-  const Buffer buffer{
-      Buffer::Kind::tile, memory, rows, cols, std::max<int64_t>(1, ld), offset,
-      plan.problem.dtype};
+  Buffer buffer;
+  buffer.tensor = tensor_c, buffer.dtype = plan.dtype();
+  buffer.memory = memory, buffer.offset = offset;
+  buffer.rows = rows, buffer.cols = cols, buffer.ld = std::max<int64_t>(1, ld);
   assert(memory.index() < plan.peak_bytes.size());
   int64_t& peak = plan.peak_bytes[memory.index()];
   peak = std::max(peak, offset + buffer.ld * cols * buffer.element());
@@ -130,8 +142,8 @@ inline OpId PlanDraft::copy(QueueId queue, const View& from, const View& to,
 inline OpId PlanDraft::gemm(QueueId queue, const View& a, const View& b, const View& y,
                             Scalars scalars, const Deps& deps) {
   return add({.kind = OpKind::gemm,
-              .trans_a = plan.problem.trans_a,
-              .trans_b = plan.problem.trans_b,
+              .trans_a = plan.gemm().trans_a,
+              .trans_b = plan.gemm().trans_b,
               .alpha = scalars.alpha,
               .beta = scalars.beta,
               .queue = queue},

@@ -51,4 +51,9 @@ inline bool waits_for(const Plan& plan, OpId op, OpId other) {
   return std::find(deps.begin(), deps.end(), other) != deps.end();
 }
 
+/// Whether a buffer is a block of the user's tensor, not of an arena.
+inline bool is_of(const Buffer& buffer, TensorId tensor) {
+  return !buffer.in_arena && buffer.tensor == tensor;
+}
+
 }  // namespace tilerail::testing

@@ -26,7 +26,7 @@ class HandPlan : public PlanDraft {
   /// A packed copy of `bytes` in queue `index` of the pair.
   OpId copy(MemoryId src, MemoryId dst, int64_t bytes, const Deps& deps = {},
             int index = 0) {
-    const int64_t rows = bytes / element_size(plan.problem.dtype);
+    const int64_t rows = bytes / element_size(plan.dtype());
     return copy(src, dst, rows, 1, rows, deps, index);
   }
 

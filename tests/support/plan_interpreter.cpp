@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "model/machine/spread_memories.hpp"
+#include "tests/support/halves.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -30,8 +30,19 @@ class Machine {
                            std::numeric_limits<double>::quiet_NaN());
   }
 
+  /// Results are rounded to their type.
   void run(const Op& op) {
     if (op.kind == OpKind::join) return;
+    compute(op);
+    const View& y = plan_.result(op);
+    const DType dtype = plan_.buffer(y.buffer).dtype;
+    each(y, [&](int64_t r, int64_t c) {
+      cell(y, r, c) = test::stored(cell(y, r, c), dtype);
+    });
+  }
+
+ private:
+  void compute(const Op& op) {
     const View &a = plan_.operands_of(op)[0], &y = plan_.result(op);
     switch (op.kind) {
       case OpKind::join:
@@ -57,7 +68,6 @@ class Machine {
     }
   }
 
- private:
   template <class Function>
   void each(const View& v, Function f) {
     for (int64_t c = 0; c < v.cols; ++c)
@@ -66,18 +76,11 @@ class Machine {
 
   double& cell(const View& v, int64_t row, int64_t col) {
     const Buffer& b = plan_.buffer(v.buffer);
-    const size_t i = size_t(b.offset / element_) + at(v.row + row, v.col + col, b.ld);
-    switch (b.kind) {
-      case Buffer::Kind::matrix_a:
-        return matrices_.a.at(i);
-      case Buffer::Kind::matrix_b:
-        return matrices_.b.at(i);
-      case Buffer::Kind::matrix_c:
-        return matrices_.c.at(i);
-      case Buffer::Kind::tile:
-        break;
-    }
-    return arenas_[b.memory.index()].at(i);
+    const size_t i =
+        (size_t(b.offset) + at(v.row + row, v.col + col, b.ld) * size_t(b.element())) /
+        size_t(element_);
+    if (b.in_arena) return arenas_[b.memory.index()].at(i);
+    return std::array{&matrices_.a, &matrices_.b, &matrices_.c}[b.tensor.index()]->at(i);
   }
 
   double scaled_y(const Op& op, int64_t r, int64_t c) {
@@ -122,7 +125,7 @@ class Machine {
 
   const Plan& plan_;
   const int64_t element_ =
-      element_size(plan_.problem.dtype);  // bytes; each element is one double here
+      element_size(plan_.dtype());  // bytes; so many are one double here
   Matrices& matrices_;
   std::vector<std::vector<double>> arenas_;
 };
@@ -137,10 +140,10 @@ std::vector<size_t> queue_predecessors(const Plan& plan) {
   return before;
 }
 
-/// An access of an operation: a rectangle of elements of one array. The offset is in
-/// elements, too.
+/// An access of an operation: a rectangle of elements of one array. Offset and element
+/// are in bytes.
 struct Access {
-  int64_t array, ld, row, col, rows, cols, offset;
+  int64_t array, ld, row, col, rows, cols, offset, element;
   bool writes;
   size_t op;
 };
@@ -149,9 +152,11 @@ bool overlap(const Access& x, const Access& y) {
   if (x.array < 0 && y.array < 0)  // rectangles of a user's matrix
     return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols &&
            y.col < x.col + x.cols;
-  const auto begin = [](const Access& a) { return a.offset + a.row + a.col * a.ld; };
+  const auto begin = [](const Access& a) {
+    return a.offset + (a.row + a.col * a.ld) * a.element;
+  };
   const auto end = [&](const Access& a) {
-    return begin(a) + a.rows + (a.cols - 1) * a.ld;
+    return begin(a) + (a.rows + (a.cols - 1) * a.ld) * a.element;
   };
   return begin(x) < end(y) && begin(y) < end(x);
 }
@@ -160,15 +165,15 @@ void add_access(const Plan& plan, const View& v, bool writes, size_t op,
                 std::map<int64_t, std::vector<Access>>& all) {
   if (v.rows == 0 || v.cols == 0) return;
   const Buffer& b = plan.buffer(v.buffer);
-  const int64_t offset = b.offset / element_size(plan.problem.dtype);
-  if (b.kind == Buffer::Kind::tile) {
-    all[b.memory.value].push_back(
-        {b.memory.value, b.ld, v.row, v.col, v.rows, v.cols, offset, writes, op});
+  if (b.in_arena) {
+    all[b.memory.value].push_back({b.memory.value, b.ld, v.row, v.col, v.rows, v.cols,
+                                   b.offset, b.element(), writes, op});
     return;
   }
-  const int64_t array = -1 - int64_t(b.kind);  // rows and columns of the whole matrix
-  all[array].push_back({array, b.ld, v.row + offset % b.ld, v.col + offset / b.ld, v.rows,
-                        v.cols, 0, writes, op});
+  const int64_t array = -1 - b.tensor.value,  // rows and columns of the whole matrix
+      first = b.offset / b.element();
+  all[array].push_back({array, b.ld, v.row + first % b.ld, v.col + first / b.ld, v.rows,
+                        v.cols, 0, b.element(), writes, op});
 }
 
 }  // namespace
@@ -191,7 +196,7 @@ std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
                  ? matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)]
                  : 1);
       double& cell = c[at(i, j, p.ldc)];
-      cell = p.alpha * sum + (p.beta == 0 ? 0.0 : p.beta * cell);
+      cell = test::stored(p.alpha * sum + (p.beta == 0 ? 0.0 : p.beta * cell), p.dtype);
     }
   return c;
 }
@@ -221,7 +226,7 @@ std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed
     for (const size_t next : successors[op])
       if (--waiting[next] == 0) ready.insert(next);
   }
-  return matrices.c;
+  return *std::array{&matrices.a, &matrices.b, &matrices.c}[plan.tensors.size() - 1];
 }
 
 std::string find_race(const Plan& plan) {
@@ -262,11 +267,11 @@ std::string find_race(const Plan& plan) {
 }
 
 double least_bytes(const Plan& plan) {
-  const GemmProblem& p = plan.problem;
-  const auto away = [&](MemoryId home) {
-    if (plan.memories[home.index()] == copies_name) return false;
-    return std::find(plan.devices.begin(), plan.devices.end(), home) ==
-           plan.devices.end();
+  const GemmProblem& p = plan.gemm();
+  const auto away = [&](const Layout& place) {
+    return !place.is_replicated() &&
+           std::ranges::none_of(plan.devices,
+                                [&](MemoryId device) { return place.has(device); });
   };
   const auto size = [&](int64_t rows, int64_t cols) {
     return double(rows * cols * element_size(p.dtype));

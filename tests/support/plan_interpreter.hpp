@@ -14,13 +14,14 @@ struct Matrices {
 };
 Matrices integer_matrices(const GemmProblem& problem, uint64_t seed);
 
-/// C by its definition, one element after another.
+/// C by its definition, one element after another, each rounded once to its type.
 std::vector<double> reference(const GemmProblem& problem, const Matrices& matrices);
 
-/// Executes a plan one operation at a time on real numbers, in an order that the
-/// execution rule allows, chosen by `seed`: 0 is issue order, 1 always takes the allowed
-/// operation with the highest id, others are random. Tile memory is initialised with NaN,
-/// so that reads before writes are visible in the result. Returns C.
+/// Executes a plan one operation at a time on real numbers, each result rounded to its
+/// type, in an order that the execution rule allows, chosen by `seed`: 0 is issue order,
+/// 1 always takes the allowed operation with the highest id, others are random. Tile
+/// memory is initialised with NaN, so that reads before writes are visible in the result.
+/// Returns the last tensor.
 std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed);
 
 /// Checks that any two operations on the same bytes, at least one of them writing, are

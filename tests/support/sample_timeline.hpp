@@ -69,9 +69,13 @@ class SamplePlan {
                   beside = draft_.copy_queue(host_, gpu1_, 1);
     const QueueId kernels1 = draft_.compute_queue(gpu1_),
                   out1 = draft_.copy_queue(gpu1_, host_);
-    const View a0 = tile(gpu0_), b0 = tile(gpu0_), b1 = tile(gpu1_),
-               product0 = tile(gpu0_), c0 = tile(gpu0_);
-    const View a1 = tile(gpu1_), c1 = tile(gpu1_);
+    const View a0 = draft_.tile_for(gpu0_, half(draft_.a(), 0)),
+               b0 = draft_.tile_for(gpu0_, draft_.b()),
+               b1 = draft_.tile_for(gpu1_, draft_.b()),
+               product0 = draft_.tile_for(gpu0_, half(draft_.c(), 0)),
+               c0 = draft_.tile_for(gpu0_, half(draft_.c(), 0));
+    const View a1 = draft_.tile_for(gpu1_, half(draft_.a(), 100)),
+               c1 = draft_.tile_for(gpu1_, half(draft_.c(), 100));
     const OpId fetch_a0 = draft_.copy(in0, half(draft_.a(), 0), a0),
                fetch_b = draft_.copy(in0, draft_.b(), b0);
     const OpId pass_b = draft_.copy(peer, b0, b1, {fetch_b});
@@ -109,7 +113,6 @@ class SamplePlan {
   }
 
  private:
-  View tile(MemoryId gpu) { return draft_.tile(gpu, 100, 100); }
   static View half(const View& matrix, int64_t row) {
     return part(matrix, row, 0, 100, 100);
   }

@@ -61,15 +61,16 @@ class TiledPlan {
     const View home = part(draft_.c(), i, j, rows, cols);
     PlanDraft::Deps deps;
     View c = home;
-    if (p_.place_c != gpu && p_.beta != 0) c = fetched(home, p_.place_c, gpu, deps);
+    if (p_.place_c != gpu && p_.beta != 0)
+      c = fetched(home, p_.place_c.home(), gpu, deps);
     if (p_.place_c != gpu && p_.beta == 0) c = draft_.tile(gpu, rows, cols);
     std::optional<OpId> last;
     for (int64_t k = 0; k < p_.k; k += tile_) {
       const int64_t depth = std::min(tile_, p_.k - k);
       const View a = fetched(stored(draft_.a(), p_.trans_a, i, k, rows, depth),
-                             p_.place_a, gpu, deps);
+                             p_.place_a.home(), gpu, deps);
       const View b = fetched(stored(draft_.b(), p_.trans_b, k, j, depth, cols),
-                             p_.place_b, gpu, deps);
+                             p_.place_b.home(), gpu, deps);
       last = draft_.gemm(
           compute, a, b, c,
           {scalar_of(p_.alpha, Scalar::alpha), k == 0 ? beta() : Scalar::one}, deps);
@@ -77,7 +78,7 @@ class TiledPlan {
     }
     if (!last) last = draft_.axpby(compute, View{}, c, {Scalar::zero, beta()}, deps);
     if (p_.place_c != gpu)
-      draft_.copy(draft_.copy_queue(gpu, p_.place_c), c, home, {*last});
+      draft_.copy(draft_.copy_queue(gpu, p_.place_c.home()), c, home, {*last});
   }
 
   const Topology& topology_;

@@ -2,7 +2,9 @@
  * arguments in the order of BLAS. Every function returns a status: 0 is success; -i
  * means that the i-th argument of BLAS's xGEMM is invalid, counted from transa = 1 to
  * ldc = 13 (without the handle, and the dtype of tilerail_gemm_ex); positive values are
- * listed below. tilerail_last_error returns the error text. */
+ * listed below. tilerail_last_error returns the error text. Several threads can use one
+ * handle simultaneously, except to destroy it: their calls overlap, and the calls of each
+ * thread run in their order. Details: tilerail::Context in tilerail.hpp. */
 #ifndef TILERAIL_H
 #define TILERAIL_H
 
@@ -142,7 +144,7 @@ tilerail_status_t tilerail_gemm_async(tilerail_handle_t handle, tilerail_dtype_t
                                       int64_t k, double alpha, const void* A, int64_t lda,
                                       const void* B, int64_t ldb, double beta, void* C,
                                       int64_t ldc, void* stream);
-/* Waits for the work of tilerail_gemm_async. */
+/* Waits for the work of tilerail_gemm_async, of all threads. */
 tilerail_status_t tilerail_synchronize(tilerail_handle_t handle);
 
 #ifdef __cplusplus

@@ -110,10 +110,11 @@ struct GemmOptions {
   void* stream = nullptr;
   bool tf32 = false;  // float only: multiply with the mantissas of TF32
   /// False: the call returns when its work is submitted to the devices. C is complete for
-  /// later work in `stream` (or in those default streams), and after the next synchronous
-  /// call; until then matrices and kept copies must not change. Calls run one after
-  /// another. Limit: if a matrix is in host memory that is not page-locked, or there is
-  /// no work, the call is synchronous. docs/model.md#calls-that-do-not-wait
+  /// later work in `stream` (or in those default streams), for later calls of this
+  /// thread, and on return from the next synchronous call of this thread or from
+  /// `synchronize`; until then matrices and kept copies must not change. Limit: if a
+  /// matrix is in host memory that is not page-locked, or there is no work, the call is
+  /// synchronous. docs/model.md#calls-that-do-not-wait
   bool wait = true;
   GemmTimes* times = nullptr;  // filled in if not null
   PlanInfo* plan = nullptr;    // filled in if not null
@@ -134,8 +135,18 @@ struct GemmArguments {
   int64_t ldc = 0;
 };
 
-/// GPUs, a description of their machine, a policy, and the cached plans. Calls from
-/// several threads are safe and run one after another. Movable.
+/// GPUs, a description of their machine, a policy, and the cached plans. Movable.
+///
+/// Thread safety: several threads can call all members and `gemm` simultaneously, except
+/// moves and the destructor. Calls of different threads overlap, in planning and, for up
+/// to four runs and as far as device memory suffices, on the devices; the others wait for
+/// a run to end. Their order is undefined except by streams: an asynchronous call runs
+/// after all work submitted to its stream before. Calls of one thread run in their order.
+/// Threads that first call the same problem simultaneously share one plan. Setters affect
+/// calls that begin later. `synchronize`, `keep`, `release`, `reserve`,
+/// `unregister_memory` and `free_host` wait for all runs of the context that have begun.
+/// A failed call affects no call of another thread.
+/// docs/model.md#calls-of-several-threads
 class Context {
  public:
   /// Throws HardwareError without CUDA devices or if a device does not exist,
@@ -199,8 +210,8 @@ class Context {
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 
-  /// Waits for asynchronous calls (GemmOptions::wait), like all members that use devices.
-  /// Throws std::runtime_error if one of them failed.
+  /// Waits for the asynchronous calls (GemmOptions::wait) of all threads. Throws
+  /// std::runtime_error if one of them failed.
   void synchronize();
 
   std::string topology_name() const;

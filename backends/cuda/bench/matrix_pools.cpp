@@ -13,6 +13,7 @@
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/layout_text.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -34,37 +35,28 @@ constexpr size_t borders_before_c = 2;
 /// Places of a plan's matrices: A at the start of a memory, B one border after the start
 /// or behind A, C at the end, at least two borders from the start. So the matrices also
 /// differ if they lie in separate memories, which have the same contents.
-struct Layout {
+struct PoolPlaces {
   Sizes sizes;
   std::vector<MemoryId> of_a,
       of_b;                    // the memories: several if participating GPUs have copies
   size_t start_of_b = border;  // in each memory
 
-  Layout(const Plan& plan, const Topology& topology) : sizes{plan.problem} {
-    const auto memories = [&](MemoryId place) {
-      return topology.has_copies(place) ? plan.devices : std::vector<MemoryId>{place};
+  explicit PoolPlaces(const Plan& plan) : sizes{plan.gemm()} {
+    const auto memories = [&](const Layout& place) {
+      return place.is_whole() ? std::vector<MemoryId>{place.home()} : plan.devices;
     };
-    of_a = memories(plan.problem.place_a), of_b = memories(plan.problem.place_b);
+    of_a = memories(plan.gemm().place_a), of_b = memories(plan.gemm().place_b);
     if (std::ranges::find_first_of(of_a, of_b) != of_a.end()) start_of_b = sizes.a;
   }
 
-  std::map<MemoryId, size_t> bytes(MemoryId place_c) const {
+  std::map<MemoryId, size_t> bytes(MemoryId home_of_c) const {
     std::map<MemoryId, size_t> ends;
     for (const MemoryId memory : of_a) ends[memory] = sizes.a;
     for (const MemoryId memory : of_b) ends[memory] = start_of_b + sizes.b;
-    ends[place_c] += sizes.c;
+    ends[home_of_c] += sizes.c;
     return ends;
   }
 };
-
-/// Maximum number of times that an element of C is stored. A GPU's part of a dot product
-/// is the difference of two prefix sums, so it can be twice as large as the larger sum:
-/// each operation counts twice.
-int64_t stored_results(const Plan& plan) {
-  if (plan.problem.routine == Routine::dot) return 2 * int64_t(plan.ops.size());
-  const int64_t tile = std::max<int64_t>(1, plan.tile);
-  return (plan.problem.k + tile - 1) / tile;
-}
 
 std::vector<std::byte> fetched(const void* matrix, size_t bytes) {
   std::vector<std::byte> copy(bytes);
@@ -147,21 +139,21 @@ class MatrixPools::Pool {
 namespace {
 
 void refuse_blocks(const GemmProblem& p, const Topology& topology, size_t plan) {
-  for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
-    if (const Memory& memory = topology.memory(place);
-        memory.pages == Pages::columns || memory.pages == Pages::rows)
-      throw PlanError{
-          plan,
-          {"place", memory.name, "is in blocks, which the CUDA backend does not have",
-           "h, h*, a GPU number or the name of a memory"}};
+  for (const Layout* place : {&p.place_a, &p.place_b, &p.place_c})
+    if (!place->is_whole() && !place->is_replicated())
+      throw PlanError{plan,
+                      {"place", layout_text(*place, topology),
+                       "is in blocks, which the CUDA backend does not have",
+                       "h, h*, a GPU number or the name of a memory"}};
 }
+
+/// C is never replicated.
+MemoryId home_of_c(const GemmProblem& p) { return p.place_c.home(); }
 
 }  // namespace
 
 HostPages MatrixPools::pages_of(MemoryId memory) const {
-  return executor_.topology().memory(memory).pages == Pages::interleaved
-             ? HostPages::spread
-             : pages_;
+  return executor_.topology().memory(memory).over.empty() ? pages_ : HostPages::spread;
 }
 
 MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans,
@@ -172,10 +164,9 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
   };
   std::map<MemoryId, Most> most;
   for (const auto i : indices(plans)) {
-    const GemmProblem& p = plans[i]->problem;
+    const GemmProblem& p = plans[i]->gemm();
     refuse_blocks(p, executor.topology(), i);
-    for (const auto& [memory, size] :
-         Layout{*plans[i], executor.topology()}.bytes(p.place_c))
+    for (const auto& [memory, size] : PoolPlaces{*plans[i]}.bytes(home_of_c(p)))
       if (Most& there = most[memory]; size > there.bytes) there = {size, i};
   }
   for (const auto& [memory, needed] : most) {
@@ -195,52 +186,50 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
 MatrixPools::~MatrixPools() = default;
 
 Matrices MatrixPools::of(const Plan& plan, uint64_t seed) {
-  const GemmProblem& p = plan.problem;
+  const GemmProblem& p = plan.gemm();
   for (const auto& [memory, pool] : pools_)
     pool->fill(p.dtype, seed);  // equal numbers at equal offsets
-  const Layout layout{plan, executor_.topology()};
+  const PoolPlaces places{plan};
   const auto pool = [&](MemoryId memory) -> const Pool& { return *pools_.at(memory); };
-  std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - layout.sizes.c;
+  const Pool& of_c = pool(home_of_c(p));
+  std::byte* const c = of_c.data() + of_c.bytes() - places.sizes.c;
   plan_ = &plan, seed_ = seed;
-  matrices_ = {pool(layout.of_a.front()).data(),
-               pool(layout.of_b.front()).data() + layout.start_of_b, c};
-  const Topology& topology = executor_.topology();
-  if (topology.has_copies(p.place_a))
-    for (const MemoryId gpu : layout.of_a)
+  matrices_ = {pool(places.of_a.front()).data(),
+               pool(places.of_b.front()).data() + places.start_of_b, c};
+  if (p.place_a.is_replicated())
+    for (const MemoryId gpu : places.of_a)
       matrices_.copies_of_a.push_back({gpu, pool(gpu).data()});
-  if (topology.has_copies(p.place_b))
-    for (const MemoryId gpu : layout.of_b)
-      matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + layout.start_of_b});
+  if (p.place_b.is_replicated())
+    for (const MemoryId gpu : places.of_b)
+      matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + places.start_of_b});
   return matrices_;
 }
 
 /// C can contain the results of earlier calls. If it must not be read, it becomes NaN.
 void MatrixPools::reset_c() {
-  const GemmProblem& p = plan_->problem;
+  const GemmProblem& p = plan_->gemm();
   const Sizes sizes{p};
   c_before_.clear();
   if (p.beta != 0) {
     c_before_ = fetched(matrices_.c, sizes.c);
     return;
   }
-  pools_.at(p.place_c)->poison_end(sizes.c);
+  pools_.at(home_of_c(p))->poison_end(sizes.c);
 }
 
 CheckResult MatrixPools::check() {
-  const GemmProblem& p = plan_->problem;
+  const GemmProblem& p = plan_->gemm();
   const Sizes sizes{p};
   const auto a = fetched(matrices_.a, sizes.a), b = fetched(matrices_.b, sizes.b),
              c = fetched(matrices_.c, sizes.c);
-  const int64_t tile = std::max<int64_t>(1, plan_->tile);
-  const RowCheck checked =
-      check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()},
-                 std::min<int64_t>(tile, 256), stored_results(*plan_), seed_);
+  const RowCheck checked = check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()},
+                                      std::clamp<int64_t>(plan_->tile, 1, 256), seed_);
   return {checked.passed(), checked.residual, 1, checked.summary()};
 }
 
 std::string MatrixPools::host_memory() const {
-  const GemmProblem& p = plan_->problem;
-  for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
+  const GemmProblem& p = plan_->gemm();
+  for (const MemoryId place : homes_of(p))
     if (executor_.topology().is_host(place)) {
       const Pool& pool = *pools_.at(place);
       const double rate = host_buffer_rate(pool.data(), pool.bytes(), readers_);

@@ -8,7 +8,7 @@
 
 namespace tilerail::cuda {
 
-void check_place(char matrix, const void* pointer, std::optional<int> device,
+void check_place(std::string_view matrix, const void* pointer, std::optional<int> device,
                  std::string_view memory) {
   if (pointer == nullptr)
     throw fault_of(fmt::format("matrix {}", matrix), "is not given to the CUDA backend");

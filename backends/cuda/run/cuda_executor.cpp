@@ -53,6 +53,8 @@ CudaRunTimes CudaExecutor::submit(CudaPlan& plan, const Matrices& matrices,
 
 void CudaExecutor::wait() { state_->wait(); }
 
+void CudaExecutor::free_arenas() { state_->free_arenas(); }
+
 Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices,
                                   CudaRunTimes* times) {
   cuda::Tracer& tracer = state_->tracer();

@@ -96,6 +96,10 @@ class CudaExecutor final : public Executor {
   /// Waits for all submitted runs. Throws CudaError if one failed.
   void wait();
 
+  /// Frees the arenas of devices; later runs allocate them again, or throw
+  /// MemoryShortage. Throws CudaError.
+  void free_arenas();
+
   /// Runs a bound plan of one kernel whose operands are all matrices (api/single_gpu.hpp)
   /// from the calling thread, in the legacy default stream of its GPU or, with
   /// `own_stream`, in one of the executor's streams. The places of matrices are not

@@ -55,12 +55,17 @@ void Device::wait() const noexcept {
 bool Device::reserve(int64_t bytes) {
   if (bytes <= arena_bytes_) return true;
   const DeviceScope scope{ordinal_};
-  check(cudaFree(arena_), "freeing an arena");
-  arena_ = nullptr;
-  const int64_t before = std::exchange(arena_bytes_, 0);
+  const int64_t before = arena_bytes_;
+  free_arena();
   if (allocate_arena(bytes)) return true;
   if (before > 0) allocate_arena(before);
   return false;
+}
+
+void Device::free_arena() {
+  const DeviceScope scope{ordinal_};
+  check(cudaFree(std::exchange(arena_, nullptr)), "freeing an arena");
+  arena_bytes_ = 0;
 }
 
 bool Device::allocate_arena(int64_t bytes) {

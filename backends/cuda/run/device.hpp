@@ -28,6 +28,8 @@ class Device {
   /// the device has too little free memory; the arena then keeps its size, unless other
   /// programs have taken the memory meanwhile.
   bool reserve(int64_t bytes);
+  /// Frees the arena. Throws CudaError.
+  void free_arena();
   std::byte* arena() const { return arena_; }
   void fill_arena(int byte, int64_t bytes) const;
   int64_t arena_bytes() const { return arena_bytes_; }

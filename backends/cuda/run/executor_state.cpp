@@ -124,6 +124,12 @@ void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, int64_t bytes,
   }
 }
 
+void CudaExecutor::State::free_arenas() {
+  pending_.wait();
+  for (const auto& opened : devices_)
+    if (opened) opened->free_arena();
+}
+
 /// Call before an arena leaves no memory for the streams of the plan.
 void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu,
                                      size_t compute_streams) {
@@ -188,14 +194,13 @@ std::vector<std::byte*> CudaExecutor::State::arenas() const {
 
 void CudaExecutor::State::check_place_of(const Buffer& buffer, const Plan& plan,
                                          const Matrices& matrices) const {
-  if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) return;
-  const auto which = size_t(buffer.kind);
-  const void* const pointer = std::array{matrices.a_in(buffer.memory),
-                                         matrices.b_in(buffer.memory), matrices.c}[which];
+  if (buffer.in_arena || buffer.rows == 0 || buffer.cols == 0) return;
   const auto device = topology_.is_host(buffer.memory)
                           ? std::nullopt
                           : std::optional{ordinal(buffer.memory)};
-  cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
+  cuda::check_place(plan.tensor(buffer.tensor).name,
+                    matrices.of(buffer.tensor, buffer.memory), device,
+                    plan.memories[buffer.memory.index()]);
 }
 
 std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan,
@@ -213,11 +218,8 @@ std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan,
 cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan,
                                                  std::vector<std::byte*> starts,
                                                  AllocationIds allocations) const {
-  cuda::GraphValues values{std::move(starts),
-                           plan.problem.alpha,
-                           plan.problem.beta,
-                           std::move(allocations),
-                           {}};
+  cuda::GraphValues values{
+      std::move(starts), plan.gemm().alpha, plan.gemm().beta, std::move(allocations), {}};
   for (const auto m : indices(plan.peak_bytes))
     if (plan.peak_bytes[m] > 0)
       values.arenas.push_back(devices_[m] ? devices_[m]->arena_number()

@@ -37,6 +37,7 @@ class CudaExecutor::State {
                       std::span<const cuda::StreamOnDevice> callers,
                       const std::optional<AllocationIds>& lasting);
   void wait() { pending_.wait(); }
+  void free_arenas();
   cuda::Tracer& tracer();
 
   Topology topology_;

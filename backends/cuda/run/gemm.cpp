@@ -40,7 +40,8 @@ void multiply(cublasHandle_t handle, const GemmCall& call) {
   check(cublasGemmEx_64(handle, operation(call.trans_a), operation(call.trans_b),
                         call.y.rows, call.y.cols, call.k, alpha, call.a.data, types.data,
                         call.a.ld, call.b.data, types.data, call.b.ld, beta, call.y.data,
-                        types.data, call.y.ld, types.compute, CUBLAS_GEMM_DEFAULT),
+                        types_of(call.of_y).data, call.y.ld, types.compute,
+                        CUBLAS_GEMM_DEFAULT),
         "multiplying");
 }
 
@@ -58,18 +59,18 @@ Block within(const Block& block, Trans trans, int64_t row, int64_t col, int64_t 
 }  // namespace
 
 void gemm(cublasHandle_t handle, const GemmCall& call) {
-  const int64_t element = element_size(call.dtype);
+  const int64_t element = element_size(call.dtype), of_y = element_size(call.of_y);
   if (call.y.cols == 1 && element >= element_size(DType::f32))
     return call.y.rows == 1 && call.scalar ? dot(handle, call) : gemv(handle, call);
   if (!whole_words(call.a, element) || !whole_words(call.b, element) ||
-      !whole_words(call.y, element))
+      !whole_words(call.y, of_y))
     return multiply(handle, call);
   for (const GemmPart& part : gemm_parts(call.dtype, call.trans_a, call.trans_b,
                                          call.y.rows, call.y.cols, call.k)) {
     GemmCall one = call;
     one.a = within(call.a, call.trans_a, part.m0, part.k0, element);
     one.b = within(call.b, call.trans_b, part.k0, part.n0, element);
-    one.y = within(call.y, Trans::no, part.m0, part.n0, element);
+    one.y = within(call.y, Trans::no, part.m0, part.n0, of_y);
     one.y.rows = part.m, one.y.cols = part.n, one.k = part.k;
     if (part.k0 > 0) one.beta = 1;
     multiply(handle, one);

@@ -21,20 +21,22 @@ void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffer
               const Target& target) {
   if (op.kind == OpKind::join) return;
   const auto operands = plan.operands_of(op);
-  const Buffer& result = plan.buffer(operands.back().buffer);
+  const Buffer &input = plan.buffer(operands[0].buffer),
+               &result = plan.buffer(operands.back().buffer);
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
   const auto at = [&](size_t i) { return block(plan, operands[i], buffers); };
   switch (op.kind) {
     case OpKind::copy:
-      if (plan.buffer(operands[0].buffer).memory == result.memory)
+      if (input.memory == result.memory)
         return copy_within(at(0), at(1), result.element(), target.stream);
       return copy(at(0), at(1), result.element(), target.stream);
     case OpKind::axpby:
-      return axpby(at(0), at(1), alpha, beta, result.dtype, target.stream);
+      return axpby(at(0), at(1), alpha, beta, result.dtype, target.stream,
+                   input.dtype != result.dtype);
     case OpKind::gemm:
       return gemm(static_cast<cublasHandle_t>(target.handle),
-                  {result.dtype, op.trans_a, op.trans_b, gemm_depth(op, operands), alpha,
-                   beta, at(0), at(1), at(2), target.scalar});
+                  {input.dtype, op.trans_a, op.trans_b, gemm_depth(op, operands), alpha,
+                   beta, at(0), at(1), at(2), target.scalar, result.dtype});
     default:
       throw std::logic_error{
           "no CUDA kernel of this kind"};  // require_kernels has rejected the plan before

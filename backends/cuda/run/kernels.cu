@@ -22,8 +22,8 @@ struct Compute<double> {
 };
 
 /// A thread computes elements of one row; blocks stride over the columns.
-template <class T, class C>
-__global__ void axpby_kernel(const T* x, int64_t ldx, T* y, int64_t ldy, int64_t rows,
+template <class X, class T, class C>
+__global__ void axpby_kernel(const X* x, int64_t ldx, T* y, int64_t ldy, int64_t rows,
                              int64_t cols, C alpha, C beta) {
   const int64_t row = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
@@ -77,12 +77,12 @@ dim3 grid_of(const Block& y) {
   return dim3(unsigned(x), unsigned(std::min(y.cols, most_blocks_y)));
 }
 
-template <class T>
+template <class X, class T>
 void launch_axpby(const Block& x, const Block& y, double alpha, double beta,
                   cudaStream_t stream) {
   using C = typename Compute<T>::type;
-  axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(
-      reinterpret_cast<const T*>(x.data), x.ld, reinterpret_cast<T*>(y.data), y.ld,
+  axpby_kernel<X, T, C><<<grid_of(y), threads_per_block, 0, stream>>>(
+      reinterpret_cast<const X*>(x.data), x.ld, reinterpret_cast<T*>(y.data), y.ld,
       y.rows, y.cols, static_cast<C>(alpha), static_cast<C>(beta));
 }
 
@@ -129,10 +129,13 @@ void with_type(DType dtype, Launch launch) {
 }  // namespace
 
 void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype,
-           cudaStream_t stream) {
+           cudaStream_t stream, bool of_sum) {
   if (y.rows == 0 || y.cols == 0) return;
-  with_type(dtype,
-            [&](auto zero) { launch_axpby<decltype(zero)>(x, y, alpha, beta, stream); });
+  with_type(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    of_sum ? launch_axpby<float, T>(x, y, alpha, beta, stream)
+           : launch_axpby<T, T>(x, y, alpha, beta, stream);
+  });
   check(cudaGetLastError(), "launching axpby");
 }
 

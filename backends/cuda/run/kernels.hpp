@@ -28,6 +28,7 @@ struct GemmCall {
   Block a, b, y;
   std::byte* scalar =
       nullptr;  // device memory for one element, which calls on this stream can overwrite
+  DType of_y = dtype;  // or f32, if a and b are halves
 };
 
 /// y = alpha op(a) op(b) + beta y on the handle's stream. In f64, f32 and tf32 `gemv`
@@ -47,9 +48,9 @@ void dot(cublasHandle_t handle, const GemmCall& call);
 void copy_within(const Block& a, const Block& y, int64_t element, cudaStream_t stream);
 
 /// y = alpha x + beta y; alpha == 0 never reads x, beta == 0 never reads y. Halves are
-/// computed in f32. Throws CudaError.
+/// computed in f32. `of_sum`: x is in f32, whatever the dtype of y. Throws CudaError.
 void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype,
-           cudaStream_t stream);
+           cudaStream_t stream, bool of_sum = false);
 
 /// Fills with uniform random numbers in [-1, 1) that depend only on the seed and on each
 /// element's row and column; rows beyond `rows` do not change. Throws CudaError.

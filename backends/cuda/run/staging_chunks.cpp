@@ -25,9 +25,9 @@ StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable,
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
     const View &from = plan.operands_of(op)[0], &to = plan.result(op);
-    if (pageable.has(plan.buffer(from.buffer).kind))
+    if (pageable.has(plan.buffer(from.buffer)))
       add(Direction::in, plan, OpId{i}, from, starts, slot_bytes);
-    else if (pageable.has(plan.buffer(to.buffer).kind))
+    else if (pageable.has(plan.buffer(to.buffer)))
       add(Direction::out, plan, OpId{i}, to, starts, slot_bytes);
   }
 }
@@ -57,7 +57,8 @@ bool may_read_ahead(const Plan& plan, const Topology& topology) {
   constexpr size_t most_written = 10'000;  // every pair of them is compared
   const auto is_c = [&](const View& view) {
     const Buffer& buffer = plan.buffer(view.buffer);
-    return buffer.kind == Buffer::Kind::matrix_c && topology.is_host(buffer.memory);
+    return !buffer.in_arena && buffer.tensor == tensor_c &&
+           topology.is_host(buffer.memory);
   };
   std::vector<View> written;
   const auto was_written = [&](const View& view) {

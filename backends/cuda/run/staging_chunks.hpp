@@ -18,9 +18,10 @@ struct PageableMatrices {
   bool a = false, b = false, c = false;
 
   bool any() const { return a || b || c; }
-  bool has(Buffer::Kind kind) const {
-    return (a && kind == Buffer::Kind::matrix_a) ||
-           (b && kind == Buffer::Kind::matrix_b) || (c && kind == Buffer::Kind::matrix_c);
+  bool has(const Buffer& buffer) const {
+    return !buffer.in_arena &&
+           ((a && buffer.tensor == tensor_a) || (b && buffer.tensor == tensor_b) ||
+            (c && buffer.tensor == tensor_c));
   }
 };
 

@@ -50,16 +50,20 @@ class TilePlan {
       : plan{empty_plan(checked(problem), topology)} {
     plan.policy = "by-hand";
     plan.devices = topology.gpus();
-    for (const Buffer::Kind matrix :
-         {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
-      builder.add_buffer(matrix_buffer(plan.problem, matrix));
+    for (const TensorId tensor : {tensor_a, tensor_b, tensor_c})
+      builder.add_tensor(tensor);
   }
 
   View tile(MemoryId memory, int64_t rows, int64_t cols) {
     constexpr int64_t alignment = 64;
     int64_t& peak = plan.peak_bytes[memory.index()];
-    const Buffer tile{Buffer::Kind::tile, memory, rows, cols, rows, peak,
-                      plan.problem.dtype};
+    const Buffer tile{.tensor = tensor_c,
+                      .dtype = plan.dtype(),
+                      .memory = memory,
+                      .rows = rows,
+                      .cols = cols,
+                      .ld = rows,
+                      .offset = peak};
     peak += ceil_div(rows * cols * tile.element(), alignment) * alignment;
     return {builder.add_buffer(tile), 0, 0, rows, cols};
   }
@@ -100,7 +104,7 @@ MemoryId CalibrationRuns::gpu(int queue) const {
 /// end, divided by the number of its operations.
 double CalibrationRuns::run(const Draft& draft) {
   const Plan& plan = draft.plan;
-  void* operands = plan.problem.dtype == DType::f64 ? doubles_.data() : floats_.data();
+  void* operands = plan.dtype() == DType::f64 ? doubles_.data() : floats_.data();
   executor_.set_matrices({operands, operands, sink_.data()});
   const Timeline timeline = executor_.execute(plan);
   std::vector<std::optional<double>> first_start(plan.queues.size());

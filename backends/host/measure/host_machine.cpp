@@ -26,7 +26,7 @@ KernelTimes one_worker_kernels(int workers, const std::string& source) {
   kernels.multiprocessors = workers;
   kernels.block_m = kernels.block_n = larger_than_any_result;
   kernels.memory_bandwidth = copy_rate;
-  for (const DType dtype : {DType::f64, DType::f32})
+  for (const DType dtype : dtypes)
     kernels.gemm.push_back(
         {.dtype = dtype, .trans = "", .points = {{1024, gemm_rate}}, .source = source});
   return kernels;

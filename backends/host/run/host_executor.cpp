@@ -25,7 +25,7 @@
 namespace tilerail {
 namespace {
 
-constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in f64 and f32
+constexpr unsigned char nan_byte = 0xFF;  // all bytes 0xFF is a NaN in every type
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
@@ -101,7 +101,7 @@ Timeline HostExecutor::State::execute(const Plan& plan) {
 void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
   validate(plan, topology_);
   require_kernels(plan);
-  host::require_executable(plan.problem.dtype);
+  host::require_executable(plan.dtype());
   prepared_.clear();
   dispatcher_.prepare(plan, topology_);
   for (const auto m : indices(plan.peak_bytes)) {
@@ -119,17 +119,11 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
 }
 
 void HostExecutor::State::require_matrices(const Plan& plan) const {
-  const std::array pointers{std::as_const(matrices_.a), std::as_const(matrices_.b),
-                            std::as_const(matrices_.c)};
-  constexpr std::array names{"a", "b", "c"};
   for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0)
-      continue;
-    const auto which = size_t(buffer.kind);
-    if (pointers[which] == nullptr) {
-      throw fault_of(fmt::format("matrix {}", names[which]),
+    if (buffer.in_arena || buffer.rows == 0 || buffer.cols == 0) continue;
+    if (matrices_.of(buffer.tensor, buffer.memory) == nullptr)
+      throw fault_of(fmt::format("matrix {}", plan.tensor(buffer.tensor).name),
                      "is not given to the host backend");
-    }
   }
 }
 
@@ -161,7 +155,8 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const Op& op = plan.op(id);
   if (op.kind == OpKind::join) return;
   const auto operands = plan.operands_of(op);
-  const DType dtype = plan.buffer(operands.back().buffer).dtype;
+  const DType dtype = plan.buffer(operands.back().buffer).dtype,
+              of_inputs = plan.buffer(operands[0].buffer).dtype;
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
   const host::Block a = block(plan, operands[0]), y = block(plan, operands.back());
   switch (op.kind) {
@@ -169,13 +164,13 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       host::copy(a, y, element_size(dtype));
       break;
     case OpKind::axpby:
-      host::axpby(a, y, alpha, beta, dtype);
+      host::axpby(a, y, alpha, beta, of_inputs, dtype);
       break;
     case OpKind::gemm: {
       const host::Block b = block(plan, operands[1]);
-      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols,
+      host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
                       gemm_depth(op, operands), alpha, beta, a.data, b.data, y.data, a.ld,
-                      b.ld, y.ld});
+                      b.ld, y.ld, dtype});
       break;
     }
     default:

@@ -35,7 +35,7 @@ class HostExecutor final : public RealExecutor {
   /// Runs the plan once on the matrices that were set. Times are from the steady clock,
   /// in seconds since all workers were ready. Running the same plan again allocates only
   /// the result. Throws InputError if the plan is invalid or does not match this
-  /// topology, its dtype is neither f64 nor f32, a matrix that it uses was not set, or an
+  /// topology, its dtype is tf32, a matrix that it uses was not set, or an
   /// operation failed on its data (naming the operation); std::runtime_error if an
   /// operation failed for another reason. The matrices are then in an unspecified state;
   /// the executor stays usable.

@@ -30,7 +30,7 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
   for (const auto i : indices(plans)) {
     const Plan* const plan = plans[i];
     arenas.resize(std::max(arenas.size(), plan->peak_bytes.size()));
-    double needed = matrix_bytes(plan->problem, checked);
+    double needed = matrix_bytes(plan->gemm(), checked);
     for (const auto m : indices(plan->peak_bytes)) {
       arenas[m] = std::max(arenas[m], plan->peak_bytes[m]);
       needed += double(arenas[m]);
@@ -38,7 +38,7 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
     if (needed > there)
       throw PlanError{
           i,
-          {to_string(plan->problem.routine), bytes_text(needed),
+          {to_string(plan->gemm().routine), bytes_text(needed),
            fmt::format("are needed for matrices and tiles, and this machine has {}",
                        bytes_text(there)),
            "smaller sizes"}};
@@ -46,8 +46,8 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
 }
 
 Matrices HostMatrices::of(const Plan& plan, uint64_t seed) {
-  return data_.emplace(plan.problem, seed).matrices();  // frees the previous matrices
-                                                        // first
+  return data_.emplace(plan.gemm(), seed).matrices();  // frees the previous matrices
+                                                       // first
 }
 
 CheckResult HostMatrices::check() {

@@ -35,7 +35,7 @@ void place(GemmProblem& p, std::mt19937_64& random, const Topology& topology, in
   const auto pick = [&](int low, int high) {
     return std::uniform_int_distribution<int>{low, high}(random);
   };
-  for (MemoryId* at : {&p.place_a, &p.place_b, &p.place_c})
+  for (Layout* at : {&p.place_a, &p.place_b, &p.place_c})
     *at = pick(0, 1) ? topology.hosts()[0] : *topology.find_gpu(pick(0, gpus - 1));
 }
 

@@ -92,9 +92,9 @@ CudaGemmCase::CudaGemmCase(const GemmProblem& problem, const CudaExecutor& execu
                            uint64_t seed)
     : problem_{problem}, executor_{executor}, random_{seed} {
   const GemmProblem& p = problem_;
-  a_ = make(p.rows_a(), p.cols_a(), p.lda, p.place_a, false);
-  b_ = make(p.rows_b(), p.cols_b(), p.ldb, p.place_b, false);
-  c_ = make(p.m, p.n, p.ldc, p.place_c, p.beta == 0);
+  a_ = make(p.rows_a(), p.cols_a(), p.lda, p.place_a.home(), false);
+  b_ = make(p.rows_b(), p.cols_b(), p.ldb, p.place_b.home(), false);
+  c_ = make(p.m, p.n, p.ldc, p.place_c.home(), p.beta == 0);
 }
 
 CudaGemmCase::~CudaGemmCase() {
@@ -154,6 +154,39 @@ void CudaGemmCase::fill(const Matrix& matrix) const {
 
 void CudaGemmCase::reset_c() { fill(c_); }
 
+std::vector<double> CudaGemmCase::product(bool absolute) const {
+  const GemmProblem& p = problem_;
+  std::vector<double> result =
+      p.beta == 0 ? std::vector<double>(size_t(p.m * p.n)) : values(c_, absolute);
+  const auto scale = [&](double x) { return absolute ? std::abs(x) : x; };
+  const std::vector<double> va = values(a_, absolute), vb = p.has_b()
+                                                                ? values(b_, absolute)
+                                                                : std::vector<double>{1};
+  const auto flag = [](Trans t) { return t == Trans::no ? CblasNoTrans : CblasTrans; };
+  const auto n = [](int64_t size) { return int(std::max<int64_t>(size, 1)); };
+  if (p.m > 0 && p.n > 0)
+    cblas_dgemm(CblasColMajor, flag(p.trans_a), flag(p.trans_b), int(p.m), int(p.n),
+                int(p.k), scale(p.alpha), va.data(), n(p.rows_a()), vb.data(),
+                n(p.rows_b()), scale(p.beta), result.data(), n(p.m));
+  return result;
+}
+
+double CudaGemmCase::relative_error() {
+  std::vector<std::byte> c, once(8);
+  fetch(c_, c);
+  const std::vector<double> exact = product(false);
+  double of_plan = 0, of_one = 0;
+  for (int64_t j = 0; j < problem_.n; ++j)
+    for (int64_t i = 0; i < problem_.m; ++i) {
+      const double right = exact[size_t(i + j * problem_.m)];
+      from_double(right, once.data(), problem_.dtype);
+      const auto at = size_t((i + j * problem_.ldc) * element_size(problem_.dtype));
+      of_plan += std::pow(to_double(&c[at], problem_.dtype) - right, 2);
+      of_one += std::pow(to_double(once.data(), problem_.dtype) - right, 2);
+    }
+  return std::sqrt(of_plan / of_one);
+}
+
 std::string CudaGemmCase::mismatch(int64_t steps) {
   const GemmProblem& p = problem_;
   std::vector<std::byte> a, b, c;
@@ -162,21 +195,6 @@ std::string CudaGemmCase::mismatch(int64_t steps) {
   fetch(c_, c);
   if (a != a_.host) return "A was written";
   if (b != b_.host) return "B was written";
-  const auto product = [&](bool absolute) {
-    std::vector<double> result =
-        p.beta == 0 ? std::vector<double>(size_t(p.m * p.n)) : values(c_, absolute);
-    const auto scale = [&](double x) { return absolute ? std::abs(x) : x; };
-    const std::vector<double> va = values(a_, absolute),
-                              vb = p.has_b() ? values(b_, absolute)
-                                             : std::vector<double>{1};
-    const auto flag = [](Trans t) { return t == Trans::no ? CblasNoTrans : CblasTrans; };
-    const auto n = [](int64_t size) { return int(std::max<int64_t>(size, 1)); };
-    if (p.m > 0 && p.n > 0)
-      cblas_dgemm(CblasColMajor, flag(p.trans_a), flag(p.trans_b), int(p.m), int(p.n),
-                  int(p.k), scale(p.alpha), va.data(), n(p.rows_a()), vb.data(),
-                  n(p.rows_b()), scale(p.beta), result.data(), n(p.m));
-    return result;
-  };
   const std::vector<double> expected = product(false), magnitude = product(true);
   const double u = unit_roundoff(p.dtype),
                sums = p.dtype == DType::f64 ? 0x1p-53 : 0x1p-24;

@@ -44,6 +44,9 @@ class CudaGemmCase {
   /// and at the end, and inputs rounded to TF32's mantissa for tf32.
   std::string mismatch(int64_t steps);
 
+  /// The root mean square of C - Ref, divided by that of Ref rounded once to the dtype.
+  double relative_error();
+
  private:
   struct Matrix {
     int64_t rows = 0, cols = 0, ld = 0;
@@ -54,6 +57,8 @@ class CudaGemmCase {
   void fill(const Matrix& matrix) const;
   Matrix make(int64_t rows, int64_t cols, int64_t ld, MemoryId place, bool poison);
   std::vector<double> values(const Matrix& matrix, bool absolute) const;
+  /// Ref, or S: |alpha| |op(A)| |op(B)| + |beta C|; of m x n elements.
+  std::vector<double> product(bool absolute) const;
   void fetch(const Matrix& matrix, std::vector<std::byte>& bytes) const;
 
   GemmProblem problem_;

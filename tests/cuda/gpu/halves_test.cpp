@@ -5,7 +5,9 @@
 #include <random>
 #include <vector>
 
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
 #include "tests/cuda/gpu/gpu_fixture.hpp"
 #include "tests/support/test_seed.hpp"
 
@@ -22,8 +24,8 @@ GemmProblem on_gpu(MemoryId gpu, int64_t m, int64_t n, int64_t k, DType dtype,
 
 CheckResult checked_run(CudaExecutor& executor, const GemmProblem& problem) {
   const Policy policy = in_tiles(std::max({problem.m, problem.n, problem.k}));
-  const Plan plan =
-      plan_gemm(problem, executor.topology(), std::vector{problem.place_c}, policy);
+  const Plan plan = plan_gemm(problem, executor.topology(),
+                              std::vector{problem.place_c.home()}, policy);
   return checked_run(executor, plan);
 }
 
@@ -48,6 +50,31 @@ TEST_F(Gpu, PartsOfASumOfHalvesAreNotRounded) {
           << p.m << "," << p.n << "," << p.k << ": " << result.summary;
     }
   }
+}
+
+/// Many kernels add to each tile of C, on one GPU and on all, from the host and in place.
+TEST_F(Gpu, SumsOfManyKernelsAreRoundedOnce) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  for (const DType dtype : {DType::f16, DType::bf16})
+    for (const double beta : {0.0, 0.5})
+      for (const MemoryId home : {topology.hosts()[0], topology.gpus()[0]})
+        for (const int count : {1, gpus_}) {
+          GemmProblem p;
+          p.m = 640, p.n = 512, p.k = 8192, p.dtype = dtype, p.beta = beta;
+          p.place_c = home;
+          p = checked(p);
+          Policy policy = in_tiles(256);
+          if (count > 1) apply_override(policy, "grid=square(layers=all)");
+          const Plan plan = plan_gemm(p, topology, devices(count), policy);
+          test::CudaGemmCase data{p, executor, test::test_seed()};
+          const auto bound = executor.prepare(plan);
+          executor.run(*bound, data.matrices(), {}, AllocationIds{});
+          EXPECT_LE(data.relative_error(), 1.05)
+              << to_string(dtype) << ", beta " << beta << ", C in " << home.value << ", "
+              << count << " GPUs";
+          EXPECT_EQ(data.mismatch(1), "");
+        }
 }
 
 }  // namespace

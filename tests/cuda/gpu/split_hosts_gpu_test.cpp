@@ -39,7 +39,7 @@ TEST_F(Gpu, TilesThatAreStagedOnTwoHostsGiveTheRightProduct) {
     for (const MemoryId host : topology.hosts())
       EXPECT_TRUE(std::string{name} != "cublasxt" || plan.peak_bytes[host.index()] > 0);
     const auto bound = executor.prepare(plan), second = executor.prepare(larger);
-    CudaGemmCase data{plan.problem, executor, 1}, other{larger.problem, executor, 2};
+    CudaGemmCase data{plan.gemm(), executor, 1}, other{larger.gemm(), executor, 2};
     for (int run = 0; run < 3;
          ++run) {  // graphs from the second run on, and arenas that have grown
       data.reset_c(), other.reset_c();

@@ -1,7 +1,5 @@
 // Two hosts as one place: loaded links and groups, their parts of the bytes, and the
 // resulting rates.
-#include "model/machine/spread_memories.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,28 +15,24 @@ namespace {
 using namespace small_machine;
 using machine_rates::expect_rates;
 
-TEST(SpreadMemories, ExistIfThereAreSeveralHosts) {
+TEST(InterleavedPages, AreAMemoryIfThereAreSeveralHosts) {
   const Topology t{two_hosts()};
   EXPECT_EQ(t.description().memories.size(), 4U);
-  EXPECT_EQ(t.memories().size(), 8U);
-  EXPECT_EQ(t.sources(), 7U);
+  EXPECT_EQ(t.memories().size(), 5U);
   EXPECT_EQ(t.hosts().size(), 2U);
-  for (const auto& [name, pages] : spread_names) {
-    const MemoryId id = memory(t, std::string{name});
-    EXPECT_TRUE(t.is_host(id));
-    EXPECT_EQ(t.memory(id).pages, pages);
-    EXPECT_THAT(t.parts_of(id), ::testing::ElementsAre(memory(t, "h0"), memory(t, "h1")));
-  }
+  const MemoryId all = memory(t, "h*");
+  EXPECT_TRUE(t.is_host(all));
+  EXPECT_THAT(t.parts_of(all), ::testing::ElementsAre(memory(t, "h0"), memory(t, "h1")));
   EXPECT_FALSE(machine_rates::shipped("clx-ai").find_memory("h*"));
 }
 
 // A second machine from the description is equal, without duplicates.
-TEST(SpreadMemories, AreNotPartOfTheDescription) {
+TEST(InterleavedPages, AreNotPartOfTheDescription) {
   const Topology t{two_hosts()};
   EXPECT_EQ(Topology{t.description()}.memories().size(), t.memories().size());
 }
 
-TEST(SpreadMemories, LoadEachLinkWithThePartsThatCrossIt) {
+TEST(InterleavedPages, LoadEachLinkWithThePartsThatCrossIt) {
   const Topology t{two_hosts()};
   const MemoryId all = memory(t, "h*"), g0 = memory(t, "g0");
   EXPECT_EQ(t.parts(all, g0), 2);
@@ -53,7 +47,7 @@ TEST(SpreadMemories, LoadEachLinkWithThePartsThatCrossIt) {
 
 // 20 from h0; 8 from h1, over the bridge. Half of the bytes cross the bridge, hence 16 in
 // total, 8 from each.
-TEST(SpreadMemories, TheSlowestPartBoundsACopy) {
+TEST(InterleavedPages, TheSlowestPartBoundsACopy) {
   expect_rates(two_hosts(), {{"h0", "g0"}}, {20});
   expect_rates(two_hosts(), {{"h1", "g0"}}, {8});
   expect_rates(two_hosts(), {{"h*", "g0"}}, {16});
@@ -63,14 +57,14 @@ TEST(SpreadMemories, TheSlowestPartBoundsACopy) {
 
 // Each host sends half of both copies: 8 + 8 of its 20. With a third copy, from h0 alone,
 // x/2 + y/2 + z = 20 there.
-TEST(SpreadMemories, CopiesShareLinksByTheirParts) {
+TEST(InterleavedPages, CopiesShareLinksByTheirParts) {
   expect_rates(two_hosts(), {{"h*", "g0"}, {"h*", "g1"}}, {16, 16});
   expect_rates(two_hosts(), {{"h*", "g0"}, {"h*", "g1"}, {"h0", "g0"}}, {10, 10, 10});
   // h0 is full at 40/3 each; without its second copy the first would get 16.
   expect_rates(two_hosts(), {{"h*", "g1"}, {"h0", "g0"}}, {40.0 / 3, 40.0 / 3});
 }
 
-TEST(SpreadMemories, ACapOfOneCopyBindsItsPart) {
+TEST(InterleavedPages, ACapOfOneCopyBindsItsPart) {
   auto d = two_hosts();
   d.links[4].per_flow = Rate{6e9};  // h1->s1
   expect_rates(d, {{"h*", "g1"}}, {12});
@@ -79,7 +73,7 @@ TEST(SpreadMemories, ACapOfOneCopyBindsItsPart) {
 
 // The group of h0: 6 GB/s for one copy, 9 for two. The limit is 6 for half a copy and for
 // two halves, 7.5 for one and a half.
-TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
+TEST(InterleavedPages, ACopyCountsInAGroupByItsParts) {
   auto d = two_hosts();
   add_group(d, "memory 0", {LinkId{0}}).capacity = capacity({{1, 6}, {2, 9}});
   expect_rates(d, {{"h*", "g0"}}, {12});
@@ -87,7 +81,7 @@ TEST(SpreadMemories, ACopyCountsInAGroupByItsParts) {
   expect_rates(d, {{"h*", "g0"}, {"h0", "g0"}}, {5, 5});
 }
 
-TEST(SpreadMemories, TheSlowestPartSetsTheLatency) {
+TEST(InterleavedPages, TheSlowestPartSetsTheLatency) {
   auto d = two_hosts();
   d.links[0].latency = Seconds{1e-6},
   d.links[4].latency = Seconds{2e-6};  // h0->s0, h1->s1
@@ -98,7 +92,7 @@ TEST(SpreadMemories, TheSlowestPartSetsTheLatency) {
   EXPECT_DOUBLE_EQ(t.latency(memory(t, "h*"), memory(t, "g1")).value, 6e-6);
 }
 
-TEST(SpreadMemories, NeedARouteForEveryPart) {
+TEST(InterleavedPages, NeedARouteForEveryPart) {
   auto d = two_hosts();
   d.links.resize(8);  // no bridge
   const Topology t{d};

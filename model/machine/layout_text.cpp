@@ -1,0 +1,161 @@
+#include "model/machine/layout_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "model/base/error.hpp"
+#include "model/base/indices.hpp"
+#include "model/base/parse.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr std::string_view rows_name = "rows", columns_name = "columns",
+                           copies_name = "copies", grid_name = "grid",
+                           cyclic_name = "cyclic", range = "..";
+
+/// Short names of layouts over all hosts or GPUs of a machine.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> short_names{
+    {{"h/rows", "rows@hosts"}, {"h/cols", "columns@hosts"}, {"g*", "copies@gpus"}}};
+
+/// "gpu0..gpu2+gpu5": memories with consecutive ids are a range.
+std::string members_text(std::span<const MemoryId> members, const Topology& topology) {
+  constexpr ptrdiff_t least_range = 3;
+  std::vector<std::string> parts;
+  for (auto first = members.begin(); first != members.end();) {
+    auto end = first + 1;
+    while (end != members.end() && end->value == std::prev(end)->value + 1) ++end;
+    if (end - first < least_range) end = first + 1;
+    parts.push_back(topology.memory(*first).name);
+    if (end - first > 1)
+      parts.back() += fmt::format("{}{}", range, topology.memory(*std::prev(end)).name);
+    first = end;
+  }
+  return fmt::format("{}", fmt::join(parts, "+"));
+}
+
+std::string kind_text(const Layout& layout) {
+  const LayoutGrid grid = layout.grid();
+  const LayoutCuts rows = layout.row_cuts(), cols = layout.col_cuts();
+  if (layout.is_replicated()) return std::string{copies_name};
+  const bool even = rows == LayoutCuts{} && cols == LayoutCuts{};
+  if (even && grid.replicas == 1 && grid.cols == 1) return std::string{rows_name};
+  if (even && grid.replicas == 1 && grid.rows == 1) return std::string{columns_name};
+  std::string sides = fmt::format("{}x{}", grid.rows, grid.cols);
+  if (grid.replicas > 1) sides += fmt::format("x{}", grid.replicas);
+  if (even) return fmt::format("{}({})", grid_name, sides);
+  if (rows.block == 0 || cols.block == 0)
+    sides += fmt::format(",{}", std::max(rows.block, cols.block));
+  else
+    sides += fmt::format(",{}x{}", rows.block, cols.block);
+  if (rows.borders.empty() && cols.borders.empty())
+    return fmt::format("{}({})", cyclic_name, sides);
+  return fmt::format("irregular({})", sides);
+}
+
+MemoryId memory_of(std::string_view name, std::string_view text,
+                   const Topology& topology) {
+  const auto memory = topology.find_memory(name);
+  if (!memory || !topology.memory(*memory).over.empty())
+    throw InputError{
+        "place", text,
+        fmt::format("names '{}', which is not a memory of {}", name, topology.name()),
+        "hosts, gpus, or names joined by + or .."};
+  return *memory;
+}
+
+/// `count` of 0: as many as are named.
+std::vector<MemoryId> members_of(std::string_view names, std::string_view text,
+                                 const Topology& topology, size_t count) {
+  std::vector<MemoryId> members;
+  if (names == "hosts" || names == "gpus") {
+    members = names == "hosts" ? topology.hosts() : topology.gpus();
+    if (count > 0 && count < members.size()) members.resize(count);
+  } else {
+    for (const std::string_view part : split(names, '+')) {
+      const size_t dots = part.find(range);
+      const MemoryId first = memory_of(part.substr(0, dots), text, topology);
+      const MemoryId last =
+          dots == std::string_view::npos
+              ? first
+              : memory_of(part.substr(dots + range.size()), text, topology);
+      for (MemoryId m = first; m <= last; ++m.value) members.push_back(m);
+    }
+  }
+  if (members.empty() || (count > 0 && members.size() != count))
+    throw InputError{"place", text, fmt::format("has {} memories", members.size()),
+                     fmt::format("{}, one for each member", std::max<size_t>(1, count))};
+  return members;
+}
+
+std::vector<int64_t> numbers(std::string_view sizes, std::string_view text) {
+  std::vector<int64_t> all;
+  for (const std::string_view size : split(sizes, 'x')) {
+    all.push_back(parse_size(size, "place"));
+    if (all.back() == 0) throw InputError{"place", text, "has a size of 0", "at least 1"};
+  }
+  return all;
+}
+
+LayoutGrid grid_of(std::string_view sizes, std::string_view text) {
+  const auto sides = numbers(sizes, text);
+  constexpr int64_t most = 4096;
+  const bool fits = sides.size() >= 2 && sides.size() <= 3 &&
+                    std::ranges::all_of(sides, [](int64_t s) { return s <= most; });
+  if (!fits)
+    throw InputError{"place", text, "has another grid",
+                     fmt::format("PxQ or PxQxC, each at most {}", most)};
+  return {int(sides[0]), int(sides[1]), sides.size() == 3 ? int(sides[2]) : 1};
+}
+
+/// "grid(2x2)" or "cyclic(2x2,512x512)".
+Layout on_grid(std::string_view kind, std::string_view names, std::string_view text,
+               const Topology& topology) {
+  const size_t open = kind.find('(');
+  const auto sizes = split(kind.substr(open + 1, kind.size() - open - 2), ',');
+  const bool is_cyclic = kind.substr(0, open) == cyclic_name;
+  if (sizes.size() != (is_cyclic ? 2 : 1))
+    throw InputError{"place", text, "has other arguments",
+                     is_cyclic ? "cyclic(PxQ,ROWSxCOLUMNS)" : "grid(PxQ)"};
+  const LayoutGrid grid = grid_of(sizes[0], text);
+  auto members = members_of(names, text, topology, grid.members());
+  if (!is_cyclic) return {grid, {}, {}, std::move(members)};
+  const auto block = numbers(sizes[1], text);
+  return Layout::block_cyclic(grid, block.front(), block.back(), std::move(members));
+}
+
+}  // namespace
+
+std::string layout_text(const Layout& layout, const Topology& topology) {
+  if (layout.is_whole()) return topology.memory(layout.home()).name;
+  for (const auto& [name, text] : short_names) {
+    const auto& all = text.ends_with("hosts") ? topology.hosts() : topology.gpus();
+    if (!all.empty() && layout == layout_from_text(text, topology))
+      return std::string{name};
+  }
+  return fmt::format("{}@{}", kind_text(layout),
+                     members_text(layout.members(), topology));
+}
+
+std::optional<Layout> layout_from_text(std::string_view text, const Topology& topology) {
+  for (const auto& [name, long_text] : short_names)
+    if (text == name) text = long_text;
+  const size_t at = std::min(text.find('@'), text.size());
+  const std::string_view kind = text.substr(0, at),
+                         names = at < text.size() ? text.substr(at + 1) : "gpus";
+  if (kind.ends_with(')') && (kind.starts_with("grid(") || kind.starts_with("cyclic(")))
+    return on_grid(kind, names, text, topology);
+  const auto all = [&] { return members_of(names, text, topology, 0); };
+  if (kind == rows_name) return Layout::of_rows(all());
+  if (kind == columns_name) return Layout::of_columns(all());
+  if (kind == copies_name) return Layout::replicated(all());
+  return std::nullopt;
+}
+
+}  // namespace tilerail
