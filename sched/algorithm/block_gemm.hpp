@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sched/gemm/decomposition.hpp"
-#include "sched/transport/prescribed.hpp"
+#include "sched/prescribed/transport.hpp"
 
 namespace tilerail {
 

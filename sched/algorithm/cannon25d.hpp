@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sched/transport/prescribed.hpp"
+#include "sched/prescribed/transport.hpp"
 
 namespace tilerail {
 

@@ -1,4 +1,4 @@
-#include "sched/transport/prescribed.hpp"
+#include "sched/prescribed/transport.hpp"
 
 #include <algorithm>
 #include <utility>
