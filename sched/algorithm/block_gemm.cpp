@@ -21,7 +21,7 @@ BlockGemm::BlockGemm(const GemmProblem& given, const Topology& topology,
       plan_{empty_plan(problem, topology)},
       transport{builder_, options} {
   check_devices(topology, gpus);
-  check_places(problem, topology);
+  check_places(problem, topology, gpus);
   for (const Tensor& tensor : plan_.tensors)
     if (tensor.layout != layout)
       throw InputError{"place", layout_text(tensor.layout, topology),
