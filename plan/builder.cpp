@@ -86,6 +86,14 @@ View PlanBuilder::in_block(const View& region) const {
   throw std::logic_error{"a tile crosses the border of two blocks of its tensor"};
 }
 
+Buffer PlanBuilder::block(const View& view) const {
+  Buffer block = plan_.buffer(view.buffer);
+  block.in_arena = true;
+  block.row += view.row, block.col += view.col;
+  block.rows = view.rows, block.cols = view.cols;
+  return block;
+}
+
 void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {
   for (const MemoryId gpu : gpus) last_sent_[gpu];
 }

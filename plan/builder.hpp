@@ -75,6 +75,8 @@ class PlanBuilder {
   /// The same region as a view of its block. A region that crosses blocks is a caller's
   /// error.
   View in_block(const View& region) const;
+  /// A buffer for the elements of a view, without a place in memory.
+  Buffer block(const View& view) const;
   OpId add(Op op, const Operands& operands, Deps& deps);
   /// Reserves space for about this many operations, so that a long plan is not
   /// reallocated repeatedly.

@@ -1,16 +1,12 @@
 #include "sched/gemm/gemm_tasks.hpp"
 
 namespace tilerail {
-namespace {
 
-/// The stored region of op(X)[rows, cols].
 View stored(BufferId buffer, Trans trans, IndexRange rows, IndexRange cols) {
   return trans == Trans::no
              ? View{buffer, rows.begin, cols.begin, rows.size(), cols.size()}
              : View{buffer, cols.begin, rows.begin, cols.size(), rows.size()};
 }
-
-}  // namespace
 
 GemmTasks::GemmTasks(const GemmProblem& problem, const Tiling& tiling)
     : problem_{problem},

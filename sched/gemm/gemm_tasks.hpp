@@ -6,6 +6,9 @@
 
 namespace tilerail {
 
+/// The stored region of op(X)[rows, cols].
+View stored(BufferId buffer, Trans trans, IndexRange rows, IndexRange cols);
+
 /// The tasks of C = alpha op(A) op(B) + beta C on a tiling, created on request:
 /// sub-problem (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are numbered A_ik,
 /// then B_kj, then C_ij; only tiles of A and B are shared, and thus in the directory.

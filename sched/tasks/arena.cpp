@@ -29,9 +29,12 @@ Arena::Slot Arena::take(const Buffer& block, const std::function<void()>& make_r
   const int64_t size = pooled()
                            ? slot_bytes_
                            : std::max(least, bytes(block.rows, block.cols, block.dtype));
+  auto freed = free_.end();
+  if (on_demand_)
+    freed = std::ranges::find_if(free_, [&](const Slot& s) { return s.bytes >= size; });
   Slot slot;
-  if (used_ + size <= capacity_) {
-    slot.offset = begin_ + used_;
+  if (freed == free_.end() && used_ + size <= capacity_) {
+    slot.offset = begin_ + used_, slot.bytes = size;
     used_ += size;
   } else {
     if (free_.empty() && pooled()) make_room();
@@ -40,9 +43,9 @@ Arena::Slot Arena::take(const Buffer& block, const std::function<void()>& make_r
           "memory", name_,
           fmt::format("has {} bytes for tiles, too few for {} more", capacity_, size),
           "a smaller tile or a larger memory fraction"};
-    slot.offset = free_.front().first;
-    slot.former = std::move(free_.front().second);
-    free_.pop_front();
+    if (!on_demand_) freed = free_.begin();
+    slot = std::move(*freed);
+    free_.erase(freed);
   }
   reuse(slot, block);
   return slot;
@@ -56,7 +59,7 @@ void Arena::reuse(Slot& slot, Buffer block) {
 }
 
 void Arena::give_back(const Slot& slot, const LastUses& uses) {
-  if (pooled()) free_.emplace_back(slot.offset, uses);
+  if (pooled() || on_demand_) free_.push_back({{}, slot.offset, slot.bytes, uses});
 }
 
 }  // namespace tilerail

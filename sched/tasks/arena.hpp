@@ -11,7 +11,9 @@ namespace tilerail {
 
 /// Plan-time memory of one GPU. If all tiles of a routine fit, every tile has its own
 /// memory ("ample"); otherwise the memory is cut in equal slots that are reused
-/// ("pooled"). Writes to reused memory depend on the last uses of its previous contents.
+/// ("pooled"). An arena "on demand" is as large as its tiles need: freed memory is reused
+/// where a tile fits. Writes to reused memory depend on the last uses of its previous
+/// contents.
 class Arena {
  public:
   /// `capacity`: bytes for tiles on `memory`, starting at `begin`. `slot_bytes` of 0:
@@ -25,9 +27,15 @@ class Arena {
         slot_bytes_{slot_bytes},
         begin_{begin} {}
 
+  static Arena on_demand(PlanBuilder& builder, MemoryId memory) {
+    Arena arena{builder, memory, {}, most_matrix_bytes, 0};
+    arena.on_demand_ = true;
+    return arena;
+  }
+
   struct Slot {
     BufferId buffer;
-    int64_t offset = 0;
+    int64_t offset = 0, bytes = 0;
     LastUses former;  // last uses of the previous contents
   };
 
@@ -61,7 +69,8 @@ class Arena {
   MemoryId memory_;
   std::string name_;
   int64_t capacity_, slot_bytes_, begin_, used_ = 0;
-  std::deque<std::pair<int64_t, LastUses>> free_;  // offsets, freed longest ago first
+  bool on_demand_ = false;
+  std::deque<Slot> free_;  // freed longest ago first
 };
 
 }  // namespace tilerail

@@ -29,12 +29,6 @@ int pieces_over(const PlanContext& context, const View& tile, size_t devices) {
   return int(std::clamp<int64_t>(tile.cols, 1, choices.route_chunks));
 }
 
-View piece(const View& whole, int j, int pieces) {
-  if (pieces == 1) return whole;
-  const int64_t begin = whole.cols * j / pieces, end = whole.cols * (j + 1) / pieces;
-  return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
-}
-
 /// The policy's number, but at most the number of columns.
 int Copier::pieces_through_host(const View& tile) const {
   return int(std::clamp<int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
@@ -55,7 +49,6 @@ Copier::Result Copier::copy(const Leg& leg, Job job) {
 }
 
 Copier::Result Copier::copy_direct(const Leg& leg, Job& job) {
-  const bool piecewise = job.before && job.before->count() == job.pieces;
   const Clock::Arrival there =
       job.arrival ? *job.arrival : arrival(leg, job.to, job.pieces, job.available);
   context_.clock.commit(context_.clock.hop(leg.src, leg.dst), context_.bytes(job.to),
@@ -65,8 +58,7 @@ Copier::Result Copier::copy_direct(const Leg& leg, Job& job) {
   const Op op{.queue = context_.builder.copy_queue(leg.src, leg.dst, job.queue)};
   for (int j = 0; j < job.pieces; ++j) {
     Deps deps = j + 1 < job.pieces ? job.enter : std::move(job.enter);
-    if (job.before)
-      deps.after(piecewise ? OpId{job.before->first.value + j} : job.before->last);
+    if (job.before) deps.after(job.before->of(j, job.pieces));
     copies.last = context_.emit(
         job.device, op, {piece(job.from, j, job.pieces), piece(job.to, j, job.pieces)},
         deps);

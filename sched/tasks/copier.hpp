@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sched/tasks/plan_context.hpp"
+#include "sched/transport/pieces.hpp"
 
 namespace tilerail {
 
@@ -17,10 +18,6 @@ int pieces_of(const PlanContext& context, const View& tile);
 /// several pieces whose copies overlap; else one piece.
 int pieces_over(const PlanContext& context, const View& tile, size_t devices);
 
-/// The columns of piece j of a view cut in `pieces`. Of 10 columns in 4 pieces, piece 1
-/// has columns 2 to 4.
-View piece(const View& whole, int j, int pieces);
-
 /// Adds the copies of tiles between memories: direct copies, and staged copies through a
 /// host bounce buffer, as drivers make them if GPUs lack peer access. A staged tile is
 /// cut in pieces; each leaves the buffer while the next enters it.
@@ -30,11 +27,6 @@ class Copier {
   /// `context` must outlive this object.
   explicit Copier(PlanContext& context) : context_{context} {}
 
-  /// The operations that brought a tile to its memory.
-  struct Pieces {
-    OpId first, last;
-    int count() const { return last.value - first.value + 1; }
-  };
   struct Job {  // NOLINT(bugprone-exception-escape): Deps are moved without exceptions
     size_t device;  // on whose behalf
     View from, to;

@@ -41,14 +41,7 @@ struct PlanContext {
   MemoryId memory(const View& view) const {
     return builder.plan().buffer(view.buffer).memory;
   }
-  /// A buffer for the elements of a view, without a place in memory.
-  Buffer block(const View& view) const {
-    Buffer block = builder.plan().buffer(view.buffer);
-    block.in_arena = true;
-    block.row += view.row, block.col += view.col;
-    block.rows = view.rows, block.cols = view.cols;
-    return block;
-  }
+  Buffer block(const View& view) const { return builder.block(view); }
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
   Bytes bytes(const View& view) const {
     return Bytes{double(view.rows * view.cols * element_size(dtype(view)))};
