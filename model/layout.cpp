@@ -75,7 +75,10 @@ Layout::Layout(LayoutGrid grid, LayoutCuts rows, LayoutCuts cols,
                std::vector<MemoryId> members) {
   require(grid.rows > 0 && grid.cols > 0 && grid.replicas > 0 && !members.empty(),
           "grid of a layout", 0, "at least 1 in each dimension");
-  require(members.size() == grid.members(), "members of a layout", members.size(),
+  const auto most = int64_t(members.size());
+  require(std::max({grid.rows, grid.cols, grid.replicas}) <= most &&
+              members.size() == grid.members(),
+          "members of a layout", members.size(),
           fmt::format("{}, as its grid of {} x {} x {} has", grid.members(), grid.rows,
                       grid.cols, grid.replicas));
   first_ = members.front();

@@ -88,8 +88,10 @@ class Layout {
   /// whole matrix is one block, even if it is empty.
   std::vector<MatrixBlock> blocks(int64_t rows, int64_t cols, size_t replica = 0) const;
 
-  /// Number of these blocks, at most.
+  /// Number of the blocks of all replicas, at most; plans have no more than
+  /// `most_blocks`.
   double count_blocks(int64_t rows, int64_t cols) const;
+  static constexpr double most_blocks = 1e5;
 
   bool operator==(const Layout& other) const { return (*this <=> other) == 0; }
   std::strong_ordering operator<=>(const Layout& other) const;

@@ -55,9 +55,13 @@ class Checker {
   void header() const {
     std::visit([](const auto& problem) { checked(problem); },
                with_finite_scalars(plan_.problem));
-    for (const Tensor& tensor : plan_.tensors)
+    for (const Tensor& tensor : plan_.tensors) {
       for (const MemoryId place : tensor.layout.members())
         require(is_memory(place), "matrices must be placed in memories of the plan");
+      require(tensor.layout.count_blocks(tensor.rows, tensor.cols) <= Layout::most_blocks,
+              "the layout of {} has more than {} blocks", tensor.name,
+              Layout::most_blocks);
+    }
     require(plan_.peak_bytes.size() == plan_.memories.size(),
             "peak_bytes must have one entry for each memory");
     for (const auto* gpus : {&plan_.devices, &plan_.origin.given})

@@ -33,7 +33,6 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
 
 void check_places(const Problem& problem, const Topology& topology,
                   std::span<const MemoryId> devices) {
-  constexpr size_t most_blocks = 100'000;
   for (const Tensor& tensor : tensors_of(problem)) {
     const Layout& layout = tensor.layout;
     for (const MemoryId place : layout.members())
@@ -51,9 +50,9 @@ void check_places(const Problem& problem, const Topology& topology,
         throw InputError{"place", text,
                          fmt::format("has no copy on {}", topology.memory(device).name),
                          "a copy on every given GPU"};
-    if (layout.count_blocks(tensor.rows, tensor.cols) > most_blocks)
+    if (layout.count_blocks(tensor.rows, tensor.cols) > Layout::most_blocks)
       throw InputError{"place", text, "has too many blocks",
-                       fmt::format("at most {}", most_blocks)};
+                       fmt::format("at most {}", Layout::most_blocks)};
   }
 }
 

@@ -359,6 +359,23 @@ TEST_F(PlanJson, OperationsOfARunDoNotWriteTheirInputs) {
   EXPECT_NO_THROW(require_kernels(plan));
 }
 
+TEST_F(PlanJson, LayoutsThatCannotBeAreRefused) {
+  const auto with = [](json grid, json rows, json members) {
+    return [=](json& j) {
+      j["problem"]["place"][0] = {
+          {"grid", grid}, {"rows", rows}, {"cols", rows}, {"members", members}};
+    };
+  };
+  expect_refused(with({2, 1, 1}, {{"block", 0}}, {0}), {"members of a layout: '1'"});
+  expect_refused(with({2, 1, 1}, {{"block", 0}}, {0, 99}), {"memories of the plan"});
+  expect_refused(
+      [&](json& j) {
+        with({2, 2, 1}, {{"block", 1}}, {0, 1, 0, 1})(j);
+        j["problem"]["m"] = j["problem"]["ld"][2] = 1 << 20;
+      },
+      {"the layout of A has more than 100000 blocks"});
+}
+
 /// The buffers of a plan on fewer GPUs are fewer replicas.
 TEST_F(PlanJson, ReplicasLieOnThePlansGpus) {
   GemmProblem p = plan.gemm();
