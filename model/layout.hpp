@@ -45,7 +45,7 @@ struct MatrixBlock {
 /// The memories that hold a matrix: a value, equal if and only if it describes the same
 /// owners for every size. Block (i, j) of replica r belongs to
 ///   members[row coordinate of i + rows * (column coordinate of j + cols * r)].
-/// The idea is that of COSTA's assigned grid, without a table of owners.
+/// The idea comes from COSTA's assigned grid; there is no table of owners.
 /// docs/model.md#layouts
 class Layout {
  public:

@@ -172,7 +172,7 @@ struct Plan {
   const Queue& queue(QueueId id) const { return queues[id.index()]; }
   const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
   const Tensor& tensor(TensorId id) const { return tensors[id.index()]; }
-  /// The problem of a plan that is one; throws otherwise.
+  /// The problem as a GEMM. Throws std::bad_variant_access for other problems.
   const GemmProblem& gemm() const { return std::get<GemmProblem>(problem); }
   GemmProblem& gemm() { return std::get<GemmProblem>(problem); }
   /// The data type of the problem's tensors.

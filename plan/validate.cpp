@@ -194,8 +194,9 @@ void require_blocks(const Plan& plan) {
     });
     if (!there.empty() &&
         !std::ranges::equal(there, tensor_buffers(plan, TensorId{i}), same_block))
-      throw fault_of("plan", fmt::format("the buffers of {} are not those of its layout",
-                                         plan.tensors[i].name));
+      throw fault_of("plan",
+                     fmt::format("the buffers of {} are not the blocks of its layout",
+                                 plan.tensors[i].name));
   }
 }
 

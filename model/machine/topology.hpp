@@ -254,7 +254,7 @@ class Topology {
   const Description& description() const { return *d_; }
   /// The memories of the description, followed, if there are several hosts, by "h*":
   /// pages on all hosts in turns (docs/model.md#homes-on-several-hosts). Its routes
-  /// combine those of its parts.
+  /// combine the routes of its parts.
   const std::vector<Memory>& memories() const { return *memories_; }
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }

@@ -49,7 +49,7 @@ std::vector<Hop> hops(Pattern pattern, size_t nodes);
 struct Transport {
   struct Options {
     Pattern pattern = Pattern::chain;
-    int pieces = 1;  // of a copy, at most the tile's columns; those of two hops overlap
+    int pieces = 1;  // of a copy, at most the tile's columns: pieces let hops overlap
   };
 
   PlanBuilder& builder;

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "api/handle.hpp"
-#include "tests/api/allocations.hpp"
 #include "tests/api/fake_hardware.hpp"
 #include "tests/api/multiplication.hpp"
+#include "tests/support/allocations.hpp"
 #include "tilerail/tilerail.h"
 
 namespace tilerail::api {

@@ -1,4 +1,4 @@
-// Accuracy of planned products of halves: as that of one call that accumulates in f32 and
+// Planned products of halves are as accurate as one call that accumulates in f32 and
 // rounds once.
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ struct Variant {
 
 class HalvesAccuracy : public ::testing::TestWithParam<Variant> {
  protected:
-  /// The error of the planned product, divided by that of one call.
+  /// The error of the planned product over the error of one call.
   double relative_error(DType dtype, double beta) {
     const Variant& v = GetParam();
     GemmProblem p;

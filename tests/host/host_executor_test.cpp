@@ -8,7 +8,7 @@
 
 #include "check/reference.hpp"
 #include "model/base/error.hpp"
-#include "tests/host/allocations.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/tiled_plan.hpp"
 
 namespace tilerail {

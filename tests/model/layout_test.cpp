@@ -133,7 +133,7 @@ TEST(Layouts, IrregularIntervalsBelongToTheirCoordinates) {
                                      MatrixBlock{MemoryId{10}, 3, 0, 5, 4}));
 }
 
-/// What is described counts, not how.
+/// Different descriptions of the same owners are equal.
 TEST(Layouts, AreEqualIfTheirOwnersAre) {
   const MemoryId m{7};
   EXPECT_EQ(Layout::block_cyclic({1, 1, 1}, 64, 64, {m}), Layout{m});
@@ -181,7 +181,7 @@ TEST(LayoutTexts, WrongOnesNameTheirFault) {
   refused("cyclic(1x2)", {"cyclic(PxQ,ROWSxCOLUMNS)"});
   refused("cyclic(1x2,x)", {"place"});
   refused("rows@gpu1..gpu0", {"has 0 memories"});
-  EXPECT_FALSE(layout_from_text("gpu0", machine)) << "a memory is none of these";
+  EXPECT_FALSE(layout_from_text("gpu0", machine)) << "a memory is not a layout text";
   EXPECT_FALSE(layout_from_text("diagonal@gpus", machine));
 }
 

@@ -28,8 +28,8 @@ using test::BusyStream;
 using test::MemoryKind;
 using test::steps;
 
-/// With the default of 8, work of one stream can wait for that of another in the same
-/// hardware queue. docs/model.md#calls-of-several-threads
+/// With the default of 8, streams in the same hardware queue can wait for each other.
+/// docs/model.md#calls-of-several-threads
 const bool connections_set = [] {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   return true;

@@ -44,7 +44,7 @@ class CudaGemmCase {
   /// and at the end, and inputs rounded to TF32's mantissa for tf32.
   std::string mismatch(int64_t steps);
 
-  /// The root mean square of C - Ref, divided by that of Ref rounded once to the dtype.
+  /// rms(C - Ref) / rms(round(Ref) - Ref); `round` rounds to the dtype.
   double relative_error();
 
  private:

@@ -1,4 +1,4 @@
-#include "tests/host/allocations.hpp"
+#include "tests/support/allocations.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -6,11 +6,14 @@
 
 namespace {
 std::atomic<int> count = 0;
-}
+thread_local int left = 0;
+thread_local const std::function<void()>* called = nullptr;
+}  // namespace
 
 // The array forms call these, or a pair of the sanitizer.
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
   ++count;
+  if (left > 0 && --left == 0) (*called)();
   return std::malloc(size > 0 ? size : 1);
 }
 void* operator new(size_t size) {
@@ -22,3 +25,8 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 int tilerail::test::allocations() { return count; }
+
+void tilerail::test::at_allocation(int n, const std::function<void()>& what) {
+  called = &what;
+  left = n;
+}
