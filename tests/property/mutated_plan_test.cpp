@@ -40,11 +40,12 @@ void collect(json& value, std::vector<json*>& leaves) {
 
 int64_t other_number(int64_t old, Random& random) {
   const int64_t large = int64_t{1} << (random() % 63);
+  const uint64_t wrapping = uint64_t(old);  // the largest number has a neighbour, too
   const std::array<int64_t, 9> values{0,
                                       1,
-                                      old + 1,
-                                      old - 1,
-                                      2 * old,
+                                      int64_t(wrapping + 1),
+                                      int64_t(wrapping - 1),
+                                      int64_t(2 * wrapping),
                                       old / 2,
                                       large,
                                       int64_t(random() % 64),
