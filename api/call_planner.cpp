@@ -32,7 +32,7 @@ PlannedCall call_of(Plan plan, const Topology& topology) {
   info.tile = plan.tile;
   info.operations = plan.ops.size();
   for (const MemoryId gpu : plan.devices)
-    info.devices.push_back(topology.memory(gpu).device);
+    info.devices.push_back(topology.processor(gpu).device);
   return {std::move(plan), std::move(info)};
 }
 

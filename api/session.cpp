@@ -77,7 +77,7 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
   std::vector<MemoryId> gpus;
   if (devices.empty()) {
     for (const MemoryId gpu : topology_.gpus())
-      if (topology_.memory(gpu).device < there) gpus.push_back(gpu);
+      if (topology_.processor(gpu).device < there) gpus.push_back(gpu);
     if (gpus.empty())
       throw HardwareError{
           fmt::format("no GPU of machine '{}' is one of the {} CUDA devices",

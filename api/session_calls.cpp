@@ -88,7 +88,7 @@ Copies Session::take_kept(const Settings& settings, Matrices& matrices,
     const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
     input.place = there ? Layout{gpu} : Layout::replicated(topology_.gpus());
     input.ld = input.matrix.ld = input.kept->ld;
-    input.matrix.data = data, input.matrix.location = topology_.memory(gpu).device;
+    input.matrix.data = data, input.matrix.location = topology_.processor(gpu).device;
     if (!input.place.is_whole()) input.copies = std::move(input.kept->copies);
   }
   return {std::move(inputs[0].copies), std::move(inputs[1].copies)};
@@ -161,7 +161,7 @@ void Session::execute_in_first_lane(const Call& call, const Signature& signature
 std::vector<int> Session::users(const Settings& settings) const {
   std::vector<int> numbers;
   for (const MemoryId gpu : settings.devices)
-    numbers.push_back(topology_.memory(gpu).device);
+    numbers.push_back(topology_.processor(gpu).device);
   return numbers;
 }
 

@@ -18,15 +18,16 @@ Topology doubled(const Topology& machine) {
   const std::vector<Memory> memories = d.memories;
   const std::vector<Link> links = d.links;
   for (Memory gpu : memories) {
-    if (gpu.kind != NodeKind::gpu) continue;
-    const NodeId old = gpu.node;
-    gpu.device += int(machine.gpus().size());
-    gpu.name = "gpu" + std::to_string(gpu.device), gpu.node = NodeId{d.nodes.size()};
-    d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
+    if (gpu.kind != VertexKind::gpu) continue;
+    const VertexId old = gpu.vertex;
+    gpu.processor->device += int(machine.gpus().size());
+    gpu.name = "gpu" + std::to_string(gpu.processor->device),
+    gpu.vertex = VertexId{d.vertices.size()};
+    d.vertices.push_back({gpu.name, VertexKind::gpu, gpu.source});
     d.memories.push_back(gpu);
     for (Link link : links) {
       if (link.from != old && link.to != old) continue;
-      (link.from == old ? link.from : link.to) = gpu.node;
+      (link.from == old ? link.from : link.to) = gpu.vertex;
       d.links.push_back(link);
     }
   }

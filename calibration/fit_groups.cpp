@@ -179,9 +179,10 @@ class Groups {
   /// The ports of the switch, from runs in which each device simultaneously sends and
   /// receives a copy.
   void ports() {
-    const auto switched = std::ranges::find_if(
-        d_.nodes, [](const Node& n) { return n.kind == NodeKind::network_switch; });
-    if (switched == d_.nodes.end()) return;
+    const auto switched = std::ranges::find_if(d_.vertices, [](const Vertex& v) {
+      return v.kind == VertexKind::network_switch;
+    });
+    if (switched == d_.vertices.end()) return;
     const Seconds latency = 2 * d_.links.back().latency;  // to the switch and from it
     std::optional<Rate> each;
     for (const TransferRun* run : context_.runs({"pair both ways", "ring"}))
@@ -216,7 +217,7 @@ class Groups {
         host_link(in ? Direction::to_devices : Direction::from_devices, name)};
     group.backward = out;
     const Link& first = d_.links[out[0].index()];
-    const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
+    const bool direct = d_.vertices[first.to.index()].kind == VertexKind::gpu;
     const Seconds latency = (direct ? 1 : 2) * first.latency;
     const Rate sent =
         without_latency(Rate{run.flows[1].rate.mean}, Bytes{run.copy_bytes}, latency);
@@ -228,7 +229,8 @@ class Groups {
   std::vector<LinkId> links_to_peers(const std::string& device) const {
     std::vector<LinkId> links;
     for (const auto l : indices(d_.links))
-      if (d_.links[l].from == node_of(d_, device) && d_.links[l].to != node_of(d_, host))
+      if (d_.links[l].from == vertex_of(d_, device) &&
+          d_.links[l].to != vertex_of(d_, host))
         links.push_back(LinkId{l});
     return links;
   }

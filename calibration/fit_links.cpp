@@ -58,7 +58,7 @@ class Links {
   void add(const std::string& from, const std::string& to, Rate bandwidth,
            Seconds latency, std::optional<Rate> per_flow = {}) {
     Link link;
-    link.from = node_of(d_, from), link.to = node_of(d_, to);
+    link.from = vertex_of(d_, from), link.to = vertex_of(d_, to);
     link.bandwidth = bandwidth, link.latency = latency;
     link.per_flow = per_flow;
     link.source = "copies";
@@ -102,7 +102,7 @@ class Links {
 
   /// `into`: the rate of several copies into one device; `each`: the rate of one copy.
   void add_switch(Rate into, Rate each, Seconds latency) {
-    d_.nodes.push_back({peer_switch, NodeKind::network_switch, "copies"});
+    d_.vertices.push_back({peer_switch, VertexKind::network_switch, "copies"});
     const Rate port = std::max(into, each);
     const std::optional<Rate> per_flow = port > each ? std::optional{each} : std::nullopt;
     for (size_t i = 0; i < context_.devices(); ++i) {
@@ -134,7 +134,7 @@ class Links {
              r.flows[0].src == r.flows.back().src;
     });
     for (Memory& memory : d_.memories)
-      if (memory.kind == NodeKind::gpu) memory.engines = of_role;
+      if (memory.kind == VertexKind::gpu) memory.processor->engines = of_role;
   }
 
   Context& context_;

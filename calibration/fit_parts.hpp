@@ -86,8 +86,8 @@ KernelTimes fit_kernels(const Measurements& measurements);
 std::optional<Uncertainty> uncertainty_of(const Measurements& measurements,
                                           HostPages pages, const Topology& machine);
 
-/// The node or link of this name in the description.
-NodeId node_of(const Topology::Description& description, const std::string& name);
+/// The vertex or link of this name in the description.
+VertexId vertex_of(const Topology::Description& description, const std::string& name);
 LinkId link_between(const Topology::Description& description, const std::string& from,
                     const std::string& to);
 

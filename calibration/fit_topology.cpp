@@ -43,15 +43,15 @@ Transfers Context::pairs(const std::string& src, const std::string& dst) const {
   return found;
 }
 
-NodeId node_of(const Topology::Description& d, const std::string& name) {
-  const auto node = std::ranges::find(d.nodes, name, &Node::name);
-  return NodeId{size_t(node - d.nodes.begin())};
+VertexId vertex_of(const Topology::Description& d, const std::string& name) {
+  const auto vertex = std::ranges::find(d.vertices, name, &Vertex::name);
+  return VertexId{size_t(vertex - d.vertices.begin())};
 }
 
 LinkId link_between(const Topology::Description& d, const std::string& from,
                     const std::string& to) {
   const auto link = std::ranges::find(
-      d.links, std::pair{node_of(d, from), node_of(d, to)}, [](const Link& each) {
+      d.links, std::pair{vertex_of(d, from), vertex_of(d, to)}, [](const Link& each) {
         return std::pair{each.from, each.to};
       });
   return LinkId{size_t(link - d.links.begin())};
@@ -113,20 +113,21 @@ struct WidestIntervals {
 void add_memories(fit::Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
-  d.nodes.push_back({"host", NodeKind::host, "machine"});
+  d.vertices.push_back({"host", VertexKind::host, "machine"});
   Memory host;
-  host.name = "host", host.kind = NodeKind::host, host.node = NodeId{size_t{0}},
+  host.name = "host", host.kind = VertexKind::host, host.vertex = VertexId{size_t{0}},
   host.source = "machine";
   host.capacity = Bytes{m.host_bytes};
   d.memories.push_back(host);
   for (const DeviceRecord& device : m.devices) {
     Memory gpu;
-    gpu.name = device.name, gpu.node = NodeId{d.nodes.size()}, gpu.device = device.number,
+    gpu.name = device.name, gpu.vertex = VertexId{d.vertices.size()},
     gpu.source = "machine";
+    gpu.processor.emplace().device = device.number;
     gpu.capacity = Bytes{device.memory_bytes};
-    if (device.idle_watts > 0) gpu.idle_watts = Watts{device.idle_watts};
-    if (device.limit_watts > 0) gpu.busy_watts = Watts{device.limit_watts};
-    d.nodes.push_back({device.name, NodeKind::gpu, "machine"});
+    if (device.idle_watts > 0) gpu.processor->idle_watts = Watts{device.idle_watts};
+    if (device.limit_watts > 0) gpu.processor->busy_watts = Watts{device.limit_watts};
+    d.vertices.push_back({device.name, VertexKind::gpu, "machine"});
     d.memories.push_back(gpu);
   }
 }
@@ -139,9 +140,8 @@ bool in_turns(const TransferRun& run, const Topology& topology) {
     const bool from_host = flow.src == fit::host, to_host = flow.dst == fit::host;
     const Memory& device =
         topology.memory(*topology.find_memory(from_host ? flow.dst : flow.src));
-    const auto limit = from_host ? device.engines.h2d
-                       : to_host ? device.engines.d2h
-                                 : device.engines.peer;
+    const Engines engines = device.engines();
+    const auto limit = from_host ? engines.h2d : to_host ? engines.d2h : engines.peer;
     int& used = of_engine[device.name + (from_host ? "<" : to_host ? ">" : "-")];
     used += flow.in_flight;
     if (limit && used > *limit) return true;
@@ -171,7 +171,8 @@ void round_off(Part& part, const Figures& figures) {
 }
 
 void round_off(Topology::Description& d) {
-  for (Memory& memory : d.memories) round_off(memory, MachineFigures::of_power);
+  for (Memory& memory : d.memories)
+    if (memory.processor) round_off(*memory.processor, MachineFigures::of_power);
   for (Link& link : d.links) round_off(link, MachineFigures::of_links);
   for (CapacityGroup& group : d.groups) round_off(group, MachineFigures::of_groups);
   round_off(d.strided, MachineFigures::of_copies);

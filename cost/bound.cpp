@@ -129,8 +129,8 @@ Binding BoundProgram::binding() const {
   return {kind, most->name, others};
 }
 
-std::optional<size_t> BoundProgram::device_at(size_t node) const {
-  const auto found = std::ranges::find(device_, node, &Device::node);
+std::optional<size_t> BoundProgram::device_at(size_t vertex) const {
+  const auto found = std::ranges::find(device_, vertex, &Device::vertex);
   if (found == device_.end()) return std::nullopt;
   return size_t(found - device_.begin());
 }
@@ -147,7 +147,7 @@ void BoundProgram::add_parts(Matrix matrix, const Layout& place, int64_t rows,
     const double size =
         double(block.rows) * double(block.cols) / (double(rows) * double(cols));
     for (const MemoryId home : homes)
-      parts_.push_back({matrix, node_of(home), size / double(homes.size())});
+      parts_.push_back({matrix, vertex_of(home), size / double(homes.size())});
   }
   const std::span parts = std::span{parts_}.subspan(first);
   for (size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
@@ -178,8 +178,8 @@ void BoundProgram::add_flows(Part& part) {
                                : link.to == part.home;
     part.flow.push_back(program_.add_variable(of_no_use ? 0 : most(part)));
   }
-  for (const auto node : indices(graph_.is_switch))
-    if (graph_.is_switch[node]) add_equal(0, comes(part, node, 1));
+  for (const auto vertex : indices(graph_.is_switch))
+    if (graph_.is_switch[vertex]) add_equal(0, comes(part, vertex, 1));
 }
 
 /// Elements of a part that a device touches: a variable of its own if parts differ,
@@ -198,21 +198,21 @@ BoundProgram::Terms BoundProgram::crosses(const Part& part, Numbers links,
   return terms;
 }
 
-/// The bytes that enter a node minus the bytes that leave it.
-BoundProgram::Terms BoundProgram::comes(const Part& part, size_t node,
+/// The bytes that enter a vertex minus the bytes that leave it.
+BoundProgram::Terms BoundProgram::comes(const Part& part, size_t vertex,
                                         double factor) const {
-  Terms terms = crosses(part, graph_.into[node], factor);
-  append(terms, crosses(part, graph_.out_of[node], -factor));
+  Terms terms = crosses(part, graph_.into[vertex], factor);
+  append(terms, crosses(part, graph_.out_of[vertex], -factor));
   return terms;
 }
 
-/// A device receives what it touches, unless its node is the home. Cuts determine the
+/// A device receives what it touches, unless its vertex is the home. Cuts determine the
 /// source.
 void BoundProgram::add_inputs(const Part& part) {
   for (const auto d : indices(devices_)) {
-    if (device_[d].node == part.home) continue;
+    if (device_[d].vertex == part.home) continue;
     Terms terms{held(part, d, -1)};
-    append(terms, crosses(part, graph_.into[device_[d].node], 1));
+    append(terms, crosses(part, graph_.into[device_[d].vertex], 1));
     add_at_least(0, terms);
   }
 }
@@ -222,19 +222,19 @@ void BoundProgram::add_inputs(const Part& part) {
 /// own, one may leave. The last stays at home.
 void BoundProgram::add_results(const Part& part) {
   for (const MemoryId memory : memories_) {
-    const size_t node = node_of(memory);
-    const double stays = node == part.home ? part.size : 0;
-    const auto device = device_at(node);
-    Terms sums = comes(part, node, 1);
+    const size_t vertex = vertex_of(memory);
+    const double stays = vertex == part.home ? part.size : 0;
+    const auto device = device_at(vertex);
+    Terms sums = comes(part, vertex, 1);
     if (!device) {
       add_equal(stays, sums);
       continue;
     }
     sums.push_back(held(part, *device, 1));
     add_at_least(stays, sums);
-    if (node == part.home) continue;
+    if (vertex == part.home) continue;
     Terms leaves{held(part, *device, -1)};
-    append(leaves, crosses(part, graph_.out_of[node], 1));
+    append(leaves, crosses(part, graph_.out_of[vertex], 1));
     add_at_least(0, leaves);
   }
 }
@@ -242,10 +242,10 @@ void BoundProgram::add_results(const Part& part) {
 /// Each element is read by one device.
 void BoundProgram::add_old(const Part& part) {
   for (const MemoryId memory : memories_) {
-    const size_t node = node_of(memory);
-    Terms terms = comes(part, node, 1);
-    if (const auto device = device_at(node)) terms.push_back(held(part, *device, -1));
-    add_equal(node == part.home ? -part.size : 0, terms);
+    const size_t vertex = vertex_of(memory);
+    Terms terms = comes(part, vertex, 1);
+    if (const auto device = device_at(vertex)) terms.push_back(held(part, *device, -1));
+    add_equal(vertex == part.home ? -part.size : 0, terms);
   }
 }
 
@@ -262,7 +262,7 @@ std::vector<double> BoundProgram::flow_of(const Part& part) const {
 BoundProgram::DataShare BoundProgram::crossing(const Part& part, Numbers devices) const {
   const std::vector<BoundGraph::End> home{{part.home, unlimited}};
   std::vector<BoundGraph::End> ends;
-  for (const size_t d : devices) ends.push_back({device_[d].node, unlimited});
+  for (const size_t d : devices) ends.push_back({device_[d].vertex, unlimited});
   const bool leaves = part.matrix == c;
   const BoundGraph::Cut cut =
       graph_.least_cut(flow_of(part), leaves ? ends : home, leaves ? home : ends);
@@ -277,7 +277,7 @@ BoundProgram::DataShare BoundProgram::reached(Matrix matrix, Numbers devices) co
   for (const Part& part : parts_) {
     if (part.matrix != matrix) continue;
     if (std::ranges::any_of(devices,
-                            [&](size_t d) { return device_[d].node == part.home; }))
+                            [&](size_t d) { return device_[d].vertex == part.home; }))
       return {};
     DataShare touched = crossing(part, devices);
     if (part.holds.empty()) {
@@ -324,7 +324,7 @@ bool BoundProgram::add_cuts() {
 bool BoundProgram::add_cuts(const Part& part) {
   bool found = false;
   for (const auto d : indices(devices_)) {
-    if (device_[d].node == part.home) continue;
+    if (device_[d].vertex == part.home) continue;
     DataShare crosses = crossing(part, std::array{d});
     const Term needs = held(part, d, -1);
     if (crosses.value + needs.second * program_.value(needs.first) >= -precise) continue;
@@ -343,9 +343,9 @@ bool BoundProgram::add_use(const Part& part) {
   std::vector<BoundGraph::End> users;
   double all = 0;
   for (const Device& device : device_) {
-    if (device.node == part.home) continue;
+    if (device.vertex == part.home) continue;
     const double share = part.size * program_.value(device.share);
-    users.push_back({device.node, share});
+    users.push_back({device.vertex, share});
     if (is_block) users.back().most = unlimited;
     all += share;
   }
@@ -355,7 +355,7 @@ bool BoundProgram::add_use(const Part& part) {
   Terms terms = crosses(part, cut.links, 1);
   if (is_block) return add_cut(part.size, terms);
   for (const Device& device : device_)
-    if (device.node != part.home && cut.inside[device.node])
+    if (device.vertex != part.home && cut.inside[device.vertex])
       terms.push_back({device.share, -part.size});
   return add_cut(0, terms);
 }

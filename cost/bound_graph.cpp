@@ -11,15 +11,16 @@ namespace {
 constexpr double infinity = LinearProgram::infinity;
 constexpr double nothing = 1e-10;
 
-/// Maximum flow by shortest augmenting paths (Edmonds and Karp), and the reachable nodes.
+/// Maximum flow by shortest augmenting paths (Edmonds and Karp), and the reachable
+/// vertices.
 class Flows {
  public:
-  Flows(size_t nodes) : arcs_(nodes) {}
+  Flows(size_t vertices) : arcs_(vertices) {}
 
   void add(size_t from, size_t to, double room) {
     if (room > nothing) add_arc(from, to, room), add_arc(to, from, 0);
   }
-  /// Augments all paths; returns by node whether the source still reaches it.
+  /// Augments all paths; returns by vertex whether the source still reaches it.
   std::vector<bool> fill(size_t source, size_t sink) {
     while (reaches(source, sink)) {
       double room = infinity;
@@ -59,22 +60,22 @@ class Flows {
   }
 
   std::vector<std::vector<size_t>>
-      arcs_;  // by node: indices in `ends_`; the reverse arc is next to it
+      arcs_;  // by vertex: indices in `ends_`; the reverse arc is next to it
   std::vector<End> ends_;
-  std::vector<std::optional<size_t>> last_;  // by node: the arc that reached it
+  std::vector<std::optional<size_t>> last_;  // by vertex: the arc that reached it
 };
 
 }  // namespace
 
 BoundGraph::BoundGraph(const Topology& machine, std::span<const MemoryId> memories)
     : topology{machine} {
-  for (const auto& node : topology.description().nodes)
-    is_switch.push_back(node.kind == NodeKind::network_switch);
+  for (const auto& vertex : topology.description().vertices)
+    is_switch.push_back(vertex.kind == VertexKind::network_switch);
   out_of.resize(is_switch.size());
   into.resize(is_switch.size());
   std::vector<bool> takes_part = is_switch;
   for (const MemoryId memory : memories)
-    takes_part[topology.memory(memory).node.index()] = true;
+    takes_part[topology.memory(memory).vertex.index()] = true;
   for (const auto l : indices(topology.links())) {
     const size_t from = topology.links()[l].from.index(),
                  to = topology.links()[l].to.index();
@@ -88,31 +89,31 @@ BoundGraph::BoundGraph(const Topology& machine, std::span<const MemoryId> memori
 BoundGraph::Cut BoundGraph::least_cut(const std::vector<double>& capacity,
                                       std::span<const End> sources,
                                       std::span<const End> sinks) const {
-  const size_t nodes = is_switch.size(), source = nodes, sink = nodes + 1;
-  Flows flows{nodes + 2};
+  const size_t vertices = is_switch.size(), source = vertices, sink = vertices + 1;
+  Flows flows{vertices + 2};
   for (const auto l : indices(links)) flows.add(links[l].from, links[l].to, capacity[l]);
-  for (const auto& [node, most] : sources) flows.add(source, node, most);
-  for (const auto& [node, most] : sinks) flows.add(node, sink, most);
+  for (const auto& [vertex, most] : sources) flows.add(source, vertex, most);
+  for (const auto& [vertex, most] : sinks) flows.add(vertex, sink, most);
   Cut cut;
   cut.inside = flows.fill(source, sink);
   cut.inside.flip();
-  cut.inside.resize(nodes);
+  cut.inside.resize(vertices);
   for (const auto l : indices(links))
     if (!cut.inside[links[l].from] && cut.inside[links[l].to]) {
       cut.links.push_back(l);
       cut.value += capacity[l];
     }
-  for (const auto& [node, most] : sources)
-    if (cut.inside[node]) cut.value += most;
-  for (const auto& [node, most] : sinks)
-    if (!cut.inside[node]) cut.value += most;
+  for (const auto& [vertex, most] : sources)
+    if (cut.inside[vertex]) cut.value += most;
+  for (const auto& [vertex, most] : sinks)
+    if (!cut.inside[vertex]) cut.value += most;
   return cut;
 }
 
-std::vector<double> BoundGraph::latencies(size_t node, bool back) const {
+std::vector<double> BoundGraph::latencies(size_t vertex, bool back) const {
   std::vector<double> least(is_switch.size(), infinity);
-  least[node] = 0;
-  for (std::deque<size_t> next{node}; !next.empty(); next.pop_front())
+  least[vertex] = 0;
+  for (std::deque<size_t> next{vertex}; !next.empty(); next.pop_front())
     for (const size_t l : (back ? into : out_of)[next.front()]) {
       const size_t other = back ? links[l].from : links[l].to;
       const double over = least[next.front()] + topology.link(links[l].id).latency.value;
@@ -124,8 +125,8 @@ std::vector<double> BoundGraph::latencies(size_t node, bool back) const {
 }
 
 double BoundGraph::copy_rate(Numbers from, Numbers to) const {
-  const auto passes = [&](size_t node, Numbers ends) {
-    return is_switch[node] || contains(ends, node);
+  const auto passes = [&](size_t vertex, Numbers ends) {
+    return is_switch[vertex] || contains(ends, vertex);
   };
   std::vector<double> rate;
   for (const Link& link : links) {
@@ -134,8 +135,8 @@ double BoundGraph::copy_rate(Numbers from, Numbers to) const {
     rate.push_back(passes(link.from, from) && passes(link.to, to) ? alone.value : 0);
   }
   std::vector<End> sources, sinks;
-  for (const size_t node : from) sources.push_back({node, infinity});
-  for (const size_t node : to) sinks.push_back({node, infinity});
+  for (const size_t vertex : from) sources.push_back({vertex, infinity});
+  for (const size_t vertex : to) sinks.push_back({vertex, infinity});
   return least_cut(rate, sources, sinks).value;
 }
 

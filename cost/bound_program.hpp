@@ -16,22 +16,22 @@
 namespace tilerail {
 
 /// The links that copies between some memories can use over any route. Vertices are the
-/// nodes of the machine. Links of other memories are left out.
+/// vertices of the machine. Links of other memories are left out.
 struct BoundGraph {
-  using Numbers = std::span<const size_t>;  // of nodes, links or devices
+  using Numbers = std::span<const size_t>;  // of vertices, links or devices
   struct Link {
     LinkId id;
-    size_t from, to;  // nodes
+    size_t from, to;  // vertices
   };
-  /// Upper limit of the flow that leaves or enters a node.
+  /// Upper limit of the flow that leaves or enters a vertex.
   struct End {
-    size_t node;
+    size_t vertex;
     double most;
   };
   struct Cut {
     double value = 0;
     std::vector<size_t> links;  // from the side of the sources to the side of the sinks
-    std::vector<bool> inside;   // by node: whether it is on the side of the sinks
+    std::vector<bool> inside;   // by vertex: whether it is on the side of the sinks
   };
 
   BoundGraph(const Topology& topology, std::span<const MemoryId> memories);
@@ -41,9 +41,9 @@ struct BoundGraph {
   Cut least_cut(const std::vector<double>& capacity, std::span<const End> sources,
                 std::span<const End> sinks) const;
 
-  /// By node: the least sum of latencies from `node`, with `back` to it, over any links;
-  /// infinite if unreachable.
-  std::vector<double> latencies(size_t node, bool back) const;
+  /// By vertex: the least sum of latencies from `vertex`, with `back` to it, over any
+  /// links; infinite if unreachable.
+  std::vector<double> latencies(size_t vertex, bool back) const;
 
   /// Highest rate of one copy: over any paths through switches, with `per_flow` on each
   /// link.
@@ -53,8 +53,8 @@ struct BoundGraph {
 
   const Topology& topology;
   std::vector<Link> links;      // other members refer to links by their index here
-  std::vector<bool> is_switch;  // by node
-  std::vector<std::vector<size_t>> out_of, into;  // by node: links
+  std::vector<bool> is_switch;  // by vertex
+  std::vector<std::vector<size_t>> out_of, into;  // by vertex: links
 };
 
 /// The linear program of lower_bound for a makespan T: the least share of T that the
@@ -100,7 +100,7 @@ class BoundProgram {
     bool multiplies = false;  // its kernels may slow down under load
   };
   struct Device {
-    size_t node;
+    size_t vertex;
     size_t share;         // of the multiplications
     bool computes;        // its speed is known
     KernelLimits limits;  // of its kernels, if it computes
@@ -115,7 +115,7 @@ class BoundProgram {
     std::vector<size_t> devices;
     std::vector<size_t> rows = {};
   };
-  /// The part of a matrix at one node, and how many of its elements cross each link.
+  /// The part of a matrix at one vertex, and how many of its elements cross each link.
   struct Part {
     Matrix matrix;
     size_t home;
@@ -124,7 +124,9 @@ class BoundProgram {
     std::vector<size_t> holds = {};  // by device: the elements of this part that it
                                      // touches, if parts differ; else empty
   };
-  size_t node_of(MemoryId memory) const { return topology_.memory(memory).node.index(); }
+  size_t vertex_of(MemoryId memory) const {
+    return topology_.memory(memory).vertex.index();
+  }
   size_t add_at_least(double least, const Terms& terms) {
     return program_.add_row(least, unlimited, terms);
   }
@@ -137,8 +139,8 @@ class BoundProgram {
   }
 
   // Work of devices, and the data it touches.
-  double idle_of(size_t node);
-  double latency(const Layout& place, size_t node, bool back);
+  double idle_of(size_t vertex);
+  double latency(const Layout& place, size_t vertex, bool back);
   void add_shares();
   double most(const Region& region) const;
   void set_reuse();
@@ -154,15 +156,15 @@ class BoundProgram {
   void add_parts(Matrix matrix, const Layout& place, int64_t rows, int64_t cols);
   void add_flows(Part& part);
   double most(const Part& part) const;
-  std::optional<size_t> device_at(size_t node) const;
+  std::optional<size_t> device_at(size_t vertex) const;
   Term held(const Part& part, size_t device, double factor) const;
   Terms crosses(const Part& part, Numbers links, double factor) const;
-  Terms comes(const Part& part, size_t node, double factor) const;
+  Terms comes(const Part& part, size_t vertex, double factor) const;
   void add_inputs(const Part& part);
   void add_results(const Part& part);
   void add_old(const Part& part);
 
-  // Data that must cross between nodes: docs/model.md#bound, "Cuts".
+  // Data that must cross between vertices: docs/model.md#bound, "Cuts".
   std::vector<double> flow_of(const Part& part) const;
   DataShare crossing(const Part& part, Numbers devices) const;
   DataShare reached(Matrix matrix, Numbers devices) const;
@@ -221,7 +223,7 @@ class BoundProgram {
   std::array<double, 4> size_{};  // of A, B, C, old C
   std::vector<Device> device_;
   std::map<std::pair<MemoryId, bool>, std::vector<double>>
-      latencies_;                // by node: from a memory, or to it
+      latencies_;                // by vertex: from a memory, or to it
   double time_ = 0, share_ = 0;  // T, and the share of it that is needed
   std::vector<Region> regions_;  // single devices come first
   std::vector<Part> parts_;

@@ -81,10 +81,10 @@ size_t BoundProgram::added(size_t device) {
   double stays = 0;
   for (const Part& part : parts_) {
     if (part.matrix != c) continue;
-    const size_t node = device_[device].node;
-    append(terms, comes(part, node, -1));
+    const size_t vertex = device_[device].vertex;
+    append(terms, comes(part, vertex, -1));
     terms.push_back(held(part, device, -1));
-    if (part.home == node) stays += part.size;
+    if (part.home == vertex) stays += part.size;
   }
   if (terms.size() > 1) add_at_least(-stays, terms);
   return sums;
@@ -186,36 +186,36 @@ void BoundProgram::add_duplex(const CapacityGroup& group, std::optional<Rate> ca
 std::optional<BoundProgram::Engine> BoundProgram::engine(MemoryId memory,
                                                          Role role) const {
   constexpr std::array names{"h2d", "d2h", "peer"};
-  const Engines& engines = topology_.memory(memory).engines;
+  const Engines& engines = topology_.memory(memory).engines();
   const std::optional<int> count =
       std::array{engines.h2d, engines.d2h, engines.peer}[role];
   if (!count || !topology_.is_gpu(memory)) return std::nullopt;
-  const std::array node{node_of(memory)};
+  const std::array vertex{vertex_of(memory)};
   Engine engine;
   engine.name =
       fmt::format("{} engines of {}", names[role], topology_.memory(memory).name);
   engine.role = role;
-  engine.links = role == h2d ? graph_.into[node[0]] : graph_.out_of[node[0]];
+  engine.links = role == h2d ? graph_.into[vertex[0]] : graph_.out_of[vertex[0]];
   engine.count = *count;
   Rate links;
   for (const size_t l : engine.links)
     links += topology_.link(graph_.links[l].id).bandwidth;
   std::vector<size_t> hosts, others;
-  for (const MemoryId host : topology_.hosts()) hosts.push_back(node_of(host));
+  for (const MemoryId host : topology_.hosts()) hosts.push_back(vertex_of(host));
   for (const MemoryId other : memories_)
-    if (other != memory && topology_.is_gpu(other)) others.push_back(node_of(other));
+    if (other != memory && topology_.is_gpu(other)) others.push_back(vertex_of(other));
   const auto fastest = [&](Numbers from, Numbers to) {
     engine.rate = std::max(engine.rate, Rate{graph_.copy_rate(from, to)});
   };
   constexpr size_t few = 16;
   if (role == h2d)  // a copy may have parts in several hosts
-    fastest(hosts, node);
+    fastest(hosts, vertex);
   else if (role == d2h)
-    fastest(node, hosts);
+    fastest(vertex, hosts);
   else if (others.size() > few)
-    fastest(node, others);
+    fastest(vertex, others);
   else
-    for (const size_t other : others) fastest(node, std::array{other});
+    for (const size_t other : others) fastest(vertex, std::array{other});
   if (engine.rate == Rate{0} || engine.rate * *count >= links)
     return std::nullopt;  // no copies, or not a limit
   return engine;
@@ -243,12 +243,12 @@ void BoundProgram::add_engines() {
 /// A link's flow is the sum over copies of all roles, and switches preserve the role.
 void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
   constexpr std::array roles{h2d, d2h, peer, between_hosts};
-  const auto may_be = [&](size_t node,
+  const auto may_be = [&](size_t vertex,
                           bool host) {  // a host, or a device; switches may be both
-    return graph_.is_switch[node] ||
-           (topology_.description().nodes[node].kind == NodeKind::host) == host;
+    return graph_.is_switch[vertex] ||
+           (topology_.description().vertices[vertex].kind == VertexKind::host) == host;
   };
-  TermsByRole comes;  // by role, then by node
+  TermsByRole comes;  // by role, then by vertex
   comes.fill(std::vector<Terms>(graph_.is_switch.size()));
   for (const auto l : indices(graph_.links)) {
     const BoundGraph::Link& link = graph_.links[l];
@@ -264,33 +264,33 @@ void BoundProgram::add_roles(const Part& part, TermsByRole& carries) {
     }
     add_equal(0, all);
   }
-  for (const auto node : indices(graph_.is_switch))
+  for (const auto vertex : indices(graph_.is_switch))
     for (const Role role : roles)
-      if (graph_.is_switch[node]) add_equal(0, comes[role][node]);
+      if (graph_.is_switch[vertex]) add_equal(0, comes[role][vertex]);
 }
 
 /// No kernel starts before some of its inputs have arrived, and C leaves after the
 /// kernel. The old C of a product may be added later.
-double BoundProgram::idle_of(size_t node) {
+double BoundProgram::idle_of(size_t vertex) {
   double first = 0;
-  if (inputs_come_) first = latency(problem_.place_a, node, false);
+  if (inputs_come_) first = latency(problem_.place_a, vertex, false);
   if (inputs_come_ && has_b_)
-    first = std::max(first, latency(problem_.place_b, node, false));
+    first = std::max(first, latency(problem_.place_b, vertex, false));
   if (!has_b_ && problem_.beta != 0)
-    first = std::max(first, latency(problem_.place_c, node, false));
-  return (first + latency(problem_.place_c, node, true)) / unit_seconds_;
+    first = std::max(first, latency(problem_.place_c, vertex, false));
+  return (first + latency(problem_.place_c, vertex, true)) / unit_seconds_;
 }
 
 /// Least latency from the nearest block of a matrix, or from the farthest part of
 /// interleaved pages; with `back` to them.
-double BoundProgram::latency(const Layout& place, size_t node, bool back) {
+double BoundProgram::latency(const Layout& place, size_t vertex, bool back) {
   double least = unlimited;
   for (const MemoryId home : place.members()) {
     double farthest = 0;
     for (const MemoryId part : topology_.parts_of(home)) {
       const auto [known, is_new] = latencies_.try_emplace({part, back});
-      if (is_new) known->second = graph_.latencies(node_of(part), back);
-      farthest = std::max(farthest, known->second[node]);
+      if (is_new) known->second = graph_.latencies(vertex_of(part), back);
+      farthest = std::max(farthest, known->second[vertex]);
     }
     least = std::min(least, farthest);
   }
@@ -306,14 +306,14 @@ void BoundProgram::add_shares() {
   for (const MemoryId memory : devices_) {
     const KernelTimes& kernels = topology_.kernels_of(memory);
     Device& device = device_.emplace_back();
-    device.node = node_of(memory);
+    device.vertex = vertex_of(memory);
     device.computes =
         !product_ || problem_.routine == Routine::axpy ||
         kernels.has_times(problem_.dtype, problem_.trans_a, problem_.trans_b);
     if (device.computes) device.limits = kernel_limits(kernels, problem_);
     if (device.limits.rate)
       device.all = problem_.flops() / *device.limits.rate / Seconds{unit_seconds_};
-    device.idle = idle_of(device.node);
+    device.idle = idle_of(device.vertex);
     device.share = program_.add_variable(device.computes ? 1 : 0);
     all.push_back({device.share, 1});
     for (const Matrix matrix : {a, b, c, old})

@@ -14,10 +14,11 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
       load_(resources.count()),
       device_free_(options.devices),
       issued_(options.devices) {
-  for (const Memory& memory : topology.memories())
-    for (const auto& count :
-         {memory.engines.h2d, memory.engines.d2h, memory.engines.peer})
+  for (const Memory& memory : topology.memories()) {
+    const Engines engines = memory.engines();
+    for (const auto& count : {engines.h2d, engines.d2h, engines.peer})
       engines_.emplace_back(options.engines ? count.value_or(0) : 0);
+  }
   engines_.emplace_back();
 }
 

@@ -26,12 +26,13 @@ Seconds filled_time(std::vector<Step> steps) {
 
 std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& topology,
                                         MemoryId device) {
-  const Memory& memory = topology.memory(device);
+  const Processor& processor = topology.processor(device);
   const auto of_gemm =
       topology.kernels_of(device).gemm_watts(p.dtype, p.trans_a, p.trans_b);
-  const auto kernels = of_gemm ? of_gemm : memory.busy_watts;
-  if (!memory.idle_watts || !kernels) return std::nullopt;
-  return DeviceWatts{*memory.idle_watts, *kernels, memory.busy_watts.value_or(*kernels)};
+  const auto kernels = of_gemm ? of_gemm : processor.busy_watts;
+  if (!processor.idle_watts || !kernels) return std::nullopt;
+  return DeviceWatts{*processor.idle_watts, *kernels,
+                     processor.busy_watts.value_or(*kernels)};
 }
 
 std::optional<std::vector<Joules>> device_energies(const Plan& plan,

@@ -19,7 +19,7 @@ class Pass {
   Pass(const Plan& plan, const Topology& topology, const Resources& resources)
       : plan_{plan}, topology_{topology}, traffic_{topology, resources, plan.devices} {
     for (const Memory& memory : topology.memories()) {
-      const Engines& engines = memory.engines;
+      const Engines engines = memory.engines();
       const auto slots = [](std::optional<int> count) {
         return Slots(size_t(count.value_or(0)));
       };

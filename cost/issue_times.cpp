@@ -142,6 +142,9 @@ std::vector<Seconds> issue_times(const Plan& plan, const Topology& topology) {
 
 bool gains_as_graph(const Plan& plan, const Topology& topology) {
   if (plan.ops.empty() || plan.ops.size() > most_graph_operations) return false;
+  if (std::ranges::any_of(plan.devices,
+                          [&](MemoryId id) { return topology.is_host(id); }))
+    return false;  // cores take part: host functions
   const std::vector<Seconds> issued =
       SubmissionClock{plan, topology, nullptr, false}.times();
   return std::ranges::max(issued) > worth_it * longest_work(plan, topology);

@@ -22,7 +22,7 @@ uint64_t alignment_of(const Plan& plan, Views operands) {
 bool is_computed(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   if (op.kind != OpKind::copy) return is_kernel(op.kind);
-  return queue.src == queue.dst && !topology.is_host(queue.dst) &&
+  return queue.src == queue.dst && topology.computes(queue.dst) &&
          topology.kernels_of(queue.dst).memory_bandwidth;
 }
 
@@ -92,7 +92,7 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views o
   const View& y = operands.back();
   const DType of_a = plan.buffer(operands[0].buffer).dtype,
               dtype = op.kind == OpKind::gemm ? of_a : plan.buffer(y.buffer).dtype;
-  Shape shape{y.rows, y.cols, y.cols, topology_.memory(gpu).kernels, op.kind, dtype};
+  Shape shape{y.rows, y.cols, y.cols, topology_.processor(gpu).kernels, op.kind, dtype};
   if (op.kind == OpKind::gemm) {
     shape.k = gemm_depth(op, operands);
     shape.trans_a = op.trans_a;

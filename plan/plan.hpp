@@ -52,7 +52,8 @@ struct Op {
   uint32_t first = 0;  // operand; the others follow it in the plan, in order of the kind
 };
 
-/// A FIFO queue. compute: kernels of the GPU `dst` (src == dst); copy: src -> dst.
+/// A FIFO queue. compute: kernels of the processor of `dst` (src == dst); copy: src ->
+/// dst.
 struct Queue {
   enum class Kind : uint8_t { compute, copy };
   Kind kind = Kind::compute;
@@ -111,8 +112,9 @@ struct PlanOrigin {
   std::vector<PlanCandidate> candidates;  // in the order in which they were tried
   std::vector<PlanReason> reasons;
   std::vector<std::string>
-      without_effect;                // options without effect here, each with the reason
-  std::vector<MemoryId> given = {};  // GPUs available to the plan; empty: not stated
+      without_effect;  // options without effect here, each with the reason
+  std::vector<MemoryId> given =
+      {};  // of the processors to choose from; empty: not stated
 };
 
 /// Overhead of a library's run-time system: host time in addition to the submission
@@ -143,7 +145,7 @@ struct Plan {
       memories;        // names by MemoryId, so that a plan file is self-contained
   std::string policy;  // preset name, with "+key=value" for every override
   int64_t tile = 0;
-  std::vector<MemoryId> devices;  // participating GPUs
+  std::vector<MemoryId> devices;  // of the participating processors
   bool single_issuer =
       false;  // one host thread issues to all devices, instead of one thread per device
   bool graph = false;  // submitted as one graph on repeated runs

@@ -64,16 +64,16 @@ class Checker {
     }
     require(plan_.peak_bytes.size() == plan_.memories.size(),
             "peak_bytes must have one entry for each memory");
-    for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
-      for (const MemoryId gpu : *gpus)
-        require(is_memory(gpu), "devices must be memories of the plan");
+    for (const auto* devices : {&plan_.devices, &plan_.origin.given})
+      for (const MemoryId device : *devices)
+        require(is_memory(device), "devices must be memories of the plan");
   }
 
   void queue(const Queue& q) const {
     require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
     if (q.kind == Queue::Kind::compute)
       require(q.src == q.dst && std::ranges::count(plan_.devices, q.dst) == 1,
-              "a compute queue's GPU must be one of the plan's devices");
+              "a compute queue's memory must be one of the plan's devices");
   }
 
   void buffer(const Buffer& b) const {
@@ -217,13 +217,13 @@ void require_fit(const Plan& plan, const Topology& topology) {
     throw fault_of("plan",
                    fmt::format("made for machine '{}', whose memories differ from '{}'",
                                plan.machine, topology.name()));
-  const auto require_gpu = [&](MemoryId memory) {
-    if (!topology.is_gpu(memory))
-      throw fault_of("plan", fmt::format("lists '{}', which is not a GPU",
+  const auto require_processor = [&](MemoryId memory) {
+    if (!topology.computes(memory))
+      throw fault_of("plan", fmt::format("lists '{}', which has no processor",
                                          topology.memory(memory).name));
   };
   for (const Queue& q : plan.queues) {
-    if (q.kind == Queue::Kind::compute) require_gpu(q.dst);
+    if (q.kind == Queue::Kind::compute) require_processor(q.dst);
     if (!topology.has_route(q.src, q.dst))
       throw fault_of(
           "plan",
@@ -232,8 +232,8 @@ void require_fit(const Plan& plan, const Topology& topology) {
               topology.memory(q.src).name, topology.memory(q.dst).name, topology.name()),
           "other devices or a link");
   }
-  std::ranges::for_each(plan.devices, require_gpu);
-  std::ranges::for_each(plan.origin.given, require_gpu);
+  std::ranges::for_each(plan.devices, require_processor);
+  std::ranges::for_each(plan.origin.given, require_processor);
   check_capacities(memory_needs(plan, topology), topology, "plan");
 }
 

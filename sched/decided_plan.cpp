@@ -44,11 +44,11 @@ void check_times(const Question& q, std::span<const MemoryId> devices) {
   const GemmProblem& p = q.problem;
   for (const MemoryId device : devices) {
     if (std::ranges::find(q.devices, device) == q.devices.end())
-      throw InputError{"devices", q.topology.memory(device).name,
+      throw InputError{"devices", q.topology.processor_name(device),
                        "is not one of the usable GPUs"};
     if (p.routine != Routine::axpy && p.has_product() &&
         !q.topology.kernels_of(device).has_times(p.dtype, p.trans_a, p.trans_b))
-      throw InputError{"devices", q.topology.memory(device).name,
+      throw InputError{"devices", q.topology.processor_name(device),
                        fmt::format("has no GEMM times for {} {}{}", to_string(p.dtype),
                                    to_string(p.trans_a), to_string(p.trans_b))};
   }

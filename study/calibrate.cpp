@@ -48,6 +48,7 @@ HostCalibration calibrate_host(const CalibrationSettings& settings) {
   HostCalibrationOptions options;
   options.devices = settings.devices.value_or(options.devices);
   options.workers = settings.workers.value_or(options.workers);
+  options.cores = settings.cores;
   options.budget_seconds = settings.seconds.value_or(options.budget_seconds);
   options.name = settings.name.value_or(options.name);
   options.progress = log_progress;

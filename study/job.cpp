@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/base/contains.hpp"
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
@@ -25,10 +26,13 @@
 namespace tilerail::study {
 namespace {
 
-std::vector<int> gpu_numbers(const Topology& machine) {
-  std::vector<int> numbers;
-  for (MemoryId gpu : machine.gpus()) numbers.push_back(machine.memory(gpu).device);
-  return numbers;
+/// As in option --devices: numbers of GPUs, names of cores.
+std::vector<std::string> processor_names(const Topology& machine) {
+  std::vector<std::string> names;
+  for (const MemoryId id : machine.processors())
+    names.push_back(machine.is_gpu(id) ? std::to_string(machine.processor(id).device)
+                                       : machine.processor_name(id));
+  return names;
 }
 
 InputFile plan_reader(const std::string& file) try {
@@ -74,21 +78,34 @@ Topology MachineText::changed(const Topology& machine) const {
   }
 }
 
-std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) const {
-  if (devices == "all") return machine.gpus();
-  std::vector<MemoryId> gpus;
-  auto numbers = parse_numbers(devices, "devices");
-  std::ranges::sort(numbers);
-  for (int number : numbers) {
-    const auto gpu = machine.find_gpu(number);
-    if (!gpu) {
-      throw InputError{"devices", std::to_string(number),
-                       "is not a GPU of " + machine.name(),
-                       fmt::format("one of: {}", fmt::join(gpu_numbers(machine), ", "))};
-    }
-    gpus.push_back(*gpu);
+std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine,
+                                                   bool chosen) const {
+  if (devices == "all")
+    return chosen || machine.gpus().empty() ? machine.processors() : machine.gpus();
+  std::vector<std::string> names, numbers;
+  for (const std::string_view text : split(devices, ',')) {
+    const bool is_name = !text.empty() && std::isalpha(text.front());
+    (is_name ? names : numbers).emplace_back(text);
   }
-  return gpus;
+  if (!numbers.empty())
+    for (const int number :
+         parse_numbers(fmt::format("{}", fmt::join(numbers, ",")), "devices"))
+      names.push_back(std::to_string(number));
+  std::vector<MemoryId> found;
+  for (const std::string& name : names) {
+    const auto device = machine.find_processor(name);
+    if (!device)
+      throw InputError{
+          "devices", name, "is not a processor of " + machine.name(),
+          fmt::format("one of: {}", fmt::join(processor_names(machine), ", "))};
+    if (contains(found, *device)) throw given_twice("devices", name);
+    found.push_back(*device);
+  }
+  const auto place = [&](MemoryId device) {
+    return std::ranges::find(machine.processors(), device);
+  };
+  std::ranges::sort(found, {}, place);
+  return found;
 }
 
 Policy PolicyText::resolve() const {
@@ -111,7 +128,9 @@ Policy PolicyText::resolve() const {
 }
 
 Request JobText::on(const Topology& topology) const {
-  return {problem.resolve(topology), machine.resolve_devices(topology), policy.resolve()};
+  const Policy resolved = policy.resolve();
+  const bool chosen = resolved.device_choice == DeviceChoice::search;
+  return {problem.resolve(topology), machine.resolve_devices(topology, chosen), resolved};
 }
 
 const Plan* UnchangedPlans::find(JobText job) {

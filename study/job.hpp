@@ -24,9 +24,10 @@ struct MachineText {
   Topology load() const;
   /// The machine with the settings.
   Topology changed(const Topology& machine) const;
-  /// The GPUs of `devices`, by ascending number. Throws InputError with the GPUs of the
-  /// machine.
-  std::vector<MemoryId> resolve_devices(const Topology& machine) const;
+  /// The processors of `devices`: GPUs by ascending number, then cores. "all" contains
+  /// cores if the plan's processors are `chosen` among them. Throws InputError with the
+  /// processors of the machine.
+  std::vector<MemoryId> resolve_devices(const Topology& machine, bool chosen) const;
 };
 
 /// A policy: a preset and overrides of its fields.

@@ -66,7 +66,7 @@ class EngineLimits {
  public:
   EngineLimits(const Plan& plan, const Topology& topology) {
     for (const Memory& memory : topology.memories()) {
-      const Engines& engines = memory.engines;
+      const Engines engines = memory.engines();
       for (const auto& free : {engines.h2d, engines.d2h, engines.peer, engines.total})
         limits_.push_back({free, {}});
     }

@@ -32,7 +32,8 @@ Examples:
   tilerail calibrate --backend cuda --from node.json -o node.toml)";
 
 struct CalibrateOptions {
-  std::string backend, output, devices = "auto", workers = "auto", seconds = "auto";
+  std::string backend, output, devices = "auto", workers = "auto", cores = "0",
+                               seconds = "auto";
   std::string measurements, from;
   std::optional<std::string> name;
   bool check = false;
@@ -49,6 +50,7 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   study::CalibrationSettings settings;
   settings.devices = number_of(options.devices, "devices", 64);
   settings.workers = number_of(options.workers, "workers", 1024);
+  settings.cores = int(parse_integer(options.cores, "cores", 0, 1024));
   if (options.seconds != "auto")
     settings.seconds = parse_real(options.seconds, "seconds");
   constexpr double most_seconds = 3600;
@@ -126,7 +128,7 @@ std::string plain_name(const std::string& path) {
 }
 
 int calibrate_on_cuda(const CalibrateOptions& options) {
-  refuse(options, "workers", "--backend cuda");
+  for (const char* name : {"workers", "cores"}) refuse(options, name, "--backend cuda");
   if (!options.from.empty())
     for (const char* name : {"check", "devices", "seconds"})
       refuse(options, name, "--from");
@@ -180,6 +182,8 @@ Command add_calibrate(CLI::App& root) {
             "host: devices that share its cores; cuda: the first N GPUs; or auto [auto]");
   group.add("--workers", "N", options->workers,
             "host: threads of each device, or auto [auto]");
+  group.add("--cores", "N", options->cores,
+            "host: threads that compute on its memory, beside the devices [0]");
   group.add("--seconds", "X", options->seconds,
             "Approximate duration [host: 20, cuda: 90]");
   app->add_flag("--check", options->check,

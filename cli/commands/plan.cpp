@@ -68,7 +68,7 @@ void add_origin(Lines& lines, const PlanOrigin& origin) {
 std::string plan_text(const study::Job& job) {
   const Plan& plan = job.plan;
   std::vector<std::string> devices;
-  for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);
+  for (MemoryId gpu : plan.devices) devices.push_back(job.topology.processor_name(gpu));
   Lines lines{{"problem", problem_text(plan, job.topology)},
               {"machine", plan.machine},
               {"policy", plan.policy},

@@ -61,7 +61,7 @@ void leave_out_energy(Summary& summary, TimelineMetadata& metadata) {
 /// engines.
 bool are_gpus(const Plan& plan, const Topology& machine) {
   return std::ranges::any_of(plan.devices, [&](MemoryId device) {
-    return !machine.memory(device).engines.total;
+    return !machine.memory(device).engines().total;
   });
 }
 

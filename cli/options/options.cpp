@@ -72,8 +72,9 @@ void add_options(CLI::App& app, study::MachineText& machine) {
   group.add("--topology", "FILE|NAME", machine.topology,
             "A machine's .toml file or name ('tilerail topo list')");
   add_settings(group, machine);
-  group.add("--devices", "LIST", machine.devices,
-            "GPUs to use: all, or numbers such as 0,2,4-6 [all]");
+  group.add(
+      "--devices", "LIST", machine.devices,
+      "GPUs and cores to use: all, or numbers and names such as 0,2,4-6,cpu0 [all]");
 }
 
 void add_options(CLI::App& app, study::PolicyText& policy) {

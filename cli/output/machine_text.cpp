@@ -48,15 +48,14 @@ std::string memories_text(const Topology& topology) {
   Lines lines{{"memory", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle",
                "busy", "source"}};
   for (const Memory& memory : topology.description().memories) {
-    const Engines& engines = memory.engines;
-    lines.push_back({memory.name,
-                     memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
-                     memory.kind == NodeKind::gpu
-                         ? topology.description().kernels[memory.kernels].name
-                         : "-",
-                     or_dash(engines.h2d), or_dash(engines.d2h), or_dash(engines.peer),
-                     or_dash(engines.total), watts_cell(memory.idle_watts),
-                     watts_cell(memory.busy_watts), memory.source});
+    const Processor processor = memory.processor.value_or(Processor{});
+    const Engines& engines = processor.engines;
+    lines.push_back(
+        {memory.name, memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
+         memory.processor ? topology.description().kernels[processor.kernels].name : "-",
+         or_dash(engines.h2d), or_dash(engines.d2h), or_dash(engines.peer),
+         or_dash(engines.total), watts_cell(processor.idle_watts),
+         watts_cell(processor.busy_watts), memory.source});
   }
   return "\nMemories (copy engines by role: simultaneous copies, - for no limit)\n" +
          aligned(lines, "lrlrrrrrrl", 2);
@@ -176,7 +175,7 @@ std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
     paths.back() += topology.memory(src).name;
     for (const LinkId link : links)
       paths.back() +=
-          " " + topology.description().nodes[topology.link(link).to.index()].name;
+          " " + topology.description().vertices[topology.link(link).to.index()].name;
   };
   for (const Topology::RouteShare& each : topology.route_shares(src, dst))
     add(each.links, each.share);
@@ -254,11 +253,11 @@ std::string bound_text(const CapacityGroup& group) {
   return text_of(group.capacity->saturated()) + (both.empty() ? "" : ", " + both);
 }
 
-Json node_json(const Topology& topology, const Node& node) {
+Json node_json(const Topology& topology, const Vertex& vertex) {
   constexpr const char* kinds[] = {"host", "gpu", "switch"};
   Json json{
-      {"name", node.name}, {"kind", kinds[int(node.kind)]}, {"lines", Json::array()}};
-  const auto memory = topology.find_memory(node.name);
+      {"name", vertex.name}, {"kind", kinds[int(vertex.kind)]}, {"lines", Json::array()}};
+  const auto memory = topology.find_memory(vertex.name);
   if (!memory) return json;
   if (!topology.is_host(*memory))
     json["lines"].push_back(topology.kernels_of(*memory).name);
@@ -295,16 +294,17 @@ std::string brief_text(const Topology& topology) {
 }
 
 std::string graph_json(const Topology& topology) {
-  const auto& nodes = topology.description().nodes;
+  const auto& vertices = topology.description().vertices;
   Json json{{"name", topology.name()},
-            {"nodes", Json::array()},
+            {"vertices", Json::array()},
             {"links", Json::array()},
             {"groups", Json::array()}};
-  for (const Node& node : nodes) json["nodes"].push_back(node_json(topology, node));
+  for (const Vertex& vertex : vertices)
+    json["vertices"].push_back(node_json(topology, vertex));
   for (const Link& link : topology.links())
     json["links"].push_back({{"name", link.name},
-                             {"from", nodes[link.from.index()].name},
-                             {"to", nodes[link.to.index()].name},
+                             {"from", vertices[link.from.index()].name},
+                             {"to", vertices[link.to.index()].name},
                              {"bandwidth", link.bandwidth.value}});
   for (const CapacityGroup& group : topology.groups()) {
     Json links = Json::array();

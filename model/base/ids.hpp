@@ -19,7 +19,7 @@ struct Id {
   auto operator<=>(const Id&) const = default;
 };
 
-using NodeId = Id<struct NodeTag>;      // memory or switch of a topology
+using VertexId = Id<struct VertexTag>;  // memory or switch of a topology
 using MemoryId = Id<struct MemoryTag>;  // host domain or GPU memory of a topology
 using TensorId = Id<struct TensorTag>;  // matrix of a problem
 using LinkId = Id<struct LinkTag>;      // one direction of a link

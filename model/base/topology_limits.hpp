@@ -12,8 +12,8 @@ namespace tilerail {
 /// keep sizes inside 64-bit integers, route times inside 64-bit picoseconds, and all
 /// derived times finite. docs/formats.md#ranges lists them.
 struct TopologyLimits {
-  static constexpr size_t memories = 8192, nodes = 16384, links = 65536, groups = 16384,
-                          routes = 65536;
+  static constexpr size_t memories = 8192, vertices = 16384, links = 65536,
+                          groups = 16384, routes = 65536;
   static constexpr size_t ways =
       16;  // routes between two memories that copies are split over
   static constexpr int64_t split_parts = 60;  // common multiple of the parts of all pairs

@@ -13,7 +13,7 @@ namespace tilerail {
 struct GpuKind {
   std::string machine;  // origin of the data
   KernelTimes kernels;
-  Memory gpu;  // the first with these kernels: capacity, engines, watts
+  Memory gpu;  // the first with these kernels: capacity, processor
   StridedEfficiency strided;
   IssueCost issue;
   std::vector<Source> sources;  // of kernels, 2-D copies and issue

@@ -31,36 +31,35 @@ void MachineBuilder::source(const std::string& key, Source::Kind kind,
   d_.sources.push_back({key, kind, text});
 }
 
-NodeId MachineBuilder::add_host(const std::string& name, const std::string& source) {
+VertexId MachineBuilder::add_host(const std::string& name, const std::string& source) {
   Memory memory;
   memory.name = name;
-  memory.kind = NodeKind::host;
-  memory.node = NodeId{d_.nodes.size()};
+  memory.kind = VertexKind::host;
+  memory.vertex = VertexId{d_.vertices.size()};
   memory.source = source;
-  d_.nodes.push_back({name, NodeKind::host, source});
+  d_.vertices.push_back({name, VertexKind::host, source});
   d_.memories.push_back(memory);
-  return memory.node;
+  return memory.vertex;
 }
 
-NodeId MachineBuilder::add_switch(const std::string& name, const std::string& source) {
-  d_.nodes.push_back({name, NodeKind::network_switch, source});
-  return NodeId{d_.nodes.size() - 1};
+VertexId MachineBuilder::add_switch(const std::string& name, const std::string& source) {
+  d_.vertices.push_back({name, VertexKind::network_switch, source});
+  return VertexId{d_.vertices.size() - 1};
 }
 
-NodeId MachineBuilder::add_gpu(const std::string& name, int device,
-                               const std::string& source) {
+VertexId MachineBuilder::add_gpu(const std::string& name, int device,
+                                 const std::string& source) {
   Memory memory = kind_.gpu;
   memory.name = name;
-  memory.device = device;
-  memory.kernels = 0;
-  memory.node = NodeId{d_.nodes.size()};
+  memory.processor->device = device;
+  memory.vertex = VertexId{d_.vertices.size()};
   memory.source = source;
-  d_.nodes.push_back({name, NodeKind::gpu, source});
+  d_.vertices.push_back({name, VertexKind::gpu, source});
   d_.memories.push_back(memory);
-  return memory.node;
+  return memory.vertex;
 }
 
-LinkId MachineBuilder::link(NodeId from, NodeId to, Rate rate, Seconds latency,
+LinkId MachineBuilder::link(VertexId from, VertexId to, Rate rate, Seconds latency,
                             const std::string& source) {
   Link link;
   link.from = from, link.to = to;
@@ -93,35 +92,35 @@ void MachineBuilder::bound_both(const std::string& name,
   d_.groups.push_back(group);
 }
 
-void MachineBuilder::join(NodeId a, NodeId b, Rate rate, Seconds latency,
+void MachineBuilder::join(VertexId a, VertexId b, Rate rate, Seconds latency,
                           const std::string& source) {
   link(a, b, rate, latency, source);
   link(b, a, rate, latency, source);
 }
 
-MemoryId MachineBuilder::memory_at(NodeId node) const {
-  const auto memory = std::ranges::find(d_.memories, node, &Memory::node);
+MemoryId MachineBuilder::memory_at(VertexId vertex) const {
+  const auto memory = std::ranges::find(d_.memories, vertex, &Memory::vertex);
   return MemoryId{size_t(memory - d_.memories.begin())};
 }
 
-void MachineBuilder::link_peers(NodeId from, NodeId to, Rate rate, Seconds latency,
+void MachineBuilder::link_peers(VertexId from, VertexId to, Rate rate, Seconds latency,
                                 const std::string& source) {
   const LinkId direct = link(from, to, rate, latency, source);
   route(from, to, {direct}, source);
 }
 
-void MachineBuilder::route(NodeId from, NodeId to, std::vector<LinkId> links,
+void MachineBuilder::route(VertexId from, VertexId to, std::vector<LinkId> links,
                            const std::string& source) {
   d_.routes.push_back({memory_at(from), memory_at(to), std::move(links), source});
 }
 
-NodeId MachineBuilder::add_domain(const std::string& number,
-                                  const assumptions::HostRates& rates,
-                                  const std::string& source) {
+VertexId MachineBuilder::add_domain(const std::string& number,
+                                    const assumptions::HostRates& rates,
+                                    const std::string& source) {
   if (hosts_.empty())
     this->source(memory_source, Source::Kind::assumed, assumptions::host_memory_text);
-  const NodeId host = add_host("host" + number, source),
-               cpu = add_switch("cpu" + number, source);
+  const VertexId host = add_host("host" + number, source),
+                 cpu = add_switch("cpu" + number, source);
   const LinkId read =
       link(host, cpu, rates.read, assumptions::memory_latency, memory_source);
   const LinkId written =
@@ -143,8 +142,10 @@ void MachineBuilder::join_domains(const std::vector<Domain>& domains,
       const Rate rate = same ? assumptions::domains : between_sockets;
       const Seconds latency =
           same ? assumptions::domain_latency : assumptions::socket_latency;
-      links[{a.socket, b.socket}].push_back(link(a.node, b.node, rate, latency, source));
-      links[{b.socket, a.socket}].push_back(link(b.node, a.node, rate, latency, source));
+      links[{a.socket, b.socket}].push_back(
+          link(a.vertex, b.vertex, rate, latency, source));
+      links[{b.socket, a.socket}].push_back(
+          link(b.vertex, a.vertex, rate, latency, source));
     }
   for (const auto& [ends, between] : links)
     if (ends.first != ends.second && between.size() > 1)

@@ -183,7 +183,7 @@ class Load {
 class PeerLinks {
  public:
   PeerLinks(MachineBuilder& machine, const PeerRates& rates,
-            const std::vector<NodeId>& gpus, const HostLinks& hosts,
+            const std::vector<VertexId>& gpus, const HostLinks& hosts,
             const std::string& measured)
       : machine_{machine},
         rates_{rates},
@@ -268,7 +268,7 @@ class PeerLinks {
   }
 
   void add_switch(const std::string& name, const Gpus& island) {
-    const NodeId hub = machine_.add_switch(name, assumed_source);
+    const VertexId hub = machine_.add_switch(name, assumed_source);
     for (const size_t i : island) {
       const Seconds latency = latency_of(i, island);
       out_[i].links.push_back(
@@ -354,7 +354,7 @@ class PeerLinks {
 
   MachineBuilder& machine_;
   const PeerRates& rates_;
-  const std::vector<NodeId>& gpus_;
+  const std::vector<VertexId>& gpus_;
   const HostLinks& hosts_;
   const std::string& measured_;
   std::vector<Side> out_, in_;  // by GPU
@@ -368,7 +368,7 @@ void add_host_load(MachineBuilder& machine, const HostLinks& links, const HostLo
 }
 
 void add_peer_links(MachineBuilder& machine, const PeerRates& rates,
-                    const std::vector<NodeId>& gpus, const HostLinks& hosts,
+                    const std::vector<VertexId>& gpus, const HostLinks& hosts,
                     const std::string& measured) {
   if (!rates.alone.empty()) PeerLinks{machine, rates, gpus, hosts, measured}.add();
 }

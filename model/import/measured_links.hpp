@@ -46,7 +46,7 @@ struct PeerRates {
 /// than PCIe have one port for peers and host. Data without a measurement have the source
 /// `assumed_source`.
 void add_peer_links(MachineBuilder& machine, const PeerRates& rates,
-                    const std::vector<NodeId>& gpus, const HostLinks& hosts,
+                    const std::vector<VertexId>& gpus, const HostLinks& hosts,
                     const std::string& measured);
 
 }  // namespace tilerail

@@ -76,7 +76,7 @@ class Importer {
         continue;
       }
       check_host(cpu);
-      const NodeId domain =
+      const VertexId domain =
           machine_.add_domain(number, rates_.host(is_coherent(cpu)), assumed_rates);
       domains.push_back({domain, domains.size()});
       add_children(cpu, domain, domain);
@@ -106,15 +106,15 @@ class Importer {
     std::string source = {};
   };
   struct Gpu {
-    NodeId node;
+    VertexId vertex;
     pugi::xml_node element;  // 'gpu', or 'pci' if the device has no 'gpu'
     int sm;                  // compute capability, 90 for 9.0; 0: unknown
     std::string gcn;
-    std::map<NodeId, PeerLinks> to_peers = {};
+    std::map<VertexId, PeerLinks> to_peers = {};
   };
   struct Bridge {
     pugi::xml_node element;
-    NodeId node;
+    VertexId vertex;
   };
 
   [[noreturn]] void fail(pugi::xml_node element, const InputError& error) const {
@@ -206,7 +206,7 @@ class Importer {
     return {pcie_payload(*transfers, *lanes) * reached, nccl_source};
   }
 
-  void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
+  void add_children(pugi::xml_node parent, VertexId above, VertexId socket) {
     for (const pugi::xml_node& nic : parent.children("nic"))
       omissions_.add("network card", nic);
     for (const pugi::xml_node& pci : parent.children("pci")) {
@@ -220,21 +220,21 @@ class Importer {
     }
   }
 
-  void add_gpu_below(pugi::xml_node pci, NodeId above, NodeId socket) {
+  void add_gpu_below(pugi::xml_node pci, VertexId above, VertexId socket) {
     const auto [rate, source] = rate_of(pci);
     const Gpu& added = add_gpu(pci);
     if (!add_coherent_links(added, socket))
-      machine_.join(above, added.node, rate, gpu_latency, source);
+      machine_.join(above, added.vertex, rate, gpu_latency, source);
   }
 
-  void add_switch(pugi::xml_node pci, NodeId above, NodeId socket) {
+  void add_switch(pugi::xml_node pci, VertexId above, VertexId socket) {
     const auto [rate, source] = rate_of(pci);
-    const NodeId node =
+    const VertexId vertex =
         machine_.add_switch(fmt::format("pci{}", bridges_.size()), nccl_source);
-    bridges_.push_back({pci, node});
-    by_bus_.emplace(bus_of(pci), node);
-    machine_.join(above, node, rate, assumptions::pcie_switch_latency, source);
-    add_children(pci, node, socket);
+    bridges_.push_back({pci, vertex});
+    by_bus_.emplace(bus_of(pci), vertex);
+    machine_.join(above, vertex, rate, assumptions::pcie_switch_latency, source);
+    add_children(pci, vertex, socket);
   }
 
   /// Requires a class if no other data identify the device.
@@ -286,10 +286,10 @@ class Importer {
 
   /// Adds NVLink-C2C (Grace) or NVLinks (POWER9), which connect GPUs to these processors
   /// instead of PCIe.
-  bool add_coherent_links(const Gpu& gpu, NodeId socket) {
+  bool add_coherent_links(const Gpu& gpu, VertexId socket) {
     if (gpu.element.child("c2c")) {
       const auto rate = rate_of_c2c(gpu);
-      machine_.join(socket, gpu.node, rate.value_or(rates_.c2c), gpu_latency,
+      machine_.join(socket, gpu.vertex, rate.value_or(rates_.c2c), gpu_latency,
                     rate ? nccl_source : assumed_rates);
       return true;
     }
@@ -298,7 +298,7 @@ class Importer {
       if (leads_to_processor(link)) links += count_of(link);
     if (links == 0) return false;
     const LinkUnit unit = nvlink_unit(gpu);
-    machine_.join(socket, gpu.node, unit.rate * links, nvlink_latency * 2, unit.source);
+    machine_.join(socket, gpu.vertex, unit.rate * links, nvlink_latency * 2, unit.source);
     return true;
   }
 
@@ -310,12 +310,13 @@ class Importer {
     const pugi::xml_node gpu = pci.child("gpu");
     const int device = gpu ? given_device(gpu) : next_device();
     const uint64_t address = bus_of(pci);
-    const NodeId node =
+    const VertexId vertex =
         machine_.add_gpu(fmt::format("gpu{}", device), device, nccl_source);
-    by_bus_.emplace(address, node);
+    by_bus_.emplace(address, vertex);
     const int sm =
         attribute(gpu, "sm").empty() ? 0 : number(gpu, "sm", 10, most_capability);
-    gpus_.push_back({node, gpu ? gpu : pci, sm, gcn_architecture(attribute(gpu, "gcn"))});
+    gpus_.push_back(
+        {vertex, gpu ? gpu : pci, sm, gcn_architecture(attribute(gpu, "gcn"))});
     return gpus_.back();
   }
 
@@ -388,11 +389,11 @@ class Importer {
       if (!add_peer_links(gpu, link, count)) to_switch += count;
     }
     for (const auto& [peer, links] : gpu.to_peers)
-      machine_.link_peers(gpu.node, peer, links.rate, nvlink_latency * 2, links.source);
+      machine_.link_peers(gpu.vertex, peer, links.rate, nvlink_latency * 2, links.source);
     if (to_switch == 0) return;
     if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", nccl_source);
     const LinkUnit unit = nvlink_unit(gpu);
-    machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency,
+    machine_.join(gpu.vertex, *nvswitch_, unit.rate * to_switch, nvlink_latency,
                   unit.source);
   }
 
@@ -423,8 +424,8 @@ class Importer {
     return false;
   }
 
-  void add_links_between(Gpu& gpu, NodeId peer, pugi::xml_node link, int count) {
-    if (peer == gpu.node || std::ranges::find(gpus_, peer, &Gpu::node) == gpus_.end())
+  void add_links_between(Gpu& gpu, VertexId peer, pugi::xml_node link, int count) {
+    if (peer == gpu.vertex || std::ranges::find(gpus_, peer, &Gpu::vertex) == gpus_.end())
       fail(link, {"target", attribute(link, "target"),
                   "is the GPU itself, or a PCIe switch", "another GPU"});
     const LinkUnit unit = is_nvlink(link) ? nvlink_unit(gpu) : xgmi_unit(gpu, link);
@@ -437,10 +438,10 @@ class Importer {
   /// Every link must appear in both directions.
   void check_both_directions() const {
     const auto name = [&](const Gpu& gpu) {
-      return machine_.description().nodes[gpu.node.index()].name;
+      return machine_.description().vertices[gpu.vertex.index()].name;
     };
     const auto links = [](const Gpu& from, const Gpu& to) {
-      const auto known = from.to_peers.find(to.node);
+      const auto known = from.to_peers.find(to.vertex);
       return known == from.to_peers.end() ? 0 : known->second.count;
     };
     for (const Gpu& gpu : gpus_)
@@ -468,13 +469,13 @@ class Importer {
     }
   }
 
-  void join_bridges(const Bridge& bridge, NodeId other, pugi::xml_node link) {
-    if (other == bridge.node ||
-        std::ranges::find(bridges_, other, &Bridge::node) == bridges_.end())
+  void join_bridges(const Bridge& bridge, VertexId other, pugi::xml_node link) {
+    if (other == bridge.vertex ||
+        std::ranges::find(bridges_, other, &Bridge::vertex) == bridges_.end())
       fail(link, {"target", attribute(link, "target"), "is the switch itself, or a GPU",
                   "another PCIe switch"});
-    if (!joined_.insert(std::minmax(bridge.node, other)).second) return;
-    machine_.join(bridge.node, other, assumptions::within_switch,
+    if (!joined_.insert(std::minmax(bridge.vertex, other)).second) return;
+    machine_.join(bridge.vertex, other, assumptions::within_switch,
                   assumptions::pcie_switch_latency, assumed_rates);
   }
 
@@ -503,9 +504,9 @@ class Importer {
   pugi::xml_node first_cpu_;
   std::set<int> given_devices_, devices_;
   int next_device_ = 0;
-  std::map<uint64_t, NodeId> by_bus_;  // GPUs and switches
-  std::set<std::pair<NodeId, NodeId>> joined_;
-  std::optional<NodeId> nvswitch_;
+  std::map<uint64_t, VertexId> by_bus_;  // GPUs and switches
+  std::set<std::pair<VertexId, VertexId>> joined_;
+  std::optional<VertexId> nvswitch_;
   std::map<std::string, Source> link_sources_;
 };
 

@@ -129,8 +129,8 @@ class Cases {
   size_t gpus_ = 0;
 };
 
-HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, NodeId host,
-                         const std::vector<NodeId>& gpus, const std::string& file) {
+HostLinks add_host_links(MachineBuilder& machine, const Cases& cases, VertexId host,
+                         const std::vector<VertexId>& gpus, const std::string& file) {
   HostLinks links;
   const MeasuredRates in = cases.host("host_to_device_memcpy_ce"),
                       out = cases.host("device_to_host_memcpy_ce");
@@ -175,8 +175,8 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
                  "not measured by nvbandwidth: memories; GPUs share a switch if the rate "
                  "of each pair equals a port of either; peers no faster than PCIe share "
                  "its port; missing rates equal the other direction");
-  const NodeId host = machine.add_host("host", assumed_source);
-  std::vector<NodeId> gpus;
+  const VertexId host = machine.add_host("host", assumed_source);
+  std::vector<VertexId> gpus;
   for (size_t i = 0; i < cases.gpus(); ++i)
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), assumed_source));
   const HostLinks links = add_host_links(machine, cases, host, gpus, file);

@@ -226,16 +226,16 @@ std::vector<size_t> behind_one_switch(const SmiMatrix& matrix) {
 
 /// Adds GPUs below their sockets: by NVLink-C2C if coherent, else behind a shared PCIe
 /// switch.
-std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
-                             const std::vector<NodeId>& sockets,
-                             const ImportRates& rates) {
-  std::map<std::string, NodeId> switches;
-  std::vector<NodeId> gpus;
+std::vector<VertexId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
+                               const std::vector<VertexId>& sockets,
+                               const ImportRates& rates) {
+  std::map<std::string, VertexId> switches;
+  std::vector<VertexId> gpus;
   const auto first = behind_one_switch(matrix);
   for (const auto i : indices(first)) {
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]),
                                    matrix.devices[i], smi_source));
-    NodeId parent = sockets[i];
+    VertexId parent = sockets[i];
     if (matrix.own_domains[i]) {
       machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency,
                    assumed_rates);
@@ -243,7 +243,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
     }
     if (std::ranges::count(first, first[i]) > 1) {
       const auto [plx, fresh] =
-          switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
+          switches.try_emplace(fmt::format("plx{}", first[i]), VertexId{0});
       if (fresh) {
         plx->second = machine.add_switch(plx->first, smi_source);
         machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency,
@@ -261,7 +261,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
 class Nvlinks {
  public:
   Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix,
-          const std::vector<NodeId>& gpus, const ImportRates& rates, int of_kind)
+          const std::vector<VertexId>& gpus, const ImportRates& rates, int of_kind)
       : machine_{machine},
         m_{matrix},
         gpus_{gpus},
@@ -321,7 +321,7 @@ class Nvlinks {
   /// Adds a port with the largest count of each GPU. Copies always take the switch, even
   /// if the path over the host is faster.
   void add_switch(const std::string& name, const Island& island) {
-    const NodeId nvsw = machine_.add_switch(name, smi_source);
+    const VertexId nvsw = machine_.add_switch(name, smi_source);
     std::map<size_t, LinkId> out, in;
     for (const size_t i : island) {
       const Rate rate = each_ * largest(i);
@@ -347,7 +347,7 @@ class Nvlinks {
 
   MachineBuilder& machine_;
   const SmiMatrix& m_;
-  const std::vector<NodeId>& gpus_;
+  const std::vector<VertexId>& gpus_;
   const ImportRates& rates_;
   Rate each_;
   int most_;  // NVLinks of one GPU
@@ -414,8 +414,8 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
                  "with memory as a NUMA domain has NVLink-C2C to its processor");
   const SmiDomains domains = Domains{matrix, file}.found();
   const auto nodes = add_domains(machine, matrix, domains, rates);
-  std::vector<NodeId> of_gpus;
-  for (const size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].node);
+  std::vector<VertexId> of_gpus;
+  for (const size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].vertex);
   const auto gpus = add_gpus(machine, matrix, of_gpus, rates);
   Nvlinks{machine, matrix, gpus, rates, gpu_model(kind.kernels.name).nvlinks}.add();
   Topology::Description description = machine.description();

@@ -193,14 +193,14 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
 }
 
 /// All GPUs share the host's memory.
-HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus,
+HostLinks add_host_links(MachineBuilder& machine, const std::vector<VertexId>& gpus,
                          const ImportRates& rates) {
-  const NodeId socket = machine.add_domain("", rates.host(false), assumed_source);
+  const VertexId socket = machine.add_domain("", rates.host(false), assumed_source);
   HostLinks links;
   links.over_switch = true;
   links.in_rate.assign(gpus.size(), rates.pcie);
   links.out_rate.assign(gpus.size(), rates.pcie);
-  for (const NodeId gpu : gpus) {
+  for (const VertexId gpu : gpus) {
     links.in.push_back(
         machine.link(socket, gpu, rates.pcie, assumptions::gpu_latency, assumed_source));
     links.out.push_back(
@@ -227,7 +227,7 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
                  "PCIe; GPUs share a switch if the rate of each pair equals a port of "
                  "either; peers no faster than PCIe share its port");
   const PeerRates peers = peers_of(matrices, file);
-  std::vector<NodeId> gpus;
+  std::vector<VertexId> gpus;
   for (size_t i = 0; i < matrices.gpus(); ++i)
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), int(i), p2p_source));
   const HostLinks links = add_host_links(machine, gpus, rates);

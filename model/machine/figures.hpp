@@ -100,12 +100,13 @@ struct MachineFigures : TopologyLimits {
       Figure{"h2d", &Engines::h2d, engines}, Figure{"d2h", &Engines::d2h, engines},
       Figure{"peer", &Engines::peer, engines}, Figure{"total", &Engines::total, engines}};
   static constexpr std::tuple of_power{
-      Figure{"idle", &Memory::idle_watts, watts, needed},
-      Figure{"busy", &Memory::busy_watts, watts, needed}};
-  static constexpr Figure of_device{"device", &Memory::device, device};
+      Figure{"idle", &Processor::idle_watts, watts, needed},
+      Figure{"busy", &Processor::busy_watts, watts, needed}};
+  static constexpr Figure of_device{"device", &Processor::device, device};
+  static constexpr std::tuple of_processors{
+      Group{"engines", &Processor::engines, of_engines}, Group{"watts", self, of_power}};
   static constexpr std::tuple of_memories{Figure{"capacity", &Memory::capacity, capacity},
-                                          Group{"engines", &Memory::engines, of_engines},
-                                          Group{"watts", self, of_power}};
+                                          Group{"", &Memory::processor, of_processors}};
 
   static constexpr std::tuple of_columns{
       Figure{"column", &StridedEfficiency::Point::column, column},
@@ -302,9 +303,11 @@ bool change_at(Part& part, const Figures& figures, std::string_view key,
   for_each(figures, [&](const auto& figure) {
     auto& member = std::invoke(figure.member, part);
     if constexpr (requires { figure.figures; }) {
-      if (key.starts_with(std::string{figure.key} + ".") && is_there(part, figure))
-        changed = change_at(content(member), figure.figures,
-                            key.substr(figure.key.size() + 1), change);
+      const size_t prefix = figure.key.empty() ? 0 : figure.key.size() + 1;
+      const bool inside = prefix == 0 || key.starts_with(std::string{figure.key} + ".");
+      if (inside && is_there(part, figure) &&
+          change_at(content(member), figure.figures, key.substr(prefix), change))
+        changed = true;
     } else if (figure.key == key) {
       changed = change(figure, member);
     }

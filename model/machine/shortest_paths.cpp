@@ -24,7 +24,7 @@ Picoseconds time_of(const Link& link) {
 
 ShortestPaths::ShortestPaths(const Topology::Description& description)
     : d_{description},
-      out_(description.nodes.size()),
+      out_(description.vertices.size()),
       found_(description.memories.size()) {
   for (const auto i : indices(d_.links))
     out_[d_.links[i].from.index()].push_back(LinkId{i});
@@ -34,21 +34,21 @@ ShortestPaths::ShortestPaths(const Topology::Description& description)
 /// from a switch, to its end at the arrival time of the end. Link times are positive, so
 /// walking back over such links ends at the source.
 const ShortestPaths::Links& ShortestPaths::links_from(MemoryId src) {
-  using Arrival = std::pair<Picoseconds, NodeId>;
+  using Arrival = std::pair<Picoseconds, VertexId>;
   Links& found = found_[src.index()];
   if (!found.empty()) return found;
-  const NodeId start = d_.memories[src.index()].node;
-  std::vector<Picoseconds> arrivals(d_.nodes.size(), unreached);
+  const VertexId start = d_.memories[src.index()].vertex;
+  std::vector<Picoseconds> arrivals(d_.vertices.size(), unreached);
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> next;
   arrivals[start.index()] = 0;
   next.emplace(0, start);
   while (!next.empty()) {
-    const auto [time, node] = next.top();
+    const auto [time, vertex] = next.top();
     next.pop();
     const bool passes =
-        node == start || d_.nodes[node.index()].kind == NodeKind::network_switch;
-    if (!passes || time > arrivals[node.index()]) continue;
-    for (const LinkId id : out_[node.index()]) {
+        vertex == start || d_.vertices[vertex.index()].kind == VertexKind::network_switch;
+    if (!passes || time > arrivals[vertex.index()]) continue;
+    for (const LinkId id : out_[vertex.index()]) {
       const Link& link = d_.links[id.index()];
       Picoseconds& arrival = arrivals[link.to.index()];
       const Picoseconds now = time + time_of(link);
@@ -73,22 +73,22 @@ std::vector<ShortestPaths::Links> ShortestPaths::all(MemoryId src, MemoryId dst,
   std::vector<Links> paths;
   if (src == dst) return paths;
   const Links& links = links_from(src);
-  const NodeId start = d_.memories[src.index()].node;
+  const VertexId start = d_.memories[src.index()].vertex;
   Links back;  // from the destination backwards
-  const std::function<void(NodeId)> walk = [&](NodeId node) {
-    if (node == start) {
+  const std::function<void(VertexId)> walk = [&](VertexId vertex) {
+    if (vertex == start) {
       paths.emplace_back(back.rbegin(), back.rend());
       return;
     }
     const auto end_of = [this](LinkId link) { return d_.links[link.index()].to; };
-    for (auto link = std::ranges::lower_bound(links, node, {}, end_of);
-         link != links.end() && end_of(*link) == node && paths.size() < most; ++link) {
+    for (auto link = std::ranges::lower_bound(links, vertex, {}, end_of);
+         link != links.end() && end_of(*link) == vertex && paths.size() < most; ++link) {
       back.push_back(*link);
       walk(d_.links[link->index()].from);
       back.pop_back();
     }
   };
-  walk(d_.memories[dst.index()].node);
+  walk(d_.memories[dst.index()].vertex);
   return paths;
 }
 

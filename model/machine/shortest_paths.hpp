@@ -22,9 +22,9 @@ class ShortestPaths {
   const Links& links_from(MemoryId src);
 
   const Topology::Description& d_;
-  std::vector<Links> out_;  // by node
+  std::vector<Links> out_;  // by vertex
   /// By source, empty until first use: the links of its shortest paths, by destination
-  /// node and ascending id.
+  /// vertex and ascending id.
   std::vector<Links> found_;
 };
 

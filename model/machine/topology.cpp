@@ -137,9 +137,9 @@ namespace {
 
 std::vector<Memory> with_interleaved_memory(std::vector<Memory> memories) {
   Memory interleaved;
-  interleaved.name = interleaved_name, interleaved.kind = NodeKind::host;
+  interleaved.name = interleaved_name, interleaved.kind = VertexKind::host;
   for (const auto i : indices(memories))
-    if (memories[i].kind == NodeKind::host) interleaved.over.push_back(MemoryId{i});
+    if (memories[i].kind == VertexKind::host) interleaved.over.push_back(MemoryId{i});
   if (interleaved.over.size() > 1) memories.push_back(std::move(interleaved));
   return memories;
 }
@@ -293,13 +293,34 @@ Topology::Topology(Description description) {
       std::make_shared<const std::vector<Memory>>(with_interleaved_memory(d_->memories));
   for (const auto i : indices(d_->memories))
     (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
-  std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });
+  std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return processor(gpu).device; });
+  processors_ = gpus_;
+  std::ranges::copy_if(hosts_, std::back_inserter(processors_),
+                       [this](MemoryId host) { return computes(host); });
   routes_ = std::make_shared<Routes>(d_, memories_);
 }
 
 std::optional<MemoryId> Topology::find_gpu(int device) const {
   for (MemoryId gpu : gpus_)
-    if (memory(gpu).device == device) return gpu;
+    if (processor(gpu).device == device) return gpu;
+  return std::nullopt;
+}
+
+std::string Topology::processor_name(MemoryId id) const {
+  if (is_gpu(id)) return memory(id).name;
+  const auto host = std::ranges::find(hosts_, id) - hosts_.begin();
+  const std::string name = fmt::format("cpu{}", host);
+  const bool is_taken =
+      std::ranges::find(d_->vertices, name, &Vertex::name) != d_->vertices.end();
+  return is_taken ? fmt::format("cores{}", host) : name;
+}
+
+std::optional<MemoryId> Topology::find_processor(std::string_view text) const {
+  for (const MemoryId id : processors_) {
+    const int device = processor(id).device;
+    if (text == processor_name(id) || (device >= 0 && text == std::to_string(device)))
+      return id;
+  }
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@
 
 namespace tilerail {
 
-enum class NodeKind { host, gpu, network_switch };
+enum class VertexKind { host, gpu, network_switch };
 
 /// Origin of a figure; every table of a topology file names a source.
 struct Source {
@@ -23,41 +23,53 @@ struct Source {
   std::string text;
 };
 
-/// Name of the memory that interleaves pages of all hosts. Nodes of files cannot have it.
+/// Name of the memory that interleaves pages of all hosts. Vertices of files cannot have
+/// it.
 inline constexpr std::string_view interleaved_name = "h*";
 
-/// Maximum number of concurrent operations of a role on a device; absent: unlimited.
+/// Maximum number of concurrent operations of a role on a processor; absent: unlimited.
 struct Engines {
-  std::optional<int> h2d, d2h,
-      peer;  // copies from a host, to a host, and to another GPU
-  std::optional<int>
-      total;  // copies and kernels together (host devices with worker threads)
+  std::optional<int> h2d, d2h, peer;  // copies from a host, to a host, to another GPU
+  std::optional<int> total;           // copies and kernels together (worker threads)
+  bool operator==(const Engines&) const = default;
+};
+
+/// What computes on the data of a memory: a GPU, or the cores of a host.
+struct Processor {
+  int device = -1;     // number of a GPU; -1: cores
+  size_t kernels = 0;  // index into Topology::Description::kernels
+  Engines engines;
+  std::optional<Watts> idle_watts, busy_watts;
+  bool operator==(const Processor&) const = default;
 };
 
 struct Memory {
   std::string name;
-  NodeKind kind = NodeKind::gpu;
-  NodeId node;
-  int device = -1;                // GPU number; -1 for host domains
-  std::optional<Bytes> capacity;  // absent: unbounded
-  size_t kernels = 0;             // index into Topology::kernels, GPUs only
-  Engines engines;
-  std::optional<Watts> idle_watts, busy_watts;
+  VertexKind kind = VertexKind::gpu;
+  VertexId vertex;
+  std::optional<Bytes> capacity;       // absent: unbounded
+  std::optional<Processor> processor;  // every GPU has one, hosts may
   std::string source;
   std::vector<MemoryId> over = {};  // the memories that hold its pages in turns; not
                                     // empty: absent from files and the graph
+
+  /// Of its processor; no limits without one.
+  Engines engines() const { return processor ? processor->engines : Engines{}; }
+  /// Kernels that run side by side, each as fast as alone: one per worker thread.
+  int workers() const { return engines().total.value_or(1); }
 };
 
-struct Node {
+/// A memory or a switch in the graph of a machine.
+struct Vertex {
   std::string name;
-  NodeKind kind;
+  VertexKind kind;
   std::string source;
 };
 
 /// One direction of a link.
 struct Link {
   std::string name;  // "from->to", with "#2" ... for parallel links
-  NodeId from, to;
+  VertexId from, to;
   Rate bandwidth{0};
   Seconds latency{0};
   std::optional<Rate> per_flow;  // maximum rate of a single copy
@@ -223,7 +235,7 @@ class Topology {
   struct Description {
     std::string name, description;
     std::vector<Source> sources;
-    std::vector<Node> nodes;
+    std::vector<Vertex> vertices;
     std::vector<Memory> memories;
     std::vector<Link> links;
     std::vector<CapacityGroup> groups;
@@ -261,12 +273,20 @@ class Topology {
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
   const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }
-  const KernelTimes& kernels_of(MemoryId gpu) const {
-    return d_->kernels[memory(gpu).kernels];
+  /// The processor of a memory that `computes`.
+  const Processor& processor(MemoryId id) const { return *memory(id).processor; }
+  bool computes(MemoryId id) const { return memory(id).processor.has_value(); }
+  const KernelTimes& kernels_of(MemoryId id) const {
+    return d_->kernels[processor(id).kernels];
   }
+  /// Of GPUs the name of the memory; of the cores of the i-th host "cpu<i>", or
+  /// "cores<i>" if a memory or switch has that name.
+  std::string processor_name(MemoryId id) const;
 
   /// Memories of the GPUs, by ascending GPU number.
   const std::vector<MemoryId>& gpus() const { return gpus_; }
+  /// The memories with processors: `gpus`, then the hosts whose cores compute.
+  const std::vector<MemoryId>& processors() const { return processors_; }
   /// The host domains of the description, in order; "h" is the first.
   const std::vector<MemoryId>& hosts() const { return hosts_; }
   /// The memories of the description that a memory represents: usually itself.
@@ -274,9 +294,11 @@ class Topology {
     const Memory& m = memory(id);
     return m.over.empty() ? std::span{&id, 1} : std::span{m.over};
   }
-  bool is_host(MemoryId id) const { return memory(id).kind == NodeKind::host; }
-  bool is_gpu(MemoryId id) const { return memory(id).kind == NodeKind::gpu; }
+  bool is_host(MemoryId id) const { return memory(id).kind == VertexKind::host; }
+  bool is_gpu(MemoryId id) const { return memory(id).kind == VertexKind::gpu; }
   std::optional<MemoryId> find_gpu(int device) const;
+  /// By number of a GPU, name of a GPU, "cpu<i>" or "cores<i>".
+  std::optional<MemoryId> find_processor(std::string_view text) const;
   std::optional<MemoryId> find_memory(std::string_view name) const;
 
   /// Links from `src` to `dst` in order; empty without a route or if src == dst. If a
@@ -325,7 +347,7 @@ class Topology {
  private:
   std::shared_ptr<const Description> d_;
   std::shared_ptr<const std::vector<Memory>> memories_;
-  std::vector<MemoryId> gpus_, hosts_;
+  std::vector<MemoryId> gpus_, hosts_, processors_;
   std::shared_ptr<Routes> routes_;
 };
 

@@ -108,7 +108,7 @@ void check_figures(const Entry& entry, const std::string& prefix, const Part& pa
 void check_limits(const Description& d) {
   const std::tuple<const char*, size_t, size_t> limits[] = {
       {"memories", d.memories.size(), F::memories},
-      {"nodes", d.nodes.size(), F::nodes},
+      {"vertices", d.vertices.size(), F::vertices},
       {"links", d.links.size(), F::links},
       {"groups", d.groups.size(), F::groups},
       {"routes", d.routes.size(), F::routes}};
@@ -120,16 +120,17 @@ void check_limits(const Description& d) {
 }
 
 void check_nodes(const Description& d) {
-  // Node names are used in "a->b#2", "A:B:C" and comma-separated lists.
+  // Vertex names are used in "a->b#2", "A:B:C" and comma-separated lists.
   constexpr const char* allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   NameSet names;
-  each_entry("node", d.nodes, [&](const Entry& entry, const Node& node) {
-    check_name(entry, node.name, names);
-    entry.require(node.name.find_first_not_of(allowed) == std::string::npos,
-                  "its name has a character that is not allowed",
-                  "letters, digits, '_', '-' and '.'");
-  });
+  each_entry("memory or switch", d.vertices,
+             [&](const Entry& entry, const Vertex& vertex) {
+               check_name(entry, vertex.name, names);
+               entry.require(vertex.name.find_first_not_of(allowed) == std::string::npos,
+                             "its name has a character that is not allowed",
+                             "letters, digits, '_', '-' and '.'");
+             });
 }
 
 void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve& curve) {
@@ -163,26 +164,31 @@ void check_memories(const Description& d) {
   std::map<int, std::string> devices;
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
     check_figures(entry, "", memory, F::of_memories);
-    if (memory.busy_watts && *memory.busy_watts < memory.idle_watts)
-      entry.fail({"busy watts", to_text(*memory.busy_watts), "is below the idle watts",
-                  "at least " + to_text(*memory.idle_watts)});
-    if (memory.kind != NodeKind::gpu) return;
-    entry.require(memory.kernels < d.kernels.size(), "it has no kernel times",
+    const bool is_gpu = memory.kind == VertexKind::gpu;
+    entry.require(!is_gpu || memory.processor, "it has no processor", "one");
+    if (!memory.processor) return;
+    const Processor& processor = *memory.processor;
+    if (processor.busy_watts && *processor.busy_watts < processor.idle_watts)
+      entry.fail({"busy watts", to_text(*processor.busy_watts), "is below the idle watts",
+                  "at least " + to_text(*processor.idle_watts)});
+    entry.require(processor.kernels < d.kernels.size(), "it has no kernel times",
                   "a [kernels.*] table");
-    check_figure(entry, "device", F::of_device, memory.device);
-    const auto [same, fresh] = devices.emplace(memory.device, memory.name);
+    if (!is_gpu) return;
+    check_figure(entry, "device", F::of_device, processor.device);
+    const auto [same, fresh] = devices.emplace(processor.device, memory.name);
     if (!fresh)
-      entry.fail({"device", fmt::to_string(memory.device),
+      entry.fail({"device", fmt::to_string(processor.device),
                   fmt::format("also belongs to '{}'", same->second),
                   "a number of its own"});
   });
-  if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
+  if (std::ranges::find(d.memories, VertexKind::host, &Memory::kind) == d.memories.end())
     Entry{"", 0, "machine"}.fail("no host memory", "a memory of kind 'host'");
 }
 
 void check_links(const Description& d) {
   each_entry("link", d.links, [](const Entry& entry, const Link& link) {
-    entry.require(link.from != link.to, "it leads from a node to itself", "two nodes");
+    entry.require(link.from != link.to, "it leads from a memory or switch to itself",
+                  "two ends");
     check_figures(entry, "", link, F::of_links);
   });
 }
@@ -256,23 +262,23 @@ std::string pair_text(const Description& d, const char* what, Pair pair) {
 /// Checks that links lead from one memory to the other, through switches only.
 void check_path(const Entry& entry, const Description& d,
                 const Topology::Description::NamedRoute& route) {
-  const auto fail = [&](const char* what, NodeId node, const std::string& expected) {
-    entry.fail(fmt::format("{} '{}'", what, d.nodes[node.index()].name), expected);
+  const auto fail = [&](const char* what, VertexId vertex, const std::string& expected) {
+    entry.fail(fmt::format("{} '{}'", what, d.vertices[vertex.index()].name), expected);
   };
-  const NodeId from = d.memories[route.from.index()].node;
+  const VertexId from = d.memories[route.from.index()].vertex;
   const Memory& to = d.memories[route.to.index()];
-  NodeId at = from;
+  VertexId at = from;
   for (const LinkId id : route.links) {
     const Link& link = d.links[id.index()];
-    const Node& node = d.nodes[at.index()];
-    if (at != from && node.kind != NodeKind::network_switch)
+    const Vertex& vertex = d.vertices[at.index()];
+    if (at != from && vertex.kind != VertexKind::network_switch)
       fail("it passes through memory", at, "switches only");
     if (link.from != at)
       fail("it does not connect: its next link is from", link.from,
-           fmt::format("one from '{}'", node.name));
+           fmt::format("one from '{}'", vertex.name));
     at = link.to;
   }
-  if (at != to.node && !route.links.empty())
+  if (at != to.vertex && !route.links.empty())
     fail("its last link ends at", at, fmt::format("'{}'", to.name));
 }
 
@@ -290,24 +296,24 @@ void check_routes(const Description& d) {
   }
 }
 
-/// By node: whether it is connected to a host through switches only, following links from
-/// `near` to `far`.
-std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near,
-                                    NodeId Link::*far) {
-  std::vector<std::vector<NodeId>> next(d.nodes.size());
+/// By vertex: whether it is connected to a host through switches only, following links
+/// from `near` to `far`.
+std::vector<bool> joined_with_hosts(const Description& d, VertexId Link::*near,
+                                    VertexId Link::*far) {
+  std::vector<std::vector<VertexId>> next(d.vertices.size());
   for (const Link& link : d.links) next[(link.*near).index()].push_back(link.*far);
-  std::vector<bool> joined(d.nodes.size(), false);
-  std::vector<NodeId> to_leave;
+  std::vector<bool> joined(d.vertices.size(), false);
+  std::vector<VertexId> to_leave;
   for (const Memory& memory : d.memories)
-    if (memory.kind == NodeKind::host) to_leave.push_back(memory.node);
+    if (memory.kind == VertexKind::host) to_leave.push_back(memory.vertex);
   while (!to_leave.empty()) {
-    const NodeId at = to_leave.back();
+    const VertexId at = to_leave.back();
     to_leave.pop_back();
-    for (const NodeId node : next[at.index()]) {
-      if (joined[node.index()]) continue;
-      joined[node.index()] = true;
-      if (d.nodes[node.index()].kind == NodeKind::network_switch)
-        to_leave.push_back(node);
+    for (const VertexId vertex : next[at.index()]) {
+      if (joined[vertex.index()]) continue;
+      joined[vertex.index()] = true;
+      if (d.vertices[vertex.index()].kind == VertexKind::network_switch)
+        to_leave.push_back(vertex);
     }
   }
   return joined;
@@ -333,7 +339,7 @@ void check_parts(const Description& d) {
     if (!route.links.empty()) of_pair.push_back(route.share);
   }
   if (d.split_paths) add_paths(d, shares);
-  const auto hosts = std::ranges::count(d.memories, NodeKind::host, &Memory::kind);
+  const auto hosts = std::ranges::count(d.memories, VertexKind::host, &Memory::kind);
   int64_t common = 1;
   for (const auto& [pair, of_pair] : shares) {
     if (of_pair.empty()) continue;
@@ -359,10 +365,10 @@ void check_reachable(const Description& d) {
   const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
   const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
   each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
-    const bool is_host = memory.kind == NodeKind::host;
-    entry.require(is_host || from_hosts[memory.node.index()], "unreachable memory",
+    const bool is_host = memory.kind == VertexKind::host;
+    entry.require(is_host || from_hosts[memory.vertex.index()], "unreachable memory",
                   "a path from a host to it");
-    entry.require(is_host || to_hosts[memory.node.index()], "no path from it to a host",
+    entry.require(is_host || to_hosts[memory.vertex.index()], "no path from it to a host",
                   "one");
   });
 }
@@ -375,10 +381,11 @@ bool is_name(std::string_view text) {
 }
 
 void name_links(Description& d) {
-  std::map<std::pair<NodeId, NodeId>, int> count;
+  std::map<std::pair<VertexId, VertexId>, int> count;
   for (Link& link : d.links) {
     const int number = ++count[{link.from, link.to}];
-    link.name = d.nodes[link.from.index()].name + "->" + d.nodes[link.to.index()].name;
+    link.name =
+        d.vertices[link.from.index()].name + "->" + d.vertices[link.to.index()].name;
     if (number > 1) link.name += fmt::format("#{}", number);
   }
 }

@@ -12,11 +12,11 @@ namespace tilerail {
 struct TopologyDefect : InputError {
   TopologyDefect(std::string_view where, size_t which, const InputError& error)
       : InputError{error}, table{where}, index{which} {}
-  std::string_view table;  // "memory", "node", "link", ...; "" for the machine
+  std::string_view table;  // "memory", "vertex", "link", ...; "" for the machine
   size_t index;
 };
 
-/// Whether a text is a valid name of a machine, node, group or kernel.
+/// Whether a text is a valid name of a machine, vertex, group or kernel.
 bool is_name(std::string_view text);
 inline constexpr const char* expected_name =
     "1 to 128 characters of UTF-8, no control character among them";

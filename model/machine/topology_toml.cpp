@@ -18,7 +18,7 @@ namespace {
 
 using F = MachineFigures;
 using Names = std::vector<std::string>;
-using Nodes = std::vector<NodeId>;
+using Vertices = std::vector<VertexId>;
 using Links = std::vector<LinkId>;
 using Description = Topology::Description;
 
@@ -30,7 +30,7 @@ std::string in_text(const TomlValue& text, const std::string& name) {
 /// A single value, or the values of a list.
 std::vector<TomlValue> one_or_more(const TomlValue& value) {
   if (!value.is_list()) return {value};
-  auto list = value.list(F::nodes);
+  auto list = value.list(F::vertices);
   if (list.empty()) value.fail("is empty", "at least one name");
   return list;
 }
@@ -53,7 +53,7 @@ Names names_of(TomlTable& table, const char* what) {
   if (const auto names = table.find("names")) {
     if (table.find("name")) names->fail("stands next to 'name'", "one of the two");
     for (const TomlValue& each : one_or_more(*names))
-      std::ranges::move(expanded(each, F::nodes), std::back_inserter(all));
+      std::ranges::move(expanded(each, F::vertices), std::back_inserter(all));
   } else {
     all.push_back(table.need("name").text());
   }
@@ -65,13 +65,13 @@ Names names_of(TomlTable& table, const char* what) {
   table.fail("too many links", fmt::format("at most {} in the file", F::links));
 }
 
-/// The pairs of nodes for the links of a table, by its `pairing`: "all" (every node of
-/// `from` with every node of `to`, the default), "zip" (the first with the first, ...),
-/// "blocks" (the longer list in equal parts of neighbours, each joined with one node of
-/// the shorter list) or "cyclic" (the longer list distributed round-robin over the
-/// shorter).
-using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
-NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table) {
+/// The pairs of vertices for the links of a table, by its `pairing`: "all" (every vertex
+/// of `from` with every vertex of `to`, the default), "zip" (the first with the first,
+/// ...), "blocks" (the longer list in equal parts of neighbours, each joined with one
+/// vertex of the shorter list) or "cyclic" (the longer list distributed round-robin over
+/// the shorter).
+using NodePairs = std::vector<std::pair<VertexId, VertexId>>;
+NodePairs node_pairs(const Vertices& from, const Vertices& to, const TomlTable& table) {
   static constexpr std::array<std::string_view, 4> pairings{"all", "zip", "blocks",
                                                             "cyclic"};
   const auto pairing = table.find("pairing");
@@ -79,15 +79,15 @@ NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table)
   NodePairs pairs;
   if (how == "all") {
     if (from.size() * to.size() > 2 * F::links) fail_links(table);
-    for (const NodeId a : from)
-      for (const NodeId b : to) pairs.emplace_back(a, b);
+    for (const VertexId a : from)
+      for (const VertexId b : to) pairs.emplace_back(a, b);
     return pairs;
   }
   const size_t longer = std::max(from.size(), to.size()),
                shorter = std::min(from.size(), to.size());
   if (how == "zip" ? longer != shorter : longer % shorter != 0)
     pairing->fail(
-        fmt::format("joins {} nodes with {}", from.size(), to.size()),
+        fmt::format("joins {} memories or switches with {}", from.size(), to.size()),
         how == "zip" ? "as many on both sides" : "a multiple of one on the other side");
   for (size_t i = 0; i < longer; ++i) {
     const size_t partner = how == "cyclic" ? i % shorter : i / (longer / shorter);
@@ -97,27 +97,27 @@ NodePairs node_pairs(const Nodes& from, const Nodes& to, const TomlTable& table)
   return pairs;
 }
 
-/// Finds nodes, memories and links of a description by name. Rejects unknown names.
+/// Finds vertices, memories and links of a description by name. Rejects unknown names.
 class GraphNames {
  public:
   /// False if the name already exists.
-  bool add(const std::string& name, NodeId node) {
-    return nodes_.emplace(name, node).second;
+  bool add(const std::string& name, VertexId vertex) {
+    return vertices_.emplace(name, vertex).second;
   }
   void add(const std::string& name, MemoryId memory) { memories_.emplace(name, memory); }
   void add(const std::string& name, LinkId link) { links_.emplace(name, link); }
 
   /// One name, or a list of distinct names, each possibly with ranges.
-  Nodes nodes(const TomlValue& names) const {
-    Nodes result;
-    std::set<NodeId> seen;
+  Vertices vertices(const TomlValue& names) const {
+    Vertices result;
+    std::set<VertexId> seen;
     for (const TomlValue& text : one_or_more(names))
-      for (const std::string& name : expanded(text, F::nodes)) {
-        const NodeId node =
-            found(nodes_, text, name, "node", "names of memories or switches");
-        if (!seen.insert(node).second)
+      for (const std::string& name : expanded(text, F::vertices)) {
+        const VertexId vertex = found(vertices_, text, name, "memory or switch",
+                                      "names of memories or switches");
+        if (!seen.insert(vertex).second)
           text.fail(in_text(text, name) + "is listed twice", "it once");
-        result.push_back(node);
+        result.push_back(vertex);
       }
     return result;
   }
@@ -193,7 +193,7 @@ class GraphNames {
     return result;
   }
 
-  Ids<NodeId> nodes_;
+  Ids<VertexId> vertices_;
   Ids<MemoryId> memories_;
   Ids<LinkId> links_;
   size_t matched_ = 0;  // names compared with patterns so far
@@ -212,7 +212,7 @@ class TopologyReader {
       for (const auto& [name, value] : kernels->table().all())
         read_kernels(name, value.table());
     each("memory", d_.memories, &TopologyReader::read_memories);
-    each("switch", d_.nodes, &TopologyReader::read_switches);
+    each("switch", d_.vertices, &TopologyReader::read_switches);
     each("link", d_.links, &TopologyReader::read_links);
     name_links(d_);
     for (const auto i : indices(d_.links)) names_.add(d_.links[i].name, LinkId{i});
@@ -383,7 +383,7 @@ class TopologyReader {
   void read_switches(TomlTable& table) {
     allow(table, std::tuple{}, {"name", "names"});
     for (const std::string& name : names_of(table, "switch"))
-      add_node(name, NodeKind::network_switch, table);
+      add_vertex(name, VertexKind::network_switch, table);
   }
 
   void read_memories(TomlTable& table) {
@@ -391,22 +391,25 @@ class TopologyReader {
     const Names names = names_of(table, "memory");
     Memory memory;
     const bool is_gpu = table.need("kind").one_of(kinds) == 0;
-    if (!is_gpu) memory.kind = NodeKind::host;
-    Names keys{"name", "names", "kind"};
-    if (is_gpu) keys.insert(keys.end(), {"device", "kernels"});
-    allow(table, F::of_memories, keys);
-    if (is_gpu) {
-      memory.device = table.need("device").in(F::device);
-      memory.kernels = kernels_of(table.need("kernels"));
+    if (!is_gpu) memory.kind = VertexKind::host;
+    Names keys{"name", "names", "kind", "kernels"};
+    if (is_gpu) keys.push_back("device");
+    const bool computes = is_gpu || table.find("kernels");
+    if (computes) {
+      allow(table, F::of_memories, keys);
+      memory.processor.emplace().kernels = kernels_of(table.need("kernels"));
+    } else {
+      allow(table, std::tuple{std::get<0>(F::of_memories)}, keys);
     }
+    if (is_gpu) memory.processor->device = table.need("device").in(F::device);
     read_figures(table, memory, F::of_memories);
     for (const std::string& name : names) {
-      memory.node = add_node(name, memory.kind, table);
+      memory.vertex = add_vertex(name, memory.kind, table);
       memory.name = name;
-      memory.source = d_.nodes.back().source;
+      memory.source = d_.vertices.back().source;
       names_.add(name, MemoryId{d_.memories.size()});
       d_.memories.push_back(memory);
-      if (is_gpu) ++memory.device;
+      if (is_gpu) ++memory.processor->device;
     }
   }
 
@@ -417,26 +420,28 @@ class TopologyReader {
     return size_t(known - d_.kernels.begin());
   }
 
-  NodeId add_node(const std::string& name, NodeKind kind, const TomlTable& table) {
+  VertexId add_vertex(const std::string& name, VertexKind kind, const TomlTable& table) {
     const TomlValue value = table.need(table.find("names") ? "names" : "name");
-    const NodeId id{d_.nodes.size()};
-    if (id.index() >= F::nodes)
-      value.fail("is one node too many", fmt::format("at most {}", F::nodes));
+    const VertexId id{d_.vertices.size()};
+    if (id.index() >= F::vertices)
+      value.fail("is one memory or switch too many",
+                 fmt::format("at most {}", F::vertices));
     if (!names_.add(name, id))
-      value.fail(in_text(value, name) + "is the name of another node", "unique names");
-    d_.nodes.push_back({name, kind, source_of(table)});
-    places_["node"].push_back(value.place());
+      value.fail(in_text(value, name) + "is the name of another memory or switch",
+                 "unique names");
+    d_.vertices.push_back({name, kind, source_of(table)});
+    places_["memory or switch"].push_back(value.place());
     return id;
   }
 
   void read_links(TomlTable& table) {
     allow(table, F::of_links, {"from", "to", "pairing", "both"});
     const TomlValue from = table.need("from"), to = table.need("to");
-    const Nodes sources = names_.nodes(from), targets = names_.nodes(to);
+    const Vertices sources = names_.vertices(from), targets = names_.vertices(to);
     if (sources.size() == 1 && targets == sources)
-      to.fail("is where the link comes from", "another node");
-    const auto end = [this](const Nodes& known) {
-      return d_.nodes[known.front().index()].name + (known.size() > 1 ? ",..." : "");
+      to.fail("is where the link comes from", "another memory or switch");
+    const auto end = [this](const Vertices& known) {
+      return d_.vertices[known.front().index()].name + (known.size() > 1 ? ",..." : "");
     };
     table.rename("link " + in_quotes(end(sources) + "->" + end(targets)));
     Link link;
@@ -444,13 +449,13 @@ class TopologyReader {
     add_links(table, node_pairs(sources, targets, table), link);
   }
 
-  /// Skips links from a node to itself and repeated directions.
+  /// Skips links from a vertex to itself and repeated directions.
   void add_links(const TomlTable& table, const NodePairs& pairs, Link link) {
     const auto value = table.find("both");
     const bool both = value && value->boolean();
     if (d_.links.size() + pairs.size() * (both ? 2 : 1) > F::links) fail_links(table);
-    std::set<std::pair<NodeId, NodeId>> added;
-    const auto add = [&](NodeId a, NodeId b) {
+    std::set<std::pair<VertexId, VertexId>> added;
+    const auto add = [&](VertexId a, VertexId b) {
       if (a == b || !added.emplace(a, b).second) return;
       link.from = a;
       link.to = b;

@@ -117,14 +117,14 @@ class TomlWriter {
     table("[sources]");
     for (const Source& source : d_.sources) out_ += source_to_toml(source);
     for (const Memory& memory : d_.memories) write(memory);
-    for (const Node& node : d_.nodes)
-      if (node.kind == NodeKind::network_switch) {
+    for (const Vertex& vertex : d_.vertices)
+      if (vertex.kind == VertexKind::network_switch) {
         table("[[switch]]");
-        line("name", toml_text(node.name));
-        source(node.source);
+        line("name", toml_text(vertex.name));
+        source(vertex.source);
       }
     for (const Link& link : d_.links) {
-      ends("[[link]]", d_.nodes[link.from.index()], d_.nodes[link.to.index()]);
+      ends("[[link]]", d_.vertices[link.from.index()], d_.vertices[link.to.index()]);
       lines_and_source(link, F::of_links);
     }
     name_links(d_);
@@ -191,11 +191,11 @@ class TomlWriter {
   void write(const Memory& memory) {
     table("[[memory]]");
     line("name", toml_text(memory.name));
-    line("kind", memory.kind == NodeKind::host ? "\"host\"" : "\"gpu\"");
-    if (memory.kind == NodeKind::gpu) {
-      line("device", std::to_string(memory.device));
-      line("kernels", toml_text(d_.kernels[memory.kernels].name));
-    }
+    line("kind", memory.kind == VertexKind::host ? "\"host\"" : "\"gpu\"");
+    if (memory.kind == VertexKind::gpu)
+      line("device", std::to_string(memory.processor->device));
+    if (memory.processor)
+      line("kernels", toml_text(d_.kernels[memory.processor->kernels].name));
     lines_and_source(memory, F::of_memories);
   }
 

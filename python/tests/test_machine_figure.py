@@ -27,7 +27,7 @@ def both(a, b, rate):
 
 MACHINE = {
     "name": "tree",
-    "nodes": [{"name": "host", "kind": "host", "lines": []}, {"name": "plx0", "kind": "switch", "lines": []},
+    "vertices": [{"name": "host", "kind": "host", "lines": []}, {"name": "plx0", "kind": "switch", "lines": []},
               {"name": "plx1", "kind": "switch", "lines": []}, {"name": "nvsw", "kind": "switch", "lines": []},
               *({"name": f"gpu{i}", "kind": "gpu", "lines": ["k"]} for i in range(4))],
     "links": [*both("host", "plx0", 24e9), *both("host", "plx1", 24e9), *both("plx0", "gpu0", 12e9),
@@ -50,8 +50,8 @@ class Layout(unittest.TestCase):
 
 
     def test_machines_without_gpus_or_links_stand_somewhere(self):
-        for nodes in (MACHINE["nodes"][:1], MACHINE["nodes"][:4]):
-            self.assertEqual(len(layout({**MACHINE, "nodes": nodes, "links": [], "groups": []})), len(nodes))
+        for vertices in (MACHINE["vertices"][:1], MACHINE["vertices"][:4]):
+            self.assertEqual(len(layout({**MACHINE, "vertices": vertices, "links": [], "groups": []})), len(vertices))
 
 
 class Use(Folder):
@@ -89,7 +89,7 @@ class Use(Folder):
 class Drawing(unittest.TestCase):
     def texts(self, use=None):
         ax = draw(MACHINE, Figure().add_subplot(), use)
-        self.assertEqual(sum(isinstance(patch, FancyBboxPatch) for patch in ax.patches), len(MACHINE["nodes"]))
+        self.assertEqual(sum(isinstance(patch, FancyBboxPatch) for patch in ax.patches), len(MACHINE["vertices"]))
         legend = [text.get_text() for text in ax.get_legend().get_texts()]
         self.assertEqual(legend, ["host memory: 40 GB/s"])
         return [text.get_text() for text in ax.texts]

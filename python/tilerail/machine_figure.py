@@ -10,10 +10,10 @@ _TEXT = "#30363d"
 _LINE = "#8a939c"
 _FILL = {"host": "#dfe8d8", "switch": "#e8eaed", "gpu": "#fbe3c3"}
 _HULLS = ["#4e79a7", "#b07aa1", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#9c755f", "#ff9da7"]
-_BOX = 0.8  # width of a node; GPUs are 1 apart
+_BOX = 0.8  # width of a vertex; GPUs are 1 apart
 _HIGH = 0.5
 _MOST_LABELS = 48
-_DEEPEST = 1.2  # of an arc between nodes of one row
+_DEEPEST = 1.2  # of an arc between vertices of one row
 
 
 def _share(path: str, link: dict) -> float:
@@ -50,9 +50,9 @@ def link_use(machine: dict, path: str) -> dict[str, float]:
 
 
 def _depths(machine: dict) -> dict[str, float]:
-    """Row by node: 0 for hosts, distance for switches, the next row for GPUs, and the last for nodes that join only
+    """Row by vertex: 0 for hosts, distance for switches, the next row for GPUs, and the last for vertices that join only
     GPUs."""
-    kinds = {node["name"]: node["kind"] for node in machine["nodes"]}
+    kinds = {vertex["name"]: vertex["kind"] for vertex in machine["vertices"]}
     near = {name: set() for name in kinds}
     for link in machine["links"]:
         near[link["from"]].add(link["to"])
@@ -72,10 +72,10 @@ def _depths(machine: dict) -> dict[str, float]:
 
 
 def layout(machine: dict) -> dict[str, tuple[float, float]]:
-    """Positions of nodes: GPUs at distance 1 in their order, other nodes above the middle of their lower neighbours."""
+    """Positions of vertices: GPUs at distance 1 in their order, other vertices above the middle of their lower neighbours."""
     depth = _depths(machine)
-    kinds = {node["name"]: node["kind"] for node in machine["nodes"]}
-    gpus = [node["name"] for node in machine["nodes"] if node["kind"] == "gpu"]
+    kinds = {vertex["name"]: vertex["kind"] for vertex in machine["vertices"]}
+    gpus = [vertex["name"] for vertex in machine["vertices"] if vertex["kind"] == "gpu"]
     x = {name: float(i) for i, name in enumerate(gpus)}
     near = {name: set() for name in kinds}
     for link in machine["links"]:
@@ -117,7 +117,7 @@ def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _cables(machine: dict) -> list[dict]:
-    """Both directions between two nodes, with all parallel links: names, and GB/s of each direction."""
+    """Both directions between two vertices, with all parallel links: names, and GB/s of each direction."""
     cables = {}
     for link in machine["links"]:
         ends = (link["from"], link["to"])
@@ -134,7 +134,7 @@ def _rate(cable: dict) -> str:
 
 
 def _curve(a: tuple[float, float], b: tuple[float, float], down: bool) -> list[tuple[float, float]]:
-    """A straight line; between nodes of one row, an arc below or above it, deeper for larger distances."""
+    """A straight line; between vertices of one row, an arc below or above it, deeper for larger distances."""
     if a[1] != b[1]:
         return [a, b]
     deep = min(0.35 + 0.1 * abs(a[0] - b[0]), _DEEPEST)
@@ -151,7 +151,7 @@ def _draw_cables(ax, machine, where, use) -> dict[str, tuple[float, float]]:
     scale = Normalize(0, 1)
     most = max((max(c["there"], c["back"]) for c in cables), default=1)
     middles, labelled = {}, set()
-    row_of_gpus = max((where[node["name"]][1] for node in machine["nodes"] if node["kind"] == "gpu"), default=-math.inf)
+    row_of_gpus = max((where[vertex["name"]][1] for vertex in machine["vertices"] if vertex["kind"] == "gpu"), default=-math.inf)
     for cable in cables:
         a, b = (where[name] for name in cable["ends"])
         points = _curve(a, b, down=a[1] <= row_of_gpus)
@@ -207,11 +207,11 @@ def draw(machine: dict, ax, use: dict[str, float] | None = None):
     where = layout(machine)
     middles = _draw_cables(ax, machine, where, use)
     handles = _draw_groups(ax, machine, middles)
-    for node in machine["nodes"]:
-        x, y = where[node["name"]]
+    for vertex in machine["vertices"]:
+        x, y = where[vertex["name"]]
         ax.add_patch(FancyBboxPatch((x - _BOX / 2, y - _HIGH / 2), _BOX, _HIGH, boxstyle="round,pad=0,rounding_size=0.05",
-                                    facecolor=_FILL[node["kind"]], edgecolor=_TEXT, linewidth=0.8, zorder=5))
-        ax.text(x, y, plain("\n".join([node["name"], *node["lines"]])), fontsize=7, ha="center", va="center", color=_TEXT, zorder=6)
+                                    facecolor=_FILL[vertex["kind"]], edgecolor=_TEXT, linewidth=0.8, zorder=5))
+        ax.text(x, y, plain("\n".join([vertex["name"], *vertex["lines"]])), fontsize=7, ha="center", va="center", color=_TEXT, zorder=6)
     xs, ys = zip(*where.values())
     bottom = any(where[link["from"]][1] == where[link["to"]][1] == min(ys) for link in machine["links"])
     ax.set_xlim(min(xs) - 0.7, max(xs) + 0.7)

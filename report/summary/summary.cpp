@@ -60,7 +60,7 @@ class Collector {
   void finish() {
     for (const MemoryId device : plan_.devices)
       summary_.devices.push_back(
-          {topology_.memory(device).name, length(kernel_times_[device.index()])});
+          {topology_.processor_name(device), length(kernel_times_[device.index()])});
     for (const auto i : indices(summary_.links))
       finish_link(topology_.links()[i], summary_.links[i], link_queues_[i]);
     for (const auto i : indices(summary_.groups))

@@ -48,9 +48,9 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology,
   metadata.backend = timeline.backend;
   metadata.tile = plan.tile;
   for (const MemoryId device : plan.devices)
-    metadata.devices.push_back(memory_name(plan, device));
+    metadata.devices.push_back(topology.processor_name(device));
   for (const Memory& memory : topology.memories())
-    if (memory.kind == NodeKind::host) metadata.hosts.push_back(memory.name);
+    if (memory.kind == VertexKind::host) metadata.hosts.push_back(memory.name);
   if (const auto energies = device_energies(plan, topology, timeline.ops))
     for (const Joules energy : *energies) metadata.energy_j.push_back(energy.value);
   if (is_simulation(timeline.backend))

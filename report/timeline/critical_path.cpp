@@ -12,7 +12,7 @@ namespace {
 
 /// The number of operations that an engine executes simultaneously.
 size_t places(const Engine& engine, const Topology& topology) {
-  const Engines& engines = topology.memory(engine.device).engines;
+  const Engines& engines = topology.memory(engine.device).engines();
   std::optional<int> limit;
   if (engine.kind == Engine::Kind::h2d) limit = engines.h2d;
   if (engine.kind == Engine::Kind::d2h) limit = engines.d2h;
@@ -52,7 +52,7 @@ bool held_until(const IntervalSet<double>& times, double end) {
 Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   const MemoryId device = plan.device_of(op, topology);
-  if (topology.memory(device).engines.total) return {Engine::Kind::workers, device};
+  if (topology.memory(device).engines().total) return {Engine::Kind::workers, device};
   if (op.kind != OpKind::copy || queue.src == queue.dst)
     return {Engine::Kind::compute, queue.dst};
   if (topology.is_host(queue.src)) return {Engine::Kind::h2d, queue.dst};
@@ -78,7 +78,7 @@ EngineUse::EngineUse(const Plan& plan, const Topology& topology,
 
 void EngineUse::add_rooms() {
   const auto has_workers = [&](MemoryId gpu) {
-    return topology_.memory(gpu).engines.total.has_value();
+    return topology_.memory(gpu).engines().total.has_value();
   };
   if (std::ranges::none_of(plan_.devices, has_workers)) return;
   const PlanKernelCosts costs{plan_, topology_};

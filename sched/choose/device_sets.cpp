@@ -85,7 +85,8 @@ Seconds kernels_alone(const Question& q, std::span<const MemoryId> devices) {
   if (p.scales_only()) return Seconds{0};
   double rate = 0;  // in products per second
   for (const MemoryId device : devices)
-    rate += 1 / product_time(q.topology.kernels_of(device), p, p.m, p.n, p.k).value;
+    rate += q.topology.memory(device).workers() /
+            product_time(q.topology.kernels_of(device), p, p.m, p.n, p.k).value;
   return Seconds{1 / rate};
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cost/estimate.hpp"
 #include "model/base/indices.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search_space.hpp"
@@ -261,8 +262,27 @@ Plan estimated_plan(const Question& question) {
 Plan search_plan(const Question& question, const PlanSimulator& simulator) {
   if (auto plan = emulation_of(question.policy.choices).timed_plan(question, simulator))
     return *std::move(plan);
-  Search search{question, simulator};
-  return question.simulated ? search.simulated() : search.estimated();
+  const auto searched = [&](const Question& q) {
+    Search search{q, simulator};
+    return q.simulated ? search.simulated() : search.estimated();
+  };
+  std::vector<MemoryId> gpus;
+  std::ranges::copy_if(question.devices, std::back_inserter(gpus),
+                       [&](MemoryId id) { return question.topology.is_gpu(id); });
+  if (question.policy.device_choice != DeviceChoice::search || gpus.empty() ||
+      gpus.size() == question.devices.size())
+    return searched(question);
+  // Cores never make a plan slower: the result without them is a candidate.
+  auto [without, error] = feasible([&] { return searched(question.on(gpus)); });
+  if (!without) return searched(question);
+  auto with = feasible([&] { return searched(question); }).result;
+  const auto seconds = [&](const Plan& plan) {
+    return question.simulated
+               ? simulator.of(plan).makespan
+               : estimate_plan(plan, question.topology, question.resources).makespan;
+  };
+  return with && seconds(*with) < seconds(*without) ? *std::move(with)
+                                                    : *std::move(without);
 }
 
 }  // namespace tilerail

@@ -131,8 +131,8 @@ class TileSearch {
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) {
   constexpr size_t most_named = 16;
   if (gpus.size() > most_named) return std::to_string(gpus.size());
-  std::vector<std::string_view> names;
-  for (const MemoryId gpu : gpus) names.emplace_back(topology.memory(gpu).name);
+  std::vector<std::string> names;
+  for (const MemoryId gpu : gpus) names.emplace_back(topology.processor_name(gpu));
   return fmt::format("{}", fmt::join(names, ","));
 }
 

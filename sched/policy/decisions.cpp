@@ -72,9 +72,10 @@ std::vector<double> shares_for(const Question& q, int64_t tile) {
   const Metric& metric = metric_of(q.policy.shares);
   std::vector<Outcome> alone;
   for (const MemoryId device : q.devices) {
-    const Seconds time = q.topology.kernels_of(device).gemm_time(
+    const Seconds kernel = q.topology.kernels_of(device).gemm_time(
         std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k), p.dtype, p.trans_a,
         p.trans_b);
+    const Seconds time = kernel / q.topology.memory(device).workers();
     const auto watts = device_watts(p, q.topology, device);
     if (metric.needs_energy && !watts) refuse_without_watts("shares", metric, q.topology);
     alone.push_back({p.flops(), time, (watts ? watts->sustained() : Watts{1}) * time});
@@ -109,7 +110,10 @@ void refuse_without_watts(std::string_view field, const Metric& metric,
 
 bool equally_fast(const Question& q) {
   return std::ranges::all_of(q.devices, [&](MemoryId device) {
-    return q.topology.memory(device).kernels == q.topology.memory(q.devices[0]).kernels;
+    const auto what = [&](MemoryId id) {
+      return std::pair{q.topology.processor(id).kernels, q.topology.memory(id).workers()};
+    };
+    return what(device) == what(q.devices[0]);
   });
 }
 
@@ -149,7 +153,8 @@ std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) 
   said.choices = d.choices;
   idle.choices.emulation = emulation_of(d.choices).idle();
   std::vector<std::string> names;
-  for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
+  for (const MemoryId device : d.devices)
+    names.push_back(topology.processor_name(device));
   std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};
   for (const std::string_view key : decision_keys(said, idle)) {
     if (key == "grid")

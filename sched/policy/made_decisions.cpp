@@ -80,12 +80,13 @@ std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text,
   const PlanDecision& decision = needed(text, "devices");
   std::vector<MemoryId> devices;
   for (const std::string_view name : split(decision.value, ',')) {
-    const auto gpu = topology.find_memory(name);
-    if (!gpu || !topology.is_gpu(*gpu))
-      refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
-    if (std::ranges::find(devices, *gpu) != devices.end())
-      refuse(decision, "each GPU once");
-    devices.push_back(*gpu);
+    const auto device = topology.find_processor(name);
+    if (!device)
+      refuse(decision,
+             fmt::format("a list of processors of machine '{}'", topology.name()));
+    if (std::ranges::find(devices, *device) != devices.end())
+      refuse(decision, "each processor once");
+    devices.push_back(*device);
   }
   return devices;
 }

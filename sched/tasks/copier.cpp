@@ -78,6 +78,7 @@ Copier::Result Copier::copy_through_host(const Leg& leg, Job& job) {
   bounce.ld = Arena::leading(rows, bounce.element());
   bounce.offset = room.offset;
   const BufferId buffer = builder.add_buffer(bounce);
+  staged_.push_back(buffer);
   const int count = pieces_through_host(job.to);
   const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
     const Clock::Hop hop = context_.clock.hop(at, next);
@@ -119,10 +120,14 @@ Copier::Room Copier::take(MemoryId host, size_t device, int64_t bytes) {
   return room;
 }
 
-void Copier::note_peaks(Plan& plan) const {
+void Copier::note_peaks(Plan& plan, std::span<const int64_t> tiles) const {
+  for (const BufferId id : staged_) {
+    Buffer& buffer = plan.buffers[id.index()];
+    buffer.offset += tiles[buffer.memory.index()];
+  }
   for (const auto& [host, bytes] : used_) {
     int64_t& peak = plan.peak_bytes[host.index()];
-    peak = std::max(peak, bytes);
+    peak = std::max(peak, tiles[host.index()] + bytes);
   }
 }
 

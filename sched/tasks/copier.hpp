@@ -4,7 +4,9 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "sched/tasks/plan_context.hpp"
 #include "sched/transport/pieces.hpp"
@@ -55,8 +57,9 @@ class Copier {
   /// Adds the copies and charges them to the clock.
   Result copy(const Leg& leg, Job job);
 
-  /// Adds the bounce buffers to the plan's tile memory.
-  void note_peaks(Plan& plan) const;
+  /// Adds the bounce buffers to the plan's tile memory. `tiles`: by MemoryId, the bytes
+  /// before them, which tiles of a host's cores take.
+  void note_peaks(Plan& plan, std::span<const int64_t> tiles) const;
 
  private:
   /// A piece of host memory, and its last uses.
@@ -73,6 +76,7 @@ class Copier {
 
   PlanContext& context_;
   std::map<MemoryId, int64_t> used_;  // bytes of each host
+  std::vector<BufferId> staged_;      // the bounce buffers
   std::map<std::pair<MemoryId, size_t>, std::deque<Room>>
       rooms_;  // by host and device, least recently used first
 };

@@ -14,7 +14,7 @@
 namespace tilerail {
 
 void check_devices(const Topology& topology, std::span<const MemoryId> devices) {
-  if (devices.empty()) throw missing("devices", "at least one GPU");
+  if (devices.empty()) throw missing("devices", "at least one processor");
   constexpr size_t most = 4096;
   if (devices.size() > most)
     throw fault_of("devices", fmt::format("{} are given", devices.size()),
@@ -23,9 +23,10 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   std::ranges::sort(sorted);
   for (const auto i : indices(sorted)) {
     if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() ||
-        !topology.is_gpu(sorted[i]))
-      throw InputError{"devices", fmt::format("memory {}", sorted[i].value),
-                       fmt::format("is not a GPU of machine '{}'", topology.name())};
+        !topology.computes(sorted[i]))
+      throw InputError{
+          "devices", fmt::format("memory {}", sorted[i].value),
+          fmt::format("is not a processor of machine '{}'", topology.name())};
     if (i > 0 && sorted[i] == sorted[i - 1])
       throw given_twice("devices", topology.memory(sorted[i]).name);
   }

@@ -90,13 +90,15 @@ Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, int64_t slot_
 }
 
 void Workspace::note_peaks(Plan& plan) const {
+  std::vector<int64_t> tiles(plan.memories.size(), 0);
   for (const auto d : indices(arenas_)) {
-    int64_t& peak = plan.peak_bytes[context_.devices[d].index()];
-    peak = std::max(peak, arenas_[d].peak());
+    const size_t memory = context_.devices[d].index();
+    tiles[memory] = arenas_[d].peak();
     if (!inputs_.empty())
-      peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});
+      tiles[memory] = std::max({tiles[memory], inputs_[d].a.peak(), inputs_[d].b.peak()});
+    plan.peak_bytes[memory] = std::max(plan.peak_bytes[memory], tiles[memory]);
   }
-  copier_.note_peaks(plan);
+  copier_.note_peaks(plan, tiles);
 }
 
 }  // namespace tilerail

@@ -50,8 +50,10 @@ Case case_of(const Sketch& sketch, const Topology& machine, int side) {
 }  // namespace
 
 std::vector<Case> check_cases(const Topology& machine) {
-  const std::string last = std::to_string(machine.memory(machine.gpus().back()).device);
-  const std::string first = std::to_string(machine.memory(machine.gpus().front()).device);
+  const std::string last =
+      std::to_string(machine.processor(machine.gpus().back()).device);
+  const std::string first =
+      std::to_string(machine.processor(machine.gpus().front()).device);
   const std::string on_gpus = fmt::format("{}:{}:{}", first, last, first),
                     back = fmt::format("{}:{}:h", first, last);
   const Sketch sketches[] = {

@@ -36,8 +36,9 @@ std::optional<size_t> named(const std::vector<KernelTimes>& kernels,
 GpuKind kind_of(const Topology& machine, size_t kernels) {
   const Topology::Description& d = machine.description();
   GpuKind kind{machine.name(), d.kernels[kernels], {}, d.strided, d.issue, {}};
+  kind.gpu.processor.emplace();
   for (const MemoryId gpu : machine.gpus())
-    if (machine.memory(gpu).kernels == kernels) {
+    if (machine.processor(gpu).kernels == kernels) {
       kind.gpu = machine.memory(gpu);
       break;
     }

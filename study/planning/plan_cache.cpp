@@ -50,7 +50,7 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine,
               {},
               name_of(policy)};
   for (const MemoryId device : devices)
-    key.devices.push_back(machine.memory(device).name);
+    key.devices.push_back(machine.processor_name(device));
   return key;
 }
 

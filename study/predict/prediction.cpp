@@ -45,7 +45,7 @@ std::vector<std::string> prediction_models() {
 Prediction predict(const PredictionText& text, const Topology& topology) {
   check_model(text.model);
   const GemmProblem problem = text.problem.resolve(topology);
-  const std::vector<MemoryId> devices = text.machine.resolve_devices(topology);
+  const std::vector<MemoryId> devices = text.machine.resolve_devices(topology, false);
   if (devices.empty())
     throw fault_of("devices", fmt::format("{} has no GPU", topology.name()),
                    "at least one");
@@ -72,7 +72,7 @@ Columns<DevicePrediction> columns_of(const WorkloadPrediction&,
   const auto names = [&](const P& prediction) {
     std::vector<std::string> texts;
     for (const MemoryId device : prediction.devices)
-      texts.push_back(topology.memory(device).name);
+      texts.push_back(topology.processor_name(device));
     return texts;
   };
   const auto joined = [](const std::vector<std::string>& texts) {

@@ -39,9 +39,9 @@ void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machin
   if (backend != "host") return;
   for (const TuneTask& task : tasks)
     for (const MemoryId device : task.devices)
-      if (!machine.memory(device).engines.total)
+      if (!machine.memory(device).engines().total)
         throw InputError{
-            "devices", machine.memory(device).name,
+            "devices", machine.processor_name(device),
             fmt::format(
                 "of machine '{}' is a GPU, for which CPU threads would only stand in",
                 machine.name()),

@@ -113,8 +113,9 @@ void make_faster(Topology::Description& d, const Knob& knob, double factor) {
     case Kind::group:
       return make_figures_faster(d.groups[knob.index], MachineFigures::of_groups, factor);
     case Kind::engine:
-      return multiply(d.memories[knob.index].engines.*engine_roles[knob.role].second,
-                      factor);
+      return multiply(
+          d.memories[knob.index].processor->engines.*engine_roles[knob.role].second,
+          factor);
     case Kind::kernels:
       return make_faster(d.kernels[knob.index], factor);
     case Kind::latency:
@@ -139,7 +140,7 @@ std::vector<Knob> knobs_of(const Topology& topology, const GemmProblem& problem)
     for (const auto role : indices(engine_roles)) {
       const auto& [name, engines] = engine_roles[role];
       const Memory& memory = d.memories[i];
-      if (const auto& count = memory.engines.*engines)
+      if (const auto count = memory.engines().*engines)
         knobs.push_back({Kind::engine, fmt::format("engine:{}.{}", memory.name, name),
                          std::to_string(*count), i, role});
     }

@@ -133,9 +133,9 @@ TEST_P(FittedMachine, HasTheEnginesOfItsDevices) {
   const Topology machine = truth();
   const Topology fitted{fit_topology(Meter{machine}.everything(), HostPages::spread)};
   for (const MemoryId gpu : machine.gpus()) {
-    const Engines &expected = machine.memory(gpu).engines,
-                  &found = fitted.memory(*fitted.find_memory(machine.memory(gpu).name))
-                               .engines;
+    const Engines expected = machine.memory(gpu).engines(),
+                  found = fitted.memory(*fitted.find_memory(machine.memory(gpu).name))
+                              .engines();
     EXPECT_EQ(found.h2d, expected.h2d);
     EXPECT_EQ(found.d2h, expected.d2h);
     if (GetParam().gpus > 1) {
@@ -264,8 +264,8 @@ TEST(FitLinks, PairsOfUnequalRatesHaveSeparateLinks) {
                                 i % 2 == j % 2 ? 50 : 25, 2);
   const Topology machine{d}, found = fitted(machine);
   expect_pair_rates(found, machine, 0.002);
-  EXPECT_THAT(found.description().nodes,
-              Each(Field("kind", &Node::kind, Ne(NodeKind::network_switch))));
+  EXPECT_THAT(found.description().vertices,
+              Each(Field("kind", &Vertex::kind, Ne(VertexKind::network_switch))));
 }
 
 TEST(FitCosts, TheFitReproducesIssueCosts) {
@@ -304,7 +304,7 @@ TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {
         flow.rate.mean = run.total.mean / double(run.flows.size());
   const Topology t{fit_topology(m, HostPages::spread)};
   for (const MemoryId gpu : t.gpus()) {
-    const Engines& engines = t.memory(gpu).engines;
+    const Engines& engines = t.memory(gpu).engines();
     EXPECT_FALSE(engines.h2d || engines.d2h || engines.peer) << t.memory(gpu).name;
   }
 }
@@ -329,9 +329,9 @@ TEST(FitTopology, DevicesComeFromTheDriver) {
   EXPECT_EQ(t.name(), "made");
   EXPECT_EQ(t.memory(t.hosts()[0]).capacity, Bytes{m.host_bytes});
   for (const MemoryId gpu : t.gpus()) EXPECT_EQ(t.memory(gpu).capacity, Bytes{80e9});
-  EXPECT_EQ(t.memory(t.gpus()[0]).idle_watts, Watts{60});
-  EXPECT_EQ(t.memory(t.gpus()[0]).busy_watts, Watts{400});
-  EXPECT_FALSE(t.memory(t.gpus()[1]).idle_watts);
+  EXPECT_EQ(t.processor(t.gpus()[0]).idle_watts, Watts{60});
+  EXPECT_EQ(t.processor(t.gpus()[0]).busy_watts, Watts{400});
+  EXPECT_FALSE(t.processor(t.gpus()[1]).idle_watts);
   EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "made-gpu");
   EXPECT_THAT(t.description().sources,
               Each(Field("kind", &Source::kind, Source::Kind::measured)));

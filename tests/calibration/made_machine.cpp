@@ -5,14 +5,15 @@ namespace {
 
 using small_machine::add_link, small_machine::capacity;
 
-/// A machine without links and groups. Node 0 is the host, node 1 + i GPU i.
+/// A machine without links and groups. Vertex 0 is the host, vertex 1 + i GPU i.
 Topology::Description host_and(int gpus, const std::vector<std::string>& switches = {}) {
   auto d = small_machine::unlinked("host", "gpu", gpus, switches);
   d.name = "made";
   d.kernels = {known_kernels()};
   for (Memory& memory : d.memories) {
-    memory.capacity = Bytes{memory.kind == NodeKind::host ? 1e12 : 80e9};
-    if (memory.kind == NodeKind::gpu) memory.engines.h2d = memory.engines.d2h = 1;
+    memory.capacity = Bytes{memory.kind == VertexKind::host ? 1e12 : 80e9};
+    if (memory.kind == VertexKind::gpu)
+      memory.processor->engines.h2d = memory.processor->engines.d2h = 1;
   }
   const Bytes near{16384}, off{20000}, far{131072};  // pitches
   d.strided.points = {{Bytes{2048}, 0.9, near}, {Bytes{8192}, 1.0, near},
@@ -71,7 +72,7 @@ Topology::Description switch_machine(int gpus) {
   std::vector<LinkId> to, from;
   for (size_t i = 1; i <= count; ++i) {
     const std::string& gpu = d.memories[i].name;
-    d.memories[i].engines.peer = 1;
+    d.memories[i].processor->engines.peer = 1;
     to.push_back(add_link(d, "host", gpu, 55, 3)),
         from.push_back(add_link(d, gpu, "host", 52, 3));
     const LinkId out = add_link(d, gpu, middle, 380, 0.5),

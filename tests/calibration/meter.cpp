@@ -26,7 +26,7 @@ bool Meter::in_turns(const Flows& flows) const {
   for (const FlowSpec& f : flows) {
     const bool in = f.src == "host", out = f.dst == "host";
     const Engines& engines =
-        machine_.memory(*machine_.find_memory(in ? f.dst : f.src)).engines;
+        machine_.memory(*machine_.find_memory(in ? f.dst : f.src)).engines();
     const auto limit = in ? engines.h2d : out ? engines.d2h : engines.peer;
     const std::string role = in ? "<" + f.dst : f.src + (out ? ">" : "-");
     if (limit && (used[role] += f.in_flight) > *limit) return true;

@@ -134,15 +134,15 @@ TEST(Recorded, WattsOfKernelsComeFromRunsBelowThePowerLimit) {
     EXPECT_EQ(watts, fitted.kernels_of(gpu).gemm_watts(dtype, Trans::no, Trans::no));
   }
   EXPECT_GT(file.kernels_of(gpu).gemm_watts(DType::f64, Trans::no, Trans::no),
-            file.memory(gpu).busy_watts);
+            file.processor(gpu).busy_watts);
   EXPECT_LT(file.kernels_of(gpu).gemm_watts(DType::f32, Trans::no, Trans::no),
-            file.memory(gpu).busy_watts);
+            file.processor(gpu).busy_watts);
 }
 
 TEST(Recorded, EnginesAndTheSwitchAreFound) {
   const Topology machine = shipped(HostPages::spread);
   for (const MemoryId gpu : machine.gpus()) {
-    const Engines& engines = machine.memory(gpu).engines;
+    const Engines& engines = machine.memory(gpu).engines();
     EXPECT_EQ(engines.h2d, 1);
     EXPECT_EQ(engines.d2h, 1);
     EXPECT_EQ(engines.peer, 1);

@@ -165,7 +165,7 @@ BAD_FILES = {
     "nothing added": ("m,n,k,alpha\n64,64,64,0\n", "cases.csv:2:10: alpha: changes nothing"),
     "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:13: set: 'tile=16' is not a field; expected an argument of its own, tile"),
     "tile of too many kernels": ("m,n,k,tile\n64,1M,1M,1\n", "cases.csv:2:10: tile: '1' cuts the problem into"),
-    "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: '5' is not a GPU"),
+    "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: '5' is not a processor"),
 }
 
 

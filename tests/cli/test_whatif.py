@@ -82,7 +82,7 @@ class WhatIf(CommandTest):
             (["--only", "link:gpu9*"], "--only: 'link:gpu9*' is not a part of two-gpu"),
             (["--figure", "t.pdf"], "--figure: 't.pdf'"),
             (["--csv", "no/such/folder.csv"], "the folder 'no/such' does not exist"),
-            (["--csv", "old.csv", "--devices", "7"], "--devices: '7' is not a GPU of two-gpu"),
+            (["--csv", "old.csv", "--devices", "7"], "--devices: '7' is not a processor of two-gpu"),
             (["--topo-set", "link:a->b.bandwidth=1 GB/s"], "link:a->b.bandwidth"),
         ]:
             with self.subTest(arguments):

@@ -23,7 +23,7 @@ class BoundOnMachines : public ::testing::Test {
     host = add_links(d, "h", "s0", 100);
     for (size_t gpu = 1; gpu < d.memories.size(); ++gpu) {
       add_links(d, "s0", d.memories[gpu].name, 100);
-      d.memories[gpu].engines.h2d = d.memories[gpu].engines.d2h = 1;
+      d.memories[gpu].processor->engines.h2d = d.memories[gpu].processor->engines.d2h = 1;
     }
   }
   /// On the first `gpus` GPUs, in milliseconds.
@@ -71,12 +71,13 @@ TEST_F(BoundOnMachines, AnEngineHasTheRateOfOneCopy) {
   d.links[host.second.index()].per_flow = Rate{10e9};
   expect_near(bound(writing(), 1), c_bytes / 10e9);
   expect_near(bound(writing(), 2), c_bytes / 20e9);
-  for (Memory& memory : d.memories) memory.engines.d2h = 4;
+  for (Memory& memory : d.memories)
+    if (memory.processor) memory.processor->engines.d2h = 4;
   expect_near(bound(writing(), 2), c_bytes / 80e9);
 }
 
 TEST_F(BoundOnMachines, AnEngineAddsTheCapsOfAllPartsOfACopy) {
-  d.nodes.push_back({"s1", NodeKind::network_switch, "s"});
+  d.vertices.push_back({"s1", VertexKind::network_switch, "s"});
   const auto [to_rail, from_rail] = add_links(d, "g0", "s1", 100);
   const auto [to_host, from_host] = add_links(d, "s1", "h", 100);
   const LinkId g0_to_s0 = host.second.index() == 1 ? LinkId{3} : LinkId{0};

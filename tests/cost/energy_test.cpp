@@ -104,7 +104,7 @@ TEST(Energy, IsUnknownIfTheDescriptionLacksWattsOfADevice) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
   auto d = two_gpu().description();
-  d.memories[2].idle_watts.reset();
+  d.memories[2].processor->idle_watts.reset();
   EXPECT_FALSE(device_energies(run.plan, Topology{d}, run.times));
   run.plan.devices = {gpu0};
   EXPECT_TRUE(device_energies(run.plan, Topology{d}, run.times));

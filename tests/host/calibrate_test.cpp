@@ -27,7 +27,7 @@ TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
     }
   }
   for (const MemoryId gpu : topology.gpus())
-    EXPECT_EQ(topology.memory(gpu).engines.total, 2);
+    EXPECT_EQ(topology.memory(gpu).engines().total, 2);
 }
 
 TEST(HostMachine, AKernelTakesOneWorker) {

@@ -240,7 +240,7 @@ TEST(HostExecutor, WorkersComeFromTheTopologyUnlessGiven) {
   EXPECT_EQ(HostExecutor(machine(2, 3)).workers(1), 3);
   EXPECT_EQ(HostExecutor(machine(2, 3), {.workers = 1, .poison = false}).workers(1), 1);
   Topology::Description unbounded = host_machine(1, 3);
-  unbounded.memories[1].engines.total.reset();
+  unbounded.memories[1].processor->engines.total.reset();
   EXPECT_EQ(HostExecutor(Topology{unbounded}).workers(0), 2);
   EXPECT_THROW(HostExecutor(machine(1, 1), {.workers = -1, .poison = false}), InputError);
 }

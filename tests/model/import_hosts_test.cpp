@@ -81,8 +81,8 @@ TEST(MachineBuilder, DomainsShareTheLinksBetweenTwoSockets) {
   MachineBuilder machine{"m", "", kind()};
   std::vector<MachineBuilder::Domain> domains;
   for (size_t i = 0; i < 4; ++i) {
-    const NodeId cpu = machine.add_domain(std::to_string(i),
-                                          assumptions::host_rates(Rate{1e12}), "flat");
+    const VertexId cpu = machine.add_domain(std::to_string(i),
+                                            assumptions::host_rates(Rate{1e12}), "flat");
     domains.push_back({cpu, i / 2});
     machine.join(cpu, machine.add_gpu(fmt::format("gpu{}", i), int(i), "flat"),
                  Rate{80e9}, Seconds{1e-6}, "flat");
@@ -132,15 +132,15 @@ Topology assumed(int sockets, int gpus, int shared, int generation) {
                     assumptions::reached;
   const auto host = ImportRates{.generation = generation}.host(false);
   std::vector<MachineBuilder::Domain> domains;
-  NodeId above{0};
+  VertexId above{0};
   for (int gpu = 0; gpu < gpus; ++gpu) {
     if (gpu % (gpus / sockets) == 0)
       domains.push_back({machine.add_domain(std::to_string(domains.size()), host, "flat"),
                          domains.size()});
-    if (shared == 1) above = domains.back().node;
+    if (shared == 1) above = domains.back().vertex;
     if (shared > 1 && gpu % shared == 0) {
       above = machine.add_switch(fmt::format("plx{}", gpu), "flat");
-      machine.join(domains.back().node, above, pcie, Seconds{1e-6}, "flat");
+      machine.join(domains.back().vertex, above, pcie, Seconds{1e-6}, "flat");
     }
     machine.join(above, machine.add_gpu(fmt::format("gpu{}", gpu), gpu, "flat"), pcie,
                  Seconds{1e-6}, "flat");

@@ -89,7 +89,8 @@ TEST(NcclXgmi, LinksAreCheckedAsNvlinksAre) {
 TEST(NcclMissingGpus, NvlinksToMissingGpusAreOmittedAndNamed) {
   const Topology machine = imported_from(hidden_gpus());
   EXPECT_FALSE(machine.find_memory("nvsw"));
-  EXPECT_EQ(machine.description().nodes.size(), 6U);  // two hosts, two sockets, two GPUs
+  EXPECT_EQ(machine.description().vertices.size(),
+            6U);  // two hosts, two sockets, two GPUs
   EXPECT_EQ(way(machine, "gpu0", "gpu5"), "gpu0->cpu0 cpu0->cpu1 cpu1->gpu5");
   EXPECT_NEAR(pair(machine, "gpu0", "gpu5").value, 13.7e9, 0.01e9);
   EXPECT_NE(source_text(machine).find(

@@ -112,7 +112,7 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
   EXPECT_EQ(source_kind(machine, "cpu1->gpu2"),
             Source::Kind::assumed);  // without a speed
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
-  EXPECT_EQ(machine.description().nodes.size(),
+  EXPECT_EQ(machine.description().vertices.size(),
             8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; without network cards
 }
 

@@ -53,9 +53,9 @@ TEST(MachineFacts, HostsAreNotSearchedAmongTooManyPairs) {
   auto d = small_machine::memories_and_switches(1025, 1);
   for (int host = 0; host < 1024; ++host)
     small_machine::add_host(d, "far" + std::to_string(host));
-  for (const Node& node : std::vector<Node>{d.nodes})
-    if (node.kind != NodeKind::network_switch)
-      small_machine::add_links(d, node.name, "s0", 10);
+  for (const Vertex& vertex : std::vector<Vertex>{d.vertices})
+    if (vertex.kind != VertexKind::network_switch)
+      small_machine::add_links(d, vertex.name, "s0", 10);
   EXPECT_TRUE(nearest_hosts(Topology{d}).empty());
 }
 

@@ -212,7 +212,7 @@ TEST(MachineSettings, AMachineThatWasSetIsWrittenReadAndSetAgain) {
   EXPECT_EQ(to_toml(read.description()), to_toml(twice.description()));
   EXPECT_EQ(read.memories()[1].capacity, Bytes{1e9});
   EXPECT_FALSE(read.memories()[2].capacity);
-  EXPECT_FALSE(read.memories()[1].engines.h2d);
+  EXPECT_FALSE(read.memories()[1].engines().h2d);
 }
 
 TEST(MachineSettings, ALongNameIsShortenedAndUnique) {

@@ -60,7 +60,7 @@ TEST(NameRanges, RangesCountNamesAndDevices) {
   for (int i = 0; i < 4; ++i) {
     const Memory& gpu = machine.memory(machine.gpus()[size_t(i)]);
     EXPECT_EQ(gpu.name, "gpu" + std::to_string(i));
-    EXPECT_EQ(gpu.device, i);
+    EXPECT_EQ(gpu.processor->device, i);
   }
 }
 
@@ -154,16 +154,17 @@ TEST(NameRanges, MismatchedRangesAreRefused) {
       {"names = \"plx[0-1]\"", "names = []", {"names: is empty"}},
       {"names = \"plx[0-1]\"",
        "names = \"plx[0,0]\"",
-       {"'plx0' is the name of another node"}},
+       {"'plx0' is the name of another memory or switch"}},
       {"\"blocks\"",
        "\"zip\"",
-       {"pairing: 'zip' joins 2 nodes with 4; expected as many on both sides"}},
+       {"pairing: 'zip' joins 2 memories or switches with 4; expected as many on both "
+        "sides"}},
       {"\"blocks\"",
        "\"rows\"",
        {"pairing: 'rows' is unknown; expected all, zip, blocks or cyclic"}},
       {"\"plx[0-1]\"\nbandwidth",
        "\"plx[0-2]\"\nbandwidth",
-       {"to: 'plx[0-2]' 'plx2' is not a node"}}};
+       {"to: 'plx[0-2]' 'plx2' is not a memory or switch"}}};
   for (const Broken& each : cases) {
     std::string text = four;
     ASSERT_NE(text.find(each.from), std::string::npos) << each.from;

@@ -157,8 +157,8 @@ TEST(Routing, PairRateIsTheLeastOfLinksFlowCapsAndGroups) {
 
 TEST(Topology, GpusAreListedByNumber) {
   auto d = tree_of_two();
-  d.memories[1].device = 7;
-  d.memories[2].device = 3;
+  d.memories[1].processor->device = 7;
+  d.memories[2].processor->device = 3;
   const Topology t{d};
   EXPECT_EQ(t.gpus(), (std::vector{MemoryId{2}, MemoryId{1}}));
   EXPECT_EQ(t.hosts(), std::vector{MemoryId{0}});

@@ -256,10 +256,10 @@ TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
                     "kernels 'k': gemm f16: sustained: factor: '4e+09' is out of range; "
                     "expected a factor of 1 to 1000");
   expect_refused_as(
-      [](auto& d) { d.memories[1].engines.h2d = 2'000'000'000; },
+      [](auto& d) { d.memories[1].processor->engines.h2d = 2'000'000'000; },
       "memory 'gpu0': engines.h2d: '2e+09' is out of range; expected 1 to 4096");
   expect_refused_as(
-      [](auto& d) { d.memories[1].device = 2'000'000'000; },
+      [](auto& d) { d.memories[1].processor->device = 2'000'000'000; },
       "memory 'gpu0': device: '2e+09' is out of range; expected 0 to 1048576");
   expect_refused_as(
       [](auto& d) {

@@ -76,8 +76,8 @@ Topology with_slow_peers(const Topology& machine, const GemmProblem&) {
   auto d = machine.description();
   const bool peers = pick({true, false});
   for (Link& link : d.links) {
-    const bool between = d.nodes[link.from.index()].kind == NodeKind::gpu &&
-                         d.nodes[link.to.index()].kind == NodeKind::gpu;
+    const bool between = d.vertices[link.from.index()].kind == VertexKind::gpu &&
+                         d.vertices[link.to.index()].kind == VertexKind::gpu;
     if (between == peers) link.bandwidth = pick({0.001, 0.03}) * link.bandwidth;
   }
   return Topology{std::move(d)};
@@ -116,12 +116,12 @@ Rate& random_rate(CapacityCurve& curve) { return one_of(curve.points).rate; }
 
 /// Adds links in both directions between two nodes, in addition to existing ones.
 void add_link(Topology::Description& d) {
-  const size_t from = *rc::gen::inRange<size_t>(0, d.nodes.size());
+  const size_t from = *rc::gen::inRange<size_t>(0, d.vertices.size());
   const size_t to =
-      (from + *rc::gen::inRange<size_t>(1, d.nodes.size())) % d.nodes.size();
+      (from + *rc::gen::inRange<size_t>(1, d.vertices.size())) % d.vertices.size();
   Link link{"",
-            NodeId{from},
-            NodeId{to},
+            VertexId{from},
+            VertexId{to},
             Rate{pick({1e9, 20e9, 400e9, 1e14})},
             Seconds{pick({0.0, 1e-6, 1e-3})},
             {},
@@ -165,8 +165,8 @@ Topology faster(const Topology& machine) {
           raise(random_rate(*group.both_busy));
       break;
     case 6:
-      if (Engines& engines = one_of(d.memories).engines; engines.peer)
-        engines.peer = *engines.peer + 1;
+      if (auto& processor = one_of(d.memories).processor)
+        if (auto& peer = processor->engines.peer) peer = *peer + 1;
       break;
     case 7:
       if (kernels.memory_bandwidth) raise(*kernels.memory_bandwidth);

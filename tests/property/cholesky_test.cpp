@@ -135,7 +135,7 @@ TEST(CholeskyChecks, EqualTheChecksOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
   const FactorProblem problem = factorisation(4096, machine.hosts()[0]);
   expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); },
-                     {"devices", "is not a GPU"});
+                     {"devices", "is not a processor"});
   expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); },
                      {"devices", "is missing"});
   expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); },

@@ -176,6 +176,14 @@ Topology random_machine(const Case& c, int gpus, Switches switches) {
   return test_machine(capacities, switches);
 }
 
+namespace {
+
+bool has_copies(const GemmProblem& p) {
+  return p.place_a.is_replicated() || p.place_b.is_replicated();
+}
+
+}  // namespace
+
 Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   Case c;
   c.policy = random_policy();
@@ -185,18 +193,30 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
   c.problem = random_problem(places_with(gpus), 60);
   c.problem.dtype = pick(dtypes);
+  if (pick({false, false, true}) && !has_copies(c.problem))
+    c.devices.push_back(MemoryId{0});  // the host's cores
   c.seed = *rc::gen::inRange<uint64_t>(2, 1000000);
   return c;
 }
 
+namespace {
+
+/// Replicas lie on every GPU, so cores have none.
+const std::vector<MemoryId>& may_compute(const Topology& machine,
+                                         const GemmProblem& problem) {
+  return has_copies(problem) ? machine.gpus() : machine.processors();
+}
+
+}  // namespace
+
 Case random_case_in_few_tiles(const Topology& machine) {
   Case c;
   c.policy = random_policy();
-  for (const MemoryId gpu : machine.gpus())
-    if (*rc::gen::inRange(0, 4) > 0) c.devices.push_back(gpu);
-  if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   const auto most = pick<int64_t>({3, 40, 300, 2000, 20000});
   c.problem = random_problem(places_of(machine), most);
+  for (const MemoryId device : may_compute(machine, c.problem))
+    if (*rc::gen::inRange(0, 4) > 0) c.devices.push_back(device);
+  if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   c.problem.dtype =
       pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
   for (auto* side :
@@ -213,10 +233,10 @@ Case random_case_on(const Topology& machine) {
   Case c;
   c.policy = random_policy();
   c.policy.choices.tile = pick<int64_t>({512, 1024, 3072});
-  for (const MemoryId gpu : machine.gpus())
-    if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
-  if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   c.problem = random_problem(places_of(machine), 6000);
+  for (const MemoryId device : may_compute(machine, c.problem))
+    if (*rc::gen::arbitrary<bool>()) c.devices.push_back(device);
+  if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   c.problem.dtype = DType::f64;
   return c;
 }

@@ -128,9 +128,10 @@ KernelTimes random_kernels(const std::string& name, const Scale& scale) {
 }
 
 void draw_engines(Memory& memory) {
-  for (auto* engines : {&memory.engines.h2d, &memory.engines.d2h, &memory.engines.peer})
+  for (auto* engines : {&memory.processor->engines.h2d, &memory.processor->engines.d2h,
+                        &memory.processor->engines.peer})
     if (chance(70)) *engines = pick({1, 1, 2, 3});
-  if (chance(10)) memory.engines.total = pick({1, 2, 4});
+  if (chance(10)) memory.processor->engines.total = pick({1, 2, 4});
 }
 
 std::string numbered(const char* name, int number) {
@@ -152,6 +153,12 @@ Topology random_topology(int hosts, int gpus) {
     small_machine::add_host(d, numbered("h", host));
   const Scale scale;
   d.kernels = {random_kernels("k0", scale), random_kernels("k1", scale)};
+  for (Memory& memory : d.memories)
+    if (memory.kind == VertexKind::host && chance(30)) {
+      memory.processor.emplace().kernels = pick<size_t>({0, 1});
+      memory.processor->idle_watts = Watts{50}, memory.processor->busy_watts = Watts{90};
+      if (chance(50)) memory.processor->engines.total = pick({1, 2, 4});
+    }
   std::vector<Links> links, of_gpu;
   for (int host = 0; host < hosts; ++host) {
     links.push_back(joined(d, numbered("h", host), switches[size_t(host)], scale));
@@ -160,8 +167,8 @@ Topology random_topology(int hosts, int gpus) {
   }
   for (int gpu = 0; gpu < gpus; ++gpu) {
     Memory& memory = d.memories[size_t(1 + gpu)];
-    memory.kernels = pick<size_t>({0, 1});
-    memory.idle_watts = Watts{50}, memory.busy_watts = Watts{300};
+    memory.processor->kernels = pick<size_t>({0, 1});
+    memory.processor->idle_watts = Watts{50}, memory.processor->busy_watts = Watts{300};
     draw_engines(memory);
     links.push_back(joined(d, memory.name, switches[home(gpu)], scale));
     of_gpu.push_back(links.back());

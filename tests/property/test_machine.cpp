@@ -24,10 +24,10 @@ KernelTimes kernels(const std::string& name, double peak) {
 ///      \- sw1 -- gpu1, gpu3 ...
 ///  far --/
 /// Every pair of GPUs has a route over the switches; GPUs i and i + 1 also have a direct
-/// link, which is the faster route. Every third GPU computes faster. Copies of the second
-/// host, `far`, share a bound; its memory has a higher number than the GPUs. Without
-/// switches every GPU has direct links to the hosts, and otherwise routes only to GPUs
-/// i + 1 and i - 1.
+/// link, which is the faster route. Every third GPU computes faster; cores of the host
+/// compute as slowly as the others. Copies of the second host, `far`, share a bound; its
+/// memory has a higher number than the GPUs. Without switches every GPU has direct links
+/// to the hosts, and otherwise routes only to GPUs i + 1 and i - 1.
 Topology test_machine(const std::vector<int64_t>& capacities, Switches switches) {
   const bool switched = switches == Switches::two;
   const int gpus = int(capacities.size());
@@ -36,6 +36,9 @@ Topology test_machine(const std::vector<int64_t>& capacities, Switches switches)
       switched ? std::vector<std::string>{"sw0", "sw1"} : std::vector<std::string>{});
   d.name = "test-machine";
   d.kernels = {kernels("slow", 1), kernels("fast", 3)};
+  Processor& cores = d.memories[0].processor.emplace();
+  cores.engines.total = 2;
+  cores.idle_watts = Watts{40}, cores.busy_watts = Watts{120};
   if (switched) {
     for (const char* pcie : {"sw0", "sw1"})
       small_machine::add_links(d, "host", pcie, 20, 2);
@@ -44,10 +47,12 @@ Topology test_machine(const std::vector<int64_t>& capacities, Switches switches)
   for (size_t i = 0; i < capacities.size(); ++i) {
     Memory& memory = d.memories[1 + i];
     memory.capacity = Bytes{double(capacities[i])};
-    memory.engines.h2d = memory.engines.d2h = 1, memory.engines.peer = 2;
+    memory.processor->engines.h2d = memory.processor->engines.d2h = 1,
+    memory.processor->engines.peer = 2;
     const bool fast = i % 3 == 2;
-    memory.kernels = fast ? 1 : 0;
-    memory.idle_watts = Watts{50}, memory.busy_watts = Watts{fast ? 300.0 : 200.0};
+    memory.processor->kernels = fast ? 1 : 0;
+    memory.processor->idle_watts = Watts{50},
+    memory.processor->busy_watts = Watts{fast ? 300.0 : 200.0};
     small_machine::add_links(d, memory.name,
                              !switched    ? "host"
                              : i % 2 == 0 ? "sw0"

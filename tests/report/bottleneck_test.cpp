@@ -67,7 +67,8 @@ TEST(Bottleneck, ResourcesFasterThanDescribedAreUsedAboveOneHundredPercent) {
 Topology machine_with_workers() {
   auto d = sample_machine().description();
   d.kernels[0].multiprocessors = 1;
-  for (Memory& memory : d.memories) memory.engines.total = 2;
+  for (Memory& memory : d.memories)
+    if (memory.processor) memory.processor->engines.total = 2;
   return Topology{std::move(d)};
 }
 

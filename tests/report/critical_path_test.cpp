@@ -20,7 +20,8 @@ using ::testing::ElementsAreArray;
 
 Topology machine_with_workers(std::optional<int> workers) {
   auto d = test::shipped("two-gpu").description();
-  for (Memory& memory : d.memories) memory.engines.total = workers;
+  for (Memory& memory : d.memories)
+    if (memory.processor) memory.processor->engines.total = workers;
   return Topology{std::move(d)};
 }
 
@@ -159,7 +160,7 @@ TEST(EngineUse, ARoleHasTheEnginesOfTheMachine) {
   // Two copies that could both start at 0 run one after another.
   const auto waiting = [&](const Role& role, int engines) {
     auto d = machine_with_workers({}).description();
-    d.memories[gpu.index()].engines.*role.engines = engines;
+    d.memories[gpu.index()].processor->engines.*role.engines = engines;
     const Topology machine{std::move(d)};
     PlanDraft draft{machine};
     for (const int queue : {0, 1})

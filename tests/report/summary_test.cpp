@@ -214,12 +214,12 @@ TEST(Summary, EnergyCountsParticipatingDevices) {
 TEST(Summary, OtherGpusOfTheMachineAreNotInTheEnergy) {
   auto d = test::powered_machine().description();
   Memory more = d.memories[2];
-  more.name = "gpu2", more.device = 2, more.node = NodeId{d.nodes.size()},
-  more.idle_watts = Watts{30};
-  d.nodes.push_back({"gpu2", NodeKind::gpu, "s"});
+  more.name = "gpu2", more.processor->device = 2,
+  more.vertex = VertexId{d.vertices.size()}, more.processor->idle_watts = Watts{30};
+  d.vertices.push_back({"gpu2", VertexKind::gpu, "s"});
   d.memories.push_back(more);
   d.links.push_back(d.links[0]), d.links.push_back(d.links[1]);
-  d.links[8].to = d.links[9].from = more.node;
+  d.links[8].to = d.links[9].from = more.vertex;
   const Topology machine{std::move(d)};
   Plan plan = SamplePlan{}.plan();
   plan.memories.push_back("gpu2"), plan.peak_bytes.push_back(0);

@@ -162,7 +162,7 @@ std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   std::vector<double> flops(machine.gpus().size(), 0.0);
   for (const Op& op : plan.ops)
     if (op.kind == OpKind::gemm)
-      flops[size_t(machine.memory(plan.queue(op.queue).dst).device)] +=
+      flops[size_t(machine.processor(plan.queue(op.queue).dst).device)] +=
           op_flops(op, plan.operands_of(op)).value;
   return flops;
 }
@@ -177,7 +177,7 @@ Topology::Description fast_second_gpu() {
       point.rate = FlopRate{3 * point.rate.value};
   description.kernels.push_back(fast);
   for (Memory& memory : description.memories)
-    if (memory.device == 1) memory.kernels = 1;
+    if (memory.processor && memory.processor->device == 1) memory.processor->kernels = 1;
   return description;
 }
 
@@ -196,7 +196,8 @@ TEST(Distribution, FasterGpusComputeMore) {
 TEST(Distribution, SharesByAMetricFollowEachGpuAlone) {
   auto description = fast_second_gpu();
   for (Memory& memory : description.memories)
-    if (memory.device == 1) memory.busy_watts = 2 * memory.busy_watts.value();
+    if (memory.processor && memory.processor->device == 1)
+      memory.processor->busy_watts = 2 * memory.processor->busy_watts.value();
   const Topology machine{description};
   const auto ratio = [&](const char* shares, const Topology& of) {
     const auto flops = flops_of(
@@ -207,7 +208,8 @@ TEST(Distribution, SharesByAMetricFollowEachGpuAlone) {
   };
   EXPECT_NEAR(ratio("pdp", machine), 1.5, 0.05) << "3 / 2";
   EXPECT_NEAR(ratio("edp", machine), 4.5, 0.1) << "3^2 / 2";
-  for (Memory& memory : description.memories) memory.kernels = 0;
+  for (Memory& memory : description.memories)
+    if (memory.processor) memory.processor->kernels = 0;
   const Topology thirsty{description};
   const auto is_equal = [](const Topology& of, const char* shares) {
     const Plan plan = plan_gemm(cube(4096), of, of.gpus(),
@@ -218,11 +220,13 @@ TEST(Distribution, SharesByAMetricFollowEachGpuAlone) {
   EXPECT_TRUE(is_equal(shipped("two-gpu"), "edp"));
   EXPECT_TRUE(is_equal(thirsty, "speed"));
   EXPECT_FALSE(is_equal(thirsty, "edp")) << "as fast, but one draws twice as much";
-  for (Memory& memory : description.memories) memory.busy_watts.reset();
+  for (Memory& memory : description.memories)
+    if (memory.processor) memory.processor->busy_watts.reset();
   const Topology silent{description};
   EXPECT_NO_THROW(ratio("edp", silent)) << "alike, so that nobody has to know";
   auto fast = fast_second_gpu();
-  for (Memory& memory : fast.memories) memory.busy_watts.reset();
+  for (Memory& memory : fast.memories)
+    if (memory.processor) memory.processor->busy_watts.reset();
   const Topology unequal{fast};
   EXPECT_NO_THROW(ratio("speed", unequal));
   const auto on_one = policy("gemmex", {"shares=edp"});

@@ -54,7 +54,7 @@ Topology unequal_machine(Draws& draws) {
   small_machine::add_links(d, "s0", "s1", draws.of<double>({6, 20}), 4);
   for (int i = 0; i < gpus; ++i) {
     const std::string name = "g" + std::to_string(i);
-    d.memories[1 + size_t(i)].kernels = draws.below(3);
+    d.memories[1 + size_t(i)].processor->kernels = draws.below(3);
     small_machine::add_links(d, draws.of<std::string>({"s0", "s1"}), name,
                              draws.of<double>({3, 12, 25}), 4);
     if (i > 0 && draws.below(2) == 0)
@@ -184,7 +184,7 @@ std::vector<std::vector<int>> growing(const char* name, int64_t side) {
            Question{problem, problem, machine, resources, machine.gpus(), policy})) {
     numbers.emplace_back();
     for (const MemoryId device : set)
-      numbers.back().push_back(machine.memory(device).device);
+      numbers.back().push_back(machine.processor(device).device);
   }
   return numbers;
 }

@@ -263,11 +263,12 @@ TEST(Replicas, NeedNoLinksBetweenGpus) {
   // Room for A and for the half of B and of C that a GPU uses, but not for all of B.
   for (const MemoryId gpu : {gpu0, gpu1})
     description.memories[gpu.index()].capacity = Bytes{5.76e6 + 8.2e6};
-  const NodeId host =
-      description.memories[0].node;  // replaces the switch between it and the GPUs
+  const VertexId host =
+      description.memories[0].vertex;  // replaces the switch between it and the GPUs
   for (Link& link : description.links)
-    for (NodeId* end : {&link.from, &link.to})
-      if (description.nodes[end->index()].kind == NodeKind::network_switch) *end = host;
+    for (VertexId* end : {&link.from, &link.to})
+      if (description.vertices[end->index()].kind == VertexKind::network_switch)
+        *end = host;
   std::erase_if(description.links, [&](const Link& link) {
     return (link.from == host) == (link.to == host);
   });

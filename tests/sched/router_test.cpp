@@ -88,7 +88,7 @@ TEST(Router, ADetourHasTheFewestCopies) {
 TEST(Router, AloneALegThroughAHostIsAsFastAsItsSlowerHalf) {
   auto d = rated_machine(2, {}).description();
   for (Link& link : d.links)
-    if (link.to == small_machine::node(d, "g1")) link.bandwidth = Rate{4e9};
+    if (link.to == small_machine::vertex(d, "g1")) link.bandwidth = Rate{4e9};
   const Topology machine{d};
   const Resources resources{machine};
   const Router router{resources, machine.gpus(), PeerCopies::staged, nullptr};

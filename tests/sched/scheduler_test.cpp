@@ -248,13 +248,13 @@ Topology with_gpus(int count) {
   Topology::Description d = shipped("two-gpu").description();
   for (int i = 2; i < count; ++i) {
     Memory gpu = d.memories[1];
-    gpu.name = "gpu" + std::to_string(i), gpu.device = i,
-    gpu.node = NodeId{d.nodes.size()};
-    d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
+    gpu.name = "gpu" + std::to_string(i), gpu.processor->device = i,
+    gpu.vertex = VertexId{d.vertices.size()};
+    d.vertices.push_back({gpu.name, VertexKind::gpu, gpu.source});
     d.memories.push_back(gpu);
     Link down = d.links[2], up = d.links[3];  // pcie0 -> gpu0 and back
-    EXPECT_EQ(d.nodes[down.from.index()].name, "pcie0");
-    down.to = up.from = gpu.node;
+    EXPECT_EQ(d.vertices[down.from.index()].name, "pcie0");
+    down.to = up.from = gpu.vertex;
     down.name = up.name = "";
     d.links.push_back(down), d.links.push_back(up);
   }
@@ -293,12 +293,12 @@ TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
   const auto with_fast_links = [](int gpus) {
     Topology::Description d = with_gpus(gpus).description();
     for (const auto& [from, to] : {std::pair{"gpu0", "gpu2"}, {"gpu2", "gpu3"}}) {
-      const auto node = [&](std::string_view name) {
-        return NodeId{
-            size_t(std::ranges::find(d.nodes, name, &Node::name) - d.nodes.begin())};
+      const auto vertex = [&](std::string_view name) {
+        return VertexId{size_t(std::ranges::find(d.vertices, name, &Vertex::name) -
+                               d.vertices.begin())};
       };
       Link link = d.links[2];
-      link.from = node(from), link.to = node(to), link.name = "",
+      link.from = vertex(from), link.to = vertex(to), link.name = "",
       link.bandwidth = Rate{500e9};
       d.links.push_back(link);
     }

@@ -22,7 +22,8 @@ TEST(WorkloadGemm, ByHand) {
   // flat: 2 m n k / 1 TFLOP/s; T = 512: 8 kernels of 0.268 ms for 1024^3.
   auto description = shipped("two-gpu").description();
   for (Memory& memory : description.memories)
-    memory.idle_watts = Watts{50}, memory.busy_watts = Watts{250};
+    if (memory.processor)
+      memory.processor->idle_watts = Watts{50}, memory.processor->busy_watts = Watts{250};
   const Topology machine{description};
   GemmProblem p = cube(1024);
   p.beta = 0;
@@ -150,7 +151,8 @@ TEST(Selection, EndsWithTheSearchOfTheSimulator) {
 TEST(Selection, MetricsOfEnergyNeedWatts) {
   auto description = shipped("two-gpu").description();
   for (Memory& memory : description.memories)
-    memory.idle_watts.reset(), memory.busy_watts.reset();
+    if (memory.processor)
+      memory.processor->idle_watts.reset(), memory.processor->busy_watts.reset();
   const Topology machine{description};
   for (const char* preset : {"paralia", "tilerail"}) {
     expect_input_error(

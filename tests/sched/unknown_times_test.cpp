@@ -14,11 +14,11 @@ namespace {
 /// two-gpu, with a second GPU without times for f16.
 Topology half_on_the_first_only() {
   Topology::Description d = shipped("two-gpu").description();
-  KernelTimes without = d.kernels[d.memories[gpu1.index()].kernels];
+  KernelTimes without = d.kernels[d.memories[gpu1.index()].processor->kernels];
   without.name = "no-half";
   std::erase_if(without.gemm,
                 [](const GemmCurve& curve) { return curve.dtype == DType::f16; });
-  d.memories[gpu1.index()].kernels = d.kernels.size();
+  d.memories[gpu1.index()].processor->kernels = d.kernels.size();
   d.kernels.push_back(without);
   return Topology{std::move(d)};
 }

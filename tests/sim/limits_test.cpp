@@ -68,7 +68,8 @@ TEST(SimEngines, CopiesOutCountOnTheGpuTheyLeave) {
 }
 
 TEST(SimEngines, TwoEnginesRunTwoCopiesSimultaneously) {
-  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.h2d = 2; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[1].processor->engines.h2d = 2; });
   HandPlan p{machine};
   for (int i = 0; i < 3; ++i) p.copy(host, gpu0, 10 * MB, {}, i);
   // Two at 5 GB/s until 10 us + 2 ms, then the third alone.
@@ -79,7 +80,8 @@ TEST(SimEngines, TwoEnginesRunTwoCopiesSimultaneously) {
 }
 
 TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
-  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[1].processor->engines.total = 1; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   p.copy(host, gpu0, 10 * MB), p.gemm(gpu0, 1024, 1024, 1024),
@@ -91,7 +93,8 @@ TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
 }
 
 TEST(SimEngines, AWorkerTakesTheLowestReadyOperationOfAnyQueue) {
-  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[1].processor->engines.total = 1; });
   HandPlan p{machine};
   // When 0 ends, the kernel 1 becomes ready, 2 has waited, and 3, in the queue of 0,
   // becomes ready.
@@ -109,7 +112,8 @@ TEST(SimEngines, AWorkerTakesTheLowestReadyOperationOfAnyQueue) {
 TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
   // Each kernel fills the GPU: one of two workers runs the first, and the other copies
   // meanwhile.
-  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[1].processor->engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   const OpId first = p.gemm(gpu0, 1024, 1024, 1024),
@@ -124,7 +128,8 @@ TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
 TEST(SimEngines, AKernelThatWaitedForRoomWaitsForAWorkerWithTheOthers) {
   // When the first kernel ends, the second has room and the lowest id; the last copy
   // takes the remaining worker.
-  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[1].processor->engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   const OpId first = p.gemm(gpu0, 1024, 1024, 1024),
@@ -138,7 +143,8 @@ TEST(SimEngines, AKernelThatWaitedForRoomWaitsForAWorkerWithTheOthers) {
 }
 
 TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
-  const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 1; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[2].processor->engines.total = 1; });
   HandPlan p{machine};
   // Copy 1 needs gpu0's peer engine, which is free, and gpu1's only slot, which copy 0
   // holds until c. Copy 2 does not need gpu1's slot (it goes from gpu0 to the host) and
@@ -158,7 +164,8 @@ TEST(SimEngines, AnEngineGoesToTheNextOperationIfTheFirstIsBlocked) {
   // Both slots of gpu1 are taken until the copy ends at c, which lets `passes` start, and
   // until the kernel ends at g. `blocked` is next in line, but `passes` still holds the
   // peer engine of gpu0, and so `out` starts.
-  const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 2; });
+  const Topology machine =
+      two_gpu([](auto& d) { d.memories[2].processor->engines.total = 2; });
   constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   p.copy(host, gpu1, 10 * MB), p.gemm(gpu1, 1024, 1024, 1024);

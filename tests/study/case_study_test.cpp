@@ -81,7 +81,7 @@ TEST(Case, ErrorsWithoutACellNameTheCellOfTheirOrigin) {
   Case c = case_of({{"m", 5}, {"k", 7}, {"set", 15}});
   EXPECT_EQ(c.located({"shares", "edp", "needs watts"}).place, "cases.csv:3:15");
   EXPECT_EQ(c.located(fault_of("gemm", "is too large")).place, "cases.csv:3:5");
-  EXPECT_EQ(c.located({"devices", "5", "is not a GPU"}).place,
+  EXPECT_EQ(c.located({"devices", "5", "is not a processor"}).place,
             "cases.csv:3:1");  // the whole line
   c.routine = "dot";           // its size as a GEMM is k
   EXPECT_EQ(c.located(fault_of("dot", "is too large")).place, "cases.csv:3:7");

@@ -30,7 +30,8 @@ struct Sample {
   static Topology machine(int workers) {
     auto d = test::shipped("hgx-h200").description();
     if (workers > 0)
-      for (Memory& memory : d.memories) memory.engines.total = workers;
+      for (Memory& memory : d.memories)
+        if (memory.processor) memory.processor->engines.total = workers;
     return Topology{std::move(d)};
   }
 };
@@ -104,7 +105,8 @@ TEST(ErrorSplit, APauseWhileOneOfTwoWorkersIsFreeIsIssue) {
 /// first ends, after 2 s as predicted and after 4 s as measured.
 ErrorSplit split_of_a_slow_kernel_in_another_queue(std::optional<int> workers) {
   auto d = test::shipped("two-gpu").description();
-  for (Memory& memory : d.memories) memory.engines.total = workers;
+  for (Memory& memory : d.memories)
+    if (memory.processor) memory.processor->engines.total = workers;
   const Topology machine{std::move(d)};
   PlanDraft draft{machine};
   const MemoryId gpu = machine.gpus()[0];

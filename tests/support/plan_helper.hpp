@@ -67,7 +67,8 @@ inline Topology two_gpu(const std::function<void(Topology::Description&)>& chang
 }
 
 inline void remove_engine_limits(Topology::Description& d) {
-  for (Memory& memory : d.memories) memory.engines = {};
+  for (Memory& memory : d.memories)
+    if (memory.processor) memory.processor->engines = {};
 }
 
 inline LinkId link_named(const Topology::Description& d, const std::string& name) {

@@ -136,8 +136,9 @@ inline Topology powered_machine() {
   d.kernels[0].gemm[0].points[0].rate = FlopRate{1e15},
   d.kernels[0].memory_bandwidth = Rate{2e12};
   for (Memory& memory : d.memories)
-    if (memory.kind == NodeKind::gpu)
-      memory.idle_watts = Watts{100}, memory.busy_watts = Watts{500};
+    if (memory.kind == VertexKind::gpu)
+      memory.processor->idle_watts = Watts{100},
+      memory.processor->busy_watts = Watts{500};
   return Topology{std::move(d)};
 }
 /// On the powered machine: gpu0 9 J idle and 25 W of kernels for 35 ms, gpu1 9 J and 25 W

@@ -26,20 +26,20 @@ inline Topology::Description unlinked(const std::string& host, const std::string
   kernels.name = "k";
   kernels.source = "s";
   d.kernels = {kernels};
-  const auto add_memory = [&](const std::string& name, NodeKind kind, int device) {
+  const auto add_memory = [&](const std::string& name, VertexKind kind, int device) {
     Memory memory;
     memory.name = name;
     memory.kind = kind;
-    memory.node = NodeId{d.nodes.size()};
-    memory.device = device;
+    memory.vertex = VertexId{d.vertices.size()};
+    if (device >= 0) memory.processor.emplace().device = device;
     memory.source = "s";
-    d.nodes.push_back({name, kind, "s"});
+    d.vertices.push_back({name, kind, "s"});
     d.memories.push_back(memory);
   };
-  add_memory(host, NodeKind::host, -1);
-  for (int i = 0; i < gpus; ++i) add_memory(gpu + std::to_string(i), NodeKind::gpu, i);
+  add_memory(host, VertexKind::host, -1);
+  for (int i = 0; i < gpus; ++i) add_memory(gpu + std::to_string(i), VertexKind::gpu, i);
   for (const std::string& name : switches)
-    d.nodes.push_back({name, NodeKind::network_switch, "s"});
+    d.vertices.push_back({name, VertexKind::network_switch, "s"});
   return d;
 }
 
@@ -54,25 +54,25 @@ inline Topology::Description memories_and_switches(int gpus, int switches) {
 /// Adds a host after all memories.
 inline void add_host(Topology::Description& d, const std::string& name) {
   Memory memory;
-  memory.name = name, memory.kind = NodeKind::host;
-  memory.node = NodeId{d.nodes.size()};
+  memory.name = name, memory.kind = VertexKind::host;
+  memory.vertex = VertexId{d.vertices.size()};
   memory.source = "s";
-  d.nodes.push_back({name, NodeKind::host, "s"});
+  d.vertices.push_back({name, VertexKind::host, "s"});
   d.memories.push_back(memory);
 }
 
-inline NodeId node(const Topology::Description& d, const std::string& name) {
-  for (size_t i = 0; i < d.nodes.size(); ++i)
-    if (d.nodes[i].name == name) return NodeId{i};
-  throw std::logic_error{"no node " + name};
+inline VertexId vertex(const Topology::Description& d, const std::string& name) {
+  for (size_t i = 0; i < d.vertices.size(); ++i)
+    if (d.vertices[i].name == name) return VertexId{i};
+  throw std::logic_error{"no vertex " + name};
 }
 
 /// One direction, bandwidth in GB/s, latency in microseconds.
 inline LinkId add_link(Topology::Description& d, const std::string& from,
                        const std::string& to, double bandwidth, double latency = 0) {
   Link link;
-  link.from = node(d, from);
-  link.to = node(d, to);
+  link.from = vertex(d, from);
+  link.to = vertex(d, to);
   link.bandwidth = Rate{bandwidth * giga};
   link.latency = Seconds{latency / 1e6};
   link.source = "s";

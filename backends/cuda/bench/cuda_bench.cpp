@@ -33,6 +33,7 @@ std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* con
   std::vector<MemoryId> gpus;
   for (const Plan* plan : plans)
     for (const MemoryId gpu : plan->devices) {
+      if (executor_.topology().is_host(gpu)) continue;
       tiles = std::max(tiles, plan->peak_bytes[gpu.index()]);
       if (!contains(gpus, gpu)) gpus.push_back(gpu);
     }
@@ -57,7 +58,10 @@ TracedCall CudaBench::traced_call() {
 
 std::unique_ptr<EnergyCount> CudaBench::count_energy(std::span<const MemoryId> devices) {
   std::vector<int> ordinals;
-  for (const MemoryId gpu : devices) ordinals.push_back(executor_.ordinal(gpu));
+  for (const MemoryId device : devices) {
+    if (executor_.topology().is_host(device)) return nullptr;  // no counter for cores
+    ordinals.push_back(executor_.ordinal(device));
+  }
   return std::make_unique<CudaEnergyCount>(power_, std::move(ordinals));
 }
 

@@ -103,7 +103,7 @@ class Describer {
     d_.issue = {.per_op = Seconds{assumed::issue},
                 .per_dependency = Seconds{assumed::dependency},
                 .source = key};
-    add_memory("host", NodeKind::host, -1);
+    add_memory("host", VertexKind::host, -1);
     for (const auto g : indices(facts_.devices)) add_gpu(g);
     add_links();
     add_groups();
@@ -111,30 +111,31 @@ class Describer {
   }
 
  private:
-  Memory& add_memory(const std::string& name, NodeKind kind, int device) {
+  Memory& add_memory(const std::string& name, VertexKind kind, int device) {
     Memory memory;
     memory.name = name;
     memory.kind = kind;
-    memory.device = device;
-    memory.node = NodeId{d_.nodes.size()};
+    if (device >= 0) memory.processor.emplace().device = device;
+    memory.vertex = VertexId{d_.vertices.size()};
     memory.source = key;
-    d_.nodes.push_back({name, kind, key});
+    d_.vertices.push_back({name, kind, key});
     return d_.memories.emplace_back(std::move(memory));
   }
 
   void add_gpu(size_t g) {
     const DeviceFacts& device = facts_.devices[g];
-    Memory& gpu = add_memory(gpu_name(g), NodeKind::gpu, int(g));
+    Memory& gpu = add_memory(gpu_name(g), VertexKind::gpu, int(g));
     gpu.capacity = Bytes{double(device.memory_bytes)};
-    gpu.kernels = g;
-    gpu.engines.h2d = gpu.engines.d2h = 1;
-    if (device.copy_engines == 1) gpu.engines.peer = 1;
+    Processor& processor = *gpu.processor;
+    processor.kernels = g;
+    processor.engines.h2d = processor.engines.d2h = 1;
+    if (device.copy_engines == 1) processor.engines.peer = 1;
     d_.kernels.push_back(kernels_of(device, g));
   }
 
   LinkId link(size_t from, size_t to, double rate) {
     Link link;
-    link.from = d_.memories[from].node, link.to = d_.memories[to].node;
+    link.from = d_.memories[from].vertex, link.to = d_.memories[to].vertex;
     link.bandwidth = Rate{rate};
     link.latency = Seconds{assumed::link_latency};
     link.source = key;

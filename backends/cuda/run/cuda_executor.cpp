@@ -57,7 +57,7 @@ void CudaExecutor::free_arenas() { state_->free_arenas(); }
 
 Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices,
                                   CudaRunTimes* times) {
-  cuda::Tracer& tracer = state_->tracer();
+  cuda::Tracer& tracer = state_->tracer(plan);
   tracer.begin({plan.plan, plan.program, plan.streams, plan.ordinals});
   CudaRunTimes seen;
   try {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,8 +14,14 @@
 #include "backends/executor.hpp"
 #include "model/machine/topology.hpp"
 #include "model/matrices.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
+
+/// Runs an operation on the threads of the host. `buffers`: start of each buffer of the
+/// plan.
+using HostFunction = std::function<void(const Plan& plan, const Op& op,
+                                        std::span<std::byte* const> buffers)>;
 
 enum class CudaTrace : uint8_t { none, automatic, cupti, events };
 
@@ -24,6 +32,8 @@ struct CudaOptions {
                         // unwritten bytes
   std::vector<int> ordinals;  // CUDA device of each GPU of the topology, by
                               // Topology::gpus(); empty: the GPU's number
+  HostFunction on_host = {};  // for kernels of cores and copies between hosts; empty:
+                              // plans with such operations are refused
 };
 
 /// Distinguishes allocations of matrices on hosts from earlier or later allocations at

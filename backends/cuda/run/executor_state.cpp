@@ -44,7 +44,7 @@ CudaExecutor::State::State(Topology topology, CudaOptions options)
 }
 
 int CudaExecutor::State::ordinal(MemoryId gpu) const {
-  if (options_.ordinals.empty()) return topology_.memory(gpu).device;
+  if (options_.ordinals.empty()) return topology_.processor(gpu).device;
   for (const auto i : indices(options_.ordinals))
     if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
   throw InputError{"devices", topology_.memory(gpu).name, "is not a GPU"};
@@ -176,6 +176,9 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   validate(plan, topology_);
   require_kernels(plan);
   auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
+  if (made->program.has_lanes() && !options_.on_host)
+    throw fault_of("plan", "computes on cores or copies between hosts",
+                   "operations with a GPU");
   open_peers(plan);
   open_streams(*made);
   reserve_host(plan);
@@ -244,22 +247,25 @@ CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices,
   if (options_.poison) poison(plan.plan);
   const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
   if (!pageable.any()) {
-    if (lasting && plan.plan.graph)
+    if (lasting && plan.plan.graph && !plan.program.has_lanes())
       if (const auto times =
               cuda::run_as_graph(plan, values_of(plan.plan, starts, *lasting), tracer))
         return *times;
-    return cuda::PlanRun{plan, starts, tracer}.run(pool_);
+    return cuda::PlanRun{plan, starts, tracer, nullptr, options_.on_host}.run(pool_);
   }
   std::vector<int> ordinals;
   for (const auto m : indices(topology_.memories()))
     ordinals.push_back(topology_.is_gpu(MemoryId{m}) ? ordinal(MemoryId{m}) : -1);
   cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
-  return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);
+  return cuda::PlanRun{plan, starts, tracer, &staged, options_.on_host}.run(pool_);
 }
 
 CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrices,
                                          std::span<const cuda::StreamOnDevice> callers,
                                          const std::optional<AllocationIds>& lasting) {
+  if (plan.program.has_lanes())
+    throw fault_of("plan", "computes on cores or copies between hosts",
+                   "a run that is waited for");
   reserve_arenas(plan.plan);
   const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
   std::vector<cuda::StreamOnDevice> streams = plan.streams_on_devices();
@@ -282,11 +288,16 @@ CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrice
   }
 }
 
-cuda::Tracer& CudaExecutor::State::tracer() {
-  if (tracer_) return *tracer_;
+/// CUPTI has no records of host functions, so plans with lanes are traced by events.
+cuda::Tracer& CudaExecutor::State::tracer(const CudaPlan& plan) {
+  const bool by_events = options_.trace == CudaTrace::events || plan.program.has_lanes();
+  if (tracer_ && (!by_events || std::string_view{tracer_->name()} != "CUPTI"))
+    return *tracer_;
   std::string why;
-  if (options_.trace != CudaTrace::events) tracer_ = cuda::make_cupti_tracer(why);
-  if (!tracer_ && options_.trace == CudaTrace::cupti) throw HardwareError{why};
+  tracer_.reset();
+  if (!by_events) tracer_ = cuda::make_cupti_tracer(why);
+  if (!tracer_ && !by_events && options_.trace == CudaTrace::cupti)
+    throw HardwareError{why};
   if (!tracer_) tracer_ = cuda::make_event_tracer();
   return *tracer_;
 }

@@ -38,7 +38,7 @@ class CudaExecutor::State {
                       const std::optional<AllocationIds>& lasting);
   void wait() { pending_.wait(); }
   void free_arenas();
-  cuda::Tracer& tracer();
+  cuda::Tracer& tracer(const CudaPlan& plan);
 
   Topology topology_;
   CudaOptions options_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issue_op.hpp"
@@ -18,11 +20,12 @@ struct Cancellation {};
 }  // namespace
 
 PlanRun::PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer,
-                 StagedCopies* staged)
+                 StagedCopies* staged, HostFunction on_host)
     : plan_{plan},
       buffers_{buffers},
       tracer_{tracer},
       staged_{staged},
+      on_host_{std::move(on_host)},
       progress_(plan.program.issuers.size()) {}
 
 CudaRunTimes PlanRun::run(IssuerPool& pool) {
@@ -151,6 +154,8 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
   if (tracer_) tracer_->before(step.op, stream);
   if (staged_ && staged_->has(step.op))
     waited += staged_->issue(step.op, stream, plan_.ordinals[step.stream]);
+  else if (plan_.program.streams[step.stream].on_host)
+    issue_on_host(step.op, stream);
   else
     issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
              {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});
@@ -158,6 +163,28 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
   if (step.event >= 0)
     check(cudaEventRecord(plan_.event(size_t(step.event)), stream), "recording an event");
   return waited;
+}
+
+/// The stream waits for the events of other streams before it calls the function, and
+/// later operations of the stream wait for its end: lanes need no locks of their own.
+void PlanRun::issue_on_host(OpId op, cudaStream_t stream) {
+  struct Call {
+    PlanRun& run;
+    OpId op;
+  };
+  auto call = std::make_unique<Call>(Call{*this, op});
+  const auto run = [](void* data) {
+    const std::unique_ptr<Call> call{static_cast<Call*>(data)};
+    PlanRun& of = call->run;
+    if (of.failed_) return;
+    try {
+      of.on_host_(of.plan_.plan, of.plan_.plan.op(call->op), of.buffers_);
+    } catch (const std::exception& error) {
+      of.fail(call->op, error.what());
+    }
+  };
+  check(cudaLaunchHostFunc(stream, run, call.get()), "calling a host function");
+  call.release();
 }
 
 void PlanRun::fail(std::optional<OpId> op, const std::string& what) {

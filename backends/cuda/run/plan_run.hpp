@@ -22,8 +22,9 @@ namespace tilerail::cuda {
 class PlanRun {
  public:
   /// `buffers`: start of each buffer of the plan. `tracer` and `staged` can be null.
+  /// `on_host`: for plans with lanes.
   PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer,
-          StagedCopies* staged = nullptr);
+          StagedCopies* staged = nullptr, HostFunction on_host = {});
 
   /// Issues all operations, waits for them, and returns the times. Throws CudaError
   /// naming the failed operation, after all issued work has ended.
@@ -51,12 +52,14 @@ class PlanRun {
   void wait_for_streams(size_t issuer);
   double issue_on_device(const StreamProgram::Step& step, int& current);
   double issue_step(const StreamProgram::Step& step);
+  void issue_on_host(OpId op, cudaStream_t stream);
   void fail(std::optional<OpId> op, const std::string& what);
 
   CudaPlan& plan_;
   std::span<std::byte* const> buffers_;
   Tracer* tracer_;
   StagedCopies* staged_;
+  HostFunction on_host_;
   std::vector<Progress> progress_;
   std::atomic<bool> failed_{false};
   std::mutex failure_mutex_;

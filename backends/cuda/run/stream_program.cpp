@@ -30,13 +30,12 @@ class Builder {
   }
 
  private:
-  MemoryId owner(const Queue& queue) const {
-    const MemoryId device = stream_owner(queue, topology_);
-    if (!topology_.is_host(device)) return device;
-    throw fault_of("plan",
-                   fmt::format("copies from {} to {}", plan_.memories[queue.src.index()],
-                               plan_.memories[queue.dst.index()]),
-                   "a GPU at one end");
+  /// The GPU whose stream serves the operations of this memory.
+  MemoryId carrier(MemoryId owner) const {
+    if (!topology_.is_host(owner)) return owner;
+    if (!topology_.gpus().empty()) return topology_.gpus().front();
+    throw fault_of("topology", fmt::format("machine '{}' has no GPU", topology_.name()),
+                   "at least one");
   }
 
   void open_stream(QueueId id) {
@@ -48,11 +47,13 @@ class Builder {
       return;
     }
     const Queue& queue = plan_.queue(id);
-    const MemoryId device = owner(queue);
-    const bool compute = queue.kind == Queue::Kind::compute;
+    const MemoryId owner = stream_owner(queue, topology_), device = carrier(owner);
+    const bool on_host = device != owner,
+               compute = queue.kind == Queue::Kind::compute && !on_host;
     stream = uint32_t(program_.streams.size());
-    program_.streams.push_back({device, compute, slots_[{device.index(), compute}]++});
-    issuer_of_stream_.push_back(issuer_of(device));
+    program_.streams.push_back(
+        {device, compute, slots_[{device.index(), compute}]++, on_host});
+    issuer_of_stream_.push_back(issuer_of(owner));
   }
 
   uint32_t issuer_of(MemoryId device) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct StreamProgram {
     MemoryId device;  // the GPU that owns it
     bool compute;     // has a cuBLAS handle
     int slot;  // its number among the compute streams or the copy streams of the device
+    bool on_host = false;  // its operations are calls of host functions: a lane
   };
   struct Wait {
     uint32_t event;
@@ -33,14 +35,17 @@ struct StreamProgram {
   std::vector<Stream> streams;
   std::vector<Wait> waits;
   std::vector<uint32_t> event_streams;   // by event: the stream that records it
-  std::vector<MemoryId> issuers;         // by issuer: the first device that it issues to
+  std::vector<MemoryId> issuers;         // by issuer: the first memory that it issues for
   std::vector<std::vector<Step>> steps;  // by issuer, operations ascending
+
+  bool has_lanes() const { return std::ranges::any_of(streams, &Stream::on_host); }
 };
 
 /// One issuer for each device of the plan, or one for all if the plan requires it. A copy
-/// belongs to its source GPU, or to its destination if the source is a host. Waits that
-/// an earlier wait of the same stream already implies are left out. Throws InputError if
-/// a copy has no GPU at either end.
+/// belongs to its source GPU, or to its destination if the source is a host. Kernels of
+/// cores and copies between hosts are streams of the machine's first GPU that call host
+/// functions. Waits that an earlier wait of the same stream already implies are left out.
+/// Throws InputError if these need a GPU and the machine has none.
 StreamProgram stream_program(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail::cuda

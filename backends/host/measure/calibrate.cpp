@@ -39,7 +39,7 @@ class Calibration {
       : options_{options},
         all_workers_{devices * workers},
         devices_{devices},
-        d_{host_machine(devices, workers)},
+        d_{host_machine(devices, workers, options.cores)},
         runs_{devices, workers, options.budget_seconds / runs_in_budget} {}
 
   Topology::Description run();
@@ -163,10 +163,10 @@ void Calibration::write_shape() {
   const double ram = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
   constexpr double mebibyte = 1 << 20;
   d_.issue.source = "shape";
-  for (Node& node : d_.nodes) node.source = "shape";
+  for (Vertex& vertex : d_.vertices) vertex.source = "shape";
   for (Memory& memory : d_.memories) {
     memory.source = "shape";
-    if (memory.kind == NodeKind::gpu) {
+    if (memory.kind == VertexKind::gpu) {
       memory.capacity =
           Bytes{std::max(1.0, std::floor(ram / 2 / devices_ / mebibyte)) * mebibyte};
     }
@@ -205,8 +205,8 @@ void Calibration::write_copies() {
 /// role's copies.
 void Calibration::write_links(CopyRole role, double single, double saturated) {
   for (Link& link : d_.links) {
-    const bool from_host = d_.nodes[link.from.index()].kind == NodeKind::host;
-    const bool to_host = d_.nodes[link.to.index()].kind == NodeKind::host;
+    const bool from_host = d_.vertices[link.from.index()].kind == VertexKind::host;
+    const bool to_host = d_.vertices[link.to.index()].kind == VertexKind::host;
     if ((role == CopyRole::h2d) != from_host || (role == CopyRole::d2h) != to_host)
       continue;
     link.per_flow = Rate{single};
@@ -257,6 +257,12 @@ void Calibration::write_kernels() {
       curve.points.push_back({size, FlopRate{2 * size * size * size / least}});
     }
     kernels.gemm.push_back(curve);
+  }
+  if (d_.kernels.size() > 1) {  // cores run the same kernels
+    KernelTimes cores = kernels;
+    cores.name = d_.kernels[1].name,
+    cores.multiprocessors = d_.kernels[1].multiprocessors;
+    d_.kernels[1] = cores;
   }
   add_measured(
       "kernels",

@@ -12,6 +12,7 @@ namespace tilerail {
 struct HostCalibrationOptions {
   int devices = 0;  // 0: two, or one on a machine with one core
   int workers = 0;  // per device; 0: the cores divided by the devices
+  int cores = 0;    // threads that compute on the host's memory, beside the devices
   double budget_seconds =
       20;  // approximate duration; every figure is measured at least once
   std::function<double()> clock;  // seconds, for the budget; default: the real clock

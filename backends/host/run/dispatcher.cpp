@@ -12,12 +12,12 @@ namespace {
 
 constexpr int32_t no_device = -1, end_of_list = -1;
 
-/// Index of the memory's device. Copies between two hosts do not belong to a GPU; the
-/// first device's threads run them.
+/// Index of the memory's processor. Copies between hosts without one are run by the first
+/// processor's threads.
 int32_t device_index(MemoryId memory, const Topology& topology) {
-  const auto& gpus = topology.gpus();
-  const auto found = std::ranges::find(gpus, memory);
-  return found == gpus.end() ? 0 : int32_t(found - gpus.begin());
+  const auto& all = topology.processors();
+  const auto found = std::ranges::find(all, memory);
+  return found == all.end() ? 0 : int32_t(found - all.begin());
 }
 
 }  // namespace

@@ -31,15 +31,16 @@ std::vector<int> workers_of(const Topology& topology, const HostOptions& options
   if (options.workers < 0) {
     throw out_of_range("workers", std::to_string(options.workers), "at least 0");
   }
-  if (topology.gpus().empty()) {
-    throw fault_of("topology", fmt::format("machine '{}' has no GPU", topology.name()),
-                   "at least one as a device");
+  if (topology.processors().empty()) {
+    throw fault_of("topology",
+                   fmt::format("machine '{}' has no processor", topology.name()),
+                   "at least one");
   }
   std::vector<int> workers;
-  for (const MemoryId gpu : topology.gpus()) {
+  for (const MemoryId id : topology.processors()) {
     workers.push_back(options.workers > 0
                           ? options.workers
-                          : topology.memory(gpu).engines.total.value_or(2));
+                          : topology.processor(id).engines.total.value_or(2));
   }
   return workers;
 }
@@ -135,7 +136,7 @@ void HostExecutor::State::touch_arenas(bool only_fresh) {
       const unsigned char value = poison_ ? nan_byte : 0;
       if (topology_.is_host(MemoryId{m})) {
         arenas_[m].fill(id.overall, pool_.size(), value);
-      } else if (topology_.gpus()[size_t(id.device)] == MemoryId{m}) {
+      } else if (topology_.processors()[size_t(id.device)] == MemoryId{m}) {
         arenas_[m].fill(id.worker, pool_.workers(id.device), value);
       }
     }

@@ -49,7 +49,8 @@ class HostExecutor final : public RealExecutor {
   bool has_overheads() const override { return false; }
 
   const Topology& topology() const;
-  /// Threads of the device-th GPU, counted from 0 in the order of Topology::gpus().
+  /// Threads of the device-th processor, counted from 0 in the order of
+  /// Topology::processors().
   int workers(int device) const;
   /// Bytes in the arena of a memory.
   int64_t arena_bytes(MemoryId memory) const;

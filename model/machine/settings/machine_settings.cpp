@@ -102,8 +102,8 @@ std::optional<double> factor_of(std::string_view text) {
   return factor && std::isfinite(*factor) && *factor >= 0 ? factor : std::nullopt;
 }
 
-/// A value as text and, if it is valid TOML, as a parsed node. Copies of nodes lose their
-/// line number.
+/// A value as text and, if it is valid TOML, as a parsed vertex. Copies of vertices lose
+/// their line number.
 toml::table both_forms(const std::string& text) {
   toml::table forms{{"text", text}, {"parsed", text}};
   try {
@@ -260,18 +260,18 @@ void renumber(std::vector<LinkId>& links, const Renumbered<LinkId>& ids) {
 /// of groups, groups without links, and routes with a removed end or link; their pairs
 /// then take the shortest path.
 void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
-  Stays node_stays(d.nodes.size(), true);
+  Stays vertex_stays(d.vertices.size(), true);
   for (const auto i : indices(d.memories))
-    node_stays[d.memories[i].node.index()] = memory_stays[i];
+    vertex_stays[d.memories[i].vertex.index()] = memory_stays[i];
   for (const auto i : indices(d.links))
-    if (!node_stays[d.links[i].from.index()] || !node_stays[d.links[i].to.index()])
+    if (!vertex_stays[d.links[i].from.index()] || !vertex_stays[d.links[i].to.index()])
       link_stays[i] = false;
-  const auto nodes = keep<NodeId>(d.nodes, node_stays);
+  const auto vertices = keep<VertexId>(d.vertices, vertex_stays);
   const auto memories = keep<MemoryId>(d.memories, memory_stays);
   const auto links = keep<LinkId>(d.links, link_stays);
-  for (Memory& each : d.memories) each.node = *nodes[each.node.index()];
+  for (Memory& each : d.memories) each.vertex = *vertices[each.vertex.index()];
   for (Link& each : d.links)
-    each.from = *nodes[each.from.index()], each.to = *nodes[each.to.index()];
+    each.from = *vertices[each.from.index()], each.to = *vertices[each.to.index()];
   for (CapacityGroup& group : d.groups) {
     renumber(group.forward, links);
     renumber(group.backward, links);
@@ -349,7 +349,7 @@ class DescriptionEditor {
   void apply_to_gpus(const SettingValue& value) {
     std::vector<int> numbers;
     for (const Memory& memory : d_.memories)
-      if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);
+      if (memory.kind == VertexKind::gpu) numbers.push_back(memory.processor->device);
     std::ranges::sort(numbers);
     const auto gpus = int(numbers.size());
     int count = gpus;  // the base of factors
@@ -357,8 +357,8 @@ class DescriptionEditor {
     value.apply(count, {1, gpus, range.c_str()});
     Stays stays;
     for (const Memory& memory : d_.memories)
-      stays.push_back(memory.kind != NodeKind::gpu ||
-                      memory.device <= numbers[size_t(count) - 1]);
+      stays.push_back(memory.kind != VertexKind::gpu ||
+                      memory.processor->device <= numbers[size_t(count) - 1]);
     keep_parts(d_, stays, Stays(d_.links.size(), true));
   }
 
@@ -392,7 +392,7 @@ class DescriptionEditor {
       (memories = named_items(d_.memories, key)).flip();
     if (!value.is_none()) return;
     for (const auto i : indices(memories))
-      if (!memories[i] && d_.memories[i].kind != NodeKind::gpu)
+      if (!memories[i] && d_.memories[i].kind != VertexKind::gpu)
         fail(fmt::format("{} is host memory", in_quotes(d_.memories[i].name)), "GPUs");
     keep_parts(d_, memories, links);
     std::string removed;
@@ -416,7 +416,7 @@ class DescriptionEditor {
       });
     }
     for (const Memory& memory : d_.memories)
-      d_.nodes[memory.node.index()].source = memory.source;
+      d_.vertices[memory.vertex.index()].source = memory.source;
   }
 
   /// Calls `change`, which applies the value to the key's figure, for every matching
