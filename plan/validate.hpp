@@ -1,7 +1,7 @@
 #pragma once
 
 #include "model/machine/topology.hpp"
-#include "plan/plan.hpp"
+#include "plan/part.hpp"
 
 namespace tilerail {
 
@@ -19,6 +19,8 @@ bool names_memories_of(const Plan& plan, const Topology& topology);
 void require_fit(const Plan& plan, const Topology& topology);
 /// Both checks.
 void validate(const Plan& plan, const Topology& topology);
+/// Also that each operation is in a memory of the rank.
+void validate(const PlanPart& part, const Topology& topology);
 
 /// Requirements of backends that run a valid plan on real memory. Throws InputError with
 /// the first operation without a kernel, or the first whose output overlaps its inputs.
