@@ -1,7 +1,6 @@
 #include "plan/part.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -19,41 +18,39 @@ namespace {
 /// Takes the operations of one rank out of a plan.
 class Cut {
  public:
-  Cut(const Plan& plan, const OwnRank& own)
-      : plan_{plan}, own_{own}, buffers_(plan.buffers.size()), ops_(plan.ops.size()) {
-    part_.problem = plan.problem, part_.tensors = plan.tensors;
-    part_.machine = plan.machine, part_.memories = plan.memories;
+  Cut(const Plan& plan, const Topology& topology, const OwnRank& own)
+      : plan_{plan},
+        own_{own},
+        part_{empty_plan(plan.problem, topology)},
+        buffers_(plan.buffers.size()),
+        ops_(plan.ops.size()) {
     part_.policy = plan.policy, part_.tile = plan.tile;
-    part_.peak_bytes = plan.peak_bytes;
-    for (const auto m : indices(part_.peak_bytes))
-      if (!own.has(MemoryId{m})) part_.peak_bytes[m] = 0;
-    std::ranges::copy_if(plan.devices, std::back_inserter(part_.devices),
-                         [&](MemoryId gpu) { return own.has(gpu); });
+    for (const MemoryId gpu : plan.devices)
+      if (own.has(gpu)) part_.devices.push_back(gpu);
+    for (const auto m : indices(plan.peak_bytes))
+      if (own.has(MemoryId{m})) part_.peak_bytes[m] = plan.peak_bytes[m];
     for (const auto i : indices(buffers_))
       if (!plan.buffers[i].in_arena || own.has(plan.buffers[i].memory))
         buffers_[i] = builder_.add_buffer(plan.buffers[i]);
   }
 
   PlanPart run() {
-    for (const auto i : indices(plan_.ops))
-      if (touches(plan_.queue(plan_.ops[i].queue), own_.id)) add(OpId{i});
+    for (const auto i : indices(plan_.ops)) add(OpId{i});
     return {std::move(part_), own_};
   }
 
  private:
-  bool touches(const Queue& queue, RankId rank) const {
-    return own_.ranks.of(queue.src) == rank || own_.ranks.of(queue.dst) == rank;
-  }
-
   void add(OpId id) {
     Op op = plan_.op(id);
-    const Queue& queue = plan_.queue(op.queue);
+    const auto& [kind, src, dst, index] = plan_.queue(op.queue);
+    if (!own_.has(src) && !own_.has(dst)) return;
+    const RankId peer = own_.ranks.of(own_.has(src) ? dst : src);
     Deps deps;
     for (const OpId dep : plan_.deps_of(id)) {
       deps.after(ops_[dep.index()]);
       const Queue& other = plan_.queue(plan_.op(dep).queue);
-      if (!touches(other, own_.ranks.of(queue.src)) &&
-          !touches(other, own_.ranks.of(queue.dst)))
+      if (!ops_[dep.index()] && own_.ranks.of(other.src) != peer &&
+          own_.ranks.of(other.dst) != peer)
         throw fault_of("plan",
                        fmt::format("operation {} depends on operation {} of another rank",
                                    id.value, dep.value),
@@ -61,9 +58,8 @@ class Cut {
     }
     Operands operands;
     for (const View& view : plan_.operands_of(op)) operands.push_back(own_view(view));
-    op.queue = queue.kind == Queue::Kind::copy
-                   ? builder_.copy_queue(queue.src, queue.dst, queue.index)
-                   : builder_.compute_queue(queue.dst, queue.index);
+    op.queue = kind == Queue::Kind::copy ? builder_.copy_queue(src, dst, index)
+                                         : builder_.compute_queue(dst, index);
     ops_[id.index()] = builder_.add(op, operands, deps);
   }
 
@@ -90,16 +86,15 @@ PlanPart::PlanPart(Plan part, OwnRank rank) : plan{std::move(part)}, own{rank} {
     const Op& op = plan.ops[i];
     const auto& [kind, src, dst, index] = plan.queue(op.queue);
     const bool sends = own.has(src);
-    if (sends == own.has(dst)) continue;
+    if (op.kind != OpKind::copy || sends == own.has(dst)) continue;
     const View& view = plan.result(op);
     const Buffer block = block_of(plan, view);
     Message message{block.tensor, src,       dst,       0,
                     block.row,    block.col, view.rows, view.cols};
     message.version = versions[message]++;
-    const RankId peer = own.ranks.of(sends ? dst : src);
-    if (peer == Ranks::none)
-      throw InputError{"ranks", plan.memories[(sends ? dst : src).index()],
-                       "belongs to no rank"};
+    const MemoryId there = sends ? dst : src;
+    const RankId peer = own.ranks.of(there);
+    if (peer == Ranks::none) throw missing("ranks", plan.memories[there.index()]);
     transfers.push_back({OpId{i}, peer, sends, numbers[{peer, sends}]++, message});
   }
 }
@@ -116,7 +111,9 @@ std::vector<Message> PlanPart::messages(RankId peer, bool sends) const {
   return found;
 }
 
-PlanPart part_of(const Plan& plan, const OwnRank& own) { return Cut{plan, own}.run(); }
+PlanPart part_of(const Plan& plan, const Topology& topology, const OwnRank& own) {
+  return Cut{plan, topology, own}.run();
+}
 
 std::string message_text(const Message& m, const Plan& plan) {
   return fmt::format("{}[{}:{}, {}:{}] version {} from {} to {}",
@@ -130,14 +127,9 @@ std::string shared_hash(const PlanPart& part) {
   shared.problem = part.plan.problem, shared.tensors = part.plan.tensors;
   shared.tile = part.plan.tile;
   std::string text = content_hash(shared) + part.plan.machine + part.plan.policy;
-  for (const RankId rank : part.own.ranks.by_memory())
-    text += fmt::format(" {}", rank.value);
+  for (const auto m : indices(part.plan.memories))
+    text += fmt::format(" {}", part.own.ranks.of(MemoryId{m}).value);
   return digest_text(text);
-}
-
-std::string distributed_hash(const std::string& shared,
-                             const std::vector<std::string>& parts) {
-  return digest_text(fmt::format("{} {}", shared, fmt::join(parts, " ")));
 }
 
 }  // namespace tilerail

@@ -47,17 +47,14 @@ struct PlanPart {
 };
 
 /// The part of a rank. Dependencies between a transfer and other operations of the rank
-/// are kept on both sides. Throws InputError for a dependency between operations of
+/// are kept on both sides. `topology`: the plan's machine. Throws InputError for a dependency between operations of
 /// different ranks that no message carries.
-PlanPart part_of(const Plan& plan, const OwnRank& own);
+PlanPart part_of(const Plan& plan, const Topology& topology, const OwnRank& own);
 
 /// "A[0:64, 128:192] version 0 from gpu0 to gpu4"
 std::string message_text(const Message& message, const Plan& plan);
 
 /// What all parts of a plan have in common: problem, machine, choices and ranks.
 std::string shared_hash(const PlanPart& part);
-/// Of a plan in parts; `parts`: content hashes by rank.
-std::string distributed_hash(const std::string& shared,
-                             const std::vector<std::string>& parts);
 
 }  // namespace tilerail

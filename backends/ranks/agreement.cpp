@@ -3,26 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
+#include "model/base/digest.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
-
-/// The first message from each rank to each other one.
-struct Header {
-  std::array<char, 16> shared{}, part{};  // hashes
-  size_t messages = 0;                    // from the sender to the receiver
-};
-
-std::array<char, 16> characters(const std::string& hash) {
-  std::array<char, 16> text{};
-  std::ranges::copy(hash, text.begin());
-  return text;
-}
 
 template <class Items>
 Strided bytes_of(Items& items) {
@@ -31,17 +19,17 @@ Strided bytes_of(Items& items) {
 }
 
 /// By peer, except this rank: exchanges items, unless there are none.
-template <class Item>
+template <class Items>
 void exchange(RankTransport& transport, RankId own, uint32_t number,
-              std::vector<std::vector<Item>>& sent,
-              std::vector<std::vector<Item>>& received) {
+              std::vector<Items>& sent, std::vector<Items>& received) {
   size_t transfers = 0;
-  for (const auto peer : indices(sent)) {
-    if (RankId{peer} == own) continue;
-    if (!sent[peer].empty())
-      transport.send(RankId{peer}, number, bytes_of(sent[peer]), {}), ++transfers;
-    if (!received[peer].empty())
-      transport.receive(RankId{peer}, number, bytes_of(received[peer]), {}), ++transfers;
+  for (const auto r : indices(sent)) {
+    const RankId peer{r};
+    if (peer == own) continue;
+    if (!sent[r].empty())
+      transport.send(peer, number, bytes_of(sent[r]), {}), ++transfers;
+    if (!received[r].empty())
+      transport.receive(peer, number, bytes_of(received[r]), {}), ++transfers;
   }
   for (; transfers > 0; --transfers) transport.next();
 }
@@ -65,28 +53,32 @@ std::string agree(const PlanPart& part, RankTransport& transport) {
   if (ranks != transport.ranks())
     throw InputError{"plan", std::to_string(ranks), "ranks",
                      fmt::format("the {} of this run", transport.ranks())};
-  const std::string shared = shared_hash(part);
-  const auto own_hash = characters(content_hash(part.plan));
-  std::vector<std::vector<Header>> headers(ranks), theirs;
-  std::vector<std::vector<Message>> messages(ranks), expected(ranks);
+  const std::string shared = shared_hash(part), own_hash = content_hash(part.plan);
+  std::vector<std::string> headers;  // two hashes and the number of messages to the peer
+  std::vector<std::vector<Message>> messages, expected(ranks);
   for (size_t r = 0; r < ranks; ++r) {
-    messages[r] = part.messages(RankId{r}, true);
-    headers[r] = {{characters(shared), own_hash, messages[r].size()}};
+    messages.push_back(part.messages(RankId{r}, true));
+    headers.push_back(fmt::format("{}{}{:16}", shared, own_hash, messages[r].size()));
   }
-  theirs = headers;  // this rank's stays
-  std::vector<std::string> hashes;
+  std::vector<std::string> theirs = headers;
   exchange(transport, part.own.id, 0, headers, theirs);
+  std::string hashes = shared;
   for (size_t r = 0; r < ranks; ++r) {
-    const Header& header = theirs[r][0];
-    if (header.shared != characters(shared))
+    const auto field = [&](size_t i) { return theirs[r].substr(16 * i, 16); };
+    if (field(0) != shared)
       throw fault_of("plan", fmt::format("rank {} has a part of another plan", r),
                      "the same problem, machine, choices and ranks");
-    hashes.emplace_back(header.part.begin(), header.part.end());
-    expected[r].resize(header.messages);
+    hashes += field(1);
+    expected[r].resize(std::stoull(field(2)));
   }
   exchange(transport, part.own.id, 1, messages, expected);
   for (size_t r = 0; r < ranks; ++r) compare(part, RankId{r}, expected[r]);
-  return distributed_hash(shared, hashes);
+  return digest_text(hashes);
+}
+
+void end_together(const OwnRank& own, RankTransport& transport) {
+  std::vector<std::string> ended(own.ranks.size(), "ended"), theirs = ended;
+  exchange(transport, own.id, 0, ended, theirs);
 }
 
 }  // namespace tilerail

@@ -13,4 +13,7 @@ namespace tilerail {
 /// message that differs.
 std::string agree(const PlanPart& part, RankTransport& transport);
 
+/// Waits until all ranks have ended their parts, so that all succeed or all fail.
+void end_together(const OwnRank& own, RankTransport& transport);
+
 }  // namespace tilerail

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -12,66 +12,47 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/base/error.hpp"
+
 namespace tilerail {
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes packed(const Strided& from) {
-  Bytes bytes(size_t(from.bytes * from.columns));
-  for (int64_t j = 0; j < from.columns; ++j)
-    std::copy_n(from.data + j * from.pitch, from.bytes, bytes.data() + j * from.bytes);
-  return bytes;
-}
-
 void unpack(const Bytes& bytes, const Strided& to) {
+  assert(int64_t(bytes.size()) == to.bytes * to.columns);
   for (int64_t j = 0; j < to.columns; ++j)
     std::copy_n(bytes.data() + j * to.bytes, to.bytes, to.data + j * to.pitch);
 }
 
+struct Failure {
+  std::string rank, what;
+  bool bad_input;
+};
+
+using Key = std::pair<RankId, uint32_t>;  // of messages: sender and number
+
 struct Receive {
-  OpId token;
+  Key key;
   Strided to;
+  OpId token;
 };
 
-/// What a rank has received and what it waits for, by sender and number.
 struct Mailbox {
-  using Key = std::pair<RankId, uint32_t>;
-
-  void match(const Key& key) {
-    auto& waiting = expected[key];
-    auto& there = arrived[key];
-    if (waiting.empty() || there.empty()) return;
-    ended.emplace_back(waiting.front(), std::move(there.front()));
-    waiting.pop_front(), there.pop_front();
-    changed.notify_all();
-  }
-
-  std::map<Key, std::deque<Receive>> expected;
   std::map<Key, std::deque<Bytes>> arrived;
-  std::deque<std::pair<Receive, Bytes>> ended;  // without bytes: sends
-  std::condition_variable changed;
+  std::deque<Receive> expected;
+  std::deque<OpId> sent;
 };
 
+/// What the ranks have in common, under one mutex.
 struct Exchange {
   explicit Exchange(size_t ranks) : mailboxes(ranks), left(ranks, false) {}
 
-  /// With the mutex locked.
-  void fail(const RankFailure& first) {
-    if (!failure) failure = first;
-    for (Mailbox& mailbox : mailboxes) mailbox.changed.notify_all();
-  }
-  /// Fails if a message that a rank waits for will never come.
-  void check(const Mailbox::Key& key, Mailbox& receiver) {
-    if (left[key.first.index()] && !receiver.expected[key].empty())
-      fail({key.first,
-            std::runtime_error{fmt::format("has left without message {}", key.second)}});
-  }
-
   std::mutex mutex;
-  std::deque<Mailbox> mailboxes;  // by rank
+  std::condition_variable changed;
+  std::vector<Mailbox> mailboxes;  // by rank
   std::vector<bool> left;
-  std::optional<RankFailure> failure;
+  std::optional<Failure> failure;
 };
 
 class InProcess final : public RankTransport {
@@ -80,50 +61,81 @@ class InProcess final : public RankTransport {
       : rank_{rank}, exchange_{std::move(exchange)} {}
 
   ~InProcess() override {
-    const std::lock_guard lock{exchange_->mutex};
-    exchange_->left[rank_.index()] = true;
-    for (Mailbox& mailbox : exchange_->mailboxes)
-      for (auto& [key, waiting] : mailbox.expected)
-        if (key.first == rank_) exchange_->check(key, mailbox);
+    change([&] { exchange_->left[rank_.index()] = true; });
   }
 
   size_t ranks() const override { return exchange_->mailboxes.size(); }
 
   void send(RankId to, uint32_t number, const Strided& from, OpId token) override {
-    Bytes bytes = packed(from);
-    const std::lock_guard lock{exchange_->mutex};
-    Mailbox& receiver = exchange_->mailboxes[to.index()];
-    receiver.arrived[{rank_, number}].push_back(std::move(bytes));
-    receiver.match({rank_, number});
-    own().ended.push_back({{token, {}}, {}});
-    own().changed.notify_all();
+    Bytes bytes;
+    for (int64_t j = 0; j < from.columns; ++j) {
+      const std::byte* const column = from.data + j * from.pitch;
+      bytes.insert(bytes.end(), column, column + from.bytes);
+    }
+    change([&] {
+      exchange_->mailboxes[to.index()].arrived[{rank_, number}].push_back(std::move(bytes));
+      own().sent.push_back(token);
+    });
   }
 
   void receive(RankId from, uint32_t number, const Strided& to, OpId token) override {
-    const std::lock_guard lock{exchange_->mutex};
-    own().expected[{from, number}].push_back({token, to});
-    own().match({from, number});
-    exchange_->check({from, number}, own());
+    change([&] { own().expected.push_back({{from, number}, to, token}); });
   }
 
   OpId next() override {
     std::unique_lock lock{exchange_->mutex};
-    own().changed.wait(lock, [&] { return exchange_->failure || !own().ended.empty(); });
-    if (exchange_->failure) exchange_->failure->raise();
-    const auto [receive, bytes] = std::move(own().ended.front());
-    own().ended.pop_front();
-    lock.unlock();
-    if (!bytes.empty()) unpack(bytes, receive.to);
-    return receive.token;
+    while (true) {
+      const std::optional<OpId> token = ended();
+      if (const auto& failure = exchange_->failure) {
+        if (failure->bad_input) throw fault_of(failure->rank, failure->what);
+        throw std::runtime_error{failure->rank + ": " + failure->what};
+      }
+      if (token) return *token;
+      exchange_->changed.wait(lock);
+    }
   }
 
-  void fail(const RankFailure& failure) override {
-    const std::lock_guard lock{exchange_->mutex};
-    exchange_->fail(failure);
+  void fail(const std::string& what, bool bad_input) override {
+    change([&] { fail_for(rank_, what, bad_input); });
   }
 
  private:
   Mailbox& own() { return exchange_->mailboxes[rank_.index()]; }
+
+  void change(const auto& work) {
+    const std::lock_guard lock{exchange_->mutex};
+    work();
+    exchange_->changed.notify_all();
+  }
+
+  /// Only the first failure counts.
+  void fail_for(RankId rank, const std::string& what, bool bad_input) {
+    if (!exchange_->failure)
+      exchange_->failure = {fmt::format("rank {}", rank.value), what, bad_input};
+  }
+
+  /// A transfer that has ended, if any.
+  std::optional<OpId> ended() {
+    auto& [arrived, expected, sent] = own();
+    for (auto receive = expected.begin(); receive != expected.end(); ++receive) {
+      std::deque<Bytes>& there = arrived[receive->key];
+      const auto& [from, number] = receive->key;
+      if (there.empty()) {
+        if (exchange_->left[from.index()])
+          fail_for(from, fmt::format("has left without message {}", number), false);
+        continue;
+      }
+      unpack(there.front(), receive->to);
+      there.pop_front();
+      sent.push_front(receive->token);
+      expected.erase(receive);
+      break;
+    }
+    if (sent.empty()) return std::nullopt;
+    const OpId token = sent.front();
+    sent.pop_front();
+    return token;
+  }
 
   RankId rank_;
   std::shared_ptr<Exchange> exchange_;

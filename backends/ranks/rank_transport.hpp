@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <string>
 
 #include "model/base/ids.hpp"
@@ -15,21 +14,9 @@ struct Strided {
   int64_t bytes = 0, columns = 1, pitch = 0;
 };
 
-/// The failure of a run in one of its ranks.
-struct RankFailure {
-  RankFailure(RankId of, const std::exception& error, const std::string& place = "");
-
-  /// Throws InputError or std::runtime_error: "rank 2: WHAT".
-  [[noreturn]] void raise() const;
-
-  RankId rank;
-  std::string what;
-  bool bad_input;  // an InputError
-};
-
-/// Moves messages between the ranks of a run; each rank has its own transport. Ranks
-/// share no memory. Transfers start in any thread and end in one that calls next(). A
-/// transport whose library allows one thread only can queue them until then.
+/// Moves messages between the ranks of a run; each rank has its own transport. Ranks share
+/// no memory. Transfers start in any thread and end in one that calls next(). A transport
+/// whose library allows one thread only can queue them until then.
 class RankTransport {
  public:
   virtual ~RankTransport() = default;
@@ -38,17 +25,18 @@ class RankTransport {
 
   /// Starts a transfer and returns. Its bytes must stay until next() returns `token` or
   /// throws. Messages of equal number between two ranks arrive in the order of sending.
-  /// Ranks send one after another in plan order between two memories, so a transport
-  /// without numbers can order messages by these pairs.
+  /// Between two memories, plans send one message after another, so a transport without
+  /// numbers can order messages by these pairs.
   virtual void send(RankId to, uint32_t number, const Strided& from, OpId token) = 0;
   virtual void receive(RankId from, uint32_t number, const Strided& to, OpId token) = 0;
 
   /// Waits for the end of a transfer of this rank. If any rank has failed, throws the
-  /// first failure. A rank that leaves while its messages are expected has failed.
+  /// first failure: InputError or std::runtime_error, "rank 2: WHAT". A rank that leaves
+  /// while its messages are expected has failed.
   virtual OpId next() = 0;
 
-  /// Ends the run in all ranks. Only the first failure counts.
-  virtual void fail(const RankFailure& failure) = 0;
+  /// Ends the run in all ranks because of an error of this rank.
+  virtual void fail(const std::string& what, bool bad_input) = 0;
 };
 
 }  // namespace tilerail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -16,23 +17,21 @@ struct Rank {
 /// The ranks of a run. By default, one has all memories.
 class Ranks {
  public:
-  Ranks() = default;
-  /// Throws InputError unless each memory of the machine belongs to exactly one rank.
-  /// Interleaved pages on several hosts belong to none.
-  Ranks(const std::vector<Rank>& ranks, const Topology& topology);
+  static constexpr RankId none{-1};  // of interleaved pages on several hosts
 
-  static constexpr RankId none{-1};
+  Ranks() = default;
+  /// Throws InputError unless each memory of the machine belongs to exactly one rank,
+  /// except interleaved pages on several hosts.
+  Ranks(const std::vector<Rank>& ranks, const Topology& topology);
 
   size_t size() const { return size_; }
   RankId of(MemoryId memory) const {
     return rank_of_.empty() ? RankId{} : rank_of_[memory.index()];
   }
-  /// By MemoryId; empty if one rank has all.
-  const std::vector<RankId>& by_memory() const { return rank_of_; }
 
  private:
   size_t size_ = 1;
-  std::vector<RankId> rank_of_;
+  std::vector<RankId> rank_of_;  // by memory
 };
 
 /// One of the ranks of a run.
@@ -41,6 +40,9 @@ struct OwnRank {
   RankId id = {};
 
   bool has(MemoryId memory) const { return ranks.of(memory) == id; }
+  bool has_any(const auto& memories) const {
+    return std::ranges::any_of(memories, [&](MemoryId m) { return has(m); });
+  }
 };
 
 }  // namespace tilerail

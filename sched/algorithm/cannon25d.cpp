@@ -42,7 +42,7 @@ void find_own_lines(const BlockGemm& gemm, const Cube& cube, Input& in) {
   for (size_t line = 0; line < cube.g; ++line) {
     bool is_own = gemm.owns_any(in.tensor, in.lines[line]);
     for (size_t layer = 0; layer < cube.layers; ++layer)
-      is_own = is_own || gemm.transport.has_any(in.ring(cube, line, layer));
+      is_own = is_own || gemm.transport.own.has_any(in.ring(cube, line, layer));
     if (is_own) in.own.push_back(line);
   }
 }
@@ -110,7 +110,7 @@ PlanPart part_of_cannon25d(const GemmProblem& given, const Topology& topology,
   Tiles sums;
   std::vector<size_t> own_blocks;  // of C, with GPUs of the rank in any layer
   for (size_t at = 0; at < cube.g * cube.g; ++at) {
-    if (!gemm.transport.has_any(cube.stack(at))) continue;
+    if (!own.has_any(cube.stack(at))) continue;
     own_blocks.push_back(at);
     const LocalTile c = gemm.block(tensor_c, a.lines[at % cube.g], b.lines[at / cube.g]);
     for (const MemoryId gpu : cube.stack(at))

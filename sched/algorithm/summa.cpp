@@ -1,6 +1,5 @@
 #include "sched/algorithm/summa.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -51,7 +50,7 @@ PlanPart part_of_summa(const GemmProblem& given, const Topology& topology,
   std::vector<Line*> lines;
   for (auto* all : {&rows, &cols})
     for (Line& line : *all)
-      if (std::ranges::any_of(line.gpus, [&](MemoryId gpu) { return own.has(gpu); }) ||
+      if (own.has_any(line.gpus) ||
           gemm.owns_any(line.tensor, line.range))
         lines.push_back(&line);
   std::vector<IndexRange> depth;

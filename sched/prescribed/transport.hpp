@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -62,10 +61,6 @@ struct Transport {
   Options options = {};
   OwnRank own = {};
   std::map<MemoryId, Arena> arenas = {};  // of tiles that arrive, on demand
-
-  bool has_any(std::span<const MemoryId> members) const {
-    return std::ranges::any_of(members, [&](MemoryId m) { return own.has(m); });
-  }
 
   /// A tile in a user's matrix: this times its contents.
   LocalTile tile_of(const View& view, Scalar scale = Scalar::one) const {

@@ -11,7 +11,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,6 @@
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "model/base/threads.hpp"
 #include "plan/buffer_start.hpp"
 #include "plan/describe.hpp"
 #include "plan/validate.hpp"
@@ -92,7 +90,7 @@ class HostExecutor::State {
   /// Returns the plan's hash.
   std::string prepare(const Plan& plan, const auto& whole_or_part);
   Timeline run(const Plan& plan, std::string hash, const std::function<bool(OpId)>& start,
-               const std::function<void()>& beside = {});
+               const std::function<void()>& beside = [] {});
   void start_transfer(const Plan& plan, const Transfer& message,
                       RankTransport& transport) const;
   void require_matrices(const Plan& plan) const;
@@ -113,6 +111,9 @@ Timeline HostExecutor::State::execute(const Plan& plan) {
 }
 
 Timeline HostExecutor::State::execute(const PlanPart& part, RankTransport& transport) {
+  const auto fail = [&](const std::exception& error, const std::string& place = "") {
+    transport.fail(place + error.what(), dynamic_cast<const InputError*>(&error));
+  };
   const auto start = [&](OpId id) {
     try {
       const Transfer* const message = part.transfer(id);
@@ -122,7 +123,7 @@ Timeline HostExecutor::State::execute(const PlanPart& part, RankTransport& trans
         run_op(part.plan, id);
       return !message;
     } catch (const std::exception& error) {
-      transport.fail({own_.id, error, describe(part.plan, id)});
+      fail(error, describe(part.plan, id) + ": ");
       throw;
     }
   };
@@ -140,9 +141,11 @@ Timeline HostExecutor::State::execute(const PlanPart& part, RankTransport& trans
                      fmt::format("rank {}", own_.id.value));
     std::string hash = agree(part, transport);
     prepare(part.plan, part);
-    return run(part.plan, std::move(hash), start, end_transfers);
+    Timeline timeline = run(part.plan, std::move(hash), start, end_transfers);
+    end_together(own_, transport);
+    return timeline;
   } catch (const std::exception& error) {
-    transport.fail({own_.id, error});
+    fail(error);
     transport.next();  // throws the first failure of all ranks
     throw;
   }
@@ -155,10 +158,8 @@ Timeline HostExecutor::State::run(const Plan& plan, std::string hash,
   if (poison_) touch_arenas(false);
   Timeline timeline{"host", std::move(hash), std::vector<OpTime>(plan.ops.size())};
   dispatcher_.reset();
-  std::thread other = beside ? start_thread(beside) : std::thread{};
   pool_.run([&](host::WorkerId id) { dispatcher_.work(id.device, start); },
-            [&] { dispatcher_.start(timeline.ops); });
-  if (other.joinable()) other.join();
+            [&] { dispatcher_.start(timeline.ops); }, beside);
   if (const auto& failure = dispatcher_.failure()) {
     const std::string op = failure->op ? describe(plan, *failure->op) : "another rank";
     if (failure->bad_input) throw fault_of(op, failure->what);
