@@ -47,8 +47,8 @@ struct PlanPart {
 };
 
 /// The part of a rank. Dependencies between a transfer and other operations of the rank
-/// are kept on both sides. `topology`: the plan's machine. Throws InputError for a dependency between operations of
-/// different ranks that no message carries.
+/// are kept on both sides. `topology`: the plan's machine. Throws InputError for a
+/// dependency between operations of different ranks that no message carries.
 PlanPart part_of(const Plan& plan, const Topology& topology, const OwnRank& own);
 
 /// "A[0:64, 128:192] version 0 from gpu0 to gpu4"

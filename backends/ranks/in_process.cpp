@@ -73,7 +73,8 @@ class InProcess final : public RankTransport {
       bytes.insert(bytes.end(), column, column + from.bytes);
     }
     change([&] {
-      exchange_->mailboxes[to.index()].arrived[{rank_, number}].push_back(std::move(bytes));
+      exchange_->mailboxes[to.index()].arrived[{rank_, number}].push_back(
+          std::move(bytes));
       own().sent.push_back(token);
     });
   }

@@ -14,9 +14,9 @@ struct Strided {
   int64_t bytes = 0, columns = 1, pitch = 0;
 };
 
-/// Moves messages between the ranks of a run; each rank has its own transport. Ranks share
-/// no memory. Transfers start in any thread and end in one that calls next(). A transport
-/// whose library allows one thread only can queue them until then.
+/// Moves messages between the ranks of a run; each rank has its own transport. Ranks
+/// share no memory. Transfers start in any thread and end in one that calls next(). A
+/// transport whose library allows one thread only can queue them until then.
 class RankTransport {
  public:
   virtual ~RankTransport() = default;

@@ -21,6 +21,17 @@ struct Block {
   Line &row, &col;
 };
 
+/// The lines with blocks of C, A or B in the rank's memories.
+std::vector<Line*> own_lines(const BlockGemm& gemm, std::vector<Line>& rows,
+                             std::vector<Line>& cols) {
+  std::vector<Line*> lines;
+  for (auto* all : {&rows, &cols})
+    for (Line& line : *all)
+      if (gemm.transport.own.has_any(line.gpus) || gemm.owns_any(line.tensor, line.range))
+        lines.push_back(&line);
+  return lines;
+}
+
 }  // namespace
 
 Plan plan_summa(const GemmProblem& problem, const Topology& topology,
@@ -47,12 +58,7 @@ PlanPart part_of_summa(const GemmProblem& given, const Topology& topology,
       if (own.has(c.memory())) blocks.push_back({c, row, col});
     }
   }
-  std::vector<Line*> lines;
-  for (auto* all : {&rows, &cols})
-    for (Line& line : *all)
-      if (own.has_any(line.gpus) ||
-          gemm.owns_any(line.tensor, line.range))
-        lines.push_back(&line);
+  const std::vector<Line*> lines = own_lines(gemm, rows, cols);
   std::vector<IndexRange> depth;
   if (p.has_product()) depth = split_tiles({0, p.k}, options.panel, borders.k);
   // Panel k arrives under the products of panel k - 1.

@@ -1,6 +1,7 @@
 #include "sched/prescribed/transport.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "model/base/indices.hpp"
@@ -102,7 +103,7 @@ void Transport::run(Op op, std::initializer_list<LocalTile*> inputs, LocalTile& 
   pieces = int(std::clamp<int64_t>(pieces, 1, y.view.cols));
   op.beta = std::exchange(y.scale, Scalar::one);
   const MemoryId from = (*inputs.begin())->memory(), to = y.memory();
-  if (!own.has(from) && !own.has(to)) return;
+  if (!own.has_any(std::array{from, to})) return;
   op.queue = op.kind == OpKind::copy ? builder.copy_queue(from, to)
                                      : builder.compute_queue(to, 0);
   Pieces added{};

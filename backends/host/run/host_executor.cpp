@@ -89,8 +89,9 @@ class HostExecutor::State {
  private:
   /// Returns the plan's hash.
   std::string prepare(const Plan& plan, const auto& whole_or_part);
-  Timeline run(const Plan& plan, std::string hash, const std::function<bool(OpId)>& start,
-               const std::function<void()>& beside = [] {});
+  Timeline run(
+      const Plan& plan, std::string hash, const std::function<bool(OpId)>& start,
+      const std::function<void()>& beside = [] {});
   void start_transfer(const Plan& plan, const Transfer& message,
                       RankTransport& transport) const;
   void require_matrices(const Plan& plan) const;

@@ -26,8 +26,9 @@ class WorkerPool {
   /// Calls `job` once on every thread and returns after all have returned. No thread
   /// starts before all are ready and the last of them has called `start`. Meanwhile, the
   /// caller's thread calls `beside`. No function must throw.
-  void run(const std::function<void(WorkerId)>& job, const std::function<void()>& start,
-           const std::function<void()>& beside = [] {});
+  void run(
+      const std::function<void(WorkerId)>& job, const std::function<void()>& start,
+      const std::function<void()>& beside = [] {});
   void run(const std::function<void(WorkerId)>& job) {
     run(job, [] {});
   }
