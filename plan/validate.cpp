@@ -177,7 +177,7 @@ class Checker {
   }
 
   const Plan& plan_;
-  const OwnRank& own_;
+  const OwnRank own_;
   const char* kind_ = nullptr;  // kind of the part under check; null: the header
   size_t index_ = 0;
 };
@@ -202,14 +202,12 @@ void require_blocks(const Plan& plan) {
   }
 }
 
-void validate(const Plan& plan, const OwnRank& own) {
-  Checker{plan, own}.run();
-  require_blocks(plan);
-}
-
 }  // namespace
 
-void validate(const Plan& plan) { validate(plan, OwnRank{}); }
+void validate(const Plan& plan) {
+  Checker{plan, {}}.run();
+  require_blocks(plan);
+}
 
 bool names_memories_of(const Plan& plan, const Topology& topology) {
   const auto& memories = topology.memories();
@@ -241,14 +239,10 @@ void require_fit(const Plan& plan, const Topology& topology) {
   check_capacities(memory_needs(plan, topology), topology, "plan");
 }
 
-void validate(const Plan& plan, const Topology& topology) {
-  validate(plan);
+void validate(const Plan& plan, const Topology& topology, const OwnRank& own) {
+  Checker{plan, own}.run();
+  require_blocks(plan);
   require_fit(plan, topology);
-}
-
-void validate(const PlanPart& part, const Topology& topology) {
-  validate(part.plan, part.own);
-  require_fit(part.plan, topology);
 }
 
 namespace {

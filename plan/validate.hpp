@@ -1,7 +1,8 @@
 #pragma once
 
+#include "model/machine/rank.hpp"
 #include "model/machine/topology.hpp"
-#include "plan/part.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 
@@ -17,10 +18,9 @@ bool names_memories_of(const Plan& plan, const Topology& topology);
 /// have routes, and its matrices and tiles fit into the memories (plan/memory_needs.hpp).
 /// Throws InputError.
 void require_fit(const Plan& plan, const Topology& topology);
-/// Both checks.
-void validate(const Plan& plan, const Topology& topology);
-/// Also that each operation is in a memory of the rank.
-void validate(const PlanPart& part, const Topology& topology);
+/// Both checks. Each operation must be in a memory of the rank; copies from and to other
+/// ranks have no place there.
+void validate(const Plan& plan, const Topology& topology, const OwnRank& own = {});
 
 /// Requirements of backends that run a valid plan on real memory. Throws InputError with
 /// the first operation without a kernel, or the first whose output overlaps its inputs.

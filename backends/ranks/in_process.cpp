@@ -86,13 +86,12 @@ class InProcess final : public RankTransport {
   OpId next() override {
     std::unique_lock lock{exchange_->mutex};
     while (true) {
-      const std::optional<OpId> token = ended();
       if (const auto& failure = exchange_->failure) {
         if (failure->bad_input) throw fault_of(failure->rank, failure->what);
         throw std::runtime_error{failure->rank + ": " + failure->what};
       }
-      if (token) return *token;
-      exchange_->changed.wait(lock);
+      if (const std::optional<OpId> token = ended()) return *token;
+      if (!exchange_->failure) exchange_->changed.wait(lock);
     }
   }
 

@@ -18,6 +18,7 @@ struct Rank {
 class Ranks {
  public:
   static constexpr RankId none{-1};  // of interleaved pages on several hosts
+                                     // and of memories of other machines
 
   Ranks() = default;
   /// Throws InputError unless each memory of the machine belongs to exactly one rank,
@@ -26,7 +27,8 @@ class Ranks {
 
   size_t size() const { return size_; }
   RankId of(MemoryId memory) const {
-    return rank_of_.empty() ? RankId{} : rank_of_[memory.index()];
+    if (rank_of_.empty()) return RankId{};
+    return memory.index() < rank_of_.size() ? rank_of_[memory.index()] : none;
   }
 
  private:

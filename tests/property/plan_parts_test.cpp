@@ -120,7 +120,7 @@ void check(const Topology& machine, const Ranks& ranks, const Plan& plan, PartOf
     expect_union(plan, *parts);
     expect_agreement(*parts);
     for (const PlanPart& each : *parts) {
-      validate(each, machine);
+      validate(each.plan, machine, each.own);
       expect_own_buffers(plan, each);
     }
   }

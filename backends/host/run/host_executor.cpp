@@ -88,7 +88,7 @@ class HostExecutor::State {
 
  private:
   /// Returns the plan's hash.
-  std::string prepare(const Plan& plan, const auto& whole_or_part);
+  std::string prepare(const Plan& plan);
   Timeline run(
       const Plan& plan, std::string hash, const std::function<bool(OpId)>& start,
       const std::function<void()>& beside = [] {});
@@ -105,7 +105,7 @@ class HostExecutor::State {
 };
 
 Timeline HostExecutor::State::execute(const Plan& plan) {
-  return run(plan, prepare(plan, plan), [&](OpId id) {
+  return run(plan, prepare(plan), [&](OpId id) {
     run_op(plan, id);
     return true;
   });
@@ -141,7 +141,7 @@ Timeline HostExecutor::State::execute(const PlanPart& part, RankTransport& trans
       throw fault_of("plan", fmt::format("is the part of rank {}", part.own.id.value),
                      fmt::format("rank {}", own_.id.value));
     std::string hash = agree(part, transport);
-    prepare(part.plan, part);
+    prepare(part.plan);
     Timeline timeline = run(part.plan, std::move(hash), start, end_transfers);
     end_together(own_, transport);
     return timeline;
@@ -181,11 +181,11 @@ void HostExecutor::State::start_transfer(const Plan& plan, const Transfer& messa
     transport.receive(message.peer, message.number, bytes, message.op);
 }
 
-std::string HostExecutor::State::prepare(const Plan& plan, const auto& whole_or_part) {
+std::string HostExecutor::State::prepare(const Plan& plan) {
   std::string hash = content_hash(plan);
   if (hash == prepared_) return hash;
   prepared_.clear();
-  validate(whole_or_part, topology_);
+  validate(plan, topology_, own_);
   require_kernels(plan);
   host::require_executable(plan.dtype());
   dispatcher_.prepare(plan, gpus_);

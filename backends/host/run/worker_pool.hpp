@@ -27,11 +27,9 @@ class WorkerPool {
   /// starts before all are ready and the last of them has called `start`. Meanwhile, the
   /// caller's thread calls `beside`. No function must throw.
   void run(
-      const std::function<void(WorkerId)>& job, const std::function<void()>& start,
+      const std::function<void(WorkerId)>& job,
+      const std::function<void()>& start = [] {},
       const std::function<void()>& beside = [] {});
-  void run(const std::function<void(WorkerId)>& job) {
-    run(job, [] {});
-  }
 
   int devices() const { return int(workers_.size()); }
   int workers(int device) const { return workers_[size_t(device)]; }
