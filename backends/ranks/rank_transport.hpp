@@ -35,7 +35,8 @@ class RankTransport {
   /// while its messages are expected has failed.
   virtual OpId next() = 0;
 
-  /// Ends the run in all ranks because of an error of this rank.
+  /// Ends the run in all ranks because of an error of this rank. Afterwards, transports
+  /// touch no bytes of transfers that have not ended.
   virtual void fail(const std::string& what, bool bad_input) = 0;
 };
 
