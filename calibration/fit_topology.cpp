@@ -132,6 +132,30 @@ void add_memories(fit::Context& context) {
   }
 }
 
+/// One kernel fills the cores, whatever its size. Times ascend with the size: noise is
+/// evened out.
+void add_cores(const Measurements& m, Topology::Description& d) {
+  if (m.cores.empty()) return;
+  KernelTimes kernels;
+  kernels.name = kernels.source = "cores";
+  kernels.multiprocessors = 1;
+  kernels.block_m = kernels.block_n = TopologyLimits::block.most;
+  double least = 0;
+  for (const CoreRun& run : m.cores) {
+    if (kernels.gemm.empty() || kernels.gemm.back().dtype != run.dtype) {
+      GemmCurve& curve = kernels.gemm.emplace_back();
+      curve.dtype = run.dtype, curve.source = "cores";
+      least = 0;
+    }
+    least = std::max(least, run.seconds.mean);
+    const double size = double(run.size);
+    kernels.gemm.back().points.push_back(
+        {size, FlopRate{2 * size * size * size / least}});
+  }
+  d.memories[0].processor.emplace().kernels = d.kernels.size();
+  d.kernels.push_back(std::move(kernels));
+}
+
 /// Whether one engine runs copies of different flows in turn.
 bool in_turns(const TransferRun& run, const Topology& topology) {
   std::map<std::string, int>
@@ -225,6 +249,8 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   fit::fit_columns(context);
   fit::fit_costs(context);
   d.kernels.push_back(fit::fit_kernels(m));
+  if (!m.cores.empty()) source("cores", "products of all cores of the host together");
+  add_cores(m, d);
   round_off(d);
   std::erase_if(d.sources, [&](const Source& s) {
     return (s.key == "contention" && d.groups.empty()) ||

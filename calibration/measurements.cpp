@@ -117,6 +117,12 @@ void fields(auto& field, MemoryRun& x) {
   field("rate", x.rate);
 }
 
+void fields(auto& field, CoreRun& x) {
+  field("dtype", x.dtype);
+  field("size", x.size, 1, most_extent);
+  field("seconds", x.seconds);
+}
+
 void fields(auto& field, IssueRun& x) {
   field("what", x.what);
   field("threads", x.threads, 1, 1024);
@@ -148,6 +154,7 @@ void fields(auto& field, Measurements& x) {
   field("memory", x.memory);
   field.optional("graph_kernels", x.graph_kernels, !x.graph_kernels.empty());
   field.optional("loads", x.loads, !x.loads.empty());
+  field.optional("cores", x.cores, !x.cores.empty());
   field("issue", x.issue);
 }
 

@@ -83,6 +83,13 @@ struct MemoryRun {
   SampleMean rate;  // B/s
 };
 
+/// A square product by all cores of the host together.
+struct CoreRun {
+  DType dtype = DType::f64;
+  long long size = 0;
+  SampleMean seconds;
+};
+
 /// Host time to submit work.
 struct IssueRun {
   // "copy", "2-D copy", "gemm", "record and wait", or "call" (start threads and wait for
@@ -116,6 +123,7 @@ struct Measurements {
   std::vector<KernelRun> graph_kernels;  // submitted as one graph; absent in older files
   std::vector<LoadSeries> loads;         // absent in older files
   std::vector<MemoryRun> memory;
+  std::vector<CoreRun> cores;  // by dtype and ascending size; empty: not measured
   std::vector<IssueRun> issue;
 };
 

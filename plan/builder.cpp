@@ -32,6 +32,15 @@ std::vector<Buffer> tensor_buffers(const Plan& plan, TensorId id) {
   return buffers;
 }
 
+Buffer block_of(const Plan& plan, const View& view) {
+  Buffer block = plan.buffer(view.buffer);
+  block.in_arena = true, block.offset = 0;
+  block.row += view.row, block.col += view.col;
+  block.rows = view.rows, block.cols = view.cols;
+  block.ld = std::max<int64_t>(1, view.rows);
+  return block;
+}
+
 void LastUses::add(QueueId queue, OpId op) {
   const auto known =
       std::ranges::find(uses_, queue, [](const auto& use) { return use.first; });
@@ -84,14 +93,6 @@ View PlanBuilder::in_block(const View& region) const {
       return view;
   }
   throw std::logic_error{"a tile crosses the border of two blocks of its tensor"};
-}
-
-Buffer PlanBuilder::block(const View& view) const {
-  Buffer block = plan_.buffer(view.buffer);
-  block.in_arena = true;
-  block.row += view.row, block.col += view.col;
-  block.rows = view.rows, block.cols = view.cols;
-  return block;
 }
 
 void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {

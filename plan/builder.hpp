@@ -20,6 +20,9 @@ Plan empty_plan(const Problem& problem, const Topology& topology);
 /// those on the plan's devices only.
 std::vector<Buffer> tensor_buffers(const Plan& plan, TensorId tensor);
 
+/// A buffer for the elements of a view, without a place in memory.
+Buffer block_of(const Plan& plan, const View& view);
+
 /// Operands of an operation under construction.
 inline constexpr size_t most_operands = 4;
 using Operands = boost::container::static_vector<View, most_operands>;
@@ -75,8 +78,7 @@ class PlanBuilder {
   /// The same region as a view of its block. A region that crosses blocks is a caller's
   /// error.
   View in_block(const View& region) const;
-  /// A buffer for the elements of a view, without a place in memory.
-  Buffer block(const View& view) const;
+  Buffer block(const View& view) const { return block_of(plan_, view); }
   OpId add(Op op, const Operands& operands, Deps& deps);
   /// Reserves space for about this many operations, so that a long plan is not
   /// reallocated repeatedly.

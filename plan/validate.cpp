@@ -18,7 +18,7 @@ namespace {
 /// Records the part under check for error messages.
 class Checker {
  public:
-  explicit Checker(const Plan& plan) : plan_{plan} {}
+  Checker(const Plan& plan, const OwnRank& own) : plan_{plan}, own_{own} {}
 
   void run() {
     header();
@@ -71,6 +71,7 @@ class Checker {
 
   void queue(const Queue& q) const {
     require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
+    require(own_.has(q.src) || own_.has(q.dst), "belongs to another rank");
     if (q.kind == Queue::Kind::compute)
       require(q.src == q.dst && std::ranges::count(plan_.devices, q.dst) == 1,
               "a compute queue's memory must be one of the plan's devices");
@@ -84,7 +85,7 @@ class Checker {
             plan_.tensors.size());
     require(b.offset % b.element() == 0,
             "offset must be a multiple of the bytes of an element");
-    if (!b.in_arena) return;  // see require_blocks
+    if (!b.in_arena || !own_.has(b.memory)) return;  // see require_blocks
     const int64_t peak = plan_.peak_bytes[b.memory.index()],
                   room = (peak - b.offset) / b.element();
     require(b.offset <= peak && (b.cols == 0 || b.ld <= room / b.cols),
@@ -176,6 +177,7 @@ class Checker {
   }
 
   const Plan& plan_;
+  const OwnRank own_;
   const char* kind_ = nullptr;  // kind of the part under check; null: the header
   size_t index_ = 0;
 };
@@ -203,7 +205,7 @@ void require_blocks(const Plan& plan) {
 }  // namespace
 
 void validate(const Plan& plan) {
-  Checker{plan}.run();
+  Checker{plan, {}}.run();
   require_blocks(plan);
 }
 
@@ -237,8 +239,9 @@ void require_fit(const Plan& plan, const Topology& topology) {
   check_capacities(memory_needs(plan, topology), topology, "plan");
 }
 
-void validate(const Plan& plan, const Topology& topology) {
-  validate(plan);
+void validate(const Plan& plan, const Topology& topology, const OwnRank& own) {
+  Checker{plan, own}.run();
+  require_blocks(plan);
   require_fit(plan, topology);
 }
 

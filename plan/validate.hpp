@@ -1,5 +1,6 @@
 #pragma once
 
+#include "model/machine/rank.hpp"
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 
@@ -17,8 +18,9 @@ bool names_memories_of(const Plan& plan, const Topology& topology);
 /// have routes, and its matrices and tiles fit into the memories (plan/memory_needs.hpp).
 /// Throws InputError.
 void require_fit(const Plan& plan, const Topology& topology);
-/// Both checks.
-void validate(const Plan& plan, const Topology& topology);
+/// Both checks. Each operation must be in a memory of the rank; copies from and to other
+/// ranks have no place there.
+void validate(const Plan& plan, const Topology& topology, const OwnRank& own = {});
 
 /// Requirements of backends that run a valid plan on real memory. Throws InputError with
 /// the first operation without a kernel, or the first whose output overlaps its inputs.

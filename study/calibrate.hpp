@@ -13,7 +13,7 @@ namespace tilerail::study {
 /// backends/cuda/measure/measure.hpp).
 struct CalibrationSettings {
   std::optional<int> devices, workers;  // workers: of each device of a host
-  int cores = 0;                        // of a host, beside its devices
+  std::optional<int> cores;  // host: beside its devices; cuda: 0 to leave them out
   std::optional<double> seconds;        // approximate duration
   std::optional<std::string> name;      // of the machine
   std::string command;                  // recorded with the measurements of GPUs

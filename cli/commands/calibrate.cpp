@@ -32,7 +32,7 @@ Examples:
   tilerail calibrate --backend cuda --from node.json -o node.toml)";
 
 struct CalibrateOptions {
-  std::string backend, output, devices = "auto", workers = "auto", cores = "0",
+  std::string backend, output, devices = "auto", workers = "auto", cores = "auto",
                                seconds = "auto";
   std::string measurements, from;
   std::optional<std::string> name;
@@ -50,7 +50,8 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   study::CalibrationSettings settings;
   settings.devices = number_of(options.devices, "devices", 64);
   settings.workers = number_of(options.workers, "workers", 1024);
-  settings.cores = int(parse_integer(options.cores, "cores", 0, 1024));
+  if (options.cores != "auto")
+    settings.cores = int(parse_integer(options.cores, "cores", 0, 1024));
   if (options.seconds != "auto")
     settings.seconds = parse_real(options.seconds, "seconds");
   constexpr double most_seconds = 3600;
@@ -128,9 +129,9 @@ std::string plain_name(const std::string& path) {
 }
 
 int calibrate_on_cuda(const CalibrateOptions& options) {
-  for (const char* name : {"workers", "cores"}) refuse(options, name, "--backend cuda");
+  refuse(options, "workers", "--backend cuda");
   if (!options.from.empty())
-    for (const char* name : {"check", "devices", "seconds"})
+    for (const char* name : {"check", "devices", "cores", "seconds"})
       refuse(options, name, "--from");
   OutputSet outputs;
   if (options.output == "-")
@@ -182,8 +183,10 @@ Command add_calibrate(CLI::App& root) {
             "host: devices that share its cores; cuda: the first N GPUs; or auto [auto]");
   group.add("--workers", "N", options->workers,
             "host: threads of each device, or auto [auto]");
-  group.add("--cores", "N", options->cores,
-            "host: threads that compute on its memory, beside the devices [0]");
+  group.add(
+      "--cores", "N", options->cores,
+      "host: threads that compute on its memory, beside the devices [0]; cuda: 0 to "
+      "leave the host's cores out");
   group.add("--seconds", "X", options->seconds,
             "Approximate duration [host: 20, cuda: 90]");
   app->add_flag("--check", options->check,

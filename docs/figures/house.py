@@ -32,6 +32,7 @@ INSIDE = {
     "backends/simulator.hpp": (2.3, "simulator by name"),
     "backends/sim": (2.3, "executor:\nsimulates"),
     "backends/fluid": (2.3, "model time"),
+    "backends/ranks": (-1.15, "messages between\nprocesses"),
     "backends/host": (3.45, "executor:\nCPU threads"),
     "backends/cuda": (4.6, "executor:\nGPUs"),
     "backends/executor.hpp": (2.3, "what executors are:\nPlan to Timeline"),

@@ -22,6 +22,7 @@ struct Id {
 using VertexId = Id<struct VertexTag>;  // memory or switch of a topology
 using MemoryId = Id<struct MemoryTag>;  // host domain or GPU memory of a topology
 using TensorId = Id<struct TensorTag>;  // matrix of a problem
+using RankId = Id<struct RankTag>;      // process of a run
 using LinkId = Id<struct LinkTag>;      // one direction of a link
 using GroupId = Id<struct GroupTag>;    // capacity group
 using OpId = Id<struct OpTag>;          // operation of a plan

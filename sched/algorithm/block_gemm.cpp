@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -15,11 +17,12 @@ namespace tilerail {
 
 BlockGemm::BlockGemm(const GemmProblem& given, const Topology& topology,
                      std::span<const MemoryId> gpus, const Layout& layout,
-                     const Transport::Options& options)
+                     const Transport::Options& options, const OwnRank& own)
     : problem{checked(given)},
       topology_{topology},
       plan_{empty_plan(problem, topology)},
-      transport{builder_, options} {
+      trans_{problem.trans_a, problem.trans_b, Trans::no},
+      transport{builder_, options, own} {
   check_devices(topology, gpus);
   check_places(problem, topology, gpus);
   for (const Tensor& tensor : plan_.tensors)
@@ -27,7 +30,8 @@ BlockGemm::BlockGemm(const GemmProblem& given, const Topology& topology,
       throw InputError{"place", layout_text(tensor.layout, topology),
                        fmt::format("is not a place for {} here", tensor.name),
                        layout_text(layout, topology)};
-  plan_.devices.assign(gpus.begin(), gpus.end());
+  std::ranges::copy_if(gpus, std::back_inserter(plan_.devices),
+                       [&](MemoryId gpu) { return own.has(gpu); });
   for (const auto i : indices(first_)) first_[i] = builder_.add_tensor(TensorId{i});
 }
 
@@ -35,9 +39,18 @@ LocalTile BlockGemm::block(TensorId tensor, IndexRange line, IndexRange other) c
   if (line.size() == 0 || other.size() == 0) return {};
   if (tensor == tensor_b) std::swap(line, other);
   const size_t i = tensor.index();
-  const std::array trans{problem.trans_a, problem.trans_b, Trans::no};
-  return {builder_.in_block(stored(first_[i], trans[i], line, other)),
-          tensor == tensor_c ? scalar_of(problem.beta, Scalar::beta) : Scalar::one};
+  return transport.tile_of(
+      builder_.in_block(stored(first_[i], trans_[i], line, other)),
+      tensor == tensor_c ? scalar_of(problem.beta, Scalar::beta) : Scalar::one);
+}
+
+bool BlockGemm::owns_any(TensorId tensor, IndexRange line) const {
+  const bool rows = (tensor != tensor_b) == (trans_[tensor.index()] == Trans::no);
+  return std::ranges::any_of(plan_.buffers, [&](const Buffer& b) {
+    const int64_t begin = rows ? b.row : b.col, size = rows ? b.rows : b.cols;
+    return !b.in_arena && b.tensor == tensor && transport.own.has(b.memory) &&
+           begin < line.end && line.begin < begin + size;
+  });
 }
 
 void BlockGemm::add_product(LocalTile& a, LocalTile& b, LocalTile& c) {
@@ -51,13 +64,13 @@ void BlockGemm::complete(LocalTile& c) {
     transport.run({.kind = OpKind::axpby, .alpha = Scalar::zero}, {&c}, c);
 }
 
-Plan BlockGemm::finish(std::string name, int64_t tile) {
+PlanPart BlockGemm::finish(std::string name, int64_t tile) {
   plan_.policy = std::move(name), plan_.tile = tile;
   for (const auto& [gpu, arena] : transport.arenas)
     plan_.peak_bytes[gpu.index()] = arena.peak();
   check_routes(plan_, topology_);
   check_capacities(memory_needs(plan_, topology_), topology_, "place");
-  return std::move(plan_);
+  return {std::move(plan_), transport.own};
 }
 
 }  // namespace tilerail

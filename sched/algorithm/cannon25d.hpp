@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/part.hpp"
 #include "sched/prescribed/transport.hpp"
 
 namespace tilerail {
@@ -19,5 +20,9 @@ namespace tilerail {
 Plan plan_cannon25d(const GemmProblem& problem, const Topology& topology,
                     std::span<const MemoryId> gpus,
                     const Transport::Options& transport = {});
+/// The part of one rank, without the operations of the others.
+PlanPart part_of_cannon25d(const GemmProblem& problem, const Topology& topology,
+                           std::span<const MemoryId> gpus, const OwnRank& own,
+                           const Transport::Options& transport = {});
 
 }  // namespace tilerail

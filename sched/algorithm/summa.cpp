@@ -21,12 +21,28 @@ struct Block {
   Line &row, &col;
 };
 
+/// The lines with blocks of C, A or B in the rank's memories.
+std::vector<Line*> own_lines(const BlockGemm& gemm, std::vector<Line>& rows,
+                             std::vector<Line>& cols) {
+  std::vector<Line*> lines;
+  for (auto* all : {&rows, &cols})
+    for (Line& line : *all)
+      if (gemm.transport.own.has_any(line.gpus) || gemm.owns_any(line.tensor, line.range))
+        lines.push_back(&line);
+  return lines;
+}
+
 }  // namespace
 
-Plan plan_summa(const GemmProblem& given, const Topology& topology,
+Plan plan_summa(const GemmProblem& problem, const Topology& topology,
                 const SummaOptions& options) {
-  BlockGemm gemm{given, topology, given.place_c.members(), given.place_c,
-                 options.transport};
+  return part_of_summa(problem, topology, {}, options).plan;
+}
+
+PlanPart part_of_summa(const GemmProblem& given, const Topology& topology,
+                       const OwnRank& own, const SummaOptions& options) {
+  BlockGemm gemm{given,         topology,          given.place_c.members(),
+                 given.place_c, options.transport, own};
   const GemmProblem& p = gemm.problem;
   const Borders borders = borders_of(p);
   std::vector<Line> rows, cols;
@@ -37,29 +53,26 @@ Plan plan_summa(const GemmProblem& given, const Topology& topology,
   std::vector<Block> blocks;
   for (Line& col : cols) {
     for (Line& row : rows) {
-      blocks.push_back({gemm.block(tensor_c, row.range, col.range), row, col});
-      const MemoryId gpu = gemm.transport.memory(blocks.back().c);
-      row.gpus.insert(gpu), col.gpus.insert(gpu);
+      const LocalTile c = gemm.block(tensor_c, row.range, col.range);
+      row.gpus.insert(c.memory()), col.gpus.insert(c.memory());
+      if (own.has(c.memory())) blocks.push_back({c, row, col});
     }
   }
+  const std::vector<Line*> lines = own_lines(gemm, rows, cols);
   std::vector<IndexRange> depth;
   if (p.has_product()) depth = split_tiles({0, p.k}, options.panel, borders.k);
   // Panel k arrives under the products of panel k - 1.
   for (size_t k = 0; k <= depth.size(); ++k) {
-    for (auto* lines : {&rows, &cols}) {
-      for (Line& line : *lines) {
-        Transport::drop(line.now);
-        line.now = std::exchange(line.arriving, {});
-        if (k == depth.size()) continue;
-        const std::vector<MemoryId> members(line.gpus.begin(), line.gpus.end());
-        gemm.transport.broadcast(gemm.block(line.tensor, line.range, depth[k]), members,
-                                 line.arriving);
-      }
+    for (Line* line : lines) {
+      Transport::drop(line->now);
+      line->now = std::exchange(line->arriving, {});
+      if (k == depth.size()) continue;
+      const std::vector<MemoryId> members(line->gpus.begin(), line->gpus.end());
+      gemm.transport.broadcast(gemm.block(line->tensor, line->range, depth[k]), members,
+                               line->arriving);
     }
-    for (auto& [c, row, col] : blocks) {
-      const MemoryId gpu = gemm.transport.memory(c);
-      gemm.add_product(row.now[gpu], col.now[gpu], c);
-    }
+    for (auto& [c, row, col] : blocks)
+      gemm.add_product(row.now[c.memory()], col.now[c.memory()], c);
   }
   for (Block& block : blocks) gemm.complete(block.c);
   return gemm.finish("summa", options.panel);

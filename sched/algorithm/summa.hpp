@@ -1,5 +1,6 @@
 #pragma once
 
+#include "plan/part.hpp"
 #include "sched/prescribed/transport.hpp"
 
 namespace tilerail {
@@ -19,5 +20,8 @@ struct SummaOptions {
 /// Throws InputError if A, B and C are not in one layout on GPUs.
 Plan plan_summa(const GemmProblem& problem, const Topology& topology,
                 const SummaOptions& options = {});
+/// The part of one rank, without the operations of the others.
+PlanPart part_of_summa(const GemmProblem& problem, const Topology& topology,
+                       const OwnRank& own, const SummaOptions& options = {});
 
 }  // namespace tilerail

@@ -1,6 +1,7 @@
 #include "sched/prescribed/transport.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "model/base/indices.hpp"
@@ -20,20 +21,20 @@ std::vector<Hop> hops(Pattern pattern, size_t nodes) {
   return all;
 }
 
-LocalTile Transport::room_for(const View& shape, MemoryId gpu) {
-  Arena& arena = arenas.try_emplace(gpu, Arena::on_demand(builder, gpu)).first->second;
-  const Arena::Slot slot = arena.take(builder.block(shape), {});
-  return {{slot.buffer, 0, 0, shape.rows, shape.cols},
-          Scalar::zero,
-          {},
-          slot.former,
-          &arena,
-          slot};
+LocalTile Transport::room_for(Buffer block, MemoryId gpu) {
+  block.memory = gpu;
+  LocalTile tile{block, {{}, 0, 0, block.rows, block.cols}};
+  if (!own.has(gpu)) return tile;
+  tile.arena = &arenas.try_emplace(gpu, Arena::on_demand(builder, gpu)).first->second;
+  tile.slot = tile.arena->take(block, {});
+  tile.view.buffer = tile.slot.buffer;
+  tile.uses = tile.slot.former;
+  return tile;
 }
 
 LocalTile Transport::send(LocalTile& tile, MemoryId to) {
   if (tile.is_zero()) return {};
-  LocalTile there = room_for(tile.view, to);
+  LocalTile there = room_for(tile.block, to);
   run({}, {&tile}, there, options.pieces);
   return there;
 }
@@ -64,7 +65,8 @@ void Transport::broadcast(LocalTile root, std::span<const MemoryId> members,
                           Tiles& tiles) {
   if (root.is_zero()) return;
   const size_t n = members.size(),
-               start = size_t(std::ranges::find(members, memory(root)) - members.begin()),
+               start =
+                   size_t(std::ranges::find(members, root.memory()) - members.begin()),
                outside = start == n ? 1 : 0;
   const auto gpu = [&](size_t v) { return members[(start + v - outside) % n]; };
   const auto tile = [&](size_t v) -> LocalTile& {
@@ -87,14 +89,23 @@ void Transport::reduce(Tiles& sums, std::span<const MemoryId> members) {
   }
 }
 
+View Transport::operand(const LocalTile& tile, int j, int pieces) {
+  const View view = piece(tile.view, j, pieces);
+  if (own.has(tile.memory())) return view;
+  Buffer remote = tile.block;
+  remote.col += view.col - tile.view.col, remote.cols = view.cols;
+  return {builder.add_buffer(remote), 0, 0, view.rows, view.cols};
+}
+
 /// All pieces are in one queue, so the first waits for the uses of y on behalf of all.
 void Transport::run(Op op, std::initializer_list<LocalTile*> inputs, LocalTile& y,
                     int pieces) {
   pieces = int(std::clamp<int64_t>(pieces, 1, y.view.cols));
-  op.beta = y.scale;
-  op.queue = op.kind == OpKind::copy
-                 ? builder.copy_queue(memory(**inputs.begin()), memory(y))
-                 : builder.compute_queue(memory(y), 0);
+  op.beta = std::exchange(y.scale, Scalar::one);
+  const MemoryId from = (*inputs.begin())->memory(), to = y.memory();
+  if (!own.has_any(std::array{from, to})) return;
+  op.queue = op.kind == OpKind::copy ? builder.copy_queue(from, to)
+                                     : builder.compute_queue(to, 0);
   Pieces added{};
   for (int j = 0; j < pieces; ++j) {
     Deps deps;
@@ -103,18 +114,20 @@ void Transport::run(Op op, std::initializer_list<LocalTile*> inputs, LocalTile& 
     for (const LocalTile* input : inputs) {
       if (input->written && (j == 0 || input->written->count() == pieces))
         deps.after(input->written->of(j, pieces));
-      operands.push_back(piece(input->view, j, pieces));
+      operands.push_back(operand(*input, j, pieces));
     }
-    operands.push_back(piece(y.view, j, pieces));
+    operands.push_back(operand(y, j, pieces));
     added.last = builder.add(op, operands, deps);
     if (j == 0) added.first = added.last;
   }
   for (LocalTile* input : inputs) {
+    if (!own.has(input->memory())) continue;
     const auto& uses = input->uses.all();
     if (input->written && uses.back().second == input->written->last) input->uses.clear();
     input->uses.add(op.queue, added.last);
   }
-  y.written = added, y.scale = Scalar::one;
+  if (!own.has(to)) return;
+  y.written = added;
   y.uses.clear();
   y.uses.add(op.queue, added.last);
 }

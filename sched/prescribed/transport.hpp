@@ -8,14 +8,17 @@
 #include <span>
 #include <vector>
 
+#include "model/machine/rank.hpp"
 #include "plan/builder.hpp"
 #include "sched/tasks/arena.hpp"
 #include "sched/transport/pieces.hpp"
 
 namespace tilerail {
 
-/// A tile in one memory. Its readers depend on `written`, its writers on `uses`.
+/// A tile in one memory. Its readers depend on `written`, its writers on `uses`. A tile
+/// of another rank has neither, and no buffer.
 struct LocalTile {
+  Buffer block = {};  // the part of a tensor that it holds, and its memory
   View view = {};
   Scalar scale = Scalar::zero;  // the tile is this times the contents of its memory
   std::optional<Pieces> written = {};  // absent: from the start, or not yet
@@ -24,6 +27,7 @@ struct LocalTile {
   Arena* arena = nullptr;  // of its memory; null: the tile is in a user's matrix
   Arena::Slot slot = {};
 
+  MemoryId memory() const { return block.memory; }
   /// Also if it has no elements.
   bool is_zero() const { return scale == Scalar::zero; }
 };
@@ -44,7 +48,8 @@ struct Hop {
 std::vector<Hop> hops(Pattern pattern, size_t nodes);
 
 /// Prescribed transport: a layout and a step say who sends which tile to whom, without
-/// clocks. Tiles that are zero are not copied.
+/// clocks. Tiles that are zero are not copied. Only operations of `own` are planned:
+/// copies between ranks become its sends and receives.
 /// docs/model.md#prescribed-transport
 struct Transport {
   struct Options {
@@ -54,14 +59,16 @@ struct Transport {
 
   PlanBuilder& builder;
   Options options = {};
+  OwnRank own = {};
   std::map<MemoryId, Arena> arenas = {};  // of tiles that arrive, on demand
 
-  MemoryId memory(const LocalTile& tile) const {
-    return builder.plan().buffer(tile.view.buffer).memory;
+  /// A tile in a user's matrix: this times its contents.
+  LocalTile tile_of(const View& view, Scalar scale = Scalar::one) const {
+    return {builder.block(view), view, scale};
   }
 
-  /// An unwritten tile of this shape on a GPU: zero, whatever its memory contains.
-  LocalTile room_for(const View& shape, MemoryId gpu);
+  /// An unwritten tile of this block on a GPU: zero, whatever its memory contains.
+  LocalTile room_for(Buffer block, MemoryId gpu);
 
   /// The tile on GPU `to`: piece j is sent as soon as it is in the tile's memory.
   LocalTile send(LocalTile& tile, MemoryId to);
@@ -93,6 +100,10 @@ struct Transport {
   /// y = op(inputs, y) on the GPU of y, or from the input's memory to there, in pieces:
   /// at most as many as y has columns.
   void run(Op op, std::initializer_list<LocalTile*> inputs, LocalTile& y, int pieces = 1);
+
+ private:
+  /// Piece j as an operand; of another rank's tile, in a buffer of its own.
+  View operand(const LocalTile& tile, int j, int pieces);
 };
 
 }  // namespace tilerail

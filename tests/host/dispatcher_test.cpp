@@ -100,14 +100,17 @@ TEST(Dispatcher, AnOperationReadsTheResultsOfEarlierOperations) {
     const Plan plan = random_plan(topology, 300, seed);
     const std::vector<int> expected = Depths{plan}.in_plan_order();
     Depths depths{plan};
-    dispatcher.prepare(plan, topology);
+    dispatcher.prepare(plan, topology, topology.gpus());
     for (int run = 0; run < 20; ++run) {
       depths.clear();
       std::vector<OpTime> times(plan.ops.size());
       dispatcher.reset();
       pool.run(
           [&](WorkerId id) {
-            dispatcher.work(id.device, [&](OpId op) { depths.compute(op.index()); });
+            dispatcher.work(id.device, [&](OpId op) {
+              depths.compute(op.index());
+              return true;
+            });
           },
           [&] { dispatcher.start(times); });
       ASSERT_EQ(depths.all(), expected) << "seed " << seed << ", run " << run;
@@ -120,9 +123,9 @@ TEST(Dispatcher, OneOfSeveralFailuresIsReportedAndTheNextRunIsClean) {
   WorkerPool pool{std::vector<int>(devices, workers)};
   Dispatcher dispatcher{devices};
   const Plan plan = random_plan(topology, 300, 4);
-  dispatcher.prepare(plan, topology);
+  dispatcher.prepare(plan, topology, topology.gpus());
   std::vector<OpTime> times(plan.ops.size());
-  const auto run = [&](const std::function<void(OpId)>& op) {
+  const auto run = [&](const std::function<bool(OpId)>& op) {
     dispatcher.reset();
     pool.run([&](WorkerId id) { dispatcher.work(id.device, op); },
              [&] { dispatcher.start(times); });
@@ -130,13 +133,14 @@ TEST(Dispatcher, OneOfSeveralFailuresIsReportedAndTheNextRunIsClean) {
   for (int i = 0; i < 50; ++i) {
     run([](OpId op) {
       if (op.value >= 100) throw fault_of("", "no " + std::to_string(op.value));
+      return true;
     });
     ASSERT_TRUE(dispatcher.failure().has_value());
-    EXPECT_GE(dispatcher.failure()->op.value, 100);
+    EXPECT_GE(dispatcher.failure()->op->value, 100);
     EXPECT_EQ(dispatcher.failure()->what,
-              "no " + std::to_string(dispatcher.failure()->op.value));
+              "no " + std::to_string(dispatcher.failure()->op->value));
     EXPECT_TRUE(dispatcher.failure()->bad_input);
-    run([](OpId) {});
+    run([](OpId) { return true; });
     EXPECT_FALSE(dispatcher.failure().has_value());
   }
 }

@@ -49,7 +49,8 @@ class OnOneNode : public ::testing::Test {
   }
 
   LocalTile block(size_t gpu) {
-    return {builder.in_block({matrix, int64_t(gpu) * side, 0, side, side}), Scalar::one};
+    const View view{matrix, int64_t(gpu) * side, 0, side, side};
+    return Transport{builder}.tile_of(builder.in_block(view));
   }
   Tiles blocks() {
     Tiles tiles;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "model/machine/rank.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail::small_machine {
@@ -36,6 +38,17 @@ inline Topology::Description gpu_nodes(int nodes) {
     add_links(d, "nic" + of, "net", 12, 2);
   }
   return d;
+}
+
+/// Ranks of consecutive GPUs. The host of a node belongs to the rank of its first GPU.
+inline Ranks ranks_of_gpus(const Topology& machine, int gpus_of_rank) {
+  const auto& gpus = machine.gpus();
+  std::vector<Rank> ranks(gpus.size() / size_t(gpus_of_rank));
+  for (size_t i = 0; i < gpus.size(); ++i)
+    ranks[i / size_t(gpus_of_rank)].memories.push_back(gpus[i]);
+  for (size_t i = 0; i < machine.hosts().size(); ++i)
+    ranks[i * gpus_of_node / size_t(gpus_of_rank)].memories.push_back(machine.hosts()[i]);
+  return {ranks, machine};
 }
 
 }  // namespace tilerail::small_machine

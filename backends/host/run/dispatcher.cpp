@@ -12,17 +12,23 @@ namespace {
 
 constexpr int32_t no_device = -1, end_of_list = -1;
 
-/// Index of the memory's processor. Copies between hosts without one are run by the first
-/// processor's threads.
-int32_t device_index(MemoryId memory, const Topology& topology) {
-  const auto& all = topology.processors();
-  const auto found = std::ranges::find(all, memory);
-  return found == all.end() ? 0 : int32_t(found - all.begin());
+/// Index of the processor that a queue keeps busy: the destination's, unless it is a host
+/// and the source is not, or it is of another rank. The first processor's threads run
+/// copies between memories without one.
+int32_t device_index(const Queue& queue, const Topology& topology,
+                     std::span<const MemoryId> devices) {
+  const MemoryId busy = topology.is_host(queue.dst) ? queue.src : queue.dst;
+  for (const MemoryId memory : {busy, queue.dst, queue.src}) {
+    const auto found = std::ranges::find(devices, memory);
+    if (found != devices.end()) return int32_t(found - devices.begin());
+  }
+  return 0;
 }
 
 }  // namespace
 
-void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
+void Dispatcher::prepare(const Plan& plan, const Topology& topology,
+                         std::span<const MemoryId> devices) {
   const size_t count = plan.ops.size();
   device_.resize(count);
   std::vector<size_t> per_device(ready_.size(), 0);
@@ -30,7 +36,7 @@ void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
     const Op& op = plan.ops[i];
     device_[i] = op.kind == OpKind::join
                      ? no_device
-                     : device_index(plan.device_of(op, topology), topology);
+                     : device_index(plan.queue(op.queue), topology, devices);
     if (device_[i] != no_device) ++per_device[size_t(device_[i])];
   }
   graph_.emplace(plan);
@@ -62,21 +68,24 @@ void Dispatcher::start(std::span<OpTime> times) {
   }
 }
 
-void Dispatcher::work(int device, const std::function<void(OpId)>& run_op) {
+void Dispatcher::work(int device, const std::function<bool(OpId)>& run_op) {
   Ready& ready = ready_[size_t(device)];
   while (const std::optional<int32_t> op = take(ready)) {
-    OpTime& time = times_[size_t(*op)];
-    time.start = timer_.seconds();
+    const OpId id{*op};
+    times_[id.index()].start = timer_.seconds();
     try {
-      run_op(OpId{*op});
+      if (run_op(id)) end(id);
     } catch (const InputError& error) {
-      return fail(OpId{*op}, error.what(), true);
+      return fail({id, error.what(), true});
     } catch (const std::exception& error) {
-      return fail(OpId{*op}, error.what(), false);
+      return fail({id, error.what(), false});
     }
-    time.end = timer_.seconds();
-    finish(*op);
   }
+}
+
+void Dispatcher::end(OpId op) {
+  times_[op.index()].end = timer_.seconds();
+  finish(op.value);
 }
 
 std::optional<int32_t> Dispatcher::take(Ready& ready) {
@@ -133,10 +142,10 @@ void Dispatcher::stop() {
   }
 }
 
-void Dispatcher::fail(OpId op, std::string what, bool bad_input) {
+void Dispatcher::fail(Failure failure) {
   {
     const std::lock_guard lock{failure_mutex_};
-    if (!failure_) failure_ = Failure{op, std::move(what), bad_input};
+    if (!failure_) failure_ = std::move(failure);
   }
   stop();
 }

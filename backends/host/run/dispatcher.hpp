@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/base/timer.hpp"
-#include "model/machine/topology.hpp"
 #include "model/timeline.hpp"
 #include "plan/graph.hpp"
 #include "plan/plan.hpp"
@@ -21,7 +20,7 @@ namespace tilerail::host {
 
 /// The first failure of a run.
 struct Failure {
-  OpId op;
+  std::optional<OpId> op;  // absent: of another rank
   std::string what;
   bool bad_input = false;  // an InputError; false: an internal or machine error
 };
@@ -43,7 +42,9 @@ class Dispatcher {
   explicit Dispatcher(int devices) : ready_(size_t(devices)) {}
 
   /// Builds the counters and successor lists of a plan; the only call that allocates.
-  void prepare(const Plan& plan, const Topology& topology);
+  /// `devices`: the memory of each device.
+  void prepare(const Plan& plan, const Topology& topology,
+               std::span<const MemoryId> devices);
 
   /// Prepares another run of the prepared plan. All workers must have left `work`.
   void reset();
@@ -53,8 +54,15 @@ class Dispatcher {
   void start(std::span<OpTime> times);
 
   /// Runs operations of one device until the plan has none left or one has failed. Called
-  /// by each worker; if `run_op` throws, the plan fails.
-  void work(int device, const std::function<void(OpId)>& run_op);
+  /// by each worker; if `run_op` throws, the plan fails. It returns whether the operation
+  /// has ended; otherwise `end` must be called later.
+  void work(int device, const std::function<bool(OpId)>& run_op);
+
+  /// Ends an operation that `run_op` has started, from any thread.
+  void end(OpId op);
+
+  /// Fails the plan, from any thread.
+  void fail(Failure failure);
 
   /// The failure, if any, after every `work` has returned.
   const std::optional<Failure>& failure() const { return failure_; }
@@ -71,7 +79,6 @@ class Dispatcher {
   void finish(int32_t op);
   void push(int32_t op);
   void stop();
-  void fail(OpId op, std::string what, bool bad_input);
 
   std::vector<int32_t> device_;     // by operation; no_device for joins
   std::optional<PlanGraph> graph_;  // of the prepared plan

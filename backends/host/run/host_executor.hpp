@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/ranks/rank_transport.hpp"
 #include "backends/real_executor.hpp"
 #include "model/machine/topology.hpp"
+#include "plan/part.hpp"
 
 namespace tilerail {
 
@@ -12,9 +14,11 @@ struct HostOptions {
   int workers = 0;      // per device; 0: the topology's engines.total, else 2
   bool poison = false;  // fill the arenas with NaN before each run, to detect reads of
                         // unwritten bytes
+  OwnRank own = {};     // the GPUs of this rank become devices
 };
 
-/// Runs plans on CPU threads and real memory. Each GPU of the topology becomes a device:
+/// Runs plans on CPU threads and real memory. Each GPU of the topology, or of one rank,
+/// becomes a device:
 /// a group of worker threads with its own arena for tiles. Copies are real copies, GEMMs
 /// are calls of a BLAS library on one thread each.
 ///
@@ -24,7 +28,7 @@ struct HostOptions {
 /// once and parked between plans; arenas are kept and grow if a plan needs more.
 class HostExecutor final : public RealExecutor {
  public:
-  /// Throws InputError if the topology has no GPU or the number of workers is negative.
+  /// Throws InputError if the rank has no GPU or the number of workers is negative.
   explicit HostExecutor(Topology topology, HostOptions options = {});
   ~HostExecutor() override;
 
@@ -41,6 +45,12 @@ class HostExecutor final : public RealExecutor {
   /// the executor stays usable.
   Timeline execute(const Plan& plan) override;
 
+  /// Runs a rank's part together with the executors of the other ranks, each of which has
+  /// a transport of its own. Only matrices and arenas of the rank are used. Throws as
+  /// above, but the same error in all ranks: the first of any of them, with its rank. The
+  /// timeline's hash is the hash of the distributed plan.
+  Timeline execute(const PlanPart& part, RankTransport& transport);
+
   std::unique_ptr<TestMatrices> test_matrices(std::span<const Plan* const> plans,
                                               const TestMatrixOptions& options) override;
   void bind(const Plan& plan, const Matrices& matrices) override;
@@ -49,7 +59,7 @@ class HostExecutor final : public RealExecutor {
   bool has_overheads() const override { return false; }
 
   const Topology& topology() const;
-  /// Threads of the device-th processor, counted from 0 in the order of
+  /// Threads of the rank's device-th processor, counted from 0 in the order of
   /// Topology::processors().
   int workers(int device) const;
   /// Bytes in the arena of a memory.

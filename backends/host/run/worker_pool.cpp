@@ -45,7 +45,8 @@ void WorkerPool::close() {
 }
 
 void WorkerPool::run(const std::function<void(WorkerId)>& job,
-                     const std::function<void()>& start) {
+                     const std::function<void()>& start,
+                     const std::function<void()>& beside) {
   std::unique_lock lock{mutex_};
   job_ = &job;
   start_ = &start;
@@ -53,6 +54,9 @@ void WorkerPool::run(const std::function<void(WorkerId)>& job,
   running_ = size();
   ++jobs_;
   wake_.notify_all();
+  lock.unlock();
+  beside();
+  lock.lock();
   finished_.wait(lock, [this] { return running_ == 0; });
   job_ = nullptr;
   start_ = nullptr;

@@ -24,12 +24,12 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   /// Calls `job` once on every thread and returns after all have returned. No thread
-  /// starts before all are ready and the last of them has called `start`. Both functions
-  /// must not throw.
-  void run(const std::function<void(WorkerId)>& job, const std::function<void()>& start);
-  void run(const std::function<void(WorkerId)>& job) {
-    run(job, [] {});
-  }
+  /// starts before all are ready and the last of them has called `start`. Meanwhile, the
+  /// caller's thread calls `beside`. No function must throw.
+  void run(
+      const std::function<void(WorkerId)>& job,
+      const std::function<void()>& start = [] {},
+      const std::function<void()>& beside = [] {});
 
   int devices() const { return int(workers_.size()); }
   int workers(int device) const { return workers_[size_t(device)]; }
