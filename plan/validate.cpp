@@ -128,6 +128,11 @@ class Checker {
     place(o, operands);
   }
 
+  /// The triangular factors of block reflectors, t.rows of them in a block.
+  static bool is_t(const View& t, int64_t reflectors) {
+    return t.cols == reflectors && t.rows > 0 && t.rows <= t.cols;
+  }
+
   static bool shapes_match(const Op& o, Views operands) {
     const View &a = operands.front(), &y = operands.back();
     switch (o.kind) {
@@ -144,6 +149,16 @@ class Checker {
         return a.rows == a.cols && a.cols == y.cols;
       case OpKind::syrk:
         return y.rows == y.cols && a.rows == y.rows;
+      case OpKind::geqrt:
+        return is_t(a, std::min(y.rows, y.cols));
+      case OpKind::ormqr:
+        return a.rows == y.rows && is_t(operands[1], std::min(a.rows, a.cols));
+      case OpKind::tsqrt:
+        return operands[1].rows >= y.cols && operands[1].cols == y.cols &&
+               is_t(a, y.cols);
+      case OpKind::tsmqr:
+        return a.rows == y.rows && a.cols == operands[2].rows &&
+               operands[2].cols == y.cols && is_t(operands[1], a.cols);
       default:
         return !reads(o, 0) || (a.rows == y.rows && a.cols == y.cols);
     }
@@ -156,6 +171,7 @@ class Checker {
     };
     const bool of_a = is_own(operands.front()), of_y = is_own(operands.back());
     if (kind == OpKind::gemm) return of_a && is_own(operands[1]);
+    if (operands.size() > 2) return std::ranges::all_of(operands, is_own);
     return of_y == of_a || (of_y && kind == OpKind::axpby);
   }
 
@@ -281,7 +297,7 @@ bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
 
 }  // namespace
 
-void require_kernels(const Plan& plan) {
+void require_kernels(const Plan& plan, bool on_cuda) {
   if (plan.warm)
     throw fault_of("plan",
                    "is warm: it reads tiles that an earlier call has left on GPUs, and "
@@ -289,11 +305,11 @@ void require_kernels(const Plan& plan) {
                    "warm=off");
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
-    if (!info(op.kind).any_backend)
-      throw fault_of(
-          "plan",
-          fmt::format("operation {}: '{}' has no kernel yet", i, to_string(op.kind)),
-          "a plan to simulate only");
+    if (on_cuda && !info(op.kind).on_cuda)
+      throw fault_of("plan",
+                     fmt::format("operation {}: '{}' has no CUDA kernel yet", i,
+                                 to_string(op.kind)),
+                     "the host backend or a simulation");
     if (overwrites_what_it_reads(plan, op))
       throw fault_of("plan",
                      fmt::format("operation {}: writes elements that it reads", i),

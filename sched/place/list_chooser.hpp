@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "sched/place/chooser.hpp"
@@ -18,10 +19,13 @@ namespace tilerail {
 ///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
 /// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT,
 /// 2002, without insertion into gaps, and without mean transfer times in the rank: the
-/// sources of tiles are not known yet.
+/// sources of tiles are not known yet. With owners, a task goes to the device that owns
+/// its result.
 class ListChooser final : public Chooser {
  public:
-  ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph);
+  /// `owners`: device by TileId; empty: the earliest finish.
+  ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph,
+              std::span<const size_t> owners);
 
   DispatchOrder dispatch_order() const override { return DispatchOrder::first_free; }
   std::optional<Task> next(size_t device) override;
@@ -37,11 +41,13 @@ class ListChooser final : public Chooser {
   };
   Seconds time(TaskId id, size_t device) const;
   Seconds arrival(TaskId id, size_t device) const;
+  size_t earliest(TaskId id) const;
   void assign(TaskId id);
 
   PlanContext& context_;
   const Fetcher& fetcher_;
   const TaskGraph& graph_;
+  std::span<const size_t> owners_;
   std::vector<Seconds> ranks_;     // by task
   std::vector<size_t> waits_for_;  // by task
   std::priority_queue<RankedTask> ready_;

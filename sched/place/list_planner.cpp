@@ -54,7 +54,7 @@ Plan plan_by_list(const Problem& problem, const Topology& topology,
                           TileDirectory::Writes::some};
   Fetcher fetcher{context, directory};
   SharedTiles outputs{context, fetcher};
-  ListChooser chooser{context, fetcher, program.graph};
+  ListChooser chooser{context, fetcher, program.graph, program.owners};
   TaskLoop{context, fetcher, outputs, chooser}.run();
   workspace.note_peaks(plan);
   settle_graph(plan, topology);

@@ -15,9 +15,11 @@
 #include "backends/host/run/host_matrices.hpp"
 #include "backends/host/run/worker_pool.hpp"
 #include "check/blas.hpp"
+#include "check/factor_kernels.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
+#include "plan/builder.hpp"
 #include "plan/buffer_start.hpp"
 #include "plan/describe.hpp"
 #include "plan/validate.hpp"
@@ -158,24 +160,34 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const DType dtype = plan.buffer(operands.back().buffer).dtype,
               of_inputs = plan.buffer(operands[0].buffer).dtype;
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
-  const host::Block a = block(plan, operands[0]), y = block(plan, operands.back());
+  std::array<host::Block, most_operands> x;
+  for (const auto i : indices(operands)) x[i] = block(plan, operands[i]);
+  const host::Block &a = x[0], &y = x[operands.size() - 1];
   switch (op.kind) {
+    case OpKind::join:
+      break;
     case OpKind::copy:
-      host::copy(a, y, element_size(dtype));
-      break;
+      return host::copy(a, y, element_size(dtype));
     case OpKind::axpby:
-      host::axpby(a, y, alpha, beta, of_inputs, dtype);
-      break;
-    case OpKind::gemm: {
-      const host::Block b = block(plan, operands[1]);
-      host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
-                      gemm_depth(op, operands), alpha, beta, a.data, b.data, y.data, a.ld,
-                      b.ld, y.ld, dtype});
-      break;
-    }
-    default:
-      throw std::logic_error{
-          "no CPU kernel of this kind"};  // require_kernels has rejected the plan before
+      return host::axpby(a, y, alpha, beta, of_inputs, dtype);
+    case OpKind::gemm:
+      return host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
+                      gemm_depth(op, operands), alpha, beta, a.data, x[1].data, y.data,
+                      a.ld, x[1].ld, y.ld, dtype});
+    case OpKind::potrf:
+      return host::potrf(y, dtype);
+    case OpKind::trsm:
+      return host::trsm(a, y, dtype);
+    case OpKind::syrk:
+      return host::syrk(a, y, dtype);
+    case OpKind::geqrt:
+      return host::geqrt(a, y, dtype);
+    case OpKind::ormqr:
+      return host::ormqr(a, x[1], y, dtype);
+    case OpKind::tsqrt:
+      return host::tsqrt(a, x[1], y, dtype);
+    case OpKind::tsmqr:
+      return host::tsmqr(a, x[1], x[2], y, dtype);
   }
 }
 
