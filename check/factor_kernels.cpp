@@ -57,7 +57,9 @@ void potrf(const Block& lower, DType dtype) {
   int info = 0;
   call(dtype, dpotrf_, spotrf_, "L", &y.rows, y.data, &y.ld, &info, letter);
   if (info > 0)
-    throw InputError{"tile", {}, "is not positive definite",
+    throw InputError{"tile",
+                     {},
+                     "is not positive definite",
                      fmt::format("a positive minor of order {}", info)};
 }
 
@@ -91,8 +93,7 @@ void ormqr(const Block& reflectors, const Block& triangles, const Block& result,
   assert(info == 0);
 }
 
-void tsqrt(const Block& triangles, const Block& upper, const Block& result,
-           DType dtype) {
+void tsqrt(const Block& triangles, const Block& upper, const Block& result, DType dtype) {
   const Operand t{triangles}, r{upper}, y{result};
   int info = 0;
   call(dtype, dtpqrt_, stpqrt_, &y.rows, &y.cols, &rectangular, &t.rows, r.data, &r.ld,

@@ -22,6 +22,7 @@ struct KernelCost {
       false;  // under load: a GEMM whose result has several rows and columns
   std::optional<Seconds> issue =
       {};  // host thread's time to submit it; absent: the default of kernels
+  bool is_estimate = false;  // from GEMMs, because this kind has not been measured
 
   /// Time on a device slowed down by `load_factor`. A kernel stalled by badly aligned
   /// operands draws less power, so only the larger of the two factors counts.
@@ -81,12 +82,14 @@ class KernelCosts {
     DType dtype;
     Trans trans_a = Trans::no, trans_b = Trans::no;
     int reads = 0;           // in elements of the result
+    Flops flops{0};          // of kernels on tiles
     uint64_t alignment = 0;  // in bytes: all columns start at multiples of it
 
     auto operator<=>(const Shape&) const = default;
   };
   Shape shape_of(const Plan& plan, const Op& op, Views operands, MemoryId gpu) const;
-  KernelCost cost_of(const Shape& shape, Flops flops) const;
+  KernelCost cost_of(const Shape& shape) const;
+  KernelCost tile_cost(const Shape& shape) const;
   KernelCost gemm_cost(const Shape& shape) const;
   const KernelTimes& times(const Shape& shape) const {
     return topology_.description().kernels[shape.kernels];

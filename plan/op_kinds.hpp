@@ -48,7 +48,7 @@ struct OpKindInfo {
   std::string_view name;
   std::span<const OperandInfo> operands;  // those only read first, the result last
   bool has_scalars, has_trans;  // whether alpha and beta, trans_a and trans_b are used
-  bool on_cuda;                           // whether CUDA runs it, as the host backend does
+  bool on_cuda;                 // whether CUDA runs it, as the host backend does
   Flops (*flops)(const Op&, Views operands);
 };
 

@@ -133,16 +133,11 @@ class Checker {
     return t.cols == reflectors && t.rows > 0 && t.rows <= t.cols;
   }
 
-  static bool shapes_match(const Op& o, Views operands) {
-    const View &a = operands.front(), &y = operands.back();
+  static bool shapes_match(const Op& o, Views x) {
+    const View &a = x.front(), &y = x.back();
     switch (o.kind) {
-      case OpKind::gemm: {
-        const View& b = operands[1];
-        const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
-        const int64_t m = ta ? a.cols : a.rows, kb = tb ? b.cols : b.rows,
-                      n = tb ? b.rows : b.cols;
-        return m == y.rows && n == y.cols && gemm_depth(o, operands) == kb;
-      }
+      case OpKind::gemm:
+        return product_matches(o, x);
       case OpKind::potrf:
         return y.rows == y.cols;
       case OpKind::trsm:
@@ -152,16 +147,27 @@ class Checker {
       case OpKind::geqrt:
         return is_t(a, std::min(y.rows, y.cols));
       case OpKind::ormqr:
-        return a.rows == y.rows && is_t(operands[1], std::min(a.rows, a.cols));
+        return a.rows == y.rows && is_t(x[1], std::min(a.rows, a.cols));
       case OpKind::tsqrt:
-        return operands[1].rows >= y.cols && operands[1].cols == y.cols &&
-               is_t(a, y.cols);
+        return x[1].rows >= y.cols && x[1].cols == y.cols && is_t(a, y.cols);
       case OpKind::tsmqr:
-        return a.rows == y.rows && a.cols == operands[2].rows &&
-               operands[2].cols == y.cols && is_t(operands[1], a.cols);
+        return stack_matches(x);
       default:
         return !reads(o, 0) || (a.rows == y.rows && a.cols == y.cols);
     }
+  }
+
+  static bool product_matches(const Op& o, Views x) {
+    const View &a = x[0], &b = x[1], &y = x[2];
+    const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
+    const int64_t m = ta ? a.cols : a.rows, kb = tb ? b.cols : b.rows,
+                  n = tb ? b.rows : b.cols;
+    return m == y.rows && n == y.cols && gemm_depth(o, x) == kb;
+  }
+
+  static bool stack_matches(Views x) {
+    const View &v = x[0], &r = x[2], &y = x[3];
+    return v.rows == y.rows && v.cols == r.rows && r.cols == y.cols && is_t(x[1], v.cols);
   }
 
   /// Inputs of products have the type of the problem, and only sums are rounded.
@@ -171,7 +177,8 @@ class Checker {
     };
     const bool of_a = is_own(operands.front()), of_y = is_own(operands.back());
     if (kind == OpKind::gemm) return of_a && is_own(operands[1]);
-    if (operands.size() > 2) return std::ranges::all_of(operands, is_own);
+    if (kind >= OpKind::potrf)
+      return std::ranges::all_of(operands, is_own) && element_size(plan_.dtype()) > 2;
     return of_y == of_a || (of_y && kind == OpKind::axpby);
   }
 
@@ -306,10 +313,10 @@ void require_kernels(const Plan& plan, bool on_cuda) {
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (on_cuda && !info(op.kind).on_cuda)
-      throw fault_of("plan",
-                     fmt::format("operation {}: '{}' has no CUDA kernel yet", i,
-                                 to_string(op.kind)),
-                     "the host backend or a simulation");
+      throw fault_of(
+          "plan",
+          fmt::format("operation {}: '{}' has no CUDA kernel yet", i, to_string(op.kind)),
+          "the host backend or a simulation");
     if (overwrites_what_it_reads(plan, op))
       throw fault_of("plan",
                      fmt::format("operation {}: writes elements that it reads", i),

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "model/machine/topology.hpp"
@@ -11,14 +10,14 @@ namespace tilerail {
 struct FactorOptions {
   int64_t tile = 0;        // rows and columns
   int64_t reflectors = 0;  // geqrf: in a block of them, at most; 0: as many as columns
-  /// The memory whose processor computes each tile: owner computes. Absent: the processor
-  /// that would finish a task first.
-  std::optional<Layout> owners = {};
+  /// A task runs on the device in whose memory its result is before and after the plan.
+  /// Tasks of other memories, and else all, run where they would finish first.
+  bool owner_computes = false;
 };
 
 /// Plans a factorisation by list scheduling on these devices. Tiles end where blocks of
-/// the matrix or of its owners do. Throws InputError if an owner is not a device, or as
-/// plan_by_list.
+/// the matrix do. Throws InputError if the devices are not GPUs, if there are too many
+/// kernels, or if the matrix or the tiles do not fit.
 Plan plan_factorisation(const FactorProblem& problem, const Topology& topology,
                         std::span<const MemoryId> devices, const FactorOptions& options);
 

@@ -8,11 +8,11 @@
 namespace tilerail {
 
 ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher,
-                         const TaskGraph& graph, std::span<const size_t> owners)
+                         const TaskGraph& graph, bool owner_computes)
     : context_{context},
       fetcher_{fetcher},
       graph_{graph},
-      owners_{owners},
+      owner_computes_{owner_computes},
       ranks_(graph.size()),
       line_(context.devices.size()),
       assigned_(context.devices.size()),
@@ -67,8 +67,11 @@ size_t ListChooser::earliest(TaskId id) const {
 }
 
 void ListChooser::assign(TaskId id) {
-  const size_t device =
-      owners_.empty() ? earliest(id) : owners_[graph_.task(id).writes.index()];
+  std::optional<size_t> owner;
+  const TileDirectory& directory = fetcher_.directory();
+  if (owner_computes_)
+    owner = directory.device_at(directory.tile(graph_.task(id).writes).home_memory);
+  const size_t device = owner ? *owner : earliest(id);
   line_[device].push_back(id);
   assigned_[device] += time(id, device);
 }

@@ -2,7 +2,6 @@
 
 #include <deque>
 #include <queue>
-#include <span>
 #include <vector>
 
 #include "sched/place/chooser.hpp"
@@ -19,13 +18,12 @@ namespace tilerail {
 ///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
 /// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT,
 /// 2002, without insertion into gaps, and without mean transfer times in the rank: the
-/// sources of tiles are not known yet. With owners, a task goes to the device that owns
-/// its result.
+/// sources of tiles are not known yet. If the owner computes, a task goes to
+/// the device whose memory is the home of its result, if there is one.
 class ListChooser final : public Chooser {
  public:
-  /// `owners`: device by TileId; empty: the earliest finish.
   ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph,
-              std::span<const size_t> owners);
+              bool owner_computes);
 
   DispatchOrder dispatch_order() const override { return DispatchOrder::first_free; }
   std::optional<Task> next(size_t device) override;
@@ -47,7 +45,7 @@ class ListChooser final : public Chooser {
   PlanContext& context_;
   const Fetcher& fetcher_;
   const TaskGraph& graph_;
-  std::span<const size_t> owners_;
+  bool owner_computes_;
   std::vector<Seconds> ranks_;     // by task
   std::vector<size_t> waits_for_;  // by task
   std::priority_queue<RankedTask> ready_;

@@ -15,9 +15,7 @@ struct TaskProgram {
   /// Tiles by TileId, without users, as views of whole tensors, whose buffers are given
   /// by TensorId.
   std::function<std::vector<TileDirectory::Tile>(std::span<const BufferId>)> tiles;
-  /// By TileId: the device whose tasks write this tile last of their operands; empty: any
-  /// device.
-  std::vector<size_t> owners = {};
+  bool owner_computes = false;  // ListChooser
 };
 
 /// Plans the tasks on all of these GPUs by list scheduling (ListChooser). `problem`: as

@@ -7,13 +7,12 @@ namespace tilerail {
 
 Outputs::Place SharedTiles::open(const Task& task, size_t device, Deps& deps) {
   const int stream = started_[device]++ % context_.decisions.choices.compute_streams;
-  Place out{{},
-            context_.builder.compute_queue(context_.devices[device], stream),
-            task.op.beta};
+  Place out{
+      {}, context_.builder.compute_queue(context_.devices[device], stream), task.op.beta};
   const auto open_one = [&](TileId tile, bool is_read) {
-    const Fetcher::Input in =
-        is_read ? fetcher_.fetch(tile, device)
-                : Fetcher::Input{memory_for(tile, device, deps), {}};
+    const Fetcher::Input in = is_read
+                                  ? fetcher_.fetch(tile, device)
+                                  : Fetcher::Input{memory_for(tile, device, deps), {}};
     directory_.pin(tile, device, true);
     deps.after(in.arrival);
     directory_.wait_to_write(tile, device, deps);
@@ -34,8 +33,10 @@ View SharedTiles::memory_for(TileId tile, size_t device, Deps& deps) {
   const View& home = directory_.tile(tile).home;
   TileDirectory::Copy& copy = directory_.copy(tile, device);
   if (!copy.has_slot)
-    copy.slot = context_.arena_for(home, device).take(
-        context_.block(home), [this, device] { directory_.evict_one(device); });
+    copy.slot =
+        context_.arena_for(home, device).take(context_.block(home), [this, device] {
+          directory_.evict_one(device);
+        });
   deps.after(copy.slot.former);
   return {copy.slot.buffer, 0, 0, home.rows, home.cols};
 }

@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
-#include <type_traits>
 
 #include "backends/fluid/simulation.hpp"
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
-#include "model/base/infeasible_error.hpp"
+#include "model/base/contains.hpp"
 #include "plan/validate.hpp"
 #include "sched/factor/factor_planner.hpp"
 #include "tests/factor/factored.hpp"
@@ -30,24 +30,22 @@ namespace {
 class RandomCase {
  public:
   RandomCase(const Topology& machine, uint64_t seed) : machine_{machine}, random_{seed} {
-    const bool is_qr = chance(2);
+    const bool is_qr = !chance(3);
     problem.kind = is_qr ? FactorProblem::Kind::geqrf : FactorProblem::Kind::potrf;
     problem.m = number(1, 40), problem.n = is_qr ? number(1, 40) : problem.m;
     problem.dtype = chance(2) ? DType::f64 : DType::f32;
     problem.ld = problem.m + number(0, 3);
-    options.tile = std::max(number(1, 48), std::max(problem.m, problem.n) / 6);
+    options.tile = std::max(number(2, chance(5) ? 48 : 10),  // often one ragged tile
+                            std::max(problem.m, problem.n) / 6);
     options.reflectors = chance(2) ? 0 : number(1, options.tile + 2);
     std::vector<MemoryId> gpus = machine.gpus(), all = gpus;
     std::ranges::shuffle(gpus, random_);
-    devices.assign(gpus.begin(), gpus.begin() + number(1, std::min<int64_t>(
-                                                              4, int64_t(gpus.size()))));
+    devices.assign(gpus.begin(),
+                   gpus.begin() + number(1, std::min<int64_t>(6, int64_t(gpus.size()))));
     all.insert(all.end(), machine.hosts().begin(), machine.hosts().end());
     std::ranges::shuffle(all, random_);
     problem.place = chance(3) ? layout(all) : layout(devices);
-    if (chance(3)) return;
-    options.owners = chance(2) ? layout(devices) : problem.place;
-    for (const MemoryId owner : options.owners->members())
-      if (std::ranges::find(devices, owner) == devices.end()) options.owners.reset();
+    options.owner_computes = !chance(3);
   }
 
   FactorProblem problem;
@@ -99,8 +97,7 @@ void expect_same_times(const Plan& plan, const Topology& machine) {
 
 template <class T>
 Factors run_on_host(const Plan& plan, HostExecutor& host, const Factors& before) {
-  std::vector<T> a(before.a.begin(), before.a.end()),
-      t(before.t.begin(), before.t.end());
+  std::vector<T> a(before.a.begin(), before.a.end()), t(before.t.begin(), before.t.end());
   host.set_matrices({a.data(), t.data()});
   host.execute(plan);
   return {{a.begin(), a.end()}, {t.begin(), t.end()}};
@@ -134,7 +131,7 @@ void expect_right(const Plan& plan, const Factors& before, const Factors& after)
 }
 
 void expect_owners_compute(const Plan& plan, const RandomCase& c) {
-  const auto blocks = c.options.owners->blocks(c.problem.m, c.problem.n);
+  const auto blocks = c.problem.place.blocks(c.problem.m, c.problem.n);
   for (const Op& op : plan.ops) {
     if (!is_kernel(op.kind)) continue;
     const View& y = plan.result(op);
@@ -143,7 +140,8 @@ void expect_owners_compute(const Plan& plan, const RandomCase& c) {
     const auto owner = std::ranges::find_if(blocks, [&](const MatrixBlock& b) {
       return b.row <= row && row < b.row + b.rows && b.col <= col && col < b.col + b.cols;
     });
-    EXPECT_EQ(plan.queue(op.queue).dst, owner->memory);
+    const MemoryId at = plan.queue(op.queue).dst;
+    EXPECT_TRUE(at == owner->memory || !contains(c.devices, owner->memory));
   }
 }
 
@@ -158,40 +156,39 @@ void check(const Plan& plan, const RandomCase& c, const Topology& machine,
   validate(plan, machine);
   EXPECT_EQ(to_json(plan_from_json(to_json(plan), "plan.json")), to_json(plan));
   EXPECT_EQ(find_race(plan), "");
-  if (c.options.owners) expect_owners_compute(plan, c);
+  if (c.options.owner_computes) expect_owners_compute(plan, c);
   expect_flops_of_the_routine(plan, c.problem);
   expect_same_times(plan, machine);
   const Factors before = random_factors(plan, seed);
   const Matrices done = interpreted(plan, {before.a, before.t, {}}, seed);
   expect_right(plan, before, {done.a, done.b});
   const bool is_f64 = plan.dtype() == DType::f64;
-  expect_right(plan, before, is_f64 ? run_on_host<double>(plan, host, before)
-                                    : run_on_host<float>(plan, host, before));
+  expect_right(plan, before,
+               is_f64 ? run_on_host<double>(plan, host, before)
+                      : run_on_host<float>(plan, host, before));
 }
 
-class Factorisations : public ::testing::TestWithParam<const char*> {};
+constexpr std::array machines{"two-gpu",    "clx-ai-hetero",     "pcie-tree-8",
+                              "hgx-h200-4", "karolina-hgx-a100", "summit-node"};
+constexpr uint64_t cases = 100;  // of each machine
 
-constexpr uint64_t cases = 105;  // of each machine
+class Factorisations : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(Factorisations, AreRightAtEveryStage) {
-  const Topology machine = test::shipped(GetParam());
+  const Topology machine = test::shipped(machines[GetParam()]);
   HostExecutor host{machine, {.poison = true}};
-  uint64_t planned = 0;
   for (uint64_t i = 0; i < cases; ++i) {
-    const uint64_t seed = test::test_seed() + i;
+    const uint64_t seed = test::test_seed() + i + cases * GetParam();
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomCase c{machine, seed};
     const Plan plan = plan_factorisation(c.problem, machine, c.devices, c.options);
     ASSERT_NO_FATAL_FAILURE(check(plan, c, machine, host, seed));
     if (HasFailure()) return;
-    ++planned;
   }
-  EXPECT_EQ(planned, cases);
 }
 
 INSTANTIATE_TEST_SUITE_P(OnShippedMachines, Factorisations,
-                         ::testing::Values("two-gpu", "clx-ai", "hgx-h200-4",
-                                           "karolina-hgx-a100", "summit-node"));
+                         ::testing::Range(size_t{0}, machines.size()));
 
 }  // namespace
 }  // namespace tilerail::testing

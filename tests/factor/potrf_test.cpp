@@ -52,7 +52,8 @@ TEST(CholeskyTasks, MatchTheCountsOfTheFormulas) {
 /// trsm follows the potrf of its diagonal tile; the syrk of a diagonal tile precedes the
 /// tile's potrf.
 TEST(CholeskyTasks, HazardsMakeTheEdges) {
-  const TaskGraph graph = potrf_tasks({factorisation(32, {}), 16, 16, {}});  // potrf 0, trsm 1, syrk 2, potrf 3
+  const TaskGraph graph = potrf_tasks(
+      {factorisation(32, {}), 16, 16, {}});  // potrf 0, trsm 1, syrk 2, potrf 3
   ASSERT_EQ(graph.size(), 4u);
   EXPECT_THAT(graph.successors(TaskId{0}), ::testing::ElementsAre(TaskId{1}));
   EXPECT_THAT(graph.successors(TaskId{1}), ::testing::ElementsAre(TaskId{2}));
@@ -67,8 +68,9 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
   const FactorProblem problem = factorisation(90, *machine.find_memory(place));
-  const Plan plan = plan_factorisation(problem, machine, machine.gpus(),
-                                  {.tile = 16});  // 5 tiles of 16 and a remainder of 10
+  const Plan plan =
+      plan_factorisation(problem, machine, machine.gpus(),
+                         {.tile = 16});  // 5 tiles of 16 and a remainder of 10
   validate(plan, machine);
   EXPECT_EQ(find_race(plan), "");
   std::vector<double> lower;
@@ -92,8 +94,8 @@ TEST_P(Cholesky, IsSimulated) {
   const FactorProblem problem = factorisation(4096, *machine.find_memory(place));
   const Plan plan = plan_factorisation(problem, machine, machine.gpus(), {.tile = 512});
   const double makespan = SimExecutor{machine}.execute(plan).makespan().value;
-  const Plan alone =
-      plan_factorisation(problem, machine, std::span{machine.gpus()}.first(1), {.tile = 512});
+  const Plan alone = plan_factorisation(
+      problem, machine, std::span{machine.gpus()}.first(1), {.tile = 512});
   EXPECT_LT(makespan, SimExecutor{machine}.execute(alone).makespan().value);
   double seconds = 0;
   KernelCosts costs{machine};
@@ -107,9 +109,10 @@ TEST_P(Cholesky, IsSimulated) {
 TEST_P(Cholesky, HasNoCudaKernelsYet) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
-  const Plan plan = plan_factorisation(factorisation(64, *machine.find_memory(place)), machine,
-                                  machine.gpus(), {.tile = 32});
-  expect_input_error([&] { require_kernels(plan, true); }, {"operation", "has no CUDA kernel yet"});
+  const Plan plan = plan_factorisation(factorisation(64, *machine.find_memory(place)),
+                                       machine, machine.gpus(), {.tile = 32});
+  expect_input_error([&] { require_kernels(plan, true); },
+                     {"operation", "has no CUDA kernel yet"});
 }
 
 /// A matrix of 512 x 512 on gpu1 of two-gpu, whose memory is `room` times as large.
@@ -134,12 +137,14 @@ TEST(CholeskyMemory, TilesNeedMemoryInAdditionToTheMatrix) {
 TEST(CholeskyChecks, EqualTheChecksOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
   const FactorProblem problem = factorisation(4096, machine.hosts()[0]);
-  expect_input_error([&] { plan_factorisation(problem, machine, machine.hosts(), {.tile = 64}); },
-                     {"devices", "is not a GPU"});
+  expect_input_error(
+      [&] { plan_factorisation(problem, machine, machine.hosts(), {.tile = 64}); },
+      {"devices", "is not a GPU"});
   expect_input_error([&] { plan_factorisation(problem, machine, {}, {.tile = 64}); },
                      {"devices", "is missing"});
-  expect_input_error([&] { plan_factorisation(problem, machine, machine.gpus(), {.tile = 1}); },
-                     {"tile: '1'", "kernels"});
+  expect_input_error(
+      [&] { plan_factorisation(problem, machine, machine.gpus(), {.tile = 1}); },
+      {"tile: '1'", "kernels"});
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky, machine_places(), machine_place_name);

@@ -19,8 +19,8 @@
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
-#include "plan/builder.hpp"
 #include "plan/buffer_start.hpp"
+#include "plan/builder.hpp"
 #include "plan/describe.hpp"
 #include "plan/validate.hpp"
 
@@ -172,8 +172,8 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       return host::axpby(a, y, alpha, beta, of_inputs, dtype);
     case OpKind::gemm:
       return host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
-                      gemm_depth(op, operands), alpha, beta, a.data, x[1].data, y.data,
-                      a.ld, x[1].ld, y.ld, dtype});
+                             gemm_depth(op, operands), alpha, beta, a.data, x[1].data,
+                             y.data, a.ld, x[1].ld, y.ld, dtype});
     case OpKind::potrf:
       return host::potrf(y, dtype);
     case OpKind::trsm:
