@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
+#include <array>
 #include <vector>
 
 #include "check/blas.hpp"
@@ -28,6 +28,7 @@ struct Operand {
   void* data;
   int rows, cols, ld;
 };
+using Operands = std::span<const Operand>;
 
 template <class... Arguments>
 void call(DType dtype, Routine* of_f64, Routine* of_f32, Arguments... arguments) {
@@ -35,7 +36,7 @@ void call(DType dtype, Routine* of_f64, Routine* of_f32, Arguments... arguments)
   reinterpret_cast<void (*)(Arguments...)>(routine)(arguments...);
 }
 
-/// Elements of memory that a routine uses for these reflectors and columns.
+/// Memory for the products of a block of reflectors with y.
 std::vector<double> workspace(const Operand& t, const Operand& y) {
   return std::vector<double>(size_t(t.rows) * size_t(y.cols));
 }
@@ -50,10 +51,8 @@ struct Number {
 };
 constexpr Number one{1}, minus_one{-1};
 
-}  // namespace
-
-void potrf(const Block& lower, DType dtype) {
-  const Operand y{lower};
+void potrf(Operands x, DType dtype) {
+  const Operand& y = x[0];
   int info = 0;
   call(dtype, dpotrf_, spotrf_, "L", &y.rows, y.data, &y.ld, &info, letter);
   if (info > 0)
@@ -63,52 +62,54 @@ void potrf(const Block& lower, DType dtype) {
                      fmt::format("a positive minor of order {}", info)};
 }
 
-void trsm(const Block& lower, const Block& result, DType dtype) {
-  const Operand a{lower}, y{result};
+void trsm(Operands x, DType dtype) {
+  const Operand &a = x[0], &y = x[1];
   call(dtype, dtrsm_, strsm_, "R", "L", "T", "N", &y.rows, &y.cols, one.of(dtype), a.data,
        &a.ld, y.data, &y.ld, letter, letter, letter, letter);
 }
 
-void syrk(const Block& factor, const Block& lower, DType dtype) {
-  const Operand a{factor}, y{lower};
+void syrk(Operands x, DType dtype) {
+  const Operand &a = x[0], &y = x[1];
   call(dtype, dsyrk_, ssyrk_, "L", "N", &y.rows, &a.cols, minus_one.of(dtype), a.data,
        &a.ld, one.of(dtype), y.data, &y.ld, letter, letter);
 }
 
-void geqrt(const Block& triangles, const Block& result, DType dtype) {
-  const Operand t{triangles}, y{result};
+void geqrt(Operands x, DType dtype) {
+  const Operand &t = x[0], &y = x[1];
   int info = 0;
   call(dtype, dgeqrt_, sgeqrt_, &y.rows, &y.cols, &t.rows, y.data, &y.ld, t.data, &t.ld,
        workspace(t, y).data(), &info);
-  assert(info == 0);
 }
 
-void ormqr(const Block& reflectors, const Block& triangles, const Block& result,
-           DType dtype) {
-  const Operand v{reflectors}, t{triangles}, y{result};
+void ormqr(Operands x, DType dtype) {
+  const Operand &v = x[0], &t = x[1], &y = x[2];
   int info = 0;
   call(dtype, dgemqrt_, sgemqrt_, "L", "T", &y.rows, &y.cols, &t.cols, &t.rows, v.data,
        &v.ld, t.data, &t.ld, y.data, &y.ld, workspace(t, y).data(), &info, letter,
        letter);
-  assert(info == 0);
 }
 
-void tsqrt(const Block& triangles, const Block& upper, const Block& result, DType dtype) {
-  const Operand t{triangles}, r{upper}, y{result};
+void tsqrt(Operands x, DType dtype) {
+  const Operand &t = x[0], &r = x[1], &y = x[2];
   int info = 0;
   call(dtype, dtpqrt_, stpqrt_, &y.rows, &y.cols, &rectangular, &t.rows, r.data, &r.ld,
        y.data, &y.ld, t.data, &t.ld, workspace(t, y).data(), &info);
-  assert(info == 0);
 }
 
-void tsmqr(const Block& reflectors, const Block& triangles, const Block& upper,
-           const Block& result, DType dtype) {
-  const Operand v{reflectors}, t{triangles}, r{upper}, y{result};
+void tsmqr(Operands x, DType dtype) {
+  const Operand &v = x[0], &t = x[1], &r = x[2], &y = x[3];
   int info = 0;
   call(dtype, dtpmqrt_, stpmqrt_, "L", "T", &y.rows, &y.cols, &t.cols, &rectangular,
        &t.rows, v.data, &v.ld, t.data, &t.ld, r.data, &r.ld, y.data, &y.ld,
        workspace(t, y).data(), &info, letter, letter);
-  assert(info == 0);
+}
+
+constexpr std::array kernels{potrf, trsm, syrk, geqrt, ormqr, tsqrt, tsmqr};
+
+}  // namespace
+
+void run_tile_kernel(size_t kernel, std::span<const Block> operands, DType dtype) {
+  kernels.at(kernel)(std::vector<Operand>(operands.begin(), operands.end()), dtype);
 }
 
 }  // namespace tilerail::host

@@ -1,19 +1,15 @@
 #pragma once
 
+#include <span>
+
 #include "check/kernels.hpp"
 
 namespace tilerail::host {
 
-/// Kernels of factorisations in f64 or f32 with the LAPACK library. Their operands and
-/// meanings: plan/op_kinds.hpp. All throw InputError if a size exceeds 32 bits.
-
-/// Throws InputError if y is not positive definite.
-void potrf(const Block& y, DType dtype);
-void trsm(const Block& a, const Block& y, DType dtype);
-void syrk(const Block& a, const Block& y, DType dtype);
-void geqrt(const Block& t, const Block& y, DType dtype);
-void ormqr(const Block& v, const Block& t, const Block& y, DType dtype);
-void tsqrt(const Block& t, const Block& r, const Block& y, DType dtype);
-void tsmqr(const Block& v, const Block& t, const Block& r, const Block& y, DType dtype);
+/// Runs one of potrf, trsm, syrk, geqrt, ormqr, tsqrt and tsmqr, by its number in this
+/// order, in f64 or f32 with the LAPACK library. Operands and meanings:
+/// plan/op_kinds.hpp. Throws InputError if a size exceeds 32 bits, or if the matrix of
+/// potrf is not positive definite.
+void run_tile_kernel(size_t kernel, std::span<const Block> operands, DType dtype);
 
 }  // namespace tilerail::host

@@ -136,6 +136,13 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, Views operands
   return known->second;
 }
 
+std::set<std::string_view> KernelCosts::estimated() const {
+  std::set<std::string_view> kinds;
+  for (const auto& [shape, cost] : known_)
+    if (cost.is_estimate) kinds.insert(to_string(shape.kind));
+  return kinds;
+}
+
 Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m,
                      int64_t n, int64_t k) {
   if (p.routine == Routine::axpy)

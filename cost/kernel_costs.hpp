@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,6 +75,9 @@ class KernelCosts {
   /// is valid as long as this object. Throws InputError if the GPU has no times for the
   /// data type.
   const KernelCost& of(const Plan& plan, const Op& op, Views operands, MemoryId gpu);
+
+  /// The kinds of kernels so far whose costs are estimates.
+  std::set<std::string_view> estimated() const;
 
  private:
   struct Shape {

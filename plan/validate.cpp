@@ -138,10 +138,9 @@ class Checker {
     switch (o.kind) {
       case OpKind::gemm:
         return product_matches(o, x);
-      case OpKind::potrf:
-        return y.rows == y.cols;
       case OpKind::trsm:
         return a.rows == a.cols && a.cols == y.cols;
+      case OpKind::potrf:
       case OpKind::syrk:
         return y.rows == y.cols && a.rows == y.rows;
       case OpKind::geqrt:
@@ -153,8 +152,12 @@ class Checker {
       case OpKind::tsmqr:
         return stack_matches(x);
       default:
-        return !reads(o, 0) || (a.rows == y.rows && a.cols == y.cols);
+        return !reads(o, 0) || same_shape(a, y);
     }
+  }
+
+  static bool same_shape(const View& a, const View& b) {
+    return a.rows == b.rows && a.cols == b.cols;
   }
 
   static bool product_matches(const Op& o, Views x) {

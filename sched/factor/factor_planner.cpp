@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
@@ -16,10 +15,6 @@ namespace {
 
 bool is_qr(const FactorProblem& problem) {
   return problem.kind == FactorProblem::Kind::geqrf;
-}
-
-double kernels_of(const FactorProblem& problem, int64_t rows, int64_t cols) {
-  return is_qr(problem) ? geqrf_kernels(rows, cols) : potrf_kernels(rows);
 }
 
 /// First rows and columns of blocks: rows and columns are cut at both, so that tiles on
@@ -36,27 +31,27 @@ std::vector<int64_t> borders_of(const FactorProblem& problem) {
 Plan plan_factorisation(const FactorProblem& given, const Topology& topology,
                         std::span<const MemoryId> devices, const FactorOptions& options) {
   const FactorProblem problem = checked(given);
-  const auto [tile, reflectors, owner_computes] = options;
-  check_devices(topology, devices);
+  const int64_t tile = options.tile, reflectors = options.reflectors;
   check_places(problem, topology, devices);
-  for (const auto& [field, value, least] :
-       {std::tuple{"tile", tile, 1}, std::tuple{"reflectors", reflectors, 0}})
-    if (value < least)
-      throw out_of_range(field, std::to_string(value),
-                         "at least " + std::to_string(least));
-  check_kernel_count(
-      kernels_of(problem, ceil_div(problem.m, tile), ceil_div(problem.n, tile)), tile,
-      tile);
+  if (tile < 1) throw out_of_range("tile", std::to_string(tile), "at least 1");
+  if (reflectors < 0)
+    throw out_of_range("reflectors", std::to_string(reflectors), "at least 0");
+  // Flops of tiles of one element: each kernel has 2, or 4 for a reflector.
+  const auto check_count = [&](auto rows, auto cols) {
+    FactorProblem of_tiles = problem;
+    of_tiles.m = int64_t(rows), of_tiles.n = int64_t(cols);
+    const double kernels = of_tiles.flops().value / (is_qr(problem) ? 4 : 2);
+    check_kernel_count(kernels, tile, tile);
+  };
+  check_count(ceil_div(problem.m, tile), ceil_div(problem.n, tile));
   const FactorTiles tiles{problem, tile, reflectors == 0 ? tile : reflectors,
                           borders_of(problem)};
-  check_kernel_count(
-      kernels_of(problem, int64_t(tiles.rows.size()), int64_t(tiles.cols.size())), tile,
-      tile);
+  check_count(tiles.rows.size(), tiles.cols.size());
   return plan_by_list(
       problem, topology, devices, tile,
       {is_qr(problem) ? geqrf_tasks(tiles) : potrf_tasks(tiles),
        [&](std::span<const BufferId> tensors) { return tiles.all(tensors); },
-       owner_computes});
+       options.owner_computes});
 }
 
 }  // namespace tilerail

@@ -1,6 +1,7 @@
 #include "sched/factor/factor_tasks.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "model/base/indices.hpp"
 
@@ -28,36 +29,31 @@ std::vector<TileDirectory::Tile> FactorTiles::all(
   return tiles;
 }
 
-double potrf_kernels(int64_t tiles) {
-  const auto t = double(tiles);
-  return t * (t + 1) * (t + 2) / 6;
-}
-
-/// The sum of (rows - k) (cols - k) over all steps k.
-double geqrf_kernels(int64_t rows, int64_t cols) {
-  const auto m = double(rows), n = double(cols), s = std::min(m, n);
-  return s * m * n - (m + n) * s * (s - 1) / 2 + s * (s - 1) * (2 * s - 1) / 6;
+static Task task_of(OpKind kind, TileId writes, std::initializer_list<TileId> reads,
+                    std::initializer_list<TileId> also_writes = {}) {
+  Task task;
+  task.op = {.kind = kind}, task.writes = writes;
+  std::ranges::copy(reads, task.reads.begin());
+  for (const TileId tile : also_writes) task.also_writes.push_back({tile});
+  return task;
 }
 
 TaskGraph potrf_tasks(const FactorTiles& tiles) {
   TaskGraph graph;
-  const auto insert = [&](OpKind kind, TileId writes, TileId a = no_tile,
-                          TileId b = no_tile) {
-    const bool is_gemm = kind == OpKind::gemm;
-    const Op op{.kind = kind,
-                .trans_b = is_gemm ? Trans::yes : Trans::no,
-                .alpha = is_gemm ? Scalar::minus_one : Scalar::one,
-                .beta = is_gemm ? Scalar::one : Scalar::zero};
-    graph.insert({op, {a, b}, {}, writes});
-  };
-  for (size_t k = 0; k < tiles.steps(); ++k) {
-    insert(OpKind::potrf, tiles.of_a(k, k));
-    for (size_t i = k + 1; i < tiles.steps(); ++i)
-      insert(OpKind::trsm, tiles.of_a(i, k), tiles.of_a(k, k));
-    for (size_t j = k + 1; j < tiles.steps(); ++j) {
-      insert(OpKind::syrk, tiles.of_a(j, j), tiles.of_a(j, k));
-      for (size_t i = j + 1; i < tiles.steps(); ++i)
-        insert(OpKind::gemm, tiles.of_a(i, j), tiles.of_a(i, k), tiles.of_a(j, k));
+  const size_t n = tiles.steps();
+  for (size_t k = 0; k < n; ++k) {
+    graph.insert(task_of(OpKind::potrf, tiles.of_a(k, k), {}));
+    for (size_t i = k + 1; i < n; ++i)
+      graph.insert(task_of(OpKind::trsm, tiles.of_a(i, k), {tiles.of_a(k, k)}));
+    for (size_t j = k + 1; j < n; ++j) {
+      const TileId b = tiles.of_a(j, k);
+      graph.insert(task_of(OpKind::syrk, tiles.of_a(j, j), {b}));
+      for (size_t i = j + 1; i < n; ++i) {
+        Task product = task_of(OpKind::gemm, tiles.of_a(i, j), {tiles.of_a(i, k), b});
+        product.op.trans_b = Trans::yes, product.op.alpha = Scalar::minus_one,
+        product.op.beta = Scalar::one;
+        graph.insert(product);
+      }
     }
   }
   return graph;
@@ -65,31 +61,17 @@ TaskGraph potrf_tasks(const FactorTiles& tiles) {
 
 TaskGraph geqrf_tasks(const FactorTiles& tiles) {
   TaskGraph graph;
-  const auto factor = [](OpKind kind, TileId y, TileId t) {
-    Task task;
-    task.op = {.kind = kind}, task.writes = y, task.also_writes = {{t}};
-    return task;
-  };
-  const auto update = [](OpKind kind, TileId y, TileId v, TileId t) {
-    Task task;
-    task.op = {.kind = kind}, task.writes = y, task.reads = {v, t};
-    return task;
-  };
   for (size_t k = 0; k < tiles.steps(); ++k) {
-    const TileId r = tiles.of_a(k, k);
-    graph.insert(factor(OpKind::geqrt, r, tiles.of_t(k, k)));
+    const TileId r = tiles.of_a(k, k), t = tiles.of_t(k, k);
+    graph.insert(task_of(OpKind::geqrt, r, {}, {t}));
     for (size_t j = k + 1; j < tiles.cols.size(); ++j)
-      graph.insert(update(OpKind::ormqr, tiles.of_a(k, j), r, tiles.of_t(k, k)));
+      graph.insert(task_of(OpKind::ormqr, tiles.of_a(k, j), {r, t}));
     for (size_t i = k + 1; i < tiles.rows.size(); ++i) {
-      const TileId v = tiles.of_a(i, k), t = tiles.of_t(i, k);
-      Task stacked = factor(OpKind::tsqrt, v, t);
-      stacked.also_writes.push_back({r});
-      graph.insert(stacked);
-      for (size_t j = k + 1; j < tiles.cols.size(); ++j) {
-        Task both = update(OpKind::tsmqr, tiles.of_a(i, j), v, t);
-        both.also_writes.push_back({tiles.of_a(k, j)});
-        graph.insert(both);
-      }
+      const TileId v = tiles.of_a(i, k), t_of_v = tiles.of_t(i, k);
+      graph.insert(task_of(OpKind::tsqrt, v, {}, {t_of_v, r}));
+      for (size_t j = k + 1; j < tiles.cols.size(); ++j)
+        graph.insert(
+            task_of(OpKind::tsmqr, tiles.of_a(i, j), {v, t_of_v}, {tiles.of_a(k, j)}));
     }
   }
   return graph;

@@ -32,10 +32,6 @@ struct FactorTiles {
   std::vector<TileDirectory::Tile> all(std::span<const BufferId> tensors) const;
 };
 
-/// Numbers of kernels for rows x cols tiles.
-double potrf_kernels(int64_t tiles);
-double geqrf_kernels(int64_t rows, int64_t cols);
-
 /// Tasks of A = L L^T. For each k: factor the diagonal tile, solve for the tiles below
 /// it, and subtract their products from the rest (right-looking variant).
 TaskGraph potrf_tasks(const FactorTiles& tiles);

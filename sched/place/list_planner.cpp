@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <numeric>
-#include <set>
 
 #include "model/base/indices.hpp"
 #include "sched/place/list_chooser.hpp"
@@ -33,16 +32,6 @@ std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> ti
   return tiles;
 }
 
-/// The kinds of kernels in a plan whose times are estimates.
-std::string estimated_kernels(const Plan& plan, KernelCosts& costs) {
-  std::set<std::string_view> kinds;
-  for (const Op& op : plan.ops)
-    if (is_kernel(op.kind) &&
-        costs.of(plan, op, plan.operands_of(op), plan.queue(op.queue).dst).is_estimate)
-      kinds.insert(to_string(op.kind));
-  return fmt::format("{}", fmt::join(kinds, ", "));
-}
-
 }  // namespace
 
 Plan plan_by_list(const Problem& problem, const Topology& topology,
@@ -70,7 +59,8 @@ Plan plan_by_list(const Problem& problem, const Topology& topology,
   ListChooser chooser{context, fetcher, program.graph, program.owner_computes};
   TaskLoop{context, fetcher, outputs, chooser}.run();
   workspace.note_peaks(plan);
-  plan.origin.decisions.push_back({"estimated-kernels", estimated_kernels(plan, costs)});
+  plan.origin.decisions.push_back(
+      {"estimated-kernels", fmt::format("{}", fmt::join(costs.estimated(), ", "))});
   settle_graph(plan, topology);
   return plan;
 }

@@ -21,8 +21,6 @@ std::array<int, op_kind_count> kernels_of(int64_t m, int64_t n, int64_t tile) {
   std::array<int, op_kind_count> counts{};
   for (size_t t = 0; t < graph.size(); ++t)
     ++counts[size_t(graph.task(TaskId{t}).op.kind)];
-  EXPECT_EQ(double(graph.size()),
-            geqrf_kernels((m + tile - 1) / tile, (n + tile - 1) / tile));
   return counts;
 }
 

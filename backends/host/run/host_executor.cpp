@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -164,8 +165,6 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   for (const auto i : indices(operands)) x[i] = block(plan, operands[i]);
   const host::Block &a = x[0], &y = x[operands.size() - 1];
   switch (op.kind) {
-    case OpKind::join:
-      break;
     case OpKind::copy:
       return host::copy(a, y, element_size(dtype));
     case OpKind::axpby:
@@ -174,20 +173,9 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       return host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
                              gemm_depth(op, operands), alpha, beta, a.data, x[1].data,
                              y.data, a.ld, x[1].ld, y.ld, dtype});
-    case OpKind::potrf:
-      return host::potrf(y, dtype);
-    case OpKind::trsm:
-      return host::trsm(a, y, dtype);
-    case OpKind::syrk:
-      return host::syrk(a, y, dtype);
-    case OpKind::geqrt:
-      return host::geqrt(a, y, dtype);
-    case OpKind::ormqr:
-      return host::ormqr(a, x[1], y, dtype);
-    case OpKind::tsqrt:
-      return host::tsqrt(a, x[1], y, dtype);
-    case OpKind::tsmqr:
-      return host::tsmqr(a, x[1], x[2], y, dtype);
+    default:
+      return host::run_tile_kernel(size_t(op.kind) - size_t(OpKind::potrf),
+                                   std::span{x}.first(operands.size()), dtype);
   }
 }
 
