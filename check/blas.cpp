@@ -21,14 +21,6 @@ __attribute__((weak)) char* openblas_get_config(void);
 namespace tilerail::host {
 namespace {
 
-int to_blas_int(int64_t value, const char* what) {
-  if (value > std::numeric_limits<int>::max()) {
-    throw InputError{what, std::to_string(value), "is too large for the BLAS library",
-                     "at most 2147483647"};
-  }
-  return int(value);
-}
-
 constexpr CBLAS_TRANSPOSE to_cblas(Trans trans) {
   return trans == Trans::no ? CblasNoTrans : CblasTrans;
 }
@@ -98,6 +90,14 @@ void multiply_halves(const GemmCall& call) {
 }
 
 }  // namespace
+
+int to_blas_int(int64_t value, const char* what) {
+  if (value > std::numeric_limits<int>::max()) {
+    throw InputError{what, std::to_string(value), "is too large for the BLAS library",
+                     "at most 2147483647"};
+  }
+  return int(value);
+}
 
 void require_executable(DType dtype) {
   if (dtype == DType::tf32)

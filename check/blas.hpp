@@ -7,6 +7,9 @@
 
 namespace tilerail::host {
 
+/// A size as the library takes it. Throws InputError if it exceeds 32 bits.
+int to_blas_int(int64_t value, const char* what);
+
 /// Operands of one GEMM in memory, column-major; leading dimensions in elements.
 struct GemmCall {
   DType dtype = DType::f64;

@@ -1,5 +1,8 @@
 #include "cost/kernel_costs.hpp"
 
+#include <array>
+#include <cmath>
+
 #include "model/base/indices.hpp"
 #include "model/kernels/gemm_parts.hpp"
 
@@ -73,18 +76,32 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   return {sum, filled / sum, 1, true, issue};
 }
 
-/// Kinds other than gemm and axpby are not measured: their operations count at the rate
-/// of a GEMM of the same sizes.
-KernelCost KernelCosts::cost_of(const Shape& s, Flops flops) const {
+/// Of square tiles with as many operations. Kinds that nobody has measured are estimated
+/// at the rate of a GEMM of their sizes.
+KernelCost KernelCosts::tile_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
-  if (s.kind == OpKind::gemm) return gemm_cost(s);
-  if (s.kind == OpKind::axpby || s.kind == OpKind::copy)
-    return {kernels.axpby_time(s.m, s.n, s.dtype, s.reads, 1),
-            kernels.axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
   const double of_gemm = 2 * double(s.m) * double(s.n) * double(s.k);
-  const double part = of_gemm > 0 ? flops.value / of_gemm : 0;
-  return {part * kernels.gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no),
-          kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no)};
+  if (of_gemm == 0) return {};
+  constexpr View unit{{}, 0, 0, 1, 1};
+  constexpr std::array units{unit, unit, unit, unit};
+  const double side = std::cbrt(s.flops / op_flops({.kind = s.kind}, units));
+  const GemmCurve& curve = kernels.curve(s.dtype, Trans::no, Trans::no);
+  const size_t kernel = size_t(s.kind) - size_t(OpKind::potrf);
+  if (const auto time = curve.tile_time(kernel, side)) {
+    const Seconds at_peak = s.flops / kernels.peak(s.dtype, Trans::no, Trans::no);
+    return {*time, std::min(1.0, at_peak / *time)};
+  }
+  const Seconds time = kernels.gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no);
+  return {.time = s.flops.value / of_gemm * time,
+          .share = kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no),
+          .is_estimate = true};
+}
+
+KernelCost KernelCosts::cost_of(const Shape& s) const {
+  if (s.kind == OpKind::gemm) return gemm_cost(s);
+  if (s.kind >= OpKind::potrf) return tile_cost(s);
+  return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1),
+          times(s).axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
 }
 
 KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views operands,
@@ -98,8 +115,10 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views o
     shape.trans_a = op.trans_a;
     shape.trans_b = op.trans_b;
     shape.alignment = alignment_of(plan, operands);
-  } else if (op.kind == OpKind::syrk) {
-    shape.k = operands[0].cols;
+  } else if (op.kind >= OpKind::potrf) {
+    if (op.kind == OpKind::syrk) shape.k = operands[0].cols;
+    if (op.kind == OpKind::ormqr || op.kind == OpKind::tsmqr) shape.k = operands[1].cols;
+    shape.flops = op_flops(op, operands);
   } else {
     for (const auto i : indices(operands)) shape.reads += int(reads(op, i));
     shape.reads += int(of_a != dtype);  // a sum has twice the bytes of the half
@@ -112,10 +131,16 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, Views operands
   const Shape shape = shape_of(plan, op, operands, gpu);
   if (last_ && last_->first == shape) return last_->second;
   auto known = known_.find(shape);
-  if (known == known_.end())
-    known = known_.emplace(shape, cost_of(shape, op_flops(op, operands))).first;
+  if (known == known_.end()) known = known_.emplace(shape, cost_of(shape)).first;
   last_ = &*known;
   return known->second;
+}
+
+std::set<std::string_view> KernelCosts::estimated() const {
+  std::set<std::string_view> kinds;
+  for (const auto& [shape, cost] : known_)
+    if (cost.is_estimate) kinds.insert(to_string(shape.kind));
+  return kinds;
 }
 
 Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, int64_t m,

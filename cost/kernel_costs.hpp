@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct KernelCost {
       false;  // under load: a GEMM whose result has several rows and columns
   std::optional<Seconds> issue =
       {};  // host thread's time to submit it; absent: the default of kernels
+  bool is_estimate = false;  // from GEMMs, because this kind has not been measured
 
   /// Time on a device slowed down by `load_factor`. A kernel stalled by badly aligned
   /// operands draws less power, so only the larger of the two factors counts.
@@ -73,6 +76,9 @@ class KernelCosts {
   /// data type.
   const KernelCost& of(const Plan& plan, const Op& op, Views operands, MemoryId gpu);
 
+  /// The kinds of kernels so far whose costs are estimates.
+  std::set<std::string_view> estimated() const;
+
  private:
   struct Shape {
     int64_t m, n, k;
@@ -81,12 +87,14 @@ class KernelCosts {
     DType dtype;
     Trans trans_a = Trans::no, trans_b = Trans::no;
     int reads = 0;           // in elements of the result
+    Flops flops{0};          // of kernels on tiles
     uint64_t alignment = 0;  // in bytes: all columns start at multiples of it
 
     auto operator<=>(const Shape&) const = default;
   };
   Shape shape_of(const Plan& plan, const Op& op, Views operands, MemoryId gpu) const;
-  KernelCost cost_of(const Shape& shape, Flops flops) const;
+  KernelCost cost_of(const Shape& shape) const;
+  KernelCost tile_cost(const Shape& shape) const;
   KernelCost gemm_cost(const Shape& shape) const;
   const KernelTimes& times(const Shape& shape) const {
     return topology_.description().kernels[shape.kernels];

@@ -112,10 +112,17 @@ GemmProblem checked(GemmProblem p) {
 FactorProblem checked(FactorProblem p) {
   check_size("m", p.m);
   check_size("n", p.n);
-  if (p.m != p.n)
+  if (p.kind == FactorProblem::Kind::potrf && p.m != p.n)
     throw InputError{"n", std::to_string(p.n), "", fmt::format("{}, as m", p.m)};
+  if (p.dtype != DType::f64 && p.dtype != DType::f32)
+    throw InputError{"dtype", to_string(p.dtype), "cannot be factored", "f64 or f32"};
   p.ld = checked_ld("ld", p.ld, p.m, p.n, p.dtype);
   return p;
+}
+
+Flops FactorProblem::flops() const {
+  const auto s = double(std::min(m, n)), l = double(std::max(m, n));
+  return Flops{kind == Kind::potrf ? s * s * s / 3 : 2 * s * s * (l - s / 3)};
 }
 
 GemmProblem work_of(GemmProblem p) {

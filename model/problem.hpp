@@ -76,16 +76,21 @@ struct GemmProblem {
   Flops flops() const { return Flops{2.0 * double(m) * double(n) * double(k)}; }
 };
 
-/// A factorisation in place of an m x n matrix, column-major.
+/// A factorisation in place of an m x n matrix, column-major, in f64 or f32.
 ///   potrf  A = L L^T, m = n: the lower triangle is read, and L written there
+///   geqrf  A = Q R: R replaces the upper triangle; the block reflectors of Q replace the
+///          rest of each tile and T, which has the shape and the layout of A
 struct FactorProblem {
-  enum class Kind : uint8_t { potrf };
-  static constexpr std::array<std::string_view, 1> names{"potrf"};
+  enum class Kind : uint8_t { potrf, geqrf };
+  static constexpr std::array<std::string_view, 2> names{"potrf", "geqrf"};
   Kind kind = Kind::potrf;
   int64_t m = 0, n = 0;
   DType dtype = DType::f64;
   Layout place = {};
-  int64_t ld = 0;  // 0: the minimum
+  int64_t ld = 0;  // of A; 0: the minimum
+
+  /// The leading terms: n^3 / 3, or 2 s^2 (l - s / 3) for short side s and long side l.
+  Flops flops() const;
 };
 
 using Problem = std::variant<GemmProblem, FactorProblem>;

@@ -1,5 +1,7 @@
 #include "model/tensor.hpp"
 
+#include <algorithm>
+
 #include "model/base/contains.hpp"
 
 namespace tilerail {
@@ -13,7 +15,11 @@ std::vector<Tensor> tensors(const GemmProblem& p) {
 }
 
 std::vector<Tensor> tensors(const FactorProblem& p) {
-  return {{"A", p.m, p.n, p.ld, p.dtype, p.place, Tensor::Use::in_out}};
+  using enum Tensor::Use;
+  std::vector<Tensor> all{{"A", p.m, p.n, p.ld, p.dtype, p.place, in_out}};
+  if (p.kind == FactorProblem::Kind::geqrf)
+    all.push_back({"T", p.m, p.n, std::max<int64_t>(1, p.m), p.dtype, p.place, output});
+  return all;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "plan/op_kinds.hpp"
 
+#include <algorithm>
+
 #include "model/base/indices.hpp"
 #include "plan/plan.hpp"
 
@@ -30,14 +32,34 @@ Flops syrk_flops(const Op& /*op*/, Views of) {
   return product(of[1].rows, of[1].cols, of[0].cols);
 }
 
+/// 4 (m - x) (n - x) summed over min(m, n) reflectors x.
+Flops geqrt_flops(const Op& /*op*/, Views of) {
+  const auto s = double(std::min(of[1].rows, of[1].cols)),
+             l = double(std::max(of[1].rows, of[1].cols));
+  return Flops{2 * s * s * (l - s / 3)};
+}
+/// 4 (rows - x) flops for each column and reflector x.
+Flops ormqr_flops(const Op& /*op*/, Views of) {
+  return product(of[2].cols, of[1].cols, 2 * of[2].rows - of[1].cols, 2);
+}
+Flops tsqrt_flops(const Op& /*op*/, Views of) {
+  return product(of[2].rows, of[2].cols, of[2].cols, 2);
+}
+Flops tsmqr_flops(const Op& /*op*/, Views of) {
+  return product(of[3].rows, of[3].cols, of[1].cols, 4);
+}
+
 using enum Access;
 constexpr OperandInfo a{"a", read}, b{"b", read}, y{"y", update},
     y_beta{"y", update_unless_zero};
 constexpr OperandInfo of_copy[]{a, {"y", write}}, of_gemm[]{a, b, y_beta},
-    of_axpby[]{{"a", read_unless_zero}, y_beta}, of_potrf[]{y}, of_update[]{a, y};
+    of_axpby[]{{"a", read_unless_zero}, y_beta}, of_potrf[]{y}, of_update[]{a, y},
+    of_geqrt[]{{"t", write}, y}, of_ormqr[]{{"v", read}, {"t", read}, y},
+    of_tsqrt[]{{"t", write}, {"r", update}, y},
+    of_tsmqr[]{{"v", read}, {"t", read}, {"r", update}, y};
 
 constexpr std::array<OpKindInfo, op_kind_count> table{{
-    // name, operands, scalars, trans, backend, flops
+    // name, operands, scalars, trans, CUDA, flops
     {"copy", of_copy, false, false, true, nullptr},
     {"gemm", of_gemm, true, true, true, gemm_flops},
     {"axpby", of_axpby, true, false, true, axpby_flops},
@@ -45,6 +67,10 @@ constexpr std::array<OpKindInfo, op_kind_count> table{{
     {"potrf", of_potrf, false, false, false, potrf_flops},
     {"trsm", of_update, false, false, false, trsm_flops},
     {"syrk", of_update, false, false, false, syrk_flops},
+    {"geqrt", of_geqrt, false, false, false, geqrt_flops},
+    {"ormqr", of_ormqr, false, false, false, ormqr_flops},
+    {"tsqrt", of_tsqrt, false, false, false, tsqrt_flops},
+    {"tsmqr", of_tsmqr, false, false, false, tsmqr_flops},
 }};
 
 }  // namespace

@@ -20,7 +20,12 @@ enum class OpKind : uint8_t {
   join,   // no work: ends when all its dependencies have ended
   potrf,  // y = L of y = L L^T
   trsm,   // y = y a^-T, a lower triangular
-  syrk,   // y = y - a a^T
+  syrk,   // y = y - a a^T, lower triangle
+  // Tiled QR with LAPACK's block reflectors Q = I - [..] T [..]^T, t.rows of them in a T:
+  geqrt,  // t, y = T, V, R of y = Q R
+  ormqr,  // y = Q^T y, Q of v, t from geqrt
+  tsqrt,  // t, r, y = T, R, V of [r; y] = Q R, r upper triangular
+  tsmqr,  // [r; y] = Q^T [r; y], Q of v, t from tsqrt
 };
 
 /// Access of an operation to an operand.
@@ -41,13 +46,13 @@ struct OperandInfo {
 /// kind: CONTRIBUTING.md#to-add-a-kind-of-kernel
 struct OpKindInfo {
   std::string_view name;
-  std::span<const OperandInfo> operands;  // the result last
+  std::span<const OperandInfo> operands;  // those only read first, the result last
   bool has_scalars, has_trans;  // whether alpha and beta, trans_a and trans_b are used
-  bool any_backend;  // whether host and CUDA run it; false: plan and simulation only
+  bool on_cuda;                 // whether CUDA runs it, as the host backend does
   Flops (*flops)(const Op&, Views operands);
 };
 
-inline constexpr size_t op_kind_count = size_t(OpKind::syrk) + 1;  // the last
+inline constexpr size_t op_kind_count = size_t(OpKind::tsmqr) + 1;  // the last
 const OpKindInfo& info(OpKind kind);
 
 /// All kinds, in order.

@@ -168,7 +168,7 @@ struct Plan {
   Views operands_of(const Op& op) const {
     return {operands.data() + op.first, info(op.kind).operands.size()};
   }
-  /// The last operand, which an operation writes: it gives the operation its shape, its
+  /// The last operand that an operation writes: it gives the operation its shape, its
   /// data type and its label. Joins have none.
   const View& result(const Op& op) const { return operands_of(op).back(); }
   const Queue& queue(QueueId id) const { return queues[id.index()]; }

@@ -129,25 +129,49 @@ class Checker {
     place(o, operands);
   }
 
-  static bool shapes_match(const Op& o, Views operands) {
-    const View &a = operands.front(), &y = operands.back();
+  /// The triangular factors of block reflectors, t.rows of them in a block.
+  static bool is_t(const View& t, int64_t reflectors) {
+    return t.cols == reflectors && t.rows > 0 && t.rows <= t.cols;
+  }
+
+  static bool shapes_match(const Op& o, Views x) {
+    const View &a = x.front(), &y = x.back();
     switch (o.kind) {
-      case OpKind::gemm: {
-        const View& b = operands[1];
-        const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
-        const int64_t m = ta ? a.cols : a.rows, kb = tb ? b.cols : b.rows,
-                      n = tb ? b.rows : b.cols;
-        return m == y.rows && n == y.cols && gemm_depth(o, operands) == kb;
-      }
-      case OpKind::potrf:
-        return y.rows == y.cols;
+      case OpKind::gemm:
+        return product_matches(o, x);
       case OpKind::trsm:
         return a.rows == a.cols && a.cols == y.cols;
+      case OpKind::potrf:
       case OpKind::syrk:
         return y.rows == y.cols && a.rows == y.rows;
+      case OpKind::geqrt:
+        return is_t(a, std::min(y.rows, y.cols));
+      case OpKind::ormqr:
+        return a.rows == y.rows && is_t(x[1], std::min(a.rows, a.cols));
+      case OpKind::tsqrt:
+        return x[1].rows >= y.cols && x[1].cols == y.cols && is_t(a, y.cols);
+      case OpKind::tsmqr:
+        return stack_matches(x);
       default:
-        return !reads(o, 0) || (a.rows == y.rows && a.cols == y.cols);
+        return !reads(o, 0) || same_shape(a, y);
     }
+  }
+
+  static bool same_shape(const View& a, const View& b) {
+    return a.rows == b.rows && a.cols == b.cols;
+  }
+
+  static bool product_matches(const Op& o, Views x) {
+    const View &a = x[0], &b = x[1], &y = x[2];
+    const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
+    const int64_t m = ta ? a.cols : a.rows, kb = tb ? b.cols : b.rows,
+                  n = tb ? b.rows : b.cols;
+    return m == y.rows && n == y.cols && gemm_depth(o, x) == kb;
+  }
+
+  static bool stack_matches(Views x) {
+    const View &v = x[0], &r = x[2], &y = x[3];
+    return v.rows == y.rows && v.cols == r.rows && r.cols == y.cols && is_t(x[1], v.cols);
   }
 
   /// Inputs of products have the type of the problem, and only sums are rounded.
@@ -157,6 +181,8 @@ class Checker {
     };
     const bool of_a = is_own(operands.front()), of_y = is_own(operands.back());
     if (kind == OpKind::gemm) return of_a && is_own(operands[1]);
+    if (kind >= OpKind::potrf)
+      return std::ranges::all_of(operands, is_own) && element_size(plan_.dtype()) > 2;
     return of_y == of_a || (of_y && kind == OpKind::axpby);
   }
 
@@ -284,7 +310,7 @@ bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
 
 }  // namespace
 
-void require_kernels(const Plan& plan) {
+void require_kernels(const Plan& plan, bool on_cuda) {
   if (plan.warm)
     throw fault_of("plan",
                    "is warm: it reads tiles that an earlier call has left on GPUs, and "
@@ -292,11 +318,11 @@ void require_kernels(const Plan& plan) {
                    "warm=off");
   for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
-    if (!info(op.kind).any_backend)
+    if (on_cuda && !info(op.kind).on_cuda)
       throw fault_of(
           "plan",
-          fmt::format("operation {}: '{}' has no kernel yet", i, to_string(op.kind)),
-          "a plan to simulate only");
+          fmt::format("operation {}: '{}' has no CUDA kernel yet", i, to_string(op.kind)),
+          "the host backend or a simulation");
     if (overwrites_what_it_reads(plan, op))
       throw fault_of("plan",
                      fmt::format("operation {}: writes elements that it reads", i),

@@ -24,6 +24,6 @@ void validate(const Plan& plan, const Topology& topology, const OwnRank& own = {
 
 /// Requirements of backends that run a valid plan on real memory. Throws InputError with
 /// the first operation without a kernel, or the first whose output overlaps its inputs.
-void require_kernels(const Plan& plan);
+void require_kernels(const Plan& plan, bool on_cuda = false);
 
 }  // namespace tilerail

@@ -38,8 +38,7 @@ double whole_blocks(double size, double block) {
 /// increase wherever the measured times do. Below the smallest size s0 it is rate(s0)
 /// (s / s0)^2: a small result does not fill the device. Above the largest size it is
 /// constant.
-double square_rate(const GemmCurve& curve, double s) {
-  const auto& points = curve.points;
+double square_rate(const std::vector<GemmCurve::Point>& points, double s) {
   const auto above = std::ranges::lower_bound(points, s, {}, &GemmCurve::Point::size);
   if (above == points.end()) return points.back().rate.value;
   if (above->size == s) return above->rate.value;
@@ -59,7 +58,7 @@ double panel_time(const GemmCurve& curve, double s, double k0) {
   const auto at = [k0](double size, double rate) {
     return 2 * size * size * size / (rate * (size + k0));
   };
-  double least = at(s, square_rate(curve, s));
+  double least = at(s, square_rate(curve.points, s));
   for (const GemmCurve::Point& p : curve.points)
     if (p.size > s) least = std::min(least, at(p.size, p.rate.value));
   return least;
@@ -102,6 +101,14 @@ FlopRate GemmCurve::fastest() const {
   FlopRate best{0};
   for (const Point& p : points) best = std::max(best, p.rate);
   return best;
+}
+
+std::optional<Seconds> GemmCurve::tile_time(size_t kernel, double size) const {
+  std::vector<Point> rates;
+  for (const TileTime& t : tiles[kernel])
+    rates.push_back({t.size, Flops{2 * t.size * t.size * t.size} / t.time});
+  if (rates.empty()) return std::nullopt;
+  return Seconds{2 * size * size * size / square_rate(rates, size)};
 }
 
 double GemmCurve::load_factor(double duty) const {
@@ -189,7 +196,7 @@ Seconds KernelTimes::gemm_time(int64_t m, int64_t n, int64_t k, DType dtype, Tra
   const double cube = std::min({dm, dn, dk});
   return Seconds{std::max(
       {launch.value, at_peak, panel_time(times, side, k_overhead) * (dk + k_overhead),
-       2 * cube * cube * cube / square_rate(times, cube)})};  // cube inside
+       2 * cube * cube * cube / square_rate(times.points, cube)})};  // cube inside
 }
 
 Seconds KernelTimes::axpby_time(int64_t m, int64_t n, DType dtype, int reads,

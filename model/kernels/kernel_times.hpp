@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -10,6 +12,11 @@
 #include "model/problem.hpp"
 
 namespace tilerail {
+
+/// Kernels of factorisations on tiles; in plans, they follow the other kinds in this
+/// order.
+inline constexpr std::array<std::string_view, 7> tile_kernels{
+    "potrf", "trsm", "syrk", "geqrt", "ormqr", "tsqrt", "tsmqr"};
 
 /// Times of GEMMs with one dtype and one pair of transposes ("" = any): rates of squares
 /// (s x s x s) by size, or the library's tiling. Sizes ascend; rates are flop/s of 2 s^3.
@@ -44,8 +51,17 @@ struct GemmCurve {
   std::vector<Alignment> alignment = {};  // 1 above the last alignment
   std::optional<Watts> watts =
       {};  // of a device that is always busy with these kernels; absent: its busy watts
+  struct TileTime {
+    double size;
+    Seconds time;
+  };
+  /// Times of other kernels on tiles of size x size, by number in `tile_kernels`.
+  std::array<std::vector<TileTime>, tile_kernels.size()> tiles = {};
   std::string source = {};  // provenance key
 
+  /// Time of one of these kernels on tiles of `size`, of which less than the smallest
+  /// measured size takes time in proportion; absent without measurements.
+  std::optional<Seconds> tile_time(size_t kernel, double size) const;
   /// The largest rate; for tiled GEMMs, their peak.
   FlopRate fastest() const;
   /// Slowdown of kernels while the device is busy for this share of the time, in [0, 1].

@@ -191,31 +191,48 @@ struct MachineFigures : TopologyLimits {
       "efficiency", self,
       std::tuple{Figure{"size", &SquareShare::size, gemm_size},
                  Figure{"share", &SquareShare::share, efficiency}}};
-  static constexpr std::tuple of_gemms{
-      Group{"", &GemmCurve::tiled, of_tiled_gemms},
-      Rows{"sustained", &GemmCurve::sustained,
-           std::tuple{Figure{"duty", &GemmCurve::Load::duty, duty},
-                      Figure{"factor", &GemmCurve::Load::factor, factor}}},
-      Figure{"sustained_after", &GemmCurve::sustained_after, gemm_time, has_default,
-             "sustained"},
-      Figure{"sustained_at_first", &GemmCurve::sustained_at_first, duty, has_default,
-             "sustained"},
-      Figure{"sustained_fully_after", &GemmCurve::sustained_fully_after, gemm_time,
-             has_default, "sustained_at_first"},
-      Rows{"alignment", &GemmCurve::alignment,
-           std::tuple{Figure{"bytes", &GemmCurve::Alignment::bytes, alignment},
-                      Figure{"factor", &GemmCurve::Alignment::factor, factor}}},
-      Figure{"watts", &GemmCurve::watts, gemm_watts}};
-  static constexpr std::tuple of_kernels{
-      Figure{"launch", &KernelTimes::launch, latency},
-      Figure{"multiprocessors", &KernelTimes::multiprocessors, multiprocessors},
-      Rows{"block", self,
-           std::tuple{Figure{"rows", &KernelTimes::block_m, block},
-                      Figure{"columns", &KernelTimes::block_n, block}},
-           false, needed},
-      Figure{"k_overhead", &KernelTimes::k_overhead, k_overhead},
-      Figure{"memory_bandwidth", &KernelTimes::memory_bandwidth, rate}};
-};
+  template <size_t kernel>
+  static constexpr Rows of_tiles{tile_kernels[kernel],
+                                 [](auto& curve) -> auto& {return curve.tiles[kernel];
+}, std::tuple {
+  Figure{"size", &GemmCurve::TileTime::size, gemm_size}, Figure {
+    "time", &GemmCurve::TileTime::time, gemm_time
+  }
+}
+};  // namespace tilerail
+static constexpr std::tuple of_gemms{
+    Group{"", &GemmCurve::tiled, of_tiled_gemms},
+    Rows{"sustained", &GemmCurve::sustained,
+         std::tuple{Figure{"duty", &GemmCurve::Load::duty, duty},
+                    Figure{"factor", &GemmCurve::Load::factor, factor}}},
+    Figure{"sustained_after", &GemmCurve::sustained_after, gemm_time, has_default,
+           "sustained"},
+    Figure{"sustained_at_first", &GemmCurve::sustained_at_first, duty, has_default,
+           "sustained"},
+    Figure{"sustained_fully_after", &GemmCurve::sustained_fully_after, gemm_time,
+           has_default, "sustained_at_first"},
+    Rows{"alignment", &GemmCurve::alignment,
+         std::tuple{Figure{"bytes", &GemmCurve::Alignment::bytes, alignment},
+                    Figure{"factor", &GemmCurve::Alignment::factor, factor}}},
+    Figure{"watts", &GemmCurve::watts, gemm_watts},
+    of_tiles<0>,
+    of_tiles<1>,
+    of_tiles<2>,
+    of_tiles<3>,
+    of_tiles<4>,
+    of_tiles<5>,
+    of_tiles<6>};
+static constexpr std::tuple of_kernels{
+    Figure{"launch", &KernelTimes::launch, latency},
+    Figure{"multiprocessors", &KernelTimes::multiprocessors, multiprocessors},
+    Rows{"block", self,
+         std::tuple{Figure{"rows", &KernelTimes::block_m, block},
+                    Figure{"columns", &KernelTimes::block_n, block}},
+         false, needed},
+    Figure{"k_overhead", &KernelTimes::k_overhead, k_overhead},
+    Figure{"memory_bandwidth", &KernelTimes::memory_bandwidth, rate}};
+}
+;
 
 template <class Figures, class Visit>
 constexpr void for_each(const Figures& figures, const Visit& visit) {

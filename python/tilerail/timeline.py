@@ -10,7 +10,7 @@ COLUMNS = "op kind queue device src dst bytes flops route label ready_s start_s 
 METADATA = "schema version plan_hash machine policy problem tile backend devices hosts ops".split()
 ENERGIES = "energy_j counted_energy_j".split()
 OPTIONAL_METADATA = [*ENERGIES, "interval_s"]
-KINDS = ("copy", "gemm", "axpby", "join", "potrf", "trsm", "syrk")
+KINDS = ("copy", "gemm", "axpby", "join", "potrf", "trsm", "syrk", "geqrt", "ormqr", "tsqrt", "tsmqr")
 SCHEMA = "1"
 
 _WHOLE = re.compile(r"[0-9]{1,18}")

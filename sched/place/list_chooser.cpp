@@ -8,10 +8,11 @@
 namespace tilerail {
 
 ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher,
-                         const TaskGraph& graph)
+                         const TaskGraph& graph, bool owner_computes)
     : context_{context},
       fetcher_{fetcher},
       graph_{graph},
+      owner_computes_{owner_computes},
       ranks_(graph.size()),
       line_(context.devices.size()),
       assigned_(context.devices.size()),
@@ -37,7 +38,10 @@ Seconds ListChooser::time(TaskId id, size_t device) const {
   Operands operands(info(task.op.kind).operands.size());
   for (const auto i : indices(task.reads))
     if (task.reads[i] != no_tile) operands[i] = directory.tile(task.reads[i]).home;
-  operands.back() = directory.tile(task.writes).home;
+  auto operand = operands.rbegin();
+  *operand++ = directory.tile(task.writes).home;
+  for (size_t i = task.also_writes.size(); i-- > 0;)
+    *operand++ = directory.tile(task.also_writes[i].tile).home;
   return context_.time(task.op, operands, device);
 }
 
@@ -46,10 +50,12 @@ Seconds ListChooser::arrival(TaskId id, size_t device) const {
   Seconds last = fetcher_.eta(task.writes, device);
   for (const TileId tile : task.reads)
     if (tile != no_tile) last = std::max(last, fetcher_.eta(tile, device));
+  for (const WrittenTile& also : task.also_writes)
+    last = std::max(last, fetcher_.eta(also.tile, device));
   return last;
 }
 
-void ListChooser::assign(TaskId id) {
+size_t ListChooser::earliest(TaskId id) const {
   size_t best = 0;
   Seconds earliest{std::numeric_limits<double>::infinity()};
   for (const auto d : indices(line_)) {
@@ -57,8 +63,17 @@ void ListChooser::assign(TaskId id) {
     const Seconds finish = std::max(free, arrival(id, d)) + time(id, d);
     if (finish < earliest) best = d, earliest = finish;
   }
-  line_[best].push_back(id);
-  assigned_[best] += time(id, best);
+  return best;
+}
+
+void ListChooser::assign(TaskId id) {
+  std::optional<size_t> owner;
+  const TileDirectory& directory = fetcher_.directory();
+  if (owner_computes_)
+    owner = directory.device_at(directory.tile(graph_.task(id).writes).home_memory);
+  const size_t device = owner ? *owner : earliest(id);
+  line_[device].push_back(id);
+  assigned_[device] += time(id, device);
 }
 
 std::optional<Task> ListChooser::next(size_t device) {

@@ -18,10 +18,12 @@ namespace tilerail {
 ///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
 /// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT,
 /// 2002, without insertion into gaps, and without mean transfer times in the rank: the
-/// sources of tiles are not known yet.
+/// sources of tiles are not known yet. If the owner computes, a task goes to
+/// the device whose memory is the home of its result, if there is one.
 class ListChooser final : public Chooser {
  public:
-  ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph);
+  ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph,
+              bool owner_computes);
 
   DispatchOrder dispatch_order() const override { return DispatchOrder::first_free; }
   std::optional<Task> next(size_t device) override;
@@ -37,11 +39,13 @@ class ListChooser final : public Chooser {
   };
   Seconds time(TaskId id, size_t device) const;
   Seconds arrival(TaskId id, size_t device) const;
+  size_t earliest(TaskId id) const;
   void assign(TaskId id);
 
   PlanContext& context_;
   const Fetcher& fetcher_;
   const TaskGraph& graph_;
+  bool owner_computes_;
   std::vector<Seconds> ranks_;     // by task
   std::vector<size_t> waits_for_;  // by task
   std::priority_queue<RankedTask> ready_;

@@ -1,5 +1,7 @@
 #include "sched/place/list_planner.hpp"
 
+#include <fmt/ranges.h>
+
 #include <numeric>
 
 #include "model/base/indices.hpp"
@@ -54,9 +56,11 @@ Plan plan_by_list(const Problem& problem, const Topology& topology,
                           TileDirectory::Writes::some};
   Fetcher fetcher{context, directory};
   SharedTiles outputs{context, fetcher};
-  ListChooser chooser{context, fetcher, program.graph};
+  ListChooser chooser{context, fetcher, program.graph, program.owner_computes};
   TaskLoop{context, fetcher, outputs, chooser}.run();
   workspace.note_peaks(plan);
+  plan.origin.decisions.push_back(
+      {"estimated-kernels", fmt::format("{}", fmt::join(costs.estimated(), ", "))});
   settle_graph(plan, topology);
   return plan;
 }

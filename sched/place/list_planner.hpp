@@ -15,6 +15,7 @@ struct TaskProgram {
   /// Tiles by TileId, without users, as views of whole tensors, whose buffers are given
   /// by TensorId.
   std::function<std::vector<TileDirectory::Tile>(std::span<const BufferId>)> tiles;
+  bool owner_computes = false;  // ListChooser
 };
 
 /// Plans the tasks on all of these GPUs by list scheduling (ListChooser). `problem`: as

@@ -61,6 +61,7 @@ TaskLoop::PlannedTask TaskLoop::add(size_t device, const Task& task) {
   }
   const Outputs::Place out = outputs_.open(task, device, deps);
   op.queue = out.queue, op.beta = out.beta;
+  std::ranges::copy(out.others, operands.end() - 1 - ptrdiff_t(out.others.size()));
   operands.back() = out.view;
   PlannedTask planned{task, {}, {}, std::max(ready, out.eta), {}};
   planned.awaited.assign(deps.ops().begin(), deps.ops().end());

@@ -22,6 +22,9 @@ class SharedTiles final : public Outputs {
   void written(const Task& task, size_t device, OpId kernel, Seconds end) override;
 
  private:
+  View memory_for(TileId tile, size_t device, Deps& deps);
+  void written(const WrittenTile& written, size_t device, OpId kernel, Seconds end);
+
   PlanContext& context_;
   Fetcher& fetcher_;
   TileDirectory& directory_;

@@ -16,7 +16,8 @@ class Outputs {
     View view;       // output of the kernel
     QueueId queue;   // compute queue of the kernel
     Scalar beta;     // factor of the view in the kernel
-    Seconds eta{0};  // when the view is ready, by the clock
+    Seconds eta{0};  // when all outputs are ready, by the clock
+    boost::container::static_vector<View, 2> others = {};  // of Task::also_writes
   };
 
   /// Prepares the output tile of a task on a device. Adds the kernel's dependencies to

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
 
 #include "model/base/ids.hpp"
@@ -17,6 +18,12 @@ struct TileRowsRead {
   int64_t first = 0, count = 0;
 };
 
+/// A tile that a task writes, and whether no later task writes it.
+struct WrittenTile {
+  TileId tile;
+  bool last = false;
+};
+
 /// One kernel on tiles: y = f(a, b, y), without device, time, or copies of the tiles.
 struct Task {
   Op op{.kind = OpKind::gemm, .beta = Scalar::one};  // without queue and operands
@@ -24,6 +31,8 @@ struct Task {
   std::array<TileRowsRead, 2> rows_read{};           // of each read tile
   TileId writes;                                     // y
   bool first = false, last = false;  // among the tasks that write this tile
+  /// Of the operands between a, b and y.
+  boost::container::static_vector<WrittenTile, 2> also_writes = {};
 };
 
 }  // namespace tilerail

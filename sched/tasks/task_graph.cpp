@@ -18,16 +18,26 @@ TaskId TaskGraph::insert(Task task) {
     if (uses.writer.value >= 0) order(uses.writer, id);
     uses.readers.push_back(id);
   }
-  Uses& uses = uses_[task.writes];
-  task.first = uses.writer.value < 0, task.last = true;
-  if (!task.first) {
-    nodes_[uses.writer.index()].task.last = false;
+  for (WrittenTile& also : task.also_writes) write(also.tile, id), also.last = true;
+  task.first = write(task.writes, id), task.last = true;
+  nodes_[id.index()].task = task;
+  return id;
+}
+
+/// Whether no task wrote the tile before.
+bool TaskGraph::write(TileId tile, TaskId id) {
+  Uses& uses = uses_[tile];
+  const bool first = uses.writer.value < 0;
+  if (!first) {
+    Task& before = nodes_[uses.writer.index()].task;
+    if (before.writes == tile) before.last = false;
+    for (WrittenTile& also : before.also_writes)
+      if (also.tile == tile) also.last = false;
     order(uses.writer, id);
   }
   for (const TaskId reader : uses.readers) order(reader, id);
   uses = {id, {}};
-  nodes_[id.index()].task = task;
-  return id;
+  return first;
 }
 
 }  // namespace tilerail

@@ -38,6 +38,7 @@ class TaskGraph {
     std::vector<TaskId> readers;  // since `writer`
   };
   void order(TaskId before, TaskId after);
+  bool write(TileId tile, TaskId id);
 
   std::vector<Node> nodes_;
   std::map<TileId, Uses> uses_;

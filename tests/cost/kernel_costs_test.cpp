@@ -48,6 +48,52 @@ TEST(KernelCosts, RoundingASumTakesItsBytesAndAProductTheTimeOfHalves) {
             cost(draft.gemm(queue, half, half, half, {})));
 }
 
+/// The costs of a potrf of n x n in f64, with a GEMM at `rate` and these times of potrf.
+KernelCost potrf_cost(int64_t n, std::vector<GemmCurve::TileTime> times) {
+  Topology::Description d = machine().description();
+  for (KernelTimes& kernels : d.kernels)
+    for (GemmCurve& curve : kernels.gemm) curve.tiles[0] = times;
+  const Topology topology{d};
+  PlanDraft draft{topology, DType::f64};
+  const View tile = draft.tile(gpu, n, n);
+  const OpId id =
+      draft.add({.kind = OpKind::potrf, .queue = draft.compute_queue(gpu)}, {tile});
+  KernelCosts costs{topology};
+  return cost_of(costs, draft.plan, id, gpu);
+}
+
+/// In proportion to the size below, as a power law between, at a constant rate above.
+TEST(KernelCosts, TileKernelsTakeTheirMeasuredTimes) {
+  const std::vector<GemmCurve::TileTime> times{{64, Seconds{2e-3}}, {256, Seconds{8e-3}}};
+  for (const auto& [n, seconds] :
+       {std::pair{32, 1e-3}, {64, 2e-3}, {128, 4e-3}, {256, 8e-3}, {512, 64e-3}}) {
+    const KernelCost cost = potrf_cost(n, times);
+    EXPECT_NEAR(cost.time.value, seconds, 1e-12) << n;
+    EXPECT_FALSE(cost.is_estimate);
+    EXPECT_GT(cost.share, 0);
+    EXPECT_LT(cost.share, 0.1) << "one of them leaves room for GEMMs";
+  }
+}
+
+/// n^3 / 3 operations at the rate of the 2 n^3 of a GEMM.
+TEST(KernelCosts, WithoutMeasurementsTheyAreEstimates) {
+  const KernelCost cost = potrf_cost(512, {});
+  const Topology topology = machine();
+  EXPECT_TRUE(cost.is_estimate);
+  EXPECT_NEAR(cost.time.value,
+              topology.kernels_of(gpu)
+                      .gemm_time(512, 512, 512, DType::f64, Trans::no, Trans::no)
+                      .value /
+                  6,
+              1e-12);
+}
+
+TEST(KernelCosts, NamesOfTileKernelsAreThoseOfTheKindsFromPotrfOn) {
+  for (size_t i = 0; i < tile_kernels.size(); ++i)
+    EXPECT_EQ(tile_kernels[i], to_string(OpKind(size_t(OpKind::potrf) + i)));
+  EXPECT_EQ(size_t(OpKind::potrf) + tile_kernels.size(), op_kind_count);
+}
+
 TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandSlowAKernel) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);

@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "t.csv:14:1: 1 columns; expected 13"},
         BadCase{"UnknownKind", "1,gemm", "1,laswp",
                 "t.csv:14:3: kind: 'laswp' is not one of: copy, gemm, axpby, join, "
-                "potrf, trsm, syrk"},
+                "potrf, trsm, syrk, geqrt, ormqr, tsqrt, tsmqr"},
         BadCase{"EmptyQueue", "host->gpu0,gpu0", ",gpu0",
                 "t.csv:13:8: queue: '' is not a name"},
         BadCase{"BytesNotANumber", ",512,", ",512B,",

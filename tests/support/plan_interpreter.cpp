@@ -1,12 +1,14 @@
 #include "tests/support/plan_interpreter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "tests/support/halves.hpp"
 
@@ -34,16 +36,21 @@ class Machine {
   void run(const Op& op) {
     if (op.kind == OpKind::join) return;
     compute(op);
-    const View& y = plan_.result(op);
-    const DType dtype = plan_.buffer(y.buffer).dtype;
-    each(y, [&](int64_t r, int64_t c) {
-      cell(y, r, c) = test::stored(cell(y, r, c), dtype);
-    });
+    const auto operands = plan_.operands_of(op);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!writes(op.kind, i)) continue;
+      const View& y = operands[i];
+      const DType dtype = plan_.buffer(y.buffer).dtype;
+      each(y, [&](int64_t r, int64_t c) {
+        cell(y, r, c) = test::stored(cell(y, r, c), dtype);
+      });
+    }
   }
 
  private:
   void compute(const Op& op) {
-    const View &a = plan_.operands_of(op)[0], &y = plan_.result(op);
+    const auto x = plan_.operands_of(op);
+    const View &a = x[0], &y = plan_.result(op);
     switch (op.kind) {
       case OpKind::join:
         return;
@@ -62,9 +69,17 @@ class Machine {
         return trsm(a, y);
       case OpKind::syrk:
         return each(y, [&](int64_t r, int64_t c) {
-          for (int64_t k = 0; k < a.cols; ++k)
+          for (int64_t k = 0; k < a.cols && r >= c; ++k)
             cell(y, r, c) -= cell(a, r, k) * cell(a, c, k);
         });
+      case OpKind::geqrt:
+        return factor({y, {}}, a);
+      case OpKind::ormqr:
+        return apply({a, {}}, x[1], {y, {}});
+      case OpKind::tsqrt:
+        return factor({x[1], y}, a);
+      case OpKind::tsmqr:
+        return apply({a, a}, x[1], {x[2], y});
     }
   }
 
@@ -107,6 +122,75 @@ class Machine {
         for (int64_t k = 0; k < c; ++k) left -= cell(y, r, k) * cell(a, c, k);
         cell(y, r, c) = left / cell(a, c, c);
       }
+  }
+
+  /// Rows of `top`, then those of `below`.
+  struct Stack {
+    View top, below;
+  };
+
+  double& cell(const Stack& s, int64_t row, int64_t col) {
+    return row < s.top.rows ? cell(s.top, row, col)
+                            : cell(s.below, row - s.top.rows, col);
+  }
+
+  /// Householder vector j of y = V \ R has a 1 in row j and its other elements in the
+  /// rows from the result on: below the diagonal, or below R.
+  static int64_t begin(const Stack& y, int64_t j) {
+    return y.below.rows > 0 ? y.top.rows : j + 1;
+  }
+  static int64_t end(const Stack& y) { return y.top.rows + y.below.rows; }
+
+  /// c = (I - tau v v^T) c for a column of `c`.
+  void reflect(const Stack& v, int64_t j, double tau, const Stack& c, int64_t col) {
+    double sum = cell(c, j, col);
+    for (int64_t r = begin(v, j); r < end(v); ++r) sum += cell(v, r, j) * cell(c, r, col);
+    cell(c, j, col) -= tau * sum;
+    for (int64_t r = begin(v, j); r < end(v); ++r)
+      cell(c, r, col) -= tau * sum * cell(v, r, j);
+  }
+
+  /// LAPACK's geqrt and tpqrt, a reflector at a time: beta = -sign(alpha) |x|, tau =
+  /// (beta - alpha) / beta, v = x / (alpha - beta) below the 1. In blocks of t.rows,
+  ///   T(:, j) = tau_j [-T V^T v_j; 1].
+  void factor(const Stack& y, const View& t) {
+    for (int64_t j = 0; j < t.cols; ++j) {
+      double squares = 0;
+      for (int64_t r = begin(y, j); r < end(y); ++r)
+        squares += cell(y, r, j) * cell(y, r, j);
+      const double alpha = cell(y, j, j),
+                   beta = -std::copysign(std::sqrt(alpha * alpha + squares), alpha),
+                   tau = squares == 0 ? 0 : (beta - alpha) / beta;
+      for (int64_t r = begin(y, j); r < end(y) && tau != 0; ++r)
+        cell(y, r, j) /= alpha - beta;
+      for (int64_t c = j + 1; c < y.top.cols; ++c) reflect(y, j, tau, y, c);
+      if (tau != 0) cell(y, j, j) = beta;
+      add_to_t(y, t, j, tau);
+    }
+  }
+
+  void add_to_t(const Stack& v, const View& t, int64_t j, double tau) {
+    const int64_t first = j / t.rows * t.rows, size = j - first;
+    std::vector<double> products;
+    for (int64_t i = first; i < j; ++i) {
+      double sum = v.below.rows > 0 ? 0 : cell(v, j, i);
+      for (int64_t r = begin(v, j); r < end(v); ++r) sum += cell(v, r, i) * cell(v, r, j);
+      products.push_back(sum);
+    }
+    for (int64_t i = 0; i < t.rows; ++i) cell(t, i, j) = 0;
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t k = i; k < size; ++k)
+        cell(t, i, j) -= tau * cell(t, i, first + k) * products[size_t(k)];
+    cell(t, size, j) = tau;
+  }
+
+  /// c = Q^T c, a reflector at a time: tau is on the diagonals of T.
+  void apply(const Stack& v, const View& t, const Stack& c) {
+    Stack stacked = v;
+    if (v.below.rows > 0) stacked.top.rows = c.top.rows;  // of R, which is not read
+    for (int64_t j = 0; j < t.cols; ++j)
+      for (int64_t col = 0; col < c.top.cols; ++col)
+        reflect(stacked, j, cell(t, j % t.rows, j), c, col);
   }
 
   void gemm(const Op& op) {
@@ -201,7 +285,7 @@ std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
   return c;
 }
 
-std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed) {
+Matrices interpreted(const Plan& plan, Matrices matrices, uint64_t seed) {
   Machine machine{plan, matrices};
   const size_t count = plan.ops.size();
   std::vector<size_t> waiting(count, 0);
@@ -226,6 +310,11 @@ std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed
     for (const size_t next : successors[op])
       if (--waiting[next] == 0) ready.insert(next);
   }
+  return matrices;
+}
+
+std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed) {
+  matrices = interpreted(plan, std::move(matrices), seed);
   return *std::array{&matrices.a, &matrices.b, &matrices.c}[plan.tensors.size() - 1];
 }
 

@@ -21,7 +21,8 @@ std::vector<double> reference(const GemmProblem& problem, const Matrices& matric
 /// type, in an order that the execution rule allows, chosen by `seed`: 0 is issue order,
 /// 1 always takes the allowed operation with the highest id, others are random. Tile
 /// memory is initialised with NaN, so that reads before writes are visible in the result.
-/// Returns the last tensor.
+Matrices interpreted(const Plan& plan, Matrices matrices, uint64_t seed);
+/// The same; returns the last tensor.
 std::vector<double> interpret(const Plan& plan, Matrices matrices, uint64_t seed);
 
 /// Checks that any two operations on the same bytes, at least one of them writing, are

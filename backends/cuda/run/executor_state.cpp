@@ -174,7 +174,7 @@ void CudaExecutor::State::open_streams(CudaPlan& made) {
 
 std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   validate(plan, topology_);
-  require_kernels(plan);
+  require_kernels(plan, true);
   auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
   if (made->program.has_lanes() && !options_.on_host)
     throw fault_of("plan", "computes on cores or copies between hosts",

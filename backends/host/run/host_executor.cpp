@@ -20,10 +20,12 @@
 #include "backends/host/run/worker_pool.hpp"
 #include "backends/ranks/agreement.hpp"
 #include "check/blas.hpp"
+#include "check/factor_kernels.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "plan/buffer_start.hpp"
+#include "plan/builder.hpp"
 #include "plan/describe.hpp"
 #include "plan/validate.hpp"
 
@@ -247,24 +249,21 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const DType dtype = plan.buffer(operands.back().buffer).dtype,
               of_inputs = plan.buffer(operands[0].buffer).dtype;
   const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
-  const host::Block a = block(plan, operands[0]), y = block(plan, operands.back());
+  std::array<host::Block, most_operands> x;
+  for (const auto i : indices(operands)) x[i] = block(plan, operands[i]);
+  const host::Block &a = x[0], &y = x[operands.size() - 1];
   switch (op.kind) {
     case OpKind::copy:
-      host::copy(a, y, element_size(dtype));
-      break;
+      return host::copy(a, y, element_size(dtype));
     case OpKind::axpby:
-      host::axpby(a, y, alpha, beta, of_inputs, dtype);
-      break;
-    case OpKind::gemm: {
-      const host::Block b = block(plan, operands[1]);
-      host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
-                      gemm_depth(op, operands), alpha, beta, a.data, b.data, y.data, a.ld,
-                      b.ld, y.ld, dtype});
-      break;
-    }
+      return host::axpby(a, y, alpha, beta, of_inputs, dtype);
+    case OpKind::gemm:
+      return host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
+                             gemm_depth(op, operands), alpha, beta, a.data, x[1].data,
+                             y.data, a.ld, x[1].ld, y.ld, dtype});
     default:
-      throw std::logic_error{
-          "no CPU kernel of this kind"};  // require_kernels has rejected the plan before
+      return host::run_tile_kernel(size_t(op.kind) - size_t(OpKind::potrf),
+                                   std::span{x}.first(operands.size()), dtype);
   }
 }
 

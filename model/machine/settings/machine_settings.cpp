@@ -211,6 +211,8 @@ FlopRate fastest(const GemmCurve& curve) {
 /// Changes the rate of a curve. Measured shapes of a rule keep their ratio to the rule.
 void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
   for (GemmCurve::Point& point : curve.points) point.rate *= factor;
+  for (auto& times : curve.tiles)
+    for (GemmCurve::TileTime& tile : times) tile.time = tile.time / factor;
   if (!curve.tiled) return;
   const TiledGemm before = *curve.tiled;
   curve.tiled->peak *= factor;

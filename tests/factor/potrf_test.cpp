@@ -6,8 +6,8 @@
 #include "backends/sim/sim_executor.hpp"
 #include "cost/kernel_costs.hpp"
 #include "plan/validate.hpp"
-#include "sched/factor/cholesky_planner.hpp"
-#include "sched/factor/cholesky_tasks.hpp"
+#include "sched/factor/factor_planner.hpp"
+#include "sched/factor/factor_tasks.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machine_places.hpp"
 #include "tests/support/machines.hpp"
@@ -38,7 +38,7 @@ std::vector<double> product_of(int64_t n, std::vector<double>& lower) {
 /// With t tiles per side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2)
 /// / 6 gemm.
 TEST(CholeskyTasks, MatchTheCountsOfTheFormulas) {
-  const TaskGraph graph = cholesky_tasks(6);
+  const TaskGraph graph = potrf_tasks({factorisation(96, {}), 16, 16, {}});
   std::array<int, op_kind_count> counts{};
   for (size_t t = 0; t < graph.size(); ++t)
     ++counts[size_t(graph.task(TaskId{t}).op.kind)];
@@ -52,7 +52,8 @@ TEST(CholeskyTasks, MatchTheCountsOfTheFormulas) {
 /// trsm follows the potrf of its diagonal tile; the syrk of a diagonal tile precedes the
 /// tile's potrf.
 TEST(CholeskyTasks, HazardsMakeTheEdges) {
-  const TaskGraph graph = cholesky_tasks(2);  // potrf 0, trsm 1, syrk 2, potrf 3
+  const TaskGraph graph = potrf_tasks(
+      {factorisation(32, {}), 16, 16, {}});  // potrf 0, trsm 1, syrk 2, potrf 3
   ASSERT_EQ(graph.size(), 4u);
   EXPECT_THAT(graph.successors(TaskId{0}), ::testing::ElementsAre(TaskId{1}));
   EXPECT_THAT(graph.successors(TaskId{1}), ::testing::ElementsAre(TaskId{2}));
@@ -67,8 +68,9 @@ TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
   const FactorProblem problem = factorisation(90, *machine.find_memory(place));
-  const Plan plan = plan_cholesky(problem, machine, machine.gpus(),
-                                  16);  // 5 tiles of 16 and a remainder of 10
+  const Plan plan =
+      plan_factorisation(problem, machine, machine.gpus(),
+                         {.tile = 16});  // 5 tiles of 16 and a remainder of 10
   validate(plan, machine);
   EXPECT_EQ(find_race(plan), "");
   std::vector<double> lower;
@@ -90,10 +92,10 @@ TEST_P(Cholesky, IsSimulated) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
   const FactorProblem problem = factorisation(4096, *machine.find_memory(place));
-  const Plan plan = plan_cholesky(problem, machine, machine.gpus(), 512);
+  const Plan plan = plan_factorisation(problem, machine, machine.gpus(), {.tile = 512});
   const double makespan = SimExecutor{machine}.execute(plan).makespan().value;
-  const Plan alone =
-      plan_cholesky(problem, machine, std::span{machine.gpus()}.first(1), 512);
+  const Plan alone = plan_factorisation(
+      problem, machine, std::span{machine.gpus()}.first(1), {.tile = 512});
   EXPECT_LT(makespan, SimExecutor{machine}.execute(alone).makespan().value);
   double seconds = 0;
   KernelCosts costs{machine};
@@ -104,12 +106,13 @@ TEST_P(Cholesky, IsSimulated) {
   EXPECT_GT(makespan, seconds / double(machine.gpus().size()));
 }
 
-TEST_P(Cholesky, IsRefusedByBackendsWithoutKernels) {
+TEST_P(Cholesky, HasNoCudaKernelsYet) {
   const auto& [name, place] = GetParam();
   const Topology machine = shipped(name);
-  const Plan plan = plan_cholesky(factorisation(64, *machine.find_memory(place)), machine,
-                                  machine.gpus(), 32);
-  expect_input_error([&] { require_kernels(plan); }, {"operation", "has no kernel yet"});
+  const Plan plan = plan_factorisation(factorisation(64, *machine.find_memory(place)),
+                                       machine, machine.gpus(), {.tile = 32});
+  expect_input_error([&] { require_kernels(plan, true); },
+                     {"operation", "has no CUDA kernel yet"});
 }
 
 /// A matrix of 512 x 512 on gpu1 of two-gpu, whose memory is `room` times as large.
@@ -119,7 +122,7 @@ Plan plan_with_room(double room, int64_t tile) {
   d.memories[home.index()].capacity = Bytes{room * 8 * 512 * 512};
   const Topology machine{d};
   const FactorProblem problem = factorisation(512, home);
-  const Plan plan = plan_cholesky(problem, machine, machine.gpus(), tile);
+  const Plan plan = plan_factorisation(problem, machine, machine.gpus(), {.tile = tile});
   validate(plan, machine);
   return plan;
 }
@@ -134,12 +137,14 @@ TEST(CholeskyMemory, TilesNeedMemoryInAdditionToTheMatrix) {
 TEST(CholeskyChecks, EqualTheChecksOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
   const FactorProblem problem = factorisation(4096, machine.hosts()[0]);
-  expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); },
-                     {"devices", "is not a processor"});
-  expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); },
+  expect_input_error(
+      [&] { plan_factorisation(problem, machine, machine.hosts(), {.tile = 64}); },
+      {"devices", "is not a processor"});
+  expect_input_error([&] { plan_factorisation(problem, machine, {}, {.tile = 64}); },
                      {"devices", "is missing"});
-  expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); },
-                     {"tile: '1'", "kernels"});
+  expect_input_error(
+      [&] { plan_factorisation(problem, machine, machine.gpus(), {.tile = 1}); },
+      {"tile: '1'", "kernels"});
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky, machine_places(), machine_place_name);
