@@ -1,11 +1,15 @@
 #include "backends/cuda/bench/cuda_bench.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 #include "backends/cuda/bench/matrix_pools.hpp"
 #include "backends/cuda/measure/power_watch.hpp"
+#include "backends/host/run/run_op.hpp"
 #include "model/base/contains.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -23,9 +27,21 @@ class CudaEnergyCount final : public EnergyCount {
   cuda::PowerWatch watch_;
 };
 
+/// Kernels of cores use all threads of the BLAS library.
+void run_on_host(const Plan& plan, const Op& op, std::span<std::byte* const> buffers) {
+  const auto operands = plan.operands_of(op);
+  std::array<host::Block, most_operands> blocks;
+  for (const auto i : indices(operands))
+    blocks[i] = host::block_of(plan, operands[i], buffers[operands[i].buffer.index()]);
+  host::run_op(plan, op, std::span{blocks}.first(operands.size()));
+}
+
 CallTimes times_of(const CudaRunTimes& times) { return {times.wall, times.issue_per_op}; }
 
 }  // namespace
+
+CudaBench::CudaBench(const Topology& topology)
+    : executor_{topology, {.on_host = run_on_host}} {}
 
 std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* const> plans,
                                                        const TestMatrixOptions& options) {

@@ -13,7 +13,7 @@ namespace tilerail {
 class CudaBench final : public RealExecutor {
  public:
   /// Throws HardwareError without CUDA devices.
-  explicit CudaBench(const Topology& topology) : executor_{topology} {}
+  explicit CudaBench(const Topology& topology);
 
   Timeline execute(const Plan& plan) override { return executor_.execute(plan); }
 

@@ -17,11 +17,10 @@
 #include "backends/host/run/arena.hpp"
 #include "backends/host/run/dispatcher.hpp"
 #include "backends/host/run/host_matrices.hpp"
+#include "backends/host/run/run_op.hpp"
 #include "backends/host/run/worker_pool.hpp"
 #include "backends/ranks/agreement.hpp"
 #include "check/blas.hpp"
-#include "check/factor_kernels.hpp"
-#include "check/kernels.hpp"
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "plan/buffer_start.hpp"
@@ -235,36 +234,17 @@ void HostExecutor::State::touch_arenas(bool only_fresh) {
 }
 
 host::Block HostExecutor::State::block(const Plan& plan, const View& view) const {
-  const Buffer& buffer = plan.buffer(view.buffer);
-  const int64_t first = view.row + view.col * buffer.ld;
-  std::byte* const start = start_of(buffer, starts_, matrices_);
-  return {start ? start + first * buffer.element() : nullptr, view.rows, view.cols,
-          buffer.ld};
+  return host::block_of(plan, view,
+                        start_of(plan.buffer(view.buffer), starts_, matrices_));
 }
 
 void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const Op& op = plan.op(id);
   if (op.kind == OpKind::join) return;
   const auto operands = plan.operands_of(op);
-  const DType dtype = plan.buffer(operands.back().buffer).dtype,
-              of_inputs = plan.buffer(operands[0].buffer).dtype;
-  const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
-  std::array<host::Block, most_operands> x;
-  for (const auto i : indices(operands)) x[i] = block(plan, operands[i]);
-  const host::Block &a = x[0], &y = x[operands.size() - 1];
-  switch (op.kind) {
-    case OpKind::copy:
-      return host::copy(a, y, element_size(dtype));
-    case OpKind::axpby:
-      return host::axpby(a, y, alpha, beta, of_inputs, dtype);
-    case OpKind::gemm:
-      return host::multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
-                             gemm_depth(op, operands), alpha, beta, a.data, x[1].data,
-                             y.data, a.ld, x[1].ld, y.ld, dtype});
-    default:
-      return host::run_tile_kernel(size_t(op.kind) - size_t(OpKind::potrf),
-                                   std::span{x}.first(operands.size()), dtype);
-  }
+  std::array<host::Block, most_operands> blocks;
+  for (const auto i : indices(operands)) blocks[i] = block(plan, operands[i]);
+  host::run_op(plan, op, std::span{blocks}.first(operands.size()));
 }
 
 HostExecutor::HostExecutor(Topology topology, HostOptions options)

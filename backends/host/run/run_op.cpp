@@ -1,0 +1,37 @@
+#include "backends/host/run/run_op.hpp"
+
+#include "check/blas.hpp"
+#include "check/factor_kernels.hpp"
+
+namespace tilerail::host {
+
+Block block_of(const Plan& plan, const View& view, std::byte* start) {
+  const Buffer& buffer = plan.buffer(view.buffer);
+  const int64_t first = view.row + view.col * buffer.ld;
+  return {start ? start + first * buffer.element() : nullptr, view.rows, view.cols,
+          buffer.ld};
+}
+
+void run_op(const Plan& plan, const Op& op, std::span<const Block> operands) {
+  const auto views = plan.operands_of(op);
+  const DType dtype = plan.buffer(views.back().buffer).dtype,
+              of_inputs = plan.buffer(views[0].buffer).dtype;
+  const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
+  const Block &a = operands.front(), &y = operands.back();
+  switch (op.kind) {
+    case OpKind::copy:
+      return copy(a, y, element_size(dtype));
+    case OpKind::axpby:
+      return axpby(a, y, alpha, beta, of_inputs, dtype);
+    case OpKind::gemm: {
+      const Block& b = operands[1];
+      return multiply({of_inputs, op.trans_a, op.trans_b, y.rows, y.cols,
+                       gemm_depth(op, views), alpha, beta, a.data, b.data, y.data, a.ld,
+                       b.ld, y.ld, dtype});
+    }
+    default:
+      return run_tile_kernel(size_t(op.kind) - size_t(OpKind::potrf), operands, dtype);
+  }
+}
+
+}  // namespace tilerail::host

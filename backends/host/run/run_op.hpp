@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "check/kernels.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail::host {
+
+/// The block that a view selects of a buffer with this start; `start` can be null.
+Block block_of(const Plan& plan, const View& view, std::byte* start);
+
+/// Runs a copy or a kernel with the BLAS and LAPACK libraries. `operands`: in the order of
+/// the kind. Throws InputError as they do (check/blas.hpp, check/factor_kernels.hpp).
+void run_op(const Plan& plan, const Op& op, std::span<const Block> operands);
+
+}  // namespace tilerail::host
