@@ -36,7 +36,7 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
 TEST(Policy, AnOverrideHasOneSpellingInTheName) {
   Policy p = any_preset("gemmex");
   for (const char* again :
-       {"memory=1e+0", "memory= 5.0e-01", "task-us=-0",
+       {"memory=1e+0", "memory=5.0e-01", "task-us=-0",
         "memory=0.5", "batch=chain(min-bytes=0, chunks=8)",
         "batch=chain(chunks=8)"})
     apply_override(p, again);
