@@ -110,7 +110,6 @@ OpId PlanBuilder::add(Op op, const Operands& operands, Deps& deps) {
   const OpId id{plan_.ops.size()};
   std::optional<OpId>& last = last_in_queue_[op.queue.index()];
   auto& needed = deps.ops();
-  if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
   std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
   if (sent && *sent) needed.push_back(**sent);
   std::ranges::sort(needed, {}, [this](OpId dep) {
@@ -132,12 +131,6 @@ OpId PlanBuilder::add(Op op, const Operands& operands, Deps& deps) {
   last = id;
   if (sent) *sent = id;
   return id;
-}
-
-void PlanBuilder::barrier(QueueId queue) {
-  Deps deps;
-  for (const auto& last : last_in_queue_) deps.after(last);
-  barrier_ = add({.kind = OpKind::join, .queue = queue}, {}, deps);
 }
 
 }  // namespace tilerail

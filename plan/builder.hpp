@@ -88,9 +88,6 @@ class PlanBuilder {
   /// the order of adding.
   void send_in_order(std::span<const MemoryId> gpus);
 
-  /// A join after all operations so far; operations added later start after it.
-  void barrier(QueueId queue);
-
   const Plan& plan() const { return plan_; }
   QueueId queue_of(OpId op) const { return queue_of_[op.index()]; }
 
@@ -105,7 +102,6 @@ class PlanBuilder {
   std::map<std::tuple<Queue::Kind, MemoryId, MemoryId, int>, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
   std::vector<QueueId> queue_of_;  // by OpId; compact: plan_.ops is rarely in a cache
-  std::optional<OpId> barrier_;
   std::map<MemoryId, std::optional<OpId>> last_sent_;  // by memory that sends in order
 };
 

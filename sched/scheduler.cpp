@@ -4,12 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/infeasible_error.hpp"
+#include "model/base/units_text.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
+#include "sched/decided_plan.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
 
@@ -83,6 +88,67 @@ Plan chosen_plan(const Question& q, const PlanSimulator& simulator) {
 
 }  // namespace
 
+namespace {
+
+bool evicts(const Plan& plan) {
+  return std::ranges::find(plan.origin.decisions,
+                           PlanDecision{"tiles", std::string{tiles_evicted}}) !=
+         plan.origin.decisions.end();
+}
+
+/// The decisions with a little less memory than the plan takes.
+std::vector<PlanDecision> with_less_memory(std::vector<PlanDecision> decisions,
+                                           const Plan& plan, const Topology& topology) {
+  constexpr double less = 0.999;
+  double fraction = 0;
+  for (const MemoryId device : plan.devices)
+    if (const auto capacity = topology.memory(device).capacity)
+      fraction = std::max(
+          fraction, less * double(plan.peak_bytes[device.index()]) / capacity->value);
+  std::ranges::find(decisions, "memory", &PlanDecision::key)->value = shortest(fraction);
+  return decisions;
+}
+
+/// If tiles are evicted, less memory may be faster: the order of tasks differs. Tries
+/// smaller sizes of memory until several in sequence are not faster, so that more memory
+/// has the plans of less memory among its candidates.
+Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
+                      Plan best) {
+  constexpr int patience = 6;
+  if (!evicts(best)) return best;
+  const std::vector<PlanDecision> decisions =
+      decisions_of(best, question.topology, question.policy);
+  double least = simulator.of(best).makespan.value;
+  Plan last = best;
+  int64_t ops = 0;
+  for (int slower = 0; slower < patience && evicts(last); ++slower) {
+    auto next = feasible([&] {
+                  return plan_decided(
+                      question.given, question.topology, best.devices, question.policy,
+                      with_less_memory(decisions, last, question.topology));
+                }).result;
+    if (!next ||
+        (ops += int64_t(next->ops.size())) > operations_of(question.policy.effort))
+      break;
+    last = *std::move(next);
+    const double seconds = simulator.of(last).makespan.value;
+    if (seconds >= least) continue;
+    least = seconds, slower = -1;
+    PlanOrigin origin = std::move(best.origin);
+    origin.decisions = last.origin.decisions;
+    const std::string& memory =
+        std::ranges::find(origin.decisions, "memory", &PlanDecision::key)->value;
+    origin.candidates.push_back({"memory=" + memory, seconds, Evaluator::simulator});
+    origin.reasons = {
+        {PlanReason::fastest, origin.candidates.size() - 1, origin.candidates.size()}};
+    best = last;
+    best.origin = std::move(origin);
+  }
+  return best;
+}
+
+}  // namespace
+
 Plan plan_gemm(const GemmProblem& given, const Topology& topology,
                std::span<const MemoryId> devices, const Policy& policy,
                const PlanSimulator& simulator) {
@@ -95,6 +161,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology,
       Question{problem, work, topology, resources, devices, policy, {}, simulated}
           .on_first();
   Plan plan = chosen_plan(question, simulator);
+  if (simulated) plan = with_best_memory(question, simulator, std::move(plan));
   check_routes(plan, topology);
   settle_graph(plan, topology);
   plan.origin.given.assign(devices.begin(), devices.end());

@@ -35,7 +35,6 @@ const std::vector<Policy>& presets_of_libraries() {
        .choices = {.ragged = Ragged::merged,
                    .write_backs = WriteBacks::own_queues,
                    .compute_streams = 1,
-                   .memory = MemoryChoice::evict,
                    .memory_fraction = 0.8,
                    .single_issuer = true,
                    .emulation = of({.tile_rule = TileRule::model})}},
@@ -48,7 +47,6 @@ const std::vector<Policy>& presets_of_libraries() {
                    .write_backs = WriteBacks::own_queues,
                    .in_place = false,
                    .compute_streams = 4,
-                   .memory = MemoryChoice::evict,
                    .emulation = of({.tile_rule = TileRule::xkblas,
                                     .source_rule = SourceRule::peer_rank,
                                     .agent = Agent::xkblas})}},
@@ -59,7 +57,6 @@ const std::vector<Policy>& presets_of_libraries() {
                    .peer_copies = PeerCopies::staged_home,
                    .write_backs = WriteBacks::with_next,
                    .compute_streams = 4,
-                   .memory = MemoryChoice::evict,
                    .emulation = of(
                        {.source_rule = SourceRule::nearest_id, .agent = Agent::blasx})}},
   };
@@ -85,7 +82,6 @@ const std::vector<Policy>& presets_of_papers() {
                    .routing = Routing::link_map,
                    .hop_rule = HopRule::bottleneck,
                    .write_backs = WriteBacks::own_queues,
-                   .memory = MemoryChoice::evict,
                    .single_issuer = true,
                    .emulation = of({.tile_rule = TileRule::paralia,
                                     .select_by = SelectBy::model,

@@ -27,10 +27,10 @@ inline int passing_buffers(const Decisions& decisions) {
 ///             the device, and C = S + beta C: halves with several kernels.
 /// A tile with another home is written back after its last kernel; with
 /// write-backs=with-next, if all tiles fit, only when the device begins another tile,
-/// whose kernels wait for the write-back. With beta = 0, C_in is never read. If several
-/// devices compute a part of a tile each, the parts are fetched and added to the total
-/// once all are complete, by the device that has the total; only the total applies C_in
-/// and beta.
+/// whose kernels wait for the write-back. With beta = 0, C_in
+/// is never read. If several devices compute a part of a tile each, the parts are fetched
+/// and added to the total once all are complete, by the device that has the total; only
+/// the total applies C_in and beta.
 class OwnedTiles final : public Outputs {
  public:
   struct Shape {

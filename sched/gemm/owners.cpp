@@ -3,23 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
 
 namespace tilerail {
 
 OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order,
                              const Fetcher& fetcher)
-    : tasks_{tasks},
-      tiling_{tiling},
-      order_{order},
-      fetcher_{fetcher},
-      devices_(tiling.devices()) {
-  for (const auto d : indices(devices_)) {
-    const IndexRange depth = tiling.depth_of(d);
-    if (depth.size() == 0) continue;
-    for (const TileOfC tile : tiling.tiles_of(d))
-      devices_[d].waiting.push_back({tile.i, tile.j, depth.begin});
-  }
+    : tasks_{tasks}, order_{order}, fetcher_{fetcher}, devices_(tiling.devices()) {
+  for (const auto d : indices(devices_)) OwnersByClock::begin(d, whole_share(tiling, d));
+}
+
+void OwnersByClock::begin(size_t device, const Share& share) {
+  Device& d = devices_[device];
+  d.depth = share.depth;
+  if (share.depth.size() == 0) return;
+  d.waiting.clear();
+  for (const TileOfC tile : share.tiles)
+    d.waiting.push_back({tile.i, tile.j, share.depth.begin});
 }
 
 InputRank OwnersByClock::rank(size_t device, const SubProblem& sub) const {
@@ -50,8 +51,7 @@ size_t OwnersByClock::first_of(size_t device, size_t count,
 
 void OwnersByClock::look_further(size_t device) {
   Device& d = devices_[device];
-  const int64_t end = tiling_.depth_of(device).end;
-  while (d.k.size() < window && d.next_k < end) d.k.push_back(d.next_k++);
+  while (d.k.size() < window && d.next_k < d.depth.end) d.k.push_back(d.next_k++);
 }
 
 void OwnersByClock::start_tile(size_t device) {
@@ -60,7 +60,7 @@ void OwnersByClock::start_tile(size_t device) {
                                [&](size_t c) { return d.waiting[c]; });
   d.open = d.waiting[best];
   d.waiting.erase(d.waiting.begin() + ptrdiff_t(best));
-  d.next_k = tiling_.depth_of(device).begin, d.untouched = true;
+  d.next_k = d.depth.begin, d.untouched = true;
   look_further(device);
 }
 
@@ -79,74 +79,114 @@ std::optional<Task> OwnersByClock::next(size_t device) {
   return tasks_.task(sub, std::exchange(d.untouched, false), d.k.empty());
 }
 
-OwnersInBlocks::Blocks OwnersInBlocks::blocks(const Tiling& tiling, size_t device,
-                                              int64_t slots) {
-  const auto rows = int64_t(tiling.rows_of(device).size());
-  const auto cols = int64_t(tiling.cols_of(device).size());
-  Blocks blocks;
+namespace {
+
+struct BlockOfC {
+  int64_t rows = 1, cols = 1;  // in tiles
+};
+
+/// The block with the most kernels for each fetched tile, mb nb / (mb + nb), that fits:
+/// its tiles of C, the inputs of kb steps and of one more, and two C_in; with all of k
+/// one tile of C after another, and thus only the shorter panel and two of the other
+/// panel's rows or columns.
+BlockOfC block_for(int64_t rows, int64_t cols, int64_t slots, int64_t kb, bool all_k) {
+  const auto fits = [&](int64_t mb, int64_t nb) {
+    const int64_t room = slots - 2;
+    return all_k ? (std::min(mb, nb) + 2) * kb + 2 <= room
+                 : mb * nb + (mb + nb) * (kb + 1) <= room;
+  };
+  BlockOfC block;
   double best = 0;
-  for (int64_t mb = 1; mb <= rows && mb < slots; ++mb) {
-    const int64_t nb = std::min(cols, (slots - 2 - 2 * mb) / (mb + 2));
-    if (nb < 1) break;
-    const double kernels_per_fetch = double(mb * nb) / double(mb + nb);
-    if (kernels_per_fetch > best) best = kernels_per_fetch, blocks = {mb, nb};
-  }
-  return blocks;
+  for (int64_t mb = 1; mb <= rows; ++mb)
+    for (int64_t nb = cols; nb > 0; --nb) {
+      if (!fits(mb, nb)) continue;
+      const double kernels_per_fetch = double(mb * nb) / double(mb + nb);
+      if (kernels_per_fetch > best) best = kernels_per_fetch, block = {mb, nb};
+      break;
+    }
+  return block;
 }
 
-std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks,
-                                              const Tiling& tiling, size_t device,
-                                              Blocks blocks) {
+}  // namespace
+
+std::vector<Share> parts_of(const Tiling& tiling, size_t device, int64_t slots,
+                            int64_t kb, bool in_turn) {
   const std::vector<int64_t>&rows = tiling.rows_of(device),
         &cols = tiling.cols_of(device);
   const auto row_count = int64_t(rows.size()), col_count = int64_t(cols.size());
   const IndexRange depth = tiling.depth_of(device);
-  std::vector<Task> sequence;
+  kb = std::min(kb, depth.size());
+  const BlockOfC size =
+      block_for(row_count, col_count, slots, kb, in_turn && kb == depth.size());
+  std::vector<Share> parts;
   bool forward = true;
-  std::vector<TileOfC> block;
-  for (int64_t i0 = 0; i0 < row_count; i0 += blocks.rows)
-    for (int64_t j0 = 0; j0 < col_count; j0 += blocks.cols) {
-      block.clear();
-      for (int64_t i = i0; i < std::min(i0 + blocks.rows, row_count); ++i)
-        for (int64_t j = j0; j < std::min(j0 + blocks.cols, col_count); ++j) {
+  for (int64_t i0 = 0; i0 < row_count; i0 += size.rows)
+    for (int64_t j0 = 0; j0 < col_count; j0 += size.cols) {
+      std::vector<TileOfC> block;
+      for (int64_t i = i0; i < std::min(i0 + size.rows, row_count); ++i)
+        for (int64_t j = j0; j < std::min(j0 + size.cols, col_count); ++j) {
           const TileOfC tile{rows[size_t(i)], cols[size_t(j)]};
-          if (tiling.owner(tile) == device) block.push_back(tile);
+          if (tiling.owner(tile, tiling.layer_of(device)) == device)
+            block.push_back(tile);
         }
       if (block.empty()) continue;
-      for (int64_t step = 0; step < depth.size(); ++step)
-        for (const TileOfC tile : block)
-          sequence.push_back(tasks.task(
-              {tile.i, tile.j, forward ? depth.begin + step : depth.end - 1 - step},
-              step == 0, step + 1 == depth.size()));
+      const int64_t steps = ceil_div(depth.size(), kb);
+      for (int64_t step = 0; step < steps; ++step) {
+        const int64_t k = depth.begin + kb * (forward ? step : steps - 1 - step);
+        parts.push_back({block, {k, std::min(k + kb, depth.end)}});
+      }
       forward = !forward;
     }
-  return sequence;
+  return parts;
 }
 
-OwnersInBlocks::OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling,
-                               const std::vector<int64_t>& slots,
-                               TileDirectory& directory)
-    : directory_{directory}, devices_(tiling.devices()) {
+OwnersInParts::OwnersInParts(OwnersOfC& owners, const Tiling& tiling,
+                             std::vector<std::vector<Share>> parts)
+    : owners_{owners},
+      tiling_{tiling},
+      parts_{std::move(parts)},
+      begun_(parts_.size()),
+      order_(parts_.size()) {
+  for (const auto d : indices(parts_)) begin_part(d);
+}
+
+bool OwnersInParts::begin_part(size_t device) {
+  if (begun_[device] == parts_[device].size()) return false;
+  owners_.begin(device, parts_[device][begun_[device]++]);
+  return true;
+}
+
+std::optional<Task> OwnersInParts::next(size_t device) {
+  std::optional<Task> task = owners_.next(device);
+  while (!task && begin_part(device)) task = owners_.next(device);
+  if (!task) return task;
+  const int64_t number = planned_[task->writes]++;
+  task->first = number == 0;
+  task->last = number + 1 == tiling_.depth_of(device).size();
+  order_[device].push_back(*task);
+  return task;
+}
+
+ListedTasks::ListedTasks(TaskOrder order, TileDirectory& directory, size_t inputs)
+    : order_{std::move(order)}, directory_{directory}, devices_(order_.size()) {
   for (const auto d : indices(devices_)) {
-    Device& device = devices_[d];
-    device.sequence = sequence_of(tasks, tiling, d, blocks(tiling, d, slots[d]));
-    device.uses.resize(tasks.inputs());
-    for (size_t at = device.sequence.size(); at-- > 0;)
-      for (const TileId tile : device.sequence[at].reads)
-        device.uses[tile.index()].push_back(int64_t(at));
-    for (const auto tile : indices(device.uses))
-      if (!device.uses[tile].empty())
-        directory.set_next_use(TileId{tile}, d, device.uses[tile].back());
+    auto& uses = devices_[d].uses;
+    uses.resize(inputs);
+    for (size_t at = order_[d].size(); at-- > 0;)
+      for (const TileId tile : order_[d][at].reads)
+        uses[tile.index()].push_back(int64_t(at));
+    for (const auto tile : indices(uses))
+      if (!uses[tile].empty()) directory.set_next_use(TileId{tile}, d, uses[tile].back());
   }
 }
 
-std::optional<Task> OwnersInBlocks::next(size_t device) {
-  Device& d = devices_[device];
-  if (d.next == d.sequence.size()) return std::nullopt;
-  return d.sequence[d.next++];
+std::optional<Task> ListedTasks::next(size_t device) {
+  size_t& next = devices_[device].next;
+  if (next == order_[device].size()) return std::nullopt;
+  return order_[device][next++];
 }
 
-void OwnersInBlocks::placed(size_t device, const Task& task) {
+void ListedTasks::placed(size_t device, const Task& task) {
   for (const TileId tile : task.reads) {
     auto& uses = devices_[device].uses[tile.index()];
     uses.pop_back();

@@ -1,15 +1,34 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "sched/gemm/gemm_tasks.hpp"
 #include "sched/gemm/input_rank.hpp"
+#include "sched/gemm/tiling.hpp"
 #include "sched/place/chooser.hpp"
 #include "sched/route/fetcher.hpp"
 
 namespace tilerail {
+
+/// Tiles of C of one device, for an interval of its tiles of k.
+struct Share {
+  std::vector<TileOfC> tiles;
+  IndexRange depth;
+};
+
+/// Choosers of each device's own tasks. They begin with all tasks of the device.
+class OwnersOfC : public Chooser {
+ public:
+  /// The device continues with these tasks alone.
+  virtual void begin(size_t device, const Share& share) = 0;
+};
+
+inline Share whole_share(const Tiling& tiling, size_t device) {
+  return {tiling.tiles_of(device), tiling.depth_of(device)};
+}
 
 /// Static owners of C, in an order that follows the clock (thesis 4.2.7.1). A started
 /// tile of C is finished first, so that write-backs start early. Order among tiles of C,
@@ -20,17 +39,19 @@ namespace tilerail {
 ///                    missing
 /// Ties take the lowest. At most `window` candidates are compared, so that planning stays
 /// linear.
-class OwnersByClock final : public Chooser {
+class OwnersByClock final : public OwnersOfC {
  public:
   static constexpr size_t window = 64;
 
   OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order,
                 const Fetcher& fetcher);
 
+  void begin(size_t device, const Share& share) override;
   std::optional<Task> next(size_t device) override;
 
  private:
   struct Device {
+    IndexRange depth;
     std::deque<SubProblem> waiting;  // tiles of C not started, with their first k
     SubProblem open;                 // the started tile
     std::vector<int64_t> k;  // its lowest remaining k, ascending, up to the window
@@ -44,41 +65,57 @@ class OwnersByClock final : public Chooser {
   void look_further(size_t device);
 
   const GemmTasks& tasks_;
-  const Tiling& tiling_;
   Order order_;
   const Fetcher& fetcher_;
   std::vector<Device> devices_;
 };
 
-/// Static owners of C, for devices whose tiles do not all fit in `slots` equal slots: the
-/// order of each device is fixed in advance, so that evictions use all future uses.
-class OwnersInBlocks final : public Chooser {
+/// Tasks of each device, in order.
+using TaskOrder = std::vector<std::vector<Task>>;
+
+/// The parts of a device's work for memory of `slots` tiles: C in blocks of mb x nb
+/// tiles, each with kb tiles of k after kb tiles of k; C stays while k runs. Every other
+/// block reverses k to reuse the last inputs. With
+/// `in_turn` a part with all k has few incomplete tiles of C. docs/model.md#memory
+std::vector<Share> parts_of(const Tiling& tiling, size_t device, int64_t slots,
+                            int64_t kb, bool in_turn);
+
+/// Owners that complete each part of a device's work before the next, and list the tasks.
+class OwnersInParts final : public Chooser {
  public:
-  /// `slots`: by device.
-  OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling,
-                 const std::vector<int64_t>& slots, TileDirectory& directory);
+  /// `parts`: by device.
+  OwnersInParts(OwnersOfC& owners, const Tiling& tiling,
+                std::vector<std::vector<Share>> parts);
+
+  std::optional<Task> next(size_t device) override;
+  const TaskOrder& order() const { return order_; }
+
+ private:
+  bool begin_part(size_t device);
+
+  OwnersOfC& owners_;
+  const Tiling& tiling_;
+  std::vector<std::vector<Share>> parts_;
+  std::vector<size_t> begun_;          // number of parts, by device
+  std::map<TileId, int64_t> planned_;  // number of tasks, by tile of C
+  TaskOrder order_;
+};
+
+/// Tasks in a known order, so that evictions use all future uses.
+class ListedTasks final : public Chooser {
+ public:
+  ListedTasks(TaskOrder order, TileDirectory& directory, size_t inputs);
 
   std::optional<Task> next(size_t device) override;
   void placed(size_t device, const Task& task) override;
 
-  /// C in blocks of mb x nb tiles that stay while k runs; A and B stream past. Every
-  /// other block reverses k to reuse the last inputs. mb and nb maximise mb nb / (mb +
-  /// nb), the kernels per fetched tile, such that C, two steps of A and B and two C_in
-  /// fit. docs/model.md#memory
-  struct Blocks {
-    int64_t rows = 1, cols = 1;
-  };
-  static Blocks blocks(const Tiling& tiling, size_t device, int64_t slots);
-
  private:
   struct Device {
-    std::vector<Task> sequence;
     size_t next = 0;
     std::vector<std::vector<int64_t>> uses;  // positions by tile, latest first
   };
-  static std::vector<Task> sequence_of(const GemmTasks& tasks, const Tiling& tiling,
-                                       size_t device, Blocks blocks);
 
+  TaskOrder order_;
   TileDirectory& directory_;
   std::vector<Device> devices_;
 };

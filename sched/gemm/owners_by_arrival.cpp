@@ -7,17 +7,19 @@ namespace tilerail {
 OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling,
                                  const Fetcher& fetcher, const OwnedTiles& outputs)
     : tasks_{tasks},
-      tiling_{tiling},
       fetcher_{fetcher},
       outputs_{outputs},
-      open_(tiling.devices()),
+      devices_(tiling.devices()),
       arrivals_(tasks.inputs()) {
-  for (const auto d : indices(open_)) {
-    const IndexRange depth = tiling.depth_of(d);
-    if (depth.size() == 0) continue;
-    for (const TileOfC tile : tiling.tiles_of(d))
-      open_[d].push_back({tile, {}, depth.begin + 1});
-  }
+  for (const auto d : indices(devices_))
+    OwnersByArrival::begin(d, whole_share(tiling, d));
+}
+
+void OwnersByArrival::begin(size_t device, const Share& share) {
+  devices_[device] = {share.depth, {}};
+  if (share.depth.size() == 0) return;
+  for (const TileOfC tile : share.tiles)
+    devices_[device].open.push_back({tile, {}, share.depth.begin + 1});
 }
 
 void OwnersByArrival::look_further(TileProgress& open, const IndexRange& depth) {
@@ -50,11 +52,11 @@ InputRank OwnersByArrival::rank(size_t device, const SubProblem& sub, bool first
 
 OwnersByArrival::Choice OwnersByArrival::best(size_t device) {
   ++task_;
-  const IndexRange depth = tiling_.depth_of(device);
+  const auto& [depth, all] = devices_[device];
   std::optional<Choice> best;
   size_t seen = 0;
-  for (size_t o = 0; o < open_[device].size() && seen < window; ++o) {
-    const TileProgress& open = open_[device][o];
+  for (size_t o = 0; o < all.size() && seen < window; ++o) {
+    const TileProgress& open = all[o];
     for (size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
       const InputRank here =
           rank(device, {open.tile.i, open.tile.j, open.k(k, depth)}, !open.started);
@@ -65,9 +67,8 @@ OwnersByArrival::Choice OwnersByArrival::best(size_t device) {
 }
 
 std::optional<Task> OwnersByArrival::next(size_t device) {
-  std::vector<TileProgress>& all = open_[device];
+  auto& [depth, all] = devices_[device];
   if (all.empty()) return std::nullopt;
-  const IndexRange depth = tiling_.depth_of(device);
   const Choice choice = best(device);
   TileProgress& open = all[choice.open];
   const SubProblem sub{open.tile.i, open.tile.j, open.k(choice.k, depth)};

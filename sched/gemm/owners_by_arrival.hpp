@@ -8,7 +8,7 @@
 #include "sched/gemm/gemm_tasks.hpp"
 #include "sched/gemm/input_rank.hpp"
 #include "sched/gemm/owned_tiles.hpp"
-#include "sched/place/chooser.hpp"
+#include "sched/gemm/owners.hpp"
 #include "sched/route/fetcher.hpp"
 
 namespace tilerail {
@@ -19,13 +19,14 @@ namespace tilerail {
 /// with its last. Many tiles of C may be open simultaneously. Source: thesis 4.2.7.1. At
 /// most `window` sub-problems are compared, so that planning stays linear in their
 /// number.
-class OwnersByArrival final : public Chooser {
+class OwnersByArrival final : public OwnersOfC {
  public:
   static constexpr size_t window = 256;
 
   OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher,
                   const OwnedTiles& outputs);
 
+  void begin(size_t device, const Share& share) override;
   std::optional<Task> next(size_t device) override;
 
  private:
@@ -61,11 +62,14 @@ class OwnersByArrival final : public Chooser {
   };
 
   const GemmTasks& tasks_;
-  const Tiling& tiling_;
   const Fetcher& fetcher_;
   const OwnedTiles& outputs_;
-  std::vector<std::vector<TileProgress>> open_;  // by device
-  std::vector<InputArrival> arrivals_;           // by input
+  struct Device {
+    IndexRange depth;
+    std::vector<TileProgress> open;
+  };
+  std::vector<Device> devices_;
+  std::vector<InputArrival> arrivals_;  // by input
   uint64_t task_ = 0;
 };
 

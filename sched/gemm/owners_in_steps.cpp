@@ -8,8 +8,12 @@ namespace tilerail {
 
 OwnersInSteps::OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling,
                              const TileDirectory& directory)
-    : tasks_{tasks}, tiling_{tiling}, directory_{directory}, devices_(tiling.devices()) {
-  for (const auto d : indices(devices_)) devices_[d].k = tiling.depth_of(d).begin - 1;
+    : tasks_{tasks}, directory_{directory}, devices_(tiling.devices()) {
+  for (const auto d : indices(devices_)) OwnersInSteps::begin(d, whole_share(tiling, d));
+}
+
+void OwnersInSteps::begin(size_t device, const Share& share) {
+  devices_[device] = {share, share.depth.begin - 1, {}};
 }
 
 int OwnersInSteps::missing(size_t device, const SubProblem& sub) const {
@@ -19,11 +23,11 @@ int OwnersInSteps::missing(size_t device, const SubProblem& sub) const {
 
 std::optional<Task> OwnersInSteps::next(size_t device) {
   Device& d = devices_[device];
-  const IndexRange depth = tiling_.depth_of(device);
+  const IndexRange depth = d.share.depth;
   if (d.waiting.empty()) {
     if (d.k + 1 >= depth.end) return std::nullopt;
     ++d.k;
-    d.waiting.assign(tiling_.tiles_of(device).begin(), tiling_.tiles_of(device).end());
+    d.waiting.assign(d.share.tiles.begin(), d.share.tiles.end());
     if (d.waiting.empty()) return std::nullopt;
   }
   const auto ends = d.waiting.begin() + ptrdiff_t(std::min(window, d.waiting.size()));

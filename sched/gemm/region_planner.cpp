@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -150,23 +151,19 @@ size_t most_open(const PlanContext& context) {
   return most;
 }
 
-/// Calls `run` with the chooser of each GPU's own tasks.
-template <class Run>
-void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks,
-                 Fetcher& fetcher, OwnedTiles& outputs, const Run& run) {
-  const bool ample =
-      !context.arenas.front().pooled();  // all tiles of C may be open simultaneously
+/// The chooser of each GPU's own tasks. If tiles have slots and are not kept, few tiles
+/// of C may be open simultaneously.
+std::unique_ptr<OwnersOfC> owners(const PlanContext& context, const Tiling& tiling,
+                                  const GemmTasks& tasks, Fetcher& fetcher,
+                                  OwnedTiles& outputs) {
+  const bool ample = !context.arenas.front().pooled();
   Order order = context.decisions.choices.order;
   if (order == Order::eta_all && ample)
-    return run(OwnersByArrival{tasks, tiling, fetcher, outputs});
+    return std::make_unique<OwnersByArrival>(tasks, tiling, fetcher, outputs);
   if (order == Order::steps && ample)
-    return run(OwnersInSteps{tasks, tiling, fetcher.directory()});
+    return std::make_unique<OwnersInSteps>(tasks, tiling, fetcher.directory());
   if (order == Order::eta_all || order == Order::steps) order = Order::eta;
-  if (ample || !context.decisions.choices.caching)
-    return run(OwnersByClock{tasks, tiling, order, fetcher});
-  std::vector<int64_t> slots;
-  for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
-  run(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
+  return std::make_unique<OwnersByClock>(tasks, tiling, order, fetcher);
 }
 
 /// Runs the tasks with the chooser and the dispatch order of the policy.
@@ -181,12 +178,9 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   };
   if (const auto chooser = emulation.chooser(tasks, tiling, fetcher, most))
     return in_time(*chooser);
-  const bool evicts =
-      context.decisions.choices.caching && context.arenas.front().pooled();
-  with_owners(context, tiling, tasks, fetcher, outputs, [&](Chooser&& owners) {
-    if (emulation.is_in_model_time() && !evicts) return in_time(owners);
-    TaskLoop{context, fetcher, outputs, owners}.run();
-  });
+  const auto chooser = owners(context, tiling, tasks, fetcher, outputs);
+  if (emulation.is_in_model_time()) return in_time(*chooser);
+  TaskLoop{context, fetcher, outputs, *chooser}.run();
 }
 
 /// All devices use all tiles if owners are not known in advance.
@@ -203,16 +197,20 @@ std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context,
 
 }  // namespace
 
-std::vector<TileDirectory::WarmTile> plan_region(
-    PlanContext& context, const GemmProblem& problem, const Tiling& tiling, Scalar beta,
-    std::span<const TileDirectory::WarmTile> warm) {
+namespace {
+
+/// Calls `run(tasks, fetcher, outputs)`. Returns the tiles on devices at the end.
+template <class Run>
+std::vector<TileDirectory::WarmTile> run_product(
+    PlanContext& context, const GemmProblem& problem, const Tiling& tiling,
+    std::span<const TileDirectory::WarmTile> warm, const Run& run) {
   const GemmTasks tasks{problem, tiling};
   TileDirectory inputs{context, input_tiles(context, tasks)};
   inputs.warm_up(warm);
   Fetcher fetcher{context, inputs};
   OwnedTiles::Options options{
       context.decisions.choices.c_tiles == CTiles::lazy,
-      beta,
+      scalar_of(problem.beta, Scalar::beta),
       {longest(tiling.m), longest(tiling.n)},
       is_rounded(problem, tiling),
       [&](TileId tile) { return tasks.home_of_c(tile, context.whole(tensor_c)); }};
@@ -220,8 +218,44 @@ std::vector<TileDirectory::WarmTile> plan_region(
     options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
     options.parts = tasks.parts();
   OwnedTiles outputs{context, inputs, std::move(options)};
-  run_tasks(context, tiling, tasks, fetcher, outputs);
+  run(tasks, fetcher, outputs);
   return inputs.warm_tiles();
+}
+
+}  // namespace
+
+std::vector<TileDirectory::WarmTile> plan_product(
+    PlanContext& context, const GemmProblem& problem, const Tiling& tiling,
+    std::span<const TileDirectory::WarmTile> warm) {
+  return run_product(context, problem, tiling, warm,
+                     [&](const GemmTasks& tasks, Fetcher& fetcher, OwnedTiles& outputs) {
+                       run_tasks(context, tiling, tasks, fetcher, outputs);
+                     });
+}
+
+TaskOrder order_in_parts(PlanContext& context, const GemmProblem& problem,
+                         const Tiling& tiling, std::vector<std::vector<Share>> parts) {
+  TaskOrder order;
+  run_product(context, problem, tiling, {},
+              [&](const GemmTasks& tasks, Fetcher& fetcher, OwnedTiles& outputs) {
+                const auto chooser = owners(context, tiling, tasks, fetcher, outputs);
+                OwnersInParts in_parts{*chooser, tiling, std::move(parts)};
+                TaskLoop{context, fetcher, outputs, in_parts}.run();
+                order = in_parts.order();
+              });
+  return order;
+}
+
+std::vector<TileDirectory::WarmTile> plan_in_order(PlanContext& context,
+                                                   const GemmProblem& problem,
+                                                   const Tiling& tiling,
+                                                   TaskOrder order) {
+  return run_product(
+      context, problem, tiling, {},
+      [&](const GemmTasks& tasks, Fetcher& fetcher, OwnedTiles& outputs) {
+        ListedTasks listed{std::move(order), fetcher.directory(), tasks.inputs()};
+        TaskLoop{context, fetcher, outputs, listed}.run();
+      });
 }
 
 }  // namespace tilerail

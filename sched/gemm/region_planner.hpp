@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sched/gemm/owners.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/tasks/directory.hpp"
 #include "sched/tasks/plan_context.hpp"
@@ -20,12 +21,21 @@ int64_t slot_bytes(int64_t m, int64_t n, int64_t k, const GemmProblem& problem);
 /// of A or B).
 inline constexpr int64_t least_slots = 3;
 
-/// Plans one region of the problem.
+/// Plans a product.
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
 /// `warm`: tiles on devices at the start. Returns the tiles on devices at the end.
-std::vector<TileDirectory::WarmTile> plan_region(
-    PlanContext& context, const GemmProblem& problem, const Tiling& tiling, Scalar beta,
+std::vector<TileDirectory::WarmTile> plan_product(
+    PlanContext& context, const GemmProblem& problem, const Tiling& tiling,
     std::span<const TileDirectory::WarmTile> warm);
+
+/// The order of a product's tasks if devices complete their parts one after another, and
+/// have memory for all tiles: for a context of a plan that is not used further.
+TaskOrder order_in_parts(PlanContext& context, const GemmProblem& problem,
+                         const Tiling& tiling, std::vector<std::vector<Share>> parts);
+/// Plans a product with its tasks in this order, with evictions.
+std::vector<TileDirectory::WarmTile> plan_in_order(PlanContext& context,
+                                                   const GemmProblem& problem,
+                                                   const Tiling& tiling, TaskOrder order);
 
 /// Plans r = alpha x . y: each device sums its part of the vectors, tile after tile; the
 /// first device adds the other sums to its own and writes the result to its home.

@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
 
+#include "cost/estimate.hpp"
 #include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/infeasible_error.hpp"
+
 #include "sched/gemm/region_planner.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
@@ -16,6 +21,9 @@
 
 namespace tilerail {
 namespace {
+
+constexpr int64_t comfortable_slots =
+    12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
 
 /// The largest number below `too_large` that fits; `fitting` is assumed to.
 template <class Fits>
@@ -48,9 +56,7 @@ Grid TileScheduler::grid() const {
 Grid TileScheduler::fitting(Grid grid, int64_t tile) const {
   if (grid.layers == 1) return grid;
   const Decisions decisions = decide(question_, tile, grid);
-  const auto regions =
-      cut_to_memory({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions);
-  return fits(regions.front(), decisions) ? grid : grid_of(1);
+  return fit(tiling(decisions), decisions) ? grid : grid_of(1);
 }
 
 Grid TileScheduler::grid_of(int layers) const {
@@ -69,8 +75,6 @@ Grid TileScheduler::grid_of(int layers) const {
 }
 
 int64_t TileScheduler::largest_tile() const {
-  constexpr int64_t comfortable_slots =
-      12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
   constexpr int64_t unit = 64;
   const int64_t least = *std::ranges::min_element(capacities_);
   if (problem_.of_vectors())
@@ -175,60 +179,120 @@ Clock::Options clock_for(const Decisions& decisions) {
 
 }  // namespace
 
-/// Returns the tiles that devices keep from the last region.
-std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
-    Plan& plan, const Decisions& decisions,
-    std::span<const TileDirectory::WarmTile> from_start) const {
+/// Adds operations to a plan with memory of these capacities, in slots unless `slot` is
+/// 0.
+template <class Run>
+auto TileScheduler::with_workspace(Plan& plan, const Decisions& decisions,
+                                   std::span<const int64_t> capacities, int64_t slot,
+                                   const Run& run) const {
   PlanBuilder builder{plan};
   constexpr double others =
       0.25;  // copies and additions relative to kernels; mostly fewer
   builder.expect(size_t((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   const auto links = link_map_routes(decisions);
-  // Tiles used once need no memory to stay.
-  const bool used_once = problem_.scales_only() || problem_.of_vectors();
-  const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
-  const std::vector<Region> regions =
-      used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
-  const bool stay = decisions.choices.caching && !used_once;
-  std::string_view after_use = !stay                ? tiles_not_kept
-                               : regions.size() > 1 ? tiles_in_cubes
-                                                    : tiles_fit;
   KernelCosts costs{topology_};
-  const PlanSetup setup{topology_,   question_.resources,
-                        decisions,   devices_,
-                        capacities_, builder,
-                        costs,       add_tensors(builder, problem_),
+  const PlanSetup setup{topology_,  question_.resources,
+                        decisions,  devices_,
+                        capacities, builder,
+                        costs,      add_tensors(builder, problem_),
                         links.get()};
-  std::vector<TileDirectory::WarmTile> warm;
-  for (const Region& region : regions) {
-    if (&region != &regions.front())
-      builder.barrier(builder.compute_queue(devices_[0], 0));
-    const Tiling tiles = tiling(region, decisions);
-    Workspace workspace{setup, clock_for(decisions),
-                        slot_for(tiles, used_once, decisions)};
-    if (stay && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
-    warm = add_region(
-        workspace.context(), tiles, region,
-        regions.size() == 1 ? from_start : std::span<const TileDirectory::WarmTile>{});
-    workspace.note_peaks(plan);
-  }
-  plan.origin.decisions.push_back({"tiles", std::string{after_use}});
-  return warm;
+  Workspace workspace{setup, clock_for(decisions), slot};
+  auto result = run(workspace.context());
+  workspace.note_peaks(plan);
+  return result;
 }
 
-std::vector<TileDirectory::WarmTile> TileScheduler::add_region(
-    PlanContext& context, const Tiling& tiles, const Region& region,
+/// Returns the tiles that devices keep.
+std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
+    Plan& plan, const Decisions& decisions,
+    std::span<const TileDirectory::WarmTile> from_start) const {
+  // Tiles used once need no memory to stay.
+  const bool used_once = problem_.scales_only() || problem_.of_vectors();
+  const bool stay = decisions.choices.caching && !used_once;
+  const Tiling tiles = tiling(decisions);
+  const int64_t slot = slot_for(tiles, used_once, decisions);
+  plan.origin.decisions.push_back({"tiles", std::string{!stay      ? tiles_not_kept
+                                                        : slot > 0 ? tiles_evicted
+                                                                   : tiles_fit}});
+  if (stay && slot > 0 && !emulation_of(decisions.choices).has_one_queue())
+    return add_with_evictions(plan, decisions, tiles, slot),
+           std::vector<TileDirectory::WarmTile>{};
+  return with_workspace(plan, decisions, capacities_, slot, [&](PlanContext& context) {
+    return add_tasks(context, tiles, from_start);
+  });
+}
+
+namespace {
+
+/// The slots of a memory, rounded down to one of the sizes floor(2^(j/8)): plans of a few
+/// sizes can be compared, and more memory has the plans of less memory among them.
+int64_t rounded_slots(int64_t slots) {
+  constexpr double sizes = 8;  // an octave
+  return int64_t(
+      std::exp2((std::ceil(sizes * std::log2(double(slots + 1))) - 1) / sizes));
+}
+
+}  // namespace
+
+/// Of several numbers of steps in a part, takes the plan with the least estimated
+/// makespan.
+void TileScheduler::add_with_evictions(Plan& plan, const Decisions& decisions,
+                                       const Tiling& tiles, int64_t slot) const {
+  std::vector<int64_t> slots;
+  for (const int64_t capacity : capacities_)
+    slots.push_back(std::max(least_slots, rounded_slots(capacity / slot)));
+  int64_t depth = 1;
+  for (size_t layer = 0; layer < tiles.layers(); ++layer)
+    depth = std::max(depth, tiles.depth(layer).size());
+  std::optional<Plan> best;
+  Seconds least{0};
+  constexpr int64_t times = 4;
+  for (int64_t steps = 1; steps < times * depth; steps *= times) {
+    Plan next = with_evictions(plan, decisions, tiles, slot, slots, steps);
+    const Seconds makespan = estimate_plan(next, topology_, question_.resources).makespan;
+    if (!best || makespan < least) best = std::move(next), least = makespan;
+  }
+  plan = *std::move(best);
+}
+
+/// The order of tasks follows from a draft with memory for all tiles; then tiles are
+/// evicted by their next uses.
+Plan TileScheduler::with_evictions(Plan plan, const Decisions& decisions,
+                                   const Tiling& tiles, int64_t slot,
+                                   const std::vector<int64_t>& slots,
+                                   int64_t steps) const {
+  const bool in_turn = decisions.choices.order != Order::eta_all &&
+                       decisions.choices.order != Order::steps;
+  std::vector<std::vector<Share>> parts;
+  std::vector<int64_t> capacities;
+  for (const auto d : indices(devices_)) {
+    parts.push_back(parts_of(tiles, d, slots[d], steps, in_turn));
+    capacities.push_back(slots[d] * slot);
+  }
+  Plan draft = plan;
+  const std::vector<int64_t> no_limit(devices_.size(), most_matrix_bytes);
+  TaskOrder order =
+      with_workspace(draft, decisions, no_limit, 0, [&](PlanContext& context) {
+        return order_in_parts(context, problem_, tiles, std::move(parts));
+      });
+  with_workspace(plan, decisions, capacities, slot, [&](PlanContext& context) {
+    return plan_in_order(context, problem_, tiles, std::move(order));
+  });
+  return plan;
+}
+
+std::vector<TileDirectory::WarmTile> TileScheduler::add_tasks(
+    PlanContext& context, const Tiling& tiles,
     std::span<const TileDirectory::WarmTile> warm) const {
-  const Scalar beta =
-      region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
+  const Scalar beta = scalar_of(problem_.beta, Scalar::beta);
   if (problem_.scales_only() || problem_.routine == Routine::axpy)
     return plan_elementwise(context, problem_, tiles, beta),
            std::vector<TileDirectory::WarmTile>{};
   if (problem_.routine == Routine::dot)
     return plan_dot(context, problem_, context.decisions.choices.tile, borders_),
            std::vector<TileDirectory::WarmTile>{};
-  return plan_region(context, problem_, tiles, beta, warm);
+  return plan_product(context, problem_, tiles, warm);
 }
 
 /// The policy's tile cut, whether tiles fit or not.
@@ -244,19 +308,22 @@ TileCut TileScheduler::cut_for(const Decisions& decisions) const {
   return how;
 }
 
-Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions,
-                             const TileCut& how) const {
-  return {region,           decisions.grid, how, decisions.choices.distribution,
-          decisions.shares, borders_};
+Tiling TileScheduler::tiling(const Decisions& decisions, const TileCut& how) const {
+  return {{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}},
+          decisions.grid,
+          how,
+          decisions.choices.distribution,
+          decisions.shares,
+          borders_};
 }
 
-/// If not all tiles fit in memory they are squares, so that slots have similar sizes.
-Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
+/// Squares if memory has too few slots for other tiles.
+Tiling TileScheduler::tiling(const Decisions& decisions) const {
   TileCut how = cut_for(decisions);
-  Tiling tiles = tiling(region, decisions, how);
-  if (how.squares() || fit(tiles, decisions)) return tiles;
+  Tiling tiles = tiling(decisions, how);
+  if (how.squares() || keeps(tiles, decisions)) return tiles;
   how.rows = TileRows::side, how.depth = TileDepth::side;
-  return tiling(region, decisions, how);
+  return tiling(decisions, how);
 }
 
 bool TileScheduler::keeps_shape(const Decisions& decisions) const {
@@ -264,9 +331,25 @@ bool TileScheduler::keeps_shape(const Decisions& decisions) const {
   if (decisions.choices.tile_rows != how.rows ||
       decisions.choices.tile_depth != how.depth)
     return false;
-  return how.squares() ||
-         fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how),
-             decisions);
+  return how.squares() || keeps(tiling(decisions, how), decisions);
+}
+
+bool TileScheduler::keeps(const Tiling& tiles, const Decisions& decisions) const {
+  return fit(tiles, decisions) || comfortable_slots * largest_slot(tiles) <=
+                                      *std::ranges::min_element(capacities_);
+}
+
+/// Several k may share a tile of A or B.
+int64_t TileScheduler::largest_slot(const Tiling& tiles) const {
+  int64_t depth = 0;
+  for (const auto k : indices(tiles.k)) {
+    const auto [begin, end] = tiles.column_of(int64_t(k));
+    depth = std::max(depth, tiles.k[size_t(end) - 1].end - tiles.k[size_t(begin)].begin);
+  }
+  const auto slot = [&](int64_t k) {
+    return slot_bytes(longest(tiles.m), longest(tiles.n), k, problem_);
+  };
+  return std::max(slot(depth), slot(longest(tiles.k)));  // sums of C: the latter
 }
 
 std::shared_ptr<const SharedLinks> TileScheduler::link_map_routes(
@@ -324,10 +407,6 @@ bool TileScheduler::need_others() const {
   });
 }
 
-bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
-  return fit(tiling(region, decisions), decisions);
-}
-
 bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
   const auto need = ample_bytes(tiles, problem_, devices_, decisions, need_others());
   for (const auto d : indices(need))
@@ -335,39 +414,11 @@ bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
   return true;
 }
 
-/// memory=cubes: if tiles do not fit and all matrices are on a host, cubes of the largest
-/// fitting side T_L (a multiple of the tile), planned in sequence (thesis 4.2.3.1).
-/// Otherwise the whole region; also if C would be rounded after each cube along k.
-std::vector<Region> TileScheduler::cut_to_memory(const Region& all,
-                                                 const Decisions& decisions) const {
-  const bool on_host = homes_on_hosts(problem_, topology_);
-  if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching ||
-      !on_host || problem_.rounds() || fits(all, decisions))
-    return {all};
-  const auto cube = [&](int64_t side) {
-    return Region{{0, std::min(side, all.m.end)},
-                  {0, std::min(side, all.n.end)},
-                  {0, std::min(side, all.k.end)}};
-  };
-  const int64_t tile = decisions.choices.tile,
-                longest_side = std::max({problem_.m, problem_.n, problem_.k});
-  const int64_t side =
-      tile * largest_fitting(1, ceil_div(longest_side, tile), [&](int64_t tiles) {
-        return fits(cube(tiles * tile), decisions);
-      });
-  std::vector<Region> regions;
-  for (const IndexRange m : split_tiles(all.m, side))
-    for (const IndexRange n : split_tiles(all.n, side))
-      for (const IndexRange k : split_tiles(all.k, side)) regions.push_back({m, n, k});
-  return regions;
-}
-
 /// Slot size in bytes, if tiles do not all have memory of their own; else 0.
 int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once,
                                 const Decisions& decisions) const {
   if (decisions.choices.caching && !used_once && fit(tiling, decisions)) return 0;
-  const int64_t slot =
-      slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
+  const int64_t slot = largest_slot(tiling);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)
     refuse_tile(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), slot,

@@ -7,6 +7,7 @@
 
 #include "model/published/link_map.hpp"
 #include "sched/gemm/decomposition.hpp"
+#include "sched/gemm/owners.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/tasks/directory.hpp"
@@ -53,24 +54,33 @@ class TileScheduler {
   std::vector<TileDirectory::WarmTile> add_operations(
       Plan& plan, const Decisions& decisions,
       std::span<const TileDirectory::WarmTile> from_start) const;
-  std::vector<TileDirectory::WarmTile> add_region(
-      PlanContext& context, const Tiling& tiles, const Region& region,
+  void add_with_evictions(Plan& plan, const Decisions& decisions, const Tiling& tiles,
+                          int64_t slot) const;
+  Plan with_evictions(Plan plan, const Decisions& decisions, const Tiling& tiles,
+                      int64_t slot, const std::vector<int64_t>& slots,
+                      int64_t steps) const;
+  std::vector<TileDirectory::WarmTile> add_tasks(
+      PlanContext& context, const Tiling& tiles,
       std::span<const TileDirectory::WarmTile> warm) const;
+  template <class Run>
+  auto with_workspace(Plan& plan, const Decisions& decisions,
+                      std::span<const int64_t> capacities, int64_t slot,
+                      const Run& run) const;
   /// Null unless routing=link-map.
   std::shared_ptr<const SharedLinks> link_map_routes(const Decisions& decisions) const;
   TileCut cut_for(const Decisions& decisions) const;
-  Tiling tiling(const Region& region, const Decisions& decisions) const;
-  Tiling tiling(const Region& region, const Decisions& decisions,
-                const TileCut& how) const;
+  Tiling tiling(const Decisions& decisions) const;
+  Tiling tiling(const Decisions& decisions, const TileCut& how) const;
   /// Whether there are tiles along m, n and k, whose sizes may differ.
   bool in_cubes() const {
     return problem_.routine == Routine::gemm && problem_.has_product();
   }
   bool need_others() const;
-  bool fits(const Region& region, const Decisions& decisions) const;
   /// Whether every device has memory for all its tiles.
   bool fit(const Tiling& tiles, const Decisions& decisions) const;
-  std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
+  /// Whether memory has enough slots for tiles of other shapes than squares.
+  bool keeps(const Tiling& tiles, const Decisions& decisions) const;
+  int64_t largest_slot(const Tiling& tiles) const;
   int64_t slot_of_side(int64_t side) const;
   bool has_room(int64_t side, size_t device) const;
   int64_t slot_for(const Tiling& tiling, bool used_once,

@@ -28,7 +28,6 @@ enum class Sends { free, in_order };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues, with_next };
 enum class Order { fifo, fewest_fetches, eta, eta_all, steps };
-enum class MemoryChoice { cubes, evict };
 
 /// The default number of streams of a GPU. Source: the library of the thesis.
 constexpr int most_automatic_streams = 8;
@@ -60,7 +59,6 @@ struct Choices {
   int input_buffers =
       0;  // tiles of A, and of B, on a GPU without caching; 0: as many as fit
   int compute_streams = most_automatic_streams;
-  MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.9;
   bool single_issuer = false, graph = true;
   std::shared_ptr<const Emulation> emulation = {};  // null: no emulation

@@ -43,7 +43,7 @@ Decisions decide(const Question& question, int64_t tile, Grid grid);
 
 /// Values of the decision "tiles": what happens to tiles after their use.
 constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted",
-                           tiles_in_cubes = "cubes", tiles_not_kept = "not kept";
+                           tiles_not_kept = "not kept";
 
 /// The policy with routes over other GPUs: tiles arrive out of order, so copies do not
 /// wait for each other. Overridden fields stay. Source: PARALiA (thesis 3.2).

@@ -223,12 +223,6 @@ std::vector<Field> fields_of_copies() {
 
 /// Order of tasks, memory and submission.
 std::vector<Field> fields_of_tasks() {
-  const auto memory = [](std::string_view name, MemoryChoice choice) {
-    return value(name, &Choices::memory,
-                 choice)({{.key = "fraction",
-                           .values = {},
-                           .number = number(&Choices::memory_fraction, 0.001, 1)}});
-  };
   return {
       varied({"order",
               "Takes the next tile of C by number, by missing tiles, by arrival, or goes "
@@ -255,12 +249,11 @@ std::vector<Field> fields_of_tasks() {
               "Runs several kernels of a GPU simultaneously; auto: as many as fill it.",
               {value("auto", &Choices::compute_streams, 0)},
               number(&Choices::compute_streams, 1, 64)}),
-      varied(
-          {"memory",
-           "Cuts a problem that does not fit in memory in cubes that do, or evicts "
-           "tiles, which take a "
-           "fraction of a GPU's memory.",
-           {memory("cubes", MemoryChoice::cubes), memory("evict", MemoryChoice::evict)}}),
+      {"memory",
+       "The largest fraction of a GPU's memory for tiles; tiles that do not fit are "
+       "evicted.",
+       {},
+       number(&Choices::memory_fraction, 1e-6, 1)},
       varied(
           {"issue", "Submits operations from one host thread, or from one for each GPU.",
            values(&Choices::single_issuer, {{"single", true}, {"per-device", false}})}),

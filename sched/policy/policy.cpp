@@ -17,8 +17,7 @@ const Policy& preset_of_our_own() {
                                       .sends = Sends::in_order,
                                       .c_tiles = CTiles::automatic,
                                       .order = Order::eta,
-                                      .compute_streams = 0,
-                                      .memory = MemoryChoice::evict}};
+                                      .compute_streams = 0}};
   return row;
 }
 

@@ -68,8 +68,7 @@ Seconds Fetcher::eta(TileId tile, size_t device) const {
 Fetcher::Input Fetcher::fetch(TileId tile, size_t device) {
   if (!directory_.present(tile, device)) {
     const bool batch = context_.decisions.choices.batch != Batch::off &&
-                       context_.decisions.choices.caching &&
-                       !context_.arenas[device].pooled();
+                       context_.decisions.choices.caching;
     batch ? fetch_for_all(tile, device) : fetch_alone(tile, device);
   }
   return {directory_.view_on(tile, device), directory_.arrival(tile, device),
@@ -92,12 +91,15 @@ void Fetcher::fetch_alone(TileId tile, size_t device) {
   }
 }
 
-/// Sends the tile to every device that will use the tile and does not have it. If a copy
-/// of the batch would go over a host or has no route, each device fetches the tile alone.
+/// Sends the tile to every device that will use the tile, does not have it, and has room.
+/// If a copy of the batch would go over a host or has no route, each device fetches the
+/// tile alone.
 void Fetcher::fetch_for_all(TileId tile, size_t device) {
   std::vector<MemoryId> destinations;
   for (const size_t user : directory_.tile(tile).users)
-    if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
+    if (user == device ||
+        (!directory_.present(tile, user) && directory_.has_room(tile, user)))
+      destinations.push_back(context_.devices[user]);
   if (destinations.size() == 1) return fetch_alone(tile, device);
   const auto over_a_host = [&](const Holder& from) {
     return std::ranges::any_of(

@@ -41,6 +41,9 @@ class Arena {
 
   bool pooled() const { return slot_bytes_ > 0; }
   int64_t slots() const { return capacity_ / slot_bytes_; }
+  bool full() const {
+    return pooled() && free_.empty() && used_ + slot_bytes_ > capacity_;
+  }
 
   /// Leading dimension of a tile in memory: columns of a kernel's operands should start
   /// at multiples of 64 bytes (docs/model.md#memory).

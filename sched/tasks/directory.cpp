@@ -236,6 +236,15 @@ void TileDirectory::evict_one(size_t device) {
   drop(std::get<TileId>(*victims_[device].begin()), device);
 }
 
+bool TileDirectory::has_room(TileId id, size_t device) const {
+  const Arena& arena = context_.arenas[device];
+  if (!arena.pooled()) return true;
+  const int64_t next_use = copy(id, device).next_use;
+  if (next_use == never || !arena.full()) return next_use != never;
+  const std::set<Victim>& victims = victims_[device];
+  return !victims.empty() && -std::get<0>(*victims.begin()) > next_use;
+}
+
 LastUses TileDirectory::uses_of(const Copy& copy) const {
   LastUses uses = copy.readers;
   if (copy.last_piece != nobody)

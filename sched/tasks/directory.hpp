@@ -138,6 +138,9 @@ class TileDirectory {
   /// Evicts the copy on a device whose next use is last (Belady's rule; ties: least
   /// recently used).
   void evict_one(size_t device);
+  /// Whether a device has room for a tile that it uses later: memory for all tiles, or a
+  /// slot that is free or has a tile with a later next use.
+  bool has_room(TileId id, size_t device) const;
   /// Pinned copies are not evicted.
   void pin(TileId id, size_t device, bool pinned);
 

@@ -90,7 +90,7 @@ TEST(KSplit, UsesTheLargestDivisorUpToTheOption) {
 TEST(KSplit, IsOmittedIfSumsDoNotFit) {
   const GemmProblem problem = gemm(8192, 8192, 1024);
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
-  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict(fraction=0.01)"}),
+  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=0.01"}),
                     "grid"),
             "2x4");
 }

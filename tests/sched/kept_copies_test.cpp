@@ -124,23 +124,6 @@ TEST(Replicas, TakeTheBytesOfTheMatrixOnEachGpu) {
       {"place", "gpu1", "10.24 MB for matrices"});
 }
 
-/// Replicas are not a home on a GPU: cubes are for matrices on hosts.
-TEST(Replicas, DoNotPreventCubes) {
-  const Topology machine = two_gpu(Bytes{9e6});
-  Policy policy = tiled("gemmex");
-  policy.choices.tile = 128, policy.choices.memory_fraction = 0.3,
-  policy.choices.memory = MemoryChoice::cubes;
-  const auto tiles = [&](std::string_view a) {
-    const Plan plan =
-        plan_gemm(product(machine, a, "host"), machine, machine.gpus(), policy);
-    return std::ranges::find(plan.origin.decisions, std::string{"tiles"},
-                             &PlanDecision::key)
-        ->value;
-  };
-  EXPECT_EQ(tiles("host"), "cubes");
-  EXPECT_EQ(tiles("g*"), "cubes");
-}
-
 TEST(Replicas, NeedNoRoomOnAnUnusedGpu) {
   const Topology machine = two_gpu(Bytes{1e6});
   const std::vector<MemoryId> first{gpu0};

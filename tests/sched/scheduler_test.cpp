@@ -182,17 +182,11 @@ TEST_F(OnTwoGpu, AProblemWithoutAProductOnlyScales) {
 }
 
 /// f64 needs 3 x 800 MB at side 10000; two-gpu's GPUs have 1 GB.
-TEST_F(OnTwoGpu, ProblemsBeyondMemoryAreEvictedOrCutInCubes) {
+TEST_F(OnTwoGpu, TilesOfProblemsBeyondMemoryAreEvicted) {
   const GemmProblem p = cube(10000);
   const Plan evicted = plan(p, policy("tilerail", {"tile=1000"}));
-  const Plan cubes = plan(p, policy("gemmex", {"tile=1000"}));
-  EXPECT_GT(count(cubes, OpKind::join), 0);
-  EXPECT_EQ(count(evicted, OpKind::join), 0);
-  for (const Plan* which : {&evicted, &cubes}) {
-    EXPECT_LE(double(which->peak_bytes[gpu0.index()]), 1e9);
-    EXPECT_NO_THROW(validate(*which, machine));
-  }
-  EXPECT_LT(moved(evicted, host, gpu0), moved(cubes, host, gpu0));
+  EXPECT_LE(double(evicted.peak_bytes[gpu0.index()]), 1e9);
+  EXPECT_NO_THROW(validate(evicted, machine));
   // Eviction uses future accesses: with 112 slots of 8 MB, C stays in blocks of mb x nb
   // tiles while k runs, mb nb + 2 (mb + nb) + 2 <= 112, so 8 x 8 on this 10 x 10 grid of
   // tiles, at best 10 x 7: A and B enter at most 2 x 10 x 10 times a tile each.
