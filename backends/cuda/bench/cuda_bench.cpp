@@ -10,6 +10,7 @@
 #include "backends/host/run/run_op.hpp"
 #include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
+#include "plan/builder.hpp"
 
 namespace tilerail {
 namespace {
@@ -41,7 +42,7 @@ CallTimes times_of(const CudaRunTimes& times) { return {times.wall, times.issue_
 }  // namespace
 
 CudaBench::CudaBench(const Topology& topology)
-    : executor_{topology, {.on_host = run_on_host}} {}
+    : executor_{topology, {.ordinals = {}, .on_host = run_on_host}} {}
 
 std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* const> plans,
                                                        const TestMatrixOptions& options) {
