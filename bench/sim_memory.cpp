@@ -41,10 +41,11 @@ void measure(benchmark::State& state, const Topology& topology, const Plan& plan
     benchmark::DoNotOptimize(sim.execute(plan));
   }
   const double ops = double(plan.ops.size());
-  const double plan_bytes =
-      double(plan.ops.size() * sizeof(Op) + plan.operands.size() * sizeof(View) +
-             plan.buffers.size() * sizeof(Buffer) + plan.deps.size() * sizeof(OpId) +
-             plan.dep_begin.size() * sizeof(plan.dep_begin[0]));
+  const double plan_bytes = double(
+      plan.ops.size() * sizeof(Op) + plan.operands.size() * sizeof(plan.operands[0]) +
+      plan.views.size() * sizeof(View) + plan.buffers.size() * sizeof(Buffer) +
+      plan.deps.size() * sizeof(OpId) +
+      plan.dep_begin.size() * sizeof(plan.dep_begin[0]));
   const double run_bytes = double(peak_bytes - before);
   state.counters["ops"] = ops;
   state.counters["plan_B_op"] = plan_bytes / ops;

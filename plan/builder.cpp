@@ -106,6 +106,18 @@ std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
   return in_order ? &sender->second : nullptr;
 }
 
+/// The last view of the same buffer is shared if it is equal.
+uint32_t PlanBuilder::index_of(const View& view) {
+  const size_t buffer = view.buffer.index();
+  if (last_view_.size() <= buffer) last_view_.resize(plan_.buffers.size(), no_view);
+  uint32_t& last = last_view_[buffer];
+  if (last == no_view || plan_.views[last] != view) {
+    last = uint32_t(plan_.views.size());
+    plan_.views.push_back(view);
+  }
+  return last;
+}
+
 OpId PlanBuilder::add(Op op, const Operands& operands, Deps& deps) {
   const OpId id{plan_.ops.size()};
   std::optional<OpId>& last = last_in_queue_[op.queue.index()];
@@ -124,7 +136,7 @@ OpId PlanBuilder::add(Op op, const Operands& operands, Deps& deps) {
     previous = q;
   }
   op.first = uint32_t(plan_.operands.size());
-  for (const View& view : operands) plan_.operands.push_back(view);
+  for (const View& view : operands) plan_.operands.push_back(index_of(view));
   plan_.ops.push_back(op);
   queue_of_.push_back(op.queue);
   plan_.dep_begin.push_back(uint32_t(plan_.deps.size()));

@@ -97,8 +97,11 @@ class PlanBuilder {
   std::optional<OpId>* last_sent_by(const Queue& queue);
 
   QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index);
+  uint32_t index_of(const View& view);
 
+  static constexpr uint32_t no_view = ~uint32_t{0};
   Plan& plan_;
+  std::vector<uint32_t> last_view_;  // by buffer; no_view, or an index of Plan::views
   std::map<std::tuple<Queue::Kind, MemoryId, MemoryId, int>, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
   std::vector<QueueId> queue_of_;  // by OpId; compact: plan_.ops is rarely in a cache

@@ -227,14 +227,16 @@ View read_view(const JsonReader& r) {
           extent(r.entry(3)), extent(r.entry(4))};
 }
 
-Op read_op(const JsonReader& r, std::vector<View>& operands) {
+Op read_op(const JsonReader& r, Plan& plan) {
   Op op;
   op.kind = read_kind(r.at("op"));
   op.queue = id<QueueId>(r.at("queue"));
   const OpKindInfo& kind = info(op.kind);
-  op.first = uint32_t(operands.size());
-  for (const OperandInfo& operand : kind.operands)
-    operands.push_back(read_view(r.at(operand.name)));
+  op.first = uint32_t(plan.operands.size());
+  for (const OperandInfo& operand : kind.operands) {
+    plan.operands.push_back(uint32_t(plan.views.size()));
+    plan.views.push_back(read_view(r.at(operand.name)));
+  }
   if (kind.has_scalars) {
     op.alpha = read_scalar(r.at("alpha"));
     op.beta = read_scalar(r.at("beta"));
@@ -248,7 +250,7 @@ Op read_op(const JsonReader& r, std::vector<View>& operands) {
 }
 
 void add_op(const JsonReader& r, Plan& plan) {
-  plan.ops.push_back(read_op(r, plan.operands));
+  plan.ops.push_back(read_op(r, plan));
   if (r.has("deps"))
     std::ranges::copy(list(r.at("deps"), id<OpId>), std::back_inserter(plan.deps));
   plan.dep_begin.push_back(uint32_t(plan.deps.size()));

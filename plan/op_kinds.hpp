@@ -6,12 +6,11 @@
 #include <string_view>
 
 #include "model/base/units.hpp"
+#include "plan/view.hpp"
 
 namespace tilerail {
 
 struct Op;
-struct View;
-using Views = std::span<const View>;
 
 enum class OpKind : uint8_t {
   copy,   // y = a, between memories or within one

@@ -29,12 +29,6 @@ struct Buffer {
   int64_t element() const { return element_size(dtype); }  // bytes
 };
 
-/// Rows [row, row + rows) and columns [col, col + cols) of a buffer.
-struct View {
-  BufferId buffer;
-  int64_t row = 0, col = 0, rows = 0, cols = 0;
-};
-
 /// A coefficient of an operation, by name: 0, 1, -1, or the problem's nonzero alpha or
 /// beta.
 /// A plan therefore serves every alpha and beta that are zero exactly where the values of
@@ -155,7 +149,8 @@ struct Plan {
   std::vector<Queue> queues;
   std::vector<Buffer> buffers;  // of tensors, each with all its blocks, then of arenas
   std::vector<Op> ops;
-  std::vector<View> operands;       // of all operations, in their order
+  std::vector<View> views;          // of operands; operations can share them
+  std::vector<uint32_t> operands;   // of all operations, in their order: indices of views
   std::vector<uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;
   std::vector<int64_t> peak_bytes;  // by MemoryId: arena bytes for tiles
@@ -166,7 +161,7 @@ struct Plan {
   }
   const Op& op(OpId id) const { return ops[id.index()]; }
   Views operands_of(const Op& op) const {
-    return {operands.data() + op.first, info(op.kind).operands.size()};
+    return {views, {operands.data() + op.first, info(op.kind).operands.size()}};
   }
   /// The last operand that an operation writes: it gives the operation its shape, its
   /// data type and its label. Joins have none.

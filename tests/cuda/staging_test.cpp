@@ -210,8 +210,8 @@ TEST(Staging, IsRefusedForPlansThatReadWrittenPartsOfC) {
   ASSERT_NE(back, plan.ops.end());
   Op again = *back;
   again.first = uint32_t(plan.operands.size());
-  plan.operands.insert(plan.operands.end(),
-                       {plan.result(*back), plan.operands_of(*back)[0]});
+  const View to = plan.result(*back), from = plan.operands_of(*back)[0];
+  add_operand(plan, to), add_operand(plan, from);
   plan.ops.push_back(again);
   EXPECT_FALSE(may_read_ahead(plan, machine));
 }

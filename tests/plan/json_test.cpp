@@ -337,7 +337,8 @@ TEST_F(PlanJson, OperationsOfARunDoNotWriteTheirInputs) {
     for (size_t i = 0; i < plan.ops.size(); ++i) {
       Op& op = other.ops[i];
       if (op.kind != kind) continue;
-      View &a = operand(other, i, 0), &y = operand(other, i);
+      operand(other, i, 0);  // no longer shared
+      View &y = operand(other, i), &a = other.views[other.operands[op.first]];
       const Buffer &from = plan.buffer(a.buffer), &to = plan.buffer(y.buffer);
       if (kind == OpKind::copy && from.in_arena) continue;
       if (kind == OpKind::gemm) {

@@ -125,9 +125,14 @@ inline View PlanDraft::tile_at(MemoryId memory, int64_t offset, int64_t rows,
   return whole(BufferId{plan.buffers.size() - 1});
 }
 
+inline View& add_operand(Plan& plan, const View& view) {
+  plan.operands.push_back(uint32_t(plan.views.size()));
+  return plan.views.emplace_back(view);
+}
+
 inline OpId PlanDraft::add(Op op, const Operands& operands, const Deps& deps) {
   op.first = uint32_t(plan.operands.size());
-  plan.operands.insert(plan.operands.end(), operands.begin(), operands.end());
+  for (const View& view : operands) add_operand(plan, view);
   plan.ops.push_back(op);
   plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
   plan.dep_begin.push_back(uint32_t(plan.deps.size()));
@@ -166,7 +171,10 @@ inline OpId PlanDraft::join(QueueId queue, const Deps& deps) {
 /// An operand of an operation, to change it; by default the result.
 inline View& operand(Plan& plan, size_t op, std::optional<size_t> i = {}) {
   const Op& of = plan.ops[op];
-  return plan.operands[of.first + i.value_or(plan.operands_of(of).size() - 1)];
+  const size_t at = i.value_or(plan.operands_of(of).size() - 1);
+  const View shared = plan.operands_of(of)[at];
+  plan.operands[of.first + at] = uint32_t(plan.views.size());
+  return plan.views.emplace_back(shared);
 }
 
 /// Rows [row, row + rows) and columns [col, col + cols) of a view.

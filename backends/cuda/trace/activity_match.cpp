@@ -12,7 +12,7 @@ namespace tilerail::cuda {
 namespace {
 
 bool has_work(Views operands) {
-  return !operands.empty() && operands.back().rows > 0 && operands.back().cols > 0;
+  return operands.size() > 0 && operands.back().rows > 0 && operands.back().cols > 0;
 }
 
 double seconds_since(uint64_t time, uint64_t origin) {
