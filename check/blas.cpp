@@ -140,8 +140,8 @@ void multiply(const GemmCall& call) {
                              : gemm(call);
 }
 
-void use_one_blas_thread() {
-  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
+void use_blas_threads(int count) {
+  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(count);
 }
 
 std::string blas_name() {

@@ -35,9 +35,10 @@ void multiply(const GemmCall& call);
 /// Throws InputError unless this backend supports the dtype (all but tf32).
 void require_executable(DType dtype);
 
-/// Runs each later BLAS call on its calling thread. OpenBLAS waits forever for threads
-/// that failed to start. Does nothing if the library has no such setting.
-void use_one_blas_thread();
+/// Runs each later BLAS call of the process on so many threads; 1: on its calling thread.
+/// OpenBLAS waits forever for threads that failed to start. Does nothing if the library
+/// has no such setting.
+void use_blas_threads(int count);
 
 /// Name and build of the BLAS library, if it provides them.
 std::string blas_name();

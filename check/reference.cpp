@@ -82,7 +82,7 @@ RandomMatrix GemmData::reference() const {
                 static_cast<std::byte*>(result.data()) + begin * result.ld() * element,
                 p.lda, p.ldb, result.ld()});
   };
-  host::use_one_blas_thread();
+  host::use_blas_threads(1);
   constexpr int64_t few = 64;  // columns: enough for fast kernels of any BLAS
   const int64_t parts = std::max<int64_t>(1, p.n / few);
   share_work(size_t(parts), usable_cores().size(), [&](size_t part) {

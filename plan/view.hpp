@@ -20,8 +20,11 @@ struct View {
 /// The operands of an operation: views in a row, or some of a table by their indices.
 class Views {
  public:
-  template <std::convertible_to<std::span<const View>> Range>
-  Views(const Range& views) : views_{std::data(views)}, size_{std::size(views)} {}
+  template <class Range>
+  requires requires(const Range& views) {
+    { views.data() } -> std::convertible_to<const View*>;
+  }
+  Views(const Range& views) : views_{views.data()}, size_{views.size()} {}
   Views(std::span<const View> table, std::span<const uint32_t> indices)
       : views_{table.data()}, indices_{indices.data()}, size_{indices.size()} {}
 

@@ -49,7 +49,7 @@ HostCalibration calibrate_host(const CalibrationSettings& settings) {
   HostCalibrationOptions options;
   options.devices = settings.devices.value_or(options.devices);
   options.workers = settings.workers.value_or(options.workers);
-  options.cores = settings.cores.value_or(options.cores);
+  options.cores = settings.cores;
   options.budget_seconds = settings.seconds.value_or(options.budget_seconds);
   options.name = settings.name.value_or(options.name);
   options.progress = log_progress;
@@ -66,7 +66,7 @@ GpuCalibration calibrate_gpus(const CalibrationSettings& settings) {
   options.name = settings.name.value_or(options.name);
   options.progress = log_progress;
   Measurements measurements = measure_gpus(options);
-  if (settings.cores.value_or(1) > 0) measurements.cores = measure_cores(log_progress);
+  if (settings.cores > 0) measurements.cores = measure_cores(measurements.devices.size());
   measurements.command = settings.command;
   GpuCalibration calibration = fitted(measurements);
   calibration.warnings = missed_targets(measurements);

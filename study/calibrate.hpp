@@ -13,10 +13,12 @@ namespace tilerail::study {
 /// backends/cuda/measure/measure.hpp).
 struct CalibrationSettings {
   std::optional<int> devices, workers;  // workers: of each device of a host
-  std::optional<int> cores;  // host: beside its devices; cuda: 0 to leave them out
-  std::optional<double> seconds;        // approximate duration
-  std::optional<std::string> name;      // of the machine
-  std::string command;                  // recorded with the measurements of GPUs
+  /// Of a host: threads beside its devices. Of a machine with GPUs: above 0, its cores
+  /// are measured, too.
+  int cores = 0;
+  std::optional<double> seconds;    // approximate duration
+  std::optional<std::string> name;  // of the machine
+  std::string command;              // recorded with the measurements of GPUs
 };
 
 /// Relative errors of a description against its measurements.

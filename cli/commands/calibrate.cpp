@@ -32,7 +32,7 @@ Examples:
   tilerail calibrate --backend cuda --from node.json -o node.toml)";
 
 struct CalibrateOptions {
-  std::string backend, output, devices = "auto", workers = "auto", cores = "auto",
+  std::string backend, output, devices = "auto", workers = "auto", cores = "0",
                                seconds = "auto";
   std::string measurements, from;
   std::optional<std::string> name;
@@ -50,8 +50,7 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   study::CalibrationSettings settings;
   settings.devices = number_of(options.devices, "devices", 64);
   settings.workers = number_of(options.workers, "workers", 1024);
-  if (options.cores != "auto")
-    settings.cores = int(parse_integer(options.cores, "cores", 0, 1024));
+  settings.cores = int(parse_integer(options.cores, "cores", 0, 1024));
   if (options.seconds != "auto")
     settings.seconds = parse_real(options.seconds, "seconds");
   constexpr double most_seconds = 3600;
@@ -185,8 +184,8 @@ Command add_calibrate(CLI::App& root) {
             "host: threads of each device, or auto [auto]");
   group.add(
       "--cores", "N", options->cores,
-      "host: threads that compute on its memory, beside the devices [0]; cuda: 0 to "
-      "leave the host's cores out");
+      "host: threads that compute on its memory, beside the devices; cuda: 1 to measure "
+      "the host's cores, too [0]");
   group.add("--seconds", "X", options->seconds,
             "Approximate duration [host: 20, cuda: 90]");
   app->add_flag("--check", options->check,

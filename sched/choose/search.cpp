@@ -277,7 +277,7 @@ Plan search_plan(const Question& question, const PlanSimulator& simulator) {
   if (!without) return searched(question);
   auto with = feasible([&] { return searched(question); }).result;
   const auto seconds = [&](const Plan& plan) {
-    return question.simulated
+    return simulator.of
                ? simulator.of(plan).makespan
                : estimate_plan(plan, question.topology, question.resources).makespan;
   };

@@ -64,9 +64,7 @@ struct PlanContext {
     return id;
   }
   Seconds time(const Op& kernel, const Operands& operands, size_t device) const {
-    return costs
-        .of(builder.plan(), kernel, {operands.data(), operands.size()}, devices[device])
-        .time;
+    return costs.of(builder.plan(), kernel, operands, devices[device]).time;
   }
   std::vector<std::optional<OpId>> last_of_device =
       std::vector<std::optional<OpId>>(devices.size());

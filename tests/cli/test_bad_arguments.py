@@ -137,9 +137,9 @@ CASES = {
                        "--set: 'routin=eta' is not a field of a policy; expected one of: devices, effort, grid, "
                        "distribution, shares, tile, tile-rows, "),
     "GPUs that are a word": (SWEEP + ["--gemm", "64", "--vary", "devices=any"],
-                             "--vary 'devices=any': devices: 'any' is not a list of numbers"),
+                             "--vary 'devices=any': devices: 'any' is not a processor of two-gpu"),
     "GPUs that are another word": (SWEEP + ["--gemm", "64", "--vary", "devices=bogus"],
-                                   "--vary 'devices=bogus': devices: 'bogus' is not a list of numbers"),
+                                   "--vary 'devices=bogus': devices: 'bogus' is not a processor of two-gpu"),
     "field without value": (problem(set="routing"), "--set: 'routing' is not key=value; expected routing= and initial, bandwidth, "),
     "unknown value of a field": (problem(set="routing=fast"), "--set: 'routing=fast' is invalid; expected initial, bandwidth, link-map"),
     "number of a field out of range": (problem(set="batch=chain(chunks=0)"), "expected chain(chunks=whole number 1 to 1024, min-bytes="),

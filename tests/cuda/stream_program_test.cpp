@@ -120,12 +120,26 @@ TEST(StreamProgram, EachDeviceHasAnIssuerOrAllShareOne) {
   EXPECT_EQ(stream_program(planned(topology, 3, true), topology).issuers.size(), 1u);
 }
 
-TEST(StreamProgram, ACopyWithoutAGpuIsRefused) {
+TEST(StreamProgram, HostsCopyAndComputeInStreamsOfTheFirstGpu) {
   const Topology topology = machine();
-  Plan plan = planned(topology, 1);
-  for (Queue& queue : plan.queues)
-    if (queue.kind == Queue::Kind::copy) queue.src = queue.dst = topology.hosts()[0];
-  EXPECT_THROW(stream_program(plan, topology), InputError);
+  Plan plan = planned(topology, 2);
+  EXPECT_FALSE(stream_program(plan, topology).has_lanes());
+  Queue& queue = plan.queues[plan.op(OpId{0}).queue.index()];
+  queue.src = queue.dst = topology.hosts()[0];
+  const StreamProgram program = stream_program(plan, topology);
+  EXPECT_TRUE(program.has_lanes());
+  using Stream = StreamProgram::Stream;
+  const auto lane = std::ranges::find(program.streams, true, &Stream::on_host);
+  EXPECT_EQ(lane->device, topology.gpus()[0]);
+  EXPECT_FALSE(lane->compute);
+  EXPECT_EQ(std::ranges::count(program.issuers, topology.hosts()[0]), 1);
+  for (const Stream& stream : program.streams) {  // no stream serves both
+    const auto same = [&](const Stream& other) {
+      return other.device == stream.device && other.compute == stream.compute &&
+             other.slot == stream.slot;
+    };
+    EXPECT_EQ(std::ranges::count_if(program.streams, same), 1);
+  }
 }
 
 TEST(StreamProgram, OnlyOrderedPeerCopiesOfAGpuShareAStream) {

@@ -7,6 +7,7 @@
 #include "sched/factor/factor_planner.hpp"
 #include "sched/factor/factor_tasks.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/plan_draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
@@ -99,7 +100,8 @@ TEST(GeqrfPlan, ViewsOfOtherShapesAreRefused) {
     validate(plan);
     const auto op = std::ranges::find(plan.ops, change.kind, &Op::kind);
     ASSERT_NE(op, plan.ops.end());
-    --(plan.operands[op->first + change.operand].*change.extent);
+    View& view = operand(plan, size_t(op - plan.ops.begin()), change.operand);
+    --(view.*change.extent);
     expect_input_error([&] { validate(plan); }, {"its views have different shapes"});
   }
 }

@@ -45,7 +45,7 @@ TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
   HostExecutor executor{machine(1, 1)};
   expect_refused(executor, tiled_plan(machine(2, 1), on_host(8, 8, 8), 8), {});
   Plan broken = tiled_plan(machine(1, 1), on_host(8, 8, 8), 8);
-  broken.operands.back().rows = 9;
+  broken.views.back().rows = 9;
   expect_refused(executor, broken, {"operation"});
 }
 

@@ -89,7 +89,7 @@ TEST(DecidedPlan, DecisionsThatDoNotFitAreNamed) {
   Made made;
   made.refuse("routing", "teleport", {"routing: 'teleport'", "link-eta"});
   made.refuse("devices", "gpu7", {"devices: 'gpu7'", "two-gpu"});
-  made.refuse("devices", "gpu0,gpu0", {"each GPU once"});
+  made.refuse("devices", "gpu0,gpu0", {"each processor once"});
   made.refuse("devices", "", {"devices: is missing"});
   made.refuse("tile", "", {"tile: is missing"});
   made.refuse("tile", "0", {"tile"});

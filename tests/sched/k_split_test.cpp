@@ -90,9 +90,7 @@ TEST(KSplit, UsesTheLargestDivisorUpToTheOption) {
 TEST(KSplit, IsOmittedIfSumsDoNotFit) {
   const GemmProblem problem = gemm(8192, 8192, 1024);
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
-  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=0.01"}),
-                    "grid"),
-            "2x4");
+  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=0.01"}), "grid"), "2x4");
 }
 
 // GPUs have only direct links to each other: at first none, then between the first GPUs

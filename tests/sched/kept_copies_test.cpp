@@ -83,7 +83,8 @@ TEST_P(KeptCopies, EachKernelReadsTheCopyOfItsGpu) {
     if (op.kind != OpKind::gemm) continue;
     ++kernels;
     const MemoryId gpu = plan.queue(op.queue).dst;
-    for (const View& view : plan.operands_of(op).first(2)) {
+    const Views x = plan.operands_of(op);
+    for (const View& view : {x[0], x[1]}) {
       EXPECT_FALSE(plan.buffer(view.buffer).in_arena);
       EXPECT_EQ(plan.buffer(view.buffer).memory, gpu);
     }

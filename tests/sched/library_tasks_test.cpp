@@ -219,8 +219,8 @@ TEST(Blasx, FetchesNoTileOfAnUnfinishedBatch) {
       if (tile == of_gpu.end()) tile = of_gpu.insert(tile, plan.result(op).buffer);
       const size_t number = size_t(tile - of_gpu.begin()) / batch;
       last.insert_or_assign({gpu, number}, OpId{i});
-      for (const View& view : plan.operands_of(op).first(2))
-        first_used.try_emplace(view.buffer, number);
+      const Views x = plan.operands_of(op);
+      for (const View& view : {x[0], x[1]}) first_used.try_emplace(view.buffer, number);
     }
     int checked = 0;
     for (size_t i = 0; i < plan.ops.size(); ++i) {

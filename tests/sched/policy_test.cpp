@@ -36,9 +36,8 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
 TEST(Policy, AnOverrideHasOneSpellingInTheName) {
   Policy p = any_preset("gemmex");
   for (const char* again :
-       {"memory=1e+0", "memory=5.0e-01", "task-us=-0",
-        "memory=0.5", "batch=chain(min-bytes=0, chunks=8)",
-        "batch=chain(chunks=8)"})
+       {"memory=1e+0", "memory=5.0e-01", "task-us=-0", "memory=0.5",
+        "batch=chain(min-bytes=0, chunks=8)", "batch=chain(chunks=8)"})
     apply_override(p, again);
   EXPECT_EQ(name_of(p), "gemmex+task-us=0+memory=0.5+batch=chain");
 }

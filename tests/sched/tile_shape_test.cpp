@@ -114,8 +114,8 @@ TEST(TileShape, WholeColumnsMakeEveryCopyContiguous) {
 }
 
 TEST(TileShape, IsASquareIfNotAllTilesFit) {
-  const Plan plan = planned(
-      {"tile-rows=all", "tile-depth=columns", "memory=0.05"}, cube(4096));
+  const Plan plan =
+      planned({"tile-rows=all", "tile-depth=columns", "memory=0.05"}, cube(4096));
   for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(plan.result(op).rows, 512);
   EXPECT_EQ(planned({"tile-rows=all", "caching=off"}).ops.size(),
             planned({"caching=off"}).ops.size());

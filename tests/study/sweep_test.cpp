@@ -62,7 +62,7 @@ TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
   refused({"m & =1"}, {"'' is not a key"});
   for (const char* word : {"any", "bogus", "best2"})
     refused({fmt::format("devices={}", word)},
-            {fmt::format("devices: '{}' is not a list of numbers", word)});
+            {fmt::format("devices: '{}' is not a processor of two-gpu", word)});
 }
 
 TEST(Sweep, SizesAreOfGemmOrAllThree) {

@@ -8,6 +8,7 @@
 #include "backends/cuda/bench/matrix_pools.hpp"
 #include "backends/cuda/measure/power_watch.hpp"
 #include "backends/host/run/run_op.hpp"
+#include "check/blas.hpp"
 #include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
 #include "plan/builder.hpp"
@@ -28,7 +29,6 @@ class CudaEnergyCount final : public EnergyCount {
   cuda::PowerWatch watch_;
 };
 
-/// Kernels of cores use all threads of the BLAS library.
 void run_on_host(const Plan& plan, const Op& op, std::span<std::byte* const> buffers) {
   const auto operands = plan.operands_of(op);
   std::array<host::Block, most_operands> blocks;
@@ -58,16 +58,33 @@ std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* con
   return std::make_unique<cuda::MatrixPools>(executor_, plans, gpus, options.pages);
 }
 
+/// Checks of results change the number of threads.
+void CudaBench::use_threads(const Plan& plan) const {
+  const auto cores = std::ranges::count_if(plan.devices, [&](MemoryId device) {
+    return executor_.topology().is_host(device);
+  });
+  if (cores > 0)
+    host::use_blas_threads(host::threads_beside(plan.devices.size() - size_t(cores)));
+}
+
+Timeline CudaBench::execute(const Plan& plan) {
+  use_threads(plan);
+  return executor_.execute(plan);
+}
+
 void CudaBench::bind(const Plan& plan, const Matrices& matrices) {
+  plan_ = &plan;
   bound_ = executor_.prepare(plan);
   matrices_ = matrices;
 }
 
 CallTimes CudaBench::call() {
+  use_threads(*plan_);
   return times_of(executor_.run(*bound_, matrices_, {}, AllocationIds{}));
 }
 
 TracedCall CudaBench::traced_call() {
+  use_threads(*plan_);
   CudaRunTimes times;
   Timeline timeline = executor_.run_traced(*bound_, matrices_, &times);
   return {std::move(timeline), times_of(times), executor_.tracer(), times.clock_skew};

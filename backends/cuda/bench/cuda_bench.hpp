@@ -15,7 +15,7 @@ class CudaBench final : public RealExecutor {
   /// Throws HardwareError without CUDA devices.
   explicit CudaBench(const Topology& topology);
 
-  Timeline execute(const Plan& plan) override { return executor_.execute(plan); }
+  Timeline execute(const Plan& plan) override;
 
   /// Opens the devices of all plans, with arenas for the largest plan.
   std::unique_ptr<TestMatrices> test_matrices(std::span<const Plan* const> plans,
@@ -27,8 +27,11 @@ class CudaBench final : public RealExecutor {
   std::unique_ptr<EnergyCount> count_energy(std::span<const MemoryId> devices) override;
 
  private:
+  void use_threads(const Plan& plan) const;
+
   CudaExecutor executor_;
   std::shared_ptr<CudaPlan> bound_;
+  const Plan* plan_ = nullptr;  // the bound one
   Matrices matrices_;
   cuda::PowerMeter power_;
 };

@@ -1,5 +1,6 @@
 #include "backends/host/measure/measure_cores.hpp"
 
+#include "backends/host/run/run_op.hpp"
 #include "calibration/mean.hpp"
 #include "check/blas.hpp"
 #include "check/random_matrix.hpp"
@@ -36,9 +37,8 @@ SampleMean time_of(int64_t size, DType dtype) {
 
 }  // namespace
 
-std::vector<CoreRun> measure_cores(
-    const std::function<void(std::string_view)>& progress) {
-  progress("products of the host's cores");
+std::vector<CoreRun> measure_cores(size_t gpus) {
+  host::use_blas_threads(host::threads_beside(gpus));
   std::vector<CoreRun> runs;
   for (const DType dtype : {DType::f64, DType::f32})
     for (const int64_t size : sizes) runs.push_back({dtype, size, time_of(size, dtype)});

@@ -1,15 +1,14 @@
 #pragma once
 
-#include <functional>
-#include <string_view>
+#include <cstddef>
 #include <vector>
 
 #include "calibration/measurements.hpp"
 
 namespace tilerail {
 
-/// Times of square products in f64 and f32 by the BLAS library with all its threads, on
-/// data of this process, in about 2 s.
-std::vector<CoreRun> measure_cores(const std::function<void(std::string_view)>& progress);
+/// Times of square products in f64 and f32 by the BLAS library with the threads that runs
+/// with so many GPUs leave free, in about 2 s.
+std::vector<CoreRun> measure_cores(size_t gpus);
 
 }  // namespace tilerail

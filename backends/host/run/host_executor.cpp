@@ -72,7 +72,7 @@ class HostExecutor::State {
         dispatcher_{pool_.devices()},
         arenas_(topology_.memories().size()),
         fresh_(arenas_.size(), false) {
-    host::use_one_blas_thread();
+    host::use_blas_threads(1);
   }
 
   Timeline execute(const Plan& plan);

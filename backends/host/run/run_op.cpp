@@ -1,7 +1,10 @@
 #include "backends/host/run/run_op.hpp"
 
+#include <algorithm>
+
 #include "check/blas.hpp"
 #include "check/factor_kernels.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::host {
 
@@ -32,6 +35,10 @@ void run_op(const Plan& plan, const Op& op, std::span<const Block> operands) {
     default:
       return run_tile_kernel(size_t(op.kind) - size_t(OpKind::potrf), operands, dtype);
   }
+}
+
+int threads_beside(size_t gpus) {
+  return std::max(1, int(usable_cores().size()) - int(gpus) - 1);
 }
 
 }  // namespace tilerail::host
