@@ -84,20 +84,20 @@ int run_predict(const PredictOptions& options) {
 }  // namespace
 
 Command add_predict(CLI::App& root) {
-  auto options = std::make_shared<PredictOptions>();
-  CLI::App* app = root.add_subcommand(
-      "predict", "Predict a time, and a tile or devices, without planning");
-  app->footer(predict_footer);
-  study::PredictionText& what = options->what;
-  add_options(*app, what, false);
-  OptionGroup model{*app, "MODEL"};
-  model.add(
-      "--model", "NAME", what.model,
-      fmt::format("One model only, of {}; {} is for several GPUs, the others for one",
-                  fmt::join(study::prediction_models(), ", "), study::workload_model));
-  OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json,
-                                  "Result as JSON into a file, or - for stdout");
-  return {app, [options] { return run_predict(*options); }};
+  return make_command<PredictOptions>(
+      root, "predict", "Predict a time, and a tile or devices, without planning",
+      predict_footer, run_predict, [](CLI::App& app, PredictOptions& options) {
+        study::PredictionText& what = options.what;
+        add_options(app, what, false);
+        OptionGroup model{app, "MODEL"};
+        model.add(
+            "--model", "NAME", what.model,
+            fmt::format(
+                "One model only, of {}; {} is for several GPUs, the others for one",
+                fmt::join(study::prediction_models(), ", "), study::workload_model));
+        OptionGroup{app, "OUTPUT"}.add("--json", "FILE", options.json,
+                                       "Result as JSON into a file, or - for stdout");
+      });
 }
 
 }  // namespace tilerail::cli
