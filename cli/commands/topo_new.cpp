@@ -65,8 +65,6 @@ Command add_topo_new(CLI::App& topo) {
                               "[none: over PCIe]",
                               assumptions::most_in_pairs));
         add_host_rates(group, design.host_memory, design.socket_link);
-        group.add("--gpu-memory", "SIZE", design.gpu_memory,
-                  "Capacity of each GPU, such as '141 GB' [as the kernels' machine]");
         group.add("--name", "NAME", design.name, "Name of the machine [N-gpus]");
         add_machine_output(app, options.out);
       });
