@@ -43,14 +43,6 @@ class Workloads(WorkloadTest):
             self.assertEqual((row["simulated_s"], row["simulated_energy_j"], row["tile"], row["devices"]),
                              (summary["makespan_s"], summary["energy_j"], summary["tile"], summary["devices"]), choice)
 
-    def test_kernels_or_fetches_bound_one_gpu(self):
-        kernels, fetched = 2 * 2048**3 / 1e12, 3 * 10e-6 + 8 * (2048**2 + 2 * 2048 * 256) / 10e9
-        for gemm, seconds in (("2K", kernels), ("2K,2K,256", fetched)):
-            row = self.predicted("--devices", "1", "--model", "paralia", gemm=gemm)["all"]
-            self.assertEqual((row["devices"], row["shares"]), (["gpu1"], [1]))
-            self.assertAlmostEqual(row["predicted_s"], seconds, places=9)
-            self.assertAlmostEqual(row["predicted_energy_j"], 250 * seconds, places=6)
-
     def test_without_watts_there_are_no_metrics_of_energy(self):
         text = (TOPOLOGIES / "two-gpu.toml").read_text()
         self.write("plain.toml", "".join(line for line in text.splitlines(True) if not line.startswith("watts")))
