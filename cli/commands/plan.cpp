@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,7 @@ std::string plan_text(const study::Job& job) {
   Lines lines{{"problem", problem_text(plan, job.topology)},
               {"machine", plan.machine},
               {"policy", plan.policy},
-              {"devices", fmt::format("{}", fmt::join(devices, " "))},
+              {"devices", boost::join(devices, " ")},
               {"tile", std::to_string(plan.tile)}};
   if (!job.note.empty()) lines.insert(lines.begin() + 1, {"note", job.note});
   add_origin(lines, plan.origin);

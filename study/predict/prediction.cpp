@@ -1,15 +1,15 @@
 #include "study/predict/prediction.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail::study {
+
 Prediction predict(const JobText& text, const Topology& topology) {
   const GemmProblem problem = text.problem.resolve(topology);
   const std::vector<MemoryId> devices = text.machine.resolve_devices(topology, false);
@@ -47,7 +47,7 @@ Columns<DevicePrediction> columns_of(const WorkloadPrediction&,
     return texts;
   };
   const auto joined = [](const std::vector<std::string>& texts) {
-    return fmt::format("{}", fmt::join(texts, ","));
+    return boost::join(texts, ",");
   };
   const auto shares = [=](const std::vector<double>& values) {
     std::vector<std::string> texts;

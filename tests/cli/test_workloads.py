@@ -5,7 +5,6 @@ import json
 from support import TOPOLOGIES, CommandTest, needs_simulator
 
 HEADER = "src,dst,latency_s,bytes_per_s,with_src,with_dst,slowdown\n"
-MATRIX = 8 * 2048**2  # bytes
 METRICS = {"perf": lambda s, j: 1 / s, "edp": lambda s, j: 1 / (s * j), "pdp": lambda s, j: 1 / j}  # for equal flops
 
 
