@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -134,7 +133,7 @@ Interference interference_of(const std::vector<StridedRun>& runs) {
                    most = 0.3;  // share of the packed time; limit of the logarithm
   const std::vector<Finding> findings = findings_of(runs);
   Interference best;
-  double least = std::numeric_limits<double>::infinity();
+  double least = INFINITY;
   for (int hundredths = 0; hundredths <= 100 && !findings.empty(); ++hundredths) {
     const double forgotten = hundredths / 100.0;
     const auto told = [&](const Finding& f) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -183,7 +182,7 @@ std::optional<Watts> kernel_watts(const Runs& loaded, const DeviceRecord& device
     return least_squares_factor(duties, rises);
   };
   double rise = slope(free * device.limit_watts);
-  if (rise <= 0) rise = slope(std::numeric_limits<double>::infinity());
+  if (rise <= 0) rise = slope(INFINITY);
   if (device.idle_watts <= 0 || rise <= 0) return std::nullopt;
   return Watts{device.idle_watts + rise};
 }

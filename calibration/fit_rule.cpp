@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <nlopt.hpp>
 
 #include "calibration/fit_parts.hpp"
@@ -52,15 +51,14 @@ class RuleFit {
 
   TiledGemm fit() {
     std::vector<double> best;
-    double least = std::numeric_limits<double>::infinity();
+    double least = INFINITY;
     for (const Start& start : starts) {
       if (least <= close) break;
       std::vector<double> unknowns = first_guess(start);
       const double distance = descend(unknowns, 1e-2);
       if (distance < least) least = distance, best = std::move(unknowns);
     }
-    for (double before = std::numeric_limits<double>::infinity();
-         close < least && least < (1 - enough) * before;) {
+    for (double before = INFINITY; close < least && least < (1 - enough) * before;) {
       before = least;
       least = descend(best, 0.1 * enough);
     }
@@ -146,8 +144,8 @@ class RuleFit {
 
   const Runs& runs_;
   TiledGemm::Device device_;
-  double fastest_ = 0;                                         // flop/s
-  double shortest_ = std::numeric_limits<double>::infinity();  // s
+  double fastest_ = 0;          // flop/s
+  double shortest_ = INFINITY;  // s
   TiledGemm rule_;
 };
 

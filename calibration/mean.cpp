@@ -8,7 +8,6 @@
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "model/machine/topology.hpp"
 
@@ -17,7 +16,7 @@ namespace tilerail {
 SampleMean mean_of(std::span<const double> batch_means) {
   assert(!batch_means.empty());
   const size_t count = batch_means.size();
-  if (count < 2) return {batch_means[0], std::numeric_limits<double>::infinity(), 1};
+  if (count < 2) return {batch_means[0], INFINITY, 1};
   const auto n = double(count);
   const auto [mean, variance] = boost::math::statistics::mean_and_sample_variance(
       batch_means.begin(), batch_means.end());
@@ -26,7 +25,7 @@ SampleMean mean_of(std::span<const double> batch_means) {
 }
 
 double scatter(const SampleMean& mean, double level) {
-  if (mean.count < 2) return std::numeric_limits<double>::infinity();
+  if (mean.count < 2) return INFINITY;
   const auto n = double(mean.count);
   const boost::math::students_t student{n - 1};
   const double deviation = mean.half_width * std::sqrt(n) / quantile(student, 0.975);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cmath>
 #include <coin/ClpSimplex.hpp>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace tilerail {
 /// Solved by COIN-OR's Clp.
 class LinearProgram {
  public:
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr double infinity = INFINITY;
   using Term = std::pair<size_t, double>;  // variable, coefficient
 
   LinearProgram();

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "model/base/contains.hpp"
 
 namespace tilerail {
 namespace {
 
-constexpr double unbounded = std::numeric_limits<double>::infinity();
+constexpr double unbounded = INFINITY;
 
 /// Rate of one side of a group while the other is idle: the sum of its links, unless
 /// another group that contains this side limits it further.

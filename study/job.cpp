@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -88,8 +89,7 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine,
     (is_name ? names : numbers).emplace_back(text);
   }
   if (!numbers.empty())
-    for (const int number :
-         parse_numbers(fmt::format("{}", fmt::join(numbers, ",")), "devices"))
+    for (const int number : parse_numbers(boost::join(numbers, ","), "devices"))
       names.push_back(std::to_string(number));
   std::vector<MemoryId> found;
   for (const std::string& name : names) {

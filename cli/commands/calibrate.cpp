@@ -164,38 +164,35 @@ int run_calibrate(const CalibrateOptions& options) {
 }  // namespace
 
 Command add_calibrate(CLI::App& root) {
-  auto options = std::make_shared<CalibrateOptions>();
-  CLI::App* app =
-      root.add_subcommand("calibrate", "Measure this machine and write its description");
-  app->footer(calibrate_footer);
-  options->app = app;
-  OptionGroup group{*app};
-  group
-      .add("--backend", "NAME", options->backend,
-           "host: CPU threads and memory; cuda: GPUs")
-      ->required();
-  group.add("-o,--output", "FILE", options->output, "The .toml file to write")
-      ->required();
-  group.add("--name", "NAME", options->name,
-            "Name of the machine [this-host or this-machine]");
-  group.add("--devices", "N", options->devices,
+  return make_command<CalibrateOptions>(
+      root, "calibrate", "Measure this machine and write its description",
+      calibrate_footer, run_calibrate, [](CLI::App& app, CalibrateOptions& options) {
+        options.app = &app;
+        const OptionGroup group{app};
+        group
+            .add("--backend", "NAME", options.backend,
+                 "host: CPU threads and memory; cuda: GPUs")
+            ->required();
+        group.add("-o,--output", "FILE", options.output, "The .toml file to write")
+            ->required();
+        group.add("--name", "NAME", options.name,
+                  "Name of the machine [this-host or this-machine]");
+        group.add(
+            "--devices", "N", options.devices,
             "host: devices that share its cores; cuda: the first N GPUs; or auto [auto]");
-  group.add("--workers", "N", options->workers,
-            "host: threads of each device, or auto [auto]");
-  group.add(
-      "--cores", "N", options->cores,
-      "host: threads that compute on its memory, beside the devices; cuda: 1 to measure "
-      "the host's cores, too [0]");
-  group.add("--seconds", "X", options->seconds,
-            "Approximate duration [host: 20, cuda: 90]");
-  app->add_flag("--check", options->check,
-                "Then predict and run about ten plans, and print the errors")
-      ->group(group.heading);
-  group.add("--measurements", "FILE", options->measurements,
-            "cuda: also write the measurements (.json)");
-  group.add("--from", "FILE", options->from,
-            "cuda: take measurements from this file instead of the hardware");
-  return {app, [options] { return run_calibrate(*options); }};
+        group.add("--workers", "N", options.workers,
+                  "host: threads of each device, or auto [auto]");
+        group.add("--cores", "N", options.cores,
+                  "host: threads that compute on its memory, beside the devices [0]");
+        group.add("--seconds", "X", options.seconds,
+                  "Approximate duration [host: 20, cuda: 90]");
+        group.flag("--check", options.check,
+                   "Then predict and run about ten plans, and print the errors");
+        group.add("--measurements", "FILE", options.measurements,
+                  "cuda: also write the measurements (.json)");
+        group.add("--from", "FILE", options.from,
+                  "cuda: take measurements from this file instead of the hardware");
+      });
 }
 
 }  // namespace tilerail::cli

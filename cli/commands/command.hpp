@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
+#include <string>
 
 namespace tilerail::cli {
 
@@ -14,8 +16,18 @@ struct Command {
   std::function<int()> run;
 };
 
-/// Each adds its subcommand to the root. Its options live as long as the returned
-/// function.
+/// Adds a subcommand: `add` declares its options, which live as long as the returned
+/// function, and `execute` runs it.
+template <class Options, class Add>
+Command make_command(CLI::App& parent, const std::string& name, const std::string& help,
+                     const char* footer, int (*execute)(const Options&), const Add& add) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand(name, help)->footer(footer);
+  add(*app, *options);
+  return {app, [=] { return execute(*options); }};
+}
+
+/// Each adds its subcommand to the root.
 Command add_topo(CLI::App& root);
 Command add_plan(CLI::App& root);
 Command add_simulate(CLI::App& root);

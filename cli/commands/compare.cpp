@@ -104,37 +104,37 @@ int compare_cases(const CompareOptions& options) {
   return runs.passed() ? exit_ok : exit_check_failed;
 }
 
+int run_compare(const CompareOptions& options) {
+  return options.cases.empty() ? compare_timelines(options) : compare_cases(options);
+}
+
 }  // namespace
 
 Command add_compare(CLI::App& root) {
-  auto options = std::make_shared<CompareOptions>();
-  CLI::App* app = root.add_subcommand(
-      "compare", "Lay a predicted timeline over a measured one of the same plan");
-  app->footer(compare_footer);
-  options->app = app;
-  app->add_option("predicted", options->predicted, "Timeline CSV of the prediction");
-  app->add_option("measured", options->measured, "Timeline CSV of the measurement");
-  options->output.add_to(*app, TraceKind::comparison);
-  OptionGroup group{*app, "CASES"};
-  CLI::Option* const cases =
-      group.add("--cases", "FILE", options->cases,
-                "Problems and policies to simulate and to run (.csv)");
-  group.add("--backend", "NAME", options->backend, "Where to run them: host or cuda");
-  group.add("--topology", "FILE|NAME", options->machine.topology,
-            "The machine's .toml file or name");
-  add_settings(group, options->machine);
-  add_plan_cache(group, options->plan_cache);
-  group.add("--csv", "FILE", options->csv, "Write a line for each case");
-  options->bench.add_to(*app, group);
-  app->add_flag("--no-simulate", options->no_simulate, "Only measure")
-      ->group(group.heading);
-  for (CLI::Option* option : app->get_options(
-           [&](const CLI::Option* o) { return o->get_group() == group.heading; }))
-    if (option != cases) option->needs(cases);
-  return {app, [options] {
-            return options->cases.empty() ? compare_timelines(*options)
-                                          : compare_cases(*options);
-          }};
+  return make_command<CompareOptions>(
+      root, "compare", "Lay a predicted timeline over a measured one of the same plan",
+      compare_footer, run_compare, [](CLI::App& app, CompareOptions& options) {
+        options.app = &app;
+        app.add_option("predicted", options.predicted, "Timeline CSV of the prediction");
+        app.add_option("measured", options.measured, "Timeline CSV of the measurement");
+        options.output.add_to(app, TraceKind::comparison);
+        OptionGroup group{app, "CASES"};
+        CLI::Option* const cases =
+            group.add("--cases", "FILE", options.cases,
+                      "Problems and policies to simulate and to run (.csv)");
+        group.add("--backend", "NAME", options.backend,
+                  "Where to run them: host or cuda");
+        group.add("--topology", "FILE|NAME", options.machine.topology,
+                  "The machine's .toml file or name");
+        add_settings(group, options.machine);
+        add_plan_cache(group, options.plan_cache);
+        group.add("--csv", "FILE", options.csv, "Write a line for each case");
+        options.bench.add_to(group);
+        group.flag("--no-simulate", options.no_simulate, "Only measure");
+        for (CLI::Option* option : app.get_options(
+                 [&](const CLI::Option* o) { return o->get_group() == group.heading; }))
+          if (option != cases) option->needs(cases);
+      });
 }
 
 }  // namespace tilerail::cli

@@ -105,11 +105,11 @@ Command add_experiment(CLI::App& root) {
   auto options = std::make_shared<ScriptOptions>();
   run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")
       ->required();
-  OptionGroup{*run_app}.add(
-      "-o,--output", "DIR", options->folder,
-      "Folder of the results [out/NAME, with --quick out/NAME-quick]");
-  run_app->add_flag("--quick", options->quick,
-                    "A few of the problems (not in every experiment)");
+  const OptionGroup group{*run_app};
+  group.add("-o,--output", "DIR", options->folder,
+            "Folder of the results [out/NAME, with --quick out/NAME-quick]");
+  group.flag("--quick", options->quick,
+             "A few of the problems (not in every experiment)");
   run_app->add_option("ARGUMENTS", options->extra,
                       "After '--': arguments of the experiment; try -- --help");
   return {app, [options, list_app, run_app] {

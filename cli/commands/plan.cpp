@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 #include <array>
@@ -72,7 +73,7 @@ std::string plan_text(const study::Job& job) {
   Lines lines{{"problem", problem_text(plan, job.topology)},
               {"machine", plan.machine},
               {"policy", plan.policy},
-              {"devices", fmt::format("{}", fmt::join(devices, " "))},
+              {"devices", boost::join(devices, " ")},
               {"tile", std::to_string(plan.tile)}};
   if (!job.note.empty()) lines.insert(lines.begin() + 1, {"note", job.note});
   add_origin(lines, plan.origin);
@@ -101,15 +102,15 @@ int run_plan(const PlanOptions& options) {
 }  // namespace
 
 Command add_plan(CLI::App& root) {
-  auto options = std::make_shared<PlanOptions>();
-  CLI::App* app = root.add_subcommand("plan", "Plan a problem and save the plan");
-  app->footer(plan_footer);
-  add_options(*app, options->job, false);
-  add_plan_cache(*app, options->job.plan_cache);
-  OptionGroup{*app, "OUTPUT"}.add(
-      "-o,--output", "FILE", options->output,
-      "File of the plan, - for stdout; absent: only its summary");
-  return {app, [options] { return run_plan(*options); }};
+  return make_command<PlanOptions>(
+      root, "plan", "Plan a problem and save the plan", plan_footer, run_plan,
+      [](CLI::App& app, PlanOptions& options) {
+        add_options(app, options.job, false);
+        add_plan_cache(app, options.job.plan_cache);
+        OptionGroup{app, "OUTPUT"}.add(
+            "-o,--output", "FILE", options.output,
+            "File of the plan, - for stdout; absent: only its summary");
+      });
 }
 
 }  // namespace tilerail::cli

@@ -58,18 +58,19 @@ std::string preset_text(const std::string& name) {
   return text;
 }
 
+int run_policies(const std::string& name) {
+  print(name.empty() ? presets_text() : preset_text(name));
+  return exit_ok;
+}
+
 }  // namespace
 
 Command add_policies(CLI::App& root) {
-  auto name = std::make_shared<std::string>();
-  CLI::App* app = root.add_subcommand(
-      "policies", "List the policies and their fields, or explain every field of one");
-  app->add_option("NAME", *name, "A preset");
-  app->footer(policies_footer);
-  return {app, [name] {
-            print(name->empty() ? presets_text() : preset_text(*name));
-            return exit_ok;
-          }};
+  return make_command<std::string>(
+      root, "policies",
+      "List the policies and their fields, or explain every field of one",
+      policies_footer, run_policies,
+      [](CLI::App& app, std::string& name) { app.add_option("NAME", name, "A preset"); });
 }
 
 }  // namespace tilerail::cli

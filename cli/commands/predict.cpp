@@ -23,13 +23,13 @@ Several GPUs: the prediction of PARALiA's model for all GPUs and for its selecti
 of that plan; 'policy' is the plan of --policy.
 Examples:
   tilerail predict --gemm 8K --topology cocopelia-testbed-2 --devices 0
-  tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --model dr --json -
-  tilerail predict --axpy 64M --topology cocopelia-testbed-2 --devices 0 --model bts
+  tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --json -
+  tilerail predict --axpy 64M --topology cocopelia-testbed-2 --devices 0
   tilerail predict --gemm 16K --topology clx-ai --place 0:1:2 --tile 2K
   tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --tile dr)";
 
 struct PredictOptions {
-  study::PredictionText what;
+  study::JobText what;
   std::string json;
 };
 
@@ -84,20 +84,13 @@ int run_predict(const PredictOptions& options) {
 }  // namespace
 
 Command add_predict(CLI::App& root) {
-  auto options = std::make_shared<PredictOptions>();
-  CLI::App* app = root.add_subcommand(
-      "predict", "Predict a time, and a tile or devices, without planning");
-  app->footer(predict_footer);
-  study::PredictionText& what = options->what;
-  add_options(*app, what, false);
-  OptionGroup model{*app, "MODEL"};
-  model.add(
-      "--model", "NAME", what.model,
-      fmt::format("One model only, of {}; {} is for several GPUs, the others for one",
-                  fmt::join(study::prediction_models(), ", "), study::workload_model));
-  OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json,
-                                  "Result as JSON into a file, or - for stdout");
-  return {app, [options] { return run_predict(*options); }};
+  return make_command<PredictOptions>(
+      root, "predict", "Predict a time, and a tile or devices, without planning",
+      predict_footer, run_predict, [](CLI::App& app, PredictOptions& options) {
+        add_options(app, options.what, false);
+        OptionGroup{app, "OUTPUT"}.add("--json", "FILE", options.json,
+                                       "Result as JSON into a file, or - for stdout");
+      });
 }
 
 }  // namespace tilerail::cli

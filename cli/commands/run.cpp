@@ -141,20 +141,19 @@ int run_run(const RunOptions& options) {
 }  // namespace
 
 Command add_run(CLI::App& root) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* app =
-      root.add_subcommand("run", "Execute a plan on real memory and measure it");
-  app->footer(run_footer);
-  add_options(*app, options->job, true);
-  add_plan_cache(*app, options->job.plan_cache);
-  OptionGroup group{*app, "RUN"};
-  group
-      .add("--backend", "NAME", options->backend,
-           "host: CPU threads and memory of this machine; cuda: its GPUs")
-      ->required();
-  options->bench.add_to(*app, group);
-  options->output.add_to(*app, TraceKind::one_timeline);
-  return {app, [options] { return run_run(*options); }};
+  return make_command<RunOptions>(
+      root, "run", "Execute a plan on real memory and measure it", run_footer, run_run,
+      [](CLI::App& app, RunOptions& options) {
+        add_options(app, options.job, true);
+        add_plan_cache(app, options.job.plan_cache);
+        OptionGroup group{app, "RUN"};
+        group
+            .add("--backend", "NAME", options.backend,
+                 "host: CPU threads and memory of this machine; cuda: its GPUs")
+            ->required();
+        options.bench.add_to(group);
+        options.output.add_to(app, TraceKind::one_timeline);
+      });
 }
 
 }  // namespace tilerail::cli

@@ -41,14 +41,13 @@ int run_simulate(const SimulateOptions& options) {
 }  // namespace
 
 Command add_simulate(CLI::App& root) {
-  auto options = std::make_shared<SimulateOptions>();
-  CLI::App* app =
-      root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
-  app->footer(simulate_footer);
-  add_options(*app, options->job, true);
-  add_plan_cache(*app, options->job.plan_cache);
-  options->output.add_to(*app, TraceKind::one_timeline);
-  return {app, [options] { return run_simulate(*options); }};
+  return make_command<SimulateOptions>(
+      root, "simulate", "Predict how a plan runs on a described machine", simulate_footer,
+      run_simulate, [](CLI::App& app, SimulateOptions& options) {
+        add_options(app, options.job, true);
+        add_plan_cache(app, options.job.plan_cache);
+        options.output.add_to(app, TraceKind::one_timeline);
+      });
 }
 
 }  // namespace tilerail::cli

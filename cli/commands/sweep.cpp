@@ -72,17 +72,16 @@ int run_sweep(const SweepOptions& options) {
 }  // namespace
 
 Command add_sweep(CLI::App& root) {
-  auto options = std::make_shared<SweepOptions>();
-  CLI::App* app = root.add_subcommand(
-      "sweep", "Plan and simulate all combinations of values of any keys");
-  app->footer(sweep_footer);
-  add_options(*app, options->job, false);
-  OptionGroup{*app, "SWEEP"}.add(
-      "--vary", "KEY=VALUES", options->vary,
-      "Keys with several values; keys joined by & take the same");
-  OptionGroup output{*app, "OUTPUT"};
-  options->study.add_to(*app, output, "Times or rates over the varied keys");
-  return {app, [options] { return run_sweep(*options); }};
+  return make_command<SweepOptions>(
+      root, "sweep", "Plan and simulate all combinations of values of any keys",
+      sweep_footer, run_sweep, [](CLI::App& app, SweepOptions& options) {
+        add_options(app, options.job, false);
+        OptionGroup{app, "SWEEP"}.add(
+            "--vary", "KEY=VALUES", options.vary,
+            "Keys with several values; keys joined by & take the same");
+        OptionGroup output{app, "OUTPUT"};
+        options.study.add_to(app, output, "Times or rates over the varied keys");
+      });
 }
 
 }  // namespace tilerail::cli

@@ -123,10 +123,8 @@ Command add_topo(CLI::App& root) {
   for (CLI::App* action : {options->show, options->validate})
     add_machine(*action, options->machine);
   const OptionGroup output{*options->show, "OUTPUT"};
-  options->show
-      ->add_flag("--flat", options->flat,
-                 "The machine as a file without templates, ranges and includes")
-      ->group(output.heading);
+  output.flag("--flat", options->flat,
+              "The machine as a file without templates, ranges and includes");
   CLI::Option* const graph =
       output.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
   output

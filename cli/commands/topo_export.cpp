@@ -33,15 +33,14 @@ int run_export(const ExportOptions& options) {
 }  // namespace
 
 Command add_topo_export(CLI::App& topo) {
-  auto options = std::make_shared<ExportOptions>();
-  CLI::App* app =
-      topo.add_subcommand("export", "Write a machine as a file of another program");
-  app->footer(topo_export_footer);
-  add_machine(*app, options->machine);
-  const OptionGroup output{*app, "OUTPUT"};
-  output.add("--simgrid", "FILE", options->simgrid,
-             "A platform of SimGrid (.xml), or - for stdout");
-  return {app, [options] { return run_export(*options); }};
+  return make_command<ExportOptions>(
+      topo, "export", "Write a machine as a file of another program", topo_export_footer,
+      run_export, [](CLI::App& app, ExportOptions& options) {
+        add_machine(app, options.machine);
+        const OptionGroup output{app, "OUTPUT"};
+        output.add("--simgrid", "FILE", options.simgrid,
+                   "A platform of SimGrid (.xml), or - for stdout");
+      });
 }
 
 }  // namespace tilerail::cli

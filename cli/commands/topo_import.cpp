@@ -97,36 +97,35 @@ int run_import(const ImportOptions& options) {
 }  // namespace
 
 Command add_topo_import(CLI::App& topo) {
-  auto options = std::make_shared<ImportOptions>();
-  CLI::App* app = topo.add_subcommand(
-      "import", "Write the file of a machine that another tool describes");
-  app->footer(topo_import_footer);
-  OptionGroup from{*app, "FROM (one of them)"};
-  from.add("--nvidia-smi", "FILE", options->nvidia_smi,
-           "Output of 'nvidia-smi topo -m'; output of 'nvidia-smi topo -p2p r' can "
-           "follow in the same file");
-  from.add("--nccl", "FILE", options->nccl,
-           "NCCL's topology file, from NCCL_TOPO_DUMP_FILE");
-  from.add("--nvbandwidth", "FILE", options->nvbandwidth,
-           "Output of 'nvbandwidth -j' ('--format json' in newer versions)");
-  from.add("--p2p", "FILE", options->p2p, "Output of NVIDIA's p2pBandwidthLatencyTest");
-  OptionGroup with{
-      *app,
-      "MACHINE (figures that files lack; rates without a unit: GB/s in one direction)"};
-  with.add("--kernels", "NAME", options->kernels, "Kind of GPU, as for 'topo new'");
-  with.add("--pcie", "GEN|RATE", options->pcie,
-           "PCIe generation, 3 to 7, or rate, if the file has none [by the GPU: A100 4, "
-           "H100 5]");
-  with.add("--nvlink", "RATE", options->nvlink,
-           fmt::format("Rate of one NVLink [{}, or with --nccl by the GPU's sm]",
-                       to_text(assumptions::nvlink)));
-  with.add("--c2c", "RATE", options->c2c,
-           fmt::format("Rate of NVLink-C2C, processor to GPU [{}]",
-                       to_text(assumptions::c2c)));
-  add_host_rates(with, options->host_memory, options->socket_link);
-  with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");
-  add_machine_output(*app, options->out);
-  return {app, [options] { return run_import(*options); }};
+  return make_command<ImportOptions>(
+      topo, "import", "Write the file of a machine that another tool describes",
+      topo_import_footer, run_import, [](CLI::App& app, ImportOptions& options) {
+        OptionGroup from{app, "FROM (one of them)"};
+        from.add("--nvidia-smi", "FILE", options.nvidia_smi,
+                 "Output of 'nvidia-smi topo -m'; output of 'nvidia-smi topo -p2p r' can "
+                 "follow in the same file");
+        from.add("--nccl", "FILE", options.nccl,
+                 "NCCL's topology file, from NCCL_TOPO_DUMP_FILE");
+        from.add("--nvbandwidth", "FILE", options.nvbandwidth,
+                 "Output of 'nvbandwidth -j' ('--format json' in newer versions)");
+        OptionGroup with{app,
+                         "MACHINE (figures that files lack; rates without a unit: GB/s "
+                         "in one direction)"};
+        with.add("--kernels", "NAME", options.kernels, "Kind of GPU, as for 'topo new'");
+        with.add(
+            "--pcie", "GEN|RATE", options.pcie,
+            "PCIe generation, 3 to 7, or rate, if the file has none [by the GPU: A100 4, "
+            "H100 5]");
+        with.add("--nvlink", "RATE", options.nvlink,
+                 fmt::format("Rate of one NVLink [{}, or with --nccl by the GPU's sm]",
+                             to_text(assumptions::nvlink)));
+        with.add("--c2c", "RATE", options.c2c,
+                 fmt::format("Rate of NVLink-C2C, processor to GPU [{}]",
+                             to_text(assumptions::c2c)));
+        add_host_rates(with, options.host_memory, options.socket_link);
+        with.add("--name", "NAME", options.name, "Name of the machine [the tool's]");
+        add_machine_output(app, options.out);
+      });
 }
 
 }  // namespace tilerail::cli

@@ -32,6 +32,7 @@ struct TuneOptions {
   bool again = false;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   JobsOption jobs;
+  const CLI::App* app = nullptr;
 };
 
 using study::TunedPlan;
@@ -134,9 +135,9 @@ int run_tune(const TuneOptions& options) {
   return any ? exit_ok : exit_bad_input;
 }
 
-int run(const CLI::App& app, const TuneOptions& options) {
+int run(const TuneOptions& options) {
   if (options.list.empty()) return run_tune(options);
-  for (const CLI::Option* other : app.get_options())
+  for (const CLI::Option* other : options.app->get_options())
     if (other->count() > 0 && other->get_name() != "--list")
       throw fault_of("--list", fmt::format("excludes {}", other->get_name()),
                      "one of them");
@@ -147,29 +148,29 @@ int run(const CLI::App& app, const TuneOptions& options) {
 }  // namespace
 
 Command add_tune(CLI::App& root) {
-  auto options = std::make_shared<TuneOptions>();
-  CLI::App* app = root.add_subcommand(
-      "tune", "Search long for the fastest plans, and keep them in a plan cache");
-  app->footer(tune_footer);
-  add_options(*app, options->job, false);
-  app->get_option("--effort")
-      ->description(
-          "Effort of the search from each preset: fast, fixed, normal or high [high]");
-  OptionGroup{*app, "PROBLEMS"}.add(
-      "--vary", "KEY=VALUES", options->vary,
-      "Keys with several values; keys joined by & take the same");
-  OptionGroup group{*app, "TUNE"};
-  group.add("--plan-cache", "FILE", options->plan_cache,
-            "The plan cache to write [$TILERAIL_PLAN_CACHE]");
-  app->add_flag("--again", options->again, "Also problems that the file has")
-      ->group(group.heading);
-  group.add("--backend", "NAME", options->backend,
-            "host or cuda: also run the best plan of each preset [fluid]");
-  options->bench.add_to(*app, group);
-  options->jobs.add_to(*app);
-  OptionGroup{*app, "INSTEAD"}.add("--list", "FILE", options->list,
-                                   "Show the plans of a plan cache");
-  return {app, [app, options] { return run(*app, *options); }};
+  return make_command<TuneOptions>(
+      root, "tune", "Search long for the fastest plans, and keep them in a plan cache",
+      tune_footer, run, [](CLI::App& app, TuneOptions& options) {
+        options.app = &app;
+        add_options(app, options.job, false);
+        app.get_option("--effort")
+            ->description(
+                "Effort of the search from each preset: fast, fixed, normal or high "
+                "[high]");
+        OptionGroup{app, "PROBLEMS"}.add(
+            "--vary", "KEY=VALUES", options.vary,
+            "Keys with several values; keys joined by & take the same");
+        OptionGroup group{app, "TUNE"};
+        group.add("--plan-cache", "FILE", options.plan_cache,
+                  "The plan cache to write [$TILERAIL_PLAN_CACHE]");
+        group.flag("--again", options.again, "Also problems that the file has");
+        group.add("--backend", "NAME", options.backend,
+                  "host or cuda: also run the best plan of each preset [fluid]");
+        options.bench.add_to(group);
+        options.jobs.add_to(app);
+        OptionGroup{app, "INSTEAD"}.add("--list", "FILE", options.list,
+                                        "Show the plans of a plan cache");
+      });
 }
 
 }  // namespace tilerail::cli

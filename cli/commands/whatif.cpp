@@ -42,19 +42,17 @@ int run_whatif(const WhatIfOptions& options) {
 }  // namespace
 
 Command add_whatif(CLI::App& root) {
-  auto options = std::make_shared<WhatIfOptions>();
-  CLI::App* app = root.add_subcommand(
-      "whatif", "Rank upgrades of a machine by the time that they save");
-  app->footer(whatif_footer);
-  add_options(*app, options->job, false);
-  OptionGroup group{*app, "PARTS"};
-  app->add_flag("--each", options->selection.each,
-                "Each part alone, even if others are equivalent")
-      ->group(group.heading);
-  group.add("--only", "PATTERN", options->selection.only, "Only parts of this name");
-  OptionGroup output{*app, "OUTPUT"};
-  options->study.add_to(*app, output, "Savings and costs of each part as a tornado");
-  return {app, [options] { return run_whatif(*options); }};
+  return make_command<WhatIfOptions>(
+      root, "whatif", "Rank upgrades of a machine by the time that they save",
+      whatif_footer, run_whatif, [](CLI::App& app, WhatIfOptions& options) {
+        add_options(app, options.job, false);
+        OptionGroup group{app, "PARTS"};
+        group.flag("--each", options.selection.each,
+                   "Each part alone, even if others are equivalent");
+        group.add("--only", "PATTERN", options.selection.only, "Only parts of this name");
+        OptionGroup output{app, "OUTPUT"};
+        options.study.add_to(app, output, "Savings and costs of each part as a tornado");
+      });
 }
 
 }  // namespace tilerail::cli

@@ -8,10 +8,9 @@
 
 namespace tilerail::cli {
 
-void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
+void BenchOptions::add_to(const OptionGroup& group) {
   added = {
-      app.add_flag("--check", check, "Compare each result with a reference")
-          ->group(group.heading),
+      group.flag("--check", check, "Compare each result with a reference"),
       group.add("--iters", "N", iterations, "Measured iterations [" + iterations + "]"),
       group.add("--warmup", "N", warmup, "Iterations before them [" + warmup + "]"),
       group.add("--seed", "N", seed, "Seed of random matrices [1]"),

@@ -18,7 +18,7 @@ struct BenchOptions {
   bool check = false;
   std::vector<const CLI::Option*> added = {};
 
-  void add_to(CLI::App& app, OptionGroup& group);
+  void add_to(const OptionGroup& group);
   /// Throws InputError with the option, also if it has no meaning for the backend.
   study::RunSettings settings(int least_warmup, const std::string& backend) const;
   /// The settings of a command that runs plans. If it simulates (backend "" or "fluid"):

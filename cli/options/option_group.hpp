@@ -30,6 +30,11 @@ struct OptionGroup {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 
+  CLI::Option* flag(const std::string& name, bool& target,
+                    const std::string& help) const {
+    return app.add_flag(name, target, help)->group(heading);
+  }
+
  private:
   CLI::Option* described(CLI::Option* option, const std::string& value) const {
     if (value.starts_with("FILE") || value == "DIR")

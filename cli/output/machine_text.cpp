@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 #include <map>
@@ -35,13 +36,13 @@ std::string curve_text(const std::optional<CapacityCurve>& curve) {
   std::vector<std::string> parts;
   for (const auto& point : curve->points)
     parts.push_back(fmt::format("{:g}: {}", point.flows, text_of(point.rate)));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return boost::join(parts, ", ");
 }
 
 std::string link_names(const Topology& topology, const std::vector<LinkId>& links) {
   std::vector<std::string> names;
   for (LinkId id : links) names.push_back(topology.link(id).name);
-  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, " "));
+  return names.empty() ? "-" : boost::join(names, " ");
 }
 
 std::string memories_text(const Topology& topology) {
@@ -180,7 +181,7 @@ std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
   for (const Topology::RouteShare& each : topology.route_shares(src, dst))
     add(each.links, each.share);
   if (paths.empty()) add(topology.route(src, dst), 1);
-  return fmt::format("{}", fmt::join(paths, " and "));
+  return boost::join(paths, " and ");
 }
 
 /// One line for routes that differ only in their ends, with the first of them.

@@ -265,7 +265,7 @@ void SharedLinks::allow_one_more_hop(std::span<const size_t> active, double wort
     for (const Node dst : ends_) {
       if (src == dst) continue;
       Route& series = series_[at(src, dst)];
-      double least = std::numeric_limits<double>::infinity();
+      double least = INFINITY;
       for (const Node via : active) {
         if (via == src || via == dst) continue;
         const Route &first = shorter[at(src, via)], &last = later_[at(via, dst)];

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -38,8 +37,7 @@ Bytes extra_bytes(const WorkloadProblem& problem, size_t devices) {
 
 double WorkloadModel::Line::share_at(Seconds time) const {
   if (time < latency) return 0;
-  return per_share > Seconds{0} ? (time - latency) / per_share
-                                : std::numeric_limits<double>::infinity();
+  return per_share > Seconds{0} ? (time - latency) / per_share : INFINITY;
 }
 
 Seconds WorkloadModel::Device::time(double share) const {

@@ -2,6 +2,7 @@
 #include "report/summary/summary.hpp"
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
@@ -161,7 +162,7 @@ std::string run_section(const Summary& summary) {
   add("busiest", busiest_text(summary));
   if (summary.energy) add("energy", energy_text(summary));
   add("chosen", summary.plan_cache);
-  add("no effect", fmt::format("{}", fmt::join(summary.without_effect, "; ")));
+  add("no effect", boost::join(summary.without_effect, "; "));
   return aligned(lines, "l");
 }
 

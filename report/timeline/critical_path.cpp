@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "cost/kernel_costs.hpp"
 #include "model/base/indices.hpp"
@@ -44,7 +43,7 @@ bool needs_room(const Plan& plan, const Op& op) {
 
 /// Whether the intervals contain the time immediately before `end`.
 bool held_until(const IntervalSet<double>& times, double end) {
-  return contains(times, std::nextafter(end, -std::numeric_limits<double>::infinity()));
+  return contains(times, std::nextafter(end, -INFINITY));
 }
 
 }  // namespace

@@ -30,6 +30,6 @@ enum CsvColumn {
   start,
   end
 };
-constexpr char list_separator = ';';
+constexpr std::string_view list_separator = ";";
 
 }  // namespace tilerail::timeline_csv

@@ -1,6 +1,7 @@
 #include "report/timeline/timeline_csv.hpp"
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include "model/base/csv_cells.hpp"
 #include "model/base/indices.hpp"
@@ -12,7 +13,7 @@ namespace {
 using namespace timeline_csv;
 
 std::string joined(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, std::string_view{&list_separator, 1}));
+  return boost::join(names, list_separator);
 }
 
 void append_metadata(std::string& csv, std::string_view key, std::string_view value) {

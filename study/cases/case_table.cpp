@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 
@@ -35,8 +35,7 @@ Columns<R> job_columns() {
           {"plan_s", [](auto& result) { return result.job.plan_s; }},
           {"plan_cache", plan_cache},
           {"without_effect", [](auto& result) {
-             return fmt::format("{}",
-                                fmt::join(result.job.plan.origin.without_effect, "; "));
+             return boost::join(result.job.plan.origin.without_effect, "; ");
            }}};
 }
 

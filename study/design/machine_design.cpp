@@ -67,13 +67,6 @@ void check_joins(const Design& d, const DesignText& text) {
                    "at least 2 islands");
 }
 
-Bytes gpu_memory_of(const std::string& text) {
-  const Bytes capacity = parse_bytes(text, "gpu-memory");
-  if (!TopologyLimits::capacity.holds(capacity))
-    throw out_of_range("gpu-memory", text, TopologyLimits::capacity.text);
-  return capacity;
-}
-
 Design design_of(const DesignText& text) {
   constexpr size_t most = 4096;
   Design d;
@@ -99,7 +92,6 @@ Design design_of(const DesignText& text) {
       text.host_memory.empty()
           ? assumptions::host_rates(pcie.generation)
           : assumptions::host_rates(design_rate(text.host_memory, "host-memory"));
-  if (!text.gpu_memory.empty()) d.kind.gpu.capacity = gpu_memory_of(text.gpu_memory);
   d.name = text.name.value_or(fmt::format("{}-gpus", d.gpus));
   if (!is_name(d.name)) throw InputError{"name", d.name, "is not a name", expected_name};
   d.command = text.command;

@@ -35,8 +35,7 @@ struct DesignText {
                           // the GPUs' generation
   std::string nvlink = {}, bridge = {};
   std::string host_memory = {}, socket_link = {};  // default: assumptions
-  std::string gpu_memory = {};
-  std::string command = {};  // for the header of the file
+  std::string command = {};                        // for the header of the file
 };
 
 /// A commented machine file: `sockets` with memory, GPUs in equal blocks behind PCIe,

@@ -66,7 +66,7 @@ struct Simulations {
 
 }  // namespace
 
-OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology,
+OverlapPrediction predict_overlap(const JobText& text, const Topology& topology,
                                   const GemmProblem& problem, MemoryId gpu) {
   const OverlapProblem overlap = overlap_problem(problem, topology, gpu);
   const Policy policy = text.policy.resolve();
@@ -78,7 +78,6 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   const Plan chosen = simulations.plan(
       policy, simulations.simulator);  // first: its errors concern the problem
   for (const OverlapModel model : overlap_models) {
-    if (!text.model.empty() && text.model != to_string(model)) continue;
     const int64_t tile = best_tile(model, overlap, tiles);
     choices.push_back({to_string(model), tile,
                        predicted_time(model, overlap, double(tile)).value,

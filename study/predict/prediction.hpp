@@ -19,11 +19,6 @@ namespace tilerail::study {
 /// The model of several GPUs. `overlap_models` are for one GPU.
 inline constexpr const char* workload_model = "paralia";
 
-/// A prediction as specified by users. Without a model: all models.
-struct PredictionText : JobText {
-  std::string model;  // one only
-};
-
 /// A tile for one GPU. Times in seconds.
 struct TilePrediction {
   std::string_view chosen_by;  // name of a model, "policy" or "simulator"
@@ -37,10 +32,10 @@ struct OverlapPrediction {
       choices;  // the best of each model, the policy's, and the fastest of all simulated
 };
 
-/// For all overlap models or the named one. Plans of more than `most_candidate_kernels`
+/// For all overlap models. Plans of more than `most_candidate_kernels`
 /// kernels and tiles that do not fit in memory are not simulated. `problem` must multiply
 /// something. Throws InputError.
-OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology,
+OverlapPrediction predict_overlap(const JobText& text, const Topology& topology,
                                   const GemmProblem& problem, MemoryId gpu);
 
 /// A choice of devices: PARALiA's prediction and the simulated plan. Times in seconds,
@@ -64,17 +59,14 @@ struct WorkloadPrediction {
 
 /// `problem` must be a GEMM that multiplies something.
 /// Throws InputError.
-WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology,
+WorkloadPrediction predict_workload(const JobText& text, const Topology& topology,
                                     const GemmProblem& problem,
                                     std::span<const MemoryId> devices);
 
-/// Names of all models: for one GPU, then for several.
-std::vector<std::string> prediction_models();
-
-/// For one GPU or several: the named model decides, else the number of GPUs. Throws
-/// InputError, also for problems that the model does not support.
+/// For one GPU or several. Throws InputError, also for problems that the model does not
+/// support.
 using Prediction = std::variant<OverlapPrediction, WorkloadPrediction>;
-Prediction predict(const PredictionText& text, const Topology& topology);
+Prediction predict(const JobText& text, const Topology& topology);
 
 /// Descriptions of the choices. The topology must outlive them.
 Columns<TilePrediction> columns_of(const OverlapPrediction& prediction,

@@ -27,7 +27,7 @@ Policy paralia(PolicyText policy) {
 }
 
 struct Predictor {
-  const PredictionText& text;
+  const JobText& text;
   const Topology& topology;
   const GemmProblem& problem;
   std::span<const MemoryId> devices;
@@ -99,7 +99,7 @@ struct Predictor {
 
 }  // namespace
 
-WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology,
+WorkloadPrediction predict_workload(const JobText& text, const Topology& topology,
                                     const GemmProblem& problem,
                                     std::span<const MemoryId> devices) {
   return Predictor{text, topology, problem, devices}.predict();

@@ -1,6 +1,6 @@
 // Parses axes of a sweep: keys, lists and ranges of values.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -156,7 +156,7 @@ void read_values(SweepAxis& axis, std::string_view text) {
 }  // namespace
 
 std::string SweepAxis::column() const {
-  const std::string name = fmt::format("{}", fmt::join(keys, " & "));
+  const std::string name = boost::join(keys, " & ");
   return unit.empty() ? name : fmt::format("{}_{}", name, unit);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ struct Knob {
   size_t role = 0;   // of an engine
 };
 
-constexpr double without_limit = std::numeric_limits<double>::infinity();
+constexpr double without_limit = INFINITY;
 
 /// Every knob of the machine. Unlimited engines have none.
 std::vector<Knob> knobs_of(const Topology& topology, const GemmProblem& problem);

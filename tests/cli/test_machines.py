@@ -51,7 +51,7 @@ class Settings(CommandTest):
         compared = self.succeed("compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
                                 "--topo-set", "gpus=1", "--csv", "-")
         self.assertEqual([row["devices"] for row in csv.DictReader(compared.splitlines())], ["1"])
-        predict = ["predict", "--gemm", "2K", "--topology", "two-gpu", "--devices", "0", "--model", "cso"]
+        predict = ["predict", "--gemm", "2K", "--topology", "two-gpu", "--devices", "0"]
         self.assertNotEqual(self.succeed(*predict, *DOUBLED), self.succeed(*predict))
 
     def test_settings_that_match_nothing_are_refused(self):

@@ -5,7 +5,6 @@ import json
 from support import TOPOLOGIES, CommandTest, needs_simulator
 
 HEADER = "src,dst,latency_s,bytes_per_s,with_src,with_dst,slowdown\n"
-MATRIX = 8 * 2048**2  # bytes
 METRICS = {"perf": lambda s, j: 1 / s, "edp": lambda s, j: 1 / (s * j), "pdp": lambda s, j: 1 / j}  # for equal flops
 
 
@@ -42,14 +41,6 @@ class Workloads(WorkloadTest):
             row = rows[choice]
             self.assertEqual((row["simulated_s"], row["simulated_energy_j"], row["tile"], row["devices"]),
                              (summary["makespan_s"], summary["energy_j"], summary["tile"], summary["devices"]), choice)
-
-    def test_kernels_or_fetches_bound_one_gpu(self):
-        kernels, fetched = 2 * 2048**3 / 1e12, 3 * 10e-6 + 8 * (2048**2 + 2 * 2048 * 256) / 10e9
-        for gemm, seconds in (("2K", kernels), ("2K,2K,256", fetched)):
-            row = self.predicted("--devices", "1", "--model", "paralia", gemm=gemm)["all"]
-            self.assertEqual((row["devices"], row["shares"]), (["gpu1"], [1]))
-            self.assertAlmostEqual(row["predicted_s"], seconds, places=9)
-            self.assertAlmostEqual(row["predicted_energy_j"], 250 * seconds, places=6)
 
     def test_without_watts_there_are_no_metrics_of_energy(self):
         text = (TOPOLOGIES / "two-gpu.toml").read_text()
