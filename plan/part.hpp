@@ -9,8 +9,8 @@
 
 namespace tilerail {
 
-/// A block of a tensor that one rank sends to another. Both derive the same name from
-/// their parts.
+/// A block of a tensor that one rank sends to another. Sender and
+/// receiver compute the same message from their parts, so it identifies the transfer.
 struct Message {
   TensorId tensor;
   MemoryId from, to;

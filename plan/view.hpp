@@ -17,7 +17,7 @@ struct View {
   bool operator==(const View&) const = default;
 };
 
-/// The operands of an operation: views in a row, or some of a table by their indices.
+/// The operands of an operation: contiguous views, or views of a table by their indices.
 class Views {
  public:
   template <class Range>

@@ -53,7 +53,7 @@ struct Memory {
   std::vector<MemoryId> over = {};  // the memories that hold its pages in turns; not
                                     // empty: absent from files and the graph
 
-  /// Of its processor; no limits without one.
+  /// Engines of the processor; unlimited if the memory has none.
   Engines engines() const { return processor ? processor->engines : Engines{}; }
   /// Kernels that run side by side, each as fast as alone: one per worker thread.
   int workers() const { return engines().total.value_or(1); }
