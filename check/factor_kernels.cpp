@@ -11,8 +11,10 @@
 namespace tilerail::host {
 
 using Routine = void();  // of LAPACK 3.4 or later; its arguments follow from the call
+// NOLINTBEGIN(readability-identifier-naming): the library's names
 extern "C" Routine dpotrf_, dtrsm_, dsyrk_, dgeqrt_, dgemqrt_, dtpqrt_, dtpmqrt_, spotrf_,
     strsm_, ssyrk_, sgeqrt_, sgemqrt_, stpqrt_, stpmqrt_;
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
 

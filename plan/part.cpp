@@ -79,7 +79,8 @@ class Cut {
 
 }  // namespace
 
-PlanPart::PlanPart(Plan part, OwnRank rank) : plan{std::move(part)}, own{rank} {
+PlanPart::PlanPart(Plan part, OwnRank rank)
+    : plan{std::move(part)}, own{std::move(rank)} {
   std::map<std::pair<RankId, bool>, uint32_t> numbers;
   std::map<Message, int32_t> versions;
   for (const auto i : indices(plan.ops)) {

@@ -247,7 +247,7 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   host::run_op(plan, op, std::span{blocks}.first(operands.size()));
 }
 
-HostExecutor::HostExecutor(Topology topology, HostOptions options)
+HostExecutor::HostExecutor(Topology topology, const HostOptions& options)
     : state_{std::make_unique<State>(std::move(topology), options)} {}
 
 HostExecutor::~HostExecutor() = default;

@@ -29,7 +29,7 @@ struct HostOptions {
 class HostExecutor final : public RealExecutor {
  public:
   /// Throws InputError if the rank has no GPU or the number of workers is negative.
-  explicit HostExecutor(Topology topology, HostOptions options = {});
+  explicit HostExecutor(Topology topology, const HostOptions& options = {});
   ~HostExecutor() override;
 
   /// The matrices of the following plans. They are not copied and must outlive every
