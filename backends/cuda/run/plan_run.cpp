@@ -184,7 +184,7 @@ void PlanRun::issue_on_host(OpId op, cudaStream_t stream) {
     }
   };
   check(cudaLaunchHostFunc(stream, run, call.get()), "calling a host function");
-  call.release();
+  static_cast<void>(call.release());  // the function deletes it
 }
 
 void PlanRun::fail(std::optional<OpId> op, const std::string& what) {
