@@ -73,7 +73,7 @@ class Cut {
   const OwnRank& own_;
   Plan part_;
   PlanBuilder builder_{part_};
-  std::vector<std::optional<BufferId>> buffers_;  // of the part, by those of the plan
+  std::vector<std::optional<BufferId>> buffers_;  // of the part, by BufferId of the plan
   std::vector<std::optional<OpId>> ops_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace tilerail {
 
-/// A block of a tensor that one rank sends to another. Sender and
-/// receiver compute the same message from their parts, so it identifies the transfer.
+/// A block of a tensor that one rank sends to another. Sender and receiver compute the
+/// same message from their parts, so the message identifies the transfer.
 struct Message {
   TensorId tensor;
   MemoryId from, to;
@@ -30,10 +30,9 @@ struct Transfer {
   Message message;
 };
 
-/// What one rank does in a plan of several: a plan with operations, queues and
-/// dependencies of the rank alone, in ids of its own. A copy from or to a memory of
-/// another rank is a transfer, and its view there is a buffer of its own, without a
-/// place. A whole plan is the part of the only rank.
+/// The operations, queues and dependencies of one rank of a plan, as a plan with its own
+/// ids. A copy from or to a memory of another rank is a transfer; its remote operand is a
+/// placeholder buffer without memory. A whole plan is the part of the only rank.
 struct PlanPart {
   PlanPart(Plan part, OwnRank rank);
 
@@ -54,7 +53,7 @@ PlanPart part_of(const Plan& plan, const Topology& topology, const OwnRank& own)
 /// "A[0:64, 128:192] version 0 from gpu0 to gpu4"
 std::string message_text(const Message& message, const Plan& plan);
 
-/// What all parts of a plan have in common: problem, machine, choices and ranks.
+/// Hash of problem, machine, choices and ranks: equal in all parts of a plan.
 std::string shared_hash(const PlanPart& part);
 
 }  // namespace tilerail

@@ -13,8 +13,8 @@ namespace tilerail::study {
 /// backends/cuda/measure/measure.hpp).
 struct CalibrationSettings {
   std::optional<int> devices, workers;  // workers: of each device of a host
-  /// Of a host: threads beside its devices. Of a machine with GPUs: above 0, its cores
-  /// are measured, too.
+  /// Host backend: number of threads that compute on host memory, in addition to the
+  /// devices. GPUs: above 0, the cores of the host are measured, too.
   int cores = 0;
   std::optional<double> seconds;    // approximate duration
   std::optional<std::string> name;  // of the machine

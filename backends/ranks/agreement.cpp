@@ -18,7 +18,8 @@ Strided bytes_of(Items& items) {
           int64_t(items.size() * sizeof(items[0]))};
 }
 
-/// By peer, except this rank: exchanges items, unless there are none.
+/// Exchanges lists of items with each other rank. Empty lists are not sent. `sent` and
+/// `received`: by rank.
 template <class Items>
 void exchange(RankTransport& transport, RankId own, uint32_t number,
               std::vector<Items>& sent, std::vector<Items>& received) {

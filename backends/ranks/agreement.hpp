@@ -7,10 +7,10 @@
 
 namespace tilerail {
 
-/// Compares this rank's part with those of the other ranks, before a run: all of one
-/// plan, and the messages to this rank are those that it expects, in their order. Returns
-/// the hash of the distributed plan. Throws InputError with the rank and the first
-/// message that differs.
+/// Compares this rank's part with the parts of the other ranks, before a run: all belong
+/// to one plan, and other ranks send the messages that this rank expects, in the same
+/// order. Returns the hash of the distributed plan. Throws InputError with the rank and
+/// the first message that differs.
 std::string agree(const PlanPart& part, RankTransport& transport);
 
 /// Waits until all ranks have ended their parts, so that all succeed or all fail.

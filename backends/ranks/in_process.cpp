@@ -44,7 +44,7 @@ struct Mailbox {
   std::deque<OpId> sent;
 };
 
-/// What the ranks have in common, under one mutex.
+/// State shared by all ranks; one mutex protects all members.
 struct Exchange {
   explicit Exchange(size_t ranks) : mailboxes(ranks), left(ranks, false) {}
 

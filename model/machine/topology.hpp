@@ -34,7 +34,7 @@ struct Engines {
   bool operator==(const Engines&) const = default;
 };
 
-/// What computes on the data of a memory: a GPU, or the cores of a host.
+/// A GPU, or the cores of a host: computes on the data of one memory.
 struct Processor {
   int device = -1;     // number of a GPU; -1: cores
   size_t kernels = 0;  // index into Topology::Description::kernels

@@ -20,7 +20,7 @@ namespace tilerail {
 Plan plan_cannon25d(const GemmProblem& problem, const Topology& topology,
                     std::span<const MemoryId> gpus,
                     const Transport::Options& transport = {});
-/// The part of one rank, without the operations of the others.
+/// The part of one rank, made without the operations of other ranks.
 PlanPart part_of_cannon25d(const GemmProblem& problem, const Topology& topology,
                            std::span<const MemoryId> gpus, const OwnRank& own,
                            const Transport::Options& transport = {});

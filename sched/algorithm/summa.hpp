@@ -20,7 +20,7 @@ struct SummaOptions {
 /// Throws InputError if A, B and C are not in one layout on GPUs.
 Plan plan_summa(const GemmProblem& problem, const Topology& topology,
                 const SummaOptions& options = {});
-/// The part of one rank, without the operations of the others.
+/// The part of one rank, made without the operations of other ranks.
 PlanPart part_of_summa(const GemmProblem& problem, const Topology& topology,
                        const OwnRank& own, const SummaOptions& options = {});
 

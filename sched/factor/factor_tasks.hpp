@@ -27,8 +27,8 @@ struct FactorTiles {
   TileId of_t(size_t i, size_t j) const {
     return TileId{i + (j + cols.size()) * rows.size()};
   }
-  /// By TileId: the tiles of A, and those of T if there is a second tensor. The T of a
-  /// tile is in the first rows of the same region, as many as a block has reflectors.
+  /// By TileId: the tiles of A, then the tiles of T if there is a second tensor. The T of
+  /// a tile takes the first rows of the same region, one row per reflector of a block.
   std::vector<TileDirectory::Tile> all(std::span<const BufferId> tensors) const;
 };
 

@@ -31,7 +31,7 @@ struct Task {
   std::array<TileRowsRead, 2> rows_read{};           // of each read tile
   TileId writes;                                     // y
   bool first = false, last = false;  // among the tasks that write this tile
-  /// Of the operands between a, b and y.
+  /// Written operands before y, in the order of the kind.
   boost::container::static_vector<WrittenTile, 2> also_writes = {};
 };
 

@@ -33,8 +33,8 @@ using testing::Random;
 using Numbers = std::vector<double>;
 using Data = testing::Matrices;
 
-/// Visits the elements of a matrix that are in memories of a rank, and those that are
-/// not.
+/// Visits all elements of a matrix; `visit` learns whether a memory of the rank has the
+/// element.
 template <class Visit>
 void for_each_element(const Tensor& tensor, const OwnRank& own, Visit visit) {
   for (const MatrixBlock& b : tensor.layout.blocks(tensor.rows, tensor.cols))
@@ -79,8 +79,9 @@ class RankedHosts {
     return all;
   }
 
-  /// Runs the parts. Each rank's matrices have NaN where other ranks have elements; it
-  /// must not change those, nor A and B. Ranks in `absent` leave without a run.
+  /// Runs the parts. Each rank's matrices have NaN where other ranks have elements. A
+  /// rank must change neither these NaNs nor A and B. Ranks in `absent` leave without a
+  /// run.
   void run(const std::vector<PlanPart>& parts, Data& data,
            const std::vector<size_t>& absent = {}) {
     auto transports = in_process_transports(ranks.size());

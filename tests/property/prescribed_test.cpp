@@ -216,7 +216,7 @@ TEST(PrescribedTransport, EveryDependencyPreventsARace) {
       size_t redundant = 0;
       for (size_t i = 0; i < plan->deps.size(); ++i)
         redundant += find_race(without(*plan, i)).empty();
-      // In SUMMA, some follow from others on a long way round.
+      // In SUMMA, a few dependencies follow from chains of several others.
       EXPECT_LE(redundant, plan == &cannon ? 0 : plan->deps.size() / 12);
     }
   }

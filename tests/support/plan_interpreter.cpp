@@ -124,7 +124,7 @@ class Machine {
       }
   }
 
-  /// Rows of `top`, then those of `below`.
+  /// The rows of `top` above the rows of `below`.
   struct Stack {
     View top, below;
   };

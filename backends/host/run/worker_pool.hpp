@@ -25,7 +25,8 @@ class WorkerPool {
 
   /// Calls `job` once on every thread and returns after all have returned. No thread
   /// starts before all are ready and the last of them has called `start`. Meanwhile, the
-  /// caller's thread calls `beside`. No function must throw.
+  /// caller's thread calls `beside`. The functions must not
+  /// throw.
   void run(
       const std::function<void(WorkerId)>& job,
       const std::function<void()>& start = [] {},
