@@ -86,8 +86,7 @@ KernelCost KernelCosts::tile_cost(const Shape& s) const {
   constexpr std::array units{unit, unit, unit, unit};
   const double side = std::cbrt(s.flops / op_flops({.kind = s.kind}, units));
   const GemmCurve& curve = kernels.curve(s.dtype, Trans::no, Trans::no);
-  const size_t kernel = size_t(s.kind) - size_t(OpKind::potrf);
-  if (const auto time = curve.tile_time(kernel, side)) {
+  if (const auto time = curve.tile_time(*tile_kernel(s.kind), side)) {
     const Seconds at_peak = s.flops / kernels.peak(s.dtype, Trans::no, Trans::no);
     return {*time, std::min(1.0, at_peak / *time)};
   }
@@ -99,7 +98,7 @@ KernelCost KernelCosts::tile_cost(const Shape& s) const {
 
 KernelCost KernelCosts::cost_of(const Shape& s) const {
   if (s.kind == OpKind::gemm) return gemm_cost(s);
-  if (s.kind >= OpKind::potrf) return tile_cost(s);
+  if (tile_kernel(s.kind)) return tile_cost(s);
   return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1),
           times(s).axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
 }
@@ -115,7 +114,7 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, Views o
     shape.trans_a = op.trans_a;
     shape.trans_b = op.trans_b;
     shape.alignment = alignment_of(plan, operands);
-  } else if (op.kind >= OpKind::potrf) {
+  } else if (tile_kernel(op.kind)) {
     if (op.kind == OpKind::syrk) shape.k = operands[0].cols;
     if (op.kind == OpKind::ormqr || op.kind == OpKind::tsmqr) shape.k = operands[1].cols;
     shape.flops = op_flops(op, operands);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -59,6 +61,12 @@ std::array<OpKind, op_kind_count> all_op_kinds();
 inline std::string_view to_string(OpKind kind) { return info(kind).name; }
 /// Kernels keep a device busy; the other kinds are copies and joins.
 inline bool is_kernel(OpKind kind) { return info(kind).flops != nullptr; }
+/// The number of a kernel of factorisations, from potrf on: its index in `tile_kernels`
+/// and in check/factor_kernels.hpp. Absent: a kind before potrf.
+constexpr std::optional<size_t> tile_kernel(OpKind kind) {
+  if (kind < OpKind::potrf) return std::nullopt;
+  return size_t(kind) - size_t(OpKind::potrf);
+}
 
 /// Whether an operation reads its operand `i`, its scalars considered.
 bool reads(const Op& op, size_t i);

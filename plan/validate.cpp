@@ -181,7 +181,7 @@ class Checker {
     };
     const bool of_a = is_own(operands.front()), of_y = is_own(operands.back());
     if (kind == OpKind::gemm) return of_a && is_own(operands[1]);
-    if (kind >= OpKind::potrf)
+    if (tile_kernel(kind))
       return std::ranges::all_of(operands, is_own) && element_size(plan_.dtype()) > 2;
     return of_y == of_a || (of_y && kind == OpKind::axpby);
   }

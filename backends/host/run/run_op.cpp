@@ -33,7 +33,7 @@ void run_op(const Plan& plan, const Op& op, std::span<const Block> operands) {
                        b.ld, y.ld, dtype});
     }
     default:
-      return run_tile_kernel(size_t(op.kind) - size_t(OpKind::potrf), operands, dtype);
+      return run_tile_kernel(*tile_kernel(op.kind), operands, dtype);
   }
 }
 
