@@ -16,6 +16,7 @@ tilerail::GpuKind kind() {
   tilerail::GpuKind kind;
   kind.kernels.name = "k";
   kind.kernels.source = "s";
+  kind.gpu.processor = tilerail::Processor{};
   kind.sources = {{"s", tilerail::Source::Kind::assumed, "made up"}};
   return kind;
 }
