@@ -62,6 +62,20 @@ std::string memories_text(const Topology& topology) {
          aligned(lines, "lrlrrrrrrl", 2);
 }
 
+std::string nodes_text(const Topology& topology) {
+  if (topology.nodes().empty()) return "";
+  Lines lines{{"node", "memories", "network interfaces", "source"}};
+  for (const Node& node : topology.nodes()) {
+    std::vector<std::string> memories, nics;
+    for (const MemoryId id : node.memories) memories.push_back(topology.memory(id).name);
+    for (const VertexId id : node.nics)
+      nics.push_back(topology.description().vertices[id.index()].name);
+    lines.push_back(
+        {node.name, boost::join(memories, " "), boost::join(nics, " "), node.source});
+  }
+  return "\nNodes, one rank each\n" + aligned(lines, "llll", 2);
+}
+
 std::string links_text(const Topology& topology) {
   Lines lines{{"link", "bandwidth", "latency", "a copy alone", "source"}};
   for (const Link& link : topology.links()) {
@@ -272,8 +286,8 @@ Json node_json(const Topology& topology, const Vertex& vertex) {
 std::string describe(const Topology& topology) {
   const auto& description = topology.description();
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
-  text += memories_text(topology) + links_text(topology) + groups_text(topology) +
-          kernels_text(topology);
+  text += memories_text(topology) + nodes_text(topology) + links_text(topology) +
+          groups_text(topology) + kernels_text(topology);
   text += issue_text(description.issue);
   if (description.memories.size() <= most_in_tables)
     text += pairs_text(topology) + routes_text(topology);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::string_view rows_name = "rows", columns_name = "columns",
                            copies_name = "copies", grid_name = "grid",
-                           cyclic_name = "cyclic", range = "..";
+                           cyclic_name = "cyclic", irregular_name = "irregular",
+                           even_name = "even", range = "..";
 
 /// Short names of layouts over all hosts or GPUs of a machine.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> short_names{
@@ -40,6 +42,32 @@ std::string members_text(std::span<const MemoryId> members, const Topology& topo
   return fmt::format("{}", fmt::join(parts, "+"));
 }
 
+/// "even", the size of a block, or "0/100/1": the coordinates of all intervals, and the
+/// borders between them.
+std::string cuts_text(const LayoutCuts& cuts) {
+  if (cuts.coordinates.empty())
+    return cuts.block > 0 ? std::to_string(cuts.block) : std::string{even_name};
+  std::string text = std::to_string(cuts.coordinates.front());
+  for (const auto i : indices(cuts.borders))
+    text += fmt::format("/{}/{}", cuts.borders[i], cuts.coordinates[i + 1]);
+  return text;
+}
+
+LayoutCuts cuts_of(std::string_view text) {
+  if (text == even_name) return {};
+  const auto parts = split(text, '/');
+  if (parts.size() == 1) return {parse_size(text, "place")};
+  LayoutCuts cuts;
+  for (const auto i : indices(parts)) {
+    const int64_t number = parse_size(parts[i], "place");
+    if (i % 2 == 0)
+      cuts.coordinates.push_back(int(std::min<int64_t>(number, INT_MAX)));
+    else
+      cuts.borders.push_back(number);
+  }
+  return cuts;
+}
+
 std::string kind_text(const Layout& layout) {
   const LayoutGrid grid = layout.grid();
   const LayoutCuts rows = layout.row_cuts(), cols = layout.col_cuts();
@@ -50,13 +78,14 @@ std::string kind_text(const Layout& layout) {
   std::string sides = fmt::format("{}x{}", grid.rows, grid.cols);
   if (grid.replicas > 1) sides += fmt::format("x{}", grid.replicas);
   if (even) return fmt::format("{}({})", grid_name, sides);
+  if ((grid.rows > 1 && rows.block == 0) || (grid.cols > 1 && cols.block == 0))
+    return fmt::format("{}({},{},{})", irregular_name, sides, cuts_text(rows),
+                       cuts_text(cols));
   if (rows.block == 0 || cols.block == 0)
     sides += fmt::format(",{}", std::max(rows.block, cols.block));
   else
     sides += fmt::format(",{}x{}", rows.block, cols.block);
-  if (rows.borders.empty() && cols.borders.empty())
-    return fmt::format("{}({})", cyclic_name, sides);
-  return fmt::format("irregular({})", sides);
+  return fmt::format("{}({})", cyclic_name, sides);
 }
 
 MemoryId memory_of(std::string_view name, std::string_view text,
@@ -114,18 +143,21 @@ LayoutGrid grid_of(std::string_view sizes, std::string_view text) {
   return {int(sides[0]), int(sides[1]), sides.size() == 3 ? int(sides[2]) : 1};
 }
 
-/// "grid(2x2)" or "cyclic(2x2,512x512)".
+/// "grid(2x2)", "cyclic(2x2,512x512)" or "irregular(2x2,0/100/1,even)".
 Layout on_grid(std::string_view kind, std::string_view names, std::string_view text,
                const Topology& topology) {
   const size_t open = kind.find('(');
   const auto sizes = split(kind.substr(open + 1, kind.size() - open - 2), ',');
-  const bool is_cyclic = kind.substr(0, open) == cyclic_name;
-  if (sizes.size() != (is_cyclic ? 2 : 1))
-    throw InputError{"place", text, "has other arguments",
-                     is_cyclic ? "cyclic(PxQ,ROWSxCOLUMNS)" : "grid(PxQ)"};
+  const std::string_view name = kind.substr(0, open);
+  if (sizes.size() != (name == grid_name ? 1 : name == cyclic_name ? 2 : 3))
+    throw InputError{
+        "place", text, "has other arguments",
+        "grid(PxQ), cyclic(PxQ,ROWSxCOLUMNS) or irregular(PxQ,ROWS,COLUMNS)"};
   const LayoutGrid grid = grid_of(sizes[0], text);
   auto members = members_of(names, text, topology, grid.members());
-  if (!is_cyclic) return {grid, {}, {}, std::move(members)};
+  if (name == grid_name) return {grid, {}, {}, std::move(members)};
+  if (name == irregular_name)
+    return {grid, cuts_of(sizes[1]), cuts_of(sizes[2]), std::move(members)};
   const auto block = numbers(sizes[1], text);
   return Layout::block_cyclic(grid, block.front(), block.back(), std::move(members));
 }
@@ -149,7 +181,9 @@ std::optional<Layout> layout_from_text(std::string_view text, const Topology& to
   const size_t at = std::min(text.find('@'), text.size());
   const std::string_view kind = text.substr(0, at),
                          names = at < text.size() ? text.substr(at + 1) : "gpus";
-  if (kind.ends_with(')') && (kind.starts_with("grid(") || kind.starts_with("cyclic(")))
+  if (const auto name = kind.substr(0, kind.find('('));
+      kind.ends_with(')') &&
+      (name == grid_name || name == cyclic_name || name == irregular_name))
     return on_grid(kind, names, text, topology);
   const auto all = [&] { return members_of(names, text, topology, 0); };
   if (kind == rows_name) return Layout::of_rows(all());

@@ -11,7 +11,9 @@ namespace tilerail {
 
 /// The name of the memory of a whole matrix; otherwise KIND@MEMORIES, such as
 /// "rows@host0+host1", "columns@gpu0..gpu7", "copies@gpu0+gpu1", "grid(2x2)@gpu0..gpu3",
-/// "cyclic(2x2,512x512)@gpu0..gpu3" or, with replicas, "grid(2x2x2)@gpu0..gpu7". Three
+/// "cyclic(2x2,512x512)@gpu0..gpu3" or, with replicas, "grid(2x2x2)@gpu0..gpu7". Cuts
+/// of other forms are "irregular(2x2,0/100/1/300/0,even)@gpu0..gpu3": rows [0, 100) and
+/// from 300 on belong to coordinate 0 of the grid, rows [100, 300) to coordinate 1. Three
 /// have short names: "h/rows" and "h/cols" over all hosts, and "g*", a copy on each GPU.
 std::string layout_text(const Layout& layout, const Topology& topology);
 

@@ -19,4 +19,11 @@ Ranks::Ranks(const std::vector<Rank>& ranks, const Topology& topology)
       throw missing("ranks", memory.name);
 }
 
+Ranks Ranks::of_nodes(const Topology& topology) {
+  if (topology.nodes().empty()) return {};
+  std::vector<Rank> ranks;
+  for (const Node& node : topology.nodes()) ranks.push_back({node.memories});
+  return {ranks, topology};
+}
+
 }  // namespace tilerail

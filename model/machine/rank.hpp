@@ -24,6 +24,8 @@ class Ranks {
   /// Throws InputError unless each memory of the machine belongs to exactly one rank,
   /// except interleaved pages on several hosts.
   Ranks(const std::vector<Rank>& ranks, const Topology& topology);
+  /// One rank for each node of the machine.
+  static Ranks of_nodes(const Topology& topology);
 
   size_t size() const { return size_; }
   RankId of(MemoryId memory) const {

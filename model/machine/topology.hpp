@@ -66,6 +66,15 @@ struct Vertex {
   std::string source;
 };
 
+/// A machine of a cluster: its memories, and the switches that are its network
+/// interfaces.
+struct Node {
+  std::string name;
+  std::vector<MemoryId> memories;
+  std::vector<VertexId> nics = {};
+  std::string source = {};
+};
+
 /// One direction of a link.
 struct Link {
   std::string name;  // "from->to", with "#2" ... for parallel links
@@ -237,6 +246,7 @@ class Topology {
     std::vector<Source> sources;
     std::vector<Vertex> vertices;
     std::vector<Memory> memories;
+    std::vector<Node> nodes = {};  // empty: one node has all memories
     std::vector<Link> links;
     std::vector<CapacityGroup> groups;
     std::vector<KernelTimes> kernels;
@@ -268,6 +278,7 @@ class Topology {
   /// pages on all hosts in turns (docs/model.md#homes-on-several-hosts). Its routes
   /// combine the routes of its parts.
   const std::vector<Memory>& memories() const { return *memories_; }
+  const std::vector<Node>& nodes() const { return d_->nodes; }
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }

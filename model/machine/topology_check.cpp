@@ -119,7 +119,7 @@ void check_limits(const Description& d) {
           out_of_range(what, fmt::to_string(count), fmt::format("at most {}", most))};
 }
 
-void check_nodes(const Description& d) {
+void check_vertices(const Description& d) {
   // Vertex names are used in "a->b#2", "A:B:C" and comma-separated lists.
   constexpr const char* allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -183,6 +183,26 @@ void check_memories(const Description& d) {
   });
   if (std::ranges::find(d.memories, VertexKind::host, &Memory::kind) == d.memories.end())
     Entry{"", 0, "machine"}.fail("no host memory", "a memory of kind 'host'");
+}
+
+/// Each memory is in one node, and NICs are switches.
+void check_nodes(const Description& d) {
+  NameSet names;
+  std::set<MemoryId> known;
+  each_entry("node", d.nodes, [&](const Entry& entry, const Node& node) {
+    check_name(entry, node.name, names);
+    for (const MemoryId id : node.memories)
+      if (!known.insert(id).second)
+        entry.fail(given_twice("memories", d.memories[id.index()].name));
+    for (const VertexId nic : node.nics)
+      if (const Vertex& vertex = d.vertices[nic.index()];
+          vertex.kind != VertexKind::network_switch)
+        entry.fail({"nics", vertex.name, "is a memory", "switches"});
+  });
+  for (const auto i : indices(d.memories))
+    if (!d.nodes.empty() && !known.contains(MemoryId{i}))
+      Entry{"node", 0, "nodes"}.fail(
+          missing(d.memories[i].name, "each memory in a node"));
 }
 
 void check_links(const Description& d) {
@@ -392,9 +412,10 @@ void name_links(Description& d) {
 
 void check_description(const Description& d) {
   check_limits(d);
-  check_nodes(d);
+  check_vertices(d);
   check_kernels(d);
   check_memories(d);
+  check_nodes(d);
   check_links(d);
   check_groups(d);
   check_routes(d);

@@ -122,10 +122,12 @@ class GraphNames {
     return result;
   }
 
-  std::vector<MemoryId> memories(const TomlValue& text) const {
+  /// One name, or a list of names, each possibly with ranges.
+  std::vector<MemoryId> memories(const TomlValue& names) const {
     std::vector<MemoryId> result;
-    for (const std::string& name : expanded(text, F::routes))
-      result.push_back(found(memories_, text, name, "memory", "names of memories"));
+    for (const TomlValue& text : one_or_more(names))
+      for (const std::string& name : expanded(text, F::routes))
+        result.push_back(found(memories_, text, name, "memory", "names of memories"));
     return result;
   }
 
@@ -213,6 +215,7 @@ class TopologyReader {
         read_kernels(name, value.table());
     each("memory", d_.memories, &TopologyReader::read_memories);
     each("switch", d_.vertices, &TopologyReader::read_switches);
+    each("node", d_.nodes, &TopologyReader::read_nodes);
     each("link", d_.links, &TopologyReader::read_links);
     name_links(d_);
     for (const auto i : indices(d_.links)) names_.add(d_.links[i].name, LinkId{i});
@@ -267,7 +270,7 @@ class TopologyReader {
 
   void read_header() {
     root_.allow_only({"schema", "name", "description", "sources", "kernels", "memory",
-                      "switch", "link", "group", "route", "copies", "issue",
+                      "switch", "node", "link", "group", "route", "copies", "issue",
                       "uncertainty"});
     root_.need("schema").integer(1, 1);
     const TomlValue name = root_.need("name");
@@ -432,6 +435,16 @@ class TopologyReader {
     d_.vertices.push_back({name, kind, source_of(table)});
     places_["memory or switch"].push_back(value.place());
     return id;
+  }
+
+  void read_nodes(TomlTable& table) {
+    allow(table, std::tuple{}, {"name", "memories", "nics"});
+    Node node;
+    node.name = names_of(table, "node").front();
+    node.memories = names_.memories(table.need("memories"));
+    if (const auto nics = table.find("nics")) node.nics = names_.vertices(*nics);
+    node.source = source_of(table);
+    d_.nodes.push_back(std::move(node));
   }
 
   void read_links(TomlTable& table) {

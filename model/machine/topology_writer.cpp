@@ -123,6 +123,7 @@ class TomlWriter {
         line("name", toml_text(vertex.name));
         source(vertex.source);
       }
+    for (const Node& node : d_.nodes) write(node);
     for (const Link& link : d_.links) {
       ends("[[link]]", d_.vertices[link.from.index()], d_.vertices[link.to.index()]);
       lines_and_source(link, F::of_links);
@@ -186,6 +187,19 @@ class TomlWriter {
   std::string link_list(const std::vector<LinkId>& links) const {
     return list(links,
                 [this](LinkId link) { return toml_text(d_.links[link.index()].name); });
+  }
+
+  void write(const Node& node) {
+    table("[[node]]");
+    line("name", toml_text(node.name));
+    line("memories", list(node.memories, [this](MemoryId id) {
+           return toml_text(d_.memories[id.index()].name);
+         }));
+    if (!node.nics.empty())
+      line("nics", list(node.nics, [this](VertexId id) {
+             return toml_text(d_.vertices[id.index()].name);
+           }));
+    source(node.source);
   }
 
   void write(const Memory& memory) {

@@ -160,7 +160,10 @@ TEST(LayoutTexts, ReadBack) {
   for (const char* text :
        {"rows@gpu0+gpu1", "columns@gpu0..gpu7", "copies@gpu0..gpu2+gpu5", "gpu3", "g*",
         "grid(2x2)@gpu0..gpu3", "grid(2x2x2)@gpu0..gpu7",
-        "cyclic(2x2,512x256)@gpu4..gpu7", "rows@gpu1+gpu0", "cyclic(1x2,64)@gpu0+gpu1"})
+        "cyclic(2x2,512x256)@gpu4..gpu7", "rows@gpu1+gpu0", "cyclic(1x2,64)@gpu0+gpu1",
+        "irregular(2x2,even,64)@gpu0..gpu3",
+        "irregular(1x2,even,0/100/1/300/0)@gpu0+gpu1",
+        "irregular(2x1x2,1/7/0,even)@gpu0..gpu3"})
     EXPECT_EQ(layout_text(testing::layout(machine, text), machine), text);
   for (const auto& [text, same] : {std::pair{"g*", "copies@gpus"},
                                    {"grid(4x2)", "grid(4x2)@gpu0..gpu7"},
@@ -180,6 +183,10 @@ TEST(LayoutTexts, WrongOnesNameTheirFault) {
   refused("grid(0x2)", {"has a size of 0"});
   refused("cyclic(1x2)", {"cyclic(PxQ,ROWSxCOLUMNS)"});
   refused("cyclic(1x2,x)", {"place"});
+  refused("irregular(1x2,even)", {"irregular(PxQ,ROWS,COLUMNS)"});
+  refused("irregular(1x2,even,0/9)", {"one coordinate for each interval"});
+  refused("irregular(1x2,even,0/9/2)", {"coordinate of a layout", "less than 2"});
+  refused("irregular(1x2,even,0/9/1/8/0)", {"ascending borders"});
   refused("rows@gpu1..gpu0", {"has 0 memories"});
   EXPECT_FALSE(layout_from_text("gpu0", machine)) << "a memory is not a layout text";
   EXPECT_FALSE(layout_from_text("diagonal@gpus", machine));

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "model/machine/concurrent_rates.hpp"
+#include "model/machine/rank.hpp"
+#include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
@@ -79,6 +81,57 @@ TEST(TopologyToml, ParallelLinksCanBeNamedInRoutes) {
                                    "[\"host->gpu0#2\"]\nsource = \"s\"\n"),
                     "m");
   EXPECT_EQ(route(t, "host", "gpu0"), std::vector<std::string>{"host->gpu0#2"});
+}
+
+std::string node(const std::string& name, const std::string& memories,
+                 const std::string& nics) {
+  return "[[node]]\nname = \"" + name + "\"\nmemories = " + memories +
+         "\nnics = " + nics + "\nsource = \"s\"\n";
+}
+
+/// GPUs 0 to 2 in the node of the host, and the rest in another.
+std::string two_nodes(const std::string& first, const std::string& second) {
+  return machine(
+      4,
+      "[[switch]]\nname = \"nic\"\nsource = \"s\"\n[[link]]\nfrom = \"nic\"\n"
+      "to = [\"host\", \"gpu0\", \"gpu1\", \"gpu2\", \"gpu3\"]\nboth = true\n" +
+          figures + node("n0", first, "\"nic\"") + node("n1", second, "[\"nic\"]"));
+}
+
+TEST(TopologyToml, MemoriesOfANodeBelongToItsRank) {
+  const std::string text = two_nodes(R"(["host", "gpu[0-2]"])", R"("gpu3")");
+  const Topology t = read_topology(text, "m");
+  ASSERT_EQ(t.nodes().size(), 2U);
+  EXPECT_EQ(t.nodes()[1].nics, std::vector{vertex(t.description(), "nic")});
+  EXPECT_EQ(to_toml(read_topology(to_toml(t.description()), "n").description()),
+            to_toml(t.description()));
+  const Ranks ranks = Ranks::of_nodes(t);
+  EXPECT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks.of(memory(t, "gpu2")), ranks.of(memory(t, "host")));
+  EXPECT_NE(ranks.of(memory(t, "gpu3")), ranks.of(memory(t, "host")));
+  EXPECT_EQ(Ranks::of_nodes(test::shipped("two-gpu")).size(), 1U);
+}
+
+TEST(TopologyToml, RemovedGpusLeaveTheirNodes) {
+  const std::string text = two_nodes(R"(["host", "gpu[0-2]"])", R"("gpu3")");
+  const Topology left =
+      with_settings(read_topology(text, "m"), std::vector<std::string>{"gpus=1"});
+  EXPECT_EQ(left.nodes()[0].memories,
+            (std::vector{memory(left, "host"), memory(left, "gpu0")}));
+  EXPECT_EQ(left.nodes().size(), 1U);
+  EXPECT_EQ(left.nodes()[0].nics, std::vector{vertex(left.description(), "nic")});
+}
+
+TEST(TopologyToml, AMemoryIsInOneNode) {
+  const std::string rest = R"("gpu[0-3]")";
+  expect_input_error([&] { read_topology(two_nodes(R"("host")", R"("gpu[0-2]")"), "m"); },
+                     {"gpu3: is missing; expected each memory in a node"});
+  expect_input_error([&] { read_topology(two_nodes(R"(["host", "gpu3"])", rest), "m"); },
+                     {"node 'n1': memories: 'gpu3' is given twice"});
+  const std::string memory_as_nic =
+      machine(1, node("n", R"(["host", "gpu0"])", R"("gpu0")"));
+  expect_input_error([&] { read_topology(memory_as_nic, "m"); },
+                     {"node 'n': nics: 'gpu0' is a memory; expected switches"});
 }
 
 TEST(TopologyToml, GpuPairsWithoutARouteAreAllowed) {

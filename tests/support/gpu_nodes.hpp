@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "model/machine/rank.hpp"
 #include "tests/support/small_machine.hpp"
 
@@ -36,6 +37,12 @@ inline Topology::Description gpu_nodes(int nodes) {
     add_links(d, "pcie" + of, host, 20, 1);
     add_links(d, "pcie" + of, "nic" + of, 20, 1);
     add_links(d, "nic" + of, "net", 12, 2);
+    Node node{"node" + of, {}, {vertex(d, "nic" + of)}, "s"};
+    for (const auto m : indices(d.memories))
+      if (const Memory& each = d.memories[m];
+          each.processor ? each.processor->device / gpus_of_node == i : each.name == host)
+        node.memories.push_back(MemoryId{m});
+    d.nodes.push_back(node);
   }
   return d;
 }

@@ -252,15 +252,16 @@ Renumbered<Id> keep(std::vector<Item>& items, const Stays& stays) {
   return ids;
 }
 
-/// Renumbers the kept links and removes the others.
-void renumber(std::vector<LinkId>& links, const Renumbered<LinkId>& ids) {
-  std::erase_if(links, [&](LinkId link) { return !ids[link.index()]; });
-  for (LinkId& link : links) link = *ids[link.index()];
+/// Renumbers the kept items and removes the others.
+template <class Id>
+void renumber(std::vector<Id>& items, const Renumbered<Id>& ids) {
+  std::erase_if(items, [&](Id id) { return !ids[id.index()]; });
+  for (Id& id : items) id = *ids[id.index()];
 }
 
 /// Keeps these memories and links. Also removes links at removed memories, removed links
-/// of groups, groups without links, and routes with a removed end or link; their pairs
-/// then take the shortest path.
+/// of groups, groups without links, nodes without memories, and routes with a removed end
+/// or link; their pairs then take the shortest path.
 void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
   Stays vertex_stays(d.vertices.size(), true);
   for (const auto i : indices(d.memories))
@@ -272,6 +273,11 @@ void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
   const auto memories = keep<MemoryId>(d.memories, memory_stays);
   const auto links = keep<LinkId>(d.links, link_stays);
   for (Memory& each : d.memories) each.vertex = *vertices[each.vertex.index()];
+  for (Node& node : d.nodes) {
+    renumber(node.memories, memories);
+    renumber(node.nics, vertices);
+  }
+  std::erase_if(d.nodes, [](const Node& node) { return node.memories.empty(); });
   for (Link& each : d.links)
     each.from = *vertices[each.from.index()], each.to = *vertices[each.to.index()];
   for (CapacityGroup& group : d.groups) {
