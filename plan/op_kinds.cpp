@@ -58,7 +58,9 @@ constexpr OperandInfo of_copy[]{a, {"y", write}}, of_gemm[]{a, b, y_beta},
     of_tsqrt[]{{"t", write}, {"r", update}, y},
     of_tsmqr[]{{"v", read}, {"t", read}, {"r", update}, y};
 
-constexpr std::array<OpKindInfo, op_kind_count> table{{
+}  // namespace
+
+constinit const std::array<OpKindInfo, op_kind_count> op_kind_infos{{
     // name, operands, scalars, trans, CUDA, flops
     {"copy", of_copy, false, false, true, nullptr},
     {"gemm", of_gemm, true, true, true, gemm_flops},
@@ -72,10 +74,6 @@ constexpr std::array<OpKindInfo, op_kind_count> table{{
     {"tsqrt", of_tsqrt, false, false, false, tsqrt_flops},
     {"tsmqr", of_tsmqr, false, false, false, tsmqr_flops},
 }};
-
-}  // namespace
-
-const OpKindInfo& info(OpKind kind) { return table[size_t(kind)]; }
 
 std::array<OpKind, op_kind_count> all_op_kinds() {
   std::array<OpKind, op_kind_count> kinds{};

@@ -54,7 +54,8 @@ struct OpKindInfo {
 };
 
 inline constexpr size_t op_kind_count = size_t(OpKind::tsmqr) + 1;  // the last
-const OpKindInfo& info(OpKind kind);
+extern const std::array<OpKindInfo, op_kind_count> op_kind_infos;
+inline const OpKindInfo& info(OpKind kind) { return op_kind_infos[size_t(kind)]; }
 
 /// All kinds, in order.
 std::array<OpKind, op_kind_count> all_op_kinds();

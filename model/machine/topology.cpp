@@ -153,6 +153,7 @@ struct Route {
   std::vector<Topology::LinkUse> uses = {};     // in the order of `links`
   std::vector<Topology::GroupUse> groups = {};  // ascending, each once
   Seconds latency{0};
+  Rate alone{infinity};  // of a single copy
   std::vector<Topology::RouteShare> shares =
       {};  // between two memories of the description, if there are several
 };
@@ -214,7 +215,26 @@ class Routes {
     if (pairs.size() == 1 && pairs.front().size() > 1)
       route.shares = std::move(pairs.front());
     std::ranges::sort(route.groups, {}, &Topology::GroupUse::group);
+    route.alone = rate_of(route);
     return route;
+  }
+
+  /// The rate of a single copy.
+  Rate rate_of(const Route& taken) const {
+    Rate rate{infinity};
+    const auto bounded = [&](Rate bound, int parts) {
+      rate = std::min(rate, bound * taken.parts / parts);
+    };
+    for (const Topology::LinkUse& use : taken.uses) {
+      const Link& link = d_->links[use.link.index()];
+      bounded(link.bandwidth, use.parts);
+      if (link.per_flow) bounded(*link.per_flow, use.parts);
+    }
+    for (const Topology::GroupUse& use : taken.groups)
+      bounded(d_->groups[use.group.index()].bound(double(use.parts) / taken.parts,
+                                                  use.forward > 0, use.backward > 0),
+              use.parts);
+    return rate;
   }
 
   std::span<const MemoryId> parts_of(const MemoryId& memory) const {
@@ -362,20 +382,7 @@ Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
         name(),
         {},
         fmt::format("no route from '{}' to '{}'", memory(src).name, memory(dst).name)};
-  const Route& taken = routes_->of(src, dst);
-  Rate rate{infinity};
-  const auto bounded = [&](Rate bound, int parts) {
-    rate = std::min(rate, bound * taken.parts / parts);
-  };
-  for (const LinkUse& use : taken.uses) {
-    bounded(link(use.link).bandwidth, use.parts);
-    if (const auto cap = link(use.link).per_flow) bounded(*cap, use.parts);
-  }
-  for (const GroupUse& use : taken.groups)
-    bounded(group(use.group).bound(double(use.parts) / taken.parts, use.forward > 0,
-                                   use.backward > 0),
-            use.parts);
-  return rate;
+  return routes_->of(src, dst).alone;
 }
 
 }  // namespace tilerail
