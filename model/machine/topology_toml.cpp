@@ -38,9 +38,8 @@ std::vector<TomlValue> one_or_more(const TomlValue& value) {
 /// The names of a pattern: four for "gpu[0-3]"; '*' and '?' are kept.
 Names expanded(const TomlValue& text, size_t most) {
   const std::string pattern = text.text();
-  if (pattern.find('[') == std::string::npos) return {pattern};
   try {
-    return NamePattern{pattern}.expanded(most);
+    return expanded_names(pattern, most);
   } catch (const InputError& error) {
     text.fail(error.problem, error.expected);
   }
@@ -182,14 +181,13 @@ class GraphNames {
   Links matching(const TomlValue& text, const std::string& name) {
     constexpr size_t most_matched =
         size_t{1} << 24;  // seconds of work; machine files need thousands
-    const NamePattern pattern{name};
     const std::string begin = name.substr(0, name.find_first_of("*?"));
     Links result;
     for (auto link = links_.lower_bound(begin);
          link != links_.end() && link->first.starts_with(begin); ++link) {
       if (++matched_ > most_matched)
         text.fail("is one pattern too many for so many links", "names of links");
-      if (pattern.matches(link->first)) result.push_back(link->second);
+      if (fits_pattern(name, link->first)) result.push_back(link->second);
     }
     std::ranges::sort(result);
     return result;

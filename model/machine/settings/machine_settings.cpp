@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "model/base/contains.hpp"
 #include "model/base/digest.hpp"
@@ -86,11 +87,15 @@ std::vector<bool> named(const std::string& name, const Items& items) {
   }
   std::vector<bool> fits(items.size());
   for (const std::string& each : directions) {
-    std::optional<NamePattern> pattern;
-    if (!exists(each)) pattern.emplace(each);
+    const bool is_name = exists(each);
+    const auto texts = is_name ? Strings{each} : expanded_names(each, F::links);
+    const std::set<std::string> names{texts.begin(), texts.end()};
+    const bool is_pattern = !is_name && each.find_first_of("*?") != std::string::npos;
     for (const auto i : indices(items))
-      if (pattern ? pattern->matches(items[i].name) : items[i].name == each)
-        fits[i] = true;
+      fits[i] = fits[i] || names.contains(items[i].name) ||
+                (is_pattern && std::ranges::any_of(names, [&](const auto& like) {
+                   return fits_pattern(like, items[i].name);
+                 }));
   }
   return fits;
 }
