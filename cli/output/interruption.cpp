@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/output/painter.hpp"
 #include "model/base/files.hpp"
 #include "model/base/text.hpp"
 
@@ -28,13 +27,11 @@ bool only_asks(int number) {
 /// cause of death.
 void end_by(int number) {
   signal(number, SIG_DFL);
-  kill(getpid(),
-       number);  // the process, not this thread, which may be starting another program
+  raise(number);
 }
 
 void clean_up(int number) {
   if (only_asks(number)) return;
-  kill_painter();
   discard_staged_files();
   end_by(number);
 }

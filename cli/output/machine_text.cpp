@@ -12,6 +12,7 @@
 #include "model/base/indices.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/figures.hpp"
 #include "model/machine/machine_facts.hpp"
 
 namespace tilerail::cli {
@@ -156,10 +157,10 @@ std::string issue_text(const IssueCost& issue) {
 }
 
 std::string sources_text(const Topology& topology) {
-  constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
   Lines lines{{"source", "kind", "text"}};
   for (const Source& source : topology.description().sources) {
-    lines.push_back({source.key, kinds[int(source.kind)], source.text});
+    lines.push_back(
+        {source.key, std::string{source_kinds[size_t(source.kind)]}, source.text});
   }
   return "\nProvenance\n" + aligned(lines, "l", 2);
 }

@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,8 +22,6 @@
 
 namespace tilerail::cli {
 namespace {
-
-std::atomic<pid_t> running{0};
 
 /// An in-memory file for a program's output.
 class Capture {
@@ -55,54 +52,33 @@ std::string last_line(std::string_view text) {
   return std::string{text};
 }
 
-/// Starts a program from PATH with these files as stdout and stderr. Returns an errno, 0
-/// for success.
-int start(const std::vector<std::string>& command, const Capture& output,
-          const Capture& errors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors.descriptor(), STDERR_FILENO);
-  std::vector<char*> words;
-  for (const std::string& word : command)
-    words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  // Blocks signals until the child's process id is stored: only then can the handler end
-  // the child.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setsigmask(&attributes, &before);
-  pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, words.front(), &actions, &attributes, words.data(), environ);
-  if (error == 0) running = child;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
 struct ProcessResult {
   std::string output,
       fault;  // the last line of stderr, or how the program ended; "" after success
 };
 
-/// Runs a program to its end.
+/// Runs a program from PATH to its end. If this process is killed, the program is, too.
 ProcessResult run_to_end(const std::vector<std::string>& command) {
   const std::string& program = command.front();
   const Capture output, errors;
-  if (const int error = start(command, output, errors); error != 0)
-    return {"",
-            fmt::format("{} could not be started: {}", program, std::strerror(error))};
-  int status = 0;
-  while (waitpid(running, &status, 0) < 0 && errno == EINTR) {
+  std::vector<char*> words;
+  for (const std::string& word : command)
+    words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {  // async-signal-safe calls only: other threads may hold locks
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(output.descriptor(), STDOUT_FILENO);
+    dup2(errors.descriptor(), STDERR_FILENO);
+    execvp(words.front(), words.data());
+    _exit(127);  // as of shells
   }
-  running = 0;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return {"",
+              fmt::format("{} could not be started: {}", program, std::strerror(errno))};
   if (status == 0) return {output.text(), ""};
   if (WIFSIGNALED(status))
     return {"", fmt::format("{} was ended by signal {} ({})", program, WTERMSIG(status),
@@ -156,10 +132,6 @@ void check_extension(const std::string& path, const std::string& option,
   if (std::ranges::find(known, extension) == known.end())
     throw InputError{option, path, "has an unknown extension",
                      fmt::format("one of: {}", fmt::join(known, ", "))};
-}
-
-void kill_painter() noexcept {
-  if (running != 0) kill(running, SIGKILL);
 }
 
 }  // namespace tilerail::cli

@@ -31,7 +31,4 @@ void check_extension(const std::string& path, const std::string& option,
                      const std::vector<std::string>& known);
 inline const std::vector<std::string> figure_extensions{".png", ".svg"};
 
-/// Ends a running Python. Signal handlers may call it.
-void kill_painter() noexcept;
-
 }  // namespace tilerail::cli
