@@ -20,8 +20,8 @@ class KernelMeter {
 
   struct Gemm {
     DType dtype = DType::f64;
-    Trans trans_a = Trans::no, trans_b = Trans::no;
     int64_t m = 0, n = 0, k = 0;
+    Trans trans_a = Trans::no, trans_b = Trans::no;
     int64_t extra = 0;  // elements between the columns of each operand
     bool operator==(const Gemm&) const = default;
   };

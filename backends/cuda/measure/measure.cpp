@@ -88,14 +88,13 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   for (const auto& device : devices) KernelMeter{*device}.fill(DType::f64);
   FlowMeter flows{devices, host_bytes_each * size_t(std::max(4, count))};
   Bench bench{devices, flows, power, results};
-  std::vector<Task> tasks;
-  add_transfer_tasks(bench, tasks);
-  add_issue_tasks(bench, tasks);
-  add_graph_tasks(bench, tasks);
-  add_kernel_tasks(bench, tasks);
-  Stopwatch watch{options.seconds, tasks.size()};
+  add_transfer_tasks(bench);
+  add_issue_tasks(bench);
+  add_graph_tasks(bench);
+  add_kernel_tasks(bench);
+  Stopwatch watch{options.seconds, bench.tasks.size()};
   std::string_view now;
-  for (const Task& task : tasks) {
+  for (const Task& task : bench.tasks) {
     if (options.progress && task.what != now) options.progress(task.what);
     now = task.what;
     task.run(watch);

@@ -160,8 +160,8 @@ class Graphs {
 
 }  // namespace
 
-void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
-  tasks.push_back(
+void add_graph_tasks(Bench& bench) {
+  bench.tasks.push_back(
       {"graphs", [&bench](Stopwatch& watch) {
          BenchDevice& device = *bench.devices.front();
          const DeviceScope scope{device.device.ordinal()};
@@ -181,15 +181,15 @@ void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
            bench.results.issue.push_back({what, 1, costs[i++]});
        }});
   if (bench.devices.size() < 2) return;
-  tasks.push_back({"graphs of several GPUs", [&bench](Stopwatch& watch) {
-                     Graphs first{*bench.devices[0]}, second{*bench.devices[1]};
-                     const auto times = watch.repeat([&] {
-                       const double within = first.kernels(repeats, 1).all,
-                                    across = first.back_and_forth(second).all;
-                       return std::vector{std::max(least, (across - within) / repeats)};
-                     });
-                     bench.results.issue.push_back({"graph of GPUs", 1, times[0]});
-                   }});
+  bench.tasks.push_back({"graphs of several GPUs", [&bench](Stopwatch& watch) {
+                           Graphs first{*bench.devices[0]}, second{*bench.devices[1]};
+                           const SampleMean time = watch.repeat_one([&] {
+                             const double within = first.kernels(repeats, 1).all,
+                                          across = first.back_and_forth(second).all;
+                             return std::max(least, (across - within) / repeats);
+                           });
+                           bench.results.issue.push_back({"graph of GPUs", 1, time});
+                         }});
 }
 
 namespace {
@@ -210,41 +210,39 @@ double time_of_kernels(KernelMeter& meter, const Device& device,
 
 }  // namespace
 
-void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks) {
+void add_graph_kernel_tasks(Bench& bench, DType type) {
   for (const int64_t side : sides_side_by_side)
     for (const int streams : {1, streams_side_by_side})
-      tasks.push_back(
+      bench.tasks.push_back(
           {"graphs of kernels", [=, &bench](Stopwatch& watch) {
              BenchDevice& device = *bench.devices.front();
              const DeviceScope scope{device.device.ordinal()};
              KernelMeter meter{device};
-             const KernelMeter::Gemm shape{type, Trans::no, Trans::no, side, side, side};
+             const KernelMeter::Gemm shape{type, side, side, side};
              const double each = meter.gemm(shape, 2, 1);
-             const auto time = watch.repeat([&] {
-               return std::vector{
-                   time_of_kernels(meter, device.device, shape, streams, each)};
+             const SampleMean time = watch.repeat_one([&] {
+               return time_of_kernels(meter, device.device, shape, streams, each);
              });
              KernelRun run;
              run.gpu = Bench::name(0), run.dtype = type, run.m = run.n = run.k = side;
-             run.at_once = streams, run.seconds = time[0];
+             run.at_once = streams, run.seconds = time;
              bench.results.graph_kernels.push_back(run);
            }});
   if (type != DType::f64) return;
-  tasks.push_back(
+  bench.tasks.push_back(
       {"graphs of kernels", [=, &bench](Stopwatch& watch) {
          BenchDevice& device = *bench.devices.front();
          const DeviceScope scope{device.device.ordinal()};
          KernelMeter meter{device};
-         const KernelMeter::Gemm shape{type, Trans::no, Trans::no, 256, 256, 256};
+         const KernelMeter::Gemm shape{type, 256, 256, 256};
          Graphs graphs{device};
          const double each = meter.gemm(shape, 2);
-         const auto time = watch.repeat([&] {
+         const SampleMean time = watch.repeat_one([&] {
            const double apart = time_of_kernels(meter, device.device, shape, 1, each) +
                                 graphs.copies().all / repeats;
-           return std::vector{
-               std::max(least, (graphs.ping_pong(meter, shape) - apart) / 2)};
+           return std::max(least, (graphs.ping_pong(meter, shape) - apart) / 2);
          });
-         bench.results.issue.push_back({"hand on", 1, time[0]});
+         bench.results.issue.push_back({"hand on", 1, time});
        }});
 }
 

@@ -62,7 +62,7 @@ double time_call(Bench& bench, IssuerPool& pool, int threads) {
 
 }  // namespace
 
-void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
+void add_issue_tasks(Bench& bench) {
   const auto block = [](BenchDevice& d, size_t at, int64_t rows, int64_t cols,
                         int64_t ld) {
     return Block{d.data() + at, rows, cols, ld};
@@ -70,21 +70,19 @@ void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
   const auto add = [&](const std::string& what, const Job& job) {
     for (int threads = 1; threads <= bench.count();
          threads = threads < bench.count() ? bench.count() : threads + 1)
-      tasks.push_back({"issuing", [=, &bench](Stopwatch& watch) {
-                         const auto time = watch.repeat([&] {
-                           return std::vector<double>{time_issue(bench, threads, job)};
-                         });
-                         bench.results.issue.push_back({what, threads, time[0]});
-                       }});
+      bench.tasks.push_back({"issuing", [=, &bench](Stopwatch& watch) {
+                               const SampleMean time = watch.repeat_one(
+                                   [&] { return time_issue(bench, threads, job); });
+                               bench.results.issue.push_back({what, threads, time});
+                             }});
   };
   const auto pool = std::make_shared<IssuerPool>();
   for (int threads = 1; threads <= bench.count(); ++threads)
-    tasks.push_back({"calls", [=, &bench](Stopwatch& watch) {
-                       const auto time = watch.repeat([&] {
-                         return std::vector<double>{time_call(bench, *pool, threads)};
-                       });
-                       bench.results.issue.push_back({"call", threads, time[0]});
-                     }});
+    bench.tasks.push_back({"calls", [=, &bench](Stopwatch& watch) {
+                             const SampleMean time = watch.repeat_one(
+                                 [&] { return time_call(bench, *pool, threads); });
+                             bench.results.issue.push_back({"call", threads, time});
+                           }});
   constexpr size_t far = size_t{1} << 20;
   add("copy", [=](BenchDevice& d) {
     copy(block(d, 0, 1024, 1, 1024), block(d, far, 1024, 1, 1024), 1,

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -22,19 +24,14 @@ constexpr double felt_seconds = 0.25;    // time in which load takes effect, if 
 constexpr double loaded_seconds =
     0.2;  // one sample under load: three contain several steps of the energy counter
 
-std::string trans_text(const Gemm& g) {
-  return std::string{g.trans_a == Trans::no ? "N" : "T"} +
-         (g.trans_b == Trans::no ? "N" : "T");
-}
-
 class Kernels {
  public:
-  Kernels(Bench& bench, std::vector<Task>& tasks) : bench_{bench}, tasks_{tasks} {}
+  explicit Kernels(Bench& bench) : bench_{bench} {}
 
   void add() {
     for (const DType type :
          {DType::f32, DType::tf32, DType::f16, DType::bf16, DType::f64}) {
-      tasks_.push_back(
+      bench_.tasks.push_back(
           {"filling with random numbers", [type, &bench = bench_](Stopwatch&) {
              for (const auto& device : bench.devices) KernelMeter{*device}.fill(type);
            }});
@@ -43,28 +40,27 @@ class Kernels {
       transposes(type);
       unaligned(type);
       for (const int64_t s : sides_side_by_side)
-        alone({type, Trans::no, Trans::no, s, s, s}, streams_side_by_side);
-      add_graph_kernel_tasks(bench_, type, tasks_);
+        alone({type, s, s, s}, streams_side_by_side);
+      add_graph_kernel_tasks(bench_, type);
       for (int repeat = 0; repeat < 3; ++repeat)
-        rested_then_loaded({type, Trans::no, Trans::no, 4096, 4096, 4096});
+        rested_then_loaded({type, 4096, 4096, 4096});
       for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0})
-        loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
+        loaded({type, 4096, 4096, 4096}, duty);
     }
-    for (const int64_t s : {2048, 4096})
-      everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
-    tasks_.push_back({"device memory", [&bench = bench_](Stopwatch& watch) {
-                        KernelMeter meter{*bench.devices.front()};
-                        const auto rate = watch.repeat(
-                            [&] { return std::vector<double>{meter.memory_rate(50)}; });
-                        bench.results.memory.push_back({Bench::name(0), rate[0]});
-                      }});
+    for (const int64_t s : {2048, 4096}) everywhere({DType::f64, s, s, s});
+    bench_.tasks.push_back({"device memory", [&bench = bench_](Stopwatch& watch) {
+                              KernelMeter meter{*bench.devices.front()};
+                              const SampleMean rate =
+                                  watch.repeat_one([&] { return meter.memory_rate(50); });
+                              bench.results.memory.push_back({Bench::name(0), rate});
+                            }});
   }
 
  private:
   void squares(DType type) {
     for (const int64_t s : {128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072,
                             4096, 5120, 6144, 8192})
-      alone({type, Trans::no, Trans::no, s, s, s});
+      alone({type, s, s, s});
   }
 
   /// Panels, slabs and odd sizes, as at the edges and in the k pieces of plans.
@@ -73,27 +69,26 @@ class Kernels {
     std::vector<int64_t> sides{1024, 2048, 4096};
     if (all) sides = {512, 1024, 1536, 2048, 3072, 4096, 6144};
     for (const int64_t s : sides) {
-      for (const int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s})
-        alone({type, Trans::no, Trans::no, s, s, k});
+      for (const int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) alone({type, s, s, k});
       for (const int64_t thin : {s / 16, s / 8, s / 4, s / 2}) {
-        alone({type, Trans::no, Trans::no, thin, s, s});
-        if (all || thin == s / 4) alone({type, Trans::no, Trans::no, s, thin, s});
+        alone({type, thin, s, s});
+        if (all || thin == s / 4) alone({type, s, thin, s});
       }
       for (const int64_t edge :
            {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // sizes of the last tiles of a row or a
                                                  // column
-        alone({type, Trans::no, Trans::no, edge, s, s});
-        alone({type, Trans::no, Trans::no, s, edge, s});
+        alone({type, edge, s, s});
+        alone({type, s, edge, s});
       }
     }
     std::vector<int64_t> ragged{1000, 3000};
     if (all)
       ragged = {300, 700, 1000, 1500, 1700, 2000, 2176, 2500, 3000, 3750, 5000, 7500};
     for (const int64_t s : ragged) {
-      alone({type, Trans::no, Trans::no, s, s, s});
+      alone({type, s, s, s});
       if (!all) continue;
-      alone({type, Trans::no, Trans::no, s, s, 2048});
-      alone({type, Trans::no, Trans::no, s, 2048, 2048});
+      alone({type, s, s, 2048});
+      alone({type, s, 2048, 2048});
     }
   }
 
@@ -104,13 +99,13 @@ class Kernels {
                                  {Trans::yes, Trans::no},
                                  {Trans::yes, Trans::yes}}) {
       for (const int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144})
-        alone({type, ta, tb, s, s, s});
+        alone({type, s, s, s, ta, tb});
       for (const int64_t s : {1024, 2048, 4096}) {
-        for (const int64_t k : {s / 4, s / 2}) alone({type, ta, tb, s, s, k});
-        alone({type, ta, tb, s / 4, s, s});
-        alone({type, ta, tb, s, s / 4, s});
+        for (const int64_t k : {s / 4, s / 2}) alone({type, s, s, k, ta, tb});
+        alone({type, s / 4, s, s, ta, tb});
+        alone({type, s, s / 4, s, ta, tb});
       }
-      alone({type, ta, tb, 2048, 2048, 8192});
+      alone({type, 2048, 2048, 8192, ta, tb});
     }
   }
 
@@ -118,13 +113,14 @@ class Kernels {
   void unaligned(DType type) {
     for (int64_t bytes = element_size(type); bytes <= 32; bytes *= 2)
       for (const int64_t s : {2048, 4096})
-        alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
+        alone({type, s, s, s, Trans::no, Trans::no, bytes / element_size(type)});
   }
 
   static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty,
                              SampleMean seconds) {
     KernelRun run;
-    run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
+    run.gpu = Bench::name(gpu), run.dtype = g.dtype,
+    run.trans = fmt::format("{}{}", to_string(g.trans_a), to_string(g.trans_b));
     run.m = g.m, run.n = g.n, run.k = g.k;
     run.at_once = streams, run.duty = duty, run.seconds = seconds;
     run.alignment = int(g.extra * element_size(g.dtype));
@@ -158,7 +154,7 @@ class Kernels {
 
   /// Measures a shape on a device within its power limit.
   void alone(const Gemm& g, int streams = 1) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {"kernels", [=, &bench = bench_](Stopwatch& watch) {
            KernelMeter meter{*bench.devices.front()};
            const int batch =
@@ -168,7 +164,7 @@ class Kernels {
            const bool issued = streams == 1 && batch >= least_batch;
            const auto time = watch.repeat([&] {
              const double issue = issued ? meter.issue_time(g, most_issued) : 1;
-             return std::vector<double>{issue, burst(meter, g, batch, streams, rested)};
+             return std::vector{issue, burst(meter, g, batch, streams, rested)};
            });
            KernelRun run = record_of(0, g, streams, rested, time[1]);
            if (issued) run.issue = time[0];
@@ -178,7 +174,7 @@ class Kernels {
 
   /// Records when a rested device begins to slow down under load.
   void rested_then_loaded(const Gemm& g) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {"kernels after a rest", [=, &bench = bench_](Stopwatch& watch) {
            KernelMeter meter{*bench.devices.front()};
            const int group = batch_of(meter.gemm(g, 2));
@@ -190,17 +186,16 @@ class Kernels {
 
   /// Measures a shape at this duty of the device, once its power has settled.
   void loaded(const Gemm& g, double duty) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
            KernelMeter meter{*bench.devices.front()};
            const int batch = batch_of(meter.gemm(g, 2));
            bursts(meter, g, batch, duty, settle_seconds);
            PowerWatch power{bench.power, {bench.devices.front()->device.ordinal()}};
-           const auto time = watch.repeat([&] {
-             return std::vector<double>{bursts(meter, g, batch, duty, loaded_seconds)};
-           });
+           const SampleMean time = watch.repeat_one(
+               [&] { return bursts(meter, g, batch, duty, loaded_seconds); });
            const CounterTrace trace = power.stop().front();
-           KernelRun run = record_of(0, g, 1, duty, time[0]);
+           KernelRun run = record_of(0, g, 1, duty, time);
            if (const auto watts = trace.watts())
              run.watts = *watts, run.watts_seconds = trace.span();
            bench.results.kernels.push_back(run);
@@ -211,38 +206,34 @@ class Kernels {
   /// two are equal.
   void everywhere(const Gemm& g) {
     if (bench_.count() < 2) return;
-    tasks_.push_back({"kernels on all devices", [=, &bench = bench_](Stopwatch& watch) {
-                        const int batch =
-                            batch_of(KernelMeter{*bench.devices.front()}.gemm(g, 2));
-                        const auto on_one = [&](BenchDevice& device) {
-                          KernelMeter meter{device};
-                          double each = 0;
-                          for (int repeat = 0; repeat < 3; ++repeat)
-                            each = burst(meter, g, batch, 1, rested);
-                          return each;
-                        };
-                        const auto on_all = [&] {
-                          std::vector<double> times(bench.devices.size());
-                          run_together(times.size(), [&](size_t d) {
-                            times[d] = on_one(*bench.devices[d]);
-                          });
-                          return times;
-                        };
-                        const auto times = watch.repeat(on_all);
-                        for (int d = 0; d < bench.count(); ++d)
-                          bench.results.kernels.push_back(
-                              record_of(d, g, 1, rested, times[size_t(d)]));
-                      }});
+    bench_.tasks.push_back(
+        {"kernels on all devices", [=, &bench = bench_](Stopwatch& watch) {
+           const int batch = batch_of(KernelMeter{*bench.devices.front()}.gemm(g, 2));
+           const auto on_one = [&](BenchDevice& device) {
+             KernelMeter meter{device};
+             double each = 0;
+             for (int repeat = 0; repeat < 3; ++repeat)
+               each = burst(meter, g, batch, 1, rested);
+             return each;
+           };
+           const auto on_all = [&] {
+             std::vector<double> times(bench.devices.size());
+             run_together(times.size(),
+                          [&](size_t d) { times[d] = on_one(*bench.devices[d]); });
+             return times;
+           };
+           const auto times = watch.repeat(on_all);
+           for (int d = 0; d < bench.count(); ++d)
+             bench.results.kernels.push_back(
+                 record_of(d, g, 1, rested, times[size_t(d)]));
+         }});
   }
 
   Bench& bench_;
-  std::vector<Task>& tasks_;
 };
 
 }  // namespace
 
-void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks) {
-  Kernels{bench, tasks}.add();
-}
+void add_kernel_tasks(Bench& bench) { Kernels{bench}.add(); }
 
 }  // namespace tilerail::cuda

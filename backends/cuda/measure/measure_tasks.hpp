@@ -15,23 +15,24 @@
 
 namespace tilerail::cuda {
 
-/// The devices and meters that all measurements use, and their results.
+/// Measures one figure or several together. `run` calls the stopwatch once.
+struct Task {
+  std::string what;
+  std::function<void(Stopwatch&)> run;
+};
+
+/// The devices and meters that all measurements use, their tasks and their results.
 struct Bench {
   std::vector<std::unique_ptr<BenchDevice>>& devices;
   FlowMeter& flows;
   PowerMeter& power;
   Measurements& results;
+  std::vector<Task> tasks = {};
 
   int count() const { return int(devices.size()); }
   static std::string name(int end) {
     return end == host_end ? "host" : "gpu" + std::to_string(end);
   }
-};
-
-/// Measures one figure or several together. `run` calls the stopwatch once.
-struct Task {
-  std::string what;
-  std::function<void(Stopwatch&)> run;
 };
 
 /// Sides of kernels that are measured in parallel streams, and the number of streams:
@@ -40,11 +41,11 @@ constexpr std::array<int64_t, 10> sides_side_by_side{256,  512,  640,  768,  102
                                                      1152, 1280, 1536, 2048, 3072};
 constexpr int streams_side_by_side = 4;
 
-void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks);
-void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks);
-void add_issue_tasks(Bench& bench, std::vector<Task>& tasks);
-void add_graph_tasks(Bench& bench, std::vector<Task>& tasks);
+void add_transfer_tasks(Bench& bench);
+void add_kernel_tasks(Bench& bench);
+void add_issue_tasks(Bench& bench);
+void add_graph_tasks(Bench& bench);
 /// Graphs of kernels of one type; the first device must contain numbers of this type.
-void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks);
+void add_graph_kernel_tasks(Bench& bench, DType type);
 
 }  // namespace tilerail::cuda

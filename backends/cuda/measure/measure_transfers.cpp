@@ -13,7 +13,7 @@ constexpr auto forgotten = size_t(fills_any_cache);
 
 class Transfers {
  public:
-  Transfers(Bench& bench, std::vector<Task>& tasks) : bench_{bench}, tasks_{tasks} {}
+  explicit Transfers(Bench& bench) : bench_{bench} {}
 
   void add() {
     for (const HostPages pages : {HostPages::spread, HostPages::plain}) host_flows(pages);
@@ -37,10 +37,22 @@ class Transfers {
     return std::clamp<size_t>(total / bytes, 6, 160);
   }
 
+  /// `measured`: the rate of each flow, then their sum.
+  static TransferRun record_of(const std::string& kind, const Flows& flows, size_t bytes,
+                               const std::vector<SampleMean>& measured) {
+    TransferRun record;
+    record.kind = kind, record.total = measured.back();
+    record.copy_bytes = double(bytes);
+    for (size_t i = 0; i < flows.size(); ++i)
+      record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst),
+                              flows[i].in_flight, measured[i]});
+    return record;
+  }
+
   void run(const std::string& kind, const Flows& flows,
            HostPages pages = HostPages::spread, size_t bytes = tile_bytes,
            size_t column = 0) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {kind, [=, &bench = bench_](Stopwatch& watch) {
            const FlowMeter::Shape shape =
                column > 0 ? FlowMeter::Shape{column, bytes / column, leading}
@@ -52,12 +64,8 @@ class Transfers {
              rates.push_back(total);
              return rates;
            });
-           TransferRun record;
-           record.kind = kind, record.pages = pages, record.total = measured.back();
-           record.copy_bytes = double(bytes), record.column_bytes = double(column);
-           for (size_t i = 0; i < flows.size(); ++i)
-             record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst),
-                                     flows[i].in_flight, measured[i]});
+           TransferRun record = record_of(kind, flows, bytes, measured);
+           record.pages = pages, record.column_bytes = double(column);
            bench.results.transfers.push_back(record);
          }});
   }
@@ -136,25 +144,19 @@ class Transfers {
   /// One large copy of each flow. If one engine serializes them, the last one ends after
   /// the time of all.
   void one_each(const Flows& flows) {
-    tasks_.push_back({"one copy each", [=, &bench = bench_](Stopwatch& watch) {
-                        constexpr size_t bytes = 64 * MiB;
-                        const FlowMeter::Shape shape{bytes, 1, bytes};
-                        const auto measured = watch.repeat([&] {
-                          auto rates = bench.flows.finish_times(flows, shape);
-                          std::ranges::sort(rates);  // the order can vary
-                          for (double& rate : rates) rate = double(bytes) / rate;
-                          rates.push_back(rates.back() * double(rates.size()));
-                          return rates;
-                        });
-                        TransferRun record;
-                        record.kind = "one each", record.total = measured.back();
-                        record.copy_bytes = double(bytes);
-                        for (size_t i = 0; i < flows.size(); ++i)
-                          record.flows.push_back({Bench::name(flows[i].src),
-                                                  Bench::name(flows[i].dst), 1,
-                                                  measured[i]});
-                        bench.results.transfers.push_back(record);
-                      }});
+    bench_.tasks.push_back({"one copy each", [=, &bench = bench_](Stopwatch& watch) {
+                              constexpr size_t bytes = 64 * MiB;
+                              const FlowMeter::Shape shape{bytes, 1, bytes};
+                              const auto measured = watch.repeat([&] {
+                                auto rates = bench.flows.finish_times(flows, shape);
+                                std::ranges::sort(rates);  // the order can vary
+                                for (double& rate : rates) rate = double(bytes) / rate;
+                                rates.push_back(rates.back() * double(rates.size()));
+                                return rates;
+                              });
+                              bench.results.transfers.push_back(
+                                  record_of("one each", flows, bytes, measured));
+                            }});
   }
 
   bool reaches(int i, int j) const { return i != j && bench_.flows.reaches(i, j); }
@@ -221,11 +223,11 @@ class Transfers {
   }
 
   void latencies(int src, int dst) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {"latency", [=, &bench = bench_](Stopwatch& watch) {
            const auto measured = watch.repeat([&] {
-             return std::vector<double>{bench.flows.latency(src, dst, 400, false),
-                                        bench.flows.latency(src, dst, 100, true)};
+             return std::vector{bench.flows.latency(src, dst, 400, false),
+                                bench.flows.latency(src, dst, 100, true)};
            });
            bench.results.latencies.push_back(
                {Bench::name(src), Bench::name(dst), measured[0], measured[1]});
@@ -259,7 +261,7 @@ class Transfers {
   /// The same on pages outside every cache, simultaneously with small kernels, which use
   /// the device's memory the most, and with the same copies in the other direction.
   void column_beside(int src, int dst, size_t bytes, size_t pitch) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {"2-D copies with kernels", [=, &bench = bench_](Stopwatch& watch) {
            constexpr size_t copied = strided_bytes / 2, copies = 16;
            constexpr int kernels = 150;  // of about 40 us: longer than the copies
@@ -267,8 +269,7 @@ class Transfers {
            KernelMeter meter{*bench.devices.front()};
            const auto beside = [&] {
              meter.touch(forgotten);
-             meter.start({DType::f64, Trans::no, Trans::no, 1024, 1024, 1024}, kernels,
-                         1);
+             meter.start({DType::f64, 1024, 1024, 1024}, kernels, 1);
              const double rate =
                  bench.flows.rates({{src, dst}, {dst, src}}, HostPages::spread,
                                    {bytes, count, pitch}, copies)[0];
@@ -278,7 +279,7 @@ class Transfers {
            const auto measured = watch.repeat([&] {
              const double packed = bench.flows.rates({{src, dst}}, HostPages::spread,
                                                      {copied, 1, copied}, copies)[0];
-             return std::vector<double>{packed, beside()};
+             return std::vector{packed, beside()};
            });
            bench.results.strided.push_back(
                {Bench::name(src), Bench::name(dst), double(bytes), double(count),
@@ -290,7 +291,7 @@ class Transfers {
   /// the copies use different pages, and follow the same copies and a kernel that has
   /// read and written `between` bytes since.
   void column(int src, int dst, size_t bytes, size_t pitch, size_t between) {
-    tasks_.push_back(
+    bench_.tasks.push_back(
         {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
            constexpr size_t copied = strided_bytes / 2, most = 24;
            const size_t count = copied / bytes;
@@ -306,8 +307,7 @@ class Transfers {
              return copies();
            };
            const auto measured = watch.repeat([&] {
-             return std::vector<double>{rate({bytes, count, pitch}),
-                                        rate({copied, 1, copied})};
+             return std::vector{rate({bytes, count, pitch}), rate({copied, 1, copied})};
            });
            bench.results.strided.push_back(
                {Bench::name(src), Bench::name(dst), double(bytes), double(count),
@@ -316,13 +316,10 @@ class Transfers {
   }
 
   Bench& bench_;
-  std::vector<Task>& tasks_;
 };
 
 }  // namespace
 
-void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks) {
-  Transfers{bench, tasks}.add();
-}
+void add_transfer_tasks(Bench& bench) { Transfers{bench}.add(); }
 
 }  // namespace tilerail::cuda

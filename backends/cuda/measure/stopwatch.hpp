@@ -21,6 +21,10 @@ class Stopwatch {
     if (left_ > 0) --left_;
   }
 
+  /// Repeats one figure.
+  SampleMean repeat_one(const std::function<double()>& measure) {
+    return repeat([&] { return std::vector{measure()}; }).front();
+  }
   /// Repeats one figure, or several that are measured together: `measure` returns a value
   /// for each. It is called at least three times, until the 95 % interval of the last
   /// figure is within 5 % of its mean or the part is spent.
