@@ -11,11 +11,10 @@
 #include "model/base/error.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/text.hpp"
+#include "model/base/timer.hpp"
 
 namespace tilerail::study {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The representative iteration: the median; of an even number the faster middle one,
 /// because a mean is not the makespan of any iteration and the parts of an error would
@@ -84,10 +83,10 @@ void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& r
   // Earlier work, such as calls with counted energy, lowers clocks for about 0.1 s.
   constexpr std::chrono::milliseconds rest{300};
   std::this_thread::sleep_for(rest);
-  const auto begin = Clock::now();
+  const Timer timer;
   executor_->bind(plan, matrices);
   executor_->call();
-  facts.first_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  facts.first_s = timer.seconds();
   for (int i = 0; i < settings_.warmup; ++i) {
     stop_if_asked();
     executor_->call();

@@ -1,10 +1,11 @@
-#include <chrono>
+
 #include <memory>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
+#include "model/base/timer.hpp"
 #include "report/summary/summary.hpp"
 #include "study/simulator.hpp"
 
@@ -24,15 +25,14 @@ struct SimulateOptions {
 int run_simulate(const SimulateOptions& options) {
   Outputs outputs{options.output, TraceKind::one_timeline};
   const study::Job job = study::make_job(options.job);
-  const auto begin = std::chrono::steady_clock::now();
+  const Timer timer;
   const Timeline timeline = [&] {
     const Progress progress{"simulating"};
     return study::simulator_of(job.topology)->execute(job.plan);
   }();
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  const double spent = timer.seconds();
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);
-  Summary summary =
-      summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
+  Summary summary = summarize(job.plan, job.topology, annotated, {job.plan_s, spent});
   summary.note = job.note;
   outputs.write({{"predicted", &annotated}}, summary_table(summary), to_json(summary));
   return exit_ok;

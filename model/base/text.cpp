@@ -27,21 +27,23 @@ std::string digits(double value) {
                                      : 0);
 }
 
-template <size_t n>
-std::string scaled(double value, const std::array<Prefix, n>& prefixes,
-                   const char* unit) {
-  for (const Prefix& prefix : prefixes) {
-    if (std::abs(value) >= prefix.factor)
-      return fmt::format("{} {}{}", digits(value / prefix.factor), prefix.name, unit);
-  }
-  return fmt::format("{} {}{}", digits(value / prefixes.back().factor),
-                     prefixes.back().name, unit);
-}
+constexpr std::array<Prefix, 8> prefixes{{{1e12, "T"},
+                                          {1e9, "G"},
+                                          {1e6, "M"},
+                                          {1e3, "k"},
+                                          {1, ""},
+                                          {1e-3, "m"},
+                                          {1e-6, "u"},
+                                          {1e-9, "n"}}};
+constexpr size_t base = 4;  // without prefix
 
-constexpr std::array<Prefix, 4> small = {
-    {{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
-constexpr std::array<Prefix, 4> large = {
-    {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+/// With the first prefix, from `first` on, in which the value is at least 1.
+std::string scaled(double value, const char* unit, size_t first = 0) {
+  const auto* prefix =
+      std::find_if(prefixes.begin() + first, prefixes.end() - 1,
+                   [=](const Prefix& each) { return std::abs(value) >= each.factor; });
+  return fmt::format("{} {}{}", digits(value / prefix->factor), prefix->name, unit);
+}
 
 }  // namespace
 
@@ -106,21 +108,16 @@ std::string escaped(std::string_view text) {
 }
 
 std::string seconds_text(double seconds) {
-  return seconds == 0 ? "0 s" : scaled(seconds, small, "s");
+  return seconds == 0 ? "0 s" : scaled(seconds, "s", base);
 }
 
 std::string bytes_text(double bytes) {
-  return std::abs(bytes) < 1e3 ? fmt::format("{:.0f} B", bytes)
-                               : scaled(bytes, large, "B");
+  return std::abs(bytes) < 1e3 ? fmt::format("{:.0f} B", bytes) : scaled(bytes, "B");
 }
 
-std::string joules_text(double joules) {
-  return std::abs(joules) < 1e3 ? scaled(joules, small, "J") : scaled(joules, large, "J");
-}
+std::string joules_text(double joules) { return scaled(joules, "J"); }
 
-std::string watts_text(double watts) {
-  return std::abs(watts) < 1e3 ? scaled(watts, small, "W") : scaled(watts, large, "W");
-}
+std::string watts_text(double watts) { return scaled(watts, "W"); }
 
 std::string share_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
