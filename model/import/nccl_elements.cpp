@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <regex>
 
 #include "model/base/contains.hpp"
 #include "model/base/number_text.hpp"
@@ -72,21 +73,15 @@ std::optional<PciClass> pci_class(std::string_view text) {
 }
 
 std::optional<uint64_t> pci_address(std::string_view text) {
-  const size_t last = text.rfind(':');
-  if (last == std::string_view::npos) return std::nullopt;
-  const std::string_view slot = text.substr(last + 1);
-  const std::string_view before = text.substr(0, last);
-  const size_t middle = before.rfind(':');
-  const size_t dot = slot.find('.');
-  const auto domain =
-      middle == std::string_view::npos ? 0 : hexadecimal(before.substr(0, middle), 8);
-  const auto bus = hexadecimal(
-      middle == std::string_view::npos ? before : before.substr(middle + 1), 2);
-  const auto device = hexadecimal(slot.substr(0, dot), 2);
-  const auto function =
-      dot == std::string_view::npos ? 0 : hexadecimal(slot.substr(dot + 1), 1);
-  if (!domain || !bus || !device || !function) return std::nullopt;
-  return *domain << 24 | *bus << 16 | *device << 8 | *function;
+  static const std::regex form{
+      "(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:[.]([0-9a-f]))?",
+      std::regex::icase};
+  std::match_results<std::string_view::const_iterator> parts;
+  if (!std::regex_match(text.begin(), text.end(), parts, form)) return std::nullopt;
+  const auto number = [&](size_t part) {
+    return hexadecimal(parts[part].str(), 8).value_or(0);
+  };
+  return number(1) << 24 | number(2) << 16 | number(3) << 8 | number(4);
 }
 
 std::optional<double> pcie_transfers(std::string_view speed) {
