@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "model/base/contains.hpp"
 #include "model/base/indices.hpp"
@@ -316,29 +317,6 @@ void check_routes(const Description& d) {
   }
 }
 
-/// By vertex: whether it is connected to a host through switches only, following links
-/// from `near` to `far`.
-std::vector<bool> joined_with_hosts(const Description& d, VertexId Link::*near,
-                                    VertexId Link::*far) {
-  std::vector<std::vector<VertexId>> next(d.vertices.size());
-  for (const Link& link : d.links) next[(link.*near).index()].push_back(link.*far);
-  std::vector<bool> joined(d.vertices.size(), false);
-  std::vector<VertexId> to_leave;
-  for (const Memory& memory : d.memories)
-    if (memory.kind == VertexKind::host) to_leave.push_back(memory.vertex);
-  while (!to_leave.empty()) {
-    const VertexId at = to_leave.back();
-    to_leave.pop_back();
-    for (const VertexId vertex : next[at.index()]) {
-      if (joined[vertex.index()]) continue;
-      joined[vertex.index()] = true;
-      if (d.vertices[vertex.index()].kind == VertexKind::network_switch)
-        to_leave.push_back(vertex);
-    }
-  }
-  return joined;
-}
-
 /// Adds pairs with several shortest paths, which split their copies.
 void add_paths(const Description& d, std::map<Pair, std::vector<int>>& shares) {
   ShortestPaths paths{d};
@@ -381,16 +359,24 @@ void check_parts(const Description& d) {
   }
 }
 
-void check_reachable(const Description& d) {
-  const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
-  const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
-  each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
-    const bool is_host = memory.kind == VertexKind::host;
-    entry.require(is_host || from_hosts[memory.vertex.index()], "unreachable memory",
-                  "a path from a host to it");
-    entry.require(is_host || to_hosts[memory.vertex.index()], "no path from it to a host",
-                  "one");
-  });
+/// Every memory has a path from a host and, with all links reversed, to one.
+void check_reachable(Description d) {
+  std::vector<MemoryId> hosts;
+  for (const auto i : indices(d.memories))
+    if (d.memories[i].kind == VertexKind::host) hosts.push_back(MemoryId{i});
+  for (const bool reversed : {false, true}) {
+    ShortestPaths paths{d};
+    each_entry("memory", d.memories, [&](const Entry& entry, const Memory& memory) {
+      const bool is_joined = memory.kind == VertexKind::host ||
+                             std::ranges::any_of(hosts, [&](MemoryId host) {
+                               return !paths.all(host, MemoryId{entry.index}, 1).empty();
+                             });
+      entry.require(is_joined,
+                    reversed ? "no path from it to a host" : "unreachable memory",
+                    reversed ? "one" : "a path from a host to it");
+    });
+    for (Link& link : d.links) std::swap(link.from, link.to);
+  }
 }
 
 }  // namespace
