@@ -57,12 +57,8 @@ class Links {
 
   void add(const std::string& from, const std::string& to, Rate bandwidth,
            Seconds latency, std::optional<Rate> per_flow = {}) {
-    Link link;
-    link.from = vertex_of(d_, from), link.to = vertex_of(d_, to);
-    link.bandwidth = bandwidth, link.latency = latency;
-    link.per_flow = per_flow;
-    link.source = "copies";
-    d_.links.push_back(link);
+    d_.links.push_back({"", vertex_of(d_, from), vertex_of(d_, to), bandwidth, latency,
+                        per_flow, "copies"});
   }
 
   /// If all devices reach each other at one rate, and several copies into a device are as

@@ -32,14 +32,10 @@ void MachineBuilder::source(const std::string& key, Source::Kind kind,
 }
 
 VertexId MachineBuilder::add_host(const std::string& name, const std::string& source) {
-  Memory memory;
-  memory.name = name;
-  memory.kind = VertexKind::host;
-  memory.vertex = VertexId{d_.vertices.size()};
-  memory.source = source;
+  const VertexId vertex{d_.vertices.size()};
   d_.vertices.push_back({name, VertexKind::host, source});
-  d_.memories.push_back(memory);
-  return memory.vertex;
+  d_.memories.push_back({name, VertexKind::host, vertex, {}, {}, source});
+  return vertex;
 }
 
 VertexId MachineBuilder::add_switch(const std::string& name, const std::string& source) {
@@ -61,35 +57,20 @@ VertexId MachineBuilder::add_gpu(const std::string& name, int device,
 
 LinkId MachineBuilder::link(VertexId from, VertexId to, Rate rate, Seconds latency,
                             const std::string& source) {
-  Link link;
-  link.from = from, link.to = to;
-  link.bandwidth = rate, link.latency = latency;
-  link.source = source;
-  d_.links.push_back(link);
+  d_.links.push_back({"", from, to, rate, latency, {}, source});
   return LinkId{d_.links.size() - 1};
 }
 
 void MachineBuilder::bound(const std::string& name, const std::vector<LinkId>& links,
                            CapacityCurve most, const std::string& source) {
-  CapacityGroup group;
-  group.name = name;
-  group.forward = links;
-  group.capacity = std::move(most);
-  group.source = source;
-  d_.groups.push_back(group);
+  d_.groups.push_back({name, links, {}, std::move(most), {}, {}, source});
 }
 
 void MachineBuilder::bound_both(const std::string& name,
                                 const std::vector<LinkId>& forward,
                                 const std::vector<LinkId>& backward, CapacityCurve most,
                                 std::optional<double> share, const std::string& source) {
-  CapacityGroup group;
-  group.name = name;
-  group.forward = forward, group.backward = backward;
-  group.both_busy = std::move(most);
-  group.forward_share = share;
-  group.source = source;
-  d_.groups.push_back(group);
+  d_.groups.push_back({name, forward, backward, {}, std::move(most), share, source});
 }
 
 void MachineBuilder::join(VertexId a, VertexId b, Rate rate, Seconds latency,

@@ -134,12 +134,13 @@ class Describer {
   }
 
   LinkId link(size_t from, size_t to, double rate) {
-    Link link;
-    link.from = d_.memories[from].vertex, link.to = d_.memories[to].vertex;
-    link.bandwidth = Rate{rate};
-    link.latency = Seconds{assumed::link_latency};
-    link.source = key;
-    d_.links.push_back(link);
+    d_.links.push_back({"",
+                        d_.memories[from].vertex,
+                        d_.memories[to].vertex,
+                        Rate{rate},
+                        Seconds{assumed::link_latency},
+                        {},
+                        key});
     return LinkId{d_.links.size() - 1};
   }
 
@@ -170,12 +171,7 @@ class Describer {
 
   void add_group(const std::string& name, const std::vector<LinkId>& links, double rate) {
     if (links.size() < 2) return;
-    CapacityGroup group;
-    group.name = name;
-    group.forward = links;
-    group.capacity = CapacityCurve{{{1, Rate{rate}}}};
-    group.source = key;
-    d_.groups.push_back(std::move(group));
+    d_.groups.push_back({name, links, {}, CapacityCurve{{{1, Rate{rate}}}}, {}, {}, key});
   }
 
   void add_groups() {
