@@ -63,7 +63,9 @@ Decisions made(const Question& question, const std::vector<PlanDecision>& text) 
 
 Plan plan_of(const Question& question, const Decisions& decisions) {
   Policy policy = question.policy;
-  policy.choices.memory_fraction = decisions.choices.memory_fraction;
+  double& fraction = policy.choices.memory_fraction;
+  policy.whole_memory = std::min(1.0, decisions.choices.memory_fraction / fraction);
+  fraction = decisions.choices.memory_fraction;
   Plan plan = TileScheduler{question.on(decisions.devices).by(policy)}.plan(decisions);
   settle_graph(plan, question.topology);
   return plan;

@@ -4,17 +4,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cost/estimate.hpp"
 #include "model/base/error.hpp"
 #include "model/base/infeasible_error.hpp"
 #include "model/base/units_text.hpp"
+#include "plan/memory_needs.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/decided_plan.hpp"
+#include "sched/gemm/region_planner.hpp"
+#include "sched/gemm/tile_scheduler.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
 
@@ -96,53 +102,97 @@ bool evicts(const Plan& plan) {
          plan.origin.decisions.end();
 }
 
-/// The decisions with a little less memory than the plan takes.
-std::vector<PlanDecision> with_less_memory(std::vector<PlanDecision> decisions,
-                                           const Plan& plan, const Topology& topology) {
-  constexpr double less = 0.999;
-  double fraction = 0;
-  for (const MemoryId device : plan.devices)
-    if (const auto capacity = topology.memory(device).capacity)
-      fraction = std::max(
-          fraction, less * double(plan.peak_bytes[device.index()]) / capacity->value);
-  std::ranges::find(decisions, "memory", &PlanDecision::key)->value = shortest(fraction);
-  return decisions;
+/// Sizes of memory below `bytes`: floor(2^(j/8)) slots of the policy's tile, or bytes if
+/// the planner chooses the tile. More memory has the sizes of less memory among its own.
+int64_t smaller_memory(const Question& q, int64_t bytes) {
+  const int64_t tile = q.policy.choices.tile;
+  const GemmProblem& p = q.problem;
+  const int64_t slot = tile == 0 ? 1
+                                 : slot_bytes(std::min(tile, p.m), std::min(tile, p.n),
+                                              std::min(tile, p.k), p);
+  return rounded_slots((bytes - 1) / slot) * slot;
 }
 
-/// If tiles are evicted, less memory may be faster: the order of tasks differs. Tries
-/// smaller sizes of memory until several in sequence are not faster, so that more memory
-/// has the plans of less memory among its candidates.
+/// The plan on the same devices if their memories are smaller and tiles can take this
+/// fraction: with the same decisions if these were searched, else with the tile of the
+/// least estimate.
+Plan plan_with(double fraction, const Question& q, const Plan& plan) {
+  Policy policy = q.policy;
+  policy.device_choice = DeviceChoice::all;
+  policy.whole_memory = std::min(1.0, fraction / policy.choices.memory_fraction);
+  policy.choices.memory_fraction = fraction;
+  if (!varies_fields(policy.effort))
+    return estimated_plan(q.on(plan.devices).by(policy).estimated());
+  std::vector<PlanDecision> decisions = decisions_of(plan, q.topology, q.policy);
+  std::ranges::find(decisions, "memory", &PlanDecision::key)->value = shortest(fraction);
+  return plan_decided(q.given, q.topology, plan.devices, q.policy, decisions);
+}
+
+/// Takes a faster plan, and explains it by its memory.
+void take(Plan& best, Plan faster, double seconds) {
+  PlanOrigin origin = std::move(best.origin);
+  origin.decisions = faster.origin.decisions;
+  const std::string& memory =
+      std::ranges::find(origin.decisions, "memory", &PlanDecision::key)->value;
+  origin.candidates.push_back({"memory=" + memory, seconds, Evaluator::simulator});
+  origin.reasons = {
+      {PlanReason::fastest, origin.candidates.size() - 1, origin.candidates.size()}};
+  best = std::move(faster);
+  best.origin = std::move(origin);
+}
+
+/// The device with the least memory for tiles.
+struct Tightest {
+  double capacity, matrices;  // bytes
+  int64_t tiles;              // bytes
+
+  /// The fraction for tiles of a smaller memory with this room for tiles.
+  double fraction(int64_t bytes, double most) const {
+    const double room = double(bytes) + 0.5;  // rounding keeps the bytes
+    return std::min(most, std::max(room, most * (room + matrices)) / capacity);
+  }
+};
+
+std::optional<Tightest> tightest(const Question& q, const Plan& plan) {
+  const std::vector<int64_t> tiles = capacities_for_tiles(
+      q.given, q.topology, plan.devices, q.policy.choices.memory_fraction);
+  const auto least = std::ranges::min_element(tiles);
+  const MemoryId device = plan.devices[size_t(least - tiles.begin())];
+  const auto capacity = q.topology.memory(device).capacity;
+  if (!capacity) return std::nullopt;
+  const auto needs = memory_needs(tensors_of(q.given), plan.devices, q.topology);
+  return Tightest{capacity->value, needs[device.index()].matrices, *least};
+}
+
+/// Less memory may be faster: the order of tasks differs. Tries smaller sizes of memory
+/// until copies and kernels alone take longer than the fastest plan, so that more memory
+/// has the plans of less memory among its candidates. Plans with tiles that fit have
+/// them, too, if nothing else varies.
 Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
                       Plan best) {
-  constexpr int patience = 6;
-  if (!evicts(best)) return best;
-  const std::vector<PlanDecision> decisions =
-      decisions_of(best, question.topology, question.policy);
-  double least = simulator.of(best).makespan.value;
-  Plan last = best;
-  int64_t ops = 0;
-  for (int slower = 0; slower < patience && evicts(last); ++slower) {
-    auto next = feasible([&] {
-                  return plan_decided(
-                      question.given, question.topology, best.devices, question.policy,
-                      with_less_memory(decisions, last, question.topology));
-                }).result;
-    if (!next ||
-        (ops += int64_t(next->ops.size())) > operations_of(question.policy.effort))
-      break;
-    last = *std::move(next);
-    const double seconds = simulator.of(last).makespan.value;
-    if (seconds >= least) continue;
-    least = seconds, slower = -1;
-    PlanOrigin origin = std::move(best.origin);
-    origin.decisions = last.origin.decisions;
-    const std::string& memory =
-        std::ranges::find(origin.decisions, "memory", &PlanDecision::key)->value;
-    origin.candidates.push_back({"memory=" + memory, seconds, Evaluator::simulator});
-    origin.reasons = {
-        {PlanReason::fastest, origin.candidates.size() - 1, origin.candidates.size()}};
-    best = last;
-    best.origin = std::move(origin);
+  constexpr int patience = 3;
+  constexpr double margin = 0.01;
+  const Policy& policy = question.policy;
+  const bool varies = varies_fields(policy.effort), fits = !evicts(best);
+  const auto device = tightest(question, best);
+  if (!device || (varies && fits)) return best;
+  const bool searched = varies || policy.choices.tile == 0;
+  const Plan given = best;
+  Seconds least = fits || searched ? simulator.of(best).makespan : Seconds{INFINITY};
+  int64_t ops = operations_of(policy.effort),
+          bytes = std::min(device->tiles, 2 * std::ranges::max(best.peak_bytes)) + 1;
+  for (int slower = 0; slower < patience;) {
+    bytes = smaller_memory(question, bytes);
+    const double fraction = device->fraction(bytes, policy.choices.memory_fraction);
+    auto next = feasible([&] { return plan_with(fraction, question, given); }).result;
+    if (!next || (ops -= int64_t(next->ops.size())) < 0) break;
+    const Seconds busiest =
+        estimate_plan(*next, question.topology, question.resources).busiest;
+    slower = busiest >= least * (1 - margin) ? slower + 1 : 0;
+    const Seconds time = slower > 0 ? least : simulator.of(*next).makespan;
+    if (time >= least) continue;
+    least = time;
+    take(best, *std::move(next), time.value);
   }
   return best;
 }

@@ -43,7 +43,8 @@ TileScheduler::TileScheduler(const Question& question)
       topology_{question.topology},
       devices_{question.devices},
       capacities_{capacities_for_tiles(question.given, topology_, devices_,
-                                       question.policy.choices.memory_fraction)},
+                                       question.policy.choices.memory_fraction,
+                                       question.policy.whole_memory)},
       borders_{borders_of(problem_)} {}
 
 Grid TileScheduler::grid() const {
@@ -128,12 +129,23 @@ bool TileScheduler::reach_each_other(int layers) const {
 }
 
 Plan TileScheduler::plan(int64_t tile, Grid grid) const {
-  return plan(decisions(tile, fitting(grid, tile)));
+  grid = fitting(grid, tile);
+  const Decisions own = decisions(tile, grid);
+  Plan best = plan(own);
+  if (cut_for(own).squares() || fit(tiling(own), own)) return best;
+  Plan other = plan(in_squares(tile, grid));
+  const auto estimated = [&](const Plan& plan) {
+    return estimate_plan(plan, topology_, question_.resources).makespan;
+  };
+  return estimated(other) < estimated(best) ? other : best;
 }
 
 Decisions TileScheduler::decisions(int64_t tile, Grid grid) const {
   Decisions by_policy = decide(question_, tile, grid);
-  if (keeps_shape(by_policy)) return by_policy;
+  return keeps_shape(by_policy) ? by_policy : in_squares(tile, grid);
+}
+
+Decisions TileScheduler::in_squares(int64_t tile, Grid grid) const {
   Policy squares = question_.policy;
   squares.choices.tile_rows = TileRows::side,
   squares.choices.tile_depth = TileDepth::side;
@@ -223,17 +235,11 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   });
 }
 
-namespace {
-
-/// The slots of a memory, rounded down to one of the sizes floor(2^(j/8)): plans of a few
-/// sizes can be compared, and more memory has the plans of less memory among them.
 int64_t rounded_slots(int64_t slots) {
   constexpr double sizes = 8;  // an octave
   return int64_t(
       std::exp2((std::ceil(sizes * std::log2(double(slots + 1))) - 1) / sizes));
 }
-
-}  // namespace
 
 /// Of several numbers of steps in a part, takes the plan with the least estimated
 /// makespan.

@@ -15,6 +15,10 @@
 
 namespace tilerail {
 
+/// The slots of a memory, rounded down to one of the sizes floor(2^(j/8)): plans of a few
+/// sizes can be compared, and more memory has the plans of less memory among them.
+int64_t rounded_slots(int64_t slots);
+
 /// Plans one problem on all given GPUs with one tile size and grid.
 class TileScheduler {
  public:
@@ -40,14 +44,16 @@ class TileScheduler {
   /// Approximate number of kernels.
   double kernels(const Decisions& decisions) const;
 
-  /// Throws InputError if there are too many kernels, or if memory is too small for the
-  /// least number of tiles.
+  /// The plan of the decisions or, if tiles of other shapes do not all fit, of squares:
+  /// the plan with the least estimated makespan. Throws InputError if there are too many
+  /// kernels, or if memory is too small for the least number of tiles.
   Plan plan(int64_t tile, Grid grid) const;
   /// The plan for earlier decisions, for the devices and the memory fraction of the
   /// question.
   Plan plan(const Decisions& decisions) const;
 
  private:
+  Decisions in_squares(int64_t tile, Grid grid) const;
   int layers_for(int most, int gpus) const;
   bool reach_each_other(int layers) const;
   Grid grid_of(int layers) const;

@@ -53,6 +53,7 @@ struct Policy {
   int k_split = 1;  // parts of k, each for its own part of the GPUs; their sums are added
   Shares shares = Shares::equal;  // of C, for the devices
   TileChoice tile_choice = TileChoice::thesis;
+  double whole_memory = 1;  // fraction of a memory that plans may regard as all of it
   Choices choices = {};
 };
 

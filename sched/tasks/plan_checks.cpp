@@ -78,7 +78,7 @@ void check_kernel_count(double kernels, int64_t tile, int64_t asked) {
 std::vector<int64_t> capacities_for_tiles(const Problem& problem,
                                           const Topology& topology,
                                           std::span<const MemoryId> devices,
-                                          double fraction) {
+                                          double fraction, double whole) {
   constexpr int64_t no_limit = int64_t{1} << 60;
   const auto matrices = memory_needs(tensors_of(problem), devices, topology);
   check_capacities(matrices, topology, "place");
@@ -87,7 +87,7 @@ std::vector<int64_t> capacities_for_tiles(const Problem& problem,
     const auto capacity = topology.memory(device).capacity;
     capacities.push_back(no_limit);
     if (!capacity) continue;
-    const double left = capacity->value - matrices[device.index()].matrices;
+    const double left = whole * capacity->value - matrices[device.index()].matrices;
     capacities.back() = int64_t(std::min(left, fraction * capacity->value));
   }
   return capacities;

@@ -32,11 +32,11 @@ void check_kernel_count(double kernels, int64_t tile, int64_t asked);
 void check_routes(const Plan& plan, const Topology& topology);
 
 /// Bytes for tiles on each device: this fraction of its memory, and no more than its
-/// matrices leave free. `problem`: as returned by `checked`. Throws if matrices do not
-/// fit where they are placed.
+/// matrices leave free of the fraction `whole`. `problem`: as returned by `checked`.
+/// Throws if matrices do not fit where they are placed.
 std::vector<int64_t> capacities_for_tiles(const Problem& problem,
                                           const Topology& topology,
                                           std::span<const MemoryId> devices,
-                                          double fraction);
+                                          double fraction, double whole = 1);
 
 }  // namespace tilerail
