@@ -72,13 +72,17 @@ std::string kind_text(const Layout& layout) {
   const LayoutGrid grid = layout.grid();
   const LayoutCuts rows = layout.row_cuts(), cols = layout.col_cuts();
   if (layout.is_replicated()) return std::string{copies_name};
-  const bool even = rows == LayoutCuts{} && cols == LayoutCuts{};
-  if (even && grid.replicas == 1 && grid.cols == 1) return std::string{rows_name};
-  if (even && grid.replicas == 1 && grid.rows == 1) return std::string{columns_name};
   std::string sides = fmt::format("{}x{}", grid.rows, grid.cols);
   if (grid.replicas > 1) sides += fmt::format("x{}", grid.replicas);
-  if (even) return fmt::format("{}({})", grid_name, sides);
-  if ((grid.rows > 1 && rows.block == 0) || (grid.cols > 1 && cols.block == 0))
+  if (rows == LayoutCuts{} && cols == LayoutCuts{}) {
+    if (grid.replicas == 1 && grid.cols == 1) return std::string{rows_name};
+    if (grid.replicas == 1 && grid.rows == 1) return std::string{columns_name};
+    return fmt::format("{}({})", grid_name, sides);
+  }
+  const auto is_cyclic = [](int parts, const LayoutCuts& cuts) {
+    return parts == 1 || cuts.block > 0;
+  };
+  if (!is_cyclic(grid.rows, rows) || !is_cyclic(grid.cols, cols))
     return fmt::format("{}({},{},{})", irregular_name, sides, cuts_text(rows),
                        cuts_text(cols));
   if (rows.block == 0 || cols.block == 0)

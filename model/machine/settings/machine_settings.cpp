@@ -264,6 +264,16 @@ void renumber(std::vector<Id>& items, const Renumbered<Id>& ids) {
   for (Id& id : items) id = *ids[id.index()];
 }
 
+/// Renumbers the parts of nodes, and removes nodes without memories.
+void keep_parts(std::vector<Node>& nodes, const Renumbered<MemoryId>& memories,
+                const Renumbered<VertexId>& vertices) {
+  for (Node& node : nodes) {
+    renumber(node.memories, memories);
+    renumber(node.nics, vertices);
+  }
+  std::erase_if(nodes, [](const Node& node) { return node.memories.empty(); });
+}
+
 /// Keeps these memories and links. Also removes links at removed memories, removed links
 /// of groups, groups without links, nodes without memories, and routes with a removed end
 /// or link; their pairs then take the shortest path.
@@ -278,11 +288,7 @@ void keep_parts(Description& d, const Stays& memory_stays, Stays link_stays) {
   const auto memories = keep<MemoryId>(d.memories, memory_stays);
   const auto links = keep<LinkId>(d.links, link_stays);
   for (Memory& each : d.memories) each.vertex = *vertices[each.vertex.index()];
-  for (Node& node : d.nodes) {
-    renumber(node.memories, memories);
-    renumber(node.nics, vertices);
-  }
-  std::erase_if(d.nodes, [](const Node& node) { return node.memories.empty(); });
+  keep_parts(d.nodes, memories, vertices);
   for (Link& each : d.links)
     each.from = *vertices[each.from.index()], each.to = *vertices[each.to.index()];
   for (CapacityGroup& group : d.groups) {

@@ -58,9 +58,7 @@ TEST_F(GpuPower, SpansOfDifferentLengthsAgree) {
   BenchDevice device{0, size_t{1} << 30};
   KernelMeter kernels{device};
   kernels.fill(DType::f64);
-  const auto burst = [&] {
-    kernels.gemm({DType::f64, 2048, 2048, 2048}, 10);
-  };
+  const auto burst = [&] { kernels.gemm({DType::f64, 2048, 2048, 2048}, 10); };
   double whole = settled(burst);
   for (const double seconds : {0.65, 0.75, 0.9}) {
     const double shorter = watts(seconds, burst),
