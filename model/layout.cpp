@@ -15,10 +15,7 @@ void require(bool holds, std::string_view what, size_t value, std::string_view e
   if (!holds) throw InputError{what, std::to_string(value), "", expected};
 }
 
-/// The same cuts for every extent in their simplest form.
-LayoutCuts canonical(LayoutCuts cuts, int parts) {
-  if (parts == 1) return {};
-  if (cuts.coordinates.empty()) return cuts;
+void check(const LayoutCuts& cuts, int parts) {
   require(cuts.coordinates.size() == cuts.borders.size() + 1, "intervals of a layout",
           cuts.coordinates.size(), "one coordinate for each interval");
   require(std::ranges::is_sorted(cuts.borders), "borders of a layout",
@@ -26,8 +23,25 @@ LayoutCuts canonical(LayoutCuts cuts, int parts) {
   for (const int at : cuts.coordinates)
     require(at >= 0 && at < parts, "coordinate of a layout", size_t(at),
             fmt::format("less than {}", parts));
-  cuts.block = 0;
-  return cuts;
+}
+
+/// The same cuts for every extent in their simplest form: without empty intervals, and
+/// neighbours have different coordinates.
+LayoutCuts canonical(const LayoutCuts& cuts, int parts) {
+  if (!cuts.coordinates.empty()) check(cuts, parts);
+  if (parts == 1) return {};
+  if (cuts.coordinates.empty()) return cuts;
+  LayoutCuts result;
+  for (const auto i : indices(cuts.coordinates)) {
+    const int64_t begin = i == 0 ? 0 : cuts.borders[i - 1];
+    const bool is_empty = i < cuts.borders.size() && cuts.borders[i] == begin;
+    const bool is_first = result.coordinates.empty();
+    if (is_empty || (!is_first && result.coordinates.back() == cuts.coordinates[i]))
+      continue;
+    if (!is_first) result.borders.push_back(begin);
+    result.coordinates.push_back(cuts.coordinates[i]);
+  }
+  return result;
 }
 
 struct Interval {
@@ -71,7 +85,7 @@ std::vector<int64_t> even_borders(int64_t extent, int parts) {
   return borders;
 }
 
-Layout::Layout(LayoutGrid grid, LayoutCuts rows, LayoutCuts cols,
+Layout::Layout(LayoutGrid grid, const LayoutCuts& rows, const LayoutCuts& cols,
                std::vector<MemoryId> members) {
   require(grid.rows > 0 && grid.cols > 0 && grid.replicas > 0 && !members.empty(),
           "grid of a layout", 0, "at least 1 in each dimension");
@@ -81,11 +95,13 @@ Layout::Layout(LayoutGrid grid, LayoutCuts rows, LayoutCuts cols,
           "members of a layout", members.size(),
           fmt::format("{}, as its grid of {} x {} x {} has", grid.members(), grid.rows,
                       grid.cols, grid.replicas));
+  if (members.size() == size_t(grid.replicas))
+    std::ranges::sort(members);  // the order of replicas has no meaning
   first_ = members.front();
   if (members.size() > 1)
-    parts_ = std::make_shared<const Parts>(
-        Parts{grid, canonical(std::move(rows), grid.rows),
-              canonical(std::move(cols), grid.cols), std::move(members)});
+    parts_ = std::make_shared<const Parts>(Parts{grid, canonical(rows, grid.rows),
+                                                 canonical(cols, grid.cols),
+                                                 std::move(members)});
 }
 
 Layout Layout::of_rows(std::vector<MemoryId> members) {
@@ -99,7 +115,6 @@ Layout Layout::of_columns(std::vector<MemoryId> members) {
 }
 
 Layout Layout::replicated(std::vector<MemoryId> members) {
-  std::ranges::sort(members);  // their order has no meaning
   const LayoutGrid grid{1, 1, int(members.size())};
   return {grid, {}, {}, std::move(members)};
 }

@@ -52,7 +52,7 @@ class Layout {
   /// The whole matrix in one memory.
   Layout(MemoryId memory = {}) : first_{memory} {}
   /// Throws InputError if the numbers of members, intervals or coordinates do not match.
-  Layout(LayoutGrid grid, LayoutCuts rows, LayoutCuts cols,
+  Layout(LayoutGrid grid, const LayoutCuts& rows, const LayoutCuts& cols,
          std::vector<MemoryId> members);
   /// One interval of rows, or of columns, for each member.
   static Layout of_rows(std::vector<MemoryId> members);

@@ -134,6 +134,7 @@ void take(Plan& best, Plan faster, double seconds) {
   origin.decisions = faster.origin.decisions;
   const std::string& memory =
       std::ranges::find(origin.decisions, "memory", &PlanDecision::key)->value;
+  origin.evaluator = Evaluator::simulator;
   origin.candidates.push_back({"memory=" + memory, seconds, Evaluator::simulator});
   origin.reasons = {
       {PlanReason::fastest, origin.candidates.size() - 1, origin.candidates.size()}};
@@ -172,6 +173,7 @@ Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
                       Plan best) {
   constexpr int patience = 3;
   constexpr double margin = 0.01;
+  constexpr int64_t cost_of_plan = 100;  // operations, of small plans
   const Policy& policy = question.policy;
   const bool varies = varies_fields(policy.effort), fits = !evicts(best);
   const auto device = tightest(question, best);
@@ -181,11 +183,11 @@ Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
   Seconds least = fits || searched ? simulator.of(best).makespan : Seconds{INFINITY};
   int64_t ops = operations_of(policy.effort),
           bytes = std::min(device->tiles, 2 * std::ranges::max(best.peak_bytes)) + 1;
-  for (int slower = 0; slower < patience;) {
+  for (int slower = 0; slower < patience && bytes > 0;) {
     bytes = smaller_memory(question, bytes);
     const double fraction = device->fraction(bytes, policy.choices.memory_fraction);
     auto next = feasible([&] { return plan_with(fraction, question, given); }).result;
-    if (!next || (ops -= int64_t(next->ops.size())) < 0) break;
+    if (!next || (ops -= cost_of_plan + int64_t(next->ops.size())) < 0) break;
     const Seconds busiest =
         estimate_plan(*next, question.topology, question.resources).busiest;
     slower = busiest >= least * (1 - margin) ? slower + 1 : 0;

@@ -44,6 +44,10 @@ InputFile plan_reader(const std::string& file) try {
 
 Job load_job(const JobText& options) {
   Plan plan = plan_from_json(plan_reader(options.plan_file).stream(), options.plan_file);
+  if (const auto* factor = std::get_if<FactorProblem>(&plan.problem))
+    throw InputError{"plan", FactorProblem::names[size_t(factor->kind)],
+                     "is a factorisation", "a plan of gemm, gemv, dot or axpy",
+                     options.plan_file};
   MachineText machine = options.machine;
   if (machine.topology.empty()) {
     machine.topology = plan.machine;

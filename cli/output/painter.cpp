@@ -74,11 +74,15 @@ ProcessResult run_to_end(const std::vector<std::string>& command) {
     execvp(words.front(), words.data());
     _exit(127);  // as of shells
   }
+  const auto not_started = [&](int error) {
+    return ProcessResult{
+        "", fmt::format("{} could not be started: {}", program, std::strerror(error))};
+  };
+  if (child < 0) return not_started(errno);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return {"",
-              fmt::format("{} could not be started: {}", program, std::strerror(errno))};
+    if (errno != EINTR) return not_started(errno);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return not_started(ENOENT);
   if (status == 0) return {output.text(), ""};
   if (WIFSIGNALED(status))
     return {"", fmt::format("{} was ended by signal {} ({})", program, WTERMSIG(status),

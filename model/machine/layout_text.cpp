@@ -48,15 +48,22 @@ std::string cuts_text(const LayoutCuts& cuts) {
   if (cuts.coordinates.empty())
     return cuts.block > 0 ? std::to_string(cuts.block) : std::string{even_name};
   std::string text = std::to_string(cuts.coordinates.front());
+  if (cuts.borders.empty()) text = "0/0/" + text;  // one number is a block
   for (const auto i : indices(cuts.borders))
     text += fmt::format("/{}/{}", cuts.borders[i], cuts.coordinates[i + 1]);
   return text;
 }
 
+int64_t positive(std::string_view size, std::string_view text) {
+  const int64_t number = parse_size(size, "place");
+  if (number == 0) throw InputError{"place", text, "has a size of 0", "at least 1"};
+  return number;
+}
+
 LayoutCuts cuts_of(std::string_view text) {
   if (text == even_name) return {};
   const auto parts = split(text, '/');
-  if (parts.size() == 1) return {parse_size(text, "place")};
+  if (parts.size() == 1) return {positive(text, text)};
   LayoutCuts cuts;
   for (const auto i : indices(parts)) {
     const int64_t number = parse_size(parts[i], "place");
@@ -129,10 +136,8 @@ std::vector<MemoryId> members_of(std::string_view names, std::string_view text,
 
 std::vector<int64_t> numbers(std::string_view sizes, std::string_view text) {
   std::vector<int64_t> all;
-  for (const std::string_view size : split(sizes, 'x')) {
-    all.push_back(parse_size(size, "place"));
-    if (all.back() == 0) throw InputError{"place", text, "has a size of 0", "at least 1"};
-  }
+  for (const std::string_view size : split(sizes, 'x'))
+    all.push_back(positive(size, text));
   return all;
 }
 

@@ -1,8 +1,10 @@
 #include "sched/algorithm/summa.hpp"
 
 #include <set>
+#include <string>
 #include <utility>
 
+#include "model/base/error.hpp"
 #include "sched/algorithm/block_gemm.hpp"
 
 namespace tilerail {
@@ -41,6 +43,8 @@ Plan plan_summa(const GemmProblem& problem, const Topology& topology,
 
 PlanPart part_of_summa(const GemmProblem& given, const Topology& topology,
                        const OwnRank& own, const SummaOptions& options) {
+  if (options.panel < 1)
+    throw out_of_range("panel", std::to_string(options.panel), "at least 1");
   BlockGemm gemm{given,         topology,          given.place_c.members(),
                  given.place_c, options.transport, own};
   const GemmProblem& p = gemm.problem;

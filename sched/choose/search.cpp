@@ -87,7 +87,7 @@ class Search {
   }
 
   /// Ends when no subset of the best set is faster. No subsets if their plans are large.
-  /// The best plan by the estimate is simulated, too: it is what the least effort takes.
+  /// The best plan by the estimate is simulated, too: effort `fast` takes this plan.
   void search(int64_t ops) {
     for (std::vector<MemoryId> from = all_, before; from != before;
          from = fastest().devices) {

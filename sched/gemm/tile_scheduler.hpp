@@ -32,13 +32,15 @@ class TileScheduler {
   /// the tiles.
   Grid fitting(Grid grid, int64_t tile) const;
 
-  /// Whether the decided tile shape is kept: squares, or other tiles that all fit.
+  /// Whether the decided tile shape is kept: squares, or other tiles that all fit or have
+  /// at least `comfortable_slots` slots.
   bool keeps_shape(const Decisions& decisions) const;
 
   /// The largest tile of which every device can hold enough.
   int64_t largest_tile() const;
 
-  /// The decisions of a plan with this tile: squares if other tiles do not all fit.
+  /// The decisions of a plan with this tile: squares if memory has too few slots
+  /// for other tiles.
   Decisions decisions(int64_t tile, Grid grid) const;
 
   /// Approximate number of kernels.

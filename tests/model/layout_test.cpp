@@ -140,6 +140,15 @@ TEST(Layouts, AreEqualIfTheirOwnersAre) {
   EXPECT_EQ(Layout::block_cyclic({1, 2, 1}, 64, 8, memories(2)),
             Layout::block_cyclic({1, 2, 1}, 32, 8, memories(2)));
   EXPECT_NE(Layout::of_rows(memories(2)), Layout::of_columns(memories(2)));
+  const auto rows = [](std::vector<int64_t> borders, std::vector<int> coordinates) {
+    const LayoutCuts cuts{0, std::move(borders), std::move(coordinates)};
+    return Layout{{2, 1, 1}, cuts, {}, memories(2)};
+  };
+  EXPECT_EQ(rows({3, 5}, {0, 0, 1}), rows({5}, {0, 1}));
+  EXPECT_EQ(rows({0, 5, 5, 9}, {1, 0, 1, 1, 0}), rows({5, 9}, {0, 1, 0}));
+  EXPECT_NE(rows({5}, {0, 1}), rows({5}, {1, 0}));
+  const std::vector<MemoryId> swapped{memories(2)[1], memories(2)[0]};
+  EXPECT_EQ((Layout{{1, 1, 2}, {}, {}, swapped}), Layout::replicated(memories(2)));
   EXPECT_NE(Layout::of_rows(memories(2)), Layout{MemoryId{10}});
 }
 
@@ -163,7 +172,7 @@ TEST(LayoutTexts, ReadBack) {
         "cyclic(2x2,512x256)@gpu4..gpu7", "rows@gpu1+gpu0", "cyclic(1x2,64)@gpu0+gpu1",
         "irregular(2x2,even,64)@gpu0..gpu3",
         "irregular(1x2,even,0/100/1/300/0)@gpu0+gpu1",
-        "irregular(2x1x2,1/7/0,even)@gpu0..gpu3"})
+        "irregular(2x1x2,1/7/0,even)@gpu0..gpu3", "irregular(2x1,0/0/1,even)@gpu0+gpu1"})
     EXPECT_EQ(layout_text(testing::layout(machine, text), machine), text);
   for (const auto& [text, same] : {std::pair{"g*", "copies@gpus"},
                                    {"grid(4x2)", "grid(4x2)@gpu0..gpu7"},
@@ -184,6 +193,8 @@ TEST(LayoutTexts, WrongOnesNameTheirFault) {
   refused("cyclic(1x2)", {"cyclic(PxQ,ROWSxCOLUMNS)"});
   refused("cyclic(1x2,x)", {"place"});
   refused("irregular(1x2,even)", {"irregular(PxQ,ROWS,COLUMNS)"});
+  refused("irregular(1x2,even,0)", {"has a size of 0"});
+  refused("irregular(1x2,0/9,64)", {"one coordinate for each interval"});
   refused("irregular(1x2,even,0/9)", {"one coordinate for each interval"});
   refused("irregular(1x2,even,0/9/2)", {"coordinate of a layout", "less than 2"});
   refused("irregular(1x2,even,0/9/1/8/0)", {"ascending borders"});

@@ -155,6 +155,20 @@ TEST(Capacity, LessIsNotFaster) {
   EXPECT_GT(fitted, problems);
 }
 
+TEST(Capacity, NoTilesInArenasEndTheSearchOfSizes) {
+  const Topology machine = test::shipped("hgx-h200-1");
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 1024;
+  problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+  Policy policy = preset("tilerail");
+  policy.effort = Effort::fixed, policy.choices.tile = 1024;
+  int simulations = 0;
+  PlanSimulator counted = fluid(machine);
+  counted.of = [&, of = counted.of](const Plan& plan) { return ++simulations, of(plan); };
+  plan_gemm(problem, machine, machine.gpus(), policy, counted);
+  EXPECT_LT(simulations, 10);
+}
+
 TEST(Capacity, LittleIsEnoughForRightResults) {
   constexpr int64_t tile = 16;
   for (int number = 0; number < 12; ++number) {

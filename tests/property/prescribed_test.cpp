@@ -11,6 +11,7 @@
 #include "plan/validate.hpp"
 #include "sched/algorithm/cannon25d.hpp"
 #include "sched/algorithm/summa.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/gpu_nodes.hpp"
 #include "tests/support/plan_interpreter.hpp"
 #include "tests/support/plan_text.hpp"
@@ -172,6 +173,18 @@ void check_cannon(Bed& bed, LayoutGrid cube, int64_t most, Random& random) {
   } else if (p.k >= cube.rows) {  // otherwise some layers have no products
     EXPECT_EQ(words(plan), words_of_cannon(p, cube));
   }
+}
+
+TEST(PrescribedTransport, SummaNeedsAPanel) {
+  const Topology machine{small_machine::gpu_nodes(2)};
+  GemmProblem p;
+  p.m = p.n = p.k = 8;
+  p.place_a = p.place_b = p.place_c = Layout::of_rows(machine.gpus());
+  expect_input_error(
+      [&] {
+        plan_summa(p, machine, {0, {}});
+      },
+      {"panel: '0' is out of range; expected at least 1"});
 }
 
 TEST(PrescribedTransport, CannonIsRightOnEightGpus) {

@@ -2,9 +2,17 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "sched/factor/factor_planner.hpp"
 #include "study/planning/plan_simulator.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/plan_text.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -58,6 +66,19 @@ TEST(PlanJob, OnlySearchesConsiderTheMachineWithoutSettings) {
   };
   EXPECT_EQ(taken("fast"), 0);
   EXPECT_GT(taken("normal"), 0);
+}
+
+TEST(PlanJob, PlansOfFactorisationsAreRefused) {
+  const Topology machine = test::shipped("two-gpu");
+  FactorProblem problem;
+  problem.m = problem.n = 32, problem.place = machine.hosts()[0];
+  JobText text;
+  text.plan_file =
+      ::testing::TempDir() + "factor-plan-" + std::to_string(::getpid()) + ".json";
+  std::ofstream{text.plan_file} << to_json(
+      plan_factorisation(problem, machine, machine.gpus(), {.tile = 16}));
+  expect_input_error([&] { make_job(text); },
+                     {".json: plan: 'potrf' is a factorisation; expected a plan of"});
 }
 
 TEST(UnchangedPlans, AreMadeOnceAndOnlyIfTheJobCanRun) {

@@ -47,7 +47,7 @@ std::vector<int> workers_of(const Topology& topology, std::span<const MemoryId> 
   }
   if (devices.empty()) {
     throw fault_of("topology",
-                   fmt::format("machine '{}' has no processor", topology.name()),
+                   fmt::format("'{}' has no processor in this rank", topology.name()),
                    "at least one");
   }
   std::vector<int> workers;
@@ -240,7 +240,6 @@ host::Block HostExecutor::State::block(const Plan& plan, const View& view) const
 
 void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const Op& op = plan.op(id);
-  if (op.kind == OpKind::join) return;
   const auto operands = plan.operands_of(op);
   std::array<host::Block, most_operands> blocks;
   for (const auto i : indices(operands)) blocks[i] = block(plan, operands[i]);

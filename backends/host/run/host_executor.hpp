@@ -14,13 +14,12 @@ struct HostOptions {
   int workers = 0;      // per device; 0: the topology's engines.total, else 2
   bool poison = false;  // fill the arenas with NaN before each run, to detect reads of
                         // unwritten bytes
-  OwnRank own = {};     // the GPUs of this rank become devices
+  OwnRank own = {};     // the processors of this rank become devices
 };
 
-/// Runs plans on CPU threads and real memory. Each GPU of the topology, or of one rank,
-/// becomes a device:
-/// a group of worker threads with its own arena for tiles. Copies are real copies, GEMMs
-/// are calls of a BLAS library on one thread each.
+/// Runs plans on CPU threads and real memory. Each processor of the topology, or of one
+/// rank, becomes a device: a group of worker threads with its own arena for tiles. Copies
+/// are real copies, GEMMs are calls of a BLAS library on one thread each.
 ///
 /// A worker takes the ready operation with the lowest id in the queues of its device, so
 /// a device runs at most `workers` operations, copies and kernels together,
@@ -28,7 +27,7 @@ struct HostOptions {
 /// once and parked between plans; arenas are kept and grow if a plan needs more.
 class HostExecutor final : public RealExecutor {
  public:
-  /// Throws InputError if the rank has no GPU or the number of workers is negative.
+  /// Throws InputError if the rank has no processor or the number of workers is negative.
   explicit HostExecutor(Topology topology, const HostOptions& options = {});
   ~HostExecutor() override;
 

@@ -16,6 +16,7 @@ Block block_of(const Plan& plan, const View& view, std::byte* start) {
 }
 
 void run_op(const Plan& plan, const Op& op, std::span<const Block> operands) {
+  if (op.kind == OpKind::join) return;
   const auto views = plan.operands_of(op);
   const DType dtype = plan.buffer(views.back().buffer).dtype,
               of_inputs = plan.buffer(views[0].buffer).dtype;
