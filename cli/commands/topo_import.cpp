@@ -108,6 +108,8 @@ Command add_topo_import(CLI::App& topo) {
                  "NCCL's topology file, from NCCL_TOPO_DUMP_FILE");
         from.add("--nvbandwidth", "FILE", options.nvbandwidth,
                  "Output of 'nvbandwidth -j' ('--format json' in newer versions)");
+        from.add("--p2p", "FILE", options.p2p,
+                 "Output of NVIDIA's p2pBandwidthLatencyTest");
         OptionGroup with{app,
                          "MACHINE (figures that files lack; rates without a unit: GB/s "
                          "in one direction)"};
