@@ -11,17 +11,19 @@
 namespace tilerail {
 namespace {
 
-void require(bool holds, std::string_view what, size_t value, std::string_view expected) {
+void require(bool holds, std::string_view what, int64_t value,
+             std::string_view expected) {
   if (!holds) throw InputError{what, std::to_string(value), "", expected};
 }
 
 void check(const LayoutCuts& cuts, int parts) {
   require(cuts.coordinates.size() == cuts.borders.size() + 1, "intervals of a layout",
-          cuts.coordinates.size(), "one coordinate for each interval");
-  require(std::ranges::is_sorted(cuts.borders), "borders of a layout",
-          cuts.borders.size(), "ascending borders");
+          int64_t(cuts.coordinates.size()), "one coordinate for each interval");
+  const auto descends = std::ranges::is_sorted_until(cuts.borders);
+  require(descends == cuts.borders.end(), "border of a layout",
+          descends == cuts.borders.end() ? 0 : *descends, "ascending borders");
   for (const int at : cuts.coordinates)
-    require(at >= 0 && at < parts, "coordinate of a layout", size_t(at),
+    require(at >= 0 && at < parts, "coordinate of a layout", at,
             fmt::format("less than {}", parts));
 }
 
@@ -92,7 +94,7 @@ Layout::Layout(LayoutGrid grid, const LayoutCuts& rows, const LayoutCuts& cols,
   const auto most = int64_t(members.size());
   require(std::max({grid.rows, grid.cols, grid.replicas}) <= most &&
               members.size() == grid.members(),
-          "members of a layout", members.size(),
+          "members of a layout", most,
           fmt::format("{}, as its grid of {} x {} x {} has", grid.members(), grid.rows,
                       grid.cols, grid.replicas));
   if (members.size() == size_t(grid.replicas))

@@ -175,7 +175,7 @@ Layout read_layout(const JsonReader& r) {
             read_cuts(r.at("cols")),
             list(r.at("members"), id<MemoryId>)};
   } catch (const InputError& error) {
-    throw error.at(r.where());
+    throw error.place.empty() ? error.at(r.where()) : error;
   }
 }
 

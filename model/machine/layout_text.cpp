@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/extents.hpp"
 #include "model/base/indices.hpp"
 #include "model/base/parse.hpp"
 
@@ -54,8 +55,15 @@ std::string cuts_text(const LayoutCuts& cuts) {
   return text;
 }
 
-int64_t positive(std::string_view size, std::string_view text) {
+int64_t extent_of(std::string_view size) {
   const int64_t number = parse_size(size, "place");
+  if (number > most_extent)
+    throw InputError{"place", size, "is too large", "at most 2^40"};
+  return number;
+}
+
+int64_t positive(std::string_view size, std::string_view text) {
+  const int64_t number = extent_of(size);
   if (number == 0) throw InputError{"place", text, "has a size of 0", "at least 1"};
   return number;
 }
@@ -66,7 +74,7 @@ LayoutCuts cuts_of(std::string_view text) {
   if (parts.size() == 1) return {positive(text, text)};
   LayoutCuts cuts;
   for (const auto i : indices(parts)) {
-    const int64_t number = parse_size(parts[i], "place");
+    const int64_t number = extent_of(parts[i]);
     if (i % 2 == 0)
       cuts.coordinates.push_back(int(std::min<int64_t>(number, INT_MAX)));
     else
@@ -165,8 +173,17 @@ Layout on_grid(std::string_view kind, std::string_view names, std::string_view t
   const LayoutGrid grid = grid_of(sizes[0], text);
   auto members = members_of(names, text, topology, grid.members());
   if (name == grid_name) return {grid, {}, {}, std::move(members)};
-  if (name == irregular_name)
-    return {grid, cuts_of(sizes[1]), cuts_of(sizes[2]), std::move(members)};
+  if (name == irregular_name) {
+    const LayoutCuts rows = cuts_of(sizes[1]), cols = cuts_of(sizes[2]);
+    try {
+      return {grid, rows, cols, std::move(members)};
+    } catch (const InputError& error) {
+      throw InputError{
+          "place", text,
+          fmt::format("has '{}' as {}", error.value.value_or(""), error.subject),
+          error.expected};
+    }
+  }
   const auto block = numbers(sizes[1], text);
   return Layout::block_cyclic(grid, block.front(), block.back(), std::move(members));
 }

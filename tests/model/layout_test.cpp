@@ -161,7 +161,7 @@ TEST(Layouts, ContradictionsAreRefused) {
   refused({0, 2, 1}, {}, 2, "grid of a layout");
   refused({2, 1, 1}, {0, {5}, {0, 2}}, 2, "coordinate of a layout: '2'");
   refused({2, 1, 1}, {0, {5}, {0}}, 2, "intervals of a layout");
-  refused({2, 1, 1}, {0, {5, 3}, {0, 1, 0}}, 2, "borders of a layout");
+  refused({2, 1, 1}, {0, {5, 3}, {0, 1, 0}}, 2, "border of a layout: '3'");
 }
 
 TEST(LayoutTexts, ReadBack) {
@@ -197,7 +197,10 @@ TEST(LayoutTexts, WrongOnesNameTheirFault) {
   refused("irregular(1x2,0/9,64)", {"one coordinate for each interval"});
   refused("irregular(1x2,even,0/9)", {"one coordinate for each interval"});
   refused("irregular(1x2,even,0/9/2)", {"coordinate of a layout", "less than 2"});
-  refused("irregular(1x2,even,0/9/1/8/0)", {"ascending borders"});
+  refused(
+      "irregular(1x2,even,0/9/1/8/0)",
+      {"place: 'irregular(1x2,even,0/9/1/8/0)' has '8' as border", "ascending borders"});
+  refused("irregular(1x2,even,0/2M/1/2000000M/0)", {"'2000000M' is too large", "2^40"});
   refused("rows@gpu1..gpu0", {"has 0 memories"});
   EXPECT_FALSE(layout_from_text("gpu0", machine)) << "a memory is not a layout text";
   EXPECT_FALSE(layout_from_text("diagonal@gpus", machine));
