@@ -32,7 +32,7 @@ struct Transfer {
 
 /// The operations, queues and dependencies of one rank of a plan, as a plan with its own
 /// ids. A copy from or to a memory of another rank is a transfer; its remote operand is a
-/// placeholder buffer without memory. A whole plan is the part of the only rank.
+/// buffer that has no memory here. A whole plan is the part of the only rank.
 struct PlanPart {
   PlanPart(Plan part, OwnRank rank);
 

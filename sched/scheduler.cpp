@@ -18,6 +18,7 @@
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
+#include "sched/choose/set_search.hpp"
 #include "sched/decided_plan.hpp"
 #include "sched/gemm/region_planner.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
@@ -171,9 +172,8 @@ std::optional<Tightest> tightest(const Question& q, const Plan& plan) {
 /// them, too, if nothing else varies.
 Plan with_best_memory(const Question& question, const PlanSimulator& simulator,
                       Plan best) {
-  constexpr int patience = 3;
+  constexpr int patience = 3;  // docs/model.md#memory: sizes in sequence
   constexpr double margin = 0.01;
-  constexpr int64_t cost_of_plan = 100;  // operations, of small plans
   const Policy& policy = question.policy;
   const bool varies = varies_fields(policy.effort), fits = !evicts(best);
   const auto device = tightest(question, best);

@@ -30,8 +30,8 @@ namespace tilerail {
 namespace {
 
 /// Costs of a search: 1 for an operation that is planned and estimated, more if it is
-/// simulated, and a fixed cost per plan.
-constexpr double cost_of_plan = 100, cost_of_simulating = 2,
+/// simulated.
+constexpr double cost_of_simulating = 2,
                  normal_effort = double(operations_of(Effort::normal));
 
 constexpr size_t threads = 4;

@@ -9,6 +9,10 @@
 
 namespace tilerail {
 
+/// Operations that a search spends on each plan, in addition to the plan's own
+/// operations. docs/model.md#effort
+inline constexpr int cost_of_plan = 100;
+
 /// The search for the fastest plan on all devices of a question. The sequence of plans
 /// depends on the question alone: a longer search tries all plans of a shorter search and
 /// more. docs/model.md#evaluator
