@@ -133,8 +133,11 @@ Policy PolicyText::resolve() const {
 
 Request JobText::on(const Topology& topology) const {
   const Policy resolved = policy.resolve();
-  const bool chosen = resolved.device_choice == DeviceChoice::search;
-  return {problem.resolve(topology), machine.resolve_devices(topology, chosen), resolved};
+  const GemmProblem given = problem.resolve(topology);
+  // Cores of a host lack the copies of a matrix that every GPU has.
+  const bool chosen = resolved.device_choice == DeviceChoice::search &&
+                      !given.place_a.is_replicated() && !given.place_b.is_replicated();
+  return {given, machine.resolve_devices(topology, chosen), resolved};
 }
 
 const Plan* UnchangedPlans::find(JobText job) {

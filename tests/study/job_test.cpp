@@ -68,6 +68,18 @@ TEST(PlanJob, OnlySearchesConsiderTheMachineWithoutSettings) {
   EXPECT_GT(taken("normal"), 0);
 }
 
+TEST(PlanJob, CoresAreLeftOutOfAllIfEveryGpuHasACopy) {
+  JobText text = job({"summit-node", "512", "h:h:h", "f64", ""}, {});
+  text.policy.effort = "fast";
+  const Topology machine = text.machine.load();
+  EXPECT_EQ(text.on(machine).devices, machine.processors());
+  for (const char* place : {"g*:h:h", "h:g*:h"}) {
+    text.problem.place = place;
+    EXPECT_EQ(text.on(machine).devices, machine.gpus());
+    EXPECT_NO_THROW(plan_job(machine, text));
+  }
+}
+
 TEST(PlanJob, PlansOfFactorisationsAreRefused) {
   const Topology machine = test::shipped("two-gpu");
   FactorProblem problem;
@@ -75,8 +87,8 @@ TEST(PlanJob, PlansOfFactorisationsAreRefused) {
   JobText text;
   text.plan_file =
       ::testing::TempDir() + "factor-plan-" + std::to_string(::getpid()) + ".json";
-  std::ofstream{text.plan_file} << to_json(
-      plan_factorisation(problem, machine, machine.gpus(), {.tile = 16}));
+  std::ofstream{text.plan_file}
+      << to_json(plan_factorisation(problem, machine, machine.gpus(), {.tile = 16}));
   expect_input_error([&] { make_job(text); },
                      {".json: plan: 'potrf' is a factorisation; expected a plan of"});
 }
