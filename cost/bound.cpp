@@ -136,21 +136,23 @@ std::optional<size_t> BoundProgram::device_at(size_t vertex) const {
 }
 
 /// Adds one part for each memory that holds some of the matrix: with interleaved pages
-/// each memory has an equal share of each tile.
+/// each memory has an equal share of each tile. More parts, one for each block, would not
+/// change the bound: all blocks of a memory have the same ways.
 void BoundProgram::add_parts(Matrix matrix, const Layout& place, int64_t rows,
                              int64_t cols) {
   if (size_[matrix] == 0 || place.is_replicated()) return;
-  const std::vector<MatrixBlock> blocks = place.blocks(rows, cols);
-  const size_t first = parts_.size();
-  for (const MatrixBlock& block : blocks) {
-    const auto homes = topology_.parts_of(block.memory);
-    const double size =
+  std::map<MemoryId, double> shares;
+  for (const MatrixBlock& block : place.blocks(rows, cols))
+    shares[block.memory] +=
         double(block.rows) * double(block.cols) / (double(rows) * double(cols));
+  const size_t first = parts_.size();
+  for (const auto& [memory, share] : shares) {
+    const auto homes = topology_.parts_of(memory);
     for (const MemoryId home : homes)
-      parts_.push_back({matrix, vertex_of(home), size / double(homes.size())});
+      parts_.push_back({matrix, vertex_of(home), share / double(homes.size())});
   }
   const std::span parts = std::span{parts_}.subspan(first);
-  for (size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
+  for (size_t d = 0; shares.size() > 1 && d < devices_.size(); ++d) {
     Terms all_of_it{{device_[d].holds[matrix], -1}};
     for (Part& part : parts) {
       part.holds.push_back(program_.add_variable(part.size));

@@ -89,8 +89,8 @@ std::vector<int64_t> even_borders(int64_t extent, int parts) {
 
 Layout::Layout(LayoutGrid grid, const LayoutCuts& rows, const LayoutCuts& cols,
                std::vector<MemoryId> members) {
-  require(grid.rows > 0 && grid.cols > 0 && grid.replicas > 0 && !members.empty(),
-          "grid of a layout", 0, "at least 1 in each dimension");
+  require(grid.rows > 0 && grid.cols > 0 && grid.replicas > 0, "grid of a layout", 0,
+          "at least 1 in each dimension");
   const auto most = int64_t(members.size());
   require(std::max({grid.rows, grid.cols, grid.replicas}) <= most &&
               members.size() == grid.members(),

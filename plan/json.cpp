@@ -160,6 +160,8 @@ int number(const JsonReader& r) { return r.index(); }
 
 LayoutCuts read_cuts(const JsonReader& r) {
   LayoutCuts cuts{extent(r.at("block"))};
+  if (r.has("coordinates") && cuts.block > 0)
+    r.at("block").fail("0 where coordinates are given");
   if (r.has("coordinates"))
     cuts.borders = list(r.at("borders"), extent),
     cuts.coordinates = list(r.at("coordinates"), number);

@@ -56,8 +56,7 @@ class Checker {
     std::visit([](const auto& problem) { checked(problem); },
                with_finite_scalars(plan_.problem));
     for (const Tensor& tensor : plan_.tensors) {
-      for (const MemoryId place : tensor.layout.members())
-        require(is_memory(place), "matrices must be placed in memories of the plan");
+      for (const MemoryId place : tensor.layout.members()) in_memory(place);
       require(tensor.layout.count_blocks(tensor.rows, tensor.cols) <= Layout::most_blocks,
               "the layout of {} has more than {} blocks", tensor.name,
               Layout::most_blocks);
@@ -65,12 +64,17 @@ class Checker {
     require(plan_.peak_bytes.size() == plan_.memories.size(),
             "peak_bytes must have one entry for each memory");
     for (const auto* devices : {&plan_.devices, &plan_.origin.given})
-      for (const MemoryId device : *devices)
-        require(is_memory(device), "devices must be memories of the plan");
+      for (const MemoryId device : *devices) in_memory(device);
+  }
+
+  void in_memory(MemoryId id) const {
+    require(is_memory(id), "memory {}: expected one of the plan's {}", id.value,
+            plan_.memories.size());
   }
 
   void queue(const Queue& q) const {
-    require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
+    in_memory(q.src);
+    in_memory(q.dst);
     require(own_.has(q.src) || own_.has(q.dst), "belongs to another rank");
     if (q.kind == Queue::Kind::compute)
       require(q.src == q.dst && std::ranges::count(plan_.devices, q.dst) == 1,
@@ -78,7 +82,7 @@ class Checker {
   }
 
   void buffer(const Buffer& b) const {
-    require(is_memory(b.memory), "memory out of range");
+    in_memory(b.memory);
     if (b.ld < std::max<int64_t>(1, b.rows))
       fail(fmt::format("ld is {}", b.ld), fmt::format("at least the {} rows", b.rows));
     require(b.tensor.index() < plan_.tensors.size(), "tensor {} of {}", b.tensor.value,

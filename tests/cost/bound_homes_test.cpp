@@ -49,5 +49,13 @@ TEST_F(BoundOfHomes, BlocksNeedNoTrafficBetweenHosts) {
   }
 }
 
+// The number of blocks changes no bound, and not the time of computing it: 16,384 blocks.
+TEST_F(BoundOfHomes, SmallBlocksBoundAsTheSharesOfTheirMemories) {
+  const Bound large = bound("cyclic(1x2,4096)@h0+g1"),
+              small = bound("cyclic(1x2,64)@h0+g1");
+  EXPECT_GT(large.time.value, (1 - precise) * c_bytes / 2 / 20e9);
+  EXPECT_NEAR(small.time.value, large.time.value, 2e-5 * large.time.value);
+}
+
 }  // namespace
 }  // namespace tilerail

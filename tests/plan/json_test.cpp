@@ -65,7 +65,7 @@ TEST_F(PlanJson, TheGivenMemoriesAreOptional) {
       [](json& other) {
         other["origin"]["given"] = {1, 99};
       },
-      {"plan.json", "memories of the plan"});
+      {"plan.json", "memory 99"});
 }
 
 TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
@@ -368,7 +368,13 @@ TEST_F(PlanJson, LayoutsThatCannotBeAreRefused) {
     };
   };
   expect_refused(with({2, 1, 1}, {{"block", 0}}, {0}), {"members of a layout: '1'"});
-  expect_refused(with({2, 1, 1}, {{"block", 0}}, {0, 99}), {"memories of the plan"});
+  expect_refused(with({1, 1, 1}, {{"block", 0}}, json::array()),
+                 {"members of a layout: '0'"});
+  const json both{{"block", 5}, {"coordinates", {0, 1}}, {"borders", {9}}};
+  expect_refused(with({2, 1, 1}, both, {0, 1}),
+                 {"rows/block: '5'", "is not 0 where coordinates are given"});
+  expect_refused(with({2, 1, 1}, {{"block", 0}}, {0, 99}),
+                 {"memory 99: expected one of the plan's"});
   expect_refused(
       [&](json& j) {
         with({2, 2, 1}, {{"block", 1}}, {0, 1, 0, 1})(j);

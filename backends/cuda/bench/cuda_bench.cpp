@@ -1,7 +1,6 @@
 #include "backends/cuda/bench/cuda_bench.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <vector>
 
@@ -10,8 +9,6 @@
 #include "backends/host/run/run_op.hpp"
 #include "check/blas.hpp"
 #include "model/base/contains.hpp"
-#include "model/base/indices.hpp"
-#include "plan/builder.hpp"
 
 namespace tilerail {
 namespace {
@@ -29,20 +26,12 @@ class CudaEnergyCount final : public EnergyCount {
   cuda::PowerWatch watch_;
 };
 
-void run_on_host(const Plan& plan, const Op& op, std::span<std::byte* const> buffers) {
-  const auto operands = plan.operands_of(op);
-  std::array<host::Block, most_operands> blocks;
-  for (const auto i : indices(operands))
-    blocks[i] = host::block_of(plan, operands[i], buffers[operands[i].buffer.index()]);
-  host::run_op(plan, op, std::span{blocks}.first(operands.size()));
-}
-
 CallTimes times_of(const CudaRunTimes& times) { return {times.wall, times.issue_per_op}; }
 
 }  // namespace
 
 CudaBench::CudaBench(const Topology& topology)
-    : executor_{topology, {.ordinals = {}, .on_host = run_on_host}} {}
+    : executor_{topology, {.ordinals = {}, .on_host = host::run_op_in}} {}
 
 std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* const> plans,
                                                        const TestMatrixOptions& options) {

@@ -1,10 +1,13 @@
 #include "backends/host/run/run_op.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "check/blas.hpp"
 #include "check/factor_kernels.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
+#include "plan/builder.hpp"
 
 namespace tilerail::host {
 
@@ -36,6 +39,14 @@ void run_op(const Plan& plan, const Op& op, std::span<const Block> operands) {
     default:
       return run_tile_kernel(*tile_kernel(op.kind), operands, dtype);
   }
+}
+
+void run_op_in(const Plan& plan, const Op& op, std::span<std::byte* const> buffers) {
+  const auto operands = plan.operands_of(op);
+  std::array<Block, most_operands> blocks;
+  for (const auto i : indices(operands))
+    blocks[i] = block_of(plan, operands[i], buffers[operands[i].buffer.index()]);
+  run_op(plan, op, std::span{blocks}.first(operands.size()));
 }
 
 int threads_beside(size_t gpus) {
