@@ -12,6 +12,7 @@ struct CountedEnergy {
   std::vector<double> joules;  // of one call, by device
 
   double total() const { return std::accumulate(joules.begin(), joules.end(), 0.0); }
+  double watts() const { return total() / seconds; }  // mean
 };
 
 }  // namespace tilerail

@@ -119,6 +119,22 @@ function(tilerail_python_test name label module)
                        ENVIRONMENT "${program};${places};PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg")
 endfunction()
 
+# tilerail_find_nanobind(): nanobind of the interpreter Python_EXECUTABLE, else of the first on the path. A macro, since
+# nanobind's functions need the variables of find_package.
+macro(tilerail_find_nanobind)
+  if(NOT TILERAIL_PYTHON_PACKAGE STREQUAL "OFF")
+    find_package(Python 3.10 COMPONENTS Interpreter Development.Module QUIET)
+    execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    find_package(nanobind CONFIG QUIET HINTS ${nanobind_ROOT})
+  endif()
+  if(nanobind_FOUND)
+    tilerail_feature(TILERAIL_PYTHON_PACKAGE TRUE)
+  else()
+    tilerail_feature(TILERAIL_PYTHON_PACKAGE FALSE)
+  endif()
+  message(STATUS "Python package: ${TILERAIL_PYTHON_PACKAGE_ENABLED}")
+endmacro()
+
 # tilerail_feature(VARIABLE FOUND): resolves AUTO, ON or OFF against what was found.
 function(tilerail_feature variable found)
   if(${variable} STREQUAL "ON" AND NOT found)

@@ -1,21 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
-#include "model/base/error.hpp"
 #include "model/base/text.hpp"
-#include "model/kernels/energy.hpp"
 #include "report/summary/summary.hpp"
-#include "study/runner.hpp"
+#include "study/job_result.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -34,13 +30,10 @@ struct RunOptions {
   std::string backend;
 };
 
-/// The mean watts of one call.
-double watts_of(const CountedEnergy& energy) { return energy.total() / energy.seconds; }
-
 std::string energy_text(const CountedEnergy& energy) {
   return fmt::format(
       "energy counted by the GPUs: {} a call, {} on average, over {} calls of {}\n",
-      joules_text(energy.total()), watts_text(watts_of(energy)), energy.calls,
+      joules_text(energy.total()), watts_text(energy.watts()), energy.calls,
       seconds_text(energy.seconds));
 }
 
@@ -48,21 +41,6 @@ std::string gpu_text(const study::GpuRunFacts& gpu) {
   return (gpu.energy ? energy_text(*gpu.energy) : "") +
          fmt::format("first call: {}\nhost buffers: {}\n", seconds_text(gpu.first_s),
                      gpu.host_buffer);
-}
-
-/// CPU threads have no energy counters, and the description's watts apply to its GPUs.
-void leave_out_energy(Summary& summary, TimelineMetadata& metadata) {
-  summary.energy.reset();
-  for (Summary::DeviceUse& device : summary.devices) device.energy_j.reset();
-  metadata.energy_j.clear();
-}
-
-/// Calibrated hosts have workers, which execute both copies and kernels; GPUs have
-/// engines.
-bool are_gpus(const Plan& plan, const Topology& machine) {
-  return std::ranges::any_of(plan.devices, [&](MemoryId device) {
-    return !machine.memory(device).engines().total;
-  });
 }
 
 std::string text_of(const Summary& summary, const study::RunResult& result) {
@@ -80,61 +58,17 @@ std::string text_of(const Summary& summary, const study::RunResult& result) {
   return text;
 }
 
-/// The JSON summary with the extra members of a measured run.
-std::string json_of(const Summary& summary, const study::RunResult& result) {
-  auto json = nlohmann::ordered_json::parse(to_json(summary));
-  json["iterations_s"] = result.makespans;
-  if (result.check) {
-    json["check"] = {{"passed", result.check->passed},
-                     {"residual", result.check->residual},
-                     {"tolerance", result.check->tolerance}};
-  }
-  if (result.gpu) {
-    const study::GpuRunFacts& gpu = *result.gpu;
-    json["gpu"] = {{"first_s", gpu.first_s},         {"issue_per_op_s", gpu.issue_per_op},
-                   {"traced_s", gpu.traced_s},       {"tracer", gpu.tracer},
-                   {"clock_skew_s", gpu.clock_skew}, {"host_buffer", gpu.host_buffer}};
-  }
-  if (result.gpu && result.gpu->energy) {
-    const CountedEnergy& energy = *result.gpu->energy;
-    json["counted"] = {
-        {"energy_j", energy.total()},
-        {"watts", watts_of(energy)},
-        {"edp_js", energy_delay(Joules{energy.total()}, Seconds{energy.seconds})},
-        {"calls", energy.calls},
-        {"call_s", energy.seconds},
-        {"devices_j", energy.joules}};
-  }
-  return json.dump(2) + "\n";
-}
-
 int run_run(const RunOptions& options) {
   const study::RunSettings settings = options.bench.settings(0, options.backend);
   study::require_backend(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
   const study::Job job = study::make_job(options.job);
-  const std::array plans{&job.plan};
-  const study::RunResult result = [&] {
-    return study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
-  }();
-  AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
-  if (result.gpu && result.gpu->energy)
-    annotated.metadata.counted_energy_j = result.gpu->energy->joules;
-  const RunTimes times{job.plan_s, result.timeline.makespan().value};
-  Summary summary = summarize(job.plan, job.topology, annotated, times);
-  summary.note = job.note;
-  if (!result.gpu && are_gpus(job.plan, job.topology)) {
-    leave_out_energy(summary, annotated.metadata);
-    const size_t gpus = job.plan.devices.size();
-    summary.ran_on = fmt::format("CPU threads, not the {} of {}; energy unknown",
-                                 gpus == 1 ? "GPU" : fmt::format("{} GPUs", gpus),
-                                 job.topology.name());
-  }
-  outputs.write({{"measured", &annotated}}, text_of(summary, result),
-                json_of(summary, result));
-  if (!result.check || result.check->passed) return exit_ok;
-  std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(),
-             stderr);
+  const study::JobResult result = study::run_job(job, options.backend, settings);
+  const std::optional<CheckResult>& check = result.run->check;
+  outputs.write({{"measured", &result.timeline}}, text_of(result.summary, *result.run),
+                study::to_json(result));
+  if (!check || check->passed) return exit_ok;
+  std::fputs(fmt::format("tilerail: check failed: {}\n", check->summary).c_str(), stderr);
   return exit_check_failed;
 }
 

@@ -5,9 +5,8 @@
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
-#include "model/base/timer.hpp"
 #include "report/summary/summary.hpp"
-#include "study/simulator.hpp"
+#include "study/job_result.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -25,16 +24,12 @@ struct SimulateOptions {
 int run_simulate(const SimulateOptions& options) {
   Outputs outputs{options.output, TraceKind::one_timeline};
   const study::Job job = study::make_job(options.job);
-  const Timer timer;
-  const Timeline timeline = [&] {
+  const study::JobResult result = [&] {
     const Progress progress{"simulating"};
-    return study::simulator_of(job.topology)->execute(job.plan);
+    return study::simulate_job(job, simulator_backend);
   }();
-  const double spent = timer.seconds();
-  const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);
-  Summary summary = summarize(job.plan, job.topology, annotated, {job.plan_s, spent});
-  summary.note = job.note;
-  outputs.write({{"predicted", &annotated}}, summary_table(summary), to_json(summary));
+  outputs.write({{"predicted", &result.timeline}}, summary_table(result.summary),
+                study::to_json(result));
   return exit_ok;
 }
 

@@ -22,6 +22,7 @@ import sources  # noqa: E402
 # Where a room stands, from left to right, and what is inside.
 INSIDE = {
     "cli": (1.15, "parses, calls, prints"),
+    "python/binding": (3.45, "the Python package"),
     "api": (4.6, "C and C++, as BLAS"),
     "study": (1.15, "cases, runs, predictions,\ncalibration, error split"),
     "study/planning": (2.3, "finds machines,\nevaluates plans"),

@@ -1,7 +1,42 @@
-"""Timelines of TileRail: read them, tabulate them, draw them."""
+"""TileRail: dense linear algebra on machines with many GPUs, planned, simulated and executed.
 
-from .figures import compare_gantt, gantt
-from .tables import summary_table
-from .timeline import Queue, Timeline, TimelineError, read_timeline
+    import tilerail as tr
+    machine = tr.machine("hgx-h200").set("link:host<->*.bandwidth", "x2")
+    result = tr.simulate(tr.gemm("16K"), machine)
+    result.makespan, result.bottleneck, result.timeline
 
-__all__ = ["Queue", "Timeline", "TimelineError", "compare_gantt", "gantt", "read_timeline", "summary_table"]
+The native part is loaded by the first use of what needs it; figures of saved timelines do not.
+"""
+
+from importlib import import_module
+
+_HOME = {
+    "errors": ("ExecutionError", "HardwareError", "InputError"),
+    "machines": ("Machine", "machine"),
+    "problems": ("Problem", "axpy", "dot", "gemv"),
+    "gemms": ("gemm",),
+    "plans": ("Comparison", "Plan", "Result", "compare", "load_plan", "plan", "run", "simulate"),
+    "studies": ("calibrate", "sweep", "whatif"),
+    "products": ("Gemm",),
+    "_core": ("__version__",),
+    "figures": ("compare_gantt", "gantt"),
+    "tables": ("summary_table",),
+    "timeline": ("Queue", "Timeline", "TimelineError", "read_timeline"),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [name for name in _MODULE if not name.startswith("_")]
+
+
+def __getattr__(name: str):
+    if name == "plot":
+        return import_module(".plot", __name__)
+    if name not in _MODULE:
+        raise AttributeError(f"module 'tilerail' has no attribute {name!r}")
+    value = getattr(import_module("." + _MODULE[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "plot"]

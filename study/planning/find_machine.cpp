@@ -44,7 +44,8 @@ std::vector<fs::path> machine_folders() {
   const char* const named = std::getenv("TILERAIL_TOPOLOGIES");
   if (named != nullptr && *named != '\0') folders.emplace_back(named);
   if (const fs::path file = own_file(); !file.empty()) {
-    for (const char* folder : {"../share/tilerail/topologies", "../../topologies"})
+    for (const char* folder :
+         {"topologies", "../share/tilerail/topologies", "../../topologies"})
       folders.push_back((file.parent_path() / folder).lexically_normal());
   }
   folders.emplace_back("topologies");

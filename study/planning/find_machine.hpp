@@ -8,9 +8,10 @@
 
 namespace tilerail::study {
 
-/// Search path for machines: $TILERAIL_TOPOLOGIES, then ../share/tilerail/topologies
-/// (installed) or ../../topologies (build in the source tree), both relative to the
-/// program or library that contains this code, then ./topologies.
+/// Search path for machines: $TILERAIL_TOPOLOGIES, then topologies (Python package),
+/// ../share/tilerail/topologies (installed) or ../../topologies (build in the source
+/// tree), both relative to the program or library that contains this code, then
+/// ./topologies.
 std::vector<std::filesystem::path> machine_folders();
 
 /// Names of the machines on the search path, ascending.

@@ -61,8 +61,10 @@ SweepResult result_of(const Job& job, const std::string& place) {
   return result;
 }
 
-SweepRow row_of(const Sweep& sweep, const Machines& machines, UnchangedPlans& plans,
-                size_t point) {
+}  // namespace
+
+SweepRow run_point(const Sweep& sweep, const Machines& machines, UnchangedPlans& plans,
+                   size_t point) {
   SweepRow row{point};
   try {
     const JobText text = sweep.job(point);
@@ -73,8 +75,6 @@ SweepRow row_of(const Sweep& sweep, const Machines& machines, UnchangedPlans& pl
   }
   return row;
 }
-
-}  // namespace
 
 Columns<SweepRow> columns_of(const Sweep& sweep) {
   Columns<SweepRow> columns{{"point", &SweepRow::point, "point"}};
@@ -97,8 +97,9 @@ std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
                                 const Workers& workers) {
   std::vector<SweepRow> rows(sweep.points());
   UnchangedPlans plans;
-  in_parallel(workers, rows.size(),
-              [&](size_t point) { rows[point] = row_of(sweep, machines, plans, point); });
+  in_parallel(workers, rows.size(), [&](size_t point) {
+    rows[point] = run_point(sweep, machines, plans, point);
+  });
   std::erase_if(rows, [](const SweepRow& row) { return !row.result && !row.error; });
   return rows;
 }

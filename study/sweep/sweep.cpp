@@ -87,10 +87,9 @@ Topology machine_of(const JobText& job, const Machines& machines) {
   return with_settings(machines.at(job.machine.topology), job.machine.settings);
 }
 
-Machines check_sweep(const Sweep& sweep) {
+Machines check_sweep(const Sweep& sweep, Machines machines) {
   require_few_points(sweep);
   check_keys(sweep);
-  Machines machines;
   check_first(sweep, machines);
   size_t stride = sweep.points();
   for (const SweepAxis& axis : sweep.axes) {

@@ -54,7 +54,8 @@ using Machines = std::map<std::string, Topology>;
 /// Loads the machines and checks the base, and every value of each axis with the first
 /// values of the other axes. Throws InputError, at the axis if its key or value is
 /// invalid.
-Machines check_sweep(const Sweep& sweep);
+/// `machines`: known ones, which are not loaded.
+Machines check_sweep(const Sweep& sweep, Machines machines = {});
 
 /// The machine of a job of the sweep.
 Topology machine_of(const JobText& job, const Machines& machines);
@@ -81,7 +82,11 @@ struct SweepRow {
 /// the sweep.
 Columns<SweepRow> columns_of(const Sweep& sweep);
 
-/// Plans and simulates the points. Returns a row for each completed point, ascending.
+/// Plans and simulates a point. Several threads can share the plans.
+SweepRow run_point(const Sweep& sweep, const Machines& machines, UnchangedPlans& plans,
+                   size_t point);
+
+/// The same for all points. Returns a row for each completed point, ascending.
 std::vector<SweepRow> run_sweep(const Sweep& sweep, const Machines& machines,
                                 const Workers& workers);
 

@@ -1,0 +1,168 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <memory>
+#include <sstream>
+
+#include "model/base/indices.hpp"
+#include "plan/describe.hpp"
+#include "plan/json.hpp"
+#include "plan/op_kinds.hpp"
+#include "plan/validate.hpp"
+#include "python/binding/convert.hpp"
+#include "report/compare/compare.hpp"
+#include "report/timeline/timeline_csv.hpp"
+#include "report/trace/trace.hpp"
+#include "study/job_result.hpp"
+
+namespace tilerail::python {
+namespace {
+
+using study::Job;
+using study::JobResult;
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+std::shared_ptr<Job> plan_of(const Topology& machine, const Texts& texts,
+                             const std::string& cache) {
+  const study::TunedPlans tuned{cache, machine};
+  return std::make_shared<Job>(study::plan_job(machine, job_of(texts), tuned));
+}
+
+std::shared_ptr<Job> read_plan(const Topology& machine, const std::string& json,
+                               const std::string& file) {
+  std::istringstream text{json};
+  Job job{machine, plan_from_json(text, file)};
+  require_fit(job.plan, machine);
+  return std::make_shared<Job>(std::move(job));
+}
+
+std::string json_of(const Job& job) {
+  std::string text;
+  write_json(job.plan, [&](std::string_view part) { text += part; });
+  return text;
+}
+
+nb::dict decisions(const Job& job) {
+  nb::dict all;
+  for (const PlanDecision& decision : job.plan.origin.decisions)
+    all[decision.key.c_str()] = decision.value;
+  return all;
+}
+
+std::vector<std::string> processors(const Job& job) {
+  std::vector<std::string> names;
+  for (const MemoryId device : job.plan.devices)
+    names.push_back(job.topology.processor_name(device));
+  return names;
+}
+
+/// A column of names: the number of each row's name, and the names.
+class Names {
+ public:
+  void add(const std::string& name) { codes_.push_back(int32_t(table_.intern(name))); }
+  nb::object column() {
+    nb::list names;
+    for (uint32_t i = 0; i < table_.size(); ++i) names.append(table_[i].c_str());
+    return nb::make_tuple(array_of(std::move(codes_)), names);
+  }
+
+ private:
+  StringTable table_;
+  std::vector<int32_t> codes_;
+};
+
+/// The columns of a timeline file (docs/formats.md#timeline) but `op`, the row.
+nb::dict timeline(const JobResult& result) {
+  const AnnotatedTimeline& timeline = result.timeline;
+  Names kind, queue, device, src, dst, route, label;
+  std::vector<int64_t> bytes;
+  std::vector<double> flops, ready, start, end;
+  for (const AnnotatedOp& op : timeline.ops) {
+    const AnnotatedQueue& of = timeline.queue_of(op);
+    kind.add(std::string{to_string(op.kind)});
+    queue.add(of.name);
+    device.add(of.device);
+    src.add(of.src);
+    dst.add(of.dst);
+    route.add(of.route);
+    label.add(timeline.label_of(op));
+    bytes.push_back(op.bytes);
+    flops.push_back(op.flops);
+    ready.push_back(op.ready);
+    start.push_back(op.start);
+    end.push_back(op.end);
+  }
+  nb::dict columns;
+  columns["kind"] = kind.column();
+  columns["queue"] = queue.column();
+  columns["device"] = device.column();
+  columns["src"] = src.column();
+  columns["dst"] = dst.column();
+  columns["bytes"] = array_of(std::move(bytes));
+  columns["flops"] = array_of(std::move(flops));
+  columns["route"] = route.column();
+  columns["label"] = label.column();
+  columns["ready_s"] = array_of(std::move(ready));
+  columns["start_s"] = array_of(std::move(start));
+  columns["end_s"] = array_of(std::move(end));
+  return columns;
+}
+
+nb::object compared(const JobResult& predicted, const JobResult& measured) {
+  return python_of(Json::parse(to_json(compare(predicted.timeline, measured.timeline))));
+}
+
+study::RunSettings settings_of(int warmup, int iterations, uint64_t seed, bool check) {
+  study::RunSettings settings;
+  settings.warmup = warmup;
+  settings.iterations = iterations;
+  settings.seed = seed;
+  settings.check = check;
+  settings.energy_seconds = 0;
+  return settings;
+}
+
+}  // namespace
+
+void add_plan(nb::module_& module) {
+  nb::class_<Job>(module, "Plan")
+      .def_prop_ro("machine", [](const Job& job) { return job.topology; })
+      .def_prop_ro("hash", [](const Job& job) { return content_hash(job.plan); })
+      .def_prop_ro("policy", [](const Job& job) { return job.plan.policy; })
+      .def_prop_ro("tile", [](const Job& job) { return job.plan.tile; })
+      .def_prop_ro("ops", [](const Job& job) { return job.plan.ops.size(); })
+      .def_prop_ro("processors", processors)
+      .def_prop_ro("decisions", decisions)
+      .def_prop_ro("plan_s", [](const Job& job) { return job.plan_s; })
+      .def("to_json", json_of);
+  nb::class_<JobResult>(module, "Result")
+      .def("summary",
+           [](const JobResult& result) {
+             return python_of(Json::parse(study::to_json(result)));
+           })
+      .def("text", [](const JobResult& r) { return summary_table(r.summary); })
+      .def("timeline", timeline)
+      .def("timeline_csv", [](const JobResult& r) { return to_csv(r.timeline); })
+      .def("trace_json", [](const JobResult& r) {
+        const std::array timelines{NamedTimeline{"timeline", &r.timeline}};
+        return to_chrome_json(timelines);
+      });
+  module.def("plan", plan_of, Unlocked{});
+  module.def("read_plan", read_plan, Unlocked{});
+  module.def("simulate", study::simulate_job, Unlocked{});
+  module.def(
+      "run",
+      [](const Job& job, const std::string& backend, int warmup, int iterations,
+         uint64_t seed, bool check) {
+        return study::run_job(job, backend, settings_of(warmup, iterations, seed, check));
+      },
+      Unlocked{});
+  module.def("compare", compared);
+}
+
+}  // namespace tilerail::python

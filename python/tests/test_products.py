@@ -1,0 +1,88 @@
+"""Products of arrays on threads of this computer."""
+
+import itertools
+import threading
+import unittest
+
+import numpy
+
+import tilerail as tr
+
+TOLERANCE = {numpy.float64: 1e-12, numpy.float32: 2e-4, numpy.float16: 0.2}
+
+
+class ProductTest(unittest.TestCase):
+    def setUp(self):
+        self.random = numpy.random.default_rng(5)
+
+    def array(self, shape, dtype=numpy.float64, order="C"):
+        return numpy.asarray(self.random.uniform(-1, 1, shape).astype(dtype), order=order)
+
+    def test_all_types_and_orders(self):
+        for dtype, orders in itertools.product(TOLERANCE, itertools.product("CF", repeat=3)):
+            a, b, c = (self.array(shape, dtype, order) for shape, order in zip(((70, 45), (45, 33), (70, 33)), orders))
+            expected = 0.5 * a.astype(float) @ b.astype(float) - 2 * c.astype(float)
+            self.assertIs(tr.gemm(a, b, c, alpha=0.5, beta=-2), c)
+            self.assertLess(numpy.abs(c - expected).max(), TOLERANCE[dtype], (dtype, orders))
+
+    def test_slices_vectors_and_transposes(self):
+        whole = self.array((90, 80))
+        views = {"slices": (whole[10:40, 5:30], whole[20:45, 30:70]), "transposes": (whole.T[3:20], whole[:, :9]),
+                 "one row": (whole[:1], whole[:80, :7]), "one column": (whole, whole[:80, 3:4]),
+                 "one element": (whole[:1], whole[:80, :1]), "depth 1": (whole[:, :1], whole[:1])}
+        for name, (a, b) in views.items():
+            numpy.testing.assert_allclose(tr.gemm(a, b), a @ b, atol=1e-12, err_msg=name)
+        c = numpy.full((50, 60), numpy.nan)
+        tr.gemm(whole[:30, :20], whole[:20, :25], c[10:40, 20:45])
+        numpy.testing.assert_allclose(c[10:40, 20:45], whole[:30, :20] @ whole[:20, :25], atol=1e-12)
+        self.assertEqual(numpy.isnan(c).sum(), c.size - 30 * 25, "written outside of C")
+
+    def test_empty_arrays(self):
+        self.assertEqual(tr.gemm(self.array((0, 4)), self.array((4, 3))).shape, (0, 3))
+        numpy.testing.assert_array_equal(tr.gemm(self.array((2, 0)), self.array((0, 3))), numpy.zeros((2, 3)))
+
+    def test_threads_can_multiply_simultaneously(self):
+        pairs = [(self.array((n, 60)), self.array((60, 40))) for n in (30, 30, 50, 70)]
+        results = [None] * len(pairs)
+
+        def work(i):
+            for _ in range(20):
+                results[i] = tr.gemm(*pairs[i], threads=2)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(len(pairs))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for (a, b), c in zip(pairs, results):
+            numpy.testing.assert_allclose(c, a @ b, atol=1e-12)
+
+    def test_a_product_is_executed_many_times(self):
+        a, b = self.array((40, 50)), self.array((50, 60))
+        with tr.Gemm(a, b) as product:
+            numpy.testing.assert_allclose(product.execute(), a @ b, atol=1e-12)
+            other = self.array((40, 50))
+            product.reset_operands(a=other, alpha=2)
+            numpy.testing.assert_allclose(product.execute(), 2 * other @ b, atol=1e-12)
+            with self.assertRaisesRegex(tr.InputError, "A: .* differs"):
+                product.reset_operands(a=self.array((41, 50)))
+
+    def test_other_arrays_are_refused(self):
+        a, b = self.array((4, 5)), self.array((5, 6))
+        read_only = numpy.zeros((4, 6))
+        read_only.flags.writeable = False
+        wrong = {"rows": (a, self.array((6, 6))), "types": (a, b.astype(numpy.float32)),
+                 "integers": (a.astype(int), b.astype(int)), "vectors": (a, b[0]), "gaps": (a[:, ::2], b[:3]),
+                 "reversed": (a[:, ::-1], b), "shape of C": (a, b, numpy.zeros((6, 4))),
+                 "C is A": (self.array((5, 5)),) * 3}
+        for name, arrays in wrong.items():
+            with self.subTest(name), self.assertRaises(tr.InputError):
+                tr.gemm(*arrays)
+        with self.assertRaises((tr.InputError, TypeError)):
+            tr.gemm(a, b, read_only)
+        with self.assertRaises(tr.InputError):
+            tr.gemm(a, b, beta=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,76 @@
+"""Sweeps on executors of all kinds give the same table."""
+
+import multiprocessing
+import os
+import unittest
+import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pandas
+
+import tilerail as tr
+
+VARY = {"link:host<->*.bandwidth": "25..100 x2 GB/s", ("transa", "transb"): ["N", "T"], "gemm": ["1K,1K,512", "2K"]}
+
+
+def die(*_):
+    os._exit(1)
+
+
+class SweepTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.machine = tr.machine.new(gpus=2, kernels="h200", nvlink=450)
+        cls.table = cls.sweep()
+
+    @classmethod
+    def sweep(cls, **options):
+        return tr.sweep(tr.gemm("1K"), cls.machine, effort="fast", vary=VARY, **options)
+
+    def test_a_row_for_each_combination(self):
+        self.assertEqual(len(self.table), 3 * 2 * 2)
+        self.assertEqual(list(self.table["link:host<->*.bandwidth_GB/s"].unique()), [25, 50, 100])
+        single = tr.simulate(tr.gemm("2K", transa="T", transb="T"), self.machine.set("link:host<->*.bandwidth", "50 GB/s"),
+                             effort="fast")
+        row = self.table[(self.table["link:host<->*.bandwidth_GB/s"] == 50) & (self.table["transa & transb"] == "T") &
+                         (self.table["gemm"] == "2K")]
+        self.assertAlmostEqual(row.makespan_s.item() / single.makespan, 1, places=12)
+
+    def test_executors_give_the_same_table(self):
+        with ThreadPoolExecutor(1) as one, ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as processes:
+            for executor in (one, processes):
+                pandas.testing.assert_frame_equal(self.sweep(executor=executor), self.table)
+
+    def test_dask_gives_the_same_table(self):
+        try:
+            from dask.distributed import Client, LocalCluster
+        except ImportError:
+            self.skipTest("dask.distributed is missing")
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+            pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor()), self.table)
+            worker = next(iter(client.scheduler_info()["workers"].values()))
+            os.kill(client.run(os.getpid)[next(iter(client.run(os.getpid)))], 9)
+            self.assertIsNotNone(worker)
+            pandas.testing.assert_frame_equal(self.sweep(executor=client.get_executor(), chunk=1), self.table)
+
+    def test_the_rest_of_a_broken_executor_runs_in_threads(self):
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as broken:
+            broken.submit(die)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                pandas.testing.assert_frame_equal(self.sweep(executor=broken), self.table)
+        self.assertIn("is broken", str(caught[-1].message))
+
+    def test_points_without_a_result_have_an_error(self):
+        table = tr.sweep(tr.gemm("1K"), "two-gpu", effort="fast", vary={"memory:gpu*.capacity": ["1 KB", "1 GB"]})
+        self.assertIn("does not fit", table.error[0])
+        self.assertTrue(table.makespan_s[1] > 0)
+
+    def test_invalid_axes_are_refused_before_anything_runs(self):
+        for vary in ({"bogus": [1]}, {"gemm": ["1K", "bad"]}, {"policy": []}):
+            with self.subTest(vary), self.assertRaises(tr.InputError):
+                tr.sweep(tr.gemm("1K"), "two-gpu", vary=vary)
+
+
+if __name__ == "__main__":
+    unittest.main()

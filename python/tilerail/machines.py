@@ -1,0 +1,117 @@
+"""Machines: memories, processors and the links between them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from . import _core
+from .frames import frame_of
+from .texts import Value, text_of, texts_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Machine:
+    """A described machine. Immutable: changes give another machine."""
+
+    def __init__(self, native: _core.Machine, known_as: str | None = None):
+        self._native = native
+        self._known_as = known_as  # its file or name, if it is unchanged
+
+    @property
+    def name(self) -> str:
+        return self._native.name
+
+    @property
+    def processors(self) -> list[str]:
+        """Names of the GPUs by number, then of cores that compute ("cpu0")."""
+        return self._native.processors
+
+    def set(self, key: str, value: Value) -> Machine:
+        """The machine with another figure: ``set("link:host<->*.bandwidth", "x2")``, ``set("gpus", 4)``.
+
+        Keys are those of ``tilerail simulate --topo-set`` (docs/formats.md#settings): ``link:FROM->TO.bandwidth``,
+        ``.latency``; ``group:NAME.capacity``; ``memory:NAME.capacity``; ``kernels:NAME.rate``; ``issue.per_op``;
+        ``gpus``; ``name``. Values have a unit ("50 GB/s", "2 us") or are factors ("x2", "x1/2"). Raises InputError.
+        """
+        return Machine(self._native.changed([f"{key}={text_of(value, key)}"]))
+
+    def without(self, link: str) -> Machine:
+        """The machine without these links: ``without("link:gpu0<->gpu1")``."""
+        return self.set(link, "none")
+
+    @property
+    def links(self) -> pandas.DataFrame:
+        """A row for each direction of a link: name, from, to, bandwidth_bytes_per_s, latency_s."""
+        return frame_of(self._native.links())
+
+    @property
+    def memories(self) -> pandas.DataFrame:
+        """A row for each memory: name, kind ("host", "gpu"), processor (or ""), capacity_bytes (NaN: unbounded)."""
+        return frame_of(self._native.memories())
+
+    def to_toml(self) -> str:
+        """The machine file (docs/formats.md#topology)."""
+        return self._native.to_toml()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the machine file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_toml())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Machine) and self._native.hash() == other._native.hash()
+
+    def __hash__(self) -> int:
+        return hash(self._native.hash())
+
+    def __reduce__(self):
+        return _machine_of, (self.to_toml(), self.name, self._known_as)
+
+    def __repr__(self) -> str:
+        return f"<Machine {self.name}: {', '.join(self.processors)}>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self.name}</b>{self.memories._repr_html_()}"
+
+
+def _machine_of(toml: str, name: str, known_as: str | None) -> Machine:
+    return Machine(_core.read_machine(toml, name), known_as)
+
+
+class Machines:
+    """``tilerail.machine``: finds and makes machines."""
+
+    def __call__(self, name: str | os.PathLike | Machine) -> Machine:
+        """The machine of a file, or of a shipped name such as "hgx-h200". Raises InputError with the names."""
+        if isinstance(name, Machine):
+            return name
+        text = os.fspath(name)
+        return Machine(_core.load_machine(text), text)
+
+    def names(self) -> list[str]:
+        """The shipped machines, and those in the folder of $TILERAIL_TOPOLOGIES."""
+        return _core.machine_names()
+
+    def new(self, *, gpus: int, kernels: str, name: str | None = None, sockets: int = 1, islands: int = 1,
+            per_uplink: int = 1, pcie: Value | None = None, nvlink: Value | None = None,
+            bridge: Value | None = None, host_memory: Value | None = None,
+            socket_link: Value | None = None) -> Machine:
+        """A machine that does not exist, as ``tilerail topo new`` makes it.
+
+        Rates are of one direction, in GB/s or with a unit. ``kernels``: the kind of GPU, such as "h200".
+        ``pcie``: a generation, 3 to 7, or a rate of 16 lanes. ``islands``: NVLink islands of equal size, joined by
+        ``bridge``. ``per_uplink``: GPUs behind one PCIe switch. Raises InputError.
+        """
+        return Machine(_core.design_machine(texts_of(
+            gpus=gpus, kernels=kernels, name=name, sockets=sockets, islands=islands, per_uplink=per_uplink, pcie=pcie,
+            nvlink=nvlink, bridge=bridge, host_memory=host_memory, socket_link=socket_link)))
+
+    def from_toml(self, text: str, name: str = "text") -> Machine:
+        """The machine of a machine file's text; ``name`` is its place in errors."""
+        return Machine(_core.read_machine(text, name))
+
+
+machine = Machines()

@@ -1,0 +1,88 @@
+"""Products of arrays on threads of this computer, or on the GPUs that hold them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _core
+from .errors import InputError
+
+Array = Any  # NumPy, CuPy, PyTorch, JAX: anything with DLPack
+
+
+def _new_c(a: Array, b: Array) -> Array:
+    """m x n, of the library, the type and the device of A."""
+    shape = (a.shape[0], b.shape[1])
+    if type(a).__module__.split(".")[0] == "torch":
+        return a.new_empty(shape)
+    import numpy
+    library = numpy if isinstance(a, numpy.ndarray) else __import__(type(a).__module__.split(".")[0])
+    return library.empty(shape, dtype=a.dtype)
+
+
+def _is_on_gpu(array: Array) -> bool:
+    cuda = 2  # of DLPack
+    return getattr(array, "__dlpack_device__", lambda: (0, 0))()[0] == cuda
+
+
+def _checked(name: str, array: Array) -> Array:
+    if len(getattr(array, "shape", ())) != 2:
+        raise InputError(f"{name}: an array of two dimensions is expected", name, expected="an array of two dimensions")
+    return array
+
+
+def multiply(a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+             threads: int | None = None) -> Array:
+    """C = alpha A B + beta C, for 2-D arrays of one type: float64, float32, float16 or bfloat16.
+
+    ``c``: an array that is overwritten, which must overlap no input; without it a new one is returned. Arrays are not
+    copied: rows or columns must be without gaps (slices and transposes are). Arrays on the host are multiplied by
+    ``threads`` (default: all cores); if an array is on a GPU, the GPUs of this computer multiply, and the call returns
+    after the result is stored. Raises InputError, and HardwareError if this build has no CUDA part.
+    """
+    _checked("A", a), _checked("B", b)
+    if c is None and beta != 0:
+        raise InputError("beta: without C, 0 is expected", "beta", str(beta), expected="0 without C")
+    c = _new_c(a, b) if c is None else _checked("C", c)
+    if any(_is_on_gpu(array) for array in (a, b, c)):
+        _core.load_gpu_part()
+    _core.multiply(a, b, c, float(alpha), float(beta), threads or len(os.sched_getaffinity(0)))
+    return c
+
+
+class Gemm:
+    """A product that is specified once and executed many times: ``with Gemm(a, b) as product: product.execute()``."""
+
+    def __init__(self, a: Array, b: Array, c: Array | None = None, *, alpha: float = 1.0, beta: float = 0.0,
+                 threads: int | None = None):
+        if c is None and beta != 0:
+            raise InputError("beta: without C, 0 is expected", "beta", str(beta), expected="0 without C")
+        self.a, self.b = _checked("A", a), _checked("B", b)
+        self.c = _new_c(a, b) if c is None else _checked("C", c)
+        self.alpha, self.beta, self.threads = alpha, beta, threads
+
+    def execute(self) -> Array:
+        """Runs the product and returns C. The first call plans; later ones run the kept plan."""
+        return multiply(self.a, self.b, self.c, alpha=self.alpha, beta=self.beta, threads=self.threads)
+
+    def reset_operands(self, a: Array | None = None, b: Array | None = None, c: Array | None = None, *,
+                       alpha: float | None = None, beta: float | None = None) -> None:
+        """Other arrays, of the same shapes and types, or other scalars, for later calls."""
+        for name, new in (("a", a), ("b", b), ("c", c)):
+            old = getattr(self, name)
+            if new is None:
+                continue
+            if tuple(new.shape) != tuple(old.shape) or new.dtype != old.dtype:
+                raise InputError(f"{name.upper()}: {tuple(new.shape)} of {new.dtype} differs; expected "
+                                 f"{tuple(old.shape)} of {old.dtype}", name.upper(), str(tuple(new.shape)),
+                                 expected=f"{tuple(old.shape)} of {old.dtype}")
+            setattr(self, name, new)
+        self.alpha = self.alpha if alpha is None else alpha
+        self.beta = self.beta if beta is None else beta
+
+    def __enter__(self) -> Gemm:
+        return self
+
+    def __exit__(self, *_) -> None:
+        pass

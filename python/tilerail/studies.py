@@ -1,0 +1,122 @@
+"""Many simulations: sweeps, what-if, calibration."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from . import _core
+from .frames import frame_of_rows
+from .machines import Machine, machine as machines
+from .plans import Devices, job_texts
+from .problems import Problem
+from .texts import Value, text_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """A sweep as other processes get it."""
+
+    texts: tuple[tuple[str, str], ...]
+    axes: tuple[str, ...]
+    machine: str | None = field(default=None)  # its file's text, if it has no file
+
+    @lru_cache(maxsize=4)  # each process checks a sweep once, and its points share plans
+    def points(self) -> _core.SweepPoints:
+        texts = dict(self.texts)
+        machine = _core.read_machine(self.machine, texts["topology"]) if self.machine else None
+        return _core.SweepPoints(texts, list(self.axes), machine)
+
+
+def _rows(sweep: _Sweep, numbers: list[int]) -> list[dict]:
+    points = sweep.points()
+    return [points.row(number) for number in numbers]
+
+
+def _axis(key: str | tuple[str, ...], values: Value | Iterable[Value]) -> str:
+    keys = key if isinstance(key, str) else " & ".join(key)
+    if isinstance(values, str):
+        return f"{keys}={values}"
+    texts = [text_of(value, keys) for value in values]
+    separator = ";" if any("," in text for text in texts) else ","
+    return f"{keys}={separator.join(texts)}" + (separator if len(texts) == 1 and separator == ";" else "")
+
+
+def sweep(problem: Problem, machine: Machine | str, policy: str = "tilerail", *,
+          vary: Mapping[str | tuple[str, ...], Value | Iterable[Value]], effort: str | None = None,
+          tile: Value | None = None, devices: Devices = "all", options: Mapping[str, Value] | None = None,
+          executor: Executor | None = None, chunk: int | None = None) -> pandas.DataFrame:
+    """Plans and simulates all combinations of values; a row for each (docs/formats.md#sweep).
+
+    ``vary``: values by key, a list or a range such as "25..200 x2 GB/s"; keys in a tuple take the same values. Keys
+    are options (gemm, m, n, k, dtype, place, devices, policy, tile, effort), fields of policies, and settings of the
+    machine ("link:host->gpu*.bandwidth", "gpus"). ``executor``: any executor of ``concurrent.futures``, such as
+    ``dask.distributed.Client().get_executor()`` or ``mpi4py.futures.MPIPoolExecutor()``; default: threads on all
+    cores. Each task has ``chunk`` points. If an executor breaks, the rest runs in threads, with a warning. Rows do not
+    depend on the executor. A point without a result has a text in ``error``. Raises InputError before anything runs.
+    """
+    made = machines(machine)
+    known = made._known_as is not None
+    name = made._known_as if known else f"<{made.name}>"
+    texts = job_texts(problem, policy, effort, tile, devices, options) | {"topology": name}
+    task = _Sweep(tuple(sorted(texts.items())), tuple(_axis(key, values) for key, values in vary.items()),
+                  None if known else made.to_toml())
+    count = len(task.points())
+    rows: list[dict | None] = [None] * count
+    if executor is not None:
+        _fill(rows, task, executor, chunk or max(1, min(64, count // 32)))
+    if None in rows:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            _fill(rows, task, threads, 1)
+    return frame_of_rows(rows)
+
+
+def _fill(rows: list[dict | None], task: _Sweep, executor: Executor, chunk: int) -> None:
+    """Runs the points without a row. A broken executor leaves some of them."""
+    left = [point for point, row in enumerate(rows) if row is None]
+    parts: dict[Future, list[int]] = {}
+    try:
+        for first in range(0, len(left), chunk):
+            part = left[first:first + chunk]
+            parts[executor.submit(_rows, task, part)] = part
+        for future in as_completed(parts):
+            for point, row in zip(parts[future], future.result()):
+                rows[point] = row
+    except BrokenExecutor as error:
+        warnings.warn(f"the executor of the sweep is broken ({error}); the rest runs in threads", stacklevel=3)
+    finally:
+        for future in parts:
+            future.cancel()
+
+
+def whatif(problem: Problem, machine: Machine | str, policy: str = "tilerail", *, effort: str | None = None,
+           tile: Value | None = None, devices: Devices = "all", options: Mapping[str, Value] | None = None,
+           only: Iterable[str] = (), each: bool = False, threads: int | None = None) -> pandas.DataFrame:
+    """Makes each part of the machine faster and slower, plans again, and ranks the parts by the time saved.
+
+    A row for each change (docs/formats.md#what-if). ``only``: patterns of names, such as "link:gpu0->*"; ``each``:
+    equivalent parts one by one. Raises InputError.
+    """
+    made = machines(machine)
+    texts = job_texts(problem, policy, effort, tile, devices, options)
+    return frame_of_rows(_core.what_if(made._native, texts, list(only), each, threads or os.cpu_count() or 1))
+
+
+def calibrate(*, devices: int | None = None, workers: int | None = None, seconds: float | None = None,
+              name: str | None = None) -> Machine:
+    """Measures the threads and the memory of this computer, as ``tilerail calibrate --backend host`` does.
+
+    ``devices`` of ``workers`` threads each, for about ``seconds``. Uncertain results are warnings. Raises InputError.
+    """
+    native, uncertain = _core.calibrate_host(devices, workers, seconds, name)
+    for text in uncertain:
+        warnings.warn(text, stacklevel=2)
+    return Machine(native)
